@@ -1,0 +1,17 @@
+# Warnings, sanitizers and thread-safety analysis, chosen by the presets.
+option(KEYDROME_WERROR "Treat warnings as errors" ON)
+set(KEYDROME_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread; empty for none")
+
+add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion)
+add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
+if(CMAKE_CXX_COMPILER_ID STREQUAL "Clang")
+  add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wthread-safety>)
+endif()
+if(KEYDROME_WERROR)
+  add_compile_options(-Werror)
+endif()
+if(KEYDROME_SANITIZE)
+  add_compile_options(-fsanitize=${KEYDROME_SANITIZE} -fno-omit-frame-pointer
+                      -fno-sanitize-recover=all)
+  add_link_options(-fsanitize=${KEYDROME_SANITIZE})
+endif()

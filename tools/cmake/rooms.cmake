@@ -1,0 +1,27 @@
+# Helpers that keep each room's CMakeLists.txt to what is particular about it.
+
+# keydrome_test(NAME SOURCES... [LIBRARIES ...] [ARGUMENTS ...]): one GoogleTest program, run by ctest.
+# Tests that start threads are labelled by the sanitizer presets' own choice of targets, not here.
+function(keydrome_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "SOURCES;LIBRARIES;ARGUMENTS")
+  find_package(GTest REQUIRED)
+  add_executable(${name} ${arg_SOURCES})
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main Threads::Threads)
+  set_target_properties(${name} PROPERTIES
+    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name} ${arg_ARGUMENTS})
+  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+endfunction()
+
+# keydrome_library_module(NAME KIND SOURCES... [LIBRARIES ...]): a shared library that the harness meets
+# through dlopen only; it lands in build/PRESET/lib/KIND/NAME.so.
+function(keydrome_library_module name kind)
+  cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LIBRARIES")
+  set(target ${kind}_${name})
+  add_library(${target} MODULE ${arg_SOURCES})
+  target_link_libraries(${target} PRIVATE api ${arg_LIBRARIES} Threads::Threads)
+  target_link_options(${target} PRIVATE LINKER:-z,now LINKER:-z,relro LINKER:--exclude-libs,ALL)
+  set_target_properties(${target} PROPERTIES
+    PREFIX "" OUTPUT_NAME ${name}
+    LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/${kind})
+endfunction()
