@@ -21,7 +21,7 @@ namespace keydrome {
 
 inline constexpr uint32_t kProtocolVersion = 1;
 inline constexpr int kControlFd = 3;  // in the player; nothing else but 0, 1 and 2 is open
-inline constexpr uint32_t kTextBytes = 1024;
+inline constexpr uint32_t kTextBytes = 8192;
 
 enum class MessageType : uint32_t { kHello = 1, kLoad, kLoaded, kGo, kNeed, kRound, kDone, kEnd };
 
