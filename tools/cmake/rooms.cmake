@@ -21,7 +21,9 @@ function(keydrome_library_module name kind)
   add_library(${target} MODULE ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE api ${arg_LIBRARIES} Threads::Threads)
   target_link_options(${target} PRIVATE LINKER:-z,now LINKER:-z,relro LINKER:--exclude-libs,ALL)
+  # The contracts' functions carry no visibility attribute, so that 2009 entries compile unchanged: export by default.
   set_target_properties(${target} PROPERTIES
     PREFIX "" OUTPUT_NAME ${name}
+    C_VISIBILITY_PRESET default CXX_VISIBILITY_PRESET default
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/${kind})
 endfunction()
