@@ -20,6 +20,8 @@
  * 7. A transaction sees its own effects at once.
  * 8. Order: SHORT and INT numerically (signed); VARCHAR by unsigned bytes, the shorter string first when one is a
  *    prefix of the other (strcmp order). The order of the payloads of one key is free.
+ * 9. Misuse that a library can notice: a handle that is NULL or closed gives DB_DNE, a transaction that has ended
+ *    TXN_DNE, a key of another type than the index's FAILURE.
  *
  * Each promise is marked "required" or "advisory" in docs/reference/index-api.md; advisory ones are tested and
  * shown as warnings, never as a verdict.
