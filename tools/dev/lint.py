@@ -1,0 +1,91 @@
+"""Linters and formatters: the list that `./dev lint`, `./dev format` and `./dev test` share."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+
+from dev import build, packages, python_env
+from dev.paths import ROOT, VENV
+from dev.steps import StepError, become_root, run
+
+BIN = VENV / "bin"
+
+
+@dataclass(frozen=True)
+class Check:
+    """One linter: its name, its command, and what to do when it complains."""
+
+    name: str
+    command: list[str]
+    cure: str
+
+
+def _tracked(*suffixes: str) -> list[str]:
+    listing = subprocess.run(
+        ["git", "ls-files", "--cached", "--others", "--exclude-standard"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout.splitlines()
+    return [name for name in listing if name.endswith(suffixes) and (ROOT / name).exists()]
+
+
+def _native() -> list[str]:
+    return _tracked(".c", ".cc", ".h")
+
+
+def _translation_units() -> list[str]:
+    """Return the sources that the release build compiles (tests' odd ones, such as hostile programs, included)."""
+    database = (ROOT / "build" / "release" / "compile_commands.json").read_text()
+    return [name for name in _tracked(".c", ".cc") if f'"{ROOT / name}"' in database]
+
+
+def quick_checks() -> list[Check]:
+    """Return the checks that need no build."""
+    edit = "mend what it names"
+    reformat = "./dev format"
+    return [
+        Check("ruff", [str(BIN / "ruff"), "check", "."], edit),
+        Check("ruff-format", [str(BIN / "ruff"), "format", "--check", "."], reformat),
+        Check("mypy", [str(BIN / "mypy")], edit),
+        Check("import-linter", [str(BIN / "lint-imports")], "see ARCHITECTURE.md for the directions"),
+        Check("clang-format", [str(BIN / "clang-format"), "--dry-run", "--Werror", *_native()], reformat),
+        Check("djlint", [str(BIN / "djlint"), "--lint", "--quiet", "web/jinja2"], edit),
+        Check("codespell", [str(BIN / "codespell"), *_tracked(".md", ".py", ".h", ".cc", ".c", ".html")], edit),
+        Check("tree", [str(BIN / "python"), "tools/check_tree.py"], edit),
+    ]
+
+
+def tidy_check() -> Check:
+    """Return clang-tidy over everything the release build compiles; needs that build's compile commands."""
+    script = [str(BIN / "python"), "tools/run_clang_tidy.py", *_translation_units()]
+    return Check("clang-tidy", script, "mend what it names; .clang-tidy says why each check is on")
+
+
+def lint() -> int:
+    """Run every check and report all failures, not only the first."""
+    become_root()
+    packages.install(packages.BUILD)
+    python_env.ensure()
+    build.build("release")
+    failed = 0
+    for check in [*quick_checks(), tidy_check()]:
+        try:
+            run(check.command, log=f"lint-{check.name}", cure=check.cure)
+            print(f"  ok      {check.name}")
+        except StepError as error:
+            failed += 1
+            print(f"  FAILED  {check.name}\n{error}")
+    return 1 if failed else 0
+
+
+def format_all() -> int:
+    """Format everything in place."""
+    python_env.ensure()
+    cure = "read the message above"
+    run([str(BIN / "ruff"), "check", "--fix-only", "--select", "I", "."], log="format-imports", cure=cure)
+    run([str(BIN / "ruff"), "format", "."], log="format-python", cure=cure)
+    run([str(BIN / "clang-format"), "-i", *_native()], log="format-native", cure=cure)
+    return 0

@@ -1,0 +1,176 @@
+"""Starting and stopping the embedded site: one background supervisor, identified by pid and start time.
+
+The record var/run/site.json says what was started, so `./dev down` stops exactly that and nothing else, even when the
+pid has been given to another process since.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import socket
+import subprocess
+import sys
+import time
+import urllib.error
+import urllib.request
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from dev.paths import LOGS, PYTHON, ROOT, RUN, VENV
+from dev.steps import StepError, digest
+
+RECORD = RUN / "site.json"
+DEFAULT_PORT = 8000
+START_TIMEOUT_S = 60.0
+STOP_TIMEOUT_S = 30.0
+
+
+@dataclass(frozen=True)
+class Site:
+    """What was started: the supervisor's pid and start time (clock ticks since boot), the port, the code's digest."""
+
+    pid: int
+    started_ticks: int
+    port: int
+    code: str
+
+    @property
+    def url(self) -> str:
+        """Where the site is."""
+        return f"http://127.0.0.1:{self.port}/"
+
+    def alive(self) -> bool:
+        """Whether the recorded process is still the one that was started."""
+        return _start_ticks(self.pid) == self.started_ticks
+
+
+def _start_ticks(pid: int) -> int | None:
+    try:
+        stat = Path(f"/proc/{pid}/stat").read_text()
+    except OSError:
+        return None
+    return int(stat.rpartition(")")[2].split()[19])  # field 22 of proc(5), counted after the name
+
+
+def recorded() -> Site | None:
+    """Return the site that was started last, whether it still runs or not."""
+    try:
+        return Site(**json.loads(RECORD.read_text()))
+    except (OSError, ValueError, TypeError):
+        return None
+
+
+def code_digest() -> str:
+    """Return a digest of all code that a running site has loaded."""
+    folders = [ROOT / name for name in ("runner", "leaderboard", "web", "benchmarks", "runtime/configurations")]
+    files = [p for folder in folders for p in sorted(folder.rglob("*")) if p.suffix in {".py", ".html", ".json", ".css", ".js"}]
+    return digest([*files, ROOT / "uv.lock"])
+
+
+def ensure() -> Site:
+    """Return the running site; start it when there is none, or start it anew when its code has changed."""
+    code = code_digest()
+    site = recorded()
+    if site is not None and site.alive():
+        if site.code == code and _answers(site):
+            return site
+        stop()
+    return _start(code)
+
+
+def _start(code: str) -> Site:
+    RUN.mkdir(parents=True, exist_ok=True)
+    LOGS.mkdir(parents=True, exist_ok=True)
+    port = _free_port(int(os.environ.get("KEYDROME_PORT", DEFAULT_PORT)))
+    plan = RUN / "supervisor.json"
+    plan.write_text(json.dumps({"logs": str(LOGS), "children": _children(port)}, indent=1))
+    with (LOGS / "supervisor.log").open("ab") as out:
+        process = subprocess.Popen(
+            [sys.executable, str(Path(__file__).with_name("supervisor.py")), str(plan)],
+            cwd=ROOT,
+            env={**os.environ, **environment()},
+            stdin=subprocess.DEVNULL,
+            stdout=out,
+            stderr=subprocess.STDOUT,
+            start_new_session=True,
+        )
+    ticks = _start_ticks(process.pid)
+    if ticks is None:
+        raise StepError(f"the supervisor ended at once; see {LOGS / 'supervisor.log'}")
+    site = Site(process.pid, ticks, port, code)
+    RECORD.write_text(json.dumps(asdict(site)))
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not _answers(site):
+        if time.monotonic() > deadline:
+            stop()
+            raise StepError(f"the web server did not answer on {site.url}; see {LOGS / 'web.log'}")
+        time.sleep(0.1)
+    return site
+
+
+def environment() -> dict[str, str]:
+    """Return the environment of every Keydrome process of the embedded site."""
+    return {"PYTHONPATH": str(ROOT), "KEYDROME_BOARD_SCALE": "smoke", "PYTHONUNBUFFERED": "1"}
+
+
+def _children(port: int) -> dict[str, list[str]]:
+    celery = [str(VENV / "bin" / "celery"), "-A", "web.celery", "worker", "--pool", "solo"]
+    quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO"]
+    return {
+        "web": [str(VENV / "bin" / "gunicorn"), "web.wsgi", "-k", "gthread", "--threads", "8"]
+        + ["-b", f"127.0.0.1:{port}"],
+        "results": [*celery, "-Q", "results", "-n", "results@%h", *quiet],
+        "bench": [*celery, "-Q", "bench", "-n", "bench@%h", *quiet],
+        "beat": [str(VENV / "bin" / "celery"), "-A", "web.celery", "beat", "-s", str(RUN / "beat")],
+    }
+
+
+def _free_port(first: int) -> int:
+    for port in range(first, first + 100):
+        with socket.socket() as probe:
+            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+            try:
+                probe.bind(("127.0.0.1", port))
+            except OSError:
+                continue
+            return port
+    raise StepError(f"no free port from {first} to {first + 99}; set KEYDROME_PORT to another number")
+
+
+def _answers(site: Site) -> bool:
+    try:
+        with urllib.request.urlopen(site.url, timeout=5) as answer:  # noqa: S310 - a fixed http URL
+            return bool(answer.status == 200)  # noqa: PLR2004 - HTTP's OK
+    except (urllib.error.URLError, OSError):
+        return False
+
+
+def stop() -> bool:
+    """Stop the recorded site and wait until it is gone. False when none was running."""
+    site = recorded()
+    if site is None or not site.alive():
+        RECORD.unlink(missing_ok=True)
+        return False
+    os.kill(site.pid, signal.SIGTERM)
+    deadline = time.monotonic() + STOP_TIMEOUT_S
+    while site.alive() and not _is_zombie(site.pid):
+        if time.monotonic() > deadline:
+            os.kill(site.pid, signal.SIGKILL)
+            break
+        time.sleep(0.05)
+    RECORD.unlink(missing_ok=True)
+    return True
+
+
+def _is_zombie(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] == "Z"
+    except OSError:
+        return True
+
+
+def manage(*arguments: str) -> list[str]:
+    """Return the command line of a Django management command."""
+    return [str(PYTHON), "-m", "web.manage", *arguments]

@@ -1,0 +1,127 @@
+"""Steps: named pieces of work with a log, a duration and, where it pays, a stamp of their inputs.
+
+A stamp is the SHA-256 of what a step depends on, kept in .state/NAME. A step whose stamp is unchanged is skipped, so
+the second `./dev up` redoes nothing, and an interrupted one goes on where it stopped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import shlex
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from dev.paths import LOGS, ROOT, STATE
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+TAIL_LINES = 20
+
+
+class StepError(Exception):
+    """A step failed; the message says what to do."""
+
+
+@dataclass
+class Timings:
+    """Seconds per step, in order, for the table at the end."""
+
+    seconds: dict[str, float] = field(default_factory=dict)
+
+    @contextmanager
+    def measure(self, name: str) -> Iterator[None]:
+        """Print the step's name, run the body, print and keep its duration."""
+        print(f"- {name} ...", flush=True)
+        begin = time.monotonic()
+        try:
+            yield
+        finally:
+            self.seconds[name] = time.monotonic() - begin
+        print(f"  {name}: {self.seconds[name]:.1f} s", flush=True)
+
+    def table(self) -> str:
+        """Return the durations as aligned lines, with their sum."""
+        rows = [*self.seconds.items(), ("total", sum(self.seconds.values()))]
+        width = max(len(name) for name, _ in rows)
+        return "\n".join(f"  {name:<{width}}  {seconds:7.1f} s" for name, seconds in rows)
+
+
+def run(
+    command: list[str], *, log: str, cure: str, env: dict[str, str] | None = None, cwd: Path = ROOT
+) -> None:
+    """Run a command with its output in var/log/LOG.log; on failure raise StepError with the last lines and the cure."""
+    LOGS.mkdir(parents=True, exist_ok=True)
+    path = LOGS / f"{log}.log"
+    with path.open("wb") as out:
+        out.write(f"$ {shlex.join(command)}\n".encode())
+        out.flush()
+        try:
+            done = subprocess.run(
+                command,
+                cwd=cwd,
+                env={**os.environ, **(env or {})},
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                check=False,
+            )
+        except FileNotFoundError as error:
+            raise StepError(f"{command[0]} is not installed. {cure}") from error
+    if done.returncode != 0:
+        tail = path.read_text(errors="replace").splitlines()[-TAIL_LINES:]
+        raise StepError(
+            "\n".join(
+                [
+                    f"command failed with exit code {done.returncode}: {shlex.join(command)}",
+                    *(f"    {line}" for line in tail),
+                    f"whole log: {path}",
+                    f"what to do: {cure}",
+                ]
+            )
+        )
+
+
+def digest(paths: Iterable[Path], *words: str) -> str:
+    """Return the SHA-256 over the names and contents of files (folders: every file below) and some words."""
+    total = hashlib.sha256()
+    for word in words:
+        total.update(word.encode() + b"\0")
+    for path in paths:
+        files = sorted(p for p in path.rglob("*") if p.is_file()) if path.is_dir() else [path]
+        for file in files:
+            if "__pycache__" in file.parts:
+                continue
+            total.update(str(file.relative_to(ROOT)).encode() + b"\0")
+            total.update(file.read_bytes())
+    return total.hexdigest()
+
+
+def stamped(name: str, stamp: str, action: Callable[[], None]) -> bool:
+    """Run `action` unless .state/NAME holds `stamp` already; write the stamp only after success. True if it ran."""
+    path = STATE / name
+    if path.exists() and path.read_text() == stamp:
+        return False
+    action()
+    STATE.mkdir(exist_ok=True)
+    path.write_text(stamp)
+    return True
+
+
+def become_root() -> None:
+    """Start again under sudo when not root: the jail needs root for namespaces and control groups."""
+    if os.geteuid() == 0:
+        return
+    print("Keydrome's jail needs root (namespaces, control groups); going on under sudo.")
+    keep = "PATH,HOME,KEYDROME_PORT,KEYDROME_VAR,PIP_INDEX_URL,UV_INDEX_URL,UV_DEFAULT_INDEX"
+    try:
+        os.execvp("sudo", ["sudo", f"--preserve-env={keep}", sys.executable, *sys.argv])  # noqa: S606
+    except FileNotFoundError as error:
+        raise StepError("not root, and sudo is not installed: run ./dev as root") from error

@@ -1,0 +1,99 @@
+"""The supervisor: one process that keeps the web server and the two workers of the embedded site running.
+
+Started in the background by `./dev up` (see services.py), stopped by SIGTERM. Its children die with it, also when it is
+killed -9 (PR_SET_PDEATHSIG). A child that ends by itself is started again, at most once per RESTART_PAUSE_S.
+"""
+
+from __future__ import annotations
+
+import ctypes
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+RESTART_PAUSE_S = 2.0
+STOP_TIMEOUT_S = 20.0
+POLL_S = 0.5
+PR_SET_PDEATHSIG = 1
+
+
+class Child:
+    """One supervised program with its log."""
+
+    def __init__(self, name: str, command: list[str], log: Path) -> None:
+        self.name = name
+        self.command = command
+        self.log = log
+        self.started = 0.0
+        self.process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the program in a session of its own, output appended to the log."""
+        self.started = time.monotonic()
+        with self.log.open("ab") as out:
+            self.process = subprocess.Popen(
+                self.command,
+                stdin=subprocess.DEVNULL,
+                stdout=out,
+                stderr=subprocess.STDOUT,
+                start_new_session=True,
+                preexec_fn=_die_with_parent,  # noqa: PLW1509 - this process has one thread
+            )
+
+    def keep(self) -> None:
+        """Start the program again if it has ended, not faster than RESTART_PAUSE_S."""
+        if self.process is None or self.process.poll() is None:
+            return
+        if time.monotonic() - self.started >= RESTART_PAUSE_S:
+            print(f"{self.name} ended with {self.process.returncode}, starting it again", flush=True)
+            self.start()
+
+    def stop(self, deadline: float) -> None:
+        """Wait for the program until the deadline, then kill its process group."""
+        if self.process is None:
+            return
+        try:
+            self.process.wait(max(0.0, deadline - time.monotonic()))
+        except subprocess.TimeoutExpired:
+            os.killpg(self.process.pid, signal.SIGKILL)
+            self.process.wait()
+
+
+def _die_with_parent() -> None:
+    ctypes.CDLL(None).prctl(PR_SET_PDEATHSIG, signal.SIGTERM)
+
+
+def main() -> int:
+    """Run the children named in a JSON file {"logs": DIR, "children": {NAME: COMMAND}} until SIGTERM or SIGINT."""
+    plan = json.loads(Path(sys.argv[1]).read_text())
+    logs = Path(plan["logs"])
+    children = [Child(name, command, logs / f"{name}.log") for name, command in plan["children"].items()]
+    stop = False
+
+    def on_signal(_number: int, _frame: object) -> None:
+        nonlocal stop
+        stop = True
+
+    signal.signal(signal.SIGTERM, on_signal)
+    signal.signal(signal.SIGINT, on_signal)
+    for child in children:
+        child.start()
+    while not stop:
+        for child in children:
+            child.keep()
+        time.sleep(POLL_S)
+    for child in children:
+        if child.process is not None and child.process.poll() is None:
+            child.process.terminate()
+    deadline = time.monotonic() + STOP_TIMEOUT_S
+    for child in children:
+        child.stop(deadline)
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

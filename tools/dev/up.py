@@ -1,0 +1,75 @@
+"""`./dev up`: from a fresh machine to a board with the reference libraries on it. Every step is safe to repeat."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+
+from dev import build, packages, python_env, services
+from dev.paths import RELEASE, ROOT, VAR
+from dev.steps import StepError, Timings, become_root, digest, run, stamped
+
+
+def up() -> int:
+    """Set up, build, start, run what is missing on the board, and show it."""
+    become_root()
+    timings = Timings()
+    with timings.measure("packages"):
+        packages.install(packages.BUILD)
+    with timings.measure("python"):
+        python_env.ensure()
+    with timings.measure("build"):
+        build.build("release")
+    with timings.measure("jail check"):
+        _jail_check()
+    with timings.measure("database"):
+        stamped("database", _database_stamp(), _prepare_database)
+    with timings.measure("services"):
+        site = services.ensure()
+    with timings.measure("reference runs"):
+        _manage("add_reference", "--scale", "smoke", "--sessions", "3", "--wait")
+    with timings.measure("board"):
+        _manage("show_board")
+    print(timings.table())
+    _say_where(site)
+    return 0
+
+
+def _jail_check() -> None:
+    done = subprocess.run([str(RELEASE / "bin" / "jail"), "--check"], capture_output=True, text=True, check=False)
+    print("".join(f"  {line}\n" for line in done.stdout.splitlines()), end="")
+    if done.returncode != 0:
+        raise StepError(f"the jail cannot work on this machine: {done.stderr.strip()}")
+
+
+def _database_stamp() -> str:
+    inputs = [ROOT / "leaderboard" / "migrations", ROOT / "web" / "static", ROOT / "web" / "settings.py", ROOT / "uv.lock"]
+    return digest(inputs, str((VAR / "keydrome.sqlite3").exists()), str(VAR))
+
+
+def _prepare_database() -> None:
+    cure = "read the message above; `./dev down` and moving var/ away starts from nothing"
+    for name, arguments in {
+        "migrate": ("migrate", "--no-input"),
+        "demo": ("create_demo",),
+        "static": ("collectstatic", "--no-input"),
+        "plots": ("warm_plots",),
+    }.items():
+        run(services.manage(*arguments), log=name, cure=cure, env=services.environment())
+
+
+def _manage(*arguments: str) -> None:
+    """Run a management command in the foreground, so that its progress is seen."""
+    done = subprocess.run(
+        services.manage(*arguments), cwd=ROOT, env={**os.environ, **services.environment()}, check=False
+    )
+    if done.returncode != 0:
+        raise StepError(f"{arguments[0]} failed; logs are in {VAR / 'log'}")
+
+
+def _say_where(site: services.Site) -> None:
+    password = VAR / "demo-password"
+    print(f"\nOpen {site.url}")
+    if password.exists():
+        print(f"Log in as demo, password {password.read_text().strip()}")
+    print("./dev down stops it; ./dev up starts it again.")
