@@ -82,7 +82,7 @@ typedef struct {
   const char* name;
   const char* description; /* one line */
 
-  /* NULL when memory is exhausted. `options` is a JSON object or NULL. */
+  /* `options` is a JSON object or NULL. NULL when memory is exhausted or the options are not understood. */
   KeydromeStructure* (*create)(const KeydromeEnvironment* environment, const char* options);
   void (*destroy)(KeydromeStructure* instance);
 
@@ -94,7 +94,8 @@ typedef struct {
    * stands for the smallest payload when `after` is 0 and for the largest when it is not. 0. */
   int (*seek)(const KeydromeStructure* instance, KeydromePosition* position, KeydromeBytes key,
               KeydromeBytes payload, int after);
-  /* Copies the pair after `position` out and moves on. 1 a pair, 0 the end. */
+  /* Copies the pair after `position` out and moves on. 1 a pair, 0 the end: the position then stays there, and
+   * another call answers 0 again. Copies of a position are positions. */
   int (*next)(const KeydromeStructure* instance, KeydromePosition* position, KeydromeBuffer* key,
               KeydromeBuffer* payload);
 
@@ -113,7 +114,11 @@ typedef struct {
   uint64_t (*statistic)(const KeydromeStructure* instance, uint32_t which);
 } KeydromeStructureTable;
 
-/* The one symbol that a bare structure exports. Same pointer on every call. */
+/* The one symbol that a bare structure exports, also when it is built with hidden visibility. Same pointer on every
+ * call. */
+#if defined(__GNUC__)
+__attribute__((visibility("default")))
+#endif
 const KeydromeStructureTable* keydrome_structure(void);
 
 #ifdef __cplusplus
