@@ -71,7 +71,9 @@ def check_sizes(path: Path, text: str) -> list[str]:
     lines = text.count("\n")
     if lines <= limit or "LIMIT:" in "\n".join(text.splitlines()[:LIMIT_LINES]):
         return []
-    return [f"{path.relative_to(ROOT)}: {lines} lines, at most {limit} (or `LIMIT: reason` at the top)"]
+    return [
+        f"{path.relative_to(ROOT)}: {lines} lines, at most {limit} (or `LIMIT: reason` at the top)"
+    ]
 
 
 def check_functions(path: Path, text: str) -> list[str]:
@@ -82,7 +84,9 @@ def check_functions(path: Path, text: str) -> list[str]:
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > FUNCTION_LINES_MAX:
                 where = f"{path.relative_to(ROOT)}:{node.lineno}"
-                complaints.append(f"{where}: {node.name} has {length} lines, at most {FUNCTION_LINES_MAX}")
+                complaints.append(
+                    f"{where}: {node.name} has {length} lines, at most {FUNCTION_LINES_MAX}"
+                )
     return complaints
 
 
@@ -94,7 +98,7 @@ def check_includes(path: Path, text: str) -> list[str]:
     complaints = []
     for target in INCLUDE.findall(text):
         first = "api" if target.startswith("keydrome/") else target.split("/")[0]
-        if first not in ROOMS or first == room or first in MAY_INCLUDE[room] and first != "jail":
+        if first not in ROOMS or first == room or (first in MAY_INCLUDE[room] and first != "jail"):
             continue
         if room == "harness" and target == JAIL_SERVICE:
             continue
@@ -116,7 +120,10 @@ def check_rooms() -> list[str]:
 
 def complaints_about(path: Path) -> list[str]:
     """Return everything that is wrong with one file."""
-    if path.suffix not in {".c", ".cc", ".h", ".py", ".html", ".css", ".js", ".md"} or not path.exists():
+    if (
+        path.suffix not in {".c", ".cc", ".h", ".py", ".html", ".css", ".js", ".md"}
+        or not path.exists()
+    ):
         return []
     text = path.read_text()
     found = [] if path.suffix == ".md" else check_sizes(path, text)

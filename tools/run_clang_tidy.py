@@ -1,7 +1,7 @@
 """Runs clang-tidy over the given sources, two at a time, and remembers which were clean.
 
-A source is checked again only when it, one of the project's headers, .clang-tidy or the tool has changed: the stamps lie
-in .state/tidy. The cost is about 3 s a source, so a second run is free.
+A source is checked again only when it, a header of the project, .clang-tidy or the tool has changed: the stamps
+lie in .state/tidy. The cost is about 3 s a source, so a second run is free.
 """
 
 from __future__ import annotations
@@ -35,7 +35,9 @@ def headers_digest() -> str:
 
 def check(name: str, common: str) -> str:
     """Return the complaints about one source; an empty string when it is clean."""
-    stamp = STAMPS / hashlib.sha256(f"{common}{name}".encode() + (ROOT / name).read_bytes()).hexdigest()
+    stamp = (
+        STAMPS / hashlib.sha256(f"{common}{name}".encode() + (ROOT / name).read_bytes()).hexdigest()
+    )
     if stamp.exists():
         return ""
     done = subprocess.run(
@@ -56,7 +58,9 @@ def main() -> int:
     STAMPS.mkdir(parents=True, exist_ok=True)
     common = headers_digest()
     with ThreadPoolExecutor(JOBS) as pool:
-        complaints = [text for text in pool.map(lambda name: check(name, common), sys.argv[1:]) if text]
+        complaints = [
+            text for text in pool.map(lambda name: check(name, common), sys.argv[1:]) if text
+        ]
     print("\n".join(complaints))
     return 1 if complaints else 0
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 
+from dev import lint, scaffold, services, setup, soak, speed, testing, up
 from dev.steps import StepError
 
 
@@ -16,57 +17,44 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("build", help="packages, Python environment and the release build")
     test = commands.add_parser("test", help="set up for tests and run every suite once")
     test.add_argument("--fast", action="store_true", help="lint and unit tests only, under 90 s")
-    test.add_argument("--only", metavar="SUITE", action="append", help="only this suite; repeatable")
+    test.add_argument(
+        "--only", metavar="SUITE", action="append", help="only this suite; repeatable"
+    )
     commands.add_parser("soak", help="the long versions of the suites")
-    commands.add_parser("bench", help="the speed figures: harness cost, jail, road, pages, btree against berkeley")
+    commands.add_parser(
+        "bench", help="the speed figures: harness cost, jail, road, pages, btree against berkeley"
+    )
     commands.add_parser("lint", help="every linter, formatter check and layer check")
     commands.add_parser("format", help="format C, C++, Python and templates in place")
-    new = commands.add_parser("new", help="scaffold a benchmark, index, structure, configuration or board")
+    new = commands.add_parser(
+        "new", help="scaffold a benchmark, index, structure, configuration or board"
+    )
     new.add_argument("kind", metavar="KIND")
     new.add_argument("name", metavar="NAME")
     return parser
 
 
 def _dispatch(arguments: argparse.Namespace) -> int:  # noqa: PLR0911 - one return per command
-    # Imports are local so that a command needs only what it uses.
     match arguments.command:
         case "up":
-            from dev.up import up
-
-            return up()
+            return up.up()
         case "down":
-            from dev import services
-
             print("stopped" if services.stop() else "nothing was running")
             return 0
         case "build":
-            from dev.setup import set_up_build
-
-            return set_up_build()
+            return setup.set_up_build()
         case "test":
-            from dev.testing import test
-
-            return test(fast=arguments.fast, only=arguments.only)
+            return testing.test(fast=arguments.fast, only=arguments.only)
         case "soak":
-            from dev.soak import soak
-
-            return soak()
+            return soak.soak()
         case "bench":
-            from dev.speed import bench
-
-            return bench()
+            return speed.bench()
         case "lint":
-            from dev.lint import lint
-
-            return lint()
+            return lint.lint()
         case "format":
-            from dev.lint import format_all
-
-            return format_all()
+            return lint.format_all()
         case _:
-            from dev.scaffold import new
-
-            return new(arguments.kind, arguments.name)
+            return scaffold.new(arguments.kind, arguments.name)
 
 
 def main() -> int:

@@ -50,10 +50,20 @@ def quick_checks() -> list[Check]:
         Check("ruff", [str(BIN / "ruff"), "check", "."], edit),
         Check("ruff-format", [str(BIN / "ruff"), "format", "--check", "."], reformat),
         Check("mypy", [str(BIN / "mypy")], edit),
-        Check("import-linter", [str(BIN / "lint-imports")], "see ARCHITECTURE.md for the directions"),
-        Check("clang-format", [str(BIN / "clang-format"), "--dry-run", "--Werror", *_native()], reformat),
+        Check(
+            "import-linter", [str(BIN / "lint-imports")], "see ARCHITECTURE.md for the directions"
+        ),
+        Check(
+            "clang-format",
+            [str(BIN / "clang-format"), "--dry-run", "--Werror", *_native()],
+            reformat,
+        ),
         Check("djlint", [str(BIN / "djlint"), "--lint", "--quiet", "web/jinja2"], edit),
-        Check("codespell", [str(BIN / "codespell"), *_tracked(".md", ".py", ".h", ".cc", ".c", ".html")], edit),
+        Check(
+            "codespell",
+            [str(BIN / "codespell"), *_tracked(".md", ".py", ".h", ".cc", ".c", ".html")],
+            edit,
+        ),
         Check("tree", [str(BIN / "python"), "tools/check_tree.py"], edit),
     ]
 
@@ -85,7 +95,11 @@ def format_all() -> int:
     """Format everything in place."""
     python_env.ensure()
     cure = "read the message above"
-    run([str(BIN / "ruff"), "check", "--fix-only", "--select", "I", "."], log="format-imports", cure=cure)
+    run(
+        [str(BIN / "ruff"), "check", "--fix-only", "--select", "I", "."],
+        log="format-imports",
+        cure=cure,
+    )
     run([str(BIN / "ruff"), "format", "."], log="format-python", cure=cure)
     run([str(BIN / "clang-format"), "-i", *_native()], log="format-native", cure=cure)
     return 0

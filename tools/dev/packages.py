@@ -41,9 +41,13 @@ def missing(packages: tuple[str, ...]) -> list[str]:
             check=True,
         ).stdout
     except FileNotFoundError as error:
-        raise StepError("dpkg-query not found: Keydrome sets itself up on Debian 12+ and Ubuntu 24.04+") from error
+        raise StepError(
+            "dpkg-query not found: Keydrome sets itself up on Debian 12+ and Ubuntu 24.04+"
+        ) from error
     installed = {
-        line.split()[0].split(":")[0] for line in listing.splitlines() if line.endswith(" installed")
+        line.split()[0].split(":")[0]
+        for line in listing.splitlines()
+        if line.endswith(" installed")
     }
     return [package for package in packages if package not in installed]
 

@@ -8,12 +8,15 @@ import shutil
 import subprocess
 import tempfile
 import time
-from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dev.paths import LOGS, VAR
 from dev.steps import StepError, run
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 START_TIMEOUT_S = 30.0
 
@@ -55,15 +58,29 @@ def _postgres(data: Path, sockets: Path) -> Iterator[str]:
         folder.chmod(folder.stat().st_mode | 0o011)
     as_user = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
     cure = "read the server's message above"
-    initdb = [str(binaries / "initdb"), "-D", str(data), "-A", "trust", "-U", "postgres", "-E", "UTF8"]
+    initdb = [
+        str(binaries / "initdb"),
+        "-D",
+        str(data),
+        "-A",
+        "trust",
+        "-U",
+        "postgres",
+        "-E",
+        "UTF8",
+    ]
     run([*as_user, *initdb, "--no-sync"], log="initdb", cure=cure, cwd=Path("/"))
     options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={sockets}"]
     options += ["-c", "fsync=off", "-c", "max_connections=100"]
     command = [*as_user, str(binaries / "postgres"), "-D", str(data), *options]
     with (LOGS / "postgres.log").open("wb") as log:
-        server = subprocess.Popen(command, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+        server = subprocess.Popen(
+            command, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log
+        )
     try:
-        _wait_until(server, [str(binaries / "pg_isready"), "-h", str(sockets)], "PostgreSQL", "postgres.log")
+        _wait_until(
+            server, [str(binaries / "pg_isready"), "-h", str(sockets)], "PostgreSQL", "postgres.log"
+        )
         # Percent-encoding is what a URL needs to name a socket folder as host.
         host = str(sockets).replace("/", "%2F")
         yield f"postgres://postgres@{host}/postgres"
@@ -75,7 +92,17 @@ def _postgres(data: Path, sockets: Path) -> Iterator[str]:
 @contextmanager
 def _redis(data: Path, sockets: Path) -> Iterator[str]:
     socket = sockets / "redis.sock"
-    command = ["redis-server", "--port", "0", "--unixsocket", str(socket), "--dir", str(data), "--save", ""]
+    command = [
+        "redis-server",
+        "--port",
+        "0",
+        "--unixsocket",
+        str(socket),
+        "--dir",
+        str(data),
+        "--save",
+        "",
+    ]
     with (LOGS / "redis.log").open("wb") as log:
         server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
     try:

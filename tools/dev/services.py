@@ -64,8 +64,16 @@ def recorded() -> Site | None:
 
 def code_digest() -> str:
     """Return a digest of all code that a running site has loaded."""
-    folders = [ROOT / name for name in ("runner", "leaderboard", "web", "benchmarks", "runtime/configurations")]
-    files = [p for folder in folders for p in sorted(folder.rglob("*")) if p.suffix in {".py", ".html", ".json", ".css", ".js"}]
+    folders = [
+        ROOT / name
+        for name in ("runner", "leaderboard", "web", "benchmarks", "runtime/configurations")
+    ]
+    files = [
+        p
+        for folder in folders
+        for p in sorted(folder.rglob("*"))
+        if p.suffix in {".py", ".html", ".json", ".css", ".js"}
+    ]
     return digest([*files, ROOT / "uv.lock"])
 
 
@@ -119,8 +127,16 @@ def _children(port: int) -> dict[str, list[str]]:
     celery = [str(VENV / "bin" / "celery"), "-A", "web.celery", "worker", "--pool", "solo"]
     quiet = ["--without-gossip", "--without-mingle", "--without-heartbeat", "--loglevel", "INFO"]
     return {
-        "web": [str(VENV / "bin" / "gunicorn"), "web.wsgi", "-k", "gthread", "--threads", "8"]
-        + ["-b", f"127.0.0.1:{port}"],
+        "web": [
+            str(VENV / "bin" / "gunicorn"),
+            "web.wsgi",
+            "-k",
+            "gthread",
+            "--threads",
+            "8",
+            "-b",
+            f"127.0.0.1:{port}",
+        ],
         "results": [*celery, "-Q", "results", "-n", "results@%h", *quiet],
         "bench": [*celery, "-Q", "bench", "-n", "bench@%h", *quiet],
         "beat": [str(VENV / "bin" / "celery"), "-A", "web.celery", "beat", "-s", str(RUN / "beat")],
@@ -136,7 +152,9 @@ def _free_port(first: int) -> int:
             except OSError:
                 continue
             return port
-    raise StepError(f"no free port from {first} to {first + 99}; set KEYDROME_PORT to another number")
+    raise StepError(
+        f"no free port from {first} to {first + 99}; set KEYDROME_PORT to another number"
+    )
 
 
 def _answers(site: Site) -> bool:

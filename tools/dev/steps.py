@@ -12,16 +12,15 @@ import shlex
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterable
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from dev.paths import LOGS, ROOT, STATE
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterable, Iterator
+    from pathlib import Path
 
 TAIL_LINES = 20
 

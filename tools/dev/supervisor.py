@@ -49,7 +49,9 @@ class Child:
         if self.process is None or self.process.poll() is None:
             return
         if time.monotonic() - self.started >= RESTART_PAUSE_S:
-            print(f"{self.name} ended with {self.process.returncode}, starting it again", flush=True)
+            print(
+                f"{self.name} ended with {self.process.returncode}, starting it again", flush=True
+            )
             self.start()
 
     def stop(self, deadline: float) -> None:
@@ -71,7 +73,9 @@ def main() -> int:
     """Run the children named in a JSON file {"logs": DIR, "children": {NAME: COMMAND}} until SIGTERM or SIGINT."""
     plan = json.loads(Path(sys.argv[1]).read_text())
     logs = Path(plan["logs"])
-    children = [Child(name, command, logs / f"{name}.log") for name, command in plan["children"].items()]
+    children = [
+        Child(name, command, logs / f"{name}.log") for name, command in plan["children"].items()
+    ]
     stop = False
 
     def on_signal(_number: int, _frame: object) -> None:

@@ -36,14 +36,21 @@ def up() -> int:
 
 
 def _jail_check() -> None:
-    done = subprocess.run([str(RELEASE / "bin" / "jail"), "--check"], capture_output=True, text=True, check=False)
+    done = subprocess.run(
+        [str(RELEASE / "bin" / "jail"), "--check"], capture_output=True, text=True, check=False
+    )
     print("".join(f"  {line}\n" for line in done.stdout.splitlines()), end="")
     if done.returncode != 0:
         raise StepError(f"the jail cannot work on this machine: {done.stderr.strip()}")
 
 
 def _database_stamp() -> str:
-    inputs = [ROOT / "leaderboard" / "migrations", ROOT / "web" / "static", ROOT / "web" / "settings.py", ROOT / "uv.lock"]
+    inputs = [
+        ROOT / "leaderboard" / "migrations",
+        ROOT / "web" / "static",
+        ROOT / "web" / "settings.py",
+        ROOT / "uv.lock",
+    ]
     return digest(inputs, str((VAR / "keydrome.sqlite3").exists()), str(VAR))
 
 
@@ -61,7 +68,10 @@ def _prepare_database() -> None:
 def _manage(*arguments: str) -> None:
     """Run a management command in the foreground, so that its progress is seen."""
     done = subprocess.run(
-        services.manage(*arguments), cwd=ROOT, env={**os.environ, **services.environment()}, check=False
+        services.manage(*arguments),
+        cwd=ROOT,
+        env={**os.environ, **services.environment()},
+        check=False,
     )
     if done.returncode != 0:
         raise StepError(f"{arguments[0]} failed; logs are in {VAR / 'log'}")
