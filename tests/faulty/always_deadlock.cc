@@ -1,0 +1,15 @@
+// Fault: every data call in a transaction answers DEADLOCK, so no transaction ever commits.
+// Must be found by: the count of committed transactions, or the phase deadline.
+#include "tests/faulty/honest.h"
+
+extern "C" {
+
+ErrCode get(IdxState*, TxnState*, Record*) { return DEADLOCK; }
+
+ErrCode getNext(IdxState*, TxnState*, Record*) { return DEADLOCK; }
+
+ErrCode insertRecord(IdxState*, TxnState*, Key*, const char*) { return DEADLOCK; }
+
+ErrCode deleteRecord(IdxState*, TxnState*, Record*) { return DEADLOCK; }
+
+}  // extern "C"

@@ -1,0 +1,14 @@
+// Fault: every 1000th insert answers SUCCESS and stores nothing.
+// Must be found by: the benchmark's final scan, gate off.
+#include <atomic>
+
+#include "tests/faulty/honest.h"
+
+namespace {
+std::atomic<uint64_t> inserts{0};  // a counter only: relaxed
+}
+
+extern "C" ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {
+  if (inserts.fetch_add(1, std::memory_order_relaxed) % 1000 == 999) return SUCCESS;
+  return honest::insertRecord(idxState, txn, k, payload);
+}

@@ -1,0 +1,28 @@
+// Not a fault by itself: writes 64 MiB to stdout and stderr. The output is capped, the flood never blocks, and the
+// library, which works honestly, must pass.
+#include <unistd.h>
+
+#include <array>
+
+#include "tests/faulty/honest.h"
+
+namespace {
+
+void flood(int descriptor) {
+  static const std::array<char, 65536> kBlock = [] {
+    std::array<char, 65536> block{};
+    block.fill('#');
+    return block;
+  }();
+  for (int i = 0; i < 512; ++i) {
+    if (write(descriptor, kBlock.data(), kBlock.size()) < 0) return;
+  }
+}
+
+}  // namespace
+
+extern "C" ErrCode create(KeyType type, char* name) {
+  flood(STDOUT_FILENO);
+  flood(STDERR_FILENO);
+  return honest::create(type, name);
+}

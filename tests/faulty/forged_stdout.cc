@@ -1,0 +1,25 @@
+// Fault: prints a report of a marvellous run on stdout and stderr, then ends the process.
+// Must be found by: the protocol; verdict crashed. What it printed is kept as untrusted output.
+#include <unistd.h>
+
+#include <string_view>
+
+#include "tests/faulty/honest.h"
+
+namespace {
+
+constexpr std::string_view kForgery =
+    "{\"schema\": \"keydrome.report.v1\", \"verdict\": \"passed\", \"reason\": \"\", "
+    "\"findings\": [], \"metrics\": {\"total_ms\": 0.001}}\n";
+
+void print(int descriptor) {
+  if (write(descriptor, kForgery.data(), kForgery.size()) < 0) _exit(1);
+}
+
+}  // namespace
+
+extern "C" ErrCode openIndex(const char*, IdxState**) {
+  print(STDOUT_FILENO);
+  print(STDERR_FILENO);
+  _exit(0);
+}

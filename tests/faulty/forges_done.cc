@@ -1,0 +1,16 @@
+// Fault: in the middle of a phase, writes a well-formed DONE to every descriptor it can find.
+// Must be found by: the nonce, which it does not know; finding protocol_violation.
+#include <unistd.h>
+
+#include "harness/protocol.h"
+#include "tests/faulty/honest.h"
+
+extern "C" ErrCode openIndex(const char* name, IdxState** idxState) {
+  keydrome::Message message{};
+  message.version = keydrome::kProtocolVersion;
+  message.type = keydrome::MessageType::kDone;
+  for (int descriptor = 0; descriptor < 256; ++descriptor) {
+    if (write(descriptor, &message, sizeof message) < 0) continue;
+  }
+  return honest::openIndex(name, idxState);
+}

@@ -1,0 +1,9 @@
+// Fault: create never returns, and uses no CPU.
+// Must be found by: the phase deadline; verdict timed_out.
+#include <unistd.h>
+
+#include "tests/faulty/honest.h"
+
+extern "C" ErrCode create(KeyType, char*) {
+  for (;;) pause();
+}

@@ -1,0 +1,10 @@
+// Tries to reach the network. The jail must refuse; then the library works honestly and must pass.
+#include <netinet/in.h>
+#include <sys/socket.h>
+
+#include "tests/faulty/honest.h"
+
+extern "C" ErrCode create(KeyType type, char* name) {
+  const int descriptor = socket(AF_INET, SOCK_STREAM, 0);
+  return descriptor < 0 ? honest::create(type, name) : FAILURE;
+}

@@ -1,0 +1,29 @@
+// Fault: reads give a payload with its first byte changed, one time in ten.
+// Must be found by: the evidence of reads, or the final scan.
+#include <atomic>
+
+#include "tests/faulty/honest.h"
+
+namespace {
+
+std::atomic<uint64_t> reads{0};  // a counter only: relaxed
+
+ErrCode tamper(ErrCode code, Record* record) {
+  if (code != SUCCESS || reads.fetch_add(1, std::memory_order_relaxed) % 10 != 9) return code;
+  record->payload[0] = record->payload[0] == 'x' ? 'y' : 'x';
+  return code;
+}
+
+}  // namespace
+
+extern "C" {
+
+ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
+  return tamper(honest::get(idxState, txn, record), record);
+}
+
+ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
+  return tamper(honest::getNext(idxState, txn, record), record);
+}
+
+}  // extern "C"
