@@ -1,0 +1,309 @@
+"""Tables: what was uploaded, what was run, what came out, and who leads.
+
+Fields and constraints only; every write goes through services.py, claims.py or standing.py, every
+read of a page through queries.py. Times are UTC. Wide columns live in RunDetail, so that lists read
+narrow rows.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, ClassVar
+
+from django.conf import settings
+from django.core.files.storage import storages
+from django.db import models
+from django.db.models import Q
+
+from runner.contract import Verdict
+
+if TYPE_CHECKING:
+    from django.core.files.storage.base import Storage
+
+MAX_DESCRIPTION = 200
+MAX_LOG_BYTES = 64 * 1024
+
+
+class Kind(models.TextChoices):
+    """What an uploaded file is: a whole library (contract A) or a bare structure (contract B)."""
+
+    INDEX = "index", "index"
+    STRUCTURE = "structure", "structure"
+
+
+class State(models.TextChoices):
+    """Where a run is in the queue. A verdict exists only in state done."""
+
+    QUEUED = "queued", "queued"
+    CLAIMED = "claimed", "claimed"
+    RUNNING = "running", "running"
+    DONE = "done", "done"
+    CANCELLED = "cancelled", "cancelled"
+
+
+ACTIVE_STATES = (State.CLAIMED, State.RUNNING)
+FINAL_STATES = (State.DONE, State.CANCELLED)
+VERDICT_CHOICES = [(verdict.value, verdict.value.replace("_", " ")) for verdict in Verdict]
+
+
+class Machine(models.Model):
+    """A bench machine. Numbers of different machine classes are never compared."""
+
+    name = models.CharField(max_length=100, unique=True)
+    machine_class = models.CharField(max_length=100, help_text="fingerprint of what decides speed")
+    facts = models.JSONField(default=dict)
+    last_seen = models.DateTimeField(null=True, blank=True)
+
+    def __str__(self) -> str:
+        return self.name
+
+
+class Submission(models.Model):
+    """An uploaded file with its owner. The file itself lies in the blob store under its SHA-256."""
+
+    owner = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions"
+    )
+    created_at = models.DateTimeField(auto_now_add=True)
+    description = models.CharField(max_length=MAX_DESCRIPTION, blank=True)
+    file_name = models.CharField(
+        max_length=100, help_text="as the uploader called it; for display, never a path"
+    )
+    blob_sha256 = models.CharField(max_length=64)
+    size_bytes = models.BigIntegerField()
+    kind = models.CharField(max_length=10, choices=Kind.choices)
+    configuration = models.CharField(
+        max_length=64, blank=True, help_text="runtime configuration; only for a structure"
+    )
+    facts = models.JSONField(default=dict, help_text="what the inspection found")
+    trusted = models.BooleanField(
+        default=False, help_text="reference library: may need more shared objects"
+    )
+    deleted_at = models.DateTimeField(
+        null=True, blank=True, help_text="gone from the pages; files are kept for organisers"
+    )
+
+    class Meta:
+        indexes: ClassVar = [
+            # "My submissions", newest first.
+            models.Index(fields=["owner", "-id"], name="submission_mine"),
+            # Gates and merging look for the same binary under the same configuration.
+            models.Index(fields=["blob_sha256", "configuration"], name="submission_blob"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.file_name} of {self.created_at:%Y-%m-%d %H:%M}"
+
+
+class Run(models.Model):
+    """One submission on one benchmark instance at one scale. This row *is* the queue entry."""
+
+    submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="runs")
+    benchmark = models.CharField(max_length=64)
+    benchmark_version = models.PositiveIntegerField()
+    kind = models.CharField(
+        max_length=12, choices=[("correctness", "correctness"), ("performance", "performance")]
+    )
+    instance = models.CharField(max_length=64)
+    scale = models.CharField(max_length=10)
+    sessions = models.PositiveSmallIntegerField(help_text="sessions wanted")
+    seeds = models.JSONField(help_text="secret: one seed per session, 16 hexadecimal digits")
+
+    state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
+    priority = models.SmallIntegerField(default=0, help_text="lower runs first")
+    not_before = models.DateTimeField(null=True, blank=True)
+    machine = models.ForeignKey(
+        Machine, on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
+    )
+    slot = models.PositiveSmallIntegerField(null=True, blank=True)
+    attempt = models.PositiveSmallIntegerField(default=0)
+    lease_until = models.DateTimeField(null=True, blank=True)
+    heartbeat_at = models.DateTimeField(null=True, blank=True)
+    cancel_requested_at = models.DateTimeField(null=True, blank=True)
+    progress = models.FloatField(default=0.0, help_text="share of the work done, 0 to 1")
+    progress_note = models.CharField(max_length=200, blank=True)
+
+    verdict = models.CharField(max_length=16, choices=VERDICT_CHOICES, blank=True)
+    reason = models.TextField(blank=True, help_text="why it did not pass, for the owner")
+    jail_level = models.CharField(max_length=8, blank=True)
+    score = models.FloatField(
+        null=True, blank=True, help_text="median over sessions of candidate / control"
+    )
+    score_low = models.FloatField(null=True, blank=True)
+    score_high = models.FloatField(null=True, blank=True)
+    total_ms = models.FloatField(null=True, blank=True, help_text="median over sessions")
+    deadlocks = models.BigIntegerField(null=True, blank=True)
+    transactions_failed = models.BigIntegerField(null=True, blank=True)
+    transactions_completed = models.BigIntegerField(null=True, blank=True)
+    transactions_planned = models.BigIntegerField(null=True, blank=True)
+    provisional = models.BooleanField(default=False)
+    eligible = models.BooleanField(default=False)
+    why_not = models.JSONField(default=list, help_text="sentences: why it is not ranked")
+
+    created_at = models.DateTimeField(auto_now_add=True)
+    started_at = models.DateTimeField(null=True, blank=True)
+    finished_at = models.DateTimeField(null=True, blank=True)
+
+    class Meta:
+        indexes: ClassVar = [
+            # The claim: first of the queue.
+            models.Index(fields=["priority", "id"], name="run_queue", condition=Q(state="queued")),
+            # The sweep: leases that ran out.
+            models.Index(
+                fields=["lease_until"],
+                name="run_leases",
+                condition=Q(state__in=["claimed", "running"]),
+            ),
+            # A user's slots on a board are chosen from these.
+            models.Index(
+                fields=["benchmark", "benchmark_version", "instance", "score"],
+                name="run_board",
+                condition=Q(eligible=True),
+            ),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["machine", "slot"],
+                condition=Q(state__in=["claimed", "running"]),
+                name="one_active_run_per_slot",
+            ),
+            models.CheckConstraint(
+                condition=~Q(state__in=["claimed", "running"])
+                | Q(machine__isnull=False, slot__isnull=False, lease_until__isnull=False),
+                name="active_run_has_a_lease",
+            ),
+            models.CheckConstraint(
+                condition=(Q(state="done") & ~Q(verdict="")) | (~Q(state="done") & Q(verdict="")),
+                name="verdict_when_done",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"run {self.pk}: {self.benchmark} {self.instance} {self.scale}"
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will happen to this run."""
+        return self.state in FINAL_STATES
+
+    @property
+    def is_gate(self) -> bool:
+        """Whether this run only decides if others may be ranked."""
+        return self.kind == "correctness"
+
+
+class RunDetail(models.Model):
+    """What a finished run showed, in full. The log is for the owner and organisers only."""
+
+    run = models.OneToOneField(
+        Run, on_delete=models.CASCADE, primary_key=True, related_name="detail"
+    )
+    findings = models.JSONField(
+        default=list, help_text="list of {suite, name, severity, detail} as in the report"
+    )
+    sessions = models.JSONField(
+        default=list, help_text="list of {seed, candidate_first, candidate, control, ratio}"
+    )
+    ratios = models.JSONField(default=list, help_text="candidate / control, one per session")
+    series = models.JSONField(
+        default=dict, help_text="throughput and latency of the session nearest the median"
+    )
+    log = models.TextField(blank=True)
+    machine_facts = models.JSONField(default=dict)
+    library_facts = models.JSONField(default=dict)
+
+    def __str__(self) -> str:
+        return f"detail of run {self.pk}"
+
+
+def private_storage() -> Storage:
+    """Return where files about runs lie; no URL leads there, views check access and stream them."""
+    return storages["default"]
+
+
+class Artefact(models.Model):
+    """A file about a run, for example a plot."""
+
+    run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="artefacts")
+    name = models.CharField(max_length=64, help_text="throughput.svg or latency.svg")
+    file = models.FileField(storage=private_storage, max_length=200)
+    created_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["run", "name"], name="one_artefact_per_name"),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.name} of run {self.run_id}"
+
+
+class BoardEntry(models.Model):
+    """A user's entry on a board: all ranked runs of one binary under one configuration, merged.
+
+    Derived from runs by standing.py and rebuildable at any time; pages read nothing else.
+    """
+
+    board = models.CharField(max_length=64)
+    benchmark_version = models.PositiveIntegerField()
+    machine_class = models.CharField(max_length=100)
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="board_entries"
+    )
+    slot = models.PositiveSmallIntegerField(help_text="0 is the user's best")
+    run = models.ForeignKey(
+        Run, on_delete=models.CASCADE, related_name="board_entries", help_text="the newest merged"
+    )
+    blob_sha256 = models.CharField(max_length=64)
+    configuration = models.CharField(max_length=64, blank=True)
+    score = models.FloatField(help_text="median over all sessions of candidate / control")
+    score_low = models.FloatField()
+    score_high = models.FloatField()
+    ratios = models.JSONField(default=list)
+    provisional = models.BooleanField()
+    position = models.PositiveIntegerField(help_text="1 is the best median")
+    rank_low = models.PositiveIntegerField()
+    rank_high = models.PositiveIntegerField()
+
+    class Meta:
+        indexes: ClassVar = [
+            models.Index(
+                fields=["board", "benchmark_version", "machine_class", "position"],
+                name="entry_standings",
+            ),
+        ]
+        constraints: ClassVar = [
+            models.UniqueConstraint(
+                fields=["board", "benchmark_version", "machine_class", "user", "slot"],
+                name="one_entry_per_slot",
+            ),
+            models.UniqueConstraint(
+                fields=[
+                    "board",
+                    "benchmark_version",
+                    "machine_class",
+                    "user",
+                    "blob_sha256",
+                    "configuration",
+                ],
+                name="one_entry_per_binary",
+            ),
+        ]
+
+    def __str__(self) -> str:
+        return f"{self.board} {self.position}: run {self.run_id}"
+
+
+class Announcement(models.Model):
+    """News of the organisers; the body is Markdown, cleaned when it is shown."""
+
+    title = models.CharField(max_length=200)
+    body = models.TextField(help_text="Markdown")
+    published_at = models.DateTimeField(
+        null=True, blank=True, help_text="empty: a draft; in the future: not shown yet"
+    )
+
+    class Meta:
+        ordering: ClassVar = ["-published_at", "-id"]
+
+    def __str__(self) -> str:
+        return self.title
