@@ -1,0 +1,31 @@
+// SHA-256 (FIPS 180-4), for fingerprints of generated operation streams. Not tuned for speed.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <string_view>
+
+namespace keydrome {
+
+// Feed bytes with update(), then ask once for the digest. Not thread-safe.
+class Sha256 {
+ public:
+  void update(std::span<const std::byte> bytes);
+  void update(std::string_view text);
+  // 64 lower-case hexadecimal digits. Ends the computation.
+  std::string hex_digest();
+
+ private:
+  void compress(const uint8_t* block);
+
+  std::array<uint32_t, 8> state_ = {0x6a09e667u, 0xbb67ae85u, 0x3c6ef372u, 0xa54ff53au,
+                                    0x510e527fu, 0x9b05688cu, 0x1f83d9abu, 0x5be0cd19u};
+  std::array<uint8_t, 64> block_{};
+  std::size_t filled_ = 0;
+  uint64_t total_bytes_ = 0;
+};
+
+}  // namespace keydrome

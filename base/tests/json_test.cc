@@ -1,0 +1,58 @@
+#include "base/json.h"
+
+#include <gtest/gtest.h>
+
+#include <limits>
+
+namespace keydrome {
+namespace {
+
+TEST(Json, RoundTrips) {
+  const std::string text = R"({"a":[1,-2,2.5,true,null,"x"],"b":{"c":"ü"}})";
+  const Result<Json> parsed = Json::parse(text);
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed->dump(), text);
+  EXPECT_EQ(parsed->find("a")->as_array()[1].as_int(), -2);
+}
+
+TEST(Json, KeepsIntegersExactly) {
+  const Result<Json> parsed = Json::parse("[9223372036854775807,-9223372036854775808]");
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->as_array()[0].as_int(), std::numeric_limits<int64_t>::max());
+  EXPECT_EQ(parsed->as_array()[1].as_int(), std::numeric_limits<int64_t>::min());
+}
+
+TEST(Json, RefusesWhatIsNotPlainJson) {
+  for (const char* text : {"", "{", "[1,]", "{\"a\":1}x", "NaN", "[Infinity]", "// c\n1",
+                           "\"\xff\"", R"({"a":1,"a":2})", R"([{"b":{"a":1,"a":2}}])"}) {
+    EXPECT_FALSE(Json::parse(text).ok()) << text;
+  }
+  EXPECT_TRUE(Json::parse(R"([{"a":1},{"a":2},{"b":{"a":1}}])").ok());
+}
+
+TEST(Json, NeverPrintsWhatOthersCannotRead) {
+  Json value;
+  value["nan"] = std::numeric_limits<double>::quiet_NaN();
+  value["bytes"] = std::string("\xff");
+  const Result<Json> again = Json::parse(value.dump());
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_TRUE(again->find("nan")->is_null());
+  EXPECT_EQ(again->find("bytes")->as_string(), "\xef\xbf\xbd");
+}
+
+TEST(Json, SaysWhatAMemberMustBe) {
+  const Result<Json> parsed = Json::parse(R"({"a":1,"b":"x"})");
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->int_member("a").value(), 1);
+  EXPECT_EQ(parsed->int_member("b").error().message, "b: must be an integer");
+  EXPECT_EQ(parsed->string_member("c").error().message, "c: missing");
+}
+
+TEST(Json, NamesAFileThatCannotBeRead) {
+  const Result<Json> parsed = Json::parse_file("/nowhere/at/all.json");
+  ASSERT_FALSE(parsed.ok());
+  EXPECT_NE(parsed.error().message.find("/nowhere/at/all.json"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace keydrome

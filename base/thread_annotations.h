@@ -1,0 +1,65 @@
+// Mutex and MutexLock with clang's thread-safety annotations: the clang preset proves that guarded
+// members are only touched under their mutex. Under g++ the annotations are empty.
+#pragma once
+
+#include <condition_variable>
+#include <mutex>
+
+#if defined(__clang__)
+#define KEYDROME_ANNOTATE(x) __attribute__((x))
+#else
+#define KEYDROME_ANNOTATE(x)
+#endif
+
+#define KEYDROME_CAPABILITY(name) KEYDROME_ANNOTATE(capability(name))
+#define KEYDROME_SCOPED_CAPABILITY KEYDROME_ANNOTATE(scoped_lockable)
+#define KEYDROME_GUARDED_BY(mutex) KEYDROME_ANNOTATE(guarded_by(mutex))
+#define KEYDROME_PT_GUARDED_BY(mutex) KEYDROME_ANNOTATE(pt_guarded_by(mutex))
+#define KEYDROME_REQUIRES(...) KEYDROME_ANNOTATE(requires_capability(__VA_ARGS__))
+#define KEYDROME_ACQUIRE(...) KEYDROME_ANNOTATE(acquire_capability(__VA_ARGS__))
+#define KEYDROME_RELEASE(...) KEYDROME_ANNOTATE(release_capability(__VA_ARGS__))
+#define KEYDROME_TRY_ACQUIRE(...) KEYDROME_ANNOTATE(try_acquire_capability(__VA_ARGS__))
+#define KEYDROME_EXCLUDES(...) KEYDROME_ANNOTATE(locks_excluded(__VA_ARGS__))
+#define KEYDROME_NO_THREAD_SAFETY_ANALYSIS KEYDROME_ANNOTATE(no_thread_safety_analysis)
+
+namespace keydrome {
+
+class KEYDROME_CAPABILITY("mutex") Mutex {
+ public:
+  void lock() KEYDROME_ACQUIRE() { mutex_.lock(); }
+  void unlock() KEYDROME_RELEASE() { mutex_.unlock(); }
+  bool try_lock() KEYDROME_TRY_ACQUIRE(true) { return mutex_.try_lock(); }
+
+ private:
+  friend class Condition;
+  std::mutex mutex_;
+};
+
+class KEYDROME_SCOPED_CAPABILITY MutexLock {
+ public:
+  explicit MutexLock(Mutex& mutex) KEYDROME_ACQUIRE(mutex) : mutex_(mutex) { mutex_.lock(); }
+  ~MutexLock() KEYDROME_RELEASE() { mutex_.unlock(); }
+  MutexLock(const MutexLock&) = delete;
+  MutexLock& operator=(const MutexLock&) = delete;
+
+ private:
+  Mutex& mutex_;
+};
+
+// A condition variable for Mutex. The caller loops: a wait may wake without cause.
+class Condition {
+ public:
+  // Releases `mutex`, waits for a notification, takes `mutex` again.
+  void wait(Mutex& mutex) KEYDROME_REQUIRES(mutex) {
+    std::unique_lock<std::mutex> borrowed(mutex.mutex_, std::adopt_lock);
+    condition_.wait(borrowed);
+    borrowed.release();
+  }
+  void notify_one() { condition_.notify_one(); }
+  void notify_all() { condition_.notify_all(); }
+
+ private:
+  std::condition_variable condition_;
+};
+
+}  // namespace keydrome
