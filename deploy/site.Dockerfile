@@ -1,0 +1,18 @@
+# Web server, results worker and beat: Python only, no compiler, no jail, not root.
+FROM debian:12-slim
+RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv fonts-dejavu-core \
+    && rm -rf /var/lib/apt/lists/*
+WORKDIR /app
+COPY pyproject.toml uv.lock README.md ./
+COPY runner runner
+COPY leaderboard leaderboard
+COPY web web
+COPY benchmarks benchmarks
+COPY runtime/configurations runtime/configurations
+COPY harness/schema harness/schema
+COPY indexes indexes
+RUN python3 -m venv /opt/uv && /opt/uv/bin/pip install --no-cache-dir uv==0.13.8 \
+    && /opt/uv/bin/uv sync --frozen --no-dev --python /usr/bin/python3
+ENV PATH=/app/.venv/bin:$PATH PYTHONPATH=/app PYTHONUNBUFFERED=1 KEYDROME_VAR=/data MPLCONFIGDIR=/tmp/matplotlib
+RUN KEYDROME_VAR=/app/var KEYDROME_STATIC_ROOT=/app/static python -m web.manage collectstatic --no-input
+ENV KEYDROME_STATIC_ROOT=/app/static

@@ -1,0 +1,104 @@
+"""The compose file is valid, and what it and deploy/README.md name exists."""
+
+import json
+import os
+import re
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+import yaml
+
+ROOT = Path(__file__).resolve().parents[1]
+RUNTIME_CAPABILITIES = {
+    "SYS_ADMIN", "SETUID", "SETGID", "SETPCAP", "KILL", "SYS_CHROOT", "DAC_OVERRIDE", "MKNOD", "CHOWN",
+}  # fmt: skip
+
+
+@pytest.fixture(scope="module")
+def compose() -> dict[str, Any]:
+    """Return the file as docker-compose itself resolves it."""
+    done = subprocess.run(
+        ["docker-compose", "config"],
+        cwd=ROOT,
+        env={**os.environ, "KEYDROME_HOST": "keydrome.example.org"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stderr
+    resolved: dict[str, Any] = yaml.safe_load(done.stdout)
+    return resolved
+
+
+def test_services(compose: dict[str, Any]) -> None:
+    assert set(compose["services"]) == {"postgres", "redis", "web", "results", "beat", "bench"}
+
+
+def test_nobody_is_privileged(compose: dict[str, Any]) -> None:
+    for name, service in compose["services"].items():
+        assert not service.get("privileged"), name
+        assert service["cap_drop"] == ["ALL"], name
+        assert "no-new-privileges:true" in service["security_opt"], name
+    assert set(compose["services"]["bench"]["cap_add"]) == RUNTIME_CAPABILITIES
+    assert "cap_add" not in compose["services"]["web"]
+
+
+def test_a_host_name_is_required() -> None:
+    environment = {k: v for k, v in os.environ.items() if k != "KEYDROME_HOST"}
+    done = subprocess.run(
+        ["docker-compose", "config"],
+        cwd=ROOT,
+        env=environment,
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode != 0
+    assert "KEYDROME_HOST" in done.stderr
+
+
+def test_secrets_are_files(compose: dict[str, Any]) -> None:
+    for service in compose["services"].values():
+        for name, value in service.get("environment", {}).items():
+            if any(word in name for word in ("PASSWORD", "SECRET", "DATABASE_URL")):
+                assert name.endswith("_FILE"), name
+                assert str(value).startswith("/run/secrets/")
+
+
+def test_named_files_exist() -> None:
+    named = re.findall(r"\./(deploy/[\w./-]+)", (ROOT / "docker-compose.yml").read_text())
+    named += re.findall(r"dockerfile: ([\w./]+)", (ROOT / "docker-compose.yml").read_text())
+    named += [
+        f"deploy/{name}"
+        for name in re.findall(
+            r"^\| ([\w./-]+\.\w+) \|", (ROOT / "deploy/README.md").read_text(), re.MULTILINE
+        )
+    ]
+    assert named
+    for name in named:
+        assert (ROOT / name).resolve().exists(), name
+
+
+def test_copied_folders_exist() -> None:
+    for dockerfile in (ROOT / "deploy").glob("*.Dockerfile"):
+        for line in dockerfile.read_text().splitlines():
+            if line.startswith("COPY ") and "--from" not in line:
+                for source in line.split()[1:-1]:
+                    assert (ROOT / source).exists(), f"{dockerfile.name}: {source}"
+
+
+def test_seccomp_profile_is_generated() -> None:
+    written = (ROOT / "deploy" / "seccomp-bench.json").read_text()
+    made = subprocess.run(
+        [sys.executable, "deploy/make_seccomp.py"],
+        cwd=ROOT,
+        capture_output=True,
+        text=True,
+        check=True,
+    ).stdout
+    assert written == made
+    denied = set(json.loads(written)["syscalls"][0]["names"])
+    assert not denied & {"clone", "clone3", "mount", "pivot_root", "unshare", "seccomp"}
