@@ -260,15 +260,22 @@ class BoardEntry(models.Model):
     score_high = models.FloatField()
     ratios = models.JSONField(default=list)
     provisional = models.BooleanField()
-    position = models.PositiveIntegerField(help_text="1 is the best median")
-    rank_low = models.PositiveIntegerField()
-    rank_high = models.PositiveIntegerField()
+    position = models.PositiveIntegerField(
+        null=True, blank=True, help_text="1 is the best median; empty: not among the shown"
+    )
+    rank_low = models.PositiveIntegerField(null=True, blank=True)
+    rank_high = models.PositiveIntegerField(null=True, blank=True)
 
     class Meta:
         indexes: ClassVar = [
             models.Index(
                 fields=["board", "benchmark_version", "machine_class", "position"],
                 name="entry_standings",
+            ),
+            # The best of a board, when places are given anew.
+            models.Index(
+                fields=["board", "benchmark_version", "machine_class", "score"],
+                name="entry_scores",
             ),
         ]
         constraints: ClassVar = [
