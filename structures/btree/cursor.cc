@@ -1,0 +1,44 @@
+// Positions: words[0] is the leaf, words[1] the slot of the pair that `next` gives.
+#include <cassert>
+#include <cstring>
+
+#include "structures/btree/tree.h"
+
+namespace keydrome::btree {
+
+namespace {
+
+void copy_out(KeydromeBuffer& buffer, const uint8_t* bytes, uint32_t size) {
+  assert(size <= buffer.capacity);
+  std::memcpy(buffer.data, bytes, size);
+  buffer.size = size;
+}
+
+}  // namespace
+
+void Tree::seek(KeydromePosition& position, const Probe& probe, bool after) const {
+  const Leaf* leaf = find_leaf(root_, probe);
+  const uint32_t slot = after ? rank<true>(leaf->heads, leaf->entries, leaf->count, probe)
+                              : rank<false>(leaf->heads, leaf->entries, leaf->count, probe);
+  position.words[0] = reinterpret_cast<uintptr_t>(leaf);
+  position.words[1] = slot;
+}
+
+int Tree::next(KeydromePosition& position, KeydromeBuffer& key, KeydromeBuffer& payload) const {
+  const auto* leaf = reinterpret_cast<const Leaf*>(position.words[0]);
+  uint64_t slot = position.words[1];
+  if (slot >= leaf->count) {
+    // Only the root may be an empty leaf, and it has no neighbours: the next leaf has a pair.
+    if (leaf->next == nullptr) return 0;
+    leaf = leaf->next;
+    slot = 0;
+  }
+  const Entry& entry = *leaf->entries[slot];
+  copy_out(key, entry.key(), entry.key_size);
+  copy_out(payload, entry.payload(), entry.payload_size);
+  position.words[0] = reinterpret_cast<uintptr_t>(leaf);
+  position.words[1] = slot + 1;
+  return 1;
+}
+
+}  // namespace keydrome::btree

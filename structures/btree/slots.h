@@ -1,0 +1,53 @@
+// Moves of (head, entry) slots inside and between nodes. Leaves and inner nodes share them.
+#pragma once
+
+#include <cstdint>
+#include <cstring>
+
+#include "structures/btree/node.h"
+
+namespace keydrome::btree {
+
+// The two parallel arrays of a node, from some slot on.
+struct Slots {
+  uint64_t* heads;
+  Entry** entries;
+
+  static Slots of(Leaf& leaf) { return {leaf.heads, leaf.entries}; }
+  static Slots of(Inner& inner) { return {inner.heads, inner.separators}; }
+
+  Slots from(uint32_t slot) const { return {heads + slot, entries + slot}; }
+
+  void set(uint32_t slot, Entry* entry) const {
+    heads[slot] = head_of(entry->key(), entry->key_size);
+    entries[slot] = entry;
+  }
+
+  // `count` slots; the ranges may overlap.
+  void copy_from(const Slots& source, uint32_t count) const {
+    std::memmove(heads, source.heads, count * sizeof *heads);
+    std::memmove(entries, source.entries, count * sizeof *entries);
+  }
+
+  // Opens a gap at `slot` in a node of `count` slots and fills it.
+  void insert(uint32_t slot, uint32_t count, Entry* entry) const {
+    from(slot + 1).copy_from(from(slot), count - slot);
+    set(slot, entry);
+  }
+
+  void remove(uint32_t slot, uint32_t count) const {
+    from(slot).copy_from(from(slot + 1), count - slot - 1);
+  }
+};
+
+// The content of two neighbouring nodes with one slot more than fits into one, side by side. For
+// inner nodes `children` has one more than there are slots.
+struct Gathered {
+  uint64_t heads[2 * kSlots + 1];
+  Entry* entries[2 * kSlots + 1];
+  Node* children[2 * kSlots + 2];
+
+  Slots slots() { return {heads, entries}; }
+};
+
+}  // namespace keydrome::btree

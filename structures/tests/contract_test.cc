@@ -1,0 +1,304 @@
+// What every bare structure must do (contract B): structure_contract_test --library PATH.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <random>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "structures/tests/structure_fixture.h"
+
+namespace keydrome {
+namespace {
+
+const KeydromeStructureTable* g_table = nullptr;
+
+TEST(StructureContract, TableIsComplete) {
+  EXPECT_EQ(g_table->version, KEYDROME_STRUCTURE_VERSION);
+  ASSERT_NE(g_table->name, nullptr);
+  ASSERT_NE(g_table->description, nullptr);
+  EXPECT_TRUE(g_table->create && g_table->destroy && g_table->put && g_table->del &&
+              g_table->seek && g_table->next);
+  const auto has = [](uint32_t capability) { return (g_table->capabilities & capability) != 0; };
+  EXPECT_EQ(has(KEYDROME_BATCH), g_table->get_batch != nullptr);
+  EXPECT_EQ(has(KEYDROME_SPLITTABLE), g_table->split != nullptr && g_table->concat != nullptr);
+  EXPECT_EQ(has(KEYDROME_STREAMABLE),
+            g_table->export_run != nullptr && g_table->import_run != nullptr);
+}
+
+TEST(StructureContract, OptionsThatAreNotUnderstoodAreRefused) {
+  WatchedEnvironment environment;
+  EXPECT_EQ(g_table->create(environment.get(), "{\"no_such_option\": 1}"), nullptr);
+  KeydromeStructure* instance = g_table->create(environment.get(), "{}");
+  ASSERT_NE(instance, nullptr);
+  g_table->destroy(instance);
+}
+
+TEST(StructureContract, EmptyInstance) {
+  WatchedEnvironment environment;
+  Structure structure(*g_table, environment);
+  Pair pair;
+  for (const bool after : {false, true}) {
+    KeydromePosition position = structure.seek("key", kNoPayload, after);
+    EXPECT_FALSE(structure.next(position, pair));
+    EXPECT_FALSE(structure.next(position, pair));
+  }
+  EXPECT_EQ(structure.del({"key", "payload"}), 0);
+  EXPECT_EQ(structure.check(), 0);
+}
+
+TEST(StructureContract, InstancesAreIndependent) {
+  WatchedEnvironment environment;
+  Structure one(*g_table, environment);
+  Structure other(*g_table, environment);
+  EXPECT_EQ(one.put({"a", "1"}), 1);
+  EXPECT_EQ(other.put({"a", "2"}), 1);
+  expect_same(one, {{"a", "1"}});
+  expect_same(other, {{"a", "2"}});
+}
+
+TEST(StructureContract, InputsAreCopied) {
+  WatchedEnvironment environment;
+  Structure structure(*g_table, environment);
+  Pair pair{std::string(40, 'k'), std::string(40, 'p')};
+  EXPECT_EQ(structure.put(pair), 1);
+  std::fill(pair.first.begin(), pair.first.end(), 'x');
+  std::fill(pair.second.begin(), pair.second.end(), 'x');
+  expect_same(structure, {{std::string(40, 'k'), std::string(40, 'p')}});
+}
+
+TEST(StructureContract, CopiesOfAPositionArePositions) {
+  WatchedEnvironment environment;
+  Structure structure(*g_table, environment);
+  for (const char* key : {"a", "b", "c"}) ASSERT_EQ(structure.put({key, ""}), 1);
+  KeydromePosition first = structure.seek("a", kNoPayload, true);
+  KeydromePosition second = first;
+  Pair pair;
+  ASSERT_TRUE(structure.next(first, pair));
+  EXPECT_EQ(pair.first, "b");
+  ASSERT_TRUE(structure.next(second, pair));
+  EXPECT_EQ(pair.first, "b");
+}
+
+// What `seek` must find, read off the model.
+Model::const_iterator bound(const Model& model, const std::string& key, const std::string* payload,
+                            bool after) {
+  if (payload != nullptr) {
+    return after ? model.upper_bound({key, *payload}) : model.lower_bound({key, *payload});
+  }
+  if (!after) return model.lower_bound({key, ""});
+  auto place = model.lower_bound({key, ""});
+  while (place != model.end() && place->first == key) ++place;
+  return place;
+}
+
+void expect_seek_agrees(const Structure& structure, const Model& model, PairSource& source) {
+  const Pair probe = source.pair();
+  const bool whole_key = source.below(2) == 0;
+  const bool after = source.below(2) == 0;
+  KeydromePosition position =
+      structure.seek(probe.first, whole_key ? kNoPayload : bytes_of(probe.second), after);
+  auto expected = bound(model, probe.first, whole_key ? nullptr : &probe.second, after);
+  for (int i = 0; i < 3; ++i) {
+    Pair pair;
+    const bool found = structure.next(position, pair);
+    ASSERT_EQ(found, expected != model.end());
+    if (!found) break;
+    ASSERT_EQ(pair, *expected++);
+  }
+}
+
+struct Scenario {
+  Shape shape;
+  uint64_t seed;
+  uint32_t universe;
+  uint32_t operations;
+  uint32_t check_every;
+};
+
+void PrintTo(const Scenario& run, std::ostream* out) {
+  *out << "shape " << static_cast<int>(run.shape) << ", seed " << run.seed << ", universe "
+       << run.universe << ", " << run.operations << " operations";
+}
+
+class RandomOperations : public testing::TestWithParam<Scenario> {};
+
+// Insertions prevail in the first half and deletions in the second, so the structure grows and
+// shrinks again.
+TEST_P(RandomOperations, AgreeWithTheModel) {
+  const Scenario& run = GetParam();
+  std::printf("seed %llu\n", static_cast<unsigned long long>(run.seed));
+  WatchedEnvironment environment;
+  Structure structure(*g_table, environment);
+  PairSource source(run.shape, run.seed, run.universe);
+  Model model;
+  for (uint32_t i = 0; i < run.operations; ++i) {
+    const Pair pair = source.pair();
+    const uint64_t insert_share = i < run.operations / 2 ? 7 : 3;
+    if (source.below(10) < insert_share) {
+      ASSERT_EQ(structure.put(pair), model.insert(pair).second ? 1 : 0);
+    } else {
+      ASSERT_EQ(structure.del(pair), static_cast<int>(model.erase(pair)));
+    }
+    if (i % run.check_every == 0) {
+      ASSERT_EQ(structure.check(), 0) << "after operation " << i;
+      ASSERT_NO_FATAL_FAILURE(expect_seek_agrees(structure, model, source));
+      if (g_table->statistic != nullptr) {
+        ASSERT_EQ(structure.statistic(KEYDROME_STATISTIC_PAIRS), model.size());
+      }
+    }
+  }
+  expect_same(structure, model);
+  while (!model.empty()) {
+    ASSERT_EQ(structure.del(*model.begin()), 1);
+    model.erase(model.begin());
+  }
+  EXPECT_EQ(structure.check(), 0);
+  expect_same(structure, model);
+}
+
+INSTANTIATE_TEST_SUITE_P(Small, RandomOperations,
+                         testing::Values(Scenario{Shape::kInt32, 1, 300, 4000, 1},
+                                         Scenario{Shape::kInt64, 2, 300, 4000, 1},
+                                         Scenario{Shape::kText, 3, 300, 4000, 1},
+                                         Scenario{Shape::kCommonPrefix, 4, 300, 4000, 1},
+                                         Scenario{Shape::kHostileBytes, 5, 1000, 4000, 1},
+                                         Scenario{Shape::kFewKeys, 6, 300, 4000, 1}));
+
+INSTANTIATE_TEST_SUITE_P(Large, RandomOperations,
+                         testing::Values(Scenario{Shape::kInt32, 11, 50000, 300000, 20000},
+                                         Scenario{Shape::kInt64, 12, 50000, 300000, 20000},
+                                         Scenario{Shape::kText, 13, 50000, 300000, 20000},
+                                         Scenario{Shape::kCommonPrefix, 14, 20000, 100000, 10000},
+                                         Scenario{Shape::kHostileBytes, 15, 2560, 100000, 10000},
+                                         Scenario{Shape::kFewKeys, 16, 20000, 100000, 10000}));
+
+enum class Sequence { kAscending, kDescending, kShuffled };
+
+class BulkLoads : public testing::TestWithParam<std::pair<Sequence, Sequence>> {};
+
+TEST_P(BulkLoads, GrowAndShrink) {
+  constexpr uint32_t kPairs = 20000;
+  WatchedEnvironment environment;
+  Structure structure(*g_table, environment);
+  const auto numbers = [](Sequence sequence) {
+    std::vector<uint32_t> order(kPairs);
+    for (uint32_t i = 0; i < kPairs; ++i) order[i] = i;
+    if (sequence == Sequence::kDescending) std::reverse(order.begin(), order.end());
+    std::mt19937_64 random(17);
+    if (sequence == Sequence::kShuffled) std::shuffle(order.begin(), order.end(), random);
+    return order;
+  };
+  Model model;
+  for (const uint32_t number : numbers(GetParam().first)) {
+    const Pair pair{big_endian(number, 4), "payload"};
+    ASSERT_EQ(structure.put(pair), 1);
+    model.insert(pair);
+  }
+  ASSERT_EQ(structure.check(), 0);
+  expect_same(structure, model);
+  uint32_t step = 0;
+  for (const uint32_t number : numbers(GetParam().second)) {
+    const Pair pair{big_endian(number, 4), "payload"};
+    ASSERT_EQ(structure.del(pair), 1);
+    model.erase(pair);
+    if (++step % 2500 == 0) {
+      ASSERT_EQ(structure.check(), 0);
+      expect_same(structure, model);
+    }
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Orders, BulkLoads,
+                         testing::Values(std::pair{Sequence::kAscending, Sequence::kAscending},
+                                         std::pair{Sequence::kAscending, Sequence::kDescending},
+                                         std::pair{Sequence::kDescending, Sequence::kAscending},
+                                         std::pair{Sequence::kShuffled, Sequence::kShuffled}));
+
+// Fails every allocation that an operation makes, one after the other: each failure must leave
+// everything as it was.
+TEST(StructureContract, MemoryFailureChangesNothing) {
+  constexpr uint64_t kSeed = 23;
+  std::printf("seed %llu\n", static_cast<unsigned long long>(kSeed));
+  WatchedEnvironment environment;
+  environment.fail_after(0);
+  EXPECT_EQ(g_table->create(environment.get(), nullptr), nullptr);
+  environment.fail_after(-1);
+  environment.forget_failure();
+
+  Structure structure(*g_table, environment);
+  ASSERT_NE(structure.get(), nullptr);
+  PairSource source(Shape::kText, kSeed, 1500);
+  Model model;
+  uint32_t failures = 0;
+  for (uint32_t i = 0; i < 6000; ++i) {
+    const Pair pair = source.pair();
+    const bool insert = source.below(10) < (i < 3000 ? 8u : 2u);
+    for (int successes = 0;; ++successes) {
+      environment.forget_failure();
+      environment.fail_after(successes);
+      const size_t bytes_before = environment.bytes();
+      const int result = insert ? structure.put(pair) : structure.del(pair);
+      environment.fail_after(-1);
+      if (result >= 0) {
+        const bool expected = insert ? model.insert(pair).second : model.erase(pair) == 1;
+        ASSERT_EQ(result, expected ? 1 : 0);
+        break;
+      }
+      ASSERT_TRUE(environment.failed()) << "an error without a failed allocation";
+      ASSERT_EQ(environment.bytes(), bytes_before);
+      ++failures;
+      if (successes > 0 || failures % 16 == 0) {
+        ASSERT_EQ(structure.check(), 0);
+        expect_same(structure, model);
+      }
+    }
+  }
+  std::printf("%u injected failures\n", failures);
+  EXPECT_GT(failures, 1000u);
+  expect_same(structure, model);
+}
+
+TEST(StructureContract, SharedReads) {
+  if ((g_table->capabilities & (KEYDROME_SHARED_READS | KEYDROME_THREAD_SAFE)) == 0) {
+    GTEST_SKIP() << g_table->name << " does not claim shared reads";
+  }
+  WatchedEnvironment environment;
+  Structure structure(*g_table, environment);
+  Model model;
+  PairSource source(Shape::kText, 29, 5000);
+  for (int i = 0; i < 5000; ++i) {
+    const Pair pair = source.pair();
+    structure.put(pair);
+    model.insert(pair);
+  }
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([&] {
+      for (int round = 0; round < 5; ++round) expect_same(structure, model);
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+}
+
+}  // namespace
+}  // namespace keydrome
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  if (argc != 3 || std::string(argv[1]) != "--library") {
+    std::fprintf(stderr, "usage: %s --library PATH\n", argv[0]);
+    return 2;
+  }
+  void* library = dlopen(argv[2], RTLD_NOW | RTLD_LOCAL);
+  void* symbol = library == nullptr ? nullptr : dlsym(library, "keydrome_structure");
+  if (symbol == nullptr) {
+    std::fprintf(stderr, "%s\n", dlerror());
+    return 2;
+  }
+  keydrome::g_table = reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)();
+  return RUN_ALL_TESTS();
+}
