@@ -52,25 +52,51 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
+    "django.forms",  # so that form fields render through Jinja2, see FORM_RENDERER
+    "allauth",
+    "allauth.account",
+    "allauth.mfa",
+    "allauth.usersessions",
+    "csp",
     "leaderboard",
+    "web",
 ]
 
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
+    "web.middleware.permissions_policy",
+    "whitenoise.middleware.WhiteNoiseMiddleware",
+    "web.middleware.limit_request_size",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
     "django.contrib.auth.middleware.AuthenticationMiddleware",
     "django.contrib.messages.middleware.MessageMiddleware",
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
+    "csp.middleware.CSPMiddleware",
+    "allauth.account.middleware.AccountMiddleware",
+    "allauth.usersessions.middleware.UserSessionsMiddleware",
 ]
+AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 
 ROOT_URLCONF = "web.urls"
 WSGI_APPLICATION = "web.wsgi.application"
 
 TEMPLATES: list[dict[str, Any]] = [
     {
-        # Only for Django's admin.
+        # Every page of the site; allauth's too, found here before its own.
+        "BACKEND": "django.template.backends.jinja2.Jinja2",
+        "APP_DIRS": True,
+        "OPTIONS": {
+            "environment": "web.jinja.environment",
+            "context_processors": [
+                "django.contrib.auth.context_processors.auth",
+                "django.contrib.messages.context_processors.messages",
+            ],
+        },
+    },
+    {
+        # Only for Django's admin and allauth's mails.
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "APP_DIRS": True,
         "OPTIONS": {
@@ -103,6 +129,8 @@ def _database() -> dict[str, Any]:
     return database
 
 
+FORM_RENDERER = "django.forms.renderers.TemplatesSetting"
+
 DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
@@ -117,7 +145,8 @@ STORAGES = {
             "directory_permissions_mode": 0o700,
         },
     },
-    "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
+    # Names with a digest, so that browsers may keep files for ever; `collectstatic` fills STATIC_ROOT.
+    "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
 STATIC_URL = "static/"
@@ -186,3 +215,96 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
     }
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
+
+# --- Accounts ---------------------------------------------------------------------------------------------------------
+
+LOGIN_URL = "account_login"
+LOGIN_REDIRECT_URL = "submissions:list"
+AUTH_PASSWORD_VALIDATORS = [
+    {"NAME": f"django.contrib.auth.password_validation.{name}"}
+    for name in (
+        "UserAttributeSimilarityValidator",
+        "MinimumLengthValidator",
+        "CommonPasswordValidator",
+        "NumericPasswordValidator",
+    )
+]
+
+# Mail is off until KEYDROME_EMAIL_URL names a server: then accounts must prove their address. Until then what would be
+# sent is written below var/mail, readable by the site's user only (it holds links that reset passwords).
+_EMAIL_URL = env.str("KEYDROME_EMAIL_URL", default="")
+if _EMAIL_URL:
+    vars().update(env.email_url_config(_EMAIL_URL))
+else:
+    EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
+    EMAIL_FILE_PATH = str(VAR_DIR / "mail")
+    Path(EMAIL_FILE_PATH).mkdir(mode=0o700, exist_ok=True)
+DEFAULT_FROM_EMAIL = env.str("KEYDROME_EMAIL_FROM", default="keydrome@localhost")
+SERVER_EMAIL = DEFAULT_FROM_EMAIL
+
+ACCOUNT_LOGIN_METHODS = {"username"}
+ACCOUNT_SIGNUP_FIELDS = [
+    "username*",
+    "email*" if _EMAIL_URL else "email",
+    "password1*",
+    "password2*",
+]
+ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _EMAIL_URL else "none"
+ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Keydrome] "
+# The names of the account that owns the reference libraries and of addresses a visitor might trust.
+ACCOUNT_USERNAME_BLACKLIST = ["keydrome", "admin", "organiser", "root", "support"]
+ACCOUNT_USERNAME_MIN_LENGTH = 2
+MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
+MFA_TOTP_ISSUER = "Keydrome"
+USERSESSIONS_TRACK_ACTIVITY = True
+# How many reverse proxies stand before the site: rate limits need the visitor's own address.
+ALLAUTH_TRUSTED_PROXY_COUNT = env.int("KEYDROME_PROXIES", default=0)
+
+CACHES = {"default": env.cache_url("KEYDROME_CACHE_URL", default="locmemcache://")}
+
+# --- Uploads ----------------------------------------------------------------------------------------------------------
+
+# Bytes of one uploaded library; the runner has the same limit.
+KEYDROME_UPLOAD_BYTES = env.int("KEYDROME_UPLOAD_BYTES", default=64 * 1024 * 1024)
+# Uploads of one user per hour; organisers are not limited.
+KEYDROME_UPLOADS_PER_HOUR = env.int("KEYDROME_UPLOADS_PER_HOUR", default=30)
+FILE_UPLOAD_TEMP_DIR = str(VAR_DIR / "uploads")
+Path(FILE_UPLOAD_TEMP_DIR).mkdir(mode=0o700, exist_ok=True)
+FILE_UPLOAD_HANDLERS = [
+    "web.submissions.upload_handler.SizeLimitHandler",
+    "django.core.files.uploadhandler.TemporaryFileUploadHandler",
+]
+
+# --- Security ---------------------------------------------------------------------------------------------------------
+
+# A site with host names of its own stands behind TLS unless KEYDROME_TLS says no; the embedded one on the loopback
+# interface does not.
+TLS = env.bool("KEYDROME_TLS", default="KEYDROME_HOSTS" in env.ENVIRON and not DEBUG)
+SECURE_SSL_REDIRECT = TLS
+SESSION_COOKIE_SECURE = TLS
+CSRF_COOKIE_SECURE = TLS
+SECURE_HSTS_SECONDS = 365 * 24 * 3600 if TLS else 0
+SECURE_HSTS_INCLUDE_SUBDOMAINS = TLS
+SECURE_HSTS_PRELOAD = TLS
+if env.int("KEYDROME_PROXIES", default=0) > 0:
+    SECURE_PROXY_SSL_HEADER = ("HTTP_X_FORWARDED_PROTO", "https")
+CSRF_TRUSTED_ORIGINS = [f"https://{host}" for host in ALLOWED_HOSTS] if TLS else []
+CSRF_COOKIE_HTTPONLY = True
+CSRF_FAILURE_VIEW = "web.pages.errors.csrf_failure"
+X_FRAME_OPTIONS = "DENY"
+
+# Scripts and styles come from our own files only: nothing inline, nothing evaluated, nothing from elsewhere.
+# Pico draws its marks as data: images.
+CONTENT_SECURITY_POLICY = {
+    "DIRECTIVES": {
+        "default-src": ["'none'"],
+        "script-src": ["'self'"],
+        "style-src": ["'self'"],
+        "img-src": ["'self'", "data:"],
+        "font-src": ["'self'"],
+        "connect-src": ["'self'"],
+        "form-action": ["'self'"],
+        "frame-ancestors": ["'none'"],
+        "base-uri": ["'none'"],
+    }
+}
