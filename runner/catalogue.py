@@ -1,0 +1,83 @@
+"""The libraries, structures and configurations of this repository, read from their folders."""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.manifest import RequestError
+from runner.strict import ObjectReader, parse_object
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.settings import Settings
+
+_NAME = re.compile(r"[a-z][a-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A library or structure of ours: indexes/NAME/index.json or structures/NAME/structure.json."""
+
+    name: str
+    description: str
+    path: Path  # the built file, which may be missing
+    needed: frozenset[str] = frozenset()  # shared objects that it may need beside the usual ones
+
+
+def reference_libraries(settings: Settings) -> list[Reference]:
+    """Return our contract A libraries, sorted by name. StrictError when an index.json is not sound."""
+    found = []
+    for path in sorted((settings.root / "indexes").glob("*/index.json")):
+        reader = ObjectReader(parse_object(path.read_bytes(), str(path)), str(path))
+        name = reader.text("name")
+        found.append(
+            Reference(
+                name=name,
+                description=reader.text("description"),
+                path=settings.build / "lib" / "indexes" / f"{name}.so",
+                needed=frozenset(reader.texts("needed", required=False)),
+            )
+        )
+        reader.boolean("trusted", default=False)
+        reader.text("source", default="")
+        reader.end()
+    return found
+
+
+def structures(settings: Settings) -> list[Reference]:
+    """Return our bare structures, sorted by name. StrictError when a structure.json is not sound."""
+    found = []
+    for path in sorted((settings.root / "structures").glob("*/structure.json")):
+        reader = ObjectReader(parse_object(path.read_bytes(), str(path)), str(path))
+        name = reader.text("name")
+        description = reader.text("description")
+        reader.text("source", default="")
+        reader.end()
+        built = settings.build / "lib" / "structures" / f"{name}.so"
+        found.append(Reference(name=name, description=description, path=built))
+    return found
+
+
+def trusted_needed(settings: Settings) -> frozenset[str]:
+    """Return the shared objects that a trusted reference library may need beside the usual ones."""
+    return frozenset().union(*(reference.needed for reference in reference_libraries(settings)))
+
+
+def configuration_names(settings: Settings) -> list[str]:
+    """Return the names of the runtime's configurations, sorted."""
+    folder = settings.root / "runtime" / "configurations"
+    return sorted(path.stem for path in folder.glob("*.json") if _NAME.fullmatch(path.stem))
+
+
+def load_configuration(settings: Settings, name: str) -> dict[str, Any]:
+    """Return the content of runtime/configurations/NAME.json; RequestError when there is none of that name."""
+    known = configuration_names(settings)
+    if name not in known:
+        raise RequestError(
+            f"there is no configuration {name!r}; there are: {', '.join(known) or 'none'}"
+        )
+    path = settings.root / "runtime" / "configurations" / f"{name}.json"
+    return parse_object(path.read_bytes(), str(path))

@@ -1,0 +1,150 @@
+"""Reading JSON objects strictly: a missing, unknown or wrongly typed field is an error that says where it is."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from enum import StrEnum
+
+_Word = TypeVar("_Word", bound="StrEnum")
+
+
+class StrictError(ValueError):
+    """A JSON document does not have the form that was agreed on; the text says where and how."""
+
+
+def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
+    """Return the JSON object in `text`. NaN, infinities and repeated keys are errors (StrictError)."""
+    try:
+        value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
+    except (ValueError, RecursionError) as error:
+        raise StrictError(f"{where}: not valid JSON: {error}") from error
+    if not isinstance(value, dict):
+        raise StrictError(f"{where}: expected an object, found {type(value).__name__}")
+    return value
+
+
+def _no_constant(name: str) -> NoReturn:
+    raise ValueError(f"{name} is not a number in JSON")
+
+
+def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    value = dict(pairs)
+    if len(value) != len(pairs):
+        raise ValueError("a key stands twice in one object")
+    return value
+
+
+class ObjectReader:
+    """Takes the fields of one JSON object out, one by one; `end` refuses what nobody took.
+
+    Every method raises StrictError. A field that has a `default` may be missing.
+    """
+
+    def __init__(self, value: object, where: str) -> None:
+        if not isinstance(value, dict):
+            raise StrictError(f"{where}: expected an object, found {type(value).__name__}")
+        self._fields: dict[str, Any] = dict(value)
+        self._where = where
+
+    def _take(self, name: str, kind: type[Any], *, required: bool) -> Any:  # noqa: ANN401 - any JSON
+        if name not in self._fields:
+            if required:
+                raise StrictError(f"{self._where}: the field {name!r} is missing")
+            return None
+        value = self._fields.pop(name)
+        # In Python a bool is an int; in JSON true is no number.
+        if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
+            found = type(value).__name__
+            raise StrictError(f"{self._where}.{name}: expected {kind.__name__}, found {found}")
+        return value
+
+    def text(self, name: str, default: str | None = None) -> str:
+        """Return a string field."""
+        value = self._take(name, str, required=default is None)
+        return str(default if value is None else value)
+
+    def optional_text(self, name: str) -> str | None:
+        """Return a string field, or None where it is null or missing."""
+        if self._fields.get(name) is None:
+            self._fields.pop(name, None)
+            return None
+        return self.text(name)
+
+    def integer(self, name: str, *, minimum: int | None = None, default: int | None = None) -> int:
+        """Return an integer field that is at least `minimum`."""
+        value = self._take(name, int, required=default is None)
+        number = int(value if value is not None else default or 0)
+        if minimum is not None and number < minimum:
+            raise StrictError(f"{self._where}.{name}: {number} is less than {minimum}")
+        return number
+
+    def boolean(self, name: str, *, default: bool | None = None) -> bool:
+        """Return a true-or-false field."""
+        value = self._take(name, bool, required=default is None)
+        return bool(default if value is None else value)
+
+    def word(self, name: str, words: type[_Word]) -> _Word:
+        """Return a field that holds one of the members of the enumeration `words`."""
+        value = self.text(name)
+        try:
+            return words(value)
+        except ValueError as error:
+            known = ", ".join(words)
+            raise StrictError(f"{self._where}.{name}: {value!r} is not one of {known}") from error
+
+    def items(self, name: str, *, required: bool = True) -> list[Any]:
+        """Return an array field; an empty list where it may be missing."""
+        value = self._take(name, list, required=required)
+        return [] if value is None else list(value)
+
+    def texts(self, name: str, *, required: bool = True) -> tuple[str, ...]:
+        """Return an array field that holds strings only."""
+        values = self.items(name, required=required)
+        for index, value in enumerate(values):
+            if not isinstance(value, str):
+                raise StrictError(f"{self._where}.{name}[{index}]: expected a string")
+        return tuple(values)
+
+    def mapping(self, name: str, *, required: bool = True) -> dict[str, Any]:
+        """Return an object field as it is; an empty one where it may be missing."""
+        value = self._take(name, dict, required=required)
+        return {} if value is None else dict(value)
+
+    def optional_mapping(self, name: str) -> dict[str, Any] | None:
+        """Return an object field, or None where it is null or missing."""
+        if self._fields.get(name) is None:
+            self._fields.pop(name, None)
+            return None
+        return self.mapping(name)
+
+    def integers(self, name: str, *, required: bool = True) -> dict[str, int]:
+        """Return an object field whose values are integers."""
+        values = self.mapping(name, required=required)
+        for key, value in values.items():
+            if not isinstance(value, int) or isinstance(value, bool):
+                raise StrictError(f"{self._where}.{name}.{key}: expected an integer")
+        return values
+
+    def constant(self, name: str, expected: str) -> None:
+        """Take a field that must hold exactly `expected`."""
+        value = self.text(name)
+        if value != expected:
+            raise StrictError(f"{self._where}.{name}: expected {expected!r}, found {value!r}")
+
+    def end(self) -> None:
+        """Refuse the fields that are left: a message half understood would become a wrong result."""
+        if self._fields:
+            names = ", ".join(sorted(map(repr, self._fields)))
+            raise StrictError(f"{self._where}: unknown field {names}")
+
+
+def flat_facts(facts: Mapping[str, Any], where: str) -> dict[str, Any]:
+    """Return `facts` when its values are strings, numbers or booleans; StrictError otherwise."""
+    for key, value in facts.items():
+        if not isinstance(value, str | int | float | bool):
+            raise StrictError(f"{where}.{key}: expected a string or a number")
+    return dict(facts)
