@@ -1,0 +1,79 @@
+/* Answers SUCCESS to everything and does nothing: what the harness itself costs.
+ *
+ * Records stay as the caller passed them. No check accepts it, so it is timed with the checks off and never ranked.
+ * Thread safety: no state but two constants' addresses. */
+#include "keydrome/extensions.h"
+
+/* Opaque to the client; only the addresses matter. */
+struct IdxState {
+  char unused;
+};
+struct TxnState {
+  char unused;
+};
+
+static struct IdxState handle;
+static struct TxnState transaction;
+
+const char* keydrome_describe(void) { return "null: answers SUCCESS at once"; }
+
+ErrCode create(KeyType type, char* name) {
+  (void)type;
+  (void)name;
+  return SUCCESS;
+}
+
+ErrCode openIndex(const char* name, IdxState** idxState) {
+  (void)name;
+  *idxState = &handle;
+  return SUCCESS;
+}
+
+ErrCode closeIndex(IdxState* idxState) {
+  (void)idxState;
+  return SUCCESS;
+}
+
+ErrCode beginTransaction(TxnState** txn) {
+  *txn = &transaction;
+  return SUCCESS;
+}
+
+ErrCode abortTransaction(TxnState* txn) {
+  (void)txn;
+  return SUCCESS;
+}
+
+ErrCode commitTransaction(TxnState* txn) {
+  (void)txn;
+  return SUCCESS;
+}
+
+ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
+  (void)idxState;
+  (void)txn;
+  (void)record;
+  return SUCCESS;
+}
+
+ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
+  (void)idxState;
+  (void)txn;
+  (void)record;
+  return SUCCESS;
+}
+
+ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {
+  (void)idxState;
+  (void)txn;
+  (void)k;
+  (void)payload;
+  return SUCCESS;
+}
+
+ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
+  (void)idxState;
+  (void)txn;
+  (void)record;
+  return SUCCESS;
+}

@@ -1,0 +1,39 @@
+// contract_test --library PATH [--configure JSON] [--seed N] [--gtest_...]
+//
+// Checks one library against contract A (api/include/keydrome/index.h). Suites named Required hold what decides a
+// verdict, suites named Advisory what is only shown as a warning: leave those out with --gtest_filter=-Advisory*.
+// Exit code 0 when every test passed, 1 when one failed, 2 when the library could not be loaded.
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+#include "indexes/tests/library.h"
+
+int main(int argc, char** argv) {
+  testing::InitGoogleTest(&argc, argv);
+  std::string path;
+  std::string configuration;
+  for (int i = 1; i < argc; i += 2) {
+    const std::string_view option = argv[i];
+    const char* const value = i + 1 < argc ? argv[i + 1] : nullptr;
+    if (value != nullptr && option == "--library") {
+      path = value;
+    } else if (value != nullptr && option == "--configure") {
+      configuration = value;
+    } else if (value != nullptr && option == "--seed") {
+      keydrome::set_test_seed(std::strtoull(value, nullptr, 10));
+    } else {
+      std::fprintf(stderr, "contract_test: %s is no option, or lacks its value\n", argv[i]);
+      return 2;
+    }
+  }
+  if (path.empty()) {
+    std::fprintf(stderr, "usage: contract_test --library PATH [--configure JSON] [--seed N]\n");
+    return 2;
+  }
+  if (!keydrome::load_library(path, configuration)) return 2;
+  return RUN_ALL_TESTS();
+}

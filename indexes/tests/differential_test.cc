@@ -1,0 +1,154 @@
+// Random calls of one thread, each answer checked against the model: three indexes (one of each key type), few keys
+// and payloads so that they meet often, boundary values among them, transactions that commit and abort, handles that
+// close and open again.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstdint>
+#include <limits>
+#include <memory>
+#include <optional>
+#include <random>
+#include <string>
+#include <vector>
+
+#include "indexes/tests/library.h"
+#include "indexes/tests/model.h"
+
+namespace keydrome {
+namespace {
+
+constexpr size_t kIndexes = 3;
+constexpr std::array<KeyType, kIndexes> kTypes = {SHORT, INT, VARCHAR};
+
+std::vector<KeyValue> boundary_keys(KeyType type) {
+  if (type == SHORT) {
+    return {int64_t{std::numeric_limits<int32_t>::min()}, int64_t{-1}, int64_t{0}, int64_t{1},
+            int64_t{std::numeric_limits<int32_t>::max()}};
+  }
+  if (type == INT) {
+    return {std::numeric_limits<int64_t>::min(), int64_t{-1} << 32, int64_t{-1}, int64_t{0},
+            int64_t{1} << 31, int64_t{1} << 32, std::numeric_limits<int64_t>::max()};
+  }
+  return {std::string(), std::string("a"), std::string("aa"), std::string("\x80"),
+          std::string("\xff"), std::string(static_cast<size_t>(MAX_VARCHAR_LEN), 'x'),
+          std::string(MAX_VARCHAR_LEN - 1, 'x') + "\xff"};
+}
+
+// Plays `calls` random calls of a seed.
+class Game {
+ public:
+  explicit Game(uint64_t seed) : random_(seed) {
+    for (size_t i = 0; i < kIndexes; ++i) {
+      keys_[i] = boundary_keys(kTypes[i]);
+      for (int64_t n = 0; n < 40; ++n) keys_[i].push_back(numbered_key(kTypes[i], n - 20));
+      names_[i] = make_index(kTypes[i]);
+      handles_[i] = std::make_unique<Handle>(names_[i], kTypes[i]);
+    }
+    payloads_ = {"", "z", "value one", std::string(MAX_PAYLOAD_LEN, 'p'),
+                 std::string(MAX_PAYLOAD_LEN - 1, 'p') + "q", "\xff\x01"};
+  }
+
+  void play(int calls) {
+    for (int i = 0; i < calls && !testing::Test::HasFailure(); ++i) {
+      SCOPED_TRACE("call " + std::to_string(i));
+      if (!txn_) {
+        if (chance(3)) {
+          call(/*auto_commit=*/true);
+        } else {
+          begin();
+        }
+      } else if (chance(25)) {
+        end();
+      } else {
+        call(/*auto_commit=*/false);
+      }
+    }
+    if (txn_) end();
+    check_contents();
+  }
+
+ private:
+  bool chance(uint64_t one_in) { return random_() % one_in == 0; }
+  template <typename Container>
+  const auto& pick(const Container& from) {
+    return from[random_() % from.size()];
+  }
+
+  void begin() {
+    saved_ = state_;
+    cursors_ = {};
+    txn_.emplace();
+  }
+
+  void end() {
+    const bool commit = !chance(3);
+    EXPECT_EQ(commit ? txn_->commit() : txn_->abort(), SUCCESS);
+    txn_.reset();
+    if (!commit) state_ = saved_;
+  }
+
+  void call(bool auto_commit) {
+    const size_t i = random_() % kIndexes;
+    TxnState* const txn = auto_commit ? nullptr : static_cast<TxnState*>(*txn_);
+    ModelCursor* const cursor = auto_commit ? nullptr : &cursors_[i];
+    const KeyValue& key = pick(keys_[i]);
+    const std::string& payload = pick(payloads_);
+    Handle& handle = *handles_[i];
+    ModelIndex& index = state_[i];
+    const uint64_t kind = random_() % 100;
+    if (kind < 20) {
+      const Read answer = handle.get(txn, key);
+      EXPECT_TRUE(index.accept_get(cursor, key, answer)) << "get " << show(key) << ": " << answer;
+    } else if (kind < 55) {
+      const Read answer = handle.next(txn);
+      EXPECT_TRUE(index.accept_next(cursor, answer)) << "getNext: " << answer;
+    } else if (kind < 80) {
+      const ErrCode code = handle.insert(txn, key, payload);
+      EXPECT_TRUE(index.accept_insert(cursor, key, payload, code))
+          << "insert " << show(key) << ", \"" << payload << "\": " << code_name(code);
+    } else if (kind < 98) {
+      const ErrCode code = handle.erase(txn, key, payload);
+      EXPECT_TRUE(index.accept_erase(cursor, key, payload, code))
+          << "delete " << show(key) << ", \"" << payload << "\": " << code_name(code);
+    } else {
+      handle.reopen();
+      cursors_[i] = {};
+    }
+  }
+
+  void check_contents() {
+    Transaction txn;
+    for (size_t i = 0; i < kIndexes; ++i) {
+      ModelCursor cursor;
+      Read answer;
+      do {
+        answer = handles_[i]->next(txn);
+        ASSERT_TRUE(state_[i].accept_next(&cursor, answer)) << "final scan: " << answer;
+      } while (answer.code == SUCCESS);
+    }
+  }
+
+  std::mt19937_64 random_;
+  std::array<std::vector<KeyValue>, kIndexes> keys_;
+  std::vector<std::string> payloads_;
+  std::array<const char*, kIndexes> names_{};
+  std::array<std::unique_ptr<Handle>, kIndexes> handles_;
+  std::array<ModelIndex, kIndexes> state_, saved_;
+  std::array<ModelCursor, kIndexes> cursors_;
+  std::optional<Transaction> txn_;
+};
+
+// The model is strict where the contract is only advisory: the cursor after an exact-pair delete and after reopening.
+TEST(AdvisoryDifferential, RandomCallsAnswerAsTheModel) {
+  for (uint64_t round = 0; round < 20 && !HasFailure(); ++round) {
+    const uint64_t seed = test_seed() + round;
+    SCOPED_TRACE("repeat with --seed " + std::to_string(seed));
+    Game(seed).play(3000);
+  }
+  std::printf("seeds %llu..%llu\n", static_cast<unsigned long long>(test_seed()),
+              static_cast<unsigned long long>(test_seed() + 19));
+}
+
+}  // namespace
+}  // namespace keydrome
