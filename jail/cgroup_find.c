@@ -1,0 +1,158 @@
+#include "jail/cgroup_find.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jail/util.h"
+
+enum { kPathCapacity = kMaxMountPath + 40, kDrainAttempts = 2500, kMakeAttempts = 5 };
+
+static const char* const kControllers[HIERARCHY_COUNT] = {NULL,     "memory",  "pids",
+                                                          "cpuset", "freezer", "cpuacct"};
+
+/* True if `word` is one of the comma-separated words of `list`. */
+static bool has_word(const char* list, const char* word) {
+  size_t length = strlen(word);
+  for (const char* found = strstr(list, word); found; found = strstr(found + 1, word)) {
+    bool starts = found == list || found[-1] == ',';
+    if (starts && (found[length] == ',' || found[length] == '\n' || found[length] == '\0')) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* Takes one line of mountinfo: ID PARENT DEVICE ROOT MOUNT OPTIONS... - TYPE SOURCE SUPER-OPTIONS. */
+static void take_mount(struct cgroups* cgroups, const char* line) {
+  const char* separator = strstr(line, " - ");
+  char mount[kMaxMountPath];
+  char type[32];
+  char super_options[256];
+  if (!separator || sscanf(line, "%*s %*s %*s %*s %199s", mount) != 1 ||
+      sscanf(separator + 3, "%31s %*s %255s", type, super_options) != 2) {
+    return;
+  }
+  for (int i = 0; i < HIERARCHY_COUNT; i++) {
+    bool matches = kControllers[i]
+                       ? strcmp(type, "cgroup") == 0 && has_word(super_options, kControllers[i])
+                       : strcmp(type, "cgroup2") == 0;
+    if (matches && !cgroups->groups[i].mount[0]) {
+      memcpy(cgroups->groups[i].mount, mount, sizeof mount);
+    }
+  }
+}
+
+void cgroup_find_mounts(struct cgroups* cgroups) {
+  FILE* file = fopen("/proc/self/mountinfo", "re");
+  if (!file) {
+    return; /* reported as missing cgroups */
+  }
+  char* line = NULL;
+  size_t capacity = 0;
+  while (getline(&line, &capacity, file) > 0) {
+    take_mount(cgroups, line);
+  }
+  free(line);
+  fclose(file);
+}
+
+static void group_path(const struct cgroups* cgroups, enum hierarchy hierarchy, char* path) {
+  snprintf(path, kPathCapacity, "%s/%s", cgroups->groups[hierarchy].mount, cgroups->name);
+}
+
+static void kill_members(int directory) {
+  int fd = openat(directory, "cgroup.procs", O_RDONLY | O_CLOEXEC);
+  FILE* file = fd < 0 ? NULL : fdopen(fd, "r");
+  if (!file) {
+    return;
+  }
+  for (int process; fscanf(file, "%d", &process) == 1;) {
+    if (process > 1) {
+      kill(process, SIGKILL);
+    }
+  }
+  fclose(file);
+}
+
+/* Kills what runs in a left-over group, frozen or not; cgroup_drop then waits until it is gone. */
+static void sweep(int directory) {
+  if (write_file_at(directory, "cgroup.kill", "1") != 0) {
+    kill_members(directory);
+    write_file_at(directory, "cgroup.freeze", "0");
+    write_file_at(directory, "freezer.state", "THAWED");
+  }
+}
+
+bool cgroup_drop(const struct cgroups* cgroups, enum hierarchy hierarchy) {
+  char path[kPathCapacity];
+  group_path(cgroups, hierarchy, path);
+  /* The kernel gives no event for the moment when the last dying thread has left a v1 group, so this polls. */
+  const struct timespec pause = {.tv_nsec = 2000000};
+  for (int attempt = 0; attempt < kDrainAttempts; attempt++) {
+    if (rmdir(path) == 0 || errno == ENOENT) {
+      return true;
+    }
+    if (errno != EBUSY) {
+      return false;
+    }
+    nanosleep(&pause, NULL);
+  }
+  return false;
+}
+
+/* The slot's lock is a lock on the directory. Someone may remove it between our open and our lock; then the name no
+ * longer leads to what we hold. */
+static bool still_there(int directory, const char* path) {
+  struct stat held;
+  struct stat named;
+  return fstat(directory, &held) == 0 && stat(path, &named) == 0 && held.st_ino == named.st_ino;
+}
+
+static bool take_lock(int directory, const struct cgroups* cgroups) {
+  if (flock(directory, LOCK_EX | LOCK_NB) == 0) {
+    return true;
+  }
+  if (errno == EWOULDBLOCK) {
+    die("slot is in use by a running jail (%s): choose another --slot", cgroups->name);
+  }
+  return false;
+}
+
+bool cgroup_make(struct cgroups* cgroups, enum hierarchy hierarchy, bool lock) {
+  char path[kPathCapacity];
+  group_path(cgroups, hierarchy, path);
+  for (int attempt = 0; attempt < kMakeAttempts; attempt++) {
+    bool made = mkdir(path, 0755) == 0;
+    if (!made && errno != EEXIST) {
+      return false;
+    }
+    int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (directory < 0) {
+      continue;
+    }
+    if (lock && (!take_lock(directory, cgroups) || !still_there(directory, path))) {
+      close(directory);
+      continue;
+    }
+    if (made) {
+      cgroups->groups[hierarchy].directory = directory;
+      return true;
+    }
+    sweep(directory);
+    bool dropped = cgroup_drop(cgroups, hierarchy);
+    close(directory);
+    if (!dropped) {
+      die("%s is left over from an earlier jail and cannot be emptied: see its cgroup.procs", path);
+    }
+  }
+  errno = EAGAIN;
+  return false;
+}

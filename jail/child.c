@@ -1,0 +1,162 @@
+#include "jail/child.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <poll.h>
+#include <signal.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "jail/limits.h"
+#include "jail/mounts.h"
+#include "jail/report.h"
+#include "jail/seccomp.h"
+#include "jail/util.h"
+
+static const char kHostName[] = "jail";
+
+/* Standard input becomes the host's /dev/null; of the rest only what is passed survives the exec. */
+static void set_up_descriptors(const struct options* options) {
+  int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
+  if (null < 0 || dup2(null, STDIN_FILENO) < 0) {
+    die_errno("cannot open /dev/null as standard input");
+  }
+  if (syscall(SYS_close_range, 3u, ~0u, (unsigned int)CLOSE_RANGE_CLOEXEC) < 0) {
+    die_errno("close_range");
+  }
+  for (int i = 0; i < options->pass_fd_count; i++) {
+    if (fcntl(options->pass_fds[i], F_SETFD, 0) < 0) {
+      die_errno("cannot pass descriptor %d", options->pass_fds[i]);
+    }
+  }
+}
+
+/* Opens the program as a descriptor whose number the program itself can never get: see seccomp_prepare. */
+static void open_program(const struct options* options) {
+  int exec_fd = (int)options->open_files;
+  int program = open(options->program[0], O_PATH | O_CLOEXEC);
+  if (program < 0) {
+    die_errno("cannot open the program %s in the jail; is it bound (--bind)?", options->program[0]);
+  }
+  if (dup3(program, exec_fd, O_CLOEXEC) < 0) {
+    die_errno("cannot move the program's descriptor to %d", exec_fd);
+  }
+}
+
+static void reset_signals(void) {
+  for (int number = 1; number < NSIG; number++) {
+    signal(number, SIG_DFL); /* fails for SIGKILL and SIGSTOP, which cannot be otherwise */
+  }
+  /* Writing too large a file is then an error (EFBIG) instead of a death. */
+  signal(SIGXFSZ, SIG_IGN);
+  sigset_t none;
+  sigemptyset(&none);
+  sigprocmask(SIG_SETMASK, &none, NULL);
+}
+
+static _Noreturn void run_program(const struct options* options) {
+  char* environment[] = {"PATH=/bin", "LC_ALL=C", NULL};
+  reset_signals();
+  limits_apply(options);
+  if (!(options->without & WITHOUT_SECCOMP)) {
+    seccomp_enforce();
+  }
+  if (options->check) {
+    _exit(0);
+  }
+  syscall(SYS_execveat, (int)options->open_files, "", options->program, environment, AT_EMPTY_PATH);
+  die_errno("cannot execute %s", options->program[0]);
+}
+
+static uint64_t cpu_time_us(const struct rusage* usage) {
+  return (uint64_t)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) * 1000000u +
+         (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
+}
+
+/* Reaps until nothing is left. What is still alive when the program ends has outlived it: killed and counted. */
+static _Noreturn void reap(pid_t program, int report_fd) {
+  struct report report = {.kind = REPORT_ENDED};
+  bool ended = false;
+  for (;;) {
+    int status;
+    struct rusage usage;
+    pid_t process = wait4(-1, &status, __WALL, &usage);
+    if (process < 0 && errno == EINTR) {
+      continue;
+    }
+    if (process < 0) {
+      break;
+    }
+    if (process != program) {
+      report.processes_left += ended;
+      continue;
+    }
+    ended = true;
+    report.wait_status = status;
+    report.cpu_us = cpu_time_us(&usage);
+    kill(-1, SIGKILL);
+  }
+  write_all(report_fd, &report, sizeof report);
+  _exit(0);
+}
+
+/* Dies with the parent. The kernel forgets this setting when the user changes, hence it is made after that; a parent
+ * that died before shows as end of file. */
+static void tie_to_parent(int go) {
+  if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) {
+    die_errno("PR_SET_PDEATHSIG");
+  }
+  struct pollfd parent = {.fd = go, .events = 0};
+  if (poll(&parent, 1, 0) < 0 || parent.revents) {
+    _exit(EXIT_JAIL_FAILED);
+  }
+}
+
+static void wait_for_go(int go) {
+  char byte;
+  if (read(go, &byte, 1) != 1) {
+    _exit(EXIT_JAIL_FAILED);
+  }
+}
+
+void child_run(const struct options* options, const struct child_pipes* pipes) {
+  util_set_report_fd(pipes->report);
+  tie_to_parent(pipes->go);
+  set_up_descriptors(options);
+  mounts_enter(options);
+  if (sethostname(kHostName, sizeof kHostName - 1) < 0 || setdomainname("", 0) < 0) {
+    die_errno("sethostname");
+  }
+  if (setsid() < 0) {
+    die_errno("setsid");
+  }
+  if (!options->check) {
+    open_program(options);
+  }
+  if (!(options->without & WITHOUT_SECCOMP)) {
+    seccomp_prepare((int)options->open_files);
+  }
+  wait_for_go(pipes->go);
+  privileges_drop(options);
+  tie_to_parent(pipes->go);
+  mounts_check_readable(options);
+
+  pid_t program = fork();
+  if (program < 0) {
+    die_errno("cannot start the program");
+  }
+  if (program == 0) {
+    run_program(options);
+  }
+  /* Keeps nothing that belongs to the program: its peers must see end of file when it closes or dies. */
+  dup2(pipes->report, STDIN_FILENO);
+  util_set_report_fd(STDIN_FILENO);
+  syscall(SYS_close_range, 1u, ~0u, 0u);
+  prctl(PR_SET_NAME, "jail-init", 0, 0, 0);
+  reap(program, STDIN_FILENO);
+}

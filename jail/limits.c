@@ -1,0 +1,106 @@
+#include "jail/limits.h"
+
+#include <grp.h>
+#include <linux/capability.h>
+#include <linux/securebits.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "jail/util.h"
+
+/* Sets soft and hard limit, or leaves a hard limit that is already lower (it could not be raised anyway). */
+static void set_limit(__rlimit_resource_t resource, const char* name, rlim_t value) {
+  struct rlimit limit;
+  if (getrlimit(resource, &limit) < 0) {
+    die_errno("getrlimit %s", name);
+  }
+  if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < value) {
+    value = limit.rlim_max;
+  }
+  limit.rlim_cur = limit.rlim_max = value;
+  if (setrlimit(resource, &limit) < 0) {
+    die_errno("setrlimit %s", name);
+  }
+}
+
+void limits_apply(const struct options* options) {
+  /* 1, not 0: the kernel pipes core dumps to a handler program whatever the limit, except when it is 1; and a core file
+   * of one byte is never written. */
+  set_limit(RLIMIT_CORE, "CORE", 1);
+  set_limit(RLIMIT_MEMLOCK, "MEMLOCK", 0);
+  set_limit(RLIMIT_MSGQUEUE, "MSGQUEUE", 0);
+  set_limit(RLIMIT_NICE, "NICE", 0);
+  set_limit(RLIMIT_RTPRIO, "RTPRIO", 0);
+  set_limit(RLIMIT_SIGPENDING, "SIGPENDING", 1024);
+  set_limit(RLIMIT_FSIZE, "FSIZE", options->file_bytes);
+  set_limit(RLIMIT_STACK, "STACK", options->stack_bytes);
+  set_limit(RLIMIT_NOFILE, "NOFILE", options->open_files);
+  /* Counted per user; the init of the jail is one of them. The pids cgroup limits the same, where there is one. */
+  set_limit(RLIMIT_NPROC, "NPROC", options->processes + 1);
+  if (options->cpu_seconds) {
+    set_limit(RLIMIT_CPU, "CPU", options->cpu_seconds);
+  }
+}
+
+void limits_raise_open_files(const struct options* options) {
+  enum { kSpare = 8 };
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
+    die_errno("getrlimit NOFILE");
+  }
+  if (limit.rlim_max < options->open_files + kSpare) {
+    die("--open-files %llu: this process itself may open only %llu files; must be %d less",
+        (unsigned long long)options->open_files, (unsigned long long)limit.rlim_max, kSpare);
+  }
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) < 0) {
+    die_errno("setrlimit NOFILE");
+  }
+}
+
+static void drop_capabilities(void) {
+  enum { kKernelsMost = 64 };
+  for (unsigned long capability = 0; capability < kKernelsMost; capability++) {
+    if (prctl(PR_CAPBSET_READ, capability, 0, 0, 0) == 1 &&
+        prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) < 0) {
+      die_errno("cannot drop capability %lu from the bounding set", capability);
+    }
+  }
+  const unsigned long locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
+                               SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
+                               SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+  if (prctl(PR_SET_SECUREBITS, locked, 0, 0, 0) < 0) {
+    die_errno("cannot lock the secure bits");
+  }
+}
+
+/* Takes the sets away explicitly and looks whether they are gone. */
+static void clear_capabilities(void) {
+  struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
+  struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
+  memset(data, 0, sizeof data);
+  if (syscall(SYS_capset, &header, data) < 0) {
+    die_errno("cannot clear the capabilities");
+  }
+  if (syscall(SYS_capget, &header, data) < 0 || data[0].permitted || data[1].permitted) {
+    die("the capabilities are still there after they were dropped");
+  }
+}
+
+void privileges_drop(const struct options* options) {
+  uid_t id = (uid_t)(kFirstUid + options->slot);
+  drop_capabilities();
+  if (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0) {
+    die_errno("cannot become user %u", id);
+  }
+  clear_capabilities();
+  if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
+    die_errno("no_new_privs");
+  }
+  if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) {
+    die_errno("dumpable");
+  }
+}

@@ -1,0 +1,72 @@
+/* jail: runs one untrusted program.
+ *
+ * Order of steps: read the options; claim the slot and make the cgroups (cgroup.c); refuse if the machine gives less
+ * than is required; start a child in new namespaces (supervise.c), which builds the inside and drops every privilege
+ * (child.c, mounts.c, limits.c, seccomp.c) while the parent puts it under its limits; watch; kill; write the meta lines.
+ *
+ * Nothing outside ever opens a path of the inside once the program runs, and no result is read from there: results come
+ * over descriptors that the caller passed in. */
+#include <stdio.h>
+#include <unistd.h>
+
+#include "jail/meta.h"
+#include "jail/mounts.h"
+#include "jail/supervise.h"
+#include "jail/util.h"
+
+/* Mechanisms that do not depend on the machine: a failure to set one up ends the jail with an error. */
+static uint32_t certain_mechanisms(const struct options* options) {
+  uint32_t certain = 1u << MECHANISM_NAMESPACES | 1u << MECHANISM_ROOT | 1u << MECHANISM_UID |
+                     1u << MECHANISM_CAPABILITIES | 1u << MECHANISM_NO_NEW_PRIVS |
+                     1u << MECHANISM_RLIMITS;
+  if (!(options->without & WITHOUT_SECCOMP)) {
+    certain |= 1u << MECHANISM_SECCOMP;
+  }
+  if (!(options->without & WITHOUT_NOSYMFOLLOW) && mounts_nosymfollow_works()) {
+    certain |= 1u << MECHANISM_NOSYMFOLLOW;
+  }
+  return certain;
+}
+
+/* The level that was reached, when it is not enough. */
+static void refuse(const struct options* options, const struct facts* facts) {
+  char missing[256];
+  facts_list(facts_missing(facts, options->cpus != NULL), missing, sizeof missing);
+  dprintf(STDERR_FILENO,
+          "jail: refused: level %s is required, this machine gives %s; missing: %s%s%s\n"
+          "jail: see jail --check; --require weak or none accepts less\n",
+          level_name(options->require), level_name(facts_level(facts->mechanisms)), missing,
+          facts->note[0] ? "; " : "", facts->note);
+}
+
+int main(int argc, char** argv) {
+  struct options options;
+  struct facts facts = {.mechanisms = 0};
+  struct cgroups cgroups;
+  struct outcome outcome = {.status = STATUS_EXITED};
+  options_parse(&options, argc, argv);
+  if (geteuid() != 0) {
+    die("must be started by root");
+  }
+  facts.mechanisms = certain_mechanisms(&options);
+  cgroup_create(&cgroups, &options, &facts);
+  bool enough = facts_level(facts.mechanisms) >= options.require;
+  if (enough || options.check) {
+    /* A check sets everything up as for a program and stops short of starting one. */
+    supervise(&options, &cgroups, &outcome);
+  }
+  bool removed = cgroup_remove(&cgroups);
+  int meta = options.check ? STDOUT_FILENO : options.meta_fd;
+  bool told = meta < 0 || meta_write_facts(meta, &facts, &options);
+  if (!enough) {
+    refuse(&options, &facts);
+    return EXIT_JAIL_REFUSED;
+  }
+  if (!options.check && meta >= 0) {
+    told = told && meta_write_outcome(meta, &outcome);
+  }
+  if (!told) {
+    die("cannot write the meta lines");
+  }
+  return removed ? 0 : EXIT_JAIL_FAILED;
+}

@@ -1,0 +1,56 @@
+#include "jail/meta.h"
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "jail/util.h"
+
+bool meta_write_facts(int fd, const struct facts* facts, const struct options* options) {
+  char mechanisms[256];
+  char missing[256];
+  char lines[1024];
+  facts_list(facts->mechanisms, mechanisms, sizeof mechanisms);
+  facts_list(facts_missing(facts, options->cpus != NULL), missing, sizeof missing);
+  int length = snprintf(lines, sizeof lines, "level:%s\ncgroup:%s\nmechanisms:%s\nmissing:%s\n",
+                        level_name(facts_level(facts->mechanisms)), facts->backend, mechanisms,
+                        missing);
+  if (facts->note[0]) {
+    length += snprintf(lines + length, sizeof lines - (size_t)length, "note:%s\n", facts->note);
+  }
+  return write_all(fd, lines, (size_t)length);
+}
+
+bool meta_write_outcome(int fd, const struct outcome* outcome) {
+  static const char* const statuses[] = {
+      [STATUS_EXITED] = "exited",
+      [STATUS_SIGNALED] = "signaled",
+      [STATUS_TIMED_OUT] = "timed_out",
+      [STATUS_CPU_EXCEEDED] = "cpu_exceeded",
+      [STATUS_OUT_OF_MEMORY] = "out_of_memory",
+      [STATUS_KILLED] = "killed",
+  };
+  char lines[512];
+  FILE* text = fmemopen(lines, sizeof lines, "w");
+  if (!text) {
+    return false;
+  }
+  fprintf(text, "status:%s\n", statuses[outcome->status]);
+  if (outcome->status == STATUS_EXITED) {
+    fprintf(text, "exit_code:%d\n", outcome->exit_code);
+  }
+  if (outcome->signal) {
+    fprintf(text, "signal:%d\n", outcome->signal);
+  }
+  fprintf(text, "wall_us:%" PRIu64 "\n", outcome->wall_us);
+  if (outcome->usage.cpu_us != UINT64_MAX) {
+    fprintf(text, "cpu_us:%" PRIu64 "\n", outcome->usage.cpu_us);
+  }
+  if (outcome->usage.memory_peak_bytes != UINT64_MAX) {
+    fprintf(text, "memory_peak_bytes:%" PRIu64 "\n", outcome->usage.memory_peak_bytes);
+  }
+  fprintf(text, "oom_kills:%" PRIu64 "\nprocesses_left:%" PRIu32 "\n", outcome->oom_kills,
+          outcome->processes_left);
+  fclose(text);
+  return write_all(fd, lines, strlen(lines));
+}

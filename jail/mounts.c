@@ -1,0 +1,202 @@
+#include "jail/mounts.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "jail/util.h"
+
+/* One thing to be bound, cloned from the host's tree before the new root covers any of it. */
+struct clone {
+  int tree;
+  const char* target;
+  bool is_folder;
+};
+
+enum { kMaxClones = kMaxBinds + 8 };
+struct clones {
+  struct clone items[kMaxClones];
+  int count;
+};
+
+static const char* const kSystemFolders[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64"};
+static const char* const kDevices[] = {"/dev/null", "/dev/zero", "/dev/urandom"};
+
+bool mounts_nosymfollow_works(void) {
+  struct mount_attr attributes = {.attr_set = MOUNT_ATTR_NOSYMFOLLOW};
+  /* An unknown attribute is EINVAL; a known one gets as far as the bad descriptor. */
+  return mount_setattr(-1, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0 &&
+         errno == EBADF;
+}
+
+static void set_attributes(int tree, uint64_t attributes, const char* what) {
+  struct mount_attr change = {.attr_set = attributes};
+  if (mount_setattr(tree, "", AT_EMPTY_PATH, &change, sizeof change) < 0) {
+    die_errno("cannot set the mount attributes of %s", what);
+  }
+}
+
+static void add_clone(struct clones* clones, const char* source, const char* target,
+                      uint64_t attributes) {
+  int tree = open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  if (tree < 0) {
+    die_errno("cannot bind %s", source);
+  }
+  struct stat status;
+  if (fstat(tree, &status) < 0) {
+    die_errno("stat %s", source);
+  }
+  set_attributes(tree, attributes, source);
+  clones->items[clones->count++] =
+      (struct clone){.tree = tree, .target = target, .is_folder = S_ISDIR(status.st_mode)};
+}
+
+static void clone_sources(const struct options* options, struct clones* clones, uint64_t links) {
+  const uint64_t common = MOUNT_ATTR_RDONLY | MOUNT_ATTR_NOSUID;
+  for (size_t i = 0; i < sizeof kSystemFolders / sizeof *kSystemFolders; i++) {
+    struct stat status;
+    /* Libraries are found through symbolic links, so these follow them. */
+    if (stat(kSystemFolders[i], &status) == 0) {
+      add_clone(clones, kSystemFolders[i], kSystemFolders[i], common | MOUNT_ATTR_NODEV);
+    }
+  }
+  for (size_t i = 0; i < sizeof kDevices / sizeof *kDevices; i++) {
+    add_clone(clones, kDevices[i], kDevices[i], common | MOUNT_ATTR_NOEXEC | links);
+  }
+  for (int i = 0; i < options->bind_count; i++) {
+    const struct bind* bind = &options->binds[i];
+    add_clone(clones, bind->source, bind->target, common | MOUNT_ATTR_NODEV | links);
+  }
+}
+
+static void configure(int fs, const char* key, const char* value) {
+  if (fsconfig(fs, FSCONFIG_SET_STRING, key, value, 0) < 0) {
+    die_errno("tmpfs option %s=%s", key, value);
+  }
+}
+
+/* A new tmpfs as a detached mount; owned by `id`. */
+static int make_tmpfs(uint64_t size, const char* inodes, unsigned int id, uint64_t attributes) {
+  int fs = fsopen("tmpfs", FSOPEN_CLOEXEC);
+  if (fs < 0) {
+    die_errno("cannot make a tmpfs");
+  }
+  char text[32];
+  snprintf(text, sizeof text, "%llu", (unsigned long long)size);
+  configure(fs, "size", text);
+  configure(fs, "nr_inodes", inodes);
+  configure(fs, "mode", id ? "0700" : "0755");
+  snprintf(text, sizeof text, "%u", id);
+  configure(fs, "uid", text);
+  configure(fs, "gid", text);
+  if (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0) {
+    die_errno("cannot make a tmpfs of %llu bytes", (unsigned long long)size);
+  }
+  int tree = fsmount(fs, FSMOUNT_CLOEXEC, (unsigned int)attributes);
+  if (tree < 0) {
+    die_errno("cannot mount a tmpfs");
+  }
+  close(fs);
+  return tree;
+}
+
+/* Makes the mount point `target` and its folders in the new root, the current directory. */
+static void make_mount_point(const char* target, bool is_folder) {
+  char path[PATH_MAX];
+  if (snprintf(path, sizeof path, "%s", target + 1) >= (int)sizeof path) {
+    die("target %s: too long", target);
+  }
+  for (char* slash = strchr(path, '/'); slash; slash = strchr(slash + 1, '/')) {
+    *slash = '\0';
+    if (mkdir(path, 0755) < 0 && errno != EEXIST) {
+      die_errno("cannot make the folder %s for the target %s", path, target);
+    }
+    *slash = '/';
+  }
+  if (is_folder) {
+    if (mkdir(path, 0755) < 0 && errno != EEXIST) {
+      die_errno("cannot make the folder for the target %s", target);
+    }
+    return;
+  }
+  int file = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0444);
+  if (file < 0) {
+    die_errno("cannot make the mount point %s", target);
+  }
+  close(file);
+}
+
+static void attach(int tree, const char* target, bool is_folder) {
+  make_mount_point(target, is_folder);
+  if (move_mount(tree, "", AT_FDCWD, target + 1, MOVE_MOUNT_F_EMPTY_PATH) < 0) {
+    die_errno("cannot mount %s", target);
+  }
+  close(tree);
+}
+
+/* Any folder that every machine has serves as the place of the new root while it is built; in this namespace only. */
+static void enter_empty_root(int root) {
+  static const char place[] = "/tmp";
+  if (move_mount(root, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) < 0 || chdir(place) < 0) {
+    die_errno("cannot mount the new root on %s", place);
+  }
+}
+
+static void leave_old_root(void) {
+  if (syscall(SYS_pivot_root, ".", ".") < 0) {
+    die_errno("pivot_root");
+  }
+  /* The old root now lies over the new one; detaching it uncovers the new one. */
+  if (umount2(".", MNT_DETACH) < 0) {
+    die_errno("cannot detach the old root");
+  }
+  if (chdir("/") < 0) {
+    die_errno("chdir /");
+  }
+}
+
+void mounts_enter(const struct options* options) {
+  const uint64_t root_bytes = 1 << 20;
+  const uint64_t links = mounts_nosymfollow_works() && !(options->without & WITHOUT_NOSYMFOLLOW)
+                             ? MOUNT_ATTR_NOSYMFOLLOW
+                             : 0;
+  const uint64_t strict = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
+  struct clones clones = {.count = 0};
+  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
+    die_errno("cannot make the mounts private");
+  }
+  clone_sources(options, &clones, links);
+  int root = make_tmpfs(root_bytes, "1024", 0, strict);
+  enter_empty_root(root);
+  for (int i = 0; i < clones.count; i++) {
+    attach(clones.items[i].tree, clones.items[i].target, clones.items[i].is_folder);
+  }
+  if (options->tmpfs_bytes) {
+    int work = make_tmpfs(options->tmpfs_bytes, "16384", (unsigned int)(kFirstUid + options->slot),
+                          strict);
+    set_attributes(work, strict | links, "/work");
+    attach(work, "/work", true);
+  }
+  set_attributes(root, strict | links | MOUNT_ATTR_RDONLY, "the new root");
+  close(root);
+  leave_old_root();
+  if (options->tmpfs_bytes && chdir("/work") < 0) {
+    die_errno("chdir /work");
+  }
+}
+
+void mounts_check_readable(const struct options* options) {
+  for (int i = 0; i < options->bind_count; i++) {
+    const struct bind* bind = &options->binds[i];
+    if (access(bind->target, R_OK) < 0) {
+      die("user %d cannot read %s: make it readable for everybody (chmod a+r)",
+          kFirstUid + options->slot, bind->source);
+    }
+  }
+}

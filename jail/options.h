@@ -1,0 +1,52 @@
+/* The command line of the jail. */
+#ifndef KEYDROME_JAIL_OPTIONS_H_
+#define KEYDROME_JAIL_OPTIONS_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "jail/facts.h"
+
+enum { kMaxBinds = 64, kMaxPassFds = 16, kFirstUid = 60000, kSlots = 1000 };
+
+struct bind {
+  const char* source; /* on the host */
+  const char* target; /* absolute, inside; no "..", not "/" */
+};
+
+/* What a test may leave out, to see that the loss is noticed. Bit mask. */
+enum without {
+  WITHOUT_CGROUP = 1,
+  WITHOUT_UNIFIED = 2, /* the cgroup v2 hierarchy of a hybrid machine */
+  WITHOUT_SECCOMP = 4,
+  WITHOUT_NOSYMFOLLOW = 8
+};
+
+struct options {
+  bool check;
+  enum level require;
+  int slot;
+  struct bind binds[kMaxBinds];
+  int bind_count;
+  uint64_t tmpfs_bytes;  /* 0: no working directory */
+  uint64_t memory_bytes;
+  uint64_t processes;    /* threads count as processes */
+  const char* cpus;      /* NULL: not pinned */
+  uint64_t wall_ms;
+  uint64_t cpu_seconds;  /* 0: only the wall deadline */
+  uint64_t open_files;
+  uint64_t file_bytes;
+  uint64_t stack_bytes;
+  int pass_fds[kMaxPassFds];
+  int pass_fd_count;
+  int command_fd; /* -1: none */
+  int meta_fd;    /* -1: none */
+  uint32_t without;
+  char** program; /* NULL-terminated; NULL with --check */
+};
+
+/* Parses the command line and checks that the descriptors are open. Ends the process with a message that says what is
+ * wrong and what is allowed, or prints the usage for --help. */
+void options_parse(struct options* options, int argc, char** argv);
+
+#endif

@@ -1,0 +1,271 @@
+#include "jail/supervise.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <poll.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "jail/child.h"
+#include "jail/limits.h"
+#include "jail/report.h"
+#include "jail/util.h"
+
+/* A killed tree is gone within milliseconds; one that is not hangs in the kernel, and waiting on does not help. */
+enum { kKillTimeoutUs = 20000000 };
+
+enum end_reason { END_BY_ITSELF, END_TIMED_OUT, END_KILLED };
+
+struct run {
+  const struct options* options;
+  struct cgroups* cgroups;
+  pid_t init;
+  int init_pidfd;
+  int reports;
+  int go;
+  int signals;
+  int commands; /* -1: none, or closed */
+  uint64_t started_us;
+  uint64_t deadline_us;
+  enum end_reason reason;
+  bool has_ended_report;
+  struct report ended;
+  char failure[kMaxMessage]; /* what the child could not set up; empty: nothing */
+};
+
+static void make_pipe(int ends[2]) {
+  if (pipe2(ends, O_CLOEXEC) < 0) {
+    die_errno("pipe");
+  }
+}
+
+/* A copy of `fd` with a number out of the program's reach, since the exec descriptor sits just at the limit. */
+static int move_up(int fd, const struct options* options) {
+  int moved = fcntl(fd, F_DUPFD_CLOEXEC, (int)options->open_files + 1);
+  if (moved < 0) {
+    die_errno("cannot move descriptor %d", fd);
+  }
+  close(fd);
+  return moved;
+}
+
+static void block_signals(struct run* run) {
+  sigset_t watched;
+  sigemptyset(&watched);
+  sigaddset(&watched, SIGTERM);
+  sigaddset(&watched, SIGINT);
+  sigaddset(&watched, SIGHUP);
+  sigprocmask(SIG_BLOCK, &watched, NULL);
+  signal(SIGPIPE, SIG_IGN);
+  run->signals = signalfd(-1, &watched, SFD_CLOEXEC | SFD_NONBLOCK);
+  if (run->signals < 0) {
+    die_errno("signalfd");
+  }
+}
+
+static void clone_child(struct run* run) {
+  struct clone_args arguments = {
+      .flags = (uint64_t)(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |
+                          CLONE_NEWCGROUP | CLONE_PIDFD),
+      .pidfd = (uint64_t)(uintptr_t)&run->init_pidfd,
+      .exit_signal = SIGCHLD,
+  };
+  if (cgroup_birthplace(run->cgroups) >= 0) {
+    arguments.flags |= CLONE_INTO_CGROUP;
+    arguments.cgroup = (unsigned int)cgroup_birthplace(run->cgroups);
+  }
+  int reports[2];
+  int go[2];
+  make_pipe(reports);
+  make_pipe(go);
+  long child = syscall(SYS_clone3, &arguments, sizeof arguments);
+  if (child < 0) {
+    int error = errno;
+    cgroup_remove(run->cgroups);
+    errno = error;
+    die_errno("cannot make the namespaces; the jail needs root or CAP_SYS_ADMIN");
+  }
+  if (child == 0) {
+    close(go[1]);
+    const struct child_pipes pipes = {.report = move_up(reports[1], run->options),
+                                      .go = move_up(go[0], run->options)};
+    child_run(run->options, &pipes);
+  }
+  run->init = (pid_t)child;
+  run->reports = reports[0];
+  run->go = go[1];
+  close(reports[1]);
+  close(go[0]);
+}
+
+/* If memory of the whole machine runs out, the jailed die first. A pity if it cannot be had, not a hole. */
+static void offer_to_oom_killer(pid_t process) {
+  char path[48];
+  snprintf(path, sizeof path, "/proc/%d/oom_score_adj", process);
+  write_file_at(AT_FDCWD, path, "1000");
+}
+
+static void kill_tree(struct run* run, enum end_reason reason) {
+  if (run->reason == END_BY_ITSELF) {
+    run->reason = reason;
+    run->deadline_us = now_us() + kKillTimeoutUs;
+  }
+  cgroup_kill(run->cgroups, run->init_pidfd);
+}
+
+static void answer(struct run* run) {
+  char command;
+  ssize_t got = recv(run->commands, &command, 1, MSG_DONTWAIT);
+  if (got < 0 && (errno == EAGAIN || errno == EINTR)) {
+    return;
+  }
+  if (got <= 0) {
+    run->commands = -1;
+    kill_tree(run, END_KILLED);
+    return;
+  }
+  struct keydrome_jail_reply reply = {.command = (unsigned char)command};
+  if (command == KEYDROME_JAIL_FREEZE) {
+    reply.error = (uint32_t)cgroup_freeze(run->cgroups, true);
+  }
+  cgroup_usage(run->cgroups, &reply);
+  if (command == KEYDROME_JAIL_THAW) {
+    reply.error = (uint32_t)cgroup_freeze(run->cgroups, false);
+  } else if (!strchr("FUK", command)) {
+    reply.error = EINVAL;
+  }
+  send(run->commands, &reply, sizeof reply, MSG_NOSIGNAL);
+  if (command == KEYDROME_JAIL_KILL) {
+    kill_tree(run, END_KILLED);
+  }
+}
+
+/* Reads one report; false at end of file, when init is dead. */
+static bool take_report(struct run* run) {
+  struct report report;
+  ssize_t got = read(run->reports, &report, sizeof report);
+  if (got < 0 && errno == EINTR) {
+    return true;
+  }
+  if (got != sizeof report) {
+    return false;
+  }
+  if (report.kind == REPORT_FAILED && !run->failure[0]) {
+    report.text[sizeof report.text - 1] = '\0';
+    memcpy(run->failure, report.text, sizeof run->failure);
+  } else if (report.kind == REPORT_ENDED) {
+    run->ended = report;
+    run->has_ended_report = true;
+  }
+  return true;
+}
+
+static int timeout_ms(const struct run* run) {
+  uint64_t now = now_us();
+  if (now >= run->deadline_us) {
+    return 0;
+  }
+  uint64_t left_ms = (run->deadline_us - now + 999) / 1000;
+  return left_ms > 1000000 ? 1000000 : (int)left_ms;
+}
+
+static void watch(struct run* run) {
+  for (;;) {
+    struct pollfd events[] = {{.fd = run->reports, .events = POLLIN},
+                              {.fd = run->signals, .events = POLLIN},
+                              {.fd = run->commands, .events = POLLIN}};
+    if (poll(events, 3, timeout_ms(run)) < 0 && errno != EINTR) {
+      die_errno("poll");
+    }
+    if (events[0].revents && !take_report(run)) {
+      return;
+    }
+    if (events[1].revents) {
+      struct signalfd_siginfo unused;
+      if (read(run->signals, &unused, sizeof unused) > 0) {
+        kill_tree(run, END_KILLED);
+      }
+    }
+    if (events[2].revents) {
+      answer(run);
+    }
+    if (now_us() >= run->deadline_us) {
+      if (run->reason != END_BY_ITSELF) {
+        die("the program does not die: process %d hangs in the kernel", run->init);
+      }
+      kill_tree(run, END_TIMED_OUT);
+    }
+  }
+}
+
+static void classify(const struct run* run, struct outcome* outcome) {
+  int status = run->ended.wait_status;
+  bool signaled = run->has_ended_report && WIFSIGNALED(status);
+  bool killed = !run->has_ended_report || (signaled && WTERMSIG(status) == SIGKILL);
+  const uint64_t limit_us = run->options->cpu_seconds * 1000000u;
+  outcome->signal = signaled ? WTERMSIG(status) : 0;
+  if (run->reason != END_BY_ITSELF) {
+    outcome->status = run->reason == END_TIMED_OUT ? STATUS_TIMED_OUT : STATUS_KILLED;
+    outcome->signal = 0;
+  } else if (killed && outcome->oom_kills) {
+    outcome->status = STATUS_OUT_OF_MEMORY;
+    outcome->signal = 0;
+  } else if (killed && limit_us && run->ended.cpu_us + 10000 >= limit_us) {
+    outcome->status = STATUS_CPU_EXCEEDED;
+  } else if (signaled) {
+    outcome->status = STATUS_SIGNALED;
+  } else {
+    outcome->status = STATUS_EXITED;
+    outcome->exit_code = WEXITSTATUS(status);
+  }
+}
+
+static void conclude(struct run* run, struct outcome* outcome) {
+  while (waitpid(run->init, NULL, 0) < 0 && errno == EINTR) {
+  }
+  outcome->wall_us = now_us() - run->started_us;
+  cgroup_usage(run->cgroups, &outcome->usage);
+  outcome->oom_kills = cgroup_oom_kills(run->cgroups);
+  if (outcome->usage.cpu_us == UINT64_MAX && run->has_ended_report) {
+    outcome->usage.cpu_us = run->ended.cpu_us;
+  }
+  outcome->processes_left = run->ended.processes_left;
+  const char* failure = run->failure;
+  if (!failure[0] && !run->has_ended_report && run->reason == END_BY_ITSELF &&
+      !outcome->oom_kills) {
+    failure = "the init of the jail was killed from outside";
+  }
+  if (failure[0]) {
+    cgroup_remove(run->cgroups);
+    die("%s", failure);
+  }
+  classify(run, outcome);
+}
+
+void supervise(const struct options* options, struct cgroups* cgroups, struct outcome* outcome) {
+  struct run run = {.options = options, .cgroups = cgroups, .commands = options->command_fd};
+  limits_raise_open_files(options);
+  block_signals(&run);
+  clone_child(&run);
+  cgroup_attach(cgroups, run.init);
+  offer_to_oom_killer(run.init);
+  /* Only the program holds what was passed, so that its peers see when it is gone. */
+  for (int i = 0; i < options->pass_fd_count; i++) {
+    close(options->pass_fds[i]);
+  }
+  run.started_us = now_us();
+  run.deadline_us = run.started_us + options->wall_ms * 1000;
+  if (write(run.go, "g", 1) != 1) {
+    /* The child is gone already; its report says why. */
+    run.deadline_us = run.started_us + kKillTimeoutUs;
+  }
+  watch(&run);
+  conclude(&run, outcome);
+}
