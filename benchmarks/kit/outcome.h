@@ -1,8 +1,9 @@
-// What comes back from the jail: one writable memfd per phase, created, sized and sealed against resizing by the
-// referee before GO and mapped by both sides.
+// What comes back from the jail: one writable memfd per phase, created, sized and sealed against
+// resizing by the referee before GO and mapped by both sides.
 //
-// Everything in it was written by a process that also runs the contestant's code: the referee copies a struct out
-// once, checks every count and offset against the size it chose itself, and treats what does not fit as a failed run.
+// Everything in it was written by a process that also runs the contestant's code: the referee
+// copies a struct out once, checks every count and offset against the size it chose itself, and
+// treats what does not fit as a failed run.
 #pragma once
 
 #include <cstdint>
@@ -13,28 +14,40 @@ namespace keydrome {
 
 inline constexpr uint32_t kOutcomeVersion = 1;
 
-// Log-linear histogram: 32 linear steps per power of two, so a value is known to 1/32 (3.1 %); values in ns.
+// Log-linear histogram: 32 linear steps per power of two, so a value is known to 1/32 (3.1 %);
+// values in ns.
 inline constexpr uint32_t kHistogramStepBits = 5;
-inline constexpr uint32_t kHistogramBuckets = 36 << kHistogramStepBits;  // up to 2^40 ns, 18 minutes
+inline constexpr uint32_t kHistogramBuckets = 36
+                                              << kHistogramStepBits;  // up to 2^40 ns, 18 minutes
 
-// Committed transactions over time: the window width starts at 2^14 ns and doubles (pairs are merged) whenever the
-// phase outgrows the array, so any phase of at least 2 ms shows between 128 and 256 windows.
+// Committed transactions over time: the window width starts at 2^14 ns and doubles (pairs are
+// merged) whenever the phase outgrows the array, so any phase of at least 2 ms shows between 128
+// and 256 windows.
 inline constexpr uint32_t kWindows = 256;
 inline constexpr uint32_t kWindowShiftMin = 14;
 
 // How one transaction (in program order) ended; one byte each in the outcome array.
 enum class TransactionEnd : uint8_t { kNotRun = 0, kCommitted, kAborted, kFailed };
 
+// Violations that are not an answer of the library; beyond every ErrCode.
+inline constexpr uint32_t kCodeNoProgress = 1000;  // DEADLOCK on every one of kAttemptsMax attempts
+inline constexpr uint32_t kCodeEndless =
+    1001;  // a scan to the end gave more records than can exist
+inline constexpr uint32_t kCodeNoHandle =
+    1002;  // the index could not be opened, so the call was not made
+
 // Why a transaction failed: the first call that answered what the contract does not allow.
 struct Violation {
-  uint64_t op;       // ordinal of the op in the thread's program, over all rounds
-  uint32_t code;     // the ErrCode it returned (or an undocumented number)
+  uint64_t op;    // ordinal of the op in the thread's program, over all rounds
+  uint32_t code;  // the ErrCode it returned (or an undocumented number), or a code from above
   uint32_t reserved;
 };
 
-struct ThreadOutcome {
+// Transactions are counted in program order: one for each kBegin and one for each call with
+// kAutoCommit, repeated bodies as often as they run.
+struct alignas(64) ThreadOutcome {
   uint64_t committed[kTransactionClasses];
-  uint64_t aborted;           // voluntary aborts that succeeded
+  uint64_t aborted;  // voluntary aborts that succeeded
   uint64_t failed;
   uint64_t deadlocks;         // DEADLOCK answers
   uint64_t calls;             // API calls made, retries included
@@ -42,11 +55,12 @@ struct ThreadOutcome {
   uint64_t order_violations;  // getNext went backwards
   uint64_t code_violations;   // undocumented or illegal codes; the first of them:
   Violation first_violation;
-  uint64_t transactions;      // entries of the outcome array that are filled
-  uint64_t digest;            // chained digest of all committed attempts of kDigest ops
+  uint64_t transactions;  // entries of the outcome array that are filled
+  uint64_t
+      digest;  // chained digest of the kDigest ops of all transactions that ended as programmed
   uint64_t trace_bytes;
-  uint64_t trace_dropped;     // evidence that did not fit
-  uint64_t progress_op;       // where the thread stands; readable while it runs
+  uint64_t trace_dropped;         // evidence that did not fit
+  uint64_t progress_op;           // where the thread stands; readable while it runs
   uint64_t started_ns, ended_ns;  // since GO, the player's clock: diagnostics only
   uint32_t window_shift;
   uint32_t reserved;
@@ -54,7 +68,8 @@ struct ThreadOutcome {
   uint32_t histogram[kTransactionClasses][kHistogramBuckets];
 };
 
-// Header of the memfd; the arrays follow at offsets that the referee wrote and keeps its own copy of.
+// Header of the memfd; the arrays follow at offsets that the referee wrote and keeps its own copy
+// of.
 struct OutcomeHeader {
   uint32_t version;
   uint32_t threads;
@@ -65,12 +80,15 @@ struct OutcomeHeader {
   } spans[kThreadsMax];
 };
 
-// One piece of evidence in a thread's trace, followed by key and payload bytes and padded to 8 bytes.
+// One piece of evidence in a thread's trace, followed by key and payload bytes and padded to 8
+// bytes.
 struct TraceRecord {
   uint64_t op;          // ordinal of the op in the thread's program
-  uint64_t repetition;  // kNext: which call, from 0; kRepeat bodies: which round, from 0; kMark: the digest
+  uint64_t repetition;  // round of the kRepeat body << 32 | number of the getNext call, both from
+                        // 0; kMark: the digest
   uint32_t code;        // ErrCode as returned
-  uint16_t key_bytes;   // 0 unless code is SUCCESS and the op reads; int keys: 4 or 8 bytes, native order
+  uint16_t
+      key_bytes;  // 0 unless code is SUCCESS and the op reads; int keys: 4 or 8 bytes, native order
   uint16_t payload_bytes;
 };
 static_assert(sizeof(TraceRecord) == 24);

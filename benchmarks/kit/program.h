@@ -1,12 +1,14 @@
-// The operation program: what the referee generates, the player executes and the judge reasons about.
+// The operation program: what the referee generates, the player executes and the judge reasons
+// about.
 //
-// A benchmark is data. The referee (outside the jail) turns a workload and a seed into programs, one per phase and
-// thread; the player (inside, beside the library) is an interpreter that knows no workload. So no seed, no generator
-// and no expected answer ever enters the jail, and adding a benchmark never touches the player.
+// A benchmark is data. The referee (outside the jail) turns a workload and a seed into programs,
+// one per phase and thread; the player (inside, beside the library) is an interpreter that knows no
+// workload. So no seed, no generator and no expected answer ever enters the jail, and adding a
+// benchmark never touches the player.
 //
-// Layout. These structs cross a process boundary in sealed memfds: fixed sizes, no pointers, little-endian. Offsets
-// are in bytes from the start of the memfd they stand in. The player trusts the referee; the referee does not trust
-// the player (see outcome.h).
+// Layout. These structs cross a process boundary in sealed memfds: fixed sizes, no pointers,
+// little-endian. Offsets are in bytes from the start of the memfd they stand in. The player trusts
+// the referee; the referee does not trust the player (see outcome.h).
 //
 // Thread safety: plain data.
 #pragma once
@@ -16,21 +18,22 @@
 namespace keydrome {
 
 inline constexpr uint32_t kProgramVersion = 1;
-inline constexpr uint32_t kSlots = 8;             // open handles per thread
-inline constexpr uint32_t kTransactionClasses = 8;  // e.g. scan, get, update: each has its own histogram
-inline constexpr uint32_t kEvents = 16;           // counters for kSignal and kWait
+inline constexpr uint32_t kSlots = 8;  // open handles per thread
+inline constexpr uint32_t kTransactionClasses =
+    8;                                   // e.g. scan, get, update: each has its own histogram
+inline constexpr uint32_t kEvents = 16;  // counters for kSignal and kWait
 inline constexpr uint32_t kThreadsMax = 256;
-inline constexpr uint32_t kTagBytes = 8;          // every payload begins with its tag
+inline constexpr uint32_t kTagBytes = 8;  // every payload begins with its tag
 
 enum class OpCode : uint8_t {
-  kCreate,      // create(index `argument`)
-  kOpen,        // slot <- openIndex(index `argument`)
-  kClose,       // closeIndex(slot)
-  kBegin,       // beginTransaction; `argument` ops follow up to and including its kCommit or kAbort
-  kCommit,      //
-  kAbort,       //
-  kGet,         // get(key)
-  kNext,        // `argument` times getNext; goes on calling after DB_END, as the contest's driver did
+  kCreate,  // create(index `argument`)
+  kOpen,    // slot <- openIndex(index `argument`)
+  kClose,   // closeIndex(slot)
+  kBegin,   // beginTransaction; `argument` ops follow up to and including its kCommit or kAbort
+  kCommit,  //
+  kAbort,   //
+  kGet,     // get(key)
+  kNext,    // `argument` times getNext; goes on calling after DB_END, as the contest's driver did
   kNextToEnd,   // getNext until DB_END, at most `argument` times (one more is a code violation)
   kInsert,      // insertRecord(key, tag `argument` + text `payload`)
   kDeleteKey,   // deleteRecord(key, empty payload)
@@ -44,49 +47,59 @@ enum class OpCode : uint8_t {
 
 // Flags of an Op.
 inline constexpr uint8_t kAutoCommit = 1u << 0;  // pass txn == NULL
-inline constexpr uint8_t kEvidence = 1u << 1;    // write the result to the trace (kNext: of its last call only)
-inline constexpr uint8_t kEvidenceAll = 1u << 2; // kNext, kNextToEnd: write every result to the trace
-inline constexpr uint8_t kDigest = 1u << 3;      // fold code, key and payload into the digest (digest.h)
-inline constexpr uint8_t kUnitStart = 1u << 4;   // a round may begin here: no handle or transaction is open
-inline constexpr uint8_t kAnyCode = 1u << 5;     // every documented code is legal here (scripts judge the evidence)
+inline constexpr uint8_t kEvidence =
+    1u << 1;  // write the result to the trace (kNext: of its last call only)
+inline constexpr uint8_t kEvidenceAll = 1u
+                                        << 2;  // kNext, kNextToEnd: write every result to the trace
+inline constexpr uint8_t kDigest = 1u
+                                   << 3;  // fold code, key and payload into the digest (digest.h)
+inline constexpr uint8_t kUnitStart =
+    1u << 4;  // a round may begin here: no handle or transaction is open
+inline constexpr uint8_t kAnyCode =
+    1u << 5;  // every documented code is legal here (scripts judge the evidence)
 
-// What a transaction is for; in Op::kind of its kBegin. Auto-commit calls and calls outside transactions carry it too.
+// What a transaction is for; in Op::kind of its kBegin. Auto-commit calls and calls outside
+// transactions carry it too.
 enum class Kind : uint8_t { kStream, kStripe, kCanary, kScript };
 
-// One call, or a run of getNext calls. 16 bytes: a generated operation costs no more memory than that.
+// One call, or a run of getNext calls. 16 bytes: a generated operation costs no more memory than
+// that.
 struct Op {
   OpCode code;
   uint8_t flags;
   uint8_t slot;      // which open handle
   uint8_t kind : 4;  // Kind
-  uint8_t class_ : 4;  // transaction class, < kTransactionClasses; in kBegin (and in auto-commit ops)
+  uint8_t class_
+      : 4;           // transaction class, < kTransactionClasses; in kBegin (and in auto-commit ops)
   uint32_t key;      // number in the key pool of the index's type
   uint32_t payload;  // number in the payload pool; 0 means no text: the payload is the tag alone
   uint32_t argument;
 };
 static_assert(sizeof(Op) == 16);
 
-// A pool is an array of entries in a memfd that is sent with the first phase that needs it and stays mapped.
-// int32 and int64 pools are plain arrays. Strings (varchar keys, payload texts) are `offsets[count + 1]` (uint32)
-// followed by the bytes; entry i spans [offsets[i], offsets[i + 1]) and has no NUL.
+// The pools image is one memfd that is sent with the first phase and stays mapped (pools_image.h
+// writes and reads it): this header, the index table and four pools. The int32 and int64 pools are
+// plain arrays. Strings (varchar keys, payload texts) are `offsets[count + 1]` (uint32, relative to
+// the end of that array) followed by the bytes; entry i spans [offsets[i], offsets[i + 1]) and has
+// no NUL.
 struct PoolsHeader {
   uint32_t version;  // kProgramVersion
   uint32_t reserved;
+  uint64_t index_offset, index_count;  // IndexEntry[]
   uint64_t int32_offset, int32_count;
   uint64_t int64_offset, int64_count;
   uint64_t varchar_offset, varchar_count;  // offset of offsets[]
   uint64_t payload_offset, payload_count;
 };
 
-// Index table, at the start of the pools memfd's sibling `indexes`: fixed entries.
 inline constexpr uint32_t kIndexNameBytes = 64;
 struct IndexEntry {
-  uint32_t type;                // KeyType
-  char name[kIndexNameBytes];   // NUL-terminated
+  uint32_t type;               // KeyType
+  char name[kIndexNameBytes];  // NUL-terminated
 };
 
-// A round: one memfd with the next ops of every thread of a phase. Long phases have several rounds; round r + 1 is
-// sent when the first thread enters round r, so look-ahead is bounded to one round.
+// A round: one memfd with the next ops of every thread of a phase. Long phases have several rounds;
+// round r + 1 is sent when the first thread enters round r, so look-ahead is bounded to one round.
 struct RoundHeader {
   uint32_t version;
   uint32_t threads;

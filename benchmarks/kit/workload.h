@@ -1,4 +1,5 @@
-// What a benchmark author writes: a Workload turns parameters and a seed into a Script, and judges its outcome.
+// What a benchmark author writes: a Workload turns parameters and a seed into a Script, and judges
+// its outcome.
 //
 // Runs in the referee, outside the jail. Nothing here is timed.
 #pragma once
@@ -31,9 +32,9 @@ struct Pools {
 };
 
 struct PhaseScript {
-  std::string name;      // "create", "populate", "test", "verify", ...
-  bool timed = false;    // counts into the result
-  bool verifies = false; // the untimed scan that reads everything back
+  std::string name;                            // "create", "populate", "test", "verify", ...
+  bool timed = false;                          // counts into the result
+  bool verifies = false;                       // the untimed scan that reads everything back
   std::vector<std::vector<Op>> threads;        // one program per thread
   std::vector<uint64_t> trace_capacity_bytes;  // per thread, at least what its evidence can fill
 };
@@ -62,8 +63,9 @@ class Workload {
   virtual ~Workload() = default;
   virtual Result<Script> generate(const Parameters& parameters, uint64_t seed,
                                   const CheckPolicy& policy) = 0;
-  // Adds findings for everything the outcome contradicts. The default (judge.h) verifies stripes, invariants,
-  // canaries, evidence and the final scan of any script that was written with the ScriptBuilder.
+  // Adds findings for everything the outcome contradicts. The default (judge.h) verifies stripes,
+  // invariants, canaries, evidence and the final scan of any script that was written with the
+  // ScriptBuilder.
   virtual void judge(const Script& script, const Outcome& outcome, Findings& findings) const;
 };
 

@@ -1,0 +1,54 @@
+// Findings: what a check found wrong, in words for a person.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace keydrome {
+
+// A required finding fails the run; an advisory one is shown as a warning.
+enum class Severity : uint8_t { kRequired, kAdvisory };
+
+struct Finding {
+  std::string suite;  // the benchmark that found it
+  std::string name;   // stable, [a-z][a-z0-9_]*
+  Severity severity = Severity::kRequired;
+  std::string detail;  // one or two sentences: what was expected, what came, where
+};
+
+// Collects findings. A broken library breaks the same promise thousands of times: each name keeps
+// its first few examples, and the last kept one says how many more there were. Not thread-safe.
+class Findings {
+ public:
+  static constexpr std::size_t kExamplesPerName = 5;
+
+  void add(Finding finding) {
+    std::size_t& count = counts_[{finding.suite, finding.name}];
+    if (finding.severity == Severity::kRequired) failed_ = true;
+    if (++count <= kExamplesPerName) kept_.push_back(std::move(finding));
+  }
+
+  // The kept examples in the order they were found.
+  std::vector<Finding> list() const;
+
+  // How often that finding was made.
+  std::size_t count(const std::string& suite, const std::string& name) const {
+    const auto entry = counts_.find({suite, name});
+    return entry == counts_.end() ? 0 : entry->second;
+  }
+
+  bool empty() const { return kept_.empty(); }
+  // Whether there is a required finding.
+  bool failed() const { return failed_; }
+
+ private:
+  std::vector<Finding> kept_;
+  std::map<std::pair<std::string, std::string>, std::size_t> counts_;
+  bool failed_ = false;
+};
+
+}  // namespace keydrome

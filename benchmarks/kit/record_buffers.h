@@ -1,0 +1,62 @@
+// Filling the Records, Keys and payloads that are passed to a library, and reading what it wrote
+// into them.
+#pragma once
+
+#include <cstring>
+#include <string_view>
+
+#include "benchmarks/kit/payload_tag.h"
+#include "benchmarks/kit/pools_view.h"
+#include "keydrome/index.h"
+
+namespace keydrome {
+
+// Sets type and value; the rest of the key is zero already.
+inline void set_key(Key& key, KeyType type, const PoolsView& pools, uint32_t number) {
+  key.type = type;
+  switch (type) {
+    case SHORT:
+      key.keyval.shortkey = pools.int32_keys[number];
+      break;
+    case INT:
+      key.keyval.intkey = pools.int64_keys[number];
+      break;
+    case VARCHAR: {
+      const std::string_view text = pools.varchar_keys[number];
+      std::memcpy(key.keyval.charkey, text.data(), text.size());
+      break;
+    }
+  }
+}
+
+// A key of a pool as bytes: 4 or 8 of an integer in native order, or the string.
+inline std::string_view pool_key_bytes(const PoolsView& pools, KeyType type, uint32_t number) {
+  if (type == VARCHAR) return pools.varchar_keys[number];
+  if (type == SHORT) {
+    return {reinterpret_cast<const char*>(&pools.int32_keys[number]), sizeof(int32_t)};
+  }
+  return {reinterpret_cast<const char*>(&pools.int64_keys[number]), sizeof(int64_t)};
+}
+
+// A key that the library wrote, in the same form. A string without a NUL is cut at the end of its
+// array.
+inline std::string_view key_bytes(const Key& key, KeyType type) {
+  if (type == VARCHAR) {
+    return {key.keyval.charkey, strnlen(key.keyval.charkey, sizeof key.keyval.charkey)};
+  }
+  return {reinterpret_cast<const char*>(&key.keyval),
+          type == SHORT ? sizeof(int32_t) : sizeof(int64_t)};
+}
+
+inline std::string_view payload_bytes(const Record& record) {
+  return {record.payload, strnlen(record.payload, sizeof record.payload)};
+}
+
+// Writes tag, text and NUL.
+inline void put_payload(char* out, uint32_t tag, std::string_view text) {
+  write_tag(tag, out);
+  if (!text.empty()) std::memcpy(out + kTagBytes, text.data(), text.size());
+  out[kTagBytes + text.size()] = 0;
+}
+
+}  // namespace keydrome

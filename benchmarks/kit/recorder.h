@@ -1,0 +1,96 @@
+// Recorder: fills a thread's counters, latency histograms and throughput windows while it runs.
+//
+// One recorder per thread, no locks, no sharing: it writes into the thread's own ThreadOutcome.
+// Explicit transactions are all timed (two ticks, about 15 ns together); auto-commit calls are far
+// shorter, so one in kSampleEvery is.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "base/clock.h"
+#include "benchmarks/kit/histogram.h"
+#include "benchmarks/kit/outcome.h"
+
+namespace keydrome {
+
+class Recorder {
+ public:
+  static constexpr uint32_t kSampleEvery = 8;
+
+  // `go_ticks` is the time of GO, the same for all threads of a phase, so that their windows can be
+  // added up.
+  Recorder(ThreadOutcome& outcome, const TickClock& clock, uint64_t go_ticks)
+      : outcome_(&outcome), clock_(&clock), go_ticks_(go_ticks) {
+    outcome_->window_shift = kWindowShiftMin;
+    outcome_->started_ns = since_go(clock.ticks());
+  }
+
+  uint64_t ticks() const { return clock_->ticks(); }
+
+  // Whether this auto-commit call is one that is timed.
+  bool sample_call() {
+    if (calls_until_sample_ == 0) {
+      calls_until_sample_ = kSampleEvery - 1;
+      return true;
+    }
+    --calls_until_sample_;
+    return false;
+  }
+
+  // A transaction of class `class_number` committed that began at `start`.
+  void committed(uint32_t class_number, uint64_t start) {
+    const uint64_t end = clock_->ticks();
+    ++outcome_->committed[class_number];
+    ++outcome_->histogram[class_number][histogram_bucket(clock_->to_ns(end - start))];
+    count_in_window(end, pending_ + 1);
+    pending_ = 0;
+  }
+
+  // An auto-commit call that was not sampled: counted now, shown in the window of the next sample.
+  void committed_untimed(uint32_t class_number) {
+    ++outcome_->committed[class_number];
+    ++pending_;
+  }
+
+  // Where the thread stands, readable by the referee at any time. Relaxed: a hint, ordered with
+  // nothing.
+  void progress(uint64_t op) {
+    std::atomic_ref<uint64_t>(outcome_->progress_op).store(op, std::memory_order_relaxed);
+  }
+
+  // The end of the thread's program.
+  void finish() {
+    const uint64_t end = clock_->ticks();
+    if (pending_ > 0) count_in_window(end, pending_);
+    pending_ = 0;
+    outcome_->ended_ns = since_go(end);
+  }
+
+ private:
+  uint64_t since_go(uint64_t ticks) const {
+    return ticks > go_ticks_ ? clock_->to_ns(ticks - go_ticks_) : 0;
+  }
+
+  void count_in_window(uint64_t ticks, uint32_t count) {
+    const uint64_t ns = since_go(ticks);
+    while ((ns >> outcome_->window_shift) >= kWindows) widen();
+    outcome_->windows[ns >> outcome_->window_shift] += count;
+  }
+
+  void widen() {
+    for (uint32_t i = 0; i < kWindows / 2; ++i) {
+      outcome_->windows[i] = outcome_->windows[2 * i] + outcome_->windows[2 * i + 1];
+    }
+    for (uint32_t i = kWindows / 2; i < kWindows; ++i) outcome_->windows[i] = 0;
+    ++outcome_->window_shift;
+  }
+
+  ThreadOutcome* outcome_;
+  const TickClock* clock_;
+  uint64_t go_ticks_;
+  uint32_t calls_until_sample_ = 0;
+  uint32_t pending_ = 0;
+};
+
+}  // namespace keydrome

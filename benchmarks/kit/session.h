@@ -1,0 +1,151 @@
+// Session: the interpreter that plays one thread's program (program.h) against a library.
+//
+// It runs inside the jail beside the library, so it knows no workload, no seed and no expected
+// answer, and everything it reports is checked by the judge. It is the only caller of IndexApi and
+// plays fair with the library: Records are zeroed before each call, Keys and Records are private
+// writable memory, index names live as long as the image.
+//
+// DEADLOCK inside a transaction: abort, back to its kBegin (digest and evidence too), again; at
+// most kAttemptsMax attempts. DEADLOCK from an auto-commit call: the same call again. An answer
+// that the contract does not allow: the transaction is aborted and counted as failed, the first
+// such answer is kept, and the program goes on behind it.
+//
+// Hot path: no allocation, no lock, one indirect call per API call. A Session belongs to one
+// thread.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "base/clock.h"
+#include "benchmarks/kit/digest.h"
+#include "benchmarks/kit/events.h"
+#include "benchmarks/kit/index_api.h"
+#include "benchmarks/kit/index_names.h"
+#include "benchmarks/kit/outcome.h"
+#include "benchmarks/kit/pools_view.h"
+#include "benchmarks/kit/program.h"
+#include "benchmarks/kit/recorder.h"
+#include "benchmarks/kit/trace_writer.h"
+
+namespace keydrome {
+
+// Attempts of one transaction or auto-commit call before it counts as failed with kCodeNoProgress.
+inline constexpr uint32_t kAttemptsMax = 10'000;
+
+// What a session borrows; all of it outlives the session.
+struct SessionInputs {
+  const IndexApi* api = nullptr;
+  const PoolsView* pools = nullptr;
+  IndexNames* names = nullptr;
+  Events* events = nullptr;  // shared by the threads of the phase
+  const TickClock* clock = nullptr;
+  uint64_t go_ticks = 0;             // clock->ticks() at GO, the same for all threads
+  ThreadOutcome* outcome = nullptr;  // zeroed; the session's own
+  std::span<TransactionEnd> ends;    // room for every transaction of the program
+  std::span<std::byte> trace;
+};
+
+class Session {
+ public:
+  explicit Session(const SessionInputs& inputs);
+
+  // Plays the thread's next ops: a whole round. Rounds of a phase are played in order.
+  void run(std::span<const Op> ops);
+
+  // After the last round: writes the last counters into the outcome.
+  void finish();
+
+ private:
+  // What to do after an op.
+  enum class Flow : uint8_t { kNext, kRetry, kFailed };
+
+  struct Slot {
+    IdxState* handle = nullptr;
+    uint32_t index = 0;
+    KeyType type = SHORT;
+    bool open = false;
+  };
+
+  // What a transaction's beginning looked like, to come back to.
+  struct Saved {
+    std::size_t at = 0;
+    Digest total, segment;
+    uint64_t trace = 0, transaction = 0, gets = 0, get_hits = 0;
+    uint32_t round = 0;
+    std::array<Slot, kSlots> slots{};
+  };
+
+  // The key of the get that a scan starts from, to check that getNext never goes backwards.
+  struct Place {
+    bool valid = false;
+    uint8_t slot = 0;
+    uint32_t key = 0;
+  };
+
+  std::size_t step(std::span<const Op> ops, std::size_t at);
+  std::size_t repeat(const Op& op, std::size_t at);
+  std::size_t begin(std::span<const Op> ops, std::size_t at);
+  std::size_t auto_commit(const Op& op, std::size_t at);
+  std::size_t outside(const Op& op, std::size_t at);
+  Flow finish_transaction(const Op& op, std::size_t at);
+  Flow call(const Op& op, std::size_t at, TxnState* transaction);
+  Flow call_get(const Op& op, std::size_t at, TxnState* transaction);
+  Flow call_next(const Op& op, std::size_t at, TxnState* transaction);
+  template <KeyType kType>
+  Flow scan(const Op& op, std::size_t at, TxnState* transaction);
+  Flow call_insert(const Op& op, std::size_t at, TxnState* transaction);
+  Flow call_delete(const Op& op, std::size_t at, TxnState* transaction);
+  Flow call_create(const Op& op, std::size_t at);
+  Flow call_open(const Op& op, std::size_t at);
+  Flow call_close(const Op& op, std::size_t at);
+
+  Flow judge_code(const Op& op, std::size_t at, uint32_t code);
+  Flow violation(std::size_t at, uint32_t code);
+  void observe(const Op& op, std::size_t at, uint32_t code);
+  void observe_read(const Op& op, std::size_t at, uint32_t code, uint32_t call_number);
+  void mark(std::size_t at);
+  void chain_segment();
+
+  std::size_t retry(std::span<const Op> ops, std::size_t at);
+  std::size_t fail_transaction(std::span<const Op> ops);
+  void abort_attempt();
+  void save(std::size_t at);
+  void restore();
+  void restore_slots();
+  void prepare(const Op& op, KeyType type);
+  bool is_stream(const Op& op) const {
+    return static_cast<Kind>((op.flags & kAutoCommit) != 0 || !open_ ? op.kind : kind_) ==
+           Kind::kStream;
+  }
+
+  const IndexApi* api_;
+  const PoolsView* pools_;
+  IndexNames* names_;
+  Events* events_;
+  Recorder recorder_;
+  ThreadOutcome* outcome_;
+  std::span<TransactionEnd> ends_;
+  TraceWriter trace_;
+
+  std::array<Slot, kSlots> slots_{};
+  TxnState* transaction_ = nullptr;
+  bool open_ = false;  // a transaction is open
+  uint8_t kind_ = 0, class_ = 0;
+  uint32_t attempts_ = 0;
+  uint64_t start_ticks_ = 0;
+  uint64_t next_transaction_ = 0;  // number of the next transaction
+  uint64_t base_ = 0;              // ordinal of the round's first op
+  uint32_t round_ = 0;             // of the kRepeat body
+  Digest total_, segment_;
+  Place place_;
+  Saved saved_;
+  alignas(64) Record record_{};
+  alignas(64) Key key_{};
+  alignas(64) std::array<char, 128> payload_{};  // MAX_PAYLOAD_LEN and its NUL, rounded up
+};
+
+}  // namespace keydrome

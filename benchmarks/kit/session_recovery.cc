@@ -1,0 +1,204 @@
+// The cold half of Session: illegal answers, retries after DEADLOCK, handles.
+#include <sched.h>
+
+#include <algorithm>
+#include <array>
+
+#include "benchmarks/kit/session.h"
+
+namespace keydrome {
+namespace {
+
+constexpr uint32_t kYieldAfterAttempts = 3;
+constexpr uint32_t kYieldsMax = 32;
+constexpr uint32_t kAbortsMax = 100;
+
+constexpr uint32_t bit(ErrCode code) { return 1u << static_cast<uint32_t>(code); }
+
+// The answers that the contract allows beside SUCCESS and DEADLOCK.
+constexpr uint32_t allowed_codes(OpCode op) {
+  switch (op) {
+    case OpCode::kGet:
+    case OpCode::kDeleteKey:
+      return bit(KEY_NOTFOUND);
+    case OpCode::kNext:
+    case OpCode::kNextToEnd:
+      return bit(DB_END);
+    case OpCode::kInsert:
+      return bit(ENTRY_EXISTS);
+    case OpCode::kDeletePair:
+      return bit(ENTRY_DNE) | bit(KEY_NOTFOUND);
+    default:
+      return 0;
+  }
+}
+
+// Lets others run after some attempts, for longer the more there were.
+void back_off(uint32_t attempts) {
+  if (attempts <= kYieldAfterAttempts) return;
+  const uint32_t yields = std::min(attempts - kYieldAfterAttempts, kYieldsMax);
+  for (uint32_t i = 0; i < yields; ++i) sched_yield();
+}
+
+}  // namespace
+
+// What an answer other than SUCCESS means.
+Session::Flow Session::judge_code(const Op& op, std::size_t at, uint32_t code) {
+  if (code == SUCCESS) return Flow::kNext;
+  if (code == DEADLOCK) {
+    ++outcome_->deadlocks;
+    return Flow::kRetry;
+  }
+  if (code > FAILURE) return violation(at, code);
+  if ((op.flags & kAnyCode) != 0) return Flow::kNext;
+  // Every payload of a stream is new, so none can be there already.
+  const bool duplicate = code == ENTRY_EXISTS && is_stream(op);
+  if (!duplicate && (allowed_codes(op.code) >> code & 1u) != 0) return Flow::kNext;
+  return violation(at, code);
+}
+
+Session::Flow Session::violation(std::size_t at, uint32_t code) {
+  if (outcome_->code_violations++ == 0) {
+    outcome_->first_violation = {.op = base_ + at, .code = code, .reserved = 0};
+  }
+  return Flow::kFailed;
+}
+
+// Calls outside transactions: create, openIndex, closeIndex. Their evidence is written whatever
+// they answer.
+std::size_t Session::outside(const Op& op, std::size_t at) {
+  Flow flow = call(op, at, nullptr);
+  for (uint32_t attempt = 1; flow == Flow::kRetry; ++attempt) {
+    if (attempt >= kAttemptsMax) {
+      violation(at, kCodeNoProgress);
+      break;
+    }
+    back_off(attempt);
+    flow = call(op, at, nullptr);
+  }
+  return at + 1;
+}
+
+Session::Flow Session::call_create(const Op& op, std::size_t at) {
+  const IndexEntry& entry = pools_->indexes[op.argument];
+  // The contract's create takes a char*; the image is read-only, so the library gets a copy that
+  // lives for ever.
+  char* name = names_->name(op.argument);
+  const uint32_t code = static_cast<uint32_t>(api_->create(static_cast<KeyType>(entry.type), name));
+  ++outcome_->calls;
+  if (code == DEADLOCK) return judge_code(op, at, code);
+  observe(op, at, code);
+  return judge_code(op, at, code);
+}
+
+Session::Flow Session::call_open(const Op& op, std::size_t at) {
+  Slot& slot = slots_[op.slot];
+  slot = Slot{.handle = nullptr,
+              .index = op.argument,
+              .type = static_cast<KeyType>(pools_->indexes[op.argument].type),
+              .open = false};
+  const uint32_t code =
+      static_cast<uint32_t>(api_->openIndex(names_->name(op.argument), &slot.handle));
+  ++outcome_->calls;
+  place_.valid = false;
+  slot.open = code == SUCCESS;
+  if (code == DEADLOCK) return judge_code(op, at, code);
+  observe(op, at, code);
+  return judge_code(op, at, code);
+}
+
+Session::Flow Session::call_close(const Op& op, std::size_t at) {
+  Slot& slot = slots_[op.slot];
+  const uint32_t code = static_cast<uint32_t>(api_->closeIndex(slot.handle));
+  ++outcome_->calls;
+  place_.valid = false;
+  if (code == DEADLOCK) return judge_code(op, at, code);
+  slot.open = false;
+  observe(op, at, code);
+  return judge_code(op, at, code);
+}
+
+void Session::save(std::size_t at) {
+  saved_.at = at;
+  saved_.total = total_;
+  saved_.segment = segment_;
+  saved_.trace = trace_.position();
+  saved_.transaction = next_transaction_;
+  saved_.gets = outcome_->gets;
+  saved_.get_hits = outcome_->get_hits;
+  saved_.round = round_;
+  saved_.slots = slots_;
+}
+
+void Session::restore() {
+  total_ = saved_.total;
+  segment_ = saved_.segment;
+  trace_.rewind(saved_.trace);
+  next_transaction_ = saved_.transaction;
+  outcome_->gets = saved_.gets;
+  outcome_->get_hits = saved_.get_hits;
+  round_ = saved_.round;
+  restore_slots();
+}
+
+// Handles that the attempt opened are closed, and those that it closed are opened again.
+void Session::restore_slots() {
+  for (std::size_t i = 0; i < kSlots; ++i) {
+    Slot& now = slots_[i];
+    const Slot& before = saved_.slots[i];
+    if (now.open == before.open && now.handle == before.handle) continue;
+    if (now.open) {
+      api_->closeIndex(now.handle);
+      ++outcome_->calls;
+    }
+    now = before;
+    if (before.open) {
+      now.open = api_->openIndex(names_->name(before.index), &now.handle) == SUCCESS;
+      ++outcome_->calls;
+    }
+  }
+}
+
+// Ends the library's transaction after DEADLOCK or an illegal answer. It may be gone already, so
+// the answer does not matter, unless it is DEADLOCK again: that one is asked again, for a while.
+void Session::abort_attempt() {
+  for (uint32_t i = 0; i < kAbortsMax; ++i) {
+    const uint32_t code = static_cast<uint32_t>(api_->abortTransaction(transaction_));
+    ++outcome_->calls;
+    if (code != DEADLOCK) break;
+    sched_yield();
+  }
+  open_ = false;
+}
+
+std::size_t Session::retry(std::span<const Op> ops, std::size_t at) {
+  abort_attempt();
+  if (++attempts_ >= kAttemptsMax) {
+    violation(at, kCodeNoProgress);
+    return fail_transaction(ops);
+  }
+  restore();
+  back_off(attempts_);
+  return saved_.at;
+}
+
+// Gives the transaction up and goes on behind it. Signals in it are still given, because others may
+// wait for them, and handles are opened and closed as programmed.
+std::size_t Session::fail_transaction(std::span<const Op> ops) {
+  if (open_) abort_attempt();
+  restore();
+  ends_[next_transaction_++] = TransactionEnd::kFailed;
+  ++outcome_->failed;
+  attempts_ = 0;
+  const std::size_t end = std::min(ops.size(), saved_.at + 1 + ops[saved_.at].argument);
+  for (std::size_t at = saved_.at + 1; at < end; ++at) {
+    const Op& op = ops[at];
+    if (op.code == OpCode::kSignal) events_->signal(op.argument);
+    if (op.code == OpCode::kOpen || op.code == OpCode::kClose) outside(op, at);
+    if ((op.flags & kAutoCommit) != 0) ends_[next_transaction_++] = TransactionEnd::kNotRun;
+  }
+  recorder_.progress(base_ + end);
+  return end;
+}
+
+}  // namespace keydrome
