@@ -70,7 +70,7 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
 
 
 def _version_and_scale(run: RunFacts, board: Board) -> list[str]:
-    """Only the newest version at an accepted scale counts."""
+    """Let only the newest version at an accepted scale count."""
     reasons = []
     if run.current_version is None:
         reasons.append(f"the benchmark {board.benchmark} no longer exists")
@@ -87,7 +87,7 @@ def _version_and_scale(run: RunFacts, board: Board) -> list[str]:
 
 
 def _transactions(run: RunFacts) -> list[str]:
-    """Every transaction must have completed, and that must be known."""
+    """Ask that every transaction completed, and that this is known."""
     failed, completed = run.transactions_failed, run.transactions_completed
     if failed is None or completed is None:
         return ["the report does not say whether all transactions completed"]
@@ -100,7 +100,7 @@ def _transactions(run: RunFacts) -> list[str]:
 
 
 def _measurement(run: RunFacts, board: Board) -> list[str]:
-    """The score must exist and rest on enough sessions in a strong enough jail."""
+    """Ask for a score that rests on enough sessions in a strong enough jail."""
     reasons = []
     if run.score is None:
         reasons.append("it was not measured beside the control library")
@@ -117,7 +117,7 @@ def _measurement(run: RunFacts, board: Board) -> list[str]:
 
 
 def _gate(gate: GateFacts) -> list[str]:
-    """Every instance passed and none judged otherwise."""
+    """Ask that every instance was passed and none was judged otherwise."""
     if gate.failed:
         return [f"{gate.benchmark} tests: {gate.failed[0].replace('_', ' ')}"]
     if gate.wanted < 1:

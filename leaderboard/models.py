@@ -52,6 +52,9 @@ class Machine(models.Model):
     machine_class = models.CharField(max_length=100, help_text="fingerprint of what decides speed")
     facts = models.JSONField(default=dict)
     last_seen = models.DateTimeField(null=True, blank=True)
+    last_busy = models.DateTimeField(
+        null=True, blank=True, help_text="when a run was last claimed or ended here"
+    )
 
     def __str__(self) -> str:
         return self.name
@@ -210,6 +213,15 @@ class RunDetail(models.Model):
     log = models.TextField(blank=True)
     machine_facts = models.JSONField(default=dict)
     library_facts = models.JSONField(default=dict)
+    drawn_at = models.DateTimeField(
+        null=True, blank=True, help_text="when the results worker looked for curves to draw"
+    )
+
+    class Meta:
+        indexes: ClassVar = [
+            # What the results worker has still to draw.
+            models.Index(fields=["run"], name="detail_to_draw", condition=Q(drawn_at=None)),
+        ]
 
     def __str__(self) -> str:
         return f"detail of run {self.pk}"

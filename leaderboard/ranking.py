@@ -1,5 +1,4 @@
-"""Who leads, and how sure is it? Pure functions from session ratios to entries, positions and rank
-intervals.
+"""Who leads, and how sure is it? Pure functions from session ratios to ranks.
 
 A *ratio* is candidate / control of one session. All runs of one binary under one configuration are
 pooled, so that sending the same file again adds sessions to its entry instead of buying another

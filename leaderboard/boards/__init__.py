@@ -1,5 +1,4 @@
-"""Boards: rules that order runs, one folder each (board.json, description.md). No code is needed
-for a new board.
+"""Boards: rules that order runs, one folder each (board.json, description.md), no code.
 
 A board.json holds exactly the fields of `Board` below except slug and description; anything else is
 an error, told with the file's name.
@@ -66,7 +65,9 @@ def parse_board(slug: str, data: dict[str, Any], description: str) -> Board:
         problems = _wrong_values(data)
     if problems:
         raise BoardError(f"boards/{slug}/board.json: {'; '.join(problems)}")
-    values = {name: tuple(v) if isinstance(v, list) else v for name, v in data.items()}
+    values: dict[str, Any] = {
+        name: tuple(v) if isinstance(v, list) else v for name, v in data.items()
+    }
     return Board(slug=slug, description=description, **values)
 
 

@@ -1,0 +1,114 @@
+"""What can be asked for: benchmarks, instances and configurations, as the manifests on disk say.
+
+Read once per process: a new benchmark version comes with new binaries, and processes are restarted
+for those.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import TYPE_CHECKING
+
+from leaderboard.boards import all_boards
+from runner.catalogue import configuration_names
+from runner.contract import Scale
+from runner.manifest import Benchmark, Kind, RequestError, find_benchmark, load_benchmarks
+from runner.settings import load_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+_BY_SIZE = (Scale.SMOKE, Scale.LAPTOP, Scale.PAPER)
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Target:
+    """A benchmark instance; written `benchmark/instance` in forms and on the command line."""
+
+    benchmark: str
+    instance: str
+
+    def __str__(self) -> str:
+        return f"{self.benchmark}/{self.instance}"
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """A target as the upload form offers it."""
+
+    target: Target
+    title: str
+    description: str
+
+
+@lru_cache(maxsize=4)
+def _load(root: Path) -> dict[str, Benchmark]:
+    """Return the benchmarks of one repository."""
+    return load_benchmarks(root)
+
+
+def benchmarks() -> dict[str, Benchmark]:
+    """Return every benchmark by name."""
+    return _load(load_settings().root)
+
+
+def current_version(benchmark: str) -> int | None:
+    """Return the newest version of a benchmark, or None when there is no such benchmark."""
+    found = benchmarks().get(benchmark)
+    return found.version if found else None
+
+
+def parse_target(text: str) -> Target:
+    """Return the target that `benchmark/instance` names. Raises RequestError saying what there is."""
+    name, _, instance = text.partition("/")
+    benchmark = find_benchmark(benchmarks(), name)
+    return Target(benchmark.name, benchmark.instance(instance).name)
+
+
+def choices() -> list[Choice]:
+    """Return the performance targets that a contestant may choose from; gates are always added."""
+    return [
+        Choice(
+            target=Target(benchmark.name, instance.name),
+            title=f"{benchmark.title}: {instance.title}",
+            description=instance.description,
+        )
+        for benchmark in benchmarks().values()
+        if benchmark.kind is Kind.PERFORMANCE
+        for instance in benchmark.instances.values()
+    ]
+
+
+def gate_targets() -> list[Target]:
+    """Return every instance of every benchmark that some board demands as a gate."""
+    names = sorted({gate for board in all_boards() for gate in board.gates})
+    return [
+        Target(name, instance)
+        for name in names
+        for instance in find_benchmark(benchmarks(), name).instances
+    ]
+
+
+def run_scale(target: Target, wanted: str) -> str:
+    """Return the scale a target runs at: the wanted one; for a gate without it, its largest.
+
+    Raises RequestError when a performance target lacks the wanted scale.
+    """
+    benchmark = find_benchmark(benchmarks(), target.benchmark)
+    scales = benchmark.instance(target.instance).scales
+    try:
+        scale = Scale(wanted)
+    except ValueError as error:
+        known = ", ".join(Scale)
+        message = f"there is no scale {wanted!r}; there are: {known}"
+        raise RequestError(message) from error
+    if scale not in scales and benchmark.kind is Kind.CORRECTNESS:
+        return max(scales, key=_BY_SIZE.index).value
+    benchmark.resolve(target.instance, scale, {})
+    return scale.value
+
+
+def configurations() -> list[str]:
+    """Return the names of the runtime configurations that a bare structure can be run under."""
+    return configuration_names(load_settings())

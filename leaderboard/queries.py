@@ -1,0 +1,392 @@
+"""Every read that pages, exports and commands need. Each function states its number of SQL statements.
+
+What a viewer may see is decided here: `RunPage.private` is None for those who are neither the owner nor organisers,
+and a deleted submission exists for organisers only.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from datetime import timedelta
+from typing import TYPE_CHECKING, Any, TypeAlias
+
+from django.db.models import Count, Max, Min, Prefetch, Q
+from django.db.models.functions import Coalesce
+from django.utils import timezone
+
+from leaderboard import catalogue, claims
+from leaderboard.boards import Board, all_boards, boards_for
+from leaderboard.models import (
+    ACTIVE_STATES,
+    Announcement,
+    Artefact,
+    BoardEntry,
+    Machine,
+    Run,
+    RunDetail,
+    State,
+    Submission,
+)
+from runner.contract import Severity, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.contrib.auth.models import AnonymousUser, User
+
+    Viewer: TypeAlias = User | AnonymousUser
+
+STALLED_SECONDS = 60
+MACHINE_LOST_SECONDS = 120
+PAGE_ROWS = 50
+
+# What the column "unit tests" of a submission can say.
+GATE_WAITING = "waiting"
+GATE_PASSED = "passed"
+GATE_FAILED = "failed"
+
+
+@dataclass(frozen=True, slots=True)
+class Standings:
+    """A board as it is shown: its best entries on one class of machines.
+
+    `rows` come by position with `run` (and its `submission` and `machine`) and `user` loaded. `classes` are all
+    machine classes with entries, the one with the newest run first. Without entries `machine_class` is None.
+    """
+
+    board: Board
+    benchmark_version: int | None
+    machine_class: str | None
+    classes: tuple[str, ...]
+    rows: tuple[BoardEntry, ...]
+
+    @property
+    def provisional(self) -> bool:
+        """Whether these numbers are only a demonstration."""
+        return self.board.provisional or any(row.provisional for row in self.rows)
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a run stands: on which board, and which ranks cannot be told apart."""
+
+    board: Board
+    low: int
+    high: int
+
+    def __str__(self) -> str:
+        ranks = str(self.low) if self.low == self.high else f"{self.low}-{self.high}"
+        return f"{ranks} on {self.board.title}"
+
+
+@dataclass(frozen=True, slots=True)
+class RankStatus:
+    """Why a run is ranked or not: places, or sentences that complete "not ranked because ..."."""
+
+    places: tuple[Place, ...] = ()
+    why_not: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionRow:
+    """A submission with its performance runs and what its gates said, by benchmark name."""
+
+    submission: Submission
+    runs: tuple[Run, ...]
+    gate_runs: tuple[Run, ...]
+    gates: dict[str, str]  # benchmark -> GATE_WAITING, GATE_PASSED or GATE_FAILED
+
+    @property
+    def is_final(self) -> bool:
+        """Whether nothing more will happen to any of its runs."""
+        return all(run.is_final for run in (*self.runs, *self.gate_runs))
+
+
+@dataclass(frozen=True, slots=True)
+class SubmissionPage:
+    """Some submissions of a user, newest first; `next_before` continues the list, None at its end."""
+
+    rows: tuple[SubmissionRow, ...]
+    next_before: int | None
+
+    @property
+    def live_tag(self) -> str:
+        """Return a tag that changes whenever the page would."""
+        return live_tag(run for row in self.rows for run in (*row.runs, *row.gate_runs))
+
+
+@dataclass(frozen=True, slots=True)
+class PrivatePart:
+    """What only the owner and organisers see of a run."""
+
+    log: str
+    seeds: tuple[str, ...]  # of finished runs only: a seed is a secret until it is spent
+
+
+@dataclass(frozen=True, slots=True)
+class RunPage:
+    """Everything that the page of a run shows."""
+
+    run: Run
+    detail: RunDetail | None
+    required: tuple[dict[str, Any], ...]  # findings that decided the verdict
+    advisory: tuple[dict[str, Any], ...]  # findings that are warnings
+    artefacts: tuple[str, ...]
+    status: RankStatus
+    queue_position: int | None  # 1 is next; None unless it waits
+    private: PrivatePart | None
+    may_change: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MachineStatus:
+    """A bench machine and whether it has been heard of lately."""
+
+    machine: Machine
+    lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class SystemStatus:
+    """How the queue does. `stalled`: a run could start for a minute and no worker took it."""
+
+    waiting: int
+    active: int
+    oldest_wait_seconds: float
+    stalled: bool
+    machines: tuple[MachineStatus, ...]
+
+
+def standings(board: Board, machine_class: str | None = None) -> Standings:
+    """Return a board's best entries on a class of machines, by default the one with the newest run.
+
+    2 SQL statements, 1 for a board without entries, however many runs there are.
+    """
+    version = catalogue.current_version(board.benchmark)
+    entries = BoardEntry.objects.filter(board=board.slug, benchmark_version=version or 0)
+    newest = entries.values("machine_class").annotate(newest=Max("run_id")).order_by("-newest")
+    classes = tuple(row["machine_class"] for row in newest)
+    chosen = machine_class if machine_class in classes else next(iter(classes), None)
+    rows: tuple[BoardEntry, ...] = ()
+    if chosen is not None:
+        rows = tuple(
+            entries.filter(machine_class=chosen, position__isnull=False)
+            .select_related("run__submission", "run__machine", "user")
+            .order_by("position")
+        )
+    return Standings(board, version, chosen, classes, rows)
+
+
+def ranking_status(run: Run) -> RankStatus:
+    """Return where the run stands, or why it does not. At most 1 SQL statement; needs `submission` loaded."""
+    if run.is_gate:
+        return RankStatus()
+    if not run.eligible:
+        pending = () if run.is_final else ("it has not finished yet",)
+        return RankStatus(why_not=tuple(run.why_not) or pending)
+    boards = {board.slug: board for board in boards_for(run.benchmark, run.instance)}
+    entries = BoardEntry.objects.filter(
+        board__in=boards,
+        benchmark_version=run.benchmark_version,
+        user_id=run.submission.owner_id,
+        blob_sha256=run.submission.blob_sha256,
+        configuration=run.submission.configuration,
+    ).order_by("board")
+    places = []
+    why_not = []
+    for entry in entries:
+        board = boards.pop(entry.board)
+        if entry.rank_low is None or entry.rank_high is None:
+            why_not.append(f"it is not among the {board.top} best of {board.title}")
+        else:
+            places.append(Place(board, entry.rank_low, entry.rank_high))
+    for board in boards.values():
+        why_not.append(
+            f"its owner has {board.per_user} better entries on {board.title}, the most for one user"
+        )
+    return RankStatus(tuple(places), tuple(why_not))
+
+
+def my_submissions(
+    user: User, *, before: int | None = None, limit: int = PAGE_ROWS
+) -> SubmissionPage:
+    """Return a user's submissions with an id below `before`, newest first. 2 SQL statements."""
+    found = Submission.objects.filter(owner_id=user.pk, deleted_at__isnull=True).order_by("-id")
+    if before is not None:
+        found = found.filter(pk__lt=before)
+    runs = Run.objects.select_related("machine").order_by("id")
+    page = list(found.prefetch_related(Prefetch("runs", queryset=runs))[: limit + 1])
+    rows = tuple(_submission_row(submission) for submission in page[:limit])
+    more = len(page) > limit
+    return SubmissionPage(rows, rows[-1].submission.pk if more else None)
+
+
+def _submission_row(submission: Submission) -> SubmissionRow:
+    """Return a row from a submission whose runs are loaded."""
+    runs = list(submission.runs.all())
+    gate_runs = tuple(run for run in runs if run.is_gate)
+    names = sorted({run.benchmark for run in gate_runs})
+    return SubmissionRow(
+        submission=submission,
+        runs=tuple(run for run in runs if not run.is_gate),
+        gate_runs=gate_runs,
+        gates={
+            name: gate_state(run for run in gate_runs if run.benchmark == name) for name in names
+        },
+    )
+
+
+def gate_state(runs: Iterable[Run]) -> str:
+    """Return what the runs of one gate say together: failed as soon as one did, passed when all did."""
+    verdicts = [run.verdict for run in runs if run.state != State.CANCELLED]
+    if any(verdict not in {"", Verdict.PASSED, Verdict.INFRASTRUCTURE} for verdict in verdicts):
+        return GATE_FAILED
+    if verdicts and all(verdict == Verdict.PASSED for verdict in verdicts):
+        return GATE_PASSED
+    return GATE_WAITING
+
+
+def _is_organiser(viewer: Viewer) -> bool:
+    """Whether the viewer may see and change everything."""
+    return bool(viewer.is_authenticated and viewer.is_staff)
+
+
+def _may_change(submission: Submission, viewer: Viewer) -> bool:
+    """Whether the viewer owns the submission or is an organiser."""
+    return _is_organiser(viewer) or (viewer.is_authenticated and viewer.pk == submission.owner_id)
+
+
+def visible_run(run_id: int, viewer: Viewer) -> Run | None:
+    """Return a run with submission, owner and machine, or None when it does not exist for this viewer.
+
+    1 SQL statement.
+    """
+    runs = Run.objects.select_related("submission__owner", "machine")
+    if not _is_organiser(viewer):
+        runs = runs.filter(submission__deleted_at__isnull=True)
+    return runs.filter(pk=run_id).first()
+
+
+def own_submission(submission_id: int, viewer: Viewer) -> Submission | None:
+    """Return a submission that the viewer may change, or None. 1 SQL statement."""
+    submission = Submission.objects.select_related("owner").filter(pk=submission_id).first()
+    if submission is None or not _may_change(submission, viewer):
+        return None
+    if submission.deleted_at is not None and not _is_organiser(viewer):
+        return None
+    return submission
+
+
+def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
+    """Return what the page of a run shows to this viewer, or None when there is no such run for them.
+
+    At most 5 SQL statements.
+    """
+    run = visible_run(run_id, viewer)
+    if run is None:
+        return None
+    detail = RunDetail.objects.filter(pk=run.pk).first()
+    findings = detail.findings if detail else []
+    may_change = _may_change(run.submission, viewer)
+    names = Artefact.objects.filter(run_id=run.pk).order_by("name").values_list("name", flat=True)
+    return RunPage(
+        run=run,
+        detail=detail,
+        required=tuple(f for f in findings if f["severity"] == Severity.REQUIRED),
+        advisory=tuple(f for f in findings if f["severity"] == Severity.ADVISORY),
+        artefacts=tuple(names),
+        status=ranking_status(run),
+        queue_position=queue_position(run),
+        private=_private_part(run, detail) if may_change else None,
+        may_change=may_change,
+    )
+
+
+def _private_part(run: Run, detail: RunDetail | None) -> PrivatePart:
+    """Return what only the owner and organisers see."""
+    return PrivatePart(
+        log=detail.log if detail else "", seeds=tuple(run.seeds) if run.is_final else ()
+    )
+
+
+def queue_position(run: Run) -> int | None:
+    """Return how far the run is from the head of the queue, 1 being next. At most 1 SQL statement."""
+    if run.state != State.QUEUED:
+        return None
+    ahead = Q(priority__lt=run.priority) | Q(priority=run.priority, pk__lt=run.pk)
+    return Run.objects.filter(ahead, state=State.QUEUED).count() + 1
+
+
+def artefact_for(run_id: int, name: str, viewer: Viewer) -> Artefact | None:
+    """Return a file about a run that the viewer may see, or None. 1 SQL statement."""
+    found = Artefact.objects.filter(run_id=run_id, name=name)
+    if not _is_organiser(viewer):
+        found = found.filter(run__submission__deleted_at__isnull=True)
+    return found.first()
+
+
+def live_tag(runs: Iterable[Run]) -> str:
+    """Return a tag, fit for an ETag, that changes whenever what is shown of these runs does. No SQL."""
+    digest = hashlib.sha256()
+    for run in runs:
+        shown = (
+            run.pk,
+            run.state,
+            run.attempt,
+            run.verdict,
+            run.eligible,
+            round(run.progress, 3),
+            run.progress_note,
+            run.cancel_requested_at,
+            tuple(run.why_not),
+        )
+        digest.update(repr(shown).encode())
+    return digest.hexdigest()[:32]
+
+
+def announcements(limit: int = PAGE_ROWS) -> list[Announcement]:
+    """Return what organisers have published so far, newest first. 1 SQL statement."""
+    return list(Announcement.objects.filter(published_at__lte=timezone.now())[:limit])
+
+
+def home_boards(top: int = 3) -> list[Standings]:
+    """Return every board with its best few rows. 2 SQL statements per board."""
+    found = []
+    for board in all_boards():
+        whole = standings(board)
+        found.append(
+            Standings(
+                board, whole.benchmark_version, whole.machine_class, whole.classes, whole.rows[:top]
+            )
+        )
+    return found
+
+
+def system_status() -> SystemStatus:
+    """Return how the queue and the machines do. 3 SQL statements."""
+    now = timezone.now()
+    waiting = claims.claimable(now).aggregate(
+        count=Count("pk"), since=Min(Coalesce("not_before", "created_at"))
+    )
+    active = Run.objects.filter(state__in=ACTIVE_STATES).aggregate(
+        count=Count("pk"), heard=Max("heartbeat_at")
+    )
+    oldest = (now - waiting["since"]).total_seconds() if waiting["since"] else 0.0
+    machines = list(Machine.objects.order_by("name"))
+    signs = [active["heard"], *(machine.last_busy for machine in machines)]
+    last_sign = max((sign for sign in signs if sign is not None), default=None)
+    silent = last_sign is None or (now - last_sign).total_seconds() > STALLED_SECONDS
+    lost_before = now - timedelta(seconds=MACHINE_LOST_SECONDS)
+    return SystemStatus(
+        waiting=waiting["count"],
+        active=active["count"],
+        oldest_wait_seconds=max(oldest, 0.0),
+        stalled=waiting["count"] > 0 and oldest > STALLED_SECONDS and silent,
+        machines=tuple(
+            MachineStatus(
+                machine, lost=machine.last_seen is None or machine.last_seen < lost_before
+            )
+            for machine in machines
+        ),
+    )

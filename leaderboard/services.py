@@ -1,0 +1,416 @@
+"""Every write that a user, an organiser or a worker can cause. Read this first.
+
+Each function is one transaction; bells ring after commit. Functions that a person calls take `by`
+and raise PermissionDenied unless that person owns the thing or is an organiser (is_staff).
+"""
+
+from __future__ import annotations
+
+import logging
+import secrets
+from dataclasses import dataclass
+from datetime import datetime
+from functools import partial
+from typing import TYPE_CHECKING, Any, BinaryIO
+
+from django.conf import settings
+from django.core.exceptions import PermissionDenied
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard import bell, catalogue, claims, standing
+from leaderboard.catalogue import Target
+from leaderboard.models import (
+    ACTIVE_STATES,
+    MAX_DESCRIPTION,
+    Kind,
+    Machine,
+    Run,
+    RunDetail,
+    State,
+    Submission,
+)
+from leaderboard.summaries import summarise
+from runner.contract import Verdict
+from runner.elf import LibraryFacts, LibraryKind, inspect_library
+from runner.manifest import Kind as BenchmarkKind
+from runner.manifest import RequestError
+from runner.settings import load_settings
+from runner.store import BlobStore, BlobTooLargeError
+from runner.text import display_name, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from django.contrib.auth.models import User
+
+    from runner.contract import RunReport
+    from runner.store import Blob
+
+_log = logging.getLogger(__name__)
+
+MAX_SESSIONS = 99
+PRIORITY_SUBMIT = 0
+PRIORITY_RERUN = 10
+# Faults that depend on the bench machine or need a full look: they become runs with the verdict
+# "refused". All other faults are told in the form, and nothing is created.
+DEEP_REFUSALS = frozenset(
+    {
+        "executable_stack",
+        "writable_code",
+        "text_relocations",
+        "forbidden_entry",
+        "needed_library",
+        "newer_library",
+    }
+)
+
+
+class Refused(Exception):  # noqa: N818 - not a fault of the program
+    """A request that cannot be accepted; `messages` say what is wrong and what to do."""
+
+    def __init__(self, messages: Sequence[str]) -> None:
+        super().__init__("; ".join(messages))
+        self.messages = tuple(messages)
+
+
+@dataclass(frozen=True, slots=True)
+class Swept:
+    """What a sweep did."""
+
+    requeued: tuple[int, ...]
+    given_up: tuple[int, ...]
+    cancelled: tuple[int, ...]
+
+
+def submit(
+    *,
+    owner: User,
+    file: BinaryIO,
+    file_name: str,
+    description: str = "",
+    targets: Sequence[Target],
+    configuration: str = "",
+    scale: str | None = None,
+    sessions: int | None = None,
+    trusted: bool = False,
+) -> Submission:
+    """Store an uploaded file and queue it on `targets` and on every gate; return the submission.
+
+    The blob is stored first, then the rows appear in one transaction. `scale` and `sessions`
+    default to KEYDROME_SCALE and KEYDROME_SESSIONS; gates run one session. Raises Refused, and then
+    creates no row: wrong file (not an ELF shared object, other machine, missing calls, too large,
+    empty), unknown target, scale or configuration, no target at all. Faults in DEEP_REFUSALS are
+    left to the worker, which gives the verdict.
+    """
+    wanted_scale = scale or settings.KEYDROME_SCALE
+    wanted_sessions = settings.KEYDROME_SESSIONS if sessions is None else sessions
+    planned = _plan(targets, wanted_scale, wanted_sessions)
+    blob, facts = _take_in(file, trusted=trusted)
+    _check_configuration(facts, configuration)
+    with transaction.atomic():
+        submission = Submission.objects.create(
+            owner=owner,
+            description=printable(" ".join(description.split()))[:MAX_DESCRIPTION],
+            file_name=display_name(file_name),
+            blob_sha256=blob.sha256,
+            size_bytes=blob.size_bytes,
+            kind=Kind(facts.kind.value),
+            configuration=configuration,
+            facts=facts.to_json(),
+            trusted=trusted,
+        )
+        Run.objects.bulk_create(
+            _new_run(submission, target, run_scale, wanted_sessions)
+            for target, run_scale in planned
+        )
+        transaction.on_commit(partial(bell.ring, bell.BENCH))
+    return submission
+
+
+def _plan(targets: Sequence[Target], scale: str, sessions: int) -> list[tuple[Target, str]]:
+    """Return what to run at which scale, gates first. Raises Refused."""
+    messages = []
+    planned = []
+    if not targets:
+        messages.append("choose at least one benchmark")
+    if not 1 <= sessions <= MAX_SESSIONS:
+        messages.append(f"{sessions} sessions were asked for: choose 1 to {MAX_SESSIONS}")
+    gates = catalogue.gate_targets()
+    for target in [*gates, *(t for t in dict.fromkeys(targets) if t not in gates)]:
+        try:
+            catalogue.parse_target(str(target))
+            planned.append((target, catalogue.run_scale(target, scale)))
+        except RequestError as error:
+            messages.append(str(error))
+    if messages:
+        raise Refused(list(dict.fromkeys(messages)))
+    return planned
+
+
+def _take_in(file: BinaryIO, *, trusted: bool) -> tuple[Blob, LibraryFacts]:
+    """Store and inspect an uploaded file. Raises Refused for faults that are not in DEEP_REFUSALS."""
+    place = load_settings()
+    store = BlobStore(place.blobs)
+    try:
+        blob = store.put(file, limit_bytes=place.library_bytes_max)
+    except BlobTooLargeError as error:
+        raise Refused([str(error)]) from error
+    facts = inspect_library(store.path(blob.sha256), place, trusted=trusted)
+    shallow = [str(r) for r in facts.refusals if r.name not in DEEP_REFUSALS]
+    if shallow:
+        raise Refused(shallow)
+    return blob, facts
+
+
+def _check_configuration(facts: LibraryFacts, configuration: str) -> None:
+    """Raise Refused unless a structure comes with a known configuration and an index with none."""
+    known = catalogue.configurations()
+    if facts.kind is LibraryKind.STRUCTURE and configuration not in known:
+        raise Refused(
+            [f"this file is a bare structure: choose a configuration ({', '.join(known)})"]
+        )
+    if facts.kind is LibraryKind.INDEX and configuration:
+        raise Refused(
+            ["this file is a whole index library: configurations are for bare structures only"]
+        )
+    if facts.kind is LibraryKind.UNKNOWN:
+        raise Refused(["the file is neither an index library nor a bare structure"])
+
+
+def _new_run(
+    submission: Submission,
+    target: Target,
+    scale: str,
+    sessions: int,
+    priority: int = PRIORITY_SUBMIT,
+) -> Run:
+    """Return a run in the queue, not saved. A gate needs one session only."""
+    benchmark = catalogue.benchmarks()[target.benchmark]
+    count = 1 if benchmark.kind is BenchmarkKind.CORRECTNESS else sessions
+    return Run(
+        submission=submission,
+        benchmark=benchmark.name,
+        benchmark_version=benchmark.version,
+        kind=benchmark.kind.value,
+        instance=target.instance,
+        scale=scale,
+        sessions=count,
+        seeds=fresh_seeds(count),
+        priority=priority,
+    )
+
+
+def fresh_seeds(count: int) -> list[str]:
+    """Return different secret 64-bit seeds in hexadecimal."""
+    seeds: set[str] = set()
+    while len(seeds) < count:
+        seeds.add(secrets.token_hex(8))
+    return list(seeds)
+
+
+def record(report: RunReport) -> bool:
+    """Write down what a run showed and refresh the boards; False for a report that came too late.
+
+    Idempotent: only the attempt that owns the run is recorded, and only once. A report of an
+    attempt whose lease was taken away, or of a run that is already final, changes nothing.
+    """
+    with transaction.atomic():
+        standing.lock()
+        run = (
+            Run.objects.select_related("submission", "machine")
+            .filter(pk=report.run_id, attempt=report.attempt, state__in=ACTIVE_STATES)
+            .first()
+        )
+        if run is None:
+            _log.warning("report of run %d attempt %d came too late", report.run_id, report.attempt)
+            return False
+        benchmark = catalogue.benchmarks().get(run.benchmark)
+        metric = benchmark.metric.name if benchmark and benchmark.metric else None
+        summary = summarise(report, metric, run.scale)
+        changed = Run.objects.filter(
+            pk=run.pk, attempt=report.attempt, state__in=ACTIVE_STATES
+        ).update(
+            state=State.DONE,
+            started_at=datetime.fromisoformat(report.started_at),
+            finished_at=datetime.fromisoformat(report.finished_at),
+            lease_until=None,
+            progress=1.0,
+            progress_note="",
+            **summary.columns,
+        )
+        if not changed:
+            return False
+        RunDetail.objects.update_or_create(run_id=run.pk, defaults=summary.detail)
+        run.refresh_from_db(fields=["state", *summary.columns])
+        standing.refresh([run])
+        transaction.on_commit(partial(bell.ring, bell.RESULTS))
+    return True
+
+
+def give_up(run_id: int, attempt: int, reason: str) -> bool:
+    """End a run that this attempt cannot finish as an infrastructure fault, with a reason for its owner."""
+    with transaction.atomic():
+        standing.lock()
+        changed = Run.objects.filter(pk=run_id, attempt=attempt, state__in=ACTIVE_STATES).update(
+            state=State.DONE,
+            verdict=Verdict.INFRASTRUCTURE,
+            reason=reason,
+            finished_at=timezone.now(),
+            lease_until=None,
+            progress_note="",
+        )
+        if changed:
+            standing.refresh(Run.objects.select_related("submission", "machine").filter(pk=run_id))
+    return bool(changed)
+
+
+def try_again(run_id: int, attempt: int, reason: str) -> bool:
+    """Queue a run again after a fault of the machine, or give it up after KEYDROME_MAX_ATTEMPTS attempts."""
+    if attempt >= settings.KEYDROME_MAX_ATTEMPTS:
+        return give_up(
+            run_id,
+            attempt,
+            f"{reason} This was attempt {attempt} of {settings.KEYDROME_MAX_ATTEMPTS}, so it is not"
+            " tried again. The library is not to blame: submit it once more or tell an organiser.",
+        )
+    return claims.requeue(run_id, attempt)
+
+
+def sweep() -> Swept:
+    """Find runs whose worker is gone and queue them again, or end them.
+
+    After KEYDROME_MAX_ATTEMPTS attempts a run is given up with a reason for its owner; one whose
+    cancellation was asked for is cancelled. Safe to call from several processes at once; rings the
+    bench bell when something waits.
+    """
+    requeued: list[int] = []
+    given_up: list[int] = []
+    cancelled: list[int] = []
+    for run in claims.lapsed(timezone.now()).select_related("machine"):
+        where = f"{run.machine.name}, slot {run.slot}" if run.machine else "an unknown machine"
+        if run.cancel_requested_at is not None:
+            if claims.finish_cancelled(run.pk, run.attempt):
+                cancelled.append(run.pk)
+            continue
+        reason = f"The worker on {where} was lost while it ran."
+        if try_again(run.pk, run.attempt, reason):
+            last = run.attempt >= settings.KEYDROME_MAX_ATTEMPTS
+            (given_up if last else requeued).append(run.pk)
+    if claims.claimable(timezone.now()).exists():
+        bell.ring(bell.BENCH)
+    return Swept(tuple(requeued), tuple(given_up), tuple(cancelled))
+
+
+def _may_change(submission: Submission, by: User) -> None:
+    """Raise PermissionDenied unless `by` owns the submission or is an organiser."""
+    if by.pk != submission.owner_id and not by.is_staff:
+        message = "only the owner and organisers may do this"
+        raise PermissionDenied(message)
+
+
+def cancel(run: Run, *, by: User) -> bool:
+    """Ask for a run to stop; return False when it was already final.
+
+    A waiting run is cancelled at once, a running one at its worker's next heartbeat (about a
+    second).
+    """
+    _may_change(run.submission, by)
+    with transaction.atomic():
+        now = timezone.now()
+        waiting = Run.objects.filter(pk=run.pk, state=State.QUEUED).update(
+            state=State.CANCELLED, cancel_requested_at=now, finished_at=now
+        )
+        active = Run.objects.filter(pk=run.pk, state__in=ACTIVE_STATES).update(
+            cancel_requested_at=now
+        )
+    return bool(waiting or active)
+
+
+def withdraw(submission: Submission, *, by: User) -> bool:
+    """Delete a submission from all pages and boards; return False when it was already gone.
+
+    Rows, blob and artefacts stay, visible to organisers only. Waiting and running runs are
+    cancelled.
+    """
+    _may_change(submission, by)
+    with transaction.atomic():
+        standing.lock()
+        now = timezone.now()
+        changed = Submission.objects.filter(pk=submission.pk, deleted_at__isnull=True).update(
+            deleted_at=now
+        )
+        if not changed:
+            return False
+        runs = Run.objects.filter(submission_id=submission.pk)
+        runs.filter(state=State.QUEUED).update(
+            state=State.CANCELLED, cancel_requested_at=now, finished_at=now
+        )
+        runs.filter(state__in=ACTIVE_STATES).update(cancel_requested_at=now)
+        standing.refresh(runs.select_related("submission", "machine").filter(state=State.DONE))
+    submission.deleted_at = now
+    return True
+
+
+def rerun_stale() -> list[Run]:
+    """Queue anew what stands on a board with older benchmark versions, and return the new runs.
+
+    Gates count as well. Each (submission, target, scale) is queued once per version, however often
+    this is called; the new runs wait behind fresh submissions. Entries whose gates are out of date
+    leave the board until those have passed.
+    """
+    with transaction.atomic():
+        standing.lock()
+        stale = list(_stale_targets())
+        new = [
+            _new_run(submission, target, scale, sessions, PRIORITY_RERUN)
+            for submission, targets in stale
+            for target, scale, sessions in targets
+        ]
+        Run.objects.bulk_create(new)
+        standing.refresh(
+            Run.objects.select_related("submission", "machine").filter(
+                submission__in=[submission for submission, _ in stale],
+                kind=BenchmarkKind.PERFORMANCE,
+                state=State.DONE,
+            )
+        )
+        if new:
+            transaction.on_commit(partial(bell.ring, bell.BENCH))
+    return new
+
+
+def _stale_targets() -> Iterable[tuple[Submission, list[tuple[Target, str, int]]]]:
+    """Yield submissions once eligible, with what they lack at the newest versions."""
+    ranked = Submission.objects.filter(
+        deleted_at__isnull=True, runs__board_entries__isnull=False
+    ).distinct()
+    for submission in ranked.prefetch_related("runs"):
+        runs = list(submission.runs.all())
+        have = {(r.benchmark, r.instance, r.scale, r.benchmark_version) for r in runs}
+        lacking: dict[tuple[Target, str], int] = {}
+        for run in runs:
+            version = catalogue.current_version(run.benchmark)
+            key = (run.benchmark, run.instance, run.scale)
+            if version is None or (*key, version) in have:
+                continue
+            if run.instance in catalogue.benchmarks()[run.benchmark].instances:
+                lacking[Target(run.benchmark, run.instance), run.scale] = run.sessions
+        if lacking:
+            yield submission, [(t, scale, count) for (t, scale), count in lacking.items()]
+
+
+def machine_seen(name: str, machine_class: str, facts: dict[str, Any]) -> Machine:
+    """Write down that a machine is there, and what it is; return its row."""
+    machine, _ = Machine.objects.update_or_create(
+        name=name,
+        defaults={"machine_class": machine_class, "facts": facts, "last_seen": timezone.now()},
+    )
+    return machine
+
+
+def machine_alive(machine: Machine, *, busy: bool) -> None:
+    """Write down that a machine was heard of just now, and whether it claimed or ended a run."""
+    now = timezone.now()
+    times = {"last_seen": now, "last_busy": now} if busy else {"last_seen": now}
+    Machine.objects.filter(pk=machine.pk).update(**times)
