@@ -105,7 +105,7 @@ def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> 
 
 def _coverage(count: int, rank: int) -> float:
     below = sum(math.comb(count, k) for k in range(rank))
-    return 1 - 2 * below / 2**count
+    return 1 - 2 * below / (1 << count)
 
 
 def _ratios(sessions: Iterable[Session], metric: str) -> Iterable[float]:

@@ -1,0 +1,133 @@
+"""`keydrome`: bench, check and inspect a library on this machine, without a site.
+
+Exit status: 0 the library passed, 1 it did not, 2 it could not be judged (wrong arguments, not a usable library,
+a machine that gives less than a run requires).
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner import cli_bench, cli_check, cli_inspect, cli_list
+from runner.cli_common import UsageError, positive
+from runner.contract import Cancelled, JailLevel, Scale
+from runner.manifest import RequestError
+from runner.settings import SettingsError
+from runner.slots import SlotsTakenError
+from runner.strict import StrictError
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_COULD_NOT_JUDGE = 2
+_INTERRUPTED = 130
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+    except (RequestError, SettingsError, SlotsTakenError, StrictError, UsageError) as error:
+        return _fail(str(error))
+    except PermissionError as error:
+        return _fail(f"{error}: use sudo, or set KEYDROME_VAR to a folder that you may write to")
+    except OSError as error:
+        return _fail(str(error))
+    except (Cancelled, KeyboardInterrupt):
+        print("keydrome: interrupted; everything that ran is stopped", file=sys.stderr)
+        return _INTERRUPTED
+    return status
+
+
+def _fail(message: str) -> int:
+    print(f"keydrome: error: {message}", file=sys.stderr)
+    return _COULD_NOT_JUDGE
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="keydrome", description=__doc__, allow_abbrev=False)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_bench(commands.add_parser("bench", help="judge and time a library", allow_abbrev=False))
+    _add_check(commands.add_parser("check", help="is a library right?", allow_abbrev=False))
+    inspect = commands.add_parser("inspect", help="look at a library without running it")
+    inspect.add_argument("library", metavar="LIB", type=Path, help="a shared object")
+    inspect.add_argument("--json", metavar="FILE", type=Path, help="write the facts as JSON")
+    inspect.set_defaults(run=cli_inspect.run)
+    listing = commands.add_parser("list", help="benchmarks, libraries, structures, configurations")
+    listing.set_defaults(run=cli_list.run)
+    return parser
+
+
+def _add_common(parser: argparse.ArgumentParser) -> None:
+    scales = [scale.value for scale in Scale]
+    parser.add_argument("library", metavar="LIB", type=Path, help="a shared object")
+    parser.add_argument("--scale", choices=scales, default=Scale.SMOKE.value, help="default: smoke")
+    parser.add_argument(
+        "--seed",
+        metavar="S",
+        help="seed of the first session: 16 hexadecimal digits as printed, or a number; default: drawn",
+    )
+    parser.add_argument(
+        "--config", metavar="FILE|NAME", help="configuration for a bare structure (see list)"
+    )
+    parser.add_argument("--json", metavar="FILE", type=Path, help="write the result as JSON")
+    parser.add_argument(
+        "--require",
+        choices=[level.value for level in JailLevel],
+        default=JailLevel.FULL.value,
+        help="lowest jail level to accept; default: full",
+    )
+
+
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    _add_common(parser)
+    parser.add_argument("--benchmark", metavar="B", default=cli_bench.DEFAULT_BENCHMARK)
+    parser.add_argument("--instance", metavar="I", help="default: the benchmark's first")
+    parser.add_argument(
+        "--sessions", metavar="N", type=positive, default=3, help="fresh processes; default: 3"
+    )
+    parser.add_argument("--threads", metavar="N", type=positive, help="same as -p threads=N")
+    parser.add_argument(
+        "-p",
+        "--parameter",
+        metavar="NAME=N",
+        action="append",
+        default=[],
+        help="override a parameter of the instance; repeatable",
+    )
+    parser.add_argument("--plain", action="store_true", help="the stream only, without checks")
+    parser.add_argument(
+        "--no-control", action="store_true", help="do not run the control library beside it"
+    )
+    parser.set_defaults(run=cli_bench.run)
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    _add_common(parser)
+    parser.add_argument(
+        "--suite", metavar="S", action="append", default=[], help="only this suite; repeatable"
+    )
+    parser.add_argument(
+        "--seconds",
+        metavar="N",
+        type=positive,
+        help="repeat with further seeds for N seconds; default: once",
+    )
+    parser.add_argument(
+        "--witness", metavar="DIR", type=Path, help="keep the reports of failed sessions there"
+    )
+    parser.set_defaults(run=cli_check.run)
+
+
+if __name__ == "__main__":
+    # A closed pipe (keydrome list | head) is the reader's wish, not an error.
+    try:
+        sys.exit(main())
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        sys.exit(1)

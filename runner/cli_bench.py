@@ -1,0 +1,145 @@
+"""`keydrome bench`: judge and time a library here and now, as a worker would."""
+
+from __future__ import annotations
+
+import hashlib
+from typing import TYPE_CHECKING, Any
+
+from runner.cli_common import (
+    check_rights,
+    find_configuration,
+    is_trusted,
+    parse_parameters,
+    prepared,
+    seed_series,
+    write_json,
+)
+from runner.cli_progress import shown_progress
+from runner.contract import JailLevel, Scale, Verdict
+from runner.execute import run_file, session_log
+from runner.machine import machine_facts
+from runner.manifest import find_benchmark, load_benchmarks
+from runner.order import Order
+from runner.settings import load_settings
+from runner.summary import Summary, session_ratio, summarise
+from runner.text import display_name, printable
+
+if TYPE_CHECKING:
+    import argparse
+
+    from runner.series import SeriesResult
+    from runner.settings import Settings
+
+DEFAULT_BENCHMARK = "sigmod2009"
+BENCH_SCHEMA = "keydrome.bench.v1"
+LOCAL_LOG_LINES = 20
+_LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; 0 passed, 1 the library failed, 2 it could not be judged."""
+    order = _order(options, load_settings())
+    name = display_name(options.library.name)
+    check_rights(order.require)
+    with prepared(options.library) as (settings, folder, file):
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        with shown_progress(f"{order.benchmark.name}/{order.instance}") as beat:
+            result, facts = run_file(file, order, settings, folder, beat)
+    metric = order.benchmark.metric
+    summary = summarise(result.sessions, metric.name if metric else None)
+    library = {"file": name, "sha256": digest, "facts": facts.to_json()}
+    if options.json is not None:
+        write_json(options.json, bench_json(order, library, result, summary))
+    _show(order, library, result, summary)
+    if result.verdict is Verdict.PASSED:
+        return 0
+    return 1 if result.verdict in _LIBRARY_FAULTS else 2
+
+
+def _order(options: argparse.Namespace, settings: Settings) -> Order:
+    benchmark = find_benchmark(load_benchmarks(settings.root), options.benchmark)
+    return Order(
+        benchmark=benchmark,
+        instance=options.instance or next(iter(benchmark.instances)),
+        scale=Scale(options.scale),
+        overrides=parse_parameters(options.parameter, options.threads),
+        seeds=seed_series(options.seed, options.sessions),
+        plain=options.plain,
+        require=JailLevel(options.require),
+        control=not options.no_control,
+        configuration=find_configuration(options.config, settings),
+        trusted=is_trusted(options.library, settings),
+    )
+
+
+def bench_json(
+    order: Order, library: dict[str, Any], result: SeriesResult, summary: Summary
+) -> dict[str, Any]:
+    """Return the result for scripts (harness/schema/bench.v1.schema.json)."""
+    metric = summary.metric
+    return {
+        "schema": BENCH_SCHEMA,
+        "verdict": result.verdict.value,
+        "reason": result.reason,
+        "benchmark": order.benchmark.name,
+        "benchmark_version": order.benchmark.version,
+        "instance": order.instance,
+        "scale": order.scale.value,
+        "parameters": order.benchmark.resolve(order.instance, order.scale, order.overrides),
+        "plain": order.plain,
+        "configuration": order.configuration,
+        "library": library,
+        "findings": [finding.to_json() for finding in result.findings],
+        "sessions": [
+            {
+                "seed": session.seed,
+                "candidate_first": session.candidate_first,
+                "metrics": session.candidate["metrics"],
+                "control_metrics": session.control["metrics"] if session.control else None,
+                "ratio": session_ratio(session, metric) if metric else None,
+                "candidate": session.candidate,
+                "control": session.control,
+            }
+            for session in result.sessions
+        ],
+        "summary": summary.to_json(),
+        "jail_level": result.jail_level,
+        "machine": machine_facts(),
+    }
+
+
+def _show(order: Order, library: dict[str, Any], result: SeriesResult, summary: Summary) -> None:
+    from runner import cli_table  # noqa: PLC0415 - rich is slow to import, and errors come first
+
+    out = cli_table.console()
+    benchmark = order.benchmark
+    subject = (
+        f"{library['file']} on {benchmark.name}/{order.instance} version {benchmark.version}, "
+    )
+    subject += f"{order.scale.value} scale" + (", plain" if order.plain else "")
+    if result.sessions:
+        cli_table.show_sessions(out, result.sessions, summary.metric or "total_ms")
+        cli_table.show_numbers(out, result.sessions, summary)
+        cli_table.show_latency(out, result.sessions)
+    cli_table.show_findings(out, result.findings)
+    if result.verdict is not Verdict.PASSED and result.sessions:
+        for line in printable(session_log(result.sessions)).splitlines()[-LOCAL_LOG_LINES:]:
+            out.print(line, markup=False, soft_wrap=True)
+    facts = library["facts"]
+    size = f"{facts['size_bytes']:,} bytes"
+    machine = machine_facts()["class"]
+    out.print(f"library: {facts['kind']}, {size}, sha256 {library['sha256']}", soft_wrap=True)
+    out.print(f"machine: {machine}; jail: {result.jail_level or 'not used'}", soft_wrap=True)
+    if summary.ratio is not None:
+        out.print(_ratio_line(summary), soft_wrap=True)
+    cli_table.show_verdict(out, subject, result.verdict, result.reason)
+
+
+def _ratio_line(summary: Summary) -> str:
+    interval = summary.interval
+    text = f"{summary.metric}, candidate / control: {summary.ratio:.3f}"
+    if interval is not None and summary.sessions > 1:
+        text += (
+            f" [{interval.low:.3f}, {interval.high:.3f}] ({100 * interval.coverage:.0f} % interval)"
+        )
+    return text + (" - provisional: fewer than 11 sessions" if summary.provisional else "")
