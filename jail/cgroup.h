@@ -7,7 +7,6 @@
 #define KEYDROME_JAIL_CGROUP_H_
 
 #include <stdbool.h>
-#include <sys/types.h>
 
 #include "jail/command.h"
 #include "jail/facts.h"
@@ -52,8 +51,8 @@ void cgroup_create(struct cgroups* cgroups, const struct options* options, struc
 /* The v2 group in which the child is to be born (clone3), or -1. */
 int cgroup_birthplace(const struct cgroups* cgroups);
 
-/* Moves a process that has no children yet into all v1 groups. Ends the jail on failure. */
-void cgroup_attach(const struct cgroups* cgroups, pid_t process);
+/* Moves the calling process, which must have one thread, into all v1 groups. Ends it on failure. */
+void cgroup_enter(const struct cgroups* cgroups);
 
 /* Stops or continues all threads and returns when that is true. 0 or an errno; ETIMEDOUT after two seconds. */
 int cgroup_freeze(const struct cgroups* cgroups, bool frozen);

@@ -36,15 +36,14 @@ static void set_up_descriptors(const struct options* options) {
   }
 }
 
-/* Opens the program as a descriptor whose number the program itself can never get: see seccomp_prepare. */
+/* Opens the program as a descriptor whose number the program itself can never get: see seccomp.h. */
 static void open_program(const struct options* options) {
-  int exec_fd = (int)options->open_files;
   int program = open(options->program[0], O_PATH | O_CLOEXEC);
   if (program < 0) {
     die_errno("cannot open the program %s in the jail; is it bound (--bind)?", options->program[0]);
   }
-  if (dup3(program, exec_fd, O_CLOEXEC) < 0) {
-    die_errno("cannot move the program's descriptor to %d", exec_fd);
+  if (dup3(program, kExecDescriptor, O_CLOEXEC) < 0) {
+    die_errno("cannot move the program's descriptor to %d", kExecDescriptor);
   }
 }
 
@@ -69,7 +68,7 @@ static _Noreturn void run_program(const struct options* options) {
   if (options->check) {
     _exit(0);
   }
-  syscall(SYS_execveat, (int)options->open_files, "", options->program, environment, AT_EMPTY_PATH);
+  syscall(SYS_execveat, kExecDescriptor, "", options->program, environment, AT_EMPTY_PATH);
   die_errno("cannot execute %s", options->program[0]);
 }
 
@@ -107,26 +106,23 @@ static _Noreturn void reap(pid_t program, int report_fd) {
 
 /* Dies with the parent. The kernel forgets this setting when the user changes, hence it is made after that; a parent
  * that died before shows as end of file. */
-static void tie_to_parent(int go) {
+static void tie_to_parent(int pipe) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) {
     die_errno("PR_SET_PDEATHSIG");
   }
-  struct pollfd parent = {.fd = go, .events = 0};
+  struct pollfd parent = {.fd = pipe, .events = 0};
   if (poll(&parent, 1, 0) < 0 || parent.revents) {
     _exit(EXIT_JAIL_FAILED);
   }
 }
 
-static void wait_for_go(int go) {
-  char byte;
-  if (read(go, &byte, 1) != 1) {
-    _exit(EXIT_JAIL_FAILED);
-  }
-}
-
-void child_run(const struct options* options, const struct child_pipes* pipes) {
+void child_run(const struct options* options, const struct cgroups* cgroups,
+               const struct child_pipes* pipes) {
   util_set_report_fd(pipes->report);
-  tie_to_parent(pipes->go);
+  tie_to_parent(pipes->parent);
+  cgroup_enter(cgroups);
+  /* If memory of the whole machine runs out, the jailed die first. A pity if it cannot be had, not a hole. */
+  write_file_at(AT_FDCWD, "/proc/self/oom_score_adj", "1000");
   set_up_descriptors(options);
   mounts_enter(options);
   if (sethostname(kHostName, sizeof kHostName - 1) < 0 || setdomainname("", 0) < 0) {
@@ -138,12 +134,8 @@ void child_run(const struct options* options, const struct child_pipes* pipes) {
   if (!options->check) {
     open_program(options);
   }
-  if (!(options->without & WITHOUT_SECCOMP)) {
-    seccomp_prepare((int)options->open_files);
-  }
-  wait_for_go(pipes->go);
   privileges_drop(options);
-  tie_to_parent(pipes->go);
+  tie_to_parent(pipes->parent);
   mounts_check_readable(options);
 
   pid_t program = fork();

@@ -2,16 +2,18 @@
 #ifndef KEYDROME_JAIL_CHILD_H_
 #define KEYDROME_JAIL_CHILD_H_
 
+#include "jail/cgroup.h"
 #include "jail/options.h"
 
 /* Pipe ends of the child, both above the program's descriptors and close-on-exec. */
 struct child_pipes {
   int report; /* struct report goes here; the parent sees end of file when init is dead */
-  int go;     /* one byte: limits are in force, start; end of file: the parent is dead */
+  int parent; /* nothing is ever sent; end of file: the parent is dead */
 };
 
-/* Runs in the new namespaces as process 1. Sets up the inside while the parent sets up the limits, drops all
- * privileges, starts the program as process 2, and reaps until nothing is left. Never returns. */
-_Noreturn void child_run(const struct options* options, const struct child_pipes* pipes);
+/* Runs in the new namespaces as process 1. Enters the limits, sets up the inside, drops all privileges, starts the
+ * program as process 2, and reaps until nothing is left. Never returns. */
+_Noreturn void child_run(const struct options* options, const struct cgroups* cgroups,
+                         const struct child_pipes* pipes);
 
 #endif

@@ -9,6 +9,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "jail/seccomp.h"
 #include "jail/util.h"
 
 /* Sets soft and hard limit, or leaves a hard limit that is already lower (it could not be raised anyway). */
@@ -45,15 +46,15 @@ void limits_apply(const struct options* options) {
   }
 }
 
-void limits_raise_open_files(const struct options* options) {
-  enum { kSpare = 8 };
+void limits_raise_open_files(void) {
+  enum { kNeeded = kExecDescriptor + 8 };
   struct rlimit limit;
   if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
     die_errno("getrlimit NOFILE");
   }
-  if (limit.rlim_max < options->open_files + kSpare) {
-    die("--open-files %llu: this process itself may open only %llu files; must be %d less",
-        (unsigned long long)options->open_files, (unsigned long long)limit.rlim_max, kSpare);
+  if (limit.rlim_max < kNeeded) {
+    die("the jail itself must be allowed to open %d files, not %llu: raise the hard limit (ulimit -Hn)",
+        kNeeded, (unsigned long long)limit.rlim_max);
   }
   limit.rlim_cur = limit.rlim_max;
   if (setrlimit(RLIMIT_NOFILE, &limit) < 0) {

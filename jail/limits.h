@@ -8,7 +8,7 @@
 void limits_apply(const struct options* options);
 
 /* Lets this process open as many files as it may, so that descriptors above the program's limit can exist. */
-void limits_raise_open_files(const struct options* options);
+void limits_raise_open_files(void);
 
 /* Becomes user and group 60000 + slot without any privilege, and without a way to regain one. */
 void privileges_drop(const struct options* options);

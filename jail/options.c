@@ -8,6 +8,7 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "jail/seccomp.h"
 #include "jail/util.h"
 
 static const uint64_t kMebi = 1u << 20;
@@ -26,7 +27,7 @@ static const struct number kNumbers[] = {
     {"processes", offsetof(struct options, processes), 1, 100000},
     {"wall-ms", offsetof(struct options, wall_ms), 1, UINT64_C(1000) * 86400 * 7},
     {"cpu-seconds", offsetof(struct options, cpu_seconds), 1, 86400 * 7 * 1024},
-    {"open-files", offsetof(struct options, open_files), 16, 65536},
+    {"open-files", offsetof(struct options, open_files), 16, kExecDescriptor},
     {"file-bytes", offsetof(struct options, file_bytes), 0, UINT64_C(1) << 46},
     {"stack-bytes", offsetof(struct options, stack_bytes), 64 << 10, UINT64_C(1) << 34},
 };

@@ -16,6 +16,7 @@
 #include "jail/child.h"
 #include "jail/limits.h"
 #include "jail/report.h"
+#include "jail/seccomp.h"
 #include "jail/util.h"
 
 /* A killed tree is gone within milliseconds; one that is not hangs in the kernel, and waiting on does not help. */
@@ -29,7 +30,7 @@ struct run {
   pid_t init;
   int init_pidfd;
   int reports;
-  int go;
+  int parent_alive; /* kept open; the child notices when it closes */
   int signals;
   int commands; /* -1: none, or closed */
   uint64_t started_us;
@@ -46,9 +47,9 @@ static void make_pipe(int ends[2]) {
   }
 }
 
-/* A copy of `fd` with a number out of the program's reach, since the exec descriptor sits just at the limit. */
-static int move_up(int fd, const struct options* options) {
-  int moved = fcntl(fd, F_DUPFD_CLOEXEC, (int)options->open_files + 1);
+/* A copy of `fd` with a number that neither a passed descriptor nor the program's own has. */
+static int move_up(int fd) {
+  int moved = fcntl(fd, F_DUPFD_CLOEXEC, kExecDescriptor + 1);
   if (moved < 0) {
     die_errno("cannot move descriptor %d", fd);
   }
@@ -82,9 +83,9 @@ static void clone_child(struct run* run) {
     arguments.cgroup = (unsigned int)cgroup_birthplace(run->cgroups);
   }
   int reports[2];
-  int go[2];
+  int alive[2];
   make_pipe(reports);
-  make_pipe(go);
+  make_pipe(alive);
   long child = syscall(SYS_clone3, &arguments, sizeof arguments);
   if (child < 0) {
     int error = errno;
@@ -93,23 +94,16 @@ static void clone_child(struct run* run) {
     die_errno("cannot make the namespaces; the jail needs root or CAP_SYS_ADMIN");
   }
   if (child == 0) {
-    close(go[1]);
-    const struct child_pipes pipes = {.report = move_up(reports[1], run->options),
-                                      .go = move_up(go[0], run->options)};
-    child_run(run->options, &pipes);
+    close(alive[1]);
+    const struct child_pipes pipes = {.report = move_up(reports[1]),
+                                      .parent = move_up(alive[0])};
+    child_run(run->options, run->cgroups, &pipes);
   }
   run->init = (pid_t)child;
   run->reports = reports[0];
-  run->go = go[1];
+  run->parent_alive = alive[1];
   close(reports[1]);
-  close(go[0]);
-}
-
-/* If memory of the whole machine runs out, the jailed die first. A pity if it cannot be had, not a hole. */
-static void offer_to_oom_killer(pid_t process) {
-  char path[48];
-  snprintf(path, sizeof path, "/proc/%d/oom_score_adj", process);
-  write_file_at(AT_FDCWD, path, "1000");
+  close(alive[0]);
 }
 
 static void kill_tree(struct run* run, enum end_reason reason) {
@@ -251,20 +245,14 @@ static void conclude(struct run* run, struct outcome* outcome) {
 
 void supervise(const struct options* options, struct cgroups* cgroups, struct outcome* outcome) {
   struct run run = {.options = options, .cgroups = cgroups, .commands = options->command_fd};
-  limits_raise_open_files(options);
+  limits_raise_open_files();
   block_signals(&run);
+  run.started_us = now_us();
+  run.deadline_us = run.started_us + options->wall_ms * 1000;
   clone_child(&run);
-  cgroup_attach(cgroups, run.init);
-  offer_to_oom_killer(run.init);
   /* Only the program holds what was passed, so that its peers see when it is gone. */
   for (int i = 0; i < options->pass_fd_count; i++) {
     close(options->pass_fds[i]);
-  }
-  run.started_us = now_us();
-  run.deadline_us = run.started_us + options->wall_ms * 1000;
-  if (write(run.go, "g", 1) != 1) {
-    /* The child is gone already; its report says why. */
-    run.deadline_us = run.started_us + kKillTimeoutUs;
   }
   watch(&run);
   conclude(&run, outcome);
