@@ -1,0 +1,218 @@
+#include "runtime/control/lock_manager.h"
+
+#include <algorithm>
+#include <utility>
+
+namespace keydrome::runtime {
+
+namespace {
+
+bool compatible(LockMode a, LockMode b) { return a == LockMode::kShared && b == LockMode::kShared; }
+
+}  // namespace
+
+// Threads whose wait has ended; woken after the mutexes are free, or they would run into them.
+class LockManager::WakeList {
+ public:
+  void push(Waiter& waiter, Waiter::State outcome) {
+    waiter.outcome_ = outcome;
+    waiter.next_to_wake_ = first_;
+    first_ = &waiter;
+  }
+
+  void wake_all() {
+    while (first_ != nullptr) {
+      Waiter& waiter = *first_;
+      first_ = waiter.next_to_wake_;  // read first: once awake the thread may wait again
+      waiter.wake(waiter.outcome_);
+    }
+  }
+
+ private:
+  Waiter* first_ = nullptr;
+};
+
+void Waiter::prepare_to_sleep() {
+  const MutexLock guard(mutex_);
+  state_ = State::kWaiting;
+}
+
+void Waiter::wake(State state) {
+  const MutexLock guard(mutex_);
+  state_ = state;
+  condition_.notify_one();
+}
+
+Waiter::State Waiter::sleep() {
+  const MutexLock guard(mutex_);
+  while (state_ == State::kWaiting) condition_.wait(mutex_);
+  return std::exchange(state_, State::kAwake);
+}
+
+bool Lock::grantable(const LockOwner& owner, LockMode mode) const {
+  return std::all_of(holders_.begin(), holders_.end(), [&](const Holder& holder) {
+    return holder.owner == &owner || compatible(holder.mode, mode);
+  });
+}
+
+void Lock::grant(LockOwner& owner, LockMode mode) {
+  for (Holder& holder : holders_) {
+    if (holder.owner == &owner) {
+      holder.mode = mode;
+      return;
+    }
+  }
+  holders_.push_back({&owner, mode});
+}
+
+void Lock::drop(const LockOwner& owner) {
+  const auto holder = std::find_if(holders_.begin(), holders_.end(),
+                                   [&](const Holder& held) { return held.owner == &owner; });
+  *holder = holders_.back();
+  holders_.pop_back();
+}
+
+void Lock::enqueue(Waiter& waiter, bool upgrade) {
+  Waiter** place = &queue_;
+  size_t waiting = 1;
+  for (Waiter** at = &queue_; *at != nullptr; at = &(*at)->next_in_queue_) {
+    ++waiting;
+    if (!upgrade) place = &(*at)->next_in_queue_;
+  }
+  holders_.reserve(holders_.size() + waiting);
+  waiter.next_in_queue_ = *place;
+  *place = &waiter;
+}
+
+void Lock::dequeue(const Waiter& waiter) {
+  Waiter** place = &queue_;
+  while (*place != &waiter) place = &(*place)->next_in_queue_;
+  *place = waiter.next_in_queue_;
+}
+
+bool LockManager::acquire(LockOwner& owner, Lock& lock, LockMode mode) {
+  const auto held = std::find_if(owner.held_.rbegin(), owner.held_.rend(),
+                                 [&](const LockOwner::Held& one) { return one.lock == &lock; });
+  const bool upgrade = held != owner.held_.rend();
+  if (upgrade && (held->mode == LockMode::kExclusive || held->mode == mode)) return true;
+  if (!upgrade && owner.held_.size() == owner.held_.capacity()) {
+    owner.held_.reserve(2 * owner.held_.size() + 1);
+  }
+  if (!try_acquire(owner, lock, mode) && !wait(owner, lock, mode, upgrade)) return false;
+  if (upgrade) {
+    held->mode = mode;
+  } else {
+    owner.held_.push_back({&lock, mode});
+  }
+  return true;
+}
+
+bool LockManager::try_acquire(LockOwner& owner, Lock& lock, LockMode mode) {
+  const MutexLock guard(lock.mutex_);
+  if (lock.queue_ != nullptr || !lock.grantable(owner, mode)) return false;
+  lock.grant(owner, mode);
+  return true;
+}
+
+bool LockManager::wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade) {
+  Waiter& waiter = owner.waiter_;
+  WakeList wake_list;
+  waiter.prepare_to_sleep();
+  {
+    const MutexLock graph(graph_mutex_);
+    {
+      const MutexLock guard(lock.mutex_);
+      if ((lock.queue_ == nullptr || upgrade) && lock.grantable(owner, mode)) {
+        lock.grant(owner, mode);
+        return true;
+      }
+      lock.enqueue(waiter, upgrade);
+    }
+    waiter.owner_ = &owner;
+    waiter.lock_ = &lock;
+    waiter.mode_ = mode;
+    if (owner.age_ == 0) owner.age_ = ++last_age_;
+    ++waits_;
+    resolve_deadlocks(waiter, wake_list);
+  }
+  wake_list.wake_all();
+  return waiter.sleep() == Waiter::State::kGranted;
+}
+
+void LockManager::release_all(LockOwner& owner) {
+  WakeList wake_list;
+  for (const LockOwner::Held& held : owner.held_) {
+    Lock& lock = *held.lock;
+    {
+      const MutexLock guard(lock.mutex_);
+      if (lock.queue_ == nullptr) {
+        lock.drop(owner);
+        continue;
+      }
+    }
+    const MutexLock graph(graph_mutex_);
+    const MutexLock guard(lock.mutex_);
+    lock.drop(owner);
+    serve_queue(lock, wake_list);
+  }
+  owner.held_.clear();
+  wake_list.wake_all();
+}
+
+void LockManager::serve_queue(Lock& lock, WakeList& wake_list) {
+  while (lock.queue_ != nullptr && lock.grantable(*lock.queue_->owner_, lock.queue_->mode_)) {
+    Waiter& first = *lock.queue_;
+    lock.grant(*first.owner_, first.mode_);
+    lock.queue_ = first.next_in_queue_;
+    first.lock_ = nullptr;
+    wake_list.push(first, Waiter::State::kGranted);
+  }
+}
+
+// Every new cycle goes through the thread that has just begun to wait.
+void LockManager::resolve_deadlocks(Waiter& waiter, WakeList& wake_list) {
+  while (waiter.lock_ != nullptr) {
+    ++last_visit_;
+    Waiter* victim = youngest_on_cycle(waiter, waiter, &waiter);
+    if (victim == nullptr) return;
+    ++deadlocks_;
+    make_victim(*victim, wake_list);
+  }
+}
+
+// Walks depth first from `at` along "waits for". When that leads back to `start`: the youngest
+// waiter on the way
+// (`youngest` so far), else nullptr. Recursion is bounded by the number of threads that wait.
+//
+// Reads holders and queues without the locks' mutexes: they stand still under graph_mutex_ (see the
+// header).
+Waiter* LockManager::youngest_on_cycle(Waiter& at, const Waiter& start,
+                                       Waiter* youngest) KEYDROME_NO_THREAD_SAFETY_ANALYSIS {
+  at.visited_ = last_visit_;
+  if (at.owner_->age_ > youngest->owner_->age_) youngest = &at;
+  const auto follow = [&](Waiter& next) KEYDROME_NO_THREAD_SAFETY_ANALYSIS -> Waiter* {
+    if (&next == &start) return youngest;
+    if (next.lock_ == nullptr || next.visited_ == last_visit_) return nullptr;
+    return youngest_on_cycle(next, start, youngest);
+  };
+  for (const Lock::Holder& holder : at.lock_->holders_) {
+    if (holder.owner == at.owner_ || compatible(holder.mode, at.mode_)) continue;
+    if (Waiter* found = follow(holder.owner->waiter_)) return found;
+  }
+  for (Waiter* ahead = at.lock_->queue_; ahead != &at; ahead = ahead->next_in_queue_) {
+    if (compatible(ahead->mode_, at.mode_)) continue;
+    if (Waiter* found = follow(*ahead)) return found;
+  }
+  return nullptr;
+}
+
+void LockManager::make_victim(Waiter& waiter, WakeList& wake_list) {
+  Lock& lock = *waiter.lock_;
+  const MutexLock guard(lock.mutex_);
+  lock.dequeue(waiter);
+  waiter.lock_ = nullptr;
+  wake_list.push(waiter, Waiter::State::kVictim);
+  serve_queue(lock, wake_list);
+}
+
+}  // namespace keydrome::runtime

@@ -1,0 +1,54 @@
+#include "runtime/instance/structure_library.h"
+
+#include <dlfcn.h>
+
+namespace keydrome::runtime {
+
+namespace {
+
+constexpr const char* kSymbol = "keydrome_structure";
+
+Error loader_error(const std::string& what) {
+  const char* reason = dlerror();
+  return Error{what + ": " + (reason == nullptr ? "unknown reason" : reason)};
+}
+
+// The name of the first function that is missing though every structure must have it, or nullptr.
+const char* missing_function(const KeydromeStructureTable& table) {
+  if (table.create == nullptr) return "create";
+  if (table.destroy == nullptr) return "destroy";
+  if (table.put == nullptr) return "put";
+  if (table.del == nullptr) return "del";
+  if (table.seek == nullptr) return "seek";
+  if (table.next == nullptr) return "next";
+  return nullptr;
+}
+
+}  // namespace
+
+Result<StructureLibrary> StructureLibrary::load(const std::string& path) {
+  void* library = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
+  if (library == nullptr) return loader_error("cannot load the structure");
+  void* symbol = dlsym(library, kSymbol);
+  if (symbol == nullptr) {
+    return Error{path + " is not a bare structure: it does not export " + kSymbol +
+                 " (api/include/keydrome/structure.h)"};
+  }
+  const KeydromeStructureTable* table =
+      reinterpret_cast<const KeydromeStructureTable* (*)()>(symbol)();
+  if (table == nullptr) return Error{path + ": " + kSymbol + " returned NULL"};
+  if (table->version != KEYDROME_STRUCTURE_VERSION) {
+    return Error{path + " has version " + std::to_string(table->version) +
+                 " of the structure contract, this runtime has version " +
+                 std::to_string(KEYDROME_STRUCTURE_VERSION) + ": build it against our header"};
+  }
+  if (table->name == nullptr || table->description == nullptr) {
+    return Error{path + ": the table has no name or no description"};
+  }
+  if (const char* missing = missing_function(*table)) {
+    return Error{path + ": the table has no function " + missing};
+  }
+  return StructureLibrary(table);
+}
+
+}  // namespace keydrome::runtime

@@ -1,0 +1,139 @@
+// The exported functions: contract A and its extensions, and nothing but translation. No exception
+// gets out.
+#include <atomic>
+#include <cstdio>
+#include <deque>
+#include <memory>
+#include <string>
+
+#include "base/thread_annotations.h"
+#include "keydrome/extensions.h"
+#include "keydrome/index.h"
+#include "runtime/runtime.h"
+
+namespace {
+
+using keydrome::Mutex;
+using keydrome::MutexLock;
+using keydrome::Result;
+using keydrome::runtime::Runtime;
+
+// Set once and never destroyed: threads may still call while the process ends.
+std::atomic<Runtime*> g_runtime = nullptr;
+Mutex g_configure_mutex;
+
+ErrCode not_configured() {
+  static std::atomic<bool> said = false;
+  if (!said.exchange(true)) {
+    std::fprintf(stderr,
+                 "keydrome runtime: keydrome_configure was not called or failed; every call "
+                 "answers FAILURE\n");
+  }
+  return FAILURE;
+}
+
+template <class Call>
+ErrCode with_runtime(Call&& call) noexcept {
+  // Acquire, pairs with the release in keydrome_configure: the runtime is complete when it is seen.
+  Runtime* runtime = g_runtime.load(std::memory_order_acquire);
+  if (runtime == nullptr) return not_configured();
+  try {
+    return call(*runtime);
+  } catch (...) {
+    return FAILURE;  // memory; what was begun has been undone
+  }
+}
+
+void write_reason(const std::string& text, char* reason, uint32_t capacity) {
+  if (reason != nullptr && capacity > 0) std::snprintf(reason, capacity, "%s", text.c_str());
+}
+
+// Keeps every text that was handed out, as the contract promises.
+const char* keep(std::string text) {
+  static Mutex mutex;
+  static auto* texts = new std::deque<std::string>;
+  const MutexLock guard(mutex);
+  return texts->emplace_back(std::move(text)).c_str();
+}
+
+}  // namespace
+
+int keydrome_configure(const char* json, char* reason, uint32_t capacity) {
+  try {
+    const MutexLock guard(g_configure_mutex);
+    if (g_runtime.load() != nullptr) {
+      write_reason("the runtime is configured already; load it in a fresh process", reason,
+                   capacity);
+      return 1;
+    }
+    Result<std::unique_ptr<Runtime>> runtime = Runtime::make(json == nullptr ? "" : json);
+    if (!runtime.ok()) {
+      write_reason(runtime.error().message, reason, capacity);
+      return 1;
+    }
+    // Release, pairs with the acquire in with_runtime.
+    g_runtime.store((*std::move(runtime)).release(), std::memory_order_release);
+    return 0;
+  } catch (...) {
+    write_reason("memory is exhausted", reason, capacity);
+    return 1;
+  }
+}
+
+const char* keydrome_describe(void) {
+  const Runtime* runtime = g_runtime.load();
+  return runtime == nullptr ? "Keydrome runtime, not configured" : runtime->description().c_str();
+}
+
+const char* keydrome_statistics(void) {
+  try {
+    const Runtime* runtime = g_runtime.load();
+    return runtime == nullptr ? "{}" : keep(runtime->statistics());
+  } catch (...) {
+    return "{}";
+  }
+}
+
+ErrCode keydrome_delete_index(char* name) {
+  return with_runtime([&](Runtime& runtime) { return runtime.delete_index(name); });
+}
+
+ErrCode create(KeyType type, char* name) {
+  return with_runtime([&](Runtime& runtime) { return runtime.create(type, name); });
+}
+
+ErrCode openIndex(const char* name, IdxState** idxState) {
+  return with_runtime([&](Runtime& runtime) { return runtime.open_index(name, idxState); });
+}
+
+ErrCode closeIndex(IdxState* idxState) {
+  return with_runtime([&](Runtime& runtime) { return runtime.close_index(idxState); });
+}
+
+ErrCode beginTransaction(TxnState** txn) {
+  return with_runtime([&](Runtime& runtime) { return runtime.begin(txn); });
+}
+
+ErrCode abortTransaction(TxnState* txn) {
+  return with_runtime([&](Runtime& runtime) { return runtime.abort(txn); });
+}
+
+ErrCode commitTransaction(TxnState* txn) {
+  return with_runtime([&](Runtime& runtime) { return runtime.commit(txn); });
+}
+
+ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
+  return with_runtime([&](Runtime& runtime) { return runtime.get(idxState, txn, record); });
+}
+
+ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
+  return with_runtime([&](Runtime& runtime) { return runtime.get_next(idxState, txn, record); });
+}
+
+ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {
+  return with_runtime([&](Runtime& runtime) { return runtime.insert(idxState, txn, k, payload); });
+}
+
+ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
+  return with_runtime([&](Runtime& runtime) { return runtime.erase(idxState, txn, record); });
+}

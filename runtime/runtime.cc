@@ -1,0 +1,242 @@
+#include "runtime/runtime.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "runtime/codec/key_codec.h"
+
+namespace keydrome::runtime {
+
+namespace {
+
+// The calling thread's session. Ends with the thread: an open transaction is rolled back, handles
+// are closed.
+struct ThreadEnd {
+  Runtime* runtime = nullptr;
+  ~ThreadEnd();
+};
+
+thread_local Session* t_session = nullptr;
+thread_local ThreadEnd t_thread_end;
+
+ThreadEnd::~ThreadEnd() {
+  if (t_session != nullptr) runtime->end_session(*std::exchange(t_session, nullptr));
+}
+
+// Size of a payload, or more than MAX_PAYLOAD_LEN when it is too long.
+uint32_t payload_size(const char* payload) {
+  return static_cast<uint32_t>(strnlen(payload, MAX_PAYLOAD_LEN + 1));
+}
+
+void copy_payload(const Cursor& cursor, Record& record) {
+  std::memcpy(record.payload, cursor.payload, cursor.payload_size);
+  record.payload[cursor.payload_size] = '\0';
+}
+
+}  // namespace
+
+Result<std::unique_ptr<Runtime>> Runtime::make(std::string_view setup_json) {
+  const Result<Setup> setup = parse_setup(setup_json);
+  if (!setup.ok()) return setup.error();
+  const Result<StructureLibrary> structure = StructureLibrary::load(setup->structure_path);
+  if (!structure.ok()) return structure.error();
+  const Result<void> able = check_capabilities(setup->configuration, structure->table());
+  if (!able.ok()) return able.error();
+  std::unique_ptr<Runtime> runtime(new Runtime(*structure, setup->configuration));
+  // A trial instance: options that the structure does not understand are an error now, not in the
+  // first create.
+  if (runtime->strategy_->make_store() == nullptr) {
+    return Error{std::string("the structure ") + structure->table().name +
+                 " makes no instance: configuration.options " +
+                 (setup->configuration.options.empty() ? "{}" : setup->configuration.options) +
+                 " are not understood, or memory is exhausted"};
+  }
+  return runtime;
+}
+
+Runtime::Runtime(const StructureLibrary& structure, Configuration configuration)
+    : structure_(structure),
+      configuration_(std::move(configuration)),
+      strategy_(make_strategy(configuration_, structure_.table())),
+      control_(make_control(configuration_)),
+      description_(std::string(structure_.table().name) + " under " + configuration_.name + " (" +
+                   describe(configuration_) + "): " + structure_.table().description),
+      sessions_(*control_) {}
+
+Session& Runtime::session() {
+  if (t_session == nullptr) {
+    t_session = &sessions_.take();
+    t_thread_end.runtime = this;
+  }
+  return *t_session;
+}
+
+void Runtime::end_session(Session& session) {
+  if (session.state() == Session::State::kOpen) control_->abort(session.control().own());
+  session.end_transaction();
+  session.close_all();
+  sessions_.give_back(session);
+}
+
+ErrCode Runtime::create(KeyType type, const char* name) {
+  if (name == nullptr || (type != SHORT && type != INT && type != VARCHAR)) return FAILURE;
+  if (catalog_.has(name)) return DB_EXISTS;
+  std::unique_ptr<Store> store = strategy_->make_store();
+  if (store == nullptr) return FAILURE;
+  return catalog_.add(
+      std::make_shared<Index>(name, type, std::move(store), control_->make_index_control()));
+}
+
+ErrCode Runtime::delete_index(const char* name) {
+  return name == nullptr ? DB_DNE : catalog_.remove(name);
+}
+
+ErrCode Runtime::open_index(const char* name, IdxState** state) {
+  if (name == nullptr || state == nullptr) return FAILURE;
+  IdxState* opened = session().open(name, catalog_);
+  if (opened == nullptr) return DB_DNE;
+  *state = opened;
+  return SUCCESS;
+}
+
+ErrCode Runtime::close_index(IdxState* state) { return session().close(state) ? SUCCESS : DB_DNE; }
+
+ErrCode Runtime::begin(TxnState** transaction) {
+  if (transaction == nullptr) return FAILURE;
+  Session& client = session();
+  if (client.state() != Session::State::kNone) return TXN_EXISTS;
+  const ErrCode begun = control_->begin(client.control().own());
+  if (begun == SUCCESS) *transaction = client.open_transaction();
+  return begun;
+}
+
+ErrCode Runtime::abort(TxnState* transaction) {
+  Session& client = session();
+  if (!client.is_open_transaction(transaction)) return TXN_DNE;
+  const bool doomed = client.state() == Session::State::kDoomed;
+  client.end_transaction();
+  return doomed ? SUCCESS : control_->abort(client.control().own());
+}
+
+ErrCode Runtime::commit(TxnState* transaction) {
+  Session& client = session();
+  if (!client.is_open_transaction(transaction)) return TXN_DNE;
+  if (client.state() == Session::State::kDoomed) return DEADLOCK;
+  const ErrCode committed = control_->commit(client.control().own());
+  if (committed == DEADLOCK) {
+    client.doom();
+  } else {
+    client.end_transaction();
+  }
+  return committed;
+}
+
+// Finds handle and transaction, runs `call(transaction, index, cursor)` and keeps the books.
+template <class Call>
+ErrCode Runtime::run(IdxState* state, TxnState* transaction, Call&& call) {
+  Session& client = session();
+  Handle* handle = client.handle(state);
+  if (handle == nullptr) return DB_DNE;
+  if (transaction == nullptr) {
+    return run_automatic(client, [&](Transaction& automatic) {
+      return call(automatic, *handle->index, client.fresh_cursor());
+    });
+  }
+  if (!client.is_open_transaction(transaction)) return TXN_DNE;
+  if (client.state() == Session::State::kDoomed) return DEADLOCK;
+  const ErrCode code = call(client.control().own(), *handle->index, client.cursor(*handle));
+  if (code == DEADLOCK) client.doom();
+  return code;
+}
+
+// A transaction of its own around one call. What the call answered stands, whether or not it found
+// something.
+template <class Call>
+ErrCode Runtime::run_automatic(Session& client, Call&& call) {
+  Transaction& automatic = client.control().automatic();
+  const ErrCode begun = control_->begin(automatic);
+  if (begun != SUCCESS) return begun;
+  ErrCode code;
+  try {
+    code = call(automatic);
+  } catch (...) {
+    control_->abort(automatic);
+    throw;
+  }
+  if (code == DEADLOCK) return code;
+  if (code == FAILURE) {
+    control_->abort(automatic);
+    return code;
+  }
+  const ErrCode committed = control_->commit(automatic);
+  return committed == SUCCESS ? code : committed;
+}
+
+ErrCode Runtime::get(IdxState* state, TxnState* transaction, Record* record) {
+  if (record == nullptr) return FAILURE;
+  return run(state, transaction, [&](Transaction& own, Index& index, Cursor& cursor) {
+    EncodedKey key;
+    if (!key.encode(record->key, index.type())) return FAILURE;
+    const ErrCode code = control_->get(own, index, cursor, key.bytes());
+    if (code == SUCCESS) copy_payload(cursor, *record);
+    return code;
+  });
+}
+
+ErrCode Runtime::get_next(IdxState* state, TxnState* transaction, Record* record) {
+  if (record == nullptr) return FAILURE;
+  return run(state, transaction, [&](Transaction& own, Index& index, Cursor& cursor) {
+    const ErrCode code = control_->get_next(own, index, cursor);
+    if (code != SUCCESS) return code;
+    if (!decode_key(cursor.key_bytes(), index.type(), record->key)) return FAILURE;
+    copy_payload(cursor, *record);
+    return SUCCESS;
+  });
+}
+
+ErrCode Runtime::insert(IdxState* state, TxnState* transaction, const Key* key,
+                        const char* payload) {
+  if (key == nullptr || payload == nullptr) return FAILURE;
+  return run(state, transaction, [&](Transaction& own, Index& index, Cursor&) {
+    EncodedKey encoded;
+    const uint32_t size = payload_size(payload);
+    if (size > MAX_PAYLOAD_LEN || !encoded.encode(*key, index.type())) return FAILURE;
+    return control_->insert(own, index, encoded.bytes(), {payload, size});
+  });
+}
+
+ErrCode Runtime::erase(IdxState* state, TxnState* transaction, const Record* record) {
+  if (record == nullptr) return FAILURE;
+  return run(state, transaction, [&](Transaction& own, Index& index, Cursor&) {
+    EncodedKey key;
+    const uint32_t size = payload_size(record->payload);
+    if (size > MAX_PAYLOAD_LEN || !key.encode(record->key, index.type())) return FAILURE;
+    return size == 0 ? control_->erase_key(own, index, key.bytes())
+                     : control_->erase_pair(own, index, key.bytes(), {record->payload, size});
+  });
+}
+
+std::string Runtime::statistics() const {
+  uint64_t pairs = 0;
+  uint64_t bytes = 0;
+  uint64_t height = 0;
+  const std::vector<std::shared_ptr<Index>> indexes = catalog_.all();
+  for (const std::shared_ptr<Index>& index : indexes) {
+    const StoreStatistics one = index->store().statistics();
+    pairs += one.pairs;
+    bytes += one.bytes;
+    height = std::max(height, one.height);
+  }
+  Json json;
+  json["structure"] = structure_.table().name;
+  json["configuration"] = configuration_.name;
+  json["indexes"] = static_cast<uint64_t>(indexes.size());
+  json["pairs"] = pairs;
+  json["bytes"] = bytes;
+  json["height_max"] = height;
+  json["control"] = control_->statistics();
+  return json.dump();
+}
+
+}  // namespace keydrome::runtime

@@ -1,0 +1,69 @@
+// The runtime: one structure under one configuration, behind the calls of contract A.
+//
+// library.cc exports these calls; here they have their meaning: which thread, which handle, which
+// transaction, which bytes. What a transaction then does to an index is the Control's.
+//
+// Thread safety: all functions, from any thread; a session belongs to the calling thread. Functions
+// that take memory throw std::bad_alloc.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "keydrome/index.h"
+#include "runtime/catalog.h"
+#include "runtime/configuration.h"
+#include "runtime/control/control.h"
+#include "runtime/instance/structure_library.h"
+#include "runtime/session.h"
+#include "runtime/strategy/store.h"
+
+namespace keydrome::runtime {
+
+class Runtime {
+ public:
+  // `setup` is the JSON of keydrome_configure. Loads the structure.
+  static Result<std::unique_ptr<Runtime>> make(std::string_view setup);
+  Runtime(const Runtime&) = delete;
+  Runtime& operator=(const Runtime&) = delete;
+
+  ErrCode create(KeyType type, const char* name);
+  ErrCode delete_index(const char* name);
+  ErrCode open_index(const char* name, IdxState** state);
+  ErrCode close_index(IdxState* state);
+  ErrCode begin(TxnState** transaction);
+  ErrCode abort(TxnState* transaction);
+  ErrCode commit(TxnState* transaction);
+  ErrCode get(IdxState* state, TxnState* transaction, Record* record);
+  ErrCode get_next(IdxState* state, TxnState* transaction, Record* record);
+  ErrCode insert(IdxState* state, TxnState* transaction, const Key* key, const char* payload);
+  ErrCode erase(IdxState* state, TxnState* transaction, const Record* record);
+
+  const std::string& description() const { return description_; }
+  // JSON. Reads the structures without a lock: only when no call is under way.
+  std::string statistics() const;
+
+  // Rolls back what the thread left open and makes its session free.
+  void end_session(Session& session);
+
+ private:
+  Runtime(const StructureLibrary& structure, Configuration configuration);
+
+  Session& session();
+  template <class Call>
+  ErrCode run(IdxState* state, TxnState* transaction, Call&& call);
+  template <class Call>
+  ErrCode run_automatic(Session& session, Call&& call);
+
+  const StructureLibrary structure_;
+  const Configuration configuration_;
+  const std::unique_ptr<Strategy> strategy_;
+  const std::unique_ptr<Control> control_;
+  const std::string description_;
+  Catalog catalog_;
+  SessionPool sessions_;
+};
+
+}  // namespace keydrome::runtime

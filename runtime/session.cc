@@ -1,0 +1,84 @@
+#include "runtime/session.h"
+
+#include <functional>
+#include <utility>
+
+#include "runtime/catalog.h"
+
+namespace keydrome::runtime {
+
+Index* Session::find_and_pin(std::string_view name, const Catalog& catalog) {
+  std::shared_ptr<Index>& cached = names_[std::hash<std::string_view>()(name) % names_.size()];
+  if (cached != nullptr && cached->name() == name && cached->try_pin()) return cached.get();
+  std::shared_ptr<Index> index = catalog.find_and_pin(name);
+  if (index != nullptr)
+    cached = std::move(index);
+  else
+    return nullptr;
+  return cached.get();
+}
+
+IdxState* Session::open(std::string_view name, const Catalog& catalog) {
+  if (closed_.empty()) {
+    if (handles_.size() > kSlotMask) return nullptr;
+    closed_.reserve(handles_.size() + 1);
+    handles_.push_back(std::make_unique<Handle>());
+    closed_.push_back(static_cast<uint32_t>(handles_.size() - 1));
+  }
+  Index* index = find_and_pin(name, catalog);
+  if (index == nullptr) return nullptr;
+  const uint32_t slot = closed_.back();
+  closed_.pop_back();
+  Handle& handle = *handles_[slot];
+  handle.index = index;
+  ++handle.generation;
+  handle.cursor_transaction = 0;
+  handle.cursor.reset();
+  return reinterpret_cast<IdxState*>(token_of(slot));
+}
+
+bool Session::close(const IdxState* state) {
+  Handle* open = handle(state);
+  if (open == nullptr) return false;
+  open->index->unpin();
+  open->index = nullptr;
+  closed_.push_back(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(state) & kSlotMask));
+  return true;
+}
+
+void Session::close_all() {
+  for (size_t slot = 0; slot < handles_.size(); ++slot) {
+    if (handles_[slot]->index != nullptr) close(reinterpret_cast<IdxState*>(token_of(slot)));
+  }
+}
+
+TxnState* Session::open_transaction() {
+  state_ = State::kOpen;
+  const uint64_t count_mask = (uint64_t{1} << kNumberShift) - 1;
+  transaction_ = uint64_t{number_} << kNumberShift | (++transactions_ & count_mask);
+  return reinterpret_cast<TxnState*>(transaction_);
+}
+
+Session& SessionPool::take() {
+  {
+    const MutexLock guard(mutex_);
+    if (!idle_.empty()) {
+      Session& session = *idle_.back();
+      idle_.pop_back();
+      return session;
+    }
+  }
+  std::unique_ptr<ControlSession> control = control_.make_session();
+  const MutexLock guard(mutex_);
+  idle_.reserve(sessions_.size() + 1);
+  sessions_.push_back(
+      std::make_unique<Session>(static_cast<uint32_t>(sessions_.size() + 1), std::move(control)));
+  return *sessions_.back();
+}
+
+void SessionPool::give_back(Session& session) {
+  const MutexLock guard(mutex_);
+  idle_.push_back(&session);
+}
+
+}  // namespace keydrome::runtime
