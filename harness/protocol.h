@@ -3,12 +3,13 @@
 //   player                         referee
 //   HELLO                 ->                        version
 //                         <-       LOAD             paths and configuration; then the jail is tightened
-//   LOADED                ->                        0 or why not, as text
+//   LOADED                ->                        a LoadStatus, and why not as text
 //   per phase:
 //                         <-       GO               nonce, phase number; fds: [pools,] round 0, outcome
 //   NEED(round)           ->                        zero or more times: a thread entered `round`
 //                         <-       ROUND            fd of round + 1
-//   DONE                  ->                        the same nonce
+//   DONE                  ->                        the same nonce; a DoneStatus other than kDoneWell may come at any
+//                                                   time in a phase, and is the last message
 //                         <-       END              after the last phase; the jail is killed, nothing else is read
 //
 // Clock: the referee takes CLOCK_MONOTONIC before sending GO and after receiving DONE. A message of another type, size
@@ -31,11 +32,27 @@ struct Message {
   uint64_t nonce;   // GO, NEED, ROUND, DONE: chosen by the referee, fresh for each phase
   uint32_t phase;
   uint32_t round;
-  uint32_t status;  // LOADED, DONE: 0 or an error number
+  uint32_t status;  // LOADED: LoadStatus; DONE: DoneStatus
   uint32_t flags;   // GO: kGoHasPools
-  char text[kTextBytes];  // LOAD: path of the library, NUL, configuration JSON or empty; LOADED: the reason
+  char text[kTextBytes];  // LOAD: path of the library, NUL, configuration JSON or empty; LOADED, DONE: the reason
 };
 
 inline constexpr uint32_t kGoHasPools = 1u << 0;
+
+// Why a library is not loaded. Whatever is not 0 ends the session.
+enum LoadStatus : uint32_t {
+  kLoadWell = 0,
+  kLoadNotOpened,      // dlopen refused it
+  kLoadSymbolMissing,  // one of the ten functions is not exported
+  kLoadNotConfigured,  // there is a configuration, and keydrome_configure is missing or refused it
+  kLoadNotTightened,   // the second stage of the jail could not be entered
+};
+
+// How a phase ended inside the player.
+enum DoneStatus : uint32_t {
+  kDoneWell = 0,
+  kDoneException,  // an exception crossed the contract's boundary
+  kDonePlayer,     // the player could not do its work: no thread, no memory, a damaged input
+};
 
 }  // namespace keydrome

@@ -1,0 +1,65 @@
+// One phase inside the player: its threads, its rounds and its outcome.
+//
+// Everything here happens inside the referee's clock. Threads wait for a round by sleeping, so that a waiting thread
+// takes no time from a working one.
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/clock.h"
+#include "base/thread_annotations.h"
+#include "benchmarks/kit/events.h"
+#include "benchmarks/kit/index_api.h"
+#include "benchmarks/kit/outcome.h"
+#include "benchmarks/kit/pools_view.h"
+#include "benchmarks/kit/program.h"
+#include "benchmarks/kit/session.h"
+#include "harness/player/control.h"
+#include "harness/player/mapping.h"
+
+namespace keydrome {
+
+class Phase {
+ public:
+  // Everything is borrowed but the mappings. `go_ticks` is when GO came.
+  Phase(Control& control, const IndexApi& api, const PoolsView& pools, const TickClock& clock,
+        uint64_t go_ticks);
+
+  // Plays the whole phase: the threads' programs from the first round in `round` to the last, which the control channel
+  // brings. Sends DONE at the end. Does not return when that is not possible: then the referee has been told why.
+  void play(Address address, Mapping round, Mapping outcome);
+
+ private:
+  struct Round {
+    explicit Round(Mapping mapped);
+    Mapping mapping;
+    const RoundHeader* header;
+    std::span<const Op> ops(uint32_t thread) const;
+  };
+
+  void run_thread(uint32_t thread);
+  void run_session(uint32_t thread);
+  SessionInputs inputs(uint32_t thread);
+  const Round& enter(uint32_t number);
+  void add_round(Mapping mapping);
+  void receive_rounds();
+  [[noreturn]] void give_up(DoneStatus status, std::string_view reason);
+
+  Control& control_;
+  const IndexApi& api_;
+  const PoolsView& pools_;
+  const TickClock& clock_;
+  const uint64_t go_ticks_;
+  Address address_;
+  Mapping outcome_;
+  Events events_;
+
+  Mutex mutex_;
+  Condition arrived_;
+  std::vector<std::unique_ptr<Round>> rounds_ KEYDROME_GUARDED_BY(mutex_);
+  uint32_t asked_ KEYDROME_GUARDED_BY(mutex_) = 0;  // rounds up to here were entered by some thread
+};
+
+}  // namespace keydrome

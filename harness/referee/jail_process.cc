@@ -1,0 +1,381 @@
+#include "harness/referee/jail_process.h"
+
+#include <fcntl.h>
+#include <poll.h>
+#include <signal.h>
+#include <spawn.h>
+#include <sys/pidfd.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+
+#include <array>
+#include <cerrno>
+#include <charconv>
+#include <cstring>
+#include <sstream>
+
+#include "base/clock.h"
+#include "jail/command.h"
+
+namespace keydrome {
+namespace {
+
+constexpr int kCommandFd = 4;  // in the jail process
+constexpr int kMetaFd = 5;
+constexpr int kFirstFreeFd = 16;  // our descriptors stand above the child's, so that dup2 never hits one
+constexpr uint64_t kNsPerMs = 1'000'000;
+constexpr uint64_t kCommandTimeoutMs = 5'000;
+constexpr uint64_t kExitTimeoutMs = 20'000;  // tearing down a large process tree
+constexpr size_t kMetaBytesMax = 65'536;
+
+struct Pair {
+  UniqueFd ours;
+  UniqueFd theirs;
+};
+
+UniqueFd raise(int fd) {
+  UniqueFd low(fd);
+  return UniqueFd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstFreeFd));
+}
+
+Result<Pair> socket_pair(int type) {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return Error{std::string("cannot make a socket pair: ") + std::strerror(errno)};
+  }
+  return Pair{raise(ends[0]), raise(ends[1])};
+}
+
+Result<Pair> output_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+  }
+  Pair pair{raise(ends[0]), raise(ends[1])};
+  fcntl(pair.ours.get(), F_SETFL, O_NONBLOCK);
+  return pair;
+}
+
+int remaining_ms(uint64_t deadline_ns) {
+  const uint64_t now = now_ns();
+  if (now >= deadline_ns) return 0;
+  return static_cast<int>((deadline_ns - now) / kNsPerMs) + 1;
+}
+
+// Reads what a non-blocking pipe holds now; closes it at its end. `take` gets the bytes.
+template <typename Take>
+void drain(UniqueFd& pipe, Take take) {
+  std::array<char, 65'536> buffer;
+  while (pipe.valid()) {
+    const ssize_t count = read(pipe.get(), buffer.data(), buffer.size());
+    if (count < 0 && errno == EINTR) continue;
+    if (count < 0 && errno == EAGAIN) return;
+    if (count <= 0) {
+      pipe.reset();
+      return;
+    }
+    take(std::span<const char>(buffer.data(), static_cast<size_t>(count)));
+    // A flood may never end: the caller looks at its other descriptors in between.
+    if (static_cast<size_t>(count) < buffer.size()) return;
+    return;
+  }
+}
+
+class SpawnActions {
+ public:
+  SpawnActions() {
+    posix_spawn_file_actions_init(&actions_);
+    posix_spawnattr_init(&attributes_);
+  }
+  ~SpawnActions() {
+    posix_spawn_file_actions_destroy(&actions_);
+    posix_spawnattr_destroy(&attributes_);
+  }
+  SpawnActions(const SpawnActions&) = delete;
+  SpawnActions& operator=(const SpawnActions&) = delete;
+
+  void give(const UniqueFd& fd, int as) {
+    posix_spawn_file_actions_adddup2(&actions_, fd.get(), as);
+  }
+
+  // The child's errno, or 0. Own process group: a Ctrl-C at the terminal reaches the referee, whose end closes the
+  // command channel, and that ends the jail.
+  int spawn(pid_t& pid, const std::vector<std::string>& arguments) {
+    std::vector<char*> argv;
+    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.data()));
+    argv.push_back(nullptr);
+    std::string path = "PATH=/usr/bin:/bin";
+    std::string locale = "LC_ALL=C.UTF-8";
+    std::array<char*, 3> environment{path.data(), locale.data(), nullptr};
+    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+    sigset_t signals;
+    sigemptyset(&signals);
+    posix_spawnattr_setsigmask(&attributes_, &signals);
+    sigaddset(&signals, SIGPIPE);
+    posix_spawnattr_setsigdefault(&attributes_, &signals);
+    posix_spawnattr_setpgroup(&attributes_, 0);
+    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
+                                               POSIX_SPAWN_SETSIGMASK);
+    return posix_spawn(&pid, argv[0], &actions_, &attributes_, argv.data(), environment.data());
+  }
+
+ private:
+  posix_spawn_file_actions_t actions_;
+  posix_spawnattr_t attributes_;
+};
+
+void option(std::vector<std::string>& arguments, const char* name, uint64_t value) {
+  if (value == 0) return;
+  arguments.emplace_back(name);
+  arguments.push_back(std::to_string(value));
+}
+
+void bind(std::vector<std::string>& arguments, const std::string& source, const char* target) {
+  arguments.emplace_back("--bind");
+  arguments.push_back(source + ":" + target);
+}
+
+}  // namespace
+
+struct JailProcess::Ends {
+  UniqueFd control;
+  UniqueFd command;
+  UniqueFd meta;
+  UniqueFd stdout_pipe;
+  UniqueFd stderr_pipe;
+};
+
+std::vector<std::string> jail_arguments(const JailOptions& options) {
+  const JailPlan& plan = options.plan.jail;
+  std::vector<std::string> arguments{plan.path, "--require", plan.require};
+  arguments.emplace_back("--slot");
+  arguments.push_back(std::to_string(plan.slot));
+  bind(arguments, options.plan.player, "/player");
+  bind(arguments, options.plan.library.path, "/library.so");
+  if (!options.plan.library.structure.empty()) {
+    bind(arguments, options.plan.library.structure, "/structure.so");
+  }
+  if (!plan.cpus.empty()) {
+    arguments.emplace_back("--cpus");
+    arguments.push_back(plan.cpus);
+  }
+  option(arguments, "--tmpfs-bytes", options.tmpfs_bytes);
+  option(arguments, "--memory-bytes", options.memory_bytes);
+  option(arguments, "--processes", options.processes);
+  option(arguments, "--wall-ms", options.wall_ms);
+  option(arguments, "--cpu-seconds", plan.cpu_seconds.value_or(0));
+  option(arguments, "--pass-fd", kControlFd);
+  option(arguments, "--command-fd", kCommandFd);
+  option(arguments, "--meta-fd", kMetaFd);
+  arguments.emplace_back("--");
+  arguments.emplace_back("/player");
+  return arguments;
+}
+
+Result<JailProcess> JailProcess::start(const JailOptions& options) {
+  Result<Pair> control = socket_pair(SOCK_SEQPACKET);
+  if (!control) return control.error();
+  Result<Pair> command = socket_pair(SOCK_SEQPACKET);
+  if (!command) return command.error();
+  Result<Pair> meta = output_pipe();
+  if (!meta) return meta.error();
+  Result<Pair> output = output_pipe();
+  if (!output) return output.error();
+  Result<Pair> errors = output_pipe();
+  if (!errors) return errors.error();
+
+  SpawnActions actions;
+  actions.give(output->theirs, STDOUT_FILENO);
+  actions.give(errors->theirs, STDERR_FILENO);
+  actions.give(control->theirs, kControlFd);
+  actions.give(command->theirs, kCommandFd);
+  actions.give(meta->theirs, kMetaFd);
+  pid_t pid = -1;
+  const int error = actions.spawn(pid, jail_arguments(options));
+  if (error != 0) {
+    return Error{"cannot start the jail " + options.plan.jail.path + ": " + std::strerror(error)};
+  }
+  return JailProcess(pid,
+                     {std::move(control->ours), std::move(command->ours), std::move(meta->ours),
+                      std::move(output->ours), std::move(errors->ours)},
+                     options.plan.limits.output_bytes);
+}
+
+JailProcess::JailProcess(pid_t pid, Ends ends, size_t output_bytes)
+    : pid_(pid),
+      pid_fd_(pidfd_open(pid, 0)),
+      control_(std::move(ends.control)),
+      command_(std::move(ends.command)),
+      meta_(std::move(ends.meta)),
+      stdout_pipe_(std::move(ends.stdout_pipe)),
+      stderr_pipe_(std::move(ends.stderr_pipe)),
+      stdout_(output_bytes),
+      stderr_(output_bytes) {}
+
+JailProcess::JailProcess(JailProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)),
+      pid_fd_(std::move(other.pid_fd_)),
+      control_(std::move(other.control_)),
+      command_(std::move(other.command_)),
+      meta_(std::move(other.meta_)),
+      stdout_pipe_(std::move(other.stdout_pipe_)),
+      stderr_pipe_(std::move(other.stderr_pipe_)),
+      stdout_(std::move(other.stdout_)),
+      stderr_(std::move(other.stderr_)),
+      meta_text_(std::move(other.meta_text_)) {}
+
+JailProcess::~JailProcess() {
+  if (pid_ > 0) finish(0);
+}
+
+// Poll leaves out negative descriptors, so pipes that have ended need no special case.
+JailProcess::Event JailProcess::wait(Message& message, uint64_t deadline_ns) {
+  for (;;) {
+    std::array<pollfd, 5> polled{{{control_.get(), POLLIN, 0},
+                                  {stdout_pipe_.get(), POLLIN, 0},
+                                  {stderr_pipe_.get(), POLLIN, 0},
+                                  {meta_.get(), POLLIN, 0},
+                                  {pid_fd_.get(), POLLIN, 0}}};
+    const int ready = poll(polled.data(), polled.size(), remaining_ms(deadline_ns));
+    if (ready < 0 && errno != EINTR) return Event::kClosed;
+    if (ready > 0) {
+      drain(stdout_pipe_, [&](std::span<const char> bytes) { stdout_.append(bytes); });
+      drain(stderr_pipe_, [&](std::span<const char> bytes) { stderr_.append(bytes); });
+      if (polled[0].revents != 0) {
+        const Receive received = receive_message(control_.get(), message);
+        if (received == Receive::kMessage) return Event::kMessage;
+        return received == Receive::kClosed ? Event::kClosed : Event::kMalformed;
+      }
+      if (polled[4].revents != 0) return Event::kClosed;
+      if (polled[3].revents != 0) return Event::kClosed;  // meta lines come only at the end
+    }
+    if (now_ns() >= deadline_ns) return Event::kDeadline;
+  }
+}
+
+bool JailProcess::send(const Message& message, std::span<const int> fds) {
+  return send_message(control_.get(), message, fds);
+}
+
+bool JailProcess::command(char letter, JailUsage* usage) {
+  if (!command_.valid()) return false;
+  if (::send(command_.get(), &letter, 1, MSG_NOSIGNAL) != 1) return false;
+  pollfd polled{command_.get(), POLLIN, 0};
+  const uint64_t deadline_ns = now_ns() + kCommandTimeoutMs * kNsPerMs;
+  int ready = -1;
+  do {
+    ready = poll(&polled, 1, remaining_ms(deadline_ns));
+  } while (ready < 0 && errno == EINTR);
+  keydrome_jail_reply reply{};
+  if (ready <= 0 || recv(command_.get(), &reply, sizeof reply, 0) != sizeof reply) return false;
+  if (usage != nullptr) {
+    const auto known = [](uint64_t value) {
+      return value == UINT64_MAX ? std::nullopt : std::optional(value);
+    };
+    *usage = {known(reply.cpu_us), known(reply.memory_bytes), known(reply.memory_peak_bytes)};
+  }
+  return reply.error == 0;
+}
+
+bool JailProcess::freeze() { return command(KEYDROME_JAIL_FREEZE, nullptr); }
+
+bool JailProcess::thaw() { return command(KEYDROME_JAIL_THAW, nullptr); }
+
+std::optional<JailUsage> JailProcess::usage() {
+  JailUsage usage;
+  if (!command(KEYDROME_JAIL_USAGE, &usage)) return std::nullopt;
+  return usage;
+}
+
+bool JailProcess::wait_for_exit(uint64_t deadline_ns) {
+  for (;;) {
+    std::array<pollfd, 4> polled{{{pid_fd_.get(), POLLIN, 0},
+                                  {stdout_pipe_.get(), POLLIN, 0},
+                                  {stderr_pipe_.get(), POLLIN, 0},
+                                  {meta_.get(), POLLIN, 0}}};
+    poll(polled.data(), polled.size(), remaining_ms(deadline_ns));
+    drain(stdout_pipe_, [&](std::span<const char> bytes) { stdout_.append(bytes); });
+    drain(stderr_pipe_, [&](std::span<const char> bytes) { stderr_.append(bytes); });
+    drain(meta_, [&](std::span<const char> bytes) {
+      if (meta_text_.size() < kMetaBytesMax) meta_text_.append(bytes.data(), bytes.size());
+    });
+    if (polled[0].revents != 0) return true;
+    if (now_ns() >= deadline_ns) return false;
+  }
+}
+
+// The jail ends when the program does, when it is told to, and when the command channel closes; SIGKILL is for a jail
+// that is broken itself, and takes the tree along because the tree's init dies with it.
+JailEnd JailProcess::finish(uint64_t patience_ms) {
+  bool exited = patience_ms > 0 && wait_for_exit(now_ns() + patience_ms * kNsPerMs);
+  if (!exited) {
+    const char letter = KEYDROME_JAIL_KILL;
+    if (::send(command_.get(), &letter, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1) command_.reset();
+    exited = wait_for_exit(now_ns() + kExitTimeoutMs * kNsPerMs);
+  }
+  if (!exited) {
+    ::kill(pid_, SIGKILL);
+    wait_for_exit(now_ns() + kExitTimeoutMs * kNsPerMs);
+  }
+  return reap(exited);
+}
+
+JailEnd JailProcess::reap(bool exited) {
+  JailEnd end;
+  int status = 0;
+  pid_t reaped = -1;
+  do {
+    reaped = waitpid(pid_, &status, exited ? 0 : WNOHANG);
+  } while (reaped < 0 && errno == EINTR);
+  end.exited = exited && reaped == pid_ && WIFEXITED(status);
+  end.exit_code = end.exited ? WEXITSTATUS(status) : -1;
+  // What is left in the pipes after the exit; a pipe that someone still holds open is not waited for.
+  for (int i = 0; i < 64; ++i) {
+    drain(stdout_pipe_, [&](std::span<const char> bytes) { stdout_.append(bytes); });
+    drain(stderr_pipe_, [&](std::span<const char> bytes) { stderr_.append(bytes); });
+    drain(meta_, [&](std::span<const char> bytes) {
+      if (meta_text_.size() < kMetaBytesMax) meta_text_.append(bytes.data(), bytes.size());
+    });
+  }
+  end.meta = parse_meta(meta_text_);
+  pid_ = -1;
+  return end;
+}
+
+std::map<std::string, std::string, std::less<>> parse_meta(std::string_view text) {
+  std::map<std::string, std::string, std::less<>> meta;
+  std::istringstream lines{std::string(text)};
+  for (std::string line; std::getline(lines, line);) {
+    const size_t colon = line.find(':');
+    if (colon != std::string::npos) meta[line.substr(0, colon)] = line.substr(colon + 1);
+  }
+  return meta;
+}
+
+std::string_view JailEnd::text(std::string_view key) const {
+  const auto found = meta.find(key);
+  return found == meta.end() ? std::string_view() : std::string_view(found->second);
+}
+
+std::optional<int64_t> JailEnd::number(std::string_view key) const {
+  const std::string_view digits = text(key);
+  int64_t value = 0;
+  const auto [end, error] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
+  if (digits.empty() || error != std::errc() || end != digits.data() + digits.size()) {
+    return std::nullopt;
+  }
+  return value;
+}
+
+std::vector<std::string> JailEnd::words(std::string_view key) const {
+  std::vector<std::string> words;
+  std::string list{text(key)};
+  for (char& byte : list) {
+    if (byte == ',') byte = ' ';
+  }
+  std::istringstream stream(list);
+  for (std::string word; stream >> word;) words.push_back(word);
+  return words;
+}
+
+}  // namespace keydrome

@@ -1,0 +1,102 @@
+// One jail with a player in it: started, spoken to, and always ended.
+//
+// Whatever the program inside does, no call here waits beyond its deadline, its output is drained as long as anybody
+// waits, and the destructor leaves no process behind. Not thread-safe.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "harness/channel.h"
+#include "harness/referee/output_capture.h"
+#include "harness/referee/plan.h"
+#include "harness/unique_fd.h"
+
+namespace keydrome {
+
+// What to start: the plan, and what was worked out from the instance.
+struct JailOptions {
+  Plan plan;
+  uint64_t wall_ms = 0;  // last resort, above all phase deadlines together
+  uint64_t memory_bytes = 0;
+  uint64_t tmpfs_bytes = 0;
+  uint64_t processes = 0;  // tasks, threads included
+};
+
+// How the jail ended. `meta` holds its key:value lines.
+struct JailEnd {
+  bool exited = false;  // false: it had to be killed
+  int exit_code = -1;
+  std::map<std::string, std::string, std::less<>> meta;
+
+  std::string_view text(std::string_view key) const;
+  std::optional<int64_t> number(std::string_view key) const;
+  std::vector<std::string> words(std::string_view key) const;
+};
+
+struct JailUsage {
+  std::optional<uint64_t> cpu_us;
+  std::optional<uint64_t> memory_bytes;
+  std::optional<uint64_t> memory_peak_bytes;
+};
+
+class JailProcess {
+ public:
+  enum class Event { kMessage, kMalformed, kClosed, kDeadline };
+
+  static Result<JailProcess> start(const JailOptions& options);
+  JailProcess(JailProcess&& other) noexcept;
+  JailProcess& operator=(JailProcess&&) = delete;
+  ~JailProcess();
+
+  // The next message from the player, or what came instead, until `deadline_ns` (now_ns()).
+  Event wait(Message& message, uint64_t deadline_ns);
+  // False when the player does not take it: gone, or deaf.
+  bool send(const Message& message, std::span<const int> fds = {});
+
+  // Stops and resumes every thread inside. False where the machine cannot.
+  bool freeze();
+  bool thaw();
+  std::optional<JailUsage> usage();
+
+  // Waits up to `patience_ms` for the program to end by itself, kills what is left, waits for the jail and reads its
+  // meta lines. Call once.
+  JailEnd finish(uint64_t patience_ms);
+
+  const OutputCapture& output() const { return stdout_; }
+  const OutputCapture& errors() const { return stderr_; }
+
+ private:
+  struct Ends;  // our ends of the pipes and sockets
+  JailProcess(pid_t pid, Ends ends, size_t output_bytes);
+  bool command(char letter, JailUsage* usage);
+  bool wait_for_exit(uint64_t deadline_ns);
+  JailEnd reap(bool exited);
+
+  pid_t pid_;
+  UniqueFd pid_fd_;
+  UniqueFd control_;
+  UniqueFd command_;
+  UniqueFd meta_;
+  UniqueFd stdout_pipe_;
+  UniqueFd stderr_pipe_;
+  OutputCapture stdout_;
+  OutputCapture stderr_;
+  std::string meta_text_;
+};
+
+// Parses `key:value` lines; a value may be empty or hold further colons.
+std::map<std::string, std::string, std::less<>> parse_meta(std::string_view text);
+
+// The jail's command line for these options; the descriptors are those of the child.
+std::vector<std::string> jail_arguments(const JailOptions& options);
+
+}  // namespace keydrome

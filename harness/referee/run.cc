@@ -1,0 +1,323 @@
+#include "harness/referee/run.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <cstring>
+#include <deque>
+
+#include "base/clock.h"
+#include "benchmarks/kit/images.h"
+#include "benchmarks/kit/outcome_layout.h"
+#include "harness/referee/memfd.h"
+
+namespace keydrome {
+namespace {
+
+constexpr uint64_t kNsPerMs = 1'000'000;
+// A library can look ahead by at most two rounds; a round of this size takes a thread several milliseconds.
+constexpr uint64_t kOpsPerRound = 1 << 16;
+// Rounds are built before GO as far as this reaches, so that the referee is idle while the clock runs.
+constexpr uint64_t kReadyBytesMax = uint64_t{512} << 20;
+// After the channel closed, a crash needs a moment to become an exit.
+constexpr uint64_t kPatienceMs = 2'000;
+
+uint64_t fresh_nonce() {
+  uint64_t nonce = 0;
+  KEYDROME_CHECK(getrandom(&nonce, sizeof nonce, 0) == sizeof nonce);
+  return nonce;
+}
+
+// The rounds of one phase, built ahead of their use.
+class RoundSupply {
+ public:
+  explicit RoundSupply(const PhaseScript& phase)
+      : phase_(phase), plan_(plan_rounds(phase, kOpsPerRound)) {}
+
+  uint32_t rounds() const { return plan_.rounds(); }
+  uint32_t sent() const { return sent_; }
+
+  // Builds until the budget is used up, at least one if there is any left.
+  Result<void> build_ahead() {
+    while (built_ < plan_.rounds() && (ready_.empty() || ready_bytes_ < kReadyBytesMax)) {
+      if (Result<void> built = build_one(); !built) return built;
+    }
+    return {};
+  }
+
+  // The next round to send.
+  Result<UniqueFd> take() {
+    if (ready_.empty()) {
+      if (Result<void> built = build_one(); !built) return built.error();
+    }
+    Ready round = std::move(ready_.front());
+    ready_.pop_front();
+    ready_bytes_ -= round.bytes;
+    ++sent_;
+    return std::move(round.fd);
+  }
+
+ private:
+  struct Ready {
+    UniqueFd fd;
+    uint64_t bytes;
+  };
+
+  Result<void> build_one() {
+    const std::vector<std::byte> image = round_image(phase_, plan_, built_);
+    Result<UniqueFd> fd = sealed_input(image);
+    if (!fd) return fd.error();
+    ready_.push_back({std::move(*fd), image.size()});
+    ready_bytes_ += image.size();
+    ++built_;
+    return {};
+  }
+
+  const PhaseScript& phase_;
+  RoundPlan plan_;
+  std::deque<Ready> ready_;
+  uint64_t ready_bytes_ = 0;
+  uint32_t built_ = 0;
+  uint32_t sent_ = 0;
+};
+
+class Conductor {
+ public:
+  Conductor(const Script& script, const JailOptions& options, const Progress& progress)
+      : script_(script), options_(options), progress_(progress) {}
+
+  RunFacts play() {
+    const bool complete = start() && load() && play_phases();
+    if (complete) {
+      facts_.stage = Stage::kComplete;
+      send({.version = kProtocolVersion, .type = MessageType::kEnd});
+    }
+    if (jail_) {
+      // An end that the player brought about itself must not be mistaken for our kill.
+      facts_.jail = jail_->finish(facts_.stop == Stop::kClosed ? kPatienceMs : 0);
+      facts_.standard_output = jail_->output().text();
+      facts_.standard_errors = jail_->errors().text();
+      facts_.output_truncated = jail_->output().truncated() || jail_->errors().truncated();
+    }
+    return std::move(facts_);
+  }
+
+ private:
+  bool stop(Stop stop, std::string detail) {
+    facts_.stop = stop;
+    facts_.detail = std::move(detail);
+    return false;
+  }
+
+  bool send(const Message& message, std::span<const int> fds = {}) {
+    return jail_->send(message, fds);
+  }
+
+  bool start() {
+    Result<UniqueFd> pools = sealed_input(pools_image(script_));
+    if (!pools) return stop(Stop::kNotStarted, pools.error().message);
+    pools_ = std::move(*pools);
+    Result<JailProcess> jail = JailProcess::start(options_);
+    if (!jail) return stop(Stop::kNotStarted, jail.error().message);
+    jail_.emplace(std::move(*jail));
+    Message hello{};
+    return expect(hello, MessageType::kHello, load_deadline(), "the player to start");
+  }
+
+  uint64_t load_deadline() const {
+    return now_ns() + options_.plan.limits.load_timeout_ms * kNsPerMs;
+  }
+
+  // Waits for exactly this type of message.
+  bool expect(Message& message, MessageType type, uint64_t deadline_ns, const std::string& what) {
+    switch (jail_->wait(message, deadline_ns)) {
+      case JailProcess::Event::kClosed:
+        return stop(Stop::kClosed, "it ended while the referee waited for " + what);
+      case JailProcess::Event::kDeadline:
+        return stop(Stop::kDeadline, "the time for " + what + " is over");
+      case JailProcess::Event::kMalformed:
+        return stop(Stop::kViolation, "a malformed message came instead of " + what);
+      case JailProcess::Event::kMessage:
+        break;
+    }
+    if (message.type == type) return true;
+    return stop(Stop::kViolation, "message " + std::to_string(static_cast<uint32_t>(message.type)) +
+                                      " came while the referee waited for " + what);
+  }
+
+  bool load() {
+    facts_.stage = Stage::kLoading;
+    report({{"event", "loading"}});
+    Message message{.version = kProtocolVersion, .type = MessageType::kLoad};
+    constexpr std::string_view kLibraryInside = "/library.so";
+    kLibraryInside.copy(message.text, kLibraryInside.size());
+    const std::string configuration = configuration_text(options_.plan.library);
+    configuration.copy(message.text + kLibraryInside.size() + 1, configuration.size());
+    if (!send(message)) return stop(Stop::kClosed, "it ended before it could be told to load");
+    const std::string what = "the library to load";
+    if (!expect(message, MessageType::kLoaded, load_deadline(), what)) return false;
+    if (message.status != 0) {
+      message.text[kTextBytes - 1] = '\0';
+      facts_.load_status = message.status;
+      return stop(Stop::kLoadFailed, message.text);
+    }
+    return true;
+  }
+
+  bool play_phases() {
+    facts_.stage = Stage::kPlaying;
+    facts_.frozen_between = jail_->freeze();
+    usage_ = jail_->usage().value_or(JailUsage{});
+    facts_.memory_loaded_bytes = usage_.memory_bytes;
+    for (uint32_t i = 0; i < script_.phases.size(); ++i) {
+      report_phase(i, "started", nullptr);
+      if (!play_phase(i)) return false;
+      report_phase(i, "done", &facts_.phases.back());
+    }
+    return true;
+  }
+
+  bool play_phase(uint32_t index) {
+    const PhaseScript& phase = script_.phases[index];
+    const OutcomeLayout layout = outcome_layout(phase);
+    Result<SharedRegion> outcome = SharedRegion::create(layout.size_bytes);
+    if (!outcome) return stop(Stop::kNotStarted, outcome.error().message);
+    write_outcome_header(layout, outcome->bytes());
+    RoundSupply rounds(phase);
+    Result<UniqueFd> first = rounds.take();
+    if (!first) return stop(Stop::kNotStarted, first.error().message);
+    if (Result<void> built = rounds.build_ahead(); !built) {
+      return stop(Stop::kNotStarted, built.error().message);
+    }
+    PhaseFacts facts{.name = phase.name, .timed = phase.timed};
+    facts.threads = static_cast<uint32_t>(phase.threads.size());
+    Message go{.version = kProtocolVersion, .type = MessageType::kGo};
+    go.nonce = fresh_nonce();
+    go.phase = index;
+    go.flags = index == 0 ? kGoHasPools : 0;
+    std::vector<int> fds{first->get(), outcome->fd()};
+    if (index == 0) fds.insert(fds.begin(), pools_.get());
+
+    if (facts_.frozen_between) jail_->thaw();
+    const uint64_t start_ns = now_ns();
+    if (!send(go, fds)) return stop(Stop::kClosed, "it ended before phase " + phase.name);
+    if (!follow(go, rounds)) {
+      if (facts_.stop == Stop::kDeadline) facts_.detail += progress_of(phase, layout, *outcome);
+      return false;
+    }
+    facts.wall_ns = now_ns() - start_ns;
+    if (facts_.frozen_between) jail_->freeze();
+    return account(facts, layout, outcome->bytes());
+  }
+
+  // Hands out rounds until DONE.
+  bool follow(const Message& go, RoundSupply& rounds) {
+    const std::string& name = script_.phases[go.phase].name;
+    const uint64_t deadline_ns = now_ns() + options_.plan.limits.phase_timeout_ms * kNsPerMs;
+    Message message{};
+    for (;;) {
+      const bool more = rounds.sent() < rounds.rounds();
+      const std::string what = "phase " + name + " to end";
+      const bool expected =
+          expect(message, more ? MessageType::kNeed : MessageType::kDone, deadline_ns, what);
+      const bool broken_off = message.type == MessageType::kDone && message.status != kDoneWell &&
+                              (expected || facts_.stop == Stop::kViolation);
+      if (!expected && !broken_off) return false;
+      if (message.nonce != go.nonce || message.phase != go.phase) {
+        return stop(Stop::kViolation, "a message with a wrong nonce came in phase " + name);
+      }
+      if (broken_off) return stop_broken_off(message, name);
+      if (!more) return true;
+      if (message.round + 1 != rounds.sent()) {
+        return stop(Stop::kViolation, "a round was asked for out of order in phase " + name);
+      }
+      Result<UniqueFd> round = rounds.take();
+      if (!round) return stop(Stop::kNotStarted, round.error().message);
+      Message answer{.version = kProtocolVersion, .type = MessageType::kRound};
+      answer.nonce = go.nonce;
+      answer.phase = go.phase;
+      answer.round = message.round + 1;
+      const int fd = round->get();
+      if (!send(answer, {&fd, 1})) return stop(Stop::kClosed, "it ended in phase " + name);
+      if (Result<void> built = rounds.build_ahead(); !built) {
+        return stop(Stop::kNotStarted, built.error().message);
+      }
+    }
+  }
+
+  bool stop_broken_off(Message& message, const std::string& phase) {
+    message.text[kTextBytes - 1] = '\0';
+    if (message.status == kDoneException) {
+      return stop(Stop::kException,
+                  "an exception left the library in phase " + phase + ": " + message.text);
+    }
+    return stop(Stop::kPlayerFailed, "the player could not go on in phase " + phase + ": " +
+                                         message.text);
+  }
+
+  // Books what the phase cost and takes a checked copy of its outcome.
+  bool account(PhaseFacts& facts, const OutcomeLayout& layout, std::span<const std::byte> image) {
+    const JailUsage usage = jail_->usage().value_or(JailUsage{});
+    if (usage.cpu_us && usage_.cpu_us && *usage.cpu_us >= *usage_.cpu_us) {
+      facts.cpu_us = *usage.cpu_us - *usage_.cpu_us;
+    }
+    facts.memory_bytes = usage.memory_bytes;
+    usage_ = usage;
+    Result<PhaseOutcome> outcome = read_outcome(image, layout);
+    if (!outcome) {
+      return stop(Stop::kBadOutcome, "phase " + facts.name + ": " + outcome.error().message);
+    }
+    for (const ThreadResult& thread : outcome->threads) {
+      facts.player_ns = std::max(facts.player_ns.value_or(0), thread.counters->ended_ns);
+    }
+    facts_.outcome.phases.push_back(std::move(*outcome));
+    facts_.phases.push_back(facts);
+    return true;
+  }
+
+  // Where each thread of an unfinished phase stands. The number is the player's word.
+  static std::string progress_of(const PhaseScript& phase, const OutcomeLayout& layout,
+                                 const SharedRegion& outcome) {
+    std::string text;
+    for (size_t t = 0; t < phase.threads.size(); ++t) {
+      uint64_t at = 0;
+      const size_t offset = layout.header.thread_offset + t * sizeof(ThreadOutcome) +
+                            offsetof(ThreadOutcome, progress_op);
+      std::memcpy(&at, outcome.bytes().data() + offset, sizeof at);
+      at = std::min<uint64_t>(at, phase.threads[t].size());
+      text += (t == 0 ? "; thread " : ", thread ") + std::to_string(t) + " came to operation " +
+              std::to_string(at) + " of " + std::to_string(phase.threads[t].size());
+    }
+    return text;
+  }
+
+  void report(const Json::Object& event) const {
+    if (progress_) progress_(event);
+  }
+
+  void report_phase(uint32_t index, const char* state, const PhaseFacts* facts) const {
+    Json::Object event{{"event", "phase"},
+                       {"state", state},
+                       {"name", script_.phases[index].name},
+                       {"index", index},
+                       {"of", static_cast<uint64_t>(script_.phases.size())}};
+    if (facts != nullptr) event["wall_ns"] = facts->wall_ns;
+    report(event);
+  }
+
+  const Script& script_;
+  const JailOptions& options_;
+  const Progress& progress_;
+  UniqueFd pools_;
+  std::optional<JailProcess> jail_;
+  JailUsage usage_;
+  RunFacts facts_;
+};
+
+}  // namespace
+
+RunFacts play(const Script& script, const JailOptions& options, const Progress& progress) {
+  return Conductor(script, options, progress).play();
+}
+
+}  // namespace keydrome
