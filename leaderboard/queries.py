@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from dataclasses import dataclass
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from django.db.models import Count, Max, Min, Prefetch, Q
@@ -363,30 +363,33 @@ def home_boards(top: int = 3) -> list[Standings]:
     return found
 
 
+def _last_sign(machine: Machine, beats: dict[int, datetime]) -> datetime:
+    """Return when a machine was last heard of, in the year 1 if never."""
+    signs = (machine.last_seen, machine.last_busy, beats.get(machine.pk))
+    return max((sign for sign in signs if sign), default=datetime.min.replace(tzinfo=UTC))
+
+
 def system_status() -> SystemStatus:
     """Return how the queue and the machines do. 3 SQL statements."""
     now = timezone.now()
     waiting = claims.claimable(now).aggregate(
         count=Count("pk"), since=Min(Coalesce("not_before", "created_at"))
     )
-    active = Run.objects.filter(state__in=ACTIVE_STATES).aggregate(
-        count=Count("pk"), heard=Max("heartbeat_at")
-    )
+    active = Run.objects.filter(state__in=ACTIVE_STATES).values_list("machine_id", "heartbeat_at")
+    beats = {machine_id: beat for machine_id, beat in active if beat is not None}
     oldest = (now - waiting["since"]).total_seconds() if waiting["since"] else 0.0
     machines = list(Machine.objects.order_by("name"))
-    signs = [active["heard"], *(machine.last_busy for machine in machines)]
+    signs = [*beats.values(), *(machine.last_busy for machine in machines)]
     last_sign = max((sign for sign in signs if sign is not None), default=None)
     silent = last_sign is None or (now - last_sign).total_seconds() > STALLED_SECONDS
     lost_before = now - timedelta(seconds=MACHINE_LOST_SECONDS)
     return SystemStatus(
         waiting=waiting["count"],
-        active=active["count"],
+        active=len(active),
         oldest_wait_seconds=max(oldest, 0.0),
         stalled=waiting["count"] > 0 and oldest > STALLED_SECONDS and silent,
         machines=tuple(
-            MachineStatus(
-                machine, lost=machine.last_seen is None or machine.last_seen < lost_before
-            )
+            MachineStatus(machine, lost=_last_sign(machine, beats) < lost_before)
             for machine in machines
         ),
     )

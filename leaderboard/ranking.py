@@ -22,12 +22,13 @@ from itertools import accumulate, combinations
 from statistics import median
 from typing import TYPE_CHECKING
 
+from runner.summary import median_interval
+
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
 MARGIN = math.log(1.03)
 SIGNIFICANCE = 0.05
-CONFIDENCE = 0.95
 # The newest sessions of an entry that count: the exact distribution for 60 against 60 costs 0.1 s
 # once per process.
 MAX_POOLED_SESSIONS = 60
@@ -69,29 +70,6 @@ class Rank:
     high: int
 
 
-def median_interval(ratios: Sequence[float]) -> tuple[float, float]:
-    """Return an interval that holds the true median with at least 95 % confidence.
-
-    The bounds are order statistics, so nothing is assumed about the distribution. Below six values
-    no such interval exists; the smallest and largest value are returned then. Raises ValueError
-    without values.
-    """
-    ordered = sorted(ratios)
-    count = len(ordered)
-    if count == 0:
-        message = "an interval needs at least one ratio"
-        raise ValueError(message)
-    tail = 0
-    inner = 0
-    # Grow `inner` while cutting one more value on each side keeps the two tails together below 5 %.
-    for cut in range(count // 2):
-        tail += math.comb(count, cut)
-        if 2 * tail > (1 - CONFIDENCE) * 2**count:
-            break
-        inner = cut
-    return ordered[inner], ordered[count - 1 - inner]
-
-
 def merge(candidates: Iterable[Candidate]) -> list[Entry]:
     """Pool the runs of each (user, binary, configuration); the newest sessions count.
 
@@ -112,7 +90,7 @@ def _pooled(group: list[Candidate]) -> Entry:
     newest = newest_first[0]
     ratios = [ratio for candidate in newest_first for ratio in candidate.ratios]
     kept = tuple(ratios[:MAX_POOLED_SESSIONS])
-    low, high = median_interval(kept)
+    interval = median_interval(kept)
     return Entry(
         run_id=newest.run_id,
         user_id=newest.user_id,
@@ -120,8 +98,8 @@ def _pooled(group: list[Candidate]) -> Entry:
         configuration=newest.configuration,
         ratios=kept,
         score=median(kept),
-        low=low,
-        high=high,
+        low=interval.low,
+        high=interval.high,
         provisional=any(candidate.provisional for candidate in group),
     )
 

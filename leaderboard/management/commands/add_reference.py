@@ -1,0 +1,130 @@
+"""Submit the libraries of this repository: `python -m web.manage add_reference`."""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard import catalogue, services
+from leaderboard.models import Run
+from runner.catalogue import reference_libraries, structures
+from runner.settings import load_settings
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+    from pathlib import Path
+
+    from django.contrib.auth.models import User
+
+    from leaderboard.catalogue import Target
+
+REFERENCE_USER = "keydrome"
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """One thing to submit: a library, or a structure under one configuration."""
+
+    name: str
+    description: str
+    path: Path
+    configuration: str
+    trusted: bool
+
+
+class Command(BaseCommand):
+    """Submit through the same service as the upload form, and only what is missing."""
+
+    help = "Submit the built reference libraries and structures as the user keydrome."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take which libraries, at which scale, with how many sessions."""
+        parser.add_argument("name", nargs="*", help="libraries or structures; default: all")
+        parser.add_argument("--scale", default=settings.KEYDROME_SCALE)
+        parser.add_argument("--sessions", type=int, default=settings.KEYDROME_SESSIONS)
+
+    def handle(
+        self,
+        *_args: object,
+        name: list[str],
+        scale: str,
+        sessions: int,
+        **_options: object,
+    ) -> None:
+        """Submit and say what was queued."""
+        references = [r for r in all_references() if not name or r.name in name]
+        unknown = set(name) - {reference.name for reference in references}
+        if unknown:
+            message = f"there is no reference library {', '.join(sorted(unknown))}"
+            raise CommandError(message)
+        unbuilt = [str(r.path) for r in references if not r.path.is_file()]
+        if unbuilt:
+            message = f"not built: {', '.join(dict.fromkeys(unbuilt))}; build first (./dev build)"
+            raise CommandError(message)
+        owner, _ = get_user_model().objects.get_or_create(
+            username=REFERENCE_USER, defaults={"is_staff": True, "is_superuser": True}
+        )
+        for reference in references:
+            queued = submit_missing(reference, owner, scale, sessions)
+            state = f"{queued} runs queued" if queued else "nothing missing"
+            self.stdout.write(f"{reference.description}: {state}")
+
+
+def all_references() -> list[Reference]:
+    """Return every reference library, and every structure under every configuration."""
+    place = load_settings()
+    whole = [
+        Reference(r.name, r.name, r.path, configuration="", trusted=r.trusted)
+        for r in reference_libraries(place)
+    ]
+    bare = [
+        Reference(r.name, r.name, r.path, configuration=configuration, trusted=False)
+        for r in structures(place)
+        for configuration in catalogue.configurations()
+    ]
+    return whole + bare
+
+
+def submit_missing(reference: Reference, owner: User, scale: str, sessions: int) -> int:
+    """Submit a reference on the targets that its digest has no run of yet; return how many runs were queued."""
+    with reference.path.open("rb") as file:
+        digest = hashlib.file_digest(file, "sha256").hexdigest()
+        missing = [
+            choice.target
+            for choice in catalogue.choices()
+            if not _exists(digest, reference.configuration, choice.target, scale)
+        ]
+        if not missing:
+            return 0
+        file.seek(0)
+        submission = services.submit(
+            owner=owner,
+            file=file,
+            file_name=reference.path.name,
+            description=reference.description,
+            targets=missing,
+            configuration=reference.configuration,
+            scale=scale,
+            sessions=sessions,
+            trusted=reference.trusted,
+        )
+    return submission.runs.count()
+
+
+def _exists(digest: str, configuration: str, target: Target, scale: str) -> bool:
+    """Whether this binary was submitted on a target at the newest benchmark version."""
+    version = catalogue.benchmarks()[target.benchmark].version
+    return Run.objects.filter(
+        submission__blob_sha256=digest,
+        submission__configuration=configuration,
+        submission__deleted_at__isnull=True,
+        benchmark=target.benchmark,
+        benchmark_version=version,
+        instance=target.instance,
+        scale=scale,
+    ).exists()

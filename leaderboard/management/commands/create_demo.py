@@ -1,0 +1,56 @@
+"""Make the accounts of the embedded site: `python -m web.manage create_demo`."""
+
+from __future__ import annotations
+
+import os
+import secrets
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+from django.contrib.auth import get_user_model
+from django.core.management.base import BaseCommand
+
+from leaderboard.management.commands.add_reference import REFERENCE_USER
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+DEMO_USER = "demo"
+DEMO_PASSWORD_FILE = "demo-password"  # noqa: S105 - a file's name
+ORGANISER_PASSWORD_FILE = "organiser-password"  # noqa: S105 - a file's name
+
+
+class Command(BaseCommand):
+    """Make a contestant and an organiser; existing accounts keep their passwords."""
+
+    help = "Make the users demo (contestant) and keydrome (organiser) with passwords kept in var/."
+
+    def handle(self, *_args: object, **_options: object) -> None:
+        """Make both and say where their passwords are."""
+        accounts = (
+            (DEMO_USER, "KEYDROME_DEMO_PASSWORD", DEMO_PASSWORD_FILE, False),
+            (REFERENCE_USER, "KEYDROME_ORGANISER_PASSWORD", ORGANISER_PASSWORD_FILE, True),
+        )
+        for name, variable, file_name, organiser in accounts:
+            path = Path(settings.VAR_DIR) / file_name
+            user, created = _account(name, organiser=organiser)
+            if created or not user.has_usable_password():
+                password = os.environ.get(variable) or secrets.token_urlsafe(9)
+                user.set_password(password)
+                user.save(update_fields=["password"])
+                _write_secret(path, password)
+            self.stdout.write(f"user {name}: password in {path}")
+
+
+def _account(name: str, *, organiser: bool) -> tuple[User, bool]:
+    """Return the account of that name and whether it is new."""
+    return get_user_model().objects.get_or_create(
+        username=name, defaults={"is_staff": organiser, "is_superuser": organiser}
+    )
+
+
+def _write_secret(path: Path, secret: str) -> None:
+    """Write a password that only this user may read."""
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+        file.write(f"{secret}\n")

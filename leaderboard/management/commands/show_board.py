@@ -1,0 +1,97 @@
+"""Print leaderboards as text: `python -m web.manage show_board [SLUG...]`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.core.management.base import BaseCommand, CommandError
+
+from leaderboard import queries
+from leaderboard.boards import all_boards, board_named
+
+if TYPE_CHECKING:
+    from argparse import ArgumentParser
+
+    from leaderboard.models import BoardEntry
+    from leaderboard.queries import Standings
+
+HEAD = (
+    "rank",
+    "library",
+    "user",
+    "time ms",
+    "ratio",
+    "interval",
+    "deadlocks",
+    "failed",
+    "completed",
+    "jail",
+    "digest",
+)
+RIGHT = {"time ms", "ratio", "deadlocks", "failed", "completed"}
+
+
+class Command(BaseCommand):
+    """Print what the board pages show."""
+
+    help = "Print leaderboards as text."
+
+    def add_arguments(self, parser: ArgumentParser) -> None:
+        """Take the boards to print."""
+        parser.add_argument("slug", nargs="*", help="boards to print; default: all")
+
+    def handle(self, *_args: object, slug: list[str], **_options: object) -> None:
+        """Print one table per board."""
+        for name in slug or [board.slug for board in all_boards()]:
+            board = board_named(name)
+            if board is None:
+                known = ", ".join(board.slug for board in all_boards())
+                message = f"there is no board {name!r}; there are: {known}"
+                raise CommandError(message)
+            self.stdout.write("\n".join([*text_table(queries.standings(board)), ""]))
+
+
+def text_table(standings: Standings) -> list[str]:
+    """Return the lines of a board as text."""
+    board = standings.board
+    mark = "  PROVISIONAL: not at paper scale or too few sessions" if standings.provisional else ""
+    title = f"{board.title} ({board.benchmark} version {standings.benchmark_version}){mark}"
+    if not standings.rows:
+        return [title, "  nobody stands here yet"]
+    lines = [HEAD, *(_cells(row) for row in standings.rows)]
+    widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
+    aligned = [
+        "  ".join(
+            cell.rjust(width) if name in RIGHT else cell.ljust(width)
+            for name, cell, width in zip(HEAD, line, widths, strict=True)
+        ).rstrip()
+        for line in lines
+    ]
+    return [title, f"machine: {standings.machine_class}", *aligned]
+
+
+def _cells(row: BoardEntry) -> tuple[str, ...]:
+    """Return one row of the table."""
+    run = row.run
+    ranks = (
+        str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}-{row.rank_high}"
+    )
+    name = run.submission.description or run.submission.file_name
+    return (
+        ranks,
+        f"{name} [{row.configuration}]" if row.configuration else name,
+        row.user.get_username(),
+        _number(run.total_ms, "{:,.1f}"),
+        f"{row.score:.3f}",
+        f"{row.score_low:.3f}-{row.score_high:.3f}",
+        _number(run.deadlocks),
+        _number(run.transactions_failed),
+        _number(run.transactions_completed),
+        run.jail_level,
+        row.blob_sha256[:12],
+    )
+
+
+def _number(value: float | None, form: str = "{:,}") -> str:
+    """Return a number in words of the table; a dash when it is unknown."""
+    return "-" if value is None else form.format(value)

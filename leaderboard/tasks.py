@@ -1,0 +1,64 @@
+"""The one Celery task. A message only says "look into the table"; the rows say what is to be done."""
+
+from __future__ import annotations
+
+import logging
+from contextlib import ExitStack
+from functools import cache
+from typing import TYPE_CHECKING, Any
+
+from celery import shared_task
+from celery.signals import worker_shutting_down
+
+from leaderboard import bell, plotting, services
+from leaderboard.worker import SlotTakenError, Worker, hold_slot, something_waits, this_slot
+from runner.settings import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+_log = logging.getLogger(__name__)
+_held = ExitStack()
+_workers: list[Worker] = []
+
+
+@shared_task(name=bell.TASK, ignore_result=True)  # type: ignore[untyped-decorator,no-untyped-call]
+def doorbell(queue: str) -> None:
+    """Wake up: the bench queue works off one run, the results queue sweeps and draws."""
+    wake: dict[str, Callable[[], None]] = {bell.BENCH: _wake_bench, bell.RESULTS: _wake_results}
+    wake[queue]()
+
+
+def _wake_bench() -> None:
+    """Work off one run and ring again, so that Celery's limits and a warm shutdown hold per run."""
+    try:
+        worker = _this_worker()
+    except SlotTakenError as error:
+        _log.warning("%s", error)
+        return
+    if worker.run_one() and something_waits():
+        bell.ring(bell.BENCH)
+
+
+@cache
+def _this_worker() -> Worker:
+    """Return this process's worker, taking its slot until the process ends."""
+    number = load_settings().slot
+    _held.enter_context(hold_slot(number))
+    worker = Worker(this_slot(number))
+    worker.take_back()
+    _workers.append(worker)
+    return worker
+
+
+def _wake_results() -> None:
+    """Find lost runs and draw what is new."""
+    services.sweep()
+    plotting.draw_missing()
+
+
+@worker_shutting_down.connect  # type: ignore[untyped-decorator]
+def _stop_working(**_kwargs: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
+    """Give the run at hand back to the queue when Celery is told to stop."""
+    for worker in _workers:
+        worker.stop()
