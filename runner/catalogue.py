@@ -25,6 +25,7 @@ class Reference:
     description: str
     path: Path  # the built file, which may be missing
     needed: frozenset[str] = frozenset()  # shared objects that it may need beside the usual ones
+    trusted: bool = False  # whether it may indeed need them
 
 
 def reference_libraries(settings: Settings) -> list[Reference]:
@@ -39,9 +40,9 @@ def reference_libraries(settings: Settings) -> list[Reference]:
                 description=reader.text("description"),
                 path=settings.build / "lib" / "indexes" / f"{name}.so",
                 needed=frozenset(reader.texts("needed", required=False)),
+                trusted=reader.boolean("trusted", default=False),
             )
         )
-        reader.boolean("trusted", default=False)
         reader.text("source", default="")
         reader.end()
     return found
