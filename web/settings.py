@@ -200,6 +200,17 @@ CELERY_WORKER_CONCURRENCY = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
+# The results worker runs Celery's scheduler (-B). Both rings are also signs of life.
+CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
+CELERY_BEAT_SCHEDULE = {
+    f"ring {_queue}": {
+        "task": "leaderboard.doorbell",
+        "args": [_queue],
+        "schedule": KEYDROME_SWEEP_SECONDS,
+        "options": {"queue": _queue, "expires": KEYDROME_SWEEP_SECONDS},
+    }
+    for _queue in ("bench", "results")
+}
 if CELERY_BROKER_URL.startswith("filesystem:"):
     _folders = {
         "data_folder_in": BROKER_DIR / "messages",
