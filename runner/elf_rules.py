@@ -252,14 +252,16 @@ def _check_symbols(missing: list[str], symbols: list[Symbol]) -> Iterator[dict[s
         for symbol in symbols
         if symbol.defined and any(symbol.name.startswith(f"_Z{len(n)}{n}") for n in missing)
     ]
-    local = "compile without -fvisibility=hidden, or include keydrome/index.h, which exports them"
     if mangled:
         remedy = (
             f'the library has C++ names such as {mangled[0]}: declare the calls extern "C" '
             "(including keydrome/index.h does it)"
         )
     else:
-        remedy = f"define and export them ({local}); a bare structure exports {STRUCTURE_SYMBOL}"
+        remedy = (
+            "define and export them (no static, no -fvisibility=hidden, no version script that hides them); "
+            f"a bare structure exports {STRUCTURE_SYMBOL} instead"
+        )
     yield _refusal("missing_symbol", f"the library does not export {what}", remedy)
 
 

@@ -1,0 +1,86 @@
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runner.contract import Scale
+from runner.manifest import Kind, RequestError, find_benchmark, load_benchmarks, parse_benchmark
+from runner.strict import StrictError
+from runner.tests.samples import MANIFEST
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SAMPLE = parse_benchmark(MANIFEST, "sample")
+
+
+def changed(change: dict[str, Any]) -> str:
+    return json.dumps({**json.loads(MANIFEST), **change})
+
+
+def test_a_manifest_is_read_whole() -> None:
+    assert (SAMPLE.name, SAMPLE.version, SAMPLE.kind) == ("sample", 3, Kind.PERFORMANCE)
+    assert SAMPLE.metric is not None
+    assert SAMPLE.metric.name == "total_ms"
+    assert SAMPLE.limits[Scale.SMOKE].phase_timeout_ms == 1000
+    assert SAMPLE.resolve("small", Scale.SMOKE, {}) == {"threads": 4}
+    assert SAMPLE.resolve("small", Scale.SMOKE, {"threads": 256}) == {"threads": 256}
+
+
+@pytest.mark.parametrize(
+    ("instance", "scale", "overrides", "message"),
+    [
+        ("large", Scale.SMOKE, {}, "no instance 'large'; it has: small"),
+        ("small", Scale.PAPER, {}, "no scale 'paper'; it has: smoke"),
+        ("small", Scale.SMOKE, {"speed": 1}, "no parameter 'speed'; it has: threads"),
+        ("small", Scale.SMOKE, {"threads": 257}, "threads is 257, but sample allows 1 to 256"),
+        ("small", Scale.SMOKE, {"threads": 0}, "threads is 0, but sample allows 1 to 256"),
+    ],
+)
+def test_a_request_for_what_is_not_there_says_what_is(
+    instance: str, scale: Scale, overrides: dict[str, int], message: str
+) -> None:
+    with pytest.raises(RequestError, match=message):
+        SAMPLE.resolve(instance, scale, overrides)
+
+
+def test_an_unknown_benchmark_is_answered_with_the_known_ones() -> None:
+    with pytest.raises(RequestError, match="no benchmark 'other'; there are: sample"):
+        find_benchmark({"sample": SAMPLE}, "other")
+
+
+@pytest.mark.parametrize(
+    ("change", "message"),
+    [
+        ({"colour": "red"}, "unknown field 'colour'"),
+        ({"version": 0}, "0 is less than 1"),
+        ({"kind": "fun"}, "not one of correctness, performance"),
+        ({"metric": None}, "a performance benchmark needs one"),
+        ({"instances": {}}, "at least one is needed"),
+        ({"limits": {}}, "smoke is missing"),
+        ({"parameters": {}}, "every scale lists every parameter; look at: threads"),
+    ],
+)
+def test_an_unsound_manifest_is_refused(change: dict[str, Any], message: str) -> None:
+    with pytest.raises(StrictError, match=message):
+        parse_benchmark(changed(change), "sample")
+
+
+def test_an_instance_value_out_of_bounds_is_refused() -> None:
+    with pytest.raises(StrictError, match="out of the parameter's bounds"):
+        parse_benchmark(MANIFEST.replace('"threads": 4', '"threads": 400'), "sample")
+
+
+def test_the_name_is_the_folders(tmp_path: Path) -> None:
+    folder = tmp_path / "benchmarks" / "other"
+    folder.mkdir(parents=True)
+    (folder / "benchmark.json").write_text(MANIFEST)
+    with pytest.raises(StrictError, match="not the folder's"):
+        load_benchmarks(tmp_path)
+
+
+def test_a_repository_without_benchmarks_is_named(tmp_path: Path) -> None:
+    with pytest.raises(StrictError, match="is this a whole clone"):
+        load_benchmarks(tmp_path)

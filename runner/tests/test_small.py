@@ -1,0 +1,143 @@
+"""Settings, names, machine facts, working folders and slots."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from runner.machine import machine_facts
+from runner.settings import SettingsError, load_settings, parse_level
+from runner.slots import SlotsTakenError, hold_slot
+from runner.text import capped, display_name, printable
+from runner.work_folder import work_folder
+
+TEST_SLOT = 997
+
+
+def test_the_defaults_lie_in_the_repository() -> None:
+    settings = load_settings({})
+    assert (settings.root / "benchmarks").is_dir()
+    assert settings.build == settings.root / "build" / "release"
+    assert settings.var == settings.root / "var"
+
+
+def test_the_environment_decides(tmp_path: Path) -> None:
+    (tmp_path / "benchmarks").mkdir()
+    settings = load_settings(
+        {"KEYDROME_ROOT": str(tmp_path), "KEYDROME_SLOT": "7", "KEYDROME_CPUS": "0-1"}
+    )
+    assert (settings.root, settings.slot, settings.cpus) == (tmp_path.resolve(), 7, "0-1")
+    assert settings.missing_binaries() == [
+        tmp_path.resolve() / "build" / "release" / path
+        for path in (
+            "bin/referee",
+            "bin/player",
+            "bin/jail",
+            "lib/indexes/global_lock.so",
+            "lib/runtime/runtime.so",
+        )
+    ]
+
+
+@pytest.mark.parametrize("slot", ["-1", "1000", "one", "", "\u0663"])
+def test_a_slot_out_of_range_is_refused(slot: str) -> None:
+    with pytest.raises(SettingsError, match="a number from 0 to 999"):
+        load_settings({"KEYDROME_SLOT": slot})
+
+
+def test_a_wrong_root_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(SettingsError, match="set KEYDROME_ROOT"):
+        load_settings({"KEYDROME_ROOT": str(tmp_path)})
+
+
+def test_an_unknown_level_is_refused() -> None:
+    with pytest.raises(SettingsError, match="use full, weak, none"):
+        parse_level("strong")
+
+
+@given(st.text())
+def test_a_shown_name_is_one_short_line_without_a_folder(name: str) -> None:
+    shown = display_name(name)
+    assert 0 < len(shown) <= 80
+    assert "/" not in shown
+    assert shown.splitlines() == [shown]
+    assert shown.isprintable()
+
+
+@pytest.mark.parametrize(
+    ("name", "shown"),
+    [
+        ("a.so", "a.so"),
+        ("../../etc/passwd", "passwd"),
+        ("C:\\evil.so", "evil.so"),
+        ("line\nbreak.so", "line\ufffdbreak.so"),
+        ("\u202efos.exe", "\ufffdfos.exe"),
+        ("", "unnamed"),
+        ("///", "unnamed"),
+    ],
+)
+def test_odd_names(name: str, shown: str) -> None:
+    assert display_name(name) == shown
+
+
+def test_output_cannot_steer_a_terminal() -> None:
+    assert printable("red \x1b[31m\nnext\t\x07") == "red \ufffd[31m\nnext\t\ufffd"
+
+
+@given(st.text(max_size=300), st.integers(2, 100))
+def test_a_capped_text_keeps_both_ends(text: str, limit: int) -> None:
+    short = capped(text, limit)
+    if len(text) <= limit:
+        assert short == text
+    else:
+        assert short.startswith(text[: limit // 2])
+        assert short.endswith(text[-(limit // 2) :])
+        assert "left out]" in short
+
+
+def test_the_machine_class_is_stable_and_flat() -> None:
+    first, second = machine_facts(), machine_facts()
+    assert first["fingerprint"] == second["fingerprint"]
+    assert first["class"] == second["class"]
+    assert all(isinstance(value, str | int | float) for value in first.values())
+    assert first["cpus"] == len(os.sched_getaffinity(0))
+
+
+def test_a_working_folder_goes_with_its_job(tmp_path: Path) -> None:
+    with work_folder(tmp_path) as folder:
+        (folder / "file").write_text("x")
+        with work_folder(tmp_path) as other:
+            assert folder.is_dir()
+            assert folder != other
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_killed_job_leaves_a_folder_that_the_next_one_removes(tmp_path: Path) -> None:
+    script = (
+        "import os, signal, sys; from pathlib import Path; from runner.work_folder import work_folder\n"
+        "with work_folder(Path(sys.argv[1])) as folder:\n"
+        "    (folder / 'file').write_text('x'); os.kill(os.getpid(), signal.SIGKILL)\n"
+    )
+    root = Path(__file__).parents[2]
+    command = [sys.executable, "-c", script, str(tmp_path)]
+    assert subprocess.run(command, cwd=root, check=False).returncode == -9
+    assert len(list(tmp_path.iterdir())) == 2
+    with work_folder(tmp_path) as folder:
+        assert sorted(tmp_path.iterdir()) == [folder, folder.with_suffix(".lock")]
+
+
+def test_a_slot_has_one_holder_and_is_free_again() -> None:
+    with hold_slot(TEST_SLOT, TEST_SLOT) as slot:
+        assert slot == TEST_SLOT
+        with pytest.raises(SlotsTakenError, match="slot 997"), hold_slot(TEST_SLOT, TEST_SLOT):
+            pytest.fail("two holders of one slot")
+        with hold_slot(TEST_SLOT, TEST_SLOT + 1) as next_slot:
+            assert next_slot == TEST_SLOT + 1
+    with hold_slot(TEST_SLOT, TEST_SLOT) as slot:
+        assert slot == TEST_SLOT
