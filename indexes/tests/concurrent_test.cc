@@ -6,6 +6,7 @@
 #include <array>
 #include <atomic>
 #include <cstdint>
+#include <cstdlib>
 #include <functional>
 #include <latch>
 #include <random>
@@ -55,19 +56,21 @@ void in_threads(int count, const std::function<void(int)>& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
+int64_t number(const std::string& payload) { return std::strtoll(payload.c_str(), nullptr, 10); }
+
 // Adds `amount` to the number that is the only payload of the key.
 ErrCode add(const Handle& handle, TxnState* txn, const KeyValue& key, int64_t amount) {
   const Read read = handle.get(txn, key);
   if (read.code != SUCCESS) return read.code;
   ErrCode code = handle.erase(txn, key, read.payload);
   if (code != SUCCESS) return code;
-  return handle.insert(txn, key, std::to_string(std::stoll(read.payload) + amount));
+  return handle.insert(txn, key, std::to_string(number(read.payload) + amount));
 }
 
 ErrCode sum(const Handle& handle, TxnState* txn, int64_t* total, int* count) {
   Read read = handle.next(txn);
-  for (; read.code == SUCCESS; read = handle.next(txn)) {
-    *total += std::stoll(read.payload);
+  for (; read.code == SUCCESS && *count < kScanMax; read = handle.next(txn)) {
+    *total += number(read.payload);
     ++*count;
   }
   return read.code == DB_END ? SUCCESS : read.code;
@@ -176,7 +179,9 @@ TEST_P(RequiredConcurrent, ScansRepeatWhileOthersInsertAndDelete) {
         for (auto& scan : scans) {
           scan.clear();
           Read read = own.get(txn, own.key(kAccounts - 1));
-          for (; read.code == SUCCESS; read = own.next(txn)) scan.push_back(read);
+          for (; read.code == SUCCESS && scan.size() < kScanMax; read = own.next(txn)) {
+            scan.push_back(read);
+          }
           if (read.code != DB_END) return read.code;
         }
         return SUCCESS;

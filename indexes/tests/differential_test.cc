@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <random>
+#include <sstream>
 #include <string>
 #include <vector>
 
@@ -77,6 +78,7 @@ class Game {
 
   void begin() {
     saved_ = state_;
+    history_.clear();
     cursors_ = {};
     txn_.emplace();
   }
@@ -99,22 +101,38 @@ class Game {
     const uint64_t kind = random_() % 100;
     if (kind < 20) {
       const Read answer = handle.get(txn, key);
-      EXPECT_TRUE(index.accept_get(cursor, key, answer)) << "get " << show(key) << ": " << answer;
+      note(i, "get " + show(key), answer);
+      EXPECT_TRUE(index.accept_get(cursor, key, answer)) << history();
     } else if (kind < 55) {
       const Read answer = handle.next(txn);
-      EXPECT_TRUE(index.accept_next(cursor, answer)) << "getNext: " << answer;
+      note(i, "getNext", answer);
+      EXPECT_TRUE(index.accept_next(cursor, answer)) << history();
     } else if (kind < 80) {
       const ErrCode code = handle.insert(txn, key, payload);
-      EXPECT_TRUE(index.accept_insert(cursor, key, payload, code))
-          << "insert " << show(key) << ", \"" << payload << "\": " << code_name(code);
+      note(i, "insert " + show(key) + " \"" + payload + "\"", {code, {}, {}});
+      EXPECT_TRUE(index.accept_insert(cursor, key, payload, code)) << history();
     } else if (kind < 98) {
       const ErrCode code = handle.erase(txn, key, payload);
-      EXPECT_TRUE(index.accept_erase(cursor, key, payload, code))
-          << "delete " << show(key) << ", \"" << payload << "\": " << code_name(code);
+      note(i, "delete " + show(key) + " \"" + payload + "\"", {code, {}, {}});
+      EXPECT_TRUE(index.accept_erase(cursor, key, payload, code)) << history();
     } else {
       handle.reopen();
+      note(i, "reopen", {SUCCESS, {}, {}});
       cursors_[i] = {};
     }
+  }
+
+  void note(size_t index, const std::string& call, const Read& answer) {
+    std::ostringstream line;
+    line << "  index " << index << ": " << call << " -> " << answer << '\n';
+    history_.push_back(line.str());
+  }
+
+  // The calls since the last begin.
+  [[nodiscard]] std::string history() const {
+    std::string lines = "the last call is wrong:\n";
+    for (const std::string& line : history_) lines += line;
+    return lines;
   }
 
   void check_contents() {
@@ -122,7 +140,7 @@ class Game {
     for (size_t i = 0; i < kIndexes; ++i) {
       ModelCursor cursor;
       Read answer;
-      do {
+      do {  // ends: the model accepts no more records than it holds
         answer = handles_[i]->next(txn);
         ASSERT_TRUE(state_[i].accept_next(&cursor, answer)) << "final scan: " << answer;
       } while (answer.code == SUCCESS);
@@ -137,6 +155,7 @@ class Game {
   std::array<ModelIndex, kIndexes> state_, saved_;
   std::array<ModelCursor, kIndexes> cursors_;
   std::optional<Transaction> txn_;
+  std::vector<std::string> history_;
 };
 
 // The model is strict where the contract is only advisory: the cursor after an exact-pair delete and after reopening.

@@ -194,7 +194,8 @@ bool some_order_explains(KeyType type, const std::vector<Attempt>& attempts, con
 Contents read_all(const Handle& handle) {
   Contents contents;
   Transaction txn;
-  for (Read read = handle.next(txn); read.code == SUCCESS; read = handle.next(txn)) {
+  Read read = handle.next(txn);
+  for (int i = 0; read.code == SUCCESS && i < kScanMax; ++i, read = handle.next(txn)) {
     contents[read.key].insert(read.payload);
   }
   txn.commit();

@@ -1,0 +1,96 @@
+#include "indexes/berkeley/environment.h"
+
+#include <cstdint>
+
+namespace keydrome {
+namespace {
+
+constexpr uint32_t kMiB = 1u << 20;
+constexpr uint32_t kCacheBytes = 1024 * kMiB;  // a limit: memory is taken page by page
+constexpr uint32_t kCacheMutexes = 1024;
+constexpr uint32_t kLogBytes = 32 * kMiB;   // must hold what all open transactions wrote
+constexpr uint32_t kLogFileBytes = 8 * kMiB;  // the log is recycled in pieces of this size
+constexpr uint32_t kLocks = 400000;  // locks, and locked objects: a long scan holds one per page
+constexpr uint32_t kLockers = 4000;  // transactions and open cursors
+constexpr uint32_t kTransactions = 2000;
+constexpr uint32_t kPageBytes = 4096;
+
+// The youngest transaction is the victim, and a thread's repeated attempts gain priority (library.cc), so in every
+// circle somebody who cannot be chosen for ever gets through.
+int configure(DB_ENV* env) {
+  int error = env->set_cachesize(env, 0, kCacheBytes, 1);
+  if (error == 0) error = env->set_mp_mtxcount(env, kCacheMutexes);
+  if (error == 0) error = env->log_set_config(env, DB_LOG_IN_MEMORY, 1);
+  if (error == 0) error = env->set_lg_bsize(env, kLogBytes);
+  if (error == 0) error = env->set_lg_max(env, kLogFileBytes);
+  if (error == 0) error = env->set_lk_max_locks(env, kLocks);
+  if (error == 0) error = env->set_lk_max_objects(env, kLocks);
+  if (error == 0) error = env->set_lk_max_lockers(env, kLockers);
+  if (error == 0) error = env->set_lk_detect(env, DB_LOCK_YOUNGEST);
+  if (error == 0) error = env->set_tx_max(env, kTransactions);
+  if (error == 0) error = env->set_tmp_dir(env, ".");
+  return error;
+}
+
+}  // namespace
+
+ErrCode code_of(int error) {
+  switch (error) {
+    case 0:
+      return SUCCESS;
+    case DB_LOCK_DEADLOCK:
+    case DB_LOCK_NOTGRANTED:
+    case DB_LOG_BUFFER_FULL:
+      return DEADLOCK;
+    default:
+      return FAILURE;
+  }
+}
+
+Environment* Environment::open() {
+  DB_ENV* env = nullptr;
+  if (db_env_create(&env, 0) != 0) return nullptr;
+  constexpr uint32_t kFlags = DB_CREATE | DB_PRIVATE | DB_THREAD | DB_INIT_MPOOL | DB_INIT_LOCK |
+                              DB_INIT_LOG | DB_INIT_TXN;
+  if (configure(env) != 0 || env->open(env, nullptr, kFlags, 0) != 0) {
+    env->close(env, 0);
+    return nullptr;
+  }
+  return new Environment(env);
+}
+
+Environment* Environment::instance() {
+  static Environment* const environment = open();
+  return environment;
+}
+
+ErrCode Environment::create(KeyType type, const char* name) {
+  const std::lock_guard<std::mutex> guard(lock_);
+  const auto [entry, fresh] = directory_.try_emplace(name, Index{type, nullptr});
+  if (!fresh) return DB_EXISTS;
+  // Berkeley DB limits what a name may be; a number will do.
+  const std::string own_name = "index " + std::to_string(directory_.size());
+  DB* database = nullptr;
+  int error = db_create(&database, env_, 0);
+  if (error == 0) error = database->set_flags(database, DB_DUPSORT | DB_REVSPLITOFF);
+  if (error == 0) error = database->set_pagesize(database, kPageBytes);
+  if (error == 0) {
+    error = database->open(database, nullptr, nullptr, own_name.c_str(), DB_BTREE,
+                           DB_CREATE | DB_EXCL | DB_THREAD | DB_AUTO_COMMIT, 0);
+  }
+  if (error != 0) {
+    if (database != nullptr) database->close(database, 0);
+    directory_.erase(entry);
+    return FAILURE;
+  }
+  entry->second.database = database;
+  return SUCCESS;
+}
+
+Index* Environment::find(const char* name) {
+  const std::lock_guard<std::mutex> guard(lock_);
+  const auto entry = directory_.find(name);
+  return entry == directory_.end() ? nullptr : &entry->second;
+}
+
+}  // namespace keydrome

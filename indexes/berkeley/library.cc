@@ -1,0 +1,306 @@
+// The ten calls over Berkeley DB: a transaction is one of Berkeley DB's, which locks pages in two phases and keeps
+// read locks to the end (its default, degree 3), and an index is a B-tree whose pairs are sorted duplicates.
+//
+// A transaction that meets a deadlock is rolled back at once, so that the others go on before the client calls
+// abortTransaction; until then every call of it answers DEADLOCK.
+//
+// Auto-commit is a transaction around one call. Beside the thread's own open transaction it may not wait, because
+// nobody could see that it waits for itself: it answers DEADLOCK instead.
+//
+// Thread safety: handles and transactions live in their thread's Session and are touched by that thread only.
+#include <deque>
+#include <exception>
+#include <vector>
+
+#include "indexes/berkeley/environment.h"
+#include "indexes/berkeley/scan.h"
+#include "indexes/common/key_bytes.h"
+#include "keydrome/extensions.h"
+
+using keydrome::code_of;
+using keydrome::Environment;
+using keydrome::PairBytes;
+using keydrome::Scan;
+
+struct IdxState {
+  keydrome::Index* index = nullptr;  // nullptr: closed
+  Scan scan;                         // open in the thread's open transaction, or closed
+};
+
+struct TxnState {
+  ~TxnState() {
+    if (open) roll_back();  // the thread ended first: free its locks
+  }
+
+  // Closes the cursors. 0 or Berkeley DB's error.
+  int close_scans() {
+    int error = 0;
+    for (IdxState* handle : scans) {
+      const int close_error = handle->scan.close();
+      if (error == 0) error = close_error;
+    }
+    scans.clear();
+    return error;
+  }
+
+  // Ends Berkeley DB's transaction. 0 or its error.
+  int roll_back() {
+    int error = close_scans();
+    if (txn != nullptr) {
+      const int abort_error = txn->abort(txn);
+      if (error == 0) error = abort_error;
+      txn = nullptr;
+    }
+    return error;
+  }
+
+  // Passes the code of a call on. DEADLOCK rolls back and is remembered until the client aborts.
+  ErrCode note(ErrCode code) {
+    if (code == DEADLOCK) {
+      roll_back();
+      ++attempts;
+    }
+    return code;
+  }
+
+  bool open = false;
+  DB_TXN* txn = nullptr;   // nullptr in an open transaction: it met a deadlock
+  uint64_t writes = 0;     // calls so far that may have changed something
+  uint32_t attempts = 0;   // of this thread that met a deadlock since its last commit
+  std::vector<IdxState*> scans;  // handles whose scan is open
+};
+
+namespace {
+
+constexpr uint32_t kPriority = 100;  // Berkeley DB's default
+
+// What a thread has open. Closed handles are used again, so a second close of one is noticed, not a crash.
+struct Session {
+  std::deque<IdxState> handles;  // outlives the transaction, which closes their scans
+  std::vector<IdxState*> closed;
+  TxnState transaction;
+};
+
+Session& session() {
+  static thread_local Session instance;
+  return instance;
+}
+
+// Exceptions (std::bad_alloc is the only one that can occur) end here.
+template <typename Body>
+ErrCode guarded(Body body) {
+  try {
+    return body();
+  } catch (const std::exception&) {
+    return FAILURE;
+  }
+}
+
+bool is_open(const IdxState* handle) { return handle != nullptr && handle->index != nullptr; }
+
+// The open transaction that `txn` stands for, or nullptr.
+TxnState* own_transaction(TxnState* txn) {
+  TxnState& own = session().transaction;
+  return txn == &own && own.open ? &own : nullptr;
+}
+
+// Runs body(DB_TXN*), which returns an ErrCode, in a transaction of its own.
+template <typename Body>
+ErrCode auto_commit(Body body) {
+  DB_TXN* txn = nullptr;
+  const bool may_wait = !session().transaction.open;
+  const int error = Environment::instance()->begin(may_wait, &txn);
+  if (error != 0) return code_of(error);
+  const ErrCode code = body(txn);
+  if (code == DEADLOCK || code == FAILURE) {
+    txn->abort(txn);
+    return code;
+  }
+  const int commit_error = txn->commit(txn, 0);
+  return commit_error != 0 ? code_of(commit_error) : code;
+}
+
+// Runs a write in the client's transaction, or in one of its own.
+template <typename Body>
+ErrCode write(TxnState* txn, Body body) {
+  return guarded([&] {
+    if (txn == nullptr) return auto_commit(body);
+    TxnState* const own = own_transaction(txn);
+    if (own == nullptr) return TXN_DNE;
+    if (own->txn == nullptr) return DEADLOCK;
+    ++own->writes;
+    return own->note(body(own->txn));
+  });
+}
+
+// Runs body(Scan&, writes), which returns Berkeley DB's number; `missing` is the code for DB_NOTFOUND.
+template <typename Body>
+ErrCode read(IdxState* handle, TxnState* txn, ErrCode missing, Body body) {
+  const auto code = [missing](int error) {
+    return error == DB_NOTFOUND ? missing : code_of(error);
+  };
+  return guarded([&] {
+    if (txn == nullptr) {
+      return auto_commit([&](DB_TXN* own) {
+        Scan scan;
+        int error = scan.open(*handle->index, own);
+        if (error == 0) error = body(scan, uint64_t{0});
+        const int close_error = scan.is_open() ? scan.close() : 0;
+        return code(error != 0 ? error : close_error);
+      });
+    }
+    TxnState* const own = own_transaction(txn);
+    if (own == nullptr) return TXN_DNE;
+    if (own->txn == nullptr) return DEADLOCK;
+    if (!handle->scan.is_open()) {
+      own->scans.push_back(handle);
+      const int error = handle->scan.open(*handle->index, own->txn);
+      if (error != 0) return own->note(code_of(error));
+    }
+    return own->note(code(body(handle->scan, own->writes)));
+  });
+}
+
+}  // namespace
+
+const char* keydrome_describe(void) { return "berkeley: Berkeley DB 5.3, in memory"; }
+
+ErrCode create(KeyType type, char* name) {
+  if (name == nullptr || (type != SHORT && type != INT && type != VARCHAR)) return FAILURE;
+  return guarded([&] {
+    Environment* const environment = Environment::instance();
+    return environment == nullptr ? FAILURE : environment->create(type, name);
+  });
+}
+
+ErrCode openIndex(const char* name, IdxState** idxState) {
+  if (name == nullptr || idxState == nullptr) return FAILURE;
+  return guarded([&] {
+    Environment* const environment = Environment::instance();
+    if (environment == nullptr) return FAILURE;
+    keydrome::Index* const index = environment->find(name);
+    if (index == nullptr) return DB_DNE;
+    Session& own = session();
+    if (own.closed.empty()) {
+      own.closed.reserve(own.handles.size() + 1);  // so that closeIndex cannot fail
+      own.closed.push_back(&own.handles.emplace_back());
+    }
+    *idxState = own.closed.back();
+    own.closed.pop_back();
+    (*idxState)->index = index;
+    return SUCCESS;
+  });
+}
+
+ErrCode closeIndex(IdxState* idxState) {
+  if (!is_open(idxState)) return DB_DNE;
+  Session& own = session();
+  idxState->index = nullptr;
+  own.closed.push_back(idxState);
+  if (!idxState->scan.is_open()) return SUCCESS;
+  std::erase(own.transaction.scans, idxState);
+  const int error = idxState->scan.close();
+  // The handle is closed in any case; a transaction that met a deadlock here says so at its next call.
+  if (error != 0) own.transaction.note(DEADLOCK);
+  return SUCCESS;
+}
+
+ErrCode beginTransaction(TxnState** txn) {
+  if (txn == nullptr) return FAILURE;
+  return guarded([&] {
+    TxnState& own = session().transaction;
+    if (own.open) return TXN_EXISTS;
+    Environment* const environment = Environment::instance();
+    if (environment == nullptr) return FAILURE;
+    int error = environment->begin(true, &own.txn);
+    if (error == 0 && own.attempts > 0) {
+      error = own.txn->set_priority(own.txn, kPriority + own.attempts);
+    }
+    if (error != 0) {
+      own.roll_back();
+      return FAILURE;
+    }
+    own.open = true;
+    own.writes = 0;
+    *txn = &own;
+    return SUCCESS;
+  });
+}
+
+ErrCode abortTransaction(TxnState* txn) {
+  TxnState* const own = own_transaction(txn);
+  if (own == nullptr) return TXN_DNE;
+  own->open = false;
+  return own->roll_back() == 0 ? SUCCESS : FAILURE;
+}
+
+ErrCode commitTransaction(TxnState* txn) {
+  TxnState* const own = own_transaction(txn);
+  if (own == nullptr) return TXN_DNE;
+  if (own->txn == nullptr || own->close_scans() != 0) return own->note(DEADLOCK);
+  DB_TXN* const inner = own->txn;
+  own->txn = nullptr;
+  const int error = inner->commit(inner, 0);  // ends the transaction in any case
+  if (error != 0) return own->note(code_of(error));
+  own->open = false;
+  own->attempts = 0;
+  return SUCCESS;
+}
+
+ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
+  if (!is_open(idxState)) return DB_DNE;
+  keydrome::KeyBytes key;
+  if (record == nullptr || !keydrome::encode_key(idxState->index->type, record->key, &key)) {
+    return FAILURE;
+  }
+  return read(idxState, txn, KEY_NOTFOUND, [&](Scan& scan, uint64_t writes) {
+    const int error = scan.get(key, writes);
+    if (error == 0) keydrome::copy_payload(scan.pair().payload_view(), record->payload);
+    return error;
+  });
+}
+
+ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
+  if (!is_open(idxState)) return DB_DNE;
+  if (record == nullptr) return FAILURE;
+  return read(idxState, txn, DB_END, [&](Scan& scan, uint64_t writes) {
+    const int error = scan.next(writes);
+    if (error != 0) return error;
+    keydrome::decode_key(idxState->index->type, scan.pair().key.view(), &record->key);
+    keydrome::copy_payload(scan.pair().payload_view(), record->payload);
+    return 0;
+  });
+}
+
+ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {
+  if (!is_open(idxState)) return DB_DNE;
+  const std::string_view bytes = keydrome::payload_view(payload);
+  PairBytes pair;
+  if (k == nullptr || bytes.data() == nullptr ||
+      !keydrome::encode_key(idxState->index->type, *k, &pair.key)) {
+    return FAILURE;
+  }
+  pair.set_payload(bytes);
+  return write(txn, [&](DB_TXN* inner) {
+    const int error = keydrome::put_pair(*idxState->index, inner, pair);
+    return error == DB_KEYEXIST ? ENTRY_EXISTS : code_of(error);
+  });
+}
+
+ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
+  if (!is_open(idxState)) return DB_DNE;
+  PairBytes pair;
+  if (record == nullptr || !keydrome::encode_key(idxState->index->type, record->key, &pair.key)) {
+    return FAILURE;
+  }
+  const std::string_view payload = keydrome::payload_view(record->payload);
+  if (payload.data() == nullptr) return FAILURE;
+  pair.set_payload(payload);
+  return write(txn, [&](DB_TXN* inner) {
+    const keydrome::Index& index = *idxState->index;
+    const int error = payload.empty() ? keydrome::delete_key(index, inner, pair.key)
+                                      : keydrome::delete_pair(index, inner, pair);
+    if (error == DB_NOTFOUND) return payload.empty() ? KEY_NOTFOUND : ENTRY_DNE;
+    return code_of(error);
+  });
+}

@@ -1,0 +1,117 @@
+#include "indexes/berkeley/scan.h"
+
+#include <cstring>
+
+namespace keydrome {
+namespace {
+
+DBT buffer(char* bytes, uint32_t size, uint32_t capacity) {
+  DBT thing;
+  std::memset(&thing, 0, sizeof(thing));
+  thing.data = bytes;
+  thing.size = size;
+  thing.ulen = capacity;
+  thing.flags = DB_DBT_USERMEM;
+  return thing;
+}
+
+DBT key_of(KeyBytes& key) { return buffer(key.bytes.data(), key.size, MAX_VARCHAR_LEN); }
+DBT payload_of(PairBytes& pair) {
+  return buffer(pair.payload.data(), pair.payload_size, MAX_PAYLOAD_LEN);
+}
+
+}  // namespace
+
+void PairBytes::set_payload(std::string_view bytes) {
+  std::memcpy(payload.data(), bytes.data(), bytes.size());
+  payload_size = static_cast<uint32_t>(bytes.size());
+}
+
+int Scan::open(const Index& index, DB_TXN* txn) {
+  place_ = Place::kStart;
+  return index.database->cursor(index.database, txn, &cursor_, 0);
+}
+
+int Scan::close() {
+  DBC* const cursor = cursor_;
+  cursor_ = nullptr;
+  return cursor == nullptr ? 0 : cursor->close(cursor);
+}
+
+int Scan::read(uint32_t flags) {
+  PairBytes answer = pair_;
+  DBT key = key_of(answer.key);
+  DBT payload = payload_of(answer);
+  const int error = cursor_->get(cursor_, &key, &payload, flags);
+  if (error != 0) return error;
+  answer.key.size = key.size;
+  answer.payload_size = payload.size;
+  pair_ = answer;
+  return 0;
+}
+
+int Scan::get(const KeyBytes& key, uint64_t writes) {
+  pair_.key = key;
+  const int error = read(DB_SET);
+  place_ = error == 0 ? Place::kAtPair : Place::kAfterKey;
+  writes_ = writes;
+  return error;
+}
+
+int Scan::next(uint64_t writes) {
+  int error = 0;
+  if (place_ == Place::kStart) {
+    error = read(DB_FIRST);
+  } else if (place_ == Place::kAtPair && writes == writes_) {
+    error = read(DB_NEXT);
+  } else {
+    const PairBytes last = pair_;
+    error = place_ == Place::kAtPair ? seek_behind_pair() : seek_behind_key();
+    if (error != 0) pair_ = last;  // a search may have passed pairs that come before the place
+  }
+  if (error != 0) return error;
+  place_ = Place::kAtPair;
+  writes_ = writes;
+  return 0;
+}
+
+int Scan::seek_behind_pair() {
+  const PairBytes last = pair_;
+  // The first pair of this key that is not smaller. Where the last pair was deleted while a cursor stood on it,
+  // Berkeley DB may stop at a smaller one, so what it answers is only taken as a place to go on from.
+  int error = read(DB_GET_BOTH_RANGE);
+  while (error == 0 && pair_.payload_view() <= last.payload_view()) error = read(DB_NEXT_DUP);
+  return error == DB_NOTFOUND ? seek_behind_key() : error;
+}
+
+int Scan::seek_behind_key() {
+  const KeyBytes key = pair_.key;  // every read so far was under this key
+  const int error = read(DB_SET_RANGE);
+  if (error != 0 || pair_.key.view() != key.view()) return error;
+  return read(DB_NEXT_NODUP);
+}
+
+int put_pair(const Index& index, DB_TXN* txn, PairBytes& pair) {
+  DBT key = key_of(pair.key);
+  DBT payload = payload_of(pair);
+  return index.database->put(index.database, txn, &key, &payload, DB_NODUPDATA);
+}
+
+int delete_pair(const Index& index, DB_TXN* txn, PairBytes& pair) {
+  DBC* cursor = nullptr;
+  int error = index.database->cursor(index.database, txn, &cursor, 0);
+  if (error != 0) return error;
+  DBT key = key_of(pair.key);
+  DBT payload = payload_of(pair);
+  error = cursor->get(cursor, &key, &payload, DB_GET_BOTH | DB_RMW);
+  if (error == 0) error = cursor->del(cursor, 0);
+  const int close_error = cursor->close(cursor);
+  return error != 0 ? error : close_error;
+}
+
+int delete_key(const Index& index, DB_TXN* txn, KeyBytes& key) {
+  DBT thing = key_of(key);
+  return index.database->del(index.database, txn, &thing, 0);
+}
+
+}  // namespace keydrome
