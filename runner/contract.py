@@ -76,7 +76,7 @@ class Progress:
 
     session: int
     sessions: int
-    role: str  # "waiting", "inspection", "candidate" or "control"
+    role: str  # "inspection", "candidate" or "control"
     phase: str
     fraction: float
 

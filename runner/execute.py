@@ -7,8 +7,6 @@ Cancelled when the beat function asks for it, and what Python raises when the ma
 from __future__ import annotations
 
 import shutil
-import time
-from contextlib import ExitStack, contextmanager
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -30,21 +28,19 @@ from runner.manifest import RequestError, find_benchmark, load_benchmarks
 from runner.order import Order, make_target
 from runner.series import SeriesResult, run_series
 from runner.settings import Settings, load_settings
-from runner.slots import SlotsTakenError, hold_slot
 from runner.store import BlobStore, StoreError
 from runner.strict import StrictError
 from runner.text import capped
 from runner.work_folder import work_folder
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
     from pathlib import Path
 
     Beat = Callable[[Progress], bool]
 
 LOG_CHARACTERS_MAX = 60_000
 _FILE_NAME = "library.so"
-_SLOT_POLL_SECONDS = 0.5
 
 
 class StaleHarnessError(Exception):
@@ -55,13 +51,13 @@ def execute(job: Job, beat: Beat, settings: Settings | None = None) -> RunReport
     """Run a job and return what happened.
 
     `beat` is called at least once a second while sessions run (inspection may take longer, at most 10 s) and returns
-    False to cancel; then Cancelled is raised, and nothing of the job runs any more. Waits, beating, while another
-    process of this machine uses the settings' jail slot.
+    False to cancel; then Cancelled is raised, and nothing of the job runs any more. The caller holds the settings' jail
+    slot (slots.hold_slot) meanwhile.
     """
     settings = settings or load_settings()
     started = _now()
     facts: LibraryFacts | None = None
-    with _wait_for_slot(job, settings.slot, beat), work_folder(settings.work) as folder:
+    with work_folder(settings.work) as folder:
         try:
             order = _order(job, settings)
             file = folder / _FILE_NAME
@@ -138,21 +134,6 @@ def session_log(sessions: tuple[Session, ...]) -> str:
         if output:
             lines.append(f"--- {name} of session {len(sessions)} ---\n{output}")
     return capped("\n".join(lines), LOG_CHARACTERS_MAX)
-
-
-@contextmanager
-def _wait_for_slot(job: Job, slot: int, beat: Beat) -> Iterator[None]:
-    while True:
-        with ExitStack() as stack:
-            try:
-                stack.enter_context(hold_slot(slot, slot))
-            except SlotsTakenError:
-                if not beat(Progress(0, len(job.seeds), "waiting", "waiting for the slot", 0.0)):
-                    raise Cancelled from None
-                time.sleep(_SLOT_POLL_SECONDS)
-                continue
-            yield
-            return
 
 
 def _order(job: Job, settings: Settings) -> Order:
