@@ -21,6 +21,14 @@ enum class Receive {
   kMalformed,  // a message of another size came
 };
 
+// A message of that type with everything else zero.
+inline Message make_message(MessageType type) {
+  Message message{};
+  message.version = kProtocolVersion;
+  message.type = type;
+  return message;
+}
+
 // Sends `message` with `fds`; never raises SIGPIPE. False when the peer is gone or, for a non-blocking socket, takes
 // nothing now.
 bool send_message(int socket, const Message& message, std::span<const int> fds = {});

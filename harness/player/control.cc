@@ -14,9 +14,7 @@ MessageType Control::receive() {
 
 void Control::send(MessageType type, Address about, uint32_t round, uint32_t status,
                    std::string_view text) const {
-  Message message{};
-  message.version = kProtocolVersion;
-  message.type = type;
+  Message message = make_message(type);
   message.nonce = about.nonce;
   message.phase = about.phase;
   message.round = round;

@@ -90,7 +90,7 @@ class Conductor {
     const bool complete = start() && load() && play_phases();
     if (complete) {
       facts_.stage = Stage::kComplete;
-      send({.version = kProtocolVersion, .type = MessageType::kEnd});
+      send(make_message(MessageType::kEnd));
     }
     if (jail_) {
       // An end that the player brought about itself must not be mistaken for our kill.
@@ -148,7 +148,7 @@ class Conductor {
   bool load() {
     facts_.stage = Stage::kLoading;
     report({{"event", "loading"}});
-    Message message{.version = kProtocolVersion, .type = MessageType::kLoad};
+    Message message = make_message(MessageType::kLoad);
     constexpr std::string_view kLibraryInside = "/library.so";
     kLibraryInside.copy(message.text, kLibraryInside.size());
     const std::string configuration = configuration_text(options_.plan.library);
@@ -189,9 +189,11 @@ class Conductor {
     if (Result<void> built = rounds.build_ahead(); !built) {
       return stop(Stop::kNotStarted, built.error().message);
     }
-    PhaseFacts facts{.name = phase.name, .timed = phase.timed};
+    PhaseFacts facts;
+    facts.name = phase.name;
+    facts.timed = phase.timed;
     facts.threads = static_cast<uint32_t>(phase.threads.size());
-    Message go{.version = kProtocolVersion, .type = MessageType::kGo};
+    Message go = make_message(MessageType::kGo);
     go.nonce = fresh_nonce();
     go.phase = index;
     go.flags = index == 0 ? kGoHasPools : 0;
@@ -233,7 +235,7 @@ class Conductor {
       }
       Result<UniqueFd> round = rounds.take();
       if (!round) return stop(Stop::kNotStarted, round.error().message);
-      Message answer{.version = kProtocolVersion, .type = MessageType::kRound};
+      Message answer = make_message(MessageType::kRound);
       answer.nonce = go.nonce;
       answer.phase = go.phase;
       answer.round = message.round + 1;

@@ -1,0 +1,167 @@
+#include "harness/referee/verdict.h"
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+
+#include "harness/protocol.h"
+
+namespace keydrome {
+namespace {
+
+constexpr int kJailFailed = 2;
+constexpr int kJailRefused = 3;
+// The player's clock may differ from the referee's by scheduling, never by this.
+constexpr uint64_t kClockSlackNs = 50'000'000;
+constexpr uint64_t kClockSlackDivisor = 10;
+
+std::string where(const RunFacts& facts) {
+  switch (facts.stage) {
+    case Stage::kStarting:
+      return "before the library was loaded";
+    case Stage::kLoading:
+      return "while the library was loaded";
+    case Stage::kPlaying:
+      return "after " + std::to_string(facts.phases.size()) + " phases had ended";
+    case Stage::kComplete:
+      break;
+  }
+  return "at the end";
+}
+
+// The jail's own word on what killed the program, when it names a limit.
+bool decide_by_limits(const RunFacts& facts, Verdict& verdict) {
+  const std::string_view status = facts.jail.text("status");
+  if (status == "out_of_memory" || facts.jail.number("oom_kills").value_or(0) > 0) {
+    verdict = {"out_of_memory", "the memory limit was reached " + where(facts)};
+  } else if (status == "timed_out") {
+    verdict = {"timed_out", "the time limit of the whole session was reached " + where(facts)};
+  } else if (status == "cpu_exceeded") {
+    verdict = {"timed_out", "the CPU time limit was reached " + where(facts)};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::string signal_name(int64_t number) {
+  const char* name = sigabbrev_np(static_cast<int>(number));
+  return name == nullptr ? std::to_string(number) : std::string("SIG") + name;
+}
+
+Verdict decide_closed(const RunFacts& facts) {
+  const std::string_view status = facts.jail.text("status");
+  if (facts.stage == Stage::kStarting) {
+    const std::string_view error = facts.jail.text("error");
+    return {"infrastructure", "the player did not start" +
+                                  (error.empty() ? std::string() : ": " + std::string(error))};
+  }
+  if (status == "signaled") {
+    return {"crashed", "ended by " + signal_name(facts.jail.number("signal").value_or(0)) + " " +
+                           where(facts)};
+  }
+  if (status == "exited") {
+    return {"crashed", "the process ended itself with exit code " +
+                           std::string(facts.jail.text("exit_code")) + " " + where(facts)};
+  }
+  return {"failed", "the library closed the control channel " + where(facts)};
+}
+
+Verdict decide_load_failure(const RunFacts& facts) {
+  switch (facts.load_status) {
+    case kLoadNotConfigured:
+      return {"unsupported", facts.detail};
+    case kLoadNotTightened:
+      return {"refused", "the jail could not be tightened after loading: " + facts.detail};
+    case kLoadNotOpened:
+      return {"failed", "the library cannot be loaded: " + facts.detail};
+    default:
+      return {"failed", facts.detail};
+  }
+}
+
+Verdict decide_stop(const RunFacts& facts) {
+  switch (facts.stop) {
+    case Stop::kNotStarted:
+      return {"infrastructure", facts.detail};
+    case Stop::kClosed:
+      return decide_closed(facts);
+    case Stop::kDeadline:
+      if (facts.stage == Stage::kStarting) return {"infrastructure", facts.detail};
+      return {"timed_out", facts.detail};
+    case Stop::kLoadFailed:
+      return decide_load_failure(facts);
+    case Stop::kPlayerFailed:
+      return {"crashed", facts.detail};
+    case Stop::kViolation:
+    case Stop::kException:
+    case Stop::kBadOutcome:
+    case Stop::kNone:
+      break;
+  }
+  return {"failed", facts.detail};
+}
+
+int rank(std::string_view level) { return level == "full" ? 2 : level == "weak" ? 1 : 0; }
+
+void add_clock_findings(const RunFacts& facts, const std::string& suite, Findings& findings) {
+  for (const PhaseFacts& phase : facts.phases) {
+    const uint64_t inside_ns = phase.player_ns.value_or(phase.wall_ns);
+    const uint64_t apart_ns =
+        std::max(inside_ns, phase.wall_ns) - std::min(inside_ns, phase.wall_ns);
+    if (apart_ns <= std::max(kClockSlackNs, phase.wall_ns / kClockSlackDivisor)) continue;
+    findings.add({suite, "clock_disagrees", Severity::kAdvisory,
+                  "phase " + phase.name + " took " + std::to_string(phase.wall_ns) +
+                      " ns by the referee's clock and " + std::to_string(inside_ns) +
+                      " ns by the clock inside the jail; the referee's counts"});
+  }
+}
+
+}  // namespace
+
+std::string jail_level(const JailEnd& jail) {
+  const std::string_view level = jail.text("level");
+  return level == "full" || level == "weak" ? std::string(level) : "none";
+}
+
+void add_fact_findings(const RunFacts& facts, const std::string& suite, Findings& findings) {
+  add_clock_findings(facts, suite, findings);
+  const auto add = [&](const char* name) {
+    findings.add({suite, name, Severity::kRequired, facts.detail});
+  };
+  if (facts.stop == Stop::kViolation) add("protocol_violation");
+  if (facts.stop == Stop::kException) add("exception");
+  if (facts.stop == Stop::kBadOutcome) add("damaged_outcome");
+  if (facts.stop == Stop::kLoadFailed && facts.load_status == kLoadSymbolMissing) {
+    add("missing_symbol");
+  }
+  if (facts.stop == Stop::kLoadFailed && facts.load_status == kLoadNotOpened) add("not_loadable");
+}
+
+Verdict decide(const RunFacts& facts, const Findings& findings, const std::string& required_level) {
+  const std::string level = jail_level(facts.jail);
+  if (facts.jail.exited && facts.jail.exit_code == kJailRefused) {
+    return {"refused", "this machine gives less isolation than the plan requires (" +
+                           required_level + "): " + std::string(facts.jail.text("error"))};
+  }
+  if (facts.jail.exited && facts.jail.exit_code == kJailFailed) {
+    return {"infrastructure", "the jail failed: " + std::string(facts.jail.text("error"))};
+  }
+  if (facts.stop != Stop::kNotStarted && !facts.jail.exited) {
+    return {"infrastructure", "the jail did not end and had to be killed"};
+  }
+  if (facts.stop != Stop::kNotStarted && rank(level) < rank(required_level)) {
+    return {"refused", "the jail gave " + level + " isolation, and " + required_level +
+                           " is required"};
+  }
+  Verdict verdict;
+  if (decide_by_limits(facts, verdict)) return verdict;
+  if (facts.stop != Stop::kNone) return decide_stop(facts);
+  if (!findings.failed()) return {"passed", ""};
+  for (const Finding& finding : findings.list()) {
+    if (finding.severity == Severity::kRequired) return {"failed", finding.detail};
+  }
+  return {"failed", "a required check failed"};
+}
+
+}  // namespace keydrome
