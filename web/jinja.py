@@ -15,12 +15,16 @@ from jinja2 import Environment, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
+from leaderboard.boards import all_boards
+
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
 UNKNOWN = "\N{EN DASH}"  # what a table shows where a number does not exist
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
-MARKDOWN_TAGS = set("a blockquote br code em h2 h3 h4 hr li ol p pre strong ul".split())
+MARKDOWN_TAGS = frozenset(
+    "a blockquote br code em h2 h3 h4 hr li ol p pre strong ul".split()  # noqa: SIM905 - as a list it fills a page
+)
 SHORT_DIGEST = 12
 
 _markdown = MarkdownIt("commonmark", {"html": False})
@@ -30,7 +34,7 @@ def markdown(text: str) -> Markup:
     """Return CommonMark as safe HTML: raw HTML is shown as text, and only plain tags and http(s) links survive."""
     html = nh3.clean(
         _markdown.render(text),
-        tags=MARKDOWN_TAGS,
+        tags=set(MARKDOWN_TAGS),
         attributes={"a": {"href"}},
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener nofollow",
@@ -55,6 +59,11 @@ def ratio(value: float | None) -> str:
     return number(value, 3)
 
 
+def rank_range(low: int, high: int) -> str:
+    """Return the rank, or the range of ranks that the measurements cannot tell apart."""
+    return str(low) if low == high else f"{low}\N{EN DASH}{high}"
+
+
 def nanoseconds(value: float | None) -> str:
     """Return a latency with the unit in which it reads best."""
     if value is None:
@@ -65,6 +74,11 @@ def nanoseconds(value: float | None) -> str:
     return f"{value / 1e9:.3g}{NARROW_SPACE}s"
 
 
+def microseconds(value: float | None) -> str:
+    """Return a time given in microseconds with the unit in which it reads best."""
+    return nanoseconds(None if value is None else value * 1e3)
+
+
 def size(value: float | None) -> str:
     """Return a number of bytes in binary units."""
     if value is None:
@@ -72,9 +86,18 @@ def size(value: float | None) -> str:
     scaled = float(value)
     for unit in ("B", "KiB", "MiB", "GiB"):
         if scaled < 1024 or unit == "GiB":  # noqa: PLR2004 - bytes per KiB
-            return f"{scaled:.0f}{NARROW_SPACE}{unit}" if unit == "B" else f"{scaled:.1f}{NARROW_SPACE}{unit}"
+            return (
+                f"{scaled:.0f}{NARROW_SPACE}{unit}"
+                if unit == "B"
+                else f"{scaled:.1f}{NARROW_SPACE}{unit}"
+            )
         scaled /= 1024
     raise AssertionError(value)
+
+
+def upload_limit() -> str:
+    """Return how large an upload may be, in words."""
+    return size(settings.KEYDROME_UPLOAD_BYTES)
 
 
 def moment(value: datetime | None) -> str:
@@ -90,7 +113,9 @@ def day(value: datetime | None) -> str:
 def printable(text: str) -> str:
     """Return untrusted text fit for one line: control and direction characters become a visible replacement."""
     return "".join(
-        "\N{REPLACEMENT CHARACTER}" if unicodedata.category(sign) in {"Cc", "Cf", "Zl", "Zp"} else sign
+        "\N{REPLACEMENT CHARACTER}"
+        if unicodedata.category(sign) in {"Cc", "Cf", "Zl", "Zp"}
+        else sign
         for sign in text
     )
 
@@ -116,6 +141,7 @@ FILTERS: Mapping[str, Any] = {
     "ms": milliseconds,
     "ratio": ratio,
     "ns": nanoseconds,
+    "us": microseconds,
     "bytes": size,
     "moment": moment,
     "day": day,
@@ -127,11 +153,16 @@ FILTERS: Mapping[str, Any] = {
 
 def environment(**options: Any) -> Environment:  # noqa: ANN401 - what Django's backend hands on
     """Build the environment; unknown names are errors, never empty strings."""
-    built = Environment(
+    built = Environment(  # noqa: S701 - Django's backend asks for autoescape in `options`
         **{**options, "undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     )
     built.filters.update(FILTERS)
     built.globals.update(
-        static=static, url=url, now=timezone.now, upload_bytes=lambda: settings.KEYDROME_UPLOAD_BYTES
+        static=static,
+        url=url,
+        now=timezone.now,
+        upload_limit=upload_limit,
+        boards=all_boards,
+        rank_range=rank_range,
     )
     return built

@@ -151,19 +151,19 @@ STORAGES = {
 
 STATIC_URL = "static/"
 STATIC_ROOT = VAR_DIR / "static"
+STATIC_ROOT.mkdir(exist_ok=True)
 
 LANGUAGE_CODE = "en"
 TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 
-# What the leaderboard asks of runs. The embedded demo sets smoke and 3; such entries are marked
-# provisional.
-KEYDROME_SCALE = env.str("KEYDROME_SCALE", default="paper")
-KEYDROME_SESSIONS = env.int("KEYDROME_SESSIONS", default=15)
-# Overrides the scales that every board.json accepts, for example "smoke" in the embedded demo;
-# empty: as the board says.
+# Overrides the scales that every board.json accepts, for example "smoke" in the embedded demo, and
+# marks every entry provisional; empty: as the board says.
 KEYDROME_BOARD_SCALE = env.str("KEYDROME_BOARD_SCALE", default="")
+# What is asked of a submission's runs.
+KEYDROME_SCALE = env.str("KEYDROME_SCALE", default=KEYDROME_BOARD_SCALE or "paper")
+KEYDROME_SESSIONS = env.int("KEYDROME_SESSIONS", default=3 if KEYDROME_BOARD_SCALE else 15)
 
 # Queue timing in seconds. A lease must outlive several heartbeats; the sweep finds it at most one
 # period late.

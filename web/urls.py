@@ -1,8 +1,22 @@
-"""Addresses of the site."""
+"""Addresses of the site. Each part of the site has its own list."""
 
 from django.contrib import admin
-from django.urls import path
+from django.urls import include, path
+
+from web.pages import views as pages
 
 urlpatterns = [
+    path("", pages.home, name="home"),
+    path("about/", pages.about, name="about"),
+    path("news/", pages.announcements, name="announcements"),
+    path("status/", pages.status, name="status"),
+    path("account/", pages.account, name="account"),
+    path("account/", include("allauth.urls")),
+    path("boards/", include("web.boards.urls")),
+    path("", include("web.submissions.urls")),
     path("admin/", admin.site.urls),
 ]
+
+handler403 = "web.pages.errors.forbidden"
+handler404 = "web.pages.errors.not_found"
+handler500 = "web.pages.errors.server_error"

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from django.conf import settings
+from django.http import HttpResponse
 from django.shortcuts import render
 from django.template import engines
-from django.http import HttpResponse
 
 from web import jinja
 
@@ -50,7 +49,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 def too_large(request: HttpRequest) -> HttpResponse:
     """413: a request far beyond any upload; drawn without session or user, whose middlewares have not run."""
-    limit = jinja.size(settings.KEYDROME_UPLOAD_BYTES)
+    limit = jinja.upload_limit()
     return _bare(
         413, "Too large", f"A library may have at most {limit}. Strip it (strip -s) and try again."
     )

@@ -37,7 +37,7 @@ class SizeLimitHandler(FileUploadHandler):
             raise SkipFile
         return raw_data
 
-    def file_complete(self, file_size: int) -> UploadedFile | None:
+    def file_complete(self, file_size: int) -> UploadedFile[bytes] | None:
         """Leave the file to the handlers after this one."""
         return None
 

@@ -1,0 +1,93 @@
+"""A board's row as every form of it has it: page, CSV and JSON show the same values."""
+
+from __future__ import annotations
+
+from dataclasses import asdict, dataclass
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any
+
+from django.urls import reverse
+
+from web import jinja
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from leaderboard.models import BoardEntry
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """One entry. `ratio` is candidate / control, the median over sessions; `total_ms` is of the newest merged run."""
+
+    position: int
+    rank_low: int
+    rank_high: int
+    library: str
+    description: str
+    user: str
+    total_ms: float | None
+    ratio: float
+    ratio_low: float
+    ratio_high: float
+    sessions: int
+    deadlocks: int | None
+    transactions_failed: int | None
+    transactions_completed: int | None
+    configuration: str
+    jail_level: str
+    digest: str
+    benchmark_version: int
+    machine_class: str
+    provisional: bool
+    submitted: datetime
+    run_id: int
+
+    @property
+    def rank(self) -> str:
+        """The rank, or the range of ranks that the measurements cannot tell apart."""
+        return jinja.rank_range(self.rank_low, self.rank_high)
+
+    def plain(self) -> dict[str, Any]:
+        """Return the values for an export: numbers as they are, times as ISO 8601, the address of the run's page."""
+        values = asdict(self)
+        values["submitted"] = self.submitted.astimezone(UTC).isoformat(timespec="seconds")
+        values["run"] = reverse("submissions:run", args=[self.run_id])
+        return values
+
+
+def rows(entries: Iterable[BoardEntry]) -> list[Row]:
+    """Return the rows of board entries that have run, submission and user loaded. No SQL statement."""
+    return [_row(entry) for entry in entries]
+
+
+def _row(entry: BoardEntry) -> Row:
+    if entry.position is None or entry.rank_low is None or entry.rank_high is None:
+        message = f"{entry} has no place on its board"
+        raise ValueError(message)
+    run = entry.run
+    submission = run.submission
+    return Row(
+        position=entry.position,
+        rank_low=entry.rank_low,
+        rank_high=entry.rank_high,
+        library=jinja.printable(submission.file_name),
+        description=jinja.printable(submission.description),
+        user=jinja.printable(entry.user.get_username()),
+        total_ms=run.total_ms,
+        ratio=entry.score,
+        ratio_low=entry.score_low,
+        ratio_high=entry.score_high,
+        sessions=len(entry.ratios),
+        deadlocks=run.deadlocks,
+        transactions_failed=run.transactions_failed,
+        transactions_completed=run.transactions_completed,
+        configuration=entry.configuration,
+        jail_level=run.jail_level,
+        digest=entry.blob_sha256,
+        benchmark_version=entry.benchmark_version,
+        machine_class=entry.machine_class,
+        provisional=entry.provisional,
+        submitted=submission.created_at,
+        run_id=run.pk,
+    )

@@ -1,0 +1,13 @@
+"""Addresses of the boards and their exports."""
+
+from django.urls import path
+
+from web.boards import views
+
+app_name = "boards"
+
+urlpatterns = [
+    path("<slug:slug>/", views.board, name="board"),
+    path("<slug:slug>.csv", views.export_csv, name="csv"),
+    path("<slug:slug>.json", views.export_json, name="json"),
+]

@@ -1,0 +1,85 @@
+"""A board as a page, as CSV and as JSON."""
+
+from __future__ import annotations
+
+import csv
+from dataclasses import fields
+from typing import TYPE_CHECKING
+
+from django.http import Http404, HttpResponse, JsonResponse
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from leaderboard import queries
+from leaderboard.boards import board_named
+from web.boards.rows import Row, rows
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest
+
+    from leaderboard.queries import Standings
+
+# Spreadsheets take a cell that begins with one of these for a formula.
+FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+
+
+def _standings(request: HttpRequest, slug: str) -> Standings:
+    """Return the board's entries on the machine class that the address asks for; 404 without such a board."""
+    found = board_named(slug)
+    if found is None:
+        raise Http404
+    return queries.standings(found, request.GET.get("machine"))
+
+
+@require_safe
+def board(request: HttpRequest, slug: str) -> HttpResponse:
+    """Show a board."""
+    found = _standings(request, slug)
+    context = {
+        "board": found.board,
+        "version": found.benchmark_version,
+        "machine_class": found.machine_class,
+        "classes": found.classes,
+        "provisional": found.provisional,
+        "rows": rows(found.rows),
+    }
+    return render(request, "boards/board.html", context)
+
+
+@require_safe
+def export_csv(request: HttpRequest, slug: str) -> HttpResponse:
+    """Return the board's rows as CSV, one column per field."""
+    found = rows(_standings(request, slug).rows)
+    names = [field.name for field in fields(Row)]
+    response = HttpResponse(content_type="text/csv; charset=utf-8")
+    response["Content-Disposition"] = f'attachment; filename="{slug}.csv"'
+    writer = csv.DictWriter(response, [*names, "run"])
+    writer.writeheader()
+    for row in found:
+        writer.writerow({name: _cell(value) for name, value in row.plain().items()})
+    return response
+
+
+def _cell(value: object) -> object:
+    """Return a value fit for a spreadsheet: a text that looks like a formula is marked as text."""
+    if isinstance(value, str) and value.startswith(FORMULA_SIGNS):
+        return f"'{value}"
+    return value
+
+
+@require_safe
+def export_json(request: HttpRequest, slug: str) -> JsonResponse:
+    """Return the board and its rows as JSON."""
+    found = _standings(request, slug)
+    return JsonResponse(
+        {
+            "board": found.board.slug,
+            "title": found.board.title,
+            "benchmark": found.board.benchmark,
+            "instance": found.board.instance,
+            "benchmark_version": found.benchmark_version,
+            "machine_class": found.machine_class,
+            "provisional": found.provisional,
+            "rows": [row.plain() for row in rows(found.rows)],
+        }
+    )

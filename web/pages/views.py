@@ -1,0 +1,56 @@
+"""Pages about the site itself: front page, how it works, news, status, account."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.contrib.auth.decorators import login_required
+from django.shortcuts import render
+from django.views.decorators.http import require_safe
+
+from leaderboard import catalogue, queries
+from web.boards.rows import rows
+
+if TYPE_CHECKING:
+    from django.http import HttpRequest, HttpResponse
+
+    from web.http import UserRequest
+
+TOP = 5
+NEWS = 2
+
+
+@require_safe
+def home(request: HttpRequest) -> HttpResponse:
+    """Show the heads of all boards and the latest news."""
+    tops = [
+        {"board": found.board, "provisional": found.provisional, "rows": rows(found.rows)}
+        for found in queries.home_boards(TOP)
+    ]
+    context = {"tops": tops, "announcements": queries.announcements(NEWS)}
+    return render(request, "pages/home.html", context)
+
+
+@require_safe
+def about(request: HttpRequest) -> HttpResponse:
+    """Explain what happens to a submission and how to read a board."""
+    return render(request, "pages/about.html", {"benchmarks": catalogue.benchmarks().values()})
+
+
+@require_safe
+def announcements(request: HttpRequest) -> HttpResponse:
+    """Show all news, newest first."""
+    return render(request, "pages/announcements.html", {"announcements": queries.announcements()})
+
+
+@require_safe
+def status(request: HttpRequest) -> HttpResponse:
+    """Show how long the queue is and which machines work on it."""
+    return render(request, "pages/status.html", {"status": queries.system_status()})
+
+
+@require_safe
+@login_required
+def account(request: UserRequest) -> HttpResponse:
+    """List what a user can change about the own account."""
+    return render(request, "account/overview.html")

@@ -1,0 +1,174 @@
+"""Pages that everybody sees: front page, how it works, news, status, boards and their exports, errors."""
+
+from __future__ import annotations
+
+import csv
+import io
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from django.test import Client
+from django.utils import timezone
+
+from leaderboard.models import Announcement, Run
+from web.tests.world import BOARD, WINDOWS, World, finish_all, run_of
+
+if TYPE_CHECKING:
+    from pytest_django import DjangoAssertNumQueries
+
+pytestmark = pytest.mark.django_db
+
+PUBLIC = ["/", "/about/", "/news/", "/status/", "/boards/preliminary1/", "/boards/preliminary2/"]
+
+
+@pytest.mark.parametrize("path", PUBLIC)
+def test_public_pages_answer_without_any_data(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 200
+    assert "<h1>" in answer.content.decode()
+
+
+@pytest.mark.parametrize("path", [*PUBLIC, "/account/login/", "/no/such/page/"])
+def test_pages_allow_no_inline_script_or_style(client: Client, path: str) -> None:
+    answer = client.get(path)
+    policy = answer["Content-Security-Policy"]
+    assert "default-src 'none'" in policy
+    assert "unsafe" not in policy
+    assert "camera=()" in answer["Permissions-Policy"]
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert answer["X-Frame-Options"] == "DENY"
+    page = answer.content.decode()
+    assert " style=" not in page
+    assert "<style" not in page
+    assert " onclick" not in page
+    assert "javascript:" not in page
+
+
+def test_a_board_row_has_the_columns_and_links_to_its_run(client: Client, world: World) -> None:
+    submission = world.submit(description="prefix tree")
+    finish_all()
+    run = run_of(submission)
+    page = client.get("/boards/preliminary1/").content.decode()
+    assert f'href="/runs/{run.pk}/"' in page
+    assert "prefix tree" in page
+    assert "alice" in page
+    assert "41.0" in page  # the median time
+    assert "provisional" in page
+    assert submission.blob_sha256[:12] in page
+    assert submission.blob_sha256 in client.get(f"/runs/{run.pk}/").content.decode()
+
+
+def test_csv_and_json_have_the_rows_of_the_board(client: Client, world: World) -> None:
+    submission = world.submit(description='=HYPERLINK("x")')
+    finish_all()
+    answer = client.get("/boards/preliminary1.json").json()
+    assert answer["board"] == "preliminary1"
+    (row,) = answer["rows"]
+    assert row["digest"] == submission.blob_sha256
+    assert row["run"] == f"/runs/{run_of(submission).pk}/"
+    assert (row["rank_low"], row["rank_high"]) == (1, 1)
+    (line,) = csv.DictReader(io.StringIO(client.get("/boards/preliminary1.csv").content.decode()))
+    assert set(line) == set(row)
+    assert line["total_ms"] == str(row["total_ms"])
+    # A spreadsheet must not take the description for a formula.
+    assert line["description"] == '\'=HYPERLINK("x")'
+
+
+def test_the_same_number_of_statements_for_one_row_and_for_six(
+    client: Client, world: World, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    for number in range(6):
+        world.submit(
+            [world.alice, world.bob, world.olga][number % 3],
+            content=world.library + bytes([number]),
+        )
+    finish_all()
+    assert client.get("/boards/preliminary1.json").json()["rows"].__len__() == 6
+    with django_assert_num_queries(2):
+        client.get("/boards/preliminary1/")
+    with django_assert_num_queries(4):
+        client.get("/boards/preliminary1/", {"machine": "no such class"})
+        client.get("/boards/preliminary1.csv")
+
+
+def test_home_shows_the_best_and_the_news(
+    client: Client, world: World, django_assert_max_num_queries: DjangoAssertNumQueries
+) -> None:
+    world.submit()
+    finish_all()
+    Announcement.objects.create(
+        title="New unit tests", body="Now **stricter**.", published_at=timezone.now()
+    )
+    with django_assert_max_num_queries(6):
+        page = client.get("/").content.decode()
+    assert "New unit tests" in page
+    assert "<strong>stricter</strong>" in page
+    assert "mine.so" in page
+
+
+def test_announcements_are_cleaned_and_drafts_are_hidden(client: Client) -> None:
+    now = timezone.now()
+    body = "<script>alert(1)</script> [x](javascript:alert(1)) <b onclick=x>y</b> [good](https://a.org)"
+    Announcement.objects.create(title="Out <i>now</i>", body=body, published_at=now)
+    Announcement.objects.create(title="Draft", body="secret", published_at=None)
+    Announcement.objects.create(title="Later", body="x", published_at=now + timedelta(days=1))
+    page = client.get("/news/").content.decode()
+    assert "Out &lt;i&gt;now&lt;/i&gt;" in page
+    assert "<script>alert" not in page
+    assert "<b " not in page
+    assert 'href="javascript' not in page
+    assert '<a href="https://a.org" rel="noopener nofollow">good</a>' in page
+    assert "Draft" not in page
+    assert "Later" not in page
+
+
+def test_status_says_when_the_queue_stands_still(client: Client, world: World) -> None:
+    assert "The queue is moving" in client.get("/status/").content.decode()
+    world.submit()
+    assert "The queue is moving" in client.get("/status/").content.decode()
+    Run.objects.update(created_at=timezone.now() - timedelta(seconds=61))
+    page = client.get("/status/").content.decode()
+    assert "stands still" in page
+    assert "notice-error" in page
+
+
+@pytest.mark.parametrize("path", ["/boards/none/", "/runs/1/", "/nowhere/"])
+def test_what_does_not_exist_is_404_in_house_style(client: Client, path: str) -> None:
+    answer = client.get(path)
+    assert answer.status_code == 404
+    assert "Nothing here" in answer.content.decode()
+
+
+def test_a_request_far_too_large_is_refused_unread(client: Client) -> None:
+    answer = client.post("/submit/", b"", content_type="text/plain", CONTENT_LENGTH="999999999999")
+    assert answer.status_code == 413
+    assert "64.0" in answer.content.decode()
+
+
+def test_an_expired_form_is_403_with_advice(world: World) -> None:
+    answer = Client(enforce_csrf_checks=True).post("/account/login/", {"login": "alice"})
+    assert answer.status_code == 403
+    assert "The form has expired" in answer.content.decode()
+
+
+def test_a_fault_of_ours_is_500_in_house_style(
+    client: Client, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def broken(*_: object) -> None:
+        raise RuntimeError
+
+    monkeypatch.setattr("leaderboard.queries.system_status", broken)
+    client.raise_request_exception = False
+    answer = client.get("/status/")
+    assert answer.status_code == 500
+    assert "Our fault" in answer.content.decode()
+
+
+def test_a_run_page_has_the_curves_as_tables_too(client: Client, world: World) -> None:
+    submission = world.submit()
+    finish_all()
+    page = client.get(f"/runs/{run_of(submission).pk}/").content.decode()
+    curve = page[page.index('aria-label="Throughput"') :]
+    assert curve[: curve.index("</table>")].count("<tr>") == WINDOWS + 1
+    assert BOARD.instance in page

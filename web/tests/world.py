@@ -1,0 +1,201 @@
+"""What the tests of the site are made of: small libraries built with gcc, and runs that went through the real services.
+
+Only the reports are made up here; they take the same way as a worker's.
+"""
+
+from __future__ import annotations
+
+import io
+import subprocess
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from django.contrib.auth.models import User
+from django.core.files.uploadedfile import SimpleUploadedFile
+from django.utils import timezone
+
+from leaderboard import catalogue, claims, services
+from leaderboard.catalogue import Target
+from leaderboard.models import Machine, Run, Submission
+from runner.contract import Finding, RunReport, Session, Severity, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+CALLS = (
+    "create openIndex closeIndex beginTransaction abortTransaction commitTransaction "
+    "get getNext insertRecord deleteRecord"
+).split()
+BOARD = Target("sigmod2009", "preliminary1")
+WINDOWS = 60
+PASSWORD = "a horse and a battery"  # noqa: S105 - of accounts that live as long as a test
+
+
+def compile_library(folder: Path, *, calls: Sequence[str] = CALLS, tag: str = "") -> bytes:
+    """Build a shared library that exports these calls, each answering 0; another `tag` gives another digest."""
+    source = folder / "library.c"
+    body = "\n".join(f"int {call}(void) {{ return 0; }}" for call in calls)
+    source.write_text(f'{body}\nconst char keydrome_tag[] = "{tag}";\n')
+    target = folder / "library.so"
+    subprocess.run(
+        ["gcc", "-shared", "-fPIC", "-fno-builtin", "-w", str(source), "-o", str(target)],
+        check=True,
+    )
+    return target.read_bytes()
+
+
+@dataclass(frozen=True)
+class World:
+    """Three people and a library. Alice owns what is submitted, Bob is another user, Olga an organiser."""
+
+    alice: User
+    bob: User
+    olga: User
+    library: bytes
+
+    def file(self, name: str = "mine.so", content: bytes | None = None) -> SimpleUploadedFile:
+        """Return an upload for a form."""
+        return SimpleUploadedFile(name, self.library if content is None else content)
+
+    def submit(
+        self,
+        owner: User | None = None,
+        *,
+        description: str = "first try",
+        name: str = "mine.so",
+        targets: Sequence[Target] = (BOARD,),
+        content: bytes | None = None,
+    ) -> Submission:
+        """Submit the library, through the service that the form calls."""
+        return services.submit(
+            owner=owner or self.alice,
+            file=io.BytesIO(self.library if content is None else content),
+            file_name=name,
+            description=description,
+            targets=targets,
+        )
+
+
+def claim() -> Run:
+    """Take the next run of the queue, as a worker does."""
+    machine = services.machine_seen("bench1", "2 cores of a test", {"cores": 2})
+    run = claims.claim(claims.Slot(machine, 0))
+    assert run is not None, "the queue is empty"
+    assert claims.start(run.pk, run.attempt)
+    return run
+
+
+def finish(run: Run, verdict: Verdict = Verdict.PASSED, **changes: Any) -> Run:
+    """Record a plausible report for a claimed run; `changes` replace fields of the RunReport."""
+    timed = run.kind == "performance"
+    sessions = tuple(
+        _session(run, seed, number, verdict, timed=timed) for number, seed in enumerate(run.seeds)
+    )
+    now = timezone.now().isoformat()
+    report = RunReport(
+        run_id=run.pk,
+        attempt=run.attempt,
+        verdict=verdict,
+        reason="" if verdict is Verdict.PASSED else "The library gave a wrong answer.",
+        findings=(),
+        sessions=sessions,
+        jail_level="full",
+        machine={"cpu": "Test CPU", "cores": 2, "kernel": "6.1"},
+        log="hello from the library\n",
+        library_facts={"kind": "index"},
+        started_at=now,
+        finished_at=now,
+    )
+    assert services.record(replace(report, **changes))
+    return Run.objects.get(pk=run.pk)
+
+
+def finish_all(*, verdicts: dict[str, Verdict] | None = None) -> None:
+    """Work the queue off; `verdicts` by benchmark, everything else passes."""
+    while Run.objects.filter(state="queued").exists():
+        run = claim()
+        finish(run, (verdicts or {}).get(run.benchmark, Verdict.PASSED))
+
+
+def findings() -> tuple[Finding, ...]:
+    """Return one finding of each severity."""
+    return (
+        Finding("unit", "duplicate_keys", Severity.REQUIRED, "get() lost a payload of key 42"),
+        Finding("unit", "sticky_db_end", Severity.ADVISORY, "getNext() went on after DB_END"),
+    )
+
+
+def run_of(submission: Submission, benchmark: str = BOARD.benchmark) -> Run:
+    """Return the submission's run on a benchmark."""
+    return submission.runs.get(benchmark=benchmark)
+
+
+def lone_machine() -> Machine:
+    """Return the machine that `claim` works on."""
+    return Machine.objects.get(name="bench1")
+
+
+def choices() -> list[str]:
+    """Return what the upload form offers."""
+    return [str(choice.target) for choice in catalogue.choices()]
+
+
+def _session(run: Run, seed: str, number: int, verdict: Verdict, *, timed: bool) -> Session:
+    candidate = _report(run, seed, verdict, 40.0 + number, timed=timed)
+    control = _report(run, seed, Verdict.PASSED, 80.0 + number, timed=timed) if timed else None
+    return Session(seed, number % 2 == 0, candidate, control)
+
+
+def _report(
+    run: Run, seed: str, verdict: Verdict, total_ms: float, *, timed: bool
+) -> dict[str, Any]:
+    report: dict[str, Any] = {
+        "schema": "keydrome.report.v1",
+        "verdict": verdict.value,
+        "reason": "",
+        "benchmark": run.benchmark,
+        "benchmark_version": run.benchmark_version,
+        "instance": run.instance,
+        "scale": run.scale,
+        "parameters": {"threads": 50, "inserts": 400},
+        "seed": seed,
+        "plain": False,
+        "findings": [],
+        "phases": [{"name": "test", "timed": True, "wall_ns": int(total_ms * 1e6)}],
+        "metrics": {},
+        "jail": {"level": "full"},
+        "output": {"stdout": "", "stderr": ""},
+    }
+    if not timed:
+        return report
+    report["metrics"] = {
+        "total_ms": total_ms,
+        "deadlocks": 3,
+        "transactions_failed": 0,
+        "transactions_completed": 80000,
+        "transactions_planned": 80000,
+        "throughput_tps": 2.0e6,
+        "memory_peak_bytes": 64 << 20,
+        "hit_ratio": 0.93,
+        "cpu_us": 91000,
+    }
+    report["throughput"] = {
+        "phase": "test",
+        "window_ns": 500_000,
+        "committed": [1000 + 10 * (i % 7) for i in range(WINDOWS)],
+    }
+    report["latency"] = [
+        {
+            "class": name,
+            "count": 1000,
+            "p50_ns": 900 * factor,
+            "p90_ns": 2000 * factor,
+            "p99_ns": 9000 * factor,
+            "p999_ns": 40000 * factor,
+            "max_ns": 90000 * factor,
+            "buckets": [[900 * factor, 500], [2000 * factor, 400], [90000 * factor, 100]],
+        }
+        for name, factor in (("scan", 8), ("get", 1), ("update", 3))
+    ]
+    return report
