@@ -122,7 +122,7 @@ class _Series:
 
     def result(self, verdict: Verdict, reason: str) -> SeriesResult:
         """Return the result with what the sessions so far showed."""
-        levels = [session.candidate["jail"]["level"] for session in self.sessions]
+        levels = [JailLevel(s.candidate["jail"]["level"]) for s in self.sessions]
         order = list(JailLevel)
         weakest = max(levels, key=order.index).value if levels else ""
         return SeriesResult(verdict, reason, self._findings(), tuple(self.sessions), weakest)
