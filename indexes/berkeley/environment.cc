@@ -8,15 +8,15 @@ namespace {
 constexpr uint32_t kMiB = 1u << 20;
 constexpr uint32_t kCacheBytes = 1024 * kMiB;  // a limit: memory is taken page by page
 constexpr uint32_t kCacheMutexes = 1024;
-constexpr uint32_t kLogBytes = 32 * kMiB;   // must hold what all open transactions wrote
+constexpr uint32_t kLogBytes = 32 * kMiB;     // must hold what all open transactions wrote
 constexpr uint32_t kLogFileBytes = 8 * kMiB;  // the log is recycled in pieces of this size
 constexpr uint32_t kLocks = 400000;  // locks, and locked objects: a long scan holds one per page
 constexpr uint32_t kLockers = 4000;  // transactions and open cursors
 constexpr uint32_t kTransactions = 2000;
 constexpr uint32_t kPageBytes = 4096;
 
-// The youngest transaction is the victim, and a thread's repeated attempts gain priority (library.cc), so in every
-// circle somebody who cannot be chosen for ever gets through.
+// The youngest transaction is the victim, and a thread's repeated attempts gain priority
+// (library.cc), so in every circle somebody who cannot be chosen for ever gets through.
 int configure(DB_ENV* env) {
   int error = env->set_cachesize(env, 0, kCacheBytes, 1);
   if (error == 0) error = env->set_mp_mtxcount(env, kCacheMutexes);
@@ -50,8 +50,8 @@ ErrCode code_of(int error) {
 Environment* Environment::open() {
   DB_ENV* env = nullptr;
   if (db_env_create(&env, 0) != 0) return nullptr;
-  constexpr uint32_t kFlags = DB_CREATE | DB_PRIVATE | DB_THREAD | DB_INIT_MPOOL | DB_INIT_LOCK |
-                              DB_INIT_LOG | DB_INIT_TXN;
+  constexpr uint32_t kFlags =
+      DB_CREATE | DB_PRIVATE | DB_THREAD | DB_INIT_MPOOL | DB_INIT_LOCK | DB_INIT_LOG | DB_INIT_TXN;
   if (configure(env) != 0 || env->open(env, nullptr, kFlags, 0) != 0) {
     env->close(env, 0);
     return nullptr;

@@ -1,13 +1,15 @@
-// The ten calls over Berkeley DB: a transaction is one of Berkeley DB's, which locks pages in two phases and keeps
-// read locks to the end (its default, degree 3), and an index is a B-tree whose pairs are sorted duplicates.
+// The ten calls over Berkeley DB: a transaction is one of Berkeley DB's, which locks pages in two
+// phases and keeps read locks to the end (its default, degree 3), and an index is a B-tree whose
+// pairs are sorted duplicates.
 //
-// A transaction that meets a deadlock is rolled back at once, so that the others go on before the client calls
-// abortTransaction; until then every call of it answers DEADLOCK.
+// A transaction that meets a deadlock is rolled back at once, so that the others go on before the
+// client calls abortTransaction; until then every call of it answers DEADLOCK.
 //
-// Auto-commit is a transaction around one call. Beside the thread's own open transaction it may not wait, because
-// nobody could see that it waits for itself: it answers DEADLOCK instead.
+// Auto-commit is a transaction around one call. Beside the thread's own open transaction it may not
+// wait, because nobody could see that it waits for itself: it answers DEADLOCK instead.
 //
-// Thread safety: handles and transactions live in their thread's Session and are touched by that thread only.
+// Thread safety: handles and transactions live in their thread's Session and are touched by that
+// thread only.
 #include <deque>
 #include <exception>
 #include <vector>
@@ -64,9 +66,9 @@ struct TxnState {
   }
 
   bool open = false;
-  DB_TXN* txn = nullptr;   // nullptr in an open transaction: it met a deadlock
-  uint64_t writes = 0;     // calls so far that may have changed something
-  uint32_t attempts = 0;   // of this thread that met a deadlock since its last commit
+  DB_TXN* txn = nullptr;         // nullptr in an open transaction: it met a deadlock
+  uint64_t writes = 0;           // calls so far that may have changed something
+  uint32_t attempts = 0;         // of this thread that met a deadlock since its last commit
   std::vector<IdxState*> scans;  // handles whose scan is open
 };
 
@@ -74,7 +76,8 @@ namespace {
 
 constexpr uint32_t kPriority = 100;  // Berkeley DB's default
 
-// What a thread has open. Closed handles are used again, so a second close of one is noticed, not a crash.
+// What a thread has open. Closed handles are used again, so a second close of one is noticed, not a
+// crash.
 struct Session {
   std::deque<IdxState> handles;  // outlives the transaction, which closes their scans
   std::vector<IdxState*> closed;
@@ -133,7 +136,8 @@ ErrCode write(TxnState* txn, Body body) {
   });
 }
 
-// Runs body(Scan&, writes), which returns Berkeley DB's number; `missing` is the code for DB_NOTFOUND.
+// Runs body(Scan&, writes), which returns Berkeley DB's number; `missing` is the code for
+// DB_NOTFOUND.
 template <typename Body>
 ErrCode read(IdxState* handle, TxnState* txn, ErrCode missing, Body body) {
   const auto code = [missing](int error) {
@@ -200,7 +204,8 @@ ErrCode closeIndex(IdxState* idxState) {
   if (!idxState->scan.is_open()) return SUCCESS;
   std::erase(own.transaction.scans, idxState);
   const int error = idxState->scan.close();
-  // The handle is closed in any case; a transaction that met a deadlock here says so at its next call.
+  // The handle is closed in any case; a transaction that met a deadlock here says so at its next
+  // call.
   if (error != 0) own.transaction.note(DEADLOCK);
   return SUCCESS;
 }

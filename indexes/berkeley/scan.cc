@@ -77,8 +77,9 @@ int Scan::next(uint64_t writes) {
 
 int Scan::seek_behind_pair() {
   const PairBytes last = pair_;
-  // The first pair of this key that is not smaller. Where the last pair was deleted while a cursor stood on it,
-  // Berkeley DB may stop at a smaller one, so what it answers is only taken as a place to go on from.
+  // The first pair of this key that is not smaller. Where the last pair was deleted while a cursor
+  // stood on it, Berkeley DB may stop at a smaller one, so what it answers is only taken as a place
+  // to go on from.
   int error = read(DB_GET_BOTH_RANGE);
   while (error == 0 && pair_.payload_view() <= last.payload_view()) error = read(DB_NEXT_DUP);
   return error == DB_NOTFOUND ? seek_behind_key() : error;

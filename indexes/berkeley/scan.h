@@ -1,5 +1,6 @@
-// A place in an index that getNext continues from: Berkeley DB's own cursor while it is good, and a copy of the pair
-// for the times when it is not (after a failed get, and after writes of the own transaction).
+// A place in an index that getNext continues from: Berkeley DB's own cursor while it is good, and a
+// copy of the pair for the times when it is not (after a failed get, and after writes of the own
+// transaction).
 //
 // Thread safety: belongs to one thread.
 #pragma once
@@ -32,8 +33,9 @@ class Scan {
   int close();
   [[nodiscard]] bool is_open() const { return cursor_ != nullptr; }
 
-  // `writes` is the number of writes that the transaction has done so far. Each returns 0, DB_NOTFOUND or an error.
-  // get: places the cursor on the first pair of the key; when there is none, behind the key.
+  // `writes` is the number of writes that the transaction has done so far. Each returns 0,
+  // DB_NOTFOUND or an error. get: places the cursor on the first pair of the key; when there is
+  // none, behind the key.
   int get(const KeyBytes& key, uint64_t writes);
   // next: moves on to the next pair.
   int next(uint64_t writes);
@@ -46,7 +48,8 @@ class Scan {
 
   int seek_behind_pair();
   int seek_behind_key();
-  // Reads with Berkeley DB's operation `flags` from pair_ into pair_, which is unchanged on an error.
+  // Reads with Berkeley DB's operation `flags` from pair_ into pair_, which is unchanged on an
+  // error.
   int read(uint32_t flags);
 
   DBC* cursor_ = nullptr;

@@ -1,7 +1,8 @@
-// Keys of contract A as bytes whose memcmp order (the shorter first on a common prefix) is the order of the contract.
+// Keys of contract A as bytes whose memcmp order (the shorter first on a common prefix) is the
+// order of the contract.
 //
-// Integers are big-endian with the sign bit flipped (4 or 8 bytes), strings are their bytes without NUL. The type is
-// not part of the bytes: all keys of an index have one type.
+// Integers are big-endian with the sign bit flipped (4 or 8 bytes), strings are their bytes without
+// NUL. The type is not part of the bytes: all keys of an index have one type.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -82,8 +83,8 @@ inline void decode_key(KeyType type, std::string_view bytes, Key* out) {
   }
 }
 
-// The payload without its NUL; a view with data() == nullptr when it is NULL or has none within MAX_PAYLOAD_LEN + 1
-// bytes.
+// The payload without its NUL; a view with data() == nullptr when it is NULL or has none within
+// MAX_PAYLOAD_LEN + 1 bytes.
 inline std::string_view payload_view(const char* payload) {
   if (payload == nullptr) return {};
   const size_t length = strnlen(payload, MAX_PAYLOAD_LEN + 1);

@@ -1,13 +1,15 @@
-// The ten calls over sorted sets under one lock: short enough to be believed, so it is the oracle that other
-// libraries are compared with, and the control library beside ranked runs.
+// The ten calls over sorted sets under one lock: short enough to be believed, so it is the oracle
+// that other libraries are compared with, and the control library beside ranked runs.
 //
-// One data lock serialises transactions. A transaction takes it at its first data call and keeps it to its end, so
-// the serial order is the order of taking the lock, real time included; nothing is ever undone but by an abort, and
-// DEADLOCK is returned in one case only (auto-commit beside the thread's own transaction, see enter()). The lock is a
-// pthread mutex: waiting threads sleep, and are not served in order of arrival.
+// One data lock serialises transactions. A transaction takes it at its first data call and keeps it
+// to its end, so the serial order is the order of taking the lock, real time included; nothing is
+// ever undone but by an abort, and DEADLOCK is returned in one case only (auto-commit beside the
+// thread's own transaction, see enter()). The lock is a pthread mutex: waiting threads sleep, and
+// are not served in order of arrival.
 //
-// Thread safety: handles and transactions live in their thread's Session and are touched by that thread only. The
-// directory has a lock of its own, held for a look-up, so create and openIndex never wait for a transaction.
+// Thread safety: handles and transactions live in their thread's Session and are touched by that
+// thread only. The directory has a lock of its own, held for a look-up, so create and openIndex
+// never wait for a transaction.
 #include <deque>
 #include <map>
 #include <memory>
@@ -35,7 +37,8 @@ Library& library() {
   return *instance;
 }
 
-// Where getNext goes on. Belongs to the transaction with this number; to any other it stands before the first pair.
+// Where getNext goes on. Belongs to the transaction with this number; to any other it stands before
+// the first pair.
 struct Cursor {
   enum class Place { kStart, kAtPair, kAfterKey };
 
@@ -78,7 +81,8 @@ struct TxnState {
 namespace keydrome {
 namespace {
 
-// What a thread has open. Closed handles are used again, so a second close of one is noticed, not a crash.
+// What a thread has open. Closed handles are used again, so a second close of one is noticed, not a
+// crash.
 struct Session {
   TxnState transaction;
   std::deque<IdxState> handles;
@@ -102,9 +106,9 @@ ErrCode guarded(Body body) {
 
 // Runs body(undo) under the data lock; `undo` is nullptr for auto-commit.
 //
-// Auto-commit beside the thread's own transaction would wait for itself if that holds the lock. A read can still be
-// placed before that transaction in the serial order as long as the transaction has changed nothing; anything else
-// is refused with DEADLOCK.
+// Auto-commit beside the thread's own transaction would wait for itself if that holds the lock. A
+// read can still be placed before that transaction in the serial order as long as the transaction
+// has changed nothing; anything else is refused with DEADLOCK.
 template <typename Body>
 ErrCode enter(TxnState* txn, bool writes, Body body) {
   TxnState& own = session().transaction;
@@ -162,8 +166,7 @@ ErrCode get_in(IdxState& handle, bool positions, std::string_view key, Record* r
 
 ErrCode next_in(IdxState& handle, bool positions, Record* record) {
   const Index& index = *handle.index;
-  const auto place =
-      positions ? after_cursor(index.pairs, cursor_of(handle)) : index.pairs.begin();
+  const auto place = positions ? after_cursor(index.pairs, cursor_of(handle)) : index.pairs.begin();
   if (place == index.pairs.end()) return DB_END;
   if (positions) {
     Cursor& cursor = handle.cursor;

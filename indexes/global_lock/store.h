@@ -69,7 +69,8 @@ class UndoLog {
  private:
   struct Change {
     Index* index;
-    const Pair* inserted;      // nullptr for a delete; valid while the set or another change holds the node
+    const Pair*
+        inserted;  // nullptr for a delete; valid while the set or another change holds the node
     Pairs::node_type deleted;  // empty for an insert
   };
   std::vector<Change> changes_;

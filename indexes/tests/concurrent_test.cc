@@ -1,6 +1,6 @@
-// Many threads at once, with retry after DEADLOCK: sums that must stay, updates that must not be lost, scans that
-// must repeat, and progress. First the same transactions without threads, so that a failure there is not blamed on
-// them.
+// Many threads at once, with retry after DEADLOCK: sums that must stay, updates that must not be
+// lost, scans that must repeat, and progress. First the same transactions without threads, so that
+// a failure there is not blamed on them.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -21,8 +21,8 @@ namespace {
 
 constexpr int kAttemptsMax = 10000;
 
-// Runs `body` in transactions until one commits. The body returns DEADLOCK to be run again, SUCCESS to commit.
-// Returns false when it never commits, or something else goes wrong.
+// Runs `body` in transactions until one commits. The body returns DEADLOCK to be run again, SUCCESS
+// to commit. Returns false when it never commits, or something else goes wrong.
 bool commit_with_retry(const std::function<ErrCode(TxnState*)>& body) {
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     TxnState* txn = nullptr;
@@ -186,7 +186,8 @@ TEST_P(RequiredConcurrent, ScansRepeatWhileOthersInsertAndDelete) {
         }
         return SUCCESS;
       });
-      // The order of the payloads of one key is free, but two scans of one state are alike in all that is sorted.
+      // The order of the payloads of one key is free, but two scans of one state are alike in all
+      // that is sorted.
       ASSERT_EQ(scans[0].size(), scans[1].size());
       for (size_t i = 0; i < scans[0].size(); ++i) EXPECT_EQ(scans[0][i].key, scans[1][i].key);
     }

@@ -1,8 +1,9 @@
 // contract_test --library PATH [--configure JSON] [--seed N] [--gtest_...]
 //
-// Checks one library against contract A (api/include/keydrome/index.h). Suites named Required hold what decides a
-// verdict, suites named Advisory what is only shown as a warning: leave those out with --gtest_filter=-Advisory*.
-// Exit code 0 when every test passed, 1 when one failed, 2 when the library could not be loaded.
+// Checks one library against contract A (api/include/keydrome/index.h). Suites named Required hold
+// what decides a verdict, suites named Advisory what is only shown as a warning: leave those out
+// with --gtest_filter=-Advisory*. Exit code 0 when every test passed, 1 when one failed, 2 when the
+// library could not be loaded.
 #include <gtest/gtest.h>
 
 #include <cstdio>

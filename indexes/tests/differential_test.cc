@@ -1,6 +1,6 @@
-// Random calls of one thread, each answer checked against the model: three indexes (one of each key type), few keys
-// and payloads so that they meet often, boundary values among them, transactions that commit and abort, handles that
-// close and open again.
+// Random calls of one thread, each answer checked against the model: three indexes (one of each key
+// type), few keys and payloads so that they meet often, boundary values among them, transactions
+// that commit and abort, handles that close and open again.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -28,11 +28,20 @@ std::vector<KeyValue> boundary_keys(KeyType type) {
             int64_t{std::numeric_limits<int32_t>::max()}};
   }
   if (type == INT) {
-    return {std::numeric_limits<int64_t>::min(), int64_t{-1} << 32, int64_t{-1}, int64_t{0},
-            int64_t{1} << 31, int64_t{1} << 32, std::numeric_limits<int64_t>::max()};
+    return {std::numeric_limits<int64_t>::min(),
+            int64_t{-1} << 32,
+            int64_t{-1},
+            int64_t{0},
+            int64_t{1} << 31,
+            int64_t{1} << 32,
+            std::numeric_limits<int64_t>::max()};
   }
-  return {std::string(), std::string("a"), std::string("aa"), std::string("\x80"),
-          std::string("\xff"), std::string(static_cast<size_t>(MAX_VARCHAR_LEN), 'x'),
+  return {std::string(),
+          std::string("a"),
+          std::string("aa"),
+          std::string("\x80"),
+          std::string("\xff"),
+          std::string(static_cast<size_t>(MAX_VARCHAR_LEN), 'x'),
           std::string(MAX_VARCHAR_LEN - 1, 'x') + "\xff"};
 }
 
@@ -46,8 +55,12 @@ class Game {
       names_[i] = make_index(kTypes[i]);
       handles_[i] = std::make_unique<Handle>(names_[i], kTypes[i]);
     }
-    payloads_ = {"", "z", "value one", std::string(MAX_PAYLOAD_LEN, 'p'),
-                 std::string(MAX_PAYLOAD_LEN - 1, 'p') + "q", "\xff\x01"};
+    payloads_ = {"",
+                 "z",
+                 "value one",
+                 std::string(MAX_PAYLOAD_LEN, 'p'),
+                 std::string(MAX_PAYLOAD_LEN - 1, 'p') + "q",
+                 "\xff\x01"};
   }
 
   void play(int calls) {
@@ -158,7 +171,8 @@ class Game {
   std::vector<std::string> history_;
 };
 
-// The model is strict where the contract is only advisory: the cursor after an exact-pair delete and after reopening.
+// The model is strict where the contract is only advisory: the cursor after an exact-pair delete
+// and after reopening.
 TEST(AdvisoryDifferential, RandomCallsAnswerAsTheModel) {
   for (uint64_t round = 0; round < 20 && !HasFailure(); ++round) {
     const uint64_t seed = test_seed() + round;

@@ -27,8 +27,8 @@ bool look_up(void* object, const char* symbol, Function* out) {
   return *out != nullptr;
 }
 
-// Heap memory for one argument, poisoned when it goes: a library that kept a pointer reads rubbish, or is caught by
-// AddressSanitizer.
+// Heap memory for one argument, poisoned when it goes: a library that kept a pointer reads rubbish,
+// or is caught by AddressSanitizer.
 template <typename Type>
 struct Poisoned {
   void operator()(Type* memory) const {
@@ -85,16 +85,15 @@ bool load_library(const std::string& path, const std::string& configuration) {
     std::fprintf(stderr, "contract_test: %s\n", dlerror());
     return false;
   }
-  const bool complete = look_up(object, "create", &calls.create) &&
-                        look_up(object, "openIndex", &calls.open_index) &&
-                        look_up(object, "closeIndex", &calls.close_index) &&
-                        look_up(object, "beginTransaction", &calls.begin) &&
-                        look_up(object, "abortTransaction", &calls.abort) &&
-                        look_up(object, "commitTransaction", &calls.commit) &&
-                        look_up(object, "get", &calls.get) &&
-                        look_up(object, "getNext", &calls.get_next) &&
-                        look_up(object, "insertRecord", &calls.insert) &&
-                        look_up(object, "deleteRecord", &calls.erase);
+  const bool complete =
+      look_up(object, "create", &calls.create) && look_up(object, "openIndex", &calls.open_index) &&
+      look_up(object, "closeIndex", &calls.close_index) &&
+      look_up(object, "beginTransaction", &calls.begin) &&
+      look_up(object, "abortTransaction", &calls.abort) &&
+      look_up(object, "commitTransaction", &calls.commit) && look_up(object, "get", &calls.get) &&
+      look_up(object, "getNext", &calls.get_next) &&
+      look_up(object, "insertRecord", &calls.insert) &&
+      look_up(object, "deleteRecord", &calls.erase);
   if (!complete || configuration.empty()) return complete;
   decltype(&keydrome_configure) configure = nullptr;
   if (!look_up(object, "keydrome_configure", &configure)) return false;
@@ -111,8 +110,8 @@ void set_test_seed(uint64_t value) { seed = value; }
 
 const char* code_name(ErrCode code) {
   static constexpr std::array<const char*, 11> kNames = {
-      "SUCCESS",    "DB_DNE",  "DB_EXISTS",    "DB_END",    "KEY_NOTFOUND", "TXN_EXISTS",
-      "TXN_DNE",    "ENTRY_EXISTS", "ENTRY_DNE", "DEADLOCK", "FAILURE"};
+      "SUCCESS", "DB_DNE",       "DB_EXISTS", "DB_END",   "KEY_NOTFOUND", "TXN_EXISTS",
+      "TXN_DNE", "ENTRY_EXISTS", "ENTRY_DNE", "DEADLOCK", "FAILURE"};
   const auto number = static_cast<size_t>(code);
   return number < kNames.size() ? kNames[number] : "an undocumented code";
 }

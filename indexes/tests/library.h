@@ -1,5 +1,6 @@
-// The library under test, loaded with dlopen as the player does it, and a client of it that plays fair and checks
-// that the library does: every argument lives in memory that is overwritten and freed as soon as the call returns.
+// The library under test, loaded with dlopen as the player does it, and a client of it that plays
+// fair and checks that the library does: every argument lives in memory that is overwritten and
+// freed as soon as the call returns.
 //
 // Thread safety: the table is constant after load(). A Handle belongs to one thread.
 #pragma once
@@ -28,8 +29,9 @@ struct Calls {
   decltype(&::deleteRecord) erase;
 };
 
-// Loads the library at `path` and, when `configuration` is not empty, hands it to keydrome_configure. Prints what is
-// wrong and returns false on failure. Call once, before any test.
+// Loads the library at `path` and, when `configuration` is not empty, hands it to
+// keydrome_configure. Prints what is wrong and returns false on failure. Call once, before any
+// test.
 bool load_library(const std::string& path, const std::string& configuration);
 
 const Calls& library();
@@ -43,7 +45,8 @@ void set_test_seed(uint64_t seed);
 
 const char* code_name(ErrCode code);
 
-// A key as the tests think of it: an integer of either width, or a string. Orders as the contract says.
+// A key as the tests think of it: an integer of either width, or a string. Orders as the contract
+// says.
 using KeyValue = std::variant<int64_t, std::string>;
 
 // What a reading call returned. key and payload are empty unless code is SUCCESS.
@@ -60,7 +63,8 @@ std::ostream& operator<<(std::ostream& out, const Read& read);
 // Makes an index with a name that no other test uses, and returns the name, which stays alive.
 const char* make_index(KeyType type, std::string_view hint = "index");
 
-// The key number `number` of a type, in an order that all types share; for tests that run on every key type.
+// The key number `number` of a type, in an order that all types share; for tests that run on every
+// key type.
 KeyValue numbered_key(KeyType type, int64_t number);
 
 // One open index, seen by one thread.

@@ -1,4 +1,5 @@
-// Calls that a fair client does not make. What a library answers is advisory; that ours do not crash is tested here.
+// Calls that a fair client does not make. What a library answers is advisory; that ours do not
+// crash is tested here.
 #include <gtest/gtest.h>
 
 #include "indexes/tests/library.h"

@@ -38,8 +38,8 @@ bool ModelIndex::accept_next(ModelCursor* cursor, const Read& answer) const {
   return cursor->must.empty() && accept_step(cursor, contents.upper_bound(cursor->key), answer);
 }
 
-bool ModelIndex::accept_insert(ModelCursor* cursor, const KeyValue& key,
-                               const std::string& payload, ErrCode answer) {
+bool ModelIndex::accept_insert(ModelCursor* cursor, const KeyValue& key, const std::string& payload,
+                               ErrCode answer) {
   const auto place = contents.find(key);
   if (place != contents.end() && place->second.contains(payload)) return answer == ENTRY_EXISTS;
   if (answer != SUCCESS) return false;

@@ -1,5 +1,6 @@
-// Anomalies that a serialisable index must not show, as scripts of two or three sessions. A script passes when some
-// serial order of the transactions that committed explains all they saw; waiting and DEADLOCK are always allowed.
+// Anomalies that a serialisable index must not show, as scripts of two or three sessions. A script
+// passes when some serial order of the transactions that committed explains all they saw; waiting
+// and DEADLOCK are always allowed.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -44,8 +45,7 @@ constexpr Scenario kScenarios[] = {
     {"SkewOnFailedGets", "", "1:b 1:g1 2:b 2:g2 1:i2=x 2:i1=y 1:c 2:c"},
     {"SkewOnFailedDeletes", "", "1:b 1:d7* 2:b 2:d8* 1:i8=x 2:i7=y 1:c 2:c"},
     {"SkewOnKeys", "1=a 2=b", "1:b 1:g1 1:g2 2:b 2:g1 2:g2 1:d1=a 2:d2=b 1:c 2:c"},
-    {"SkewOnRanges", "20=z",
-     "1:b 1:g0 1:n 1:n 2:b 2:g10 2:n 2:n 1:i15=x 2:i5=y 1:c 2:c"},
+    {"SkewOnRanges", "20=z", "1:b 1:g0 1:n 1:n 2:b 2:g10 2:n 2:n 1:i15=x 2:i5=y 1:c 2:c"},
     {"SkewOnTheEndsOfTwoIndexes", "", "1:b 1:n 2:b 2:B.n 1:B.i1=x 2:i1=y 1:c 2:c"},
     {"SkewAcrossTwoIndexes", "1=a B.1=b", "1:b 1:g1 2:b 2:B.g1 1:B.d1* 2:d1* 1:c 2:c"},
     {"SkewOfThree", "",
@@ -65,8 +65,7 @@ constexpr Scenario kScenarios[] = {
     {"MovingRecord", "10=m 50=z", "1:b 1:n 2:b 2:d10=m 2:i90=m 2:c 1:n 1:n 1:c"},
     {"OppositeOrderOfIndexes", "", "1:b 1:i1=x 2:b 2:B.i1=y 1:B.i2=x 2:i2=y 1:c 2:c"},
     {"UpgradeDeadlock", "1=a", "1:b 1:g1 2:b 2:g1 1:i1=x 2:i1=y 1:c 2:c"},
-    {"RingOfThree", "1=a 2=b 3=c",
-     "1:b 1:d1* 2:b 2:d2* 3:b 3:d3* 1:d2* 2:d3* 3:d1* 1:c 2:c 3:c"},
+    {"RingOfThree", "1=a 2=b 3=c", "1:b 1:d1* 2:b 2:d2* 3:b 3:d3* 1:d2* 2:d3* 3:d1* 1:c 2:c 3:c"},
     {"AutoCommitBesideAnotherSession", "", "1:b 1:i1=x 2:@i2=y 2:@g1 2:@g2 1:a"},
     {"TornCommit", "", "1:b 1:i1=x 1:i2=x 2:b 2:g1 1:B.i1=x 2:g2 1:c 2:B.g1 2:c"},
 };
@@ -80,8 +79,9 @@ TEST_P(RequiredScenario, IsSerialisable) {
 
 constexpr auto kName = [](const testing::TestParamInfo<std::tuple<Scenario, KeyType>>& info) {
   const KeyType type = std::get<1>(info.param);
-  return std::string(std::get<0>(info.param).name) +
-         (type == SHORT ? "Short" : type == INT ? "Int" : "Varchar");
+  return std::string(std::get<0>(info.param).name) + (type == SHORT ? "Short"
+                                                      : type == INT ? "Int"
+                                                                    : "Varchar");
 };
 INSTANTIATE_TEST_SUITE_P(, RequiredScenario,
                          testing::Combine(testing::ValuesIn(kScenarios),

@@ -346,7 +346,8 @@ TEST_P(AdvisorySemantics, ABeginBesideTheOpenTransactionIsTxnExists) {
   EXPECT_EQ(a.get(nullptr, a.key(1)), pair(1, "x"));
 }
 
-// An auto-commit call may refuse, wait for nobody but other threads, and see or change nothing of the own transaction.
+// An auto-commit call may refuse, wait for nobody but other threads, and see or change nothing of
+// the own transaction.
 TEST_P(AdvisorySemantics, AutoCommitBesideTheOwnTransactionIsATransactionOfItsOwn) {
   fill({{1, "a"}});
   Transaction txn;

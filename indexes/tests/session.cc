@@ -154,11 +154,11 @@ bool explains(KeyType type, const Attempt& attempt, State* state) {
     ModelCursor* const cursor =
         step.auto_commit ? nullptr : &cursors[static_cast<size_t>(step.index)];
     const KeyValue key = numbered_key(type, step.key);
-    const bool allowed =
-        step.call == 'g'   ? index.accept_get(cursor, key, answer)
-        : step.call == 'n' ? index.accept_next(cursor, answer)
-        : step.call == 'i' ? index.accept_insert(cursor, key, step.payload, answer.code)
-                           : index.accept_erase(cursor, key, step.payload, answer.code);
+    const bool allowed = step.call == 'g'   ? index.accept_get(cursor, key, answer)
+                         : step.call == 'n' ? index.accept_next(cursor, answer)
+                         : step.call == 'i'
+                             ? index.accept_insert(cursor, key, step.payload, answer.code)
+                             : index.accept_erase(cursor, key, step.payload, answer.code);
     if (!allowed) return false;
   }
   return true;
@@ -180,9 +180,8 @@ bool some_order_explains(KeyType type, const std::vector<Attempt>& attempts, con
   do {
     if (!respects_real_time(attempts, order)) continue;
     State state = before;
-    const bool fits = std::all_of(order.begin(), order.end(), [&](size_t i) {
-      return explains(type, attempts[i], &state);
-    });
+    const bool fits = std::all_of(order.begin(), order.end(),
+                                  [&](size_t i) { return explains(type, attempts[i], &state); });
     if (!fits) continue;
     bool equal = true;
     for (size_t i = 0; i < kIndexes; ++i) equal &= state[i].contents == after[i].contents;
@@ -215,7 +214,8 @@ std::string describe(const std::vector<Attempt>& attempts, const State& after) {
   for (size_t i = 0; i < kIndexes; ++i) {
     out << "\n  at the end " << (i == 0 ? "A:" : "B:");
     for (const auto& [key, payloads] : after[i].contents) {
-      for (const std::string& payload : payloads) out << " (" << show(key) << ", " << payload << ")";
+      for (const std::string& payload : payloads)
+        out << " (" << show(key) << ", " << payload << ")";
     }
   }
   return out.str();

@@ -1,8 +1,9 @@
-// Scripts of several sessions: what each session calls, in which order the calls are handed over, and whether a
-// serial order of the committed transactions explains what came back.
+// Scripts of several sessions: what each session calls, in which order the calls are handed over,
+// and whether a serial order of the committed transactions explains what came back.
 //
-// A session is a thread. A call that does not come back within kPatience counts as waiting, its session's further
-// calls queue behind it, and the script goes on with the others; the verdict does not depend on that time.
+// A session is a thread. A call that does not come back within kPatience counts as waiting, its
+// session's further calls queue behind it, and the script goes on with the others; the verdict does
+// not depend on that time.
 #pragma once
 
 #include <string>
@@ -29,9 +30,10 @@ struct Step {
 
 std::vector<Step> parse_script(std::string_view text);
 
-// Runs `script` on fresh indexes of `type` that hold the pairs of `setup` ("10=a 20=b B.1=c"). Returns an empty
-// string when a serial order of the committed transactions that respects real time explains every answer and the
-// final contents, else what was observed. A session that hangs for more than 20 s ends the process with a message.
+// Runs `script` on fresh indexes of `type` that hold the pairs of `setup` ("10=a 20=b B.1=c").
+// Returns an empty string when a serial order of the committed transactions that respects real time
+// explains every answer and the final contents, else what was observed. A session that hangs for
+// more than 20 s ends the process with a message.
 std::string run_script(KeyType type, std::string_view setup, std::string_view script);
 
 }  // namespace keydrome

@@ -13,8 +13,8 @@
 namespace keydrome {
 namespace {
 
-// Inserts the keys, which are given in order, shuffled; a scan must return them in order, and each get must find its
-// own.
+// Inserts the keys, which are given in order, shuffled; a scan must return them in order, and each
+// get must find its own.
 void check_order(KeyType type, std::vector<KeyValue> keys) {
   const Handle index(make_index(type), type);
   std::vector<size_t> order(keys.size());
@@ -46,20 +46,19 @@ TEST(RequiredValues, IntKeysAreOrderedAsSignedNumbers) {
   constexpr int64_t kMin = std::numeric_limits<int64_t>::min();
   constexpr int64_t kMax = std::numeric_limits<int64_t>::max();
   constexpr int64_t kHigh = int64_t{1} << 32;
-  check_order(INT, {kMin, kMin + 1, -kHigh - 1, -kHigh, -kHigh + 1, int64_t{-1}, int64_t{0},
-                    int64_t{1}, kHigh / 2 - 1, kHigh / 2, kHigh - 1, kHigh, kHigh + 1,
-                    kHigh * 256, kMax - 1, kMax});
+  check_order(INT,
+              {kMin, kMin + 1, -kHigh - 1, -kHigh, -kHigh + 1, int64_t{-1}, int64_t{0}, int64_t{1},
+               kHigh / 2 - 1, kHigh / 2, kHigh - 1, kHigh, kHigh + 1, kHigh * 256, kMax - 1, kMax});
 }
 
 TEST(RequiredValues, StringKeysAreOrderedAsUnsignedBytes) {
   const std::string longest(MAX_VARCHAR_LEN - 1, 'q');
-  check_order(VARCHAR,
-              {std::string(), std::string("\x01"), std::string("!"), std::string("A"),
-               std::string("a"), std::string("a\x01"), std::string("aa"), std::string("b"),
-               std::string(longest, 0, 64), longest, longest + "\x01", longest + "q",
-               longest + "\xff", std::string("z"), std::string("\x7f"), std::string("\x80"),
-               std::string("\xc3\xa4"), std::string("\xff"),
-               std::string(static_cast<size_t>(MAX_VARCHAR_LEN), '\xff')});
+  check_order(VARCHAR, {std::string(), std::string("\x01"), std::string("!"), std::string("A"),
+                        std::string("a"), std::string("a\x01"), std::string("aa"), std::string("b"),
+                        std::string(longest, 0, 64), longest, longest + "\x01", longest + "q",
+                        longest + "\xff", std::string("z"), std::string("\x7f"),
+                        std::string("\x80"), std::string("\xc3\xa4"), std::string("\xff"),
+                        std::string(static_cast<size_t>(MAX_VARCHAR_LEN), '\xff')});
 }
 
 TEST(RequiredValues, PayloadsComeBackByteForByte) {
@@ -108,8 +107,8 @@ TEST(RequiredValues, TheSamePairInTwoIndexesIsTwoPairs) {
 }
 
 TEST(RequiredValues, NamesThatDifferOnlyALittleAreDifferent) {
-  std::vector<std::string> names = {"Order", "order", "order ", "order/1", "order/2", "../order",
-                                    std::string(63, 'n')};
+  std::vector<std::string> names = {
+      "Order", "order", "order ", "order/1", "order/2", "../order", std::string(63, 'n')};
   for (std::string& name : names) {
     ASSERT_EQ(library().create(INT, name.data()), SUCCESS) << name;
   }

@@ -1,0 +1,326 @@
+/* The smallest complete index library: copy it, build it, then make it fast.
+ *
+ *   gcc -O2 -shared -fPIC -I../include minimal.c -o minimal.so -lpthread
+ *
+ * An index is an array of pointers to records, sorted by key and then by payload: binary search
+ * finds, memmove makes room. That is fine for some ten thousand records per index; a tree is the
+ * first thing to put in its place.
+ *
+ * One lock makes transactions serialisable: a transaction takes it at its first call that touches
+ * data and keeps it until it commits or aborts. What it inserted and deleted is noted, so that
+ * abort can take it back. Nothing ever waits in a circle, so DEADLOCK is returned in one case only
+ * (see enter). The second thing to do better is to let transactions on different indexes, or
+ * different keys, run at the same time.
+ */
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "keydrome/index.h"
+
+typedef struct Index {
+  char* name;
+  KeyType type;
+  Record** records; /* sorted; each is malloc'd */
+  size_t count, capacity;
+  struct Index* next;
+} Index;
+
+/* One change of the open transaction. A deleted record lives until the transaction ends. */
+typedef struct {
+  Index* index;
+  Record* record;
+  int deleted;
+} Change;
+
+struct TxnState {
+  int open, locked;
+  unsigned long number; /* tells the cursors of different transactions apart */
+  Change* changes;
+  size_t count, capacity;
+};
+
+struct IdxState {
+  Index* index;
+  unsigned long number; /* of the transaction that the cursor belongs to */
+  int placed; /* 0: before the first record. 1: behind `last`. 2: behind every record of last's key
+               */
+  Record last;
+};
+
+static pthread_mutex_t directory_lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
+static Index* directory; /* under directory_lock; an index itself never goes away */
+static __thread TxnState own;
+
+/* ---- order and search ---- */
+
+static int compare_keys(const Key* a, const Key* b) {
+  switch (a->type) {
+    case SHORT:
+      return (a->keyval.shortkey > b->keyval.shortkey) - (a->keyval.shortkey < b->keyval.shortkey);
+    case INT:
+      return (a->keyval.intkey > b->keyval.intkey) - (a->keyval.intkey < b->keyval.intkey);
+    default:
+      return strcmp(a->keyval.charkey, b->keyval.charkey); /* compares unsigned bytes */
+  }
+}
+
+/* The number of records that come before `record`; with after_key, that have its key or a smaller
+ * one. */
+static size_t search(const Index* index, const Record* record, int after_key) {
+  size_t low = 0, high = index->count;
+  while (low < high) {
+    const size_t middle = low + (high - low) / 2;
+    const Record* other = index->records[middle];
+    int order = compare_keys(&other->key, &record->key);
+    if (order == 0) order = after_key ? -1 : strcmp(other->payload, record->payload);
+    if (order < 0) {
+      low = middle + 1;
+    } else {
+      high = middle;
+    }
+  }
+  return low;
+}
+
+static int has_key(const Index* index, size_t at, const Key* key) {
+  return at < index->count && compare_keys(&index->records[at]->key, key) == 0;
+}
+
+/* ---- changes ---- */
+
+/* The array with room for one more element, moved if need be. NULL when memory is exhausted. */
+static void* with_room(void* array, size_t count, size_t* capacity, size_t element_size) {
+  if (count < *capacity) return array;
+  const size_t larger = *capacity == 0 ? 16 : 2 * *capacity;
+  void* const moved = realloc(array, larger * element_size);
+  if (moved != NULL) *capacity = larger;
+  return moved;
+}
+
+static int reserve_record(Index* index) {
+  void* const array = with_room(index->records, index->count, &index->capacity, sizeof(Record*));
+  if (array != NULL) index->records = array;
+  return array != NULL;
+}
+
+static int reserve_change(TxnState* txn) {
+  if (txn == NULL) return 1; /* auto-commit notes nothing */
+  void* const array = with_room(txn->changes, txn->count, &txn->capacity, sizeof(Change));
+  if (array != NULL) txn->changes = array;
+  return array != NULL;
+}
+
+static void put_at(Index* index, size_t at, Record* record) {
+  memmove(index->records + at + 1, index->records + at, (index->count - at) * sizeof(Record*));
+  index->records[at] = record;
+  ++index->count;
+}
+
+static void take_at(Index* index, size_t at) {
+  --index->count;
+  memmove(index->records + at, index->records + at + 1, (index->count - at) * sizeof(Record*));
+}
+
+static void note(TxnState* txn, Index* index, Record* record, int deleted) {
+  const Change change = {index, record, deleted};
+  if (txn != NULL) {
+    txn->changes[txn->count++] = change;
+  } else if (deleted) {
+    free(record); /* auto-commit: nobody can take it back */
+  }
+}
+
+/* Ends the open transaction. Undoing needs no memory: a deleted record finds its old place free. */
+static void finish(TxnState* txn, int commit) {
+  while (txn->count > 0) {
+    const Change change = txn->changes[--txn->count];
+    if (commit) {
+      if (change.deleted) free(change.record);
+      continue;
+    }
+    const size_t at = search(change.index, change.record, 0);
+    if (change.deleted) {
+      put_at(change.index, at, change.record);
+    } else {
+      take_at(change.index, at);
+      free(change.record);
+    }
+  }
+  free(txn->changes);
+  txn->changes = NULL;
+  txn->capacity = 0;
+  txn->open = 0;
+  if (txn->locked) pthread_mutex_unlock(&data_lock);
+  txn->locked = 0;
+}
+
+/* ---- transactions ---- */
+
+/* Before a call that touches data. Auto-commit (txn == NULL) takes the lock for one call; if the
+ * thread's own transaction holds it, waiting would never end, so the answer is DEADLOCK. */
+static ErrCode enter(const IdxState* handle, TxnState* txn, const Key* key) {
+  if (handle == NULL) return DB_DNE;
+  if (key != NULL && key->type != handle->index->type) return FAILURE;
+  if (key != NULL && key->type == VARCHAR &&
+      memchr(key->keyval.charkey, 0, MAX_VARCHAR_LEN + 1) == NULL) {
+    return FAILURE; /* the string has no end */
+  }
+  if (txn != NULL && (txn != &own || !own.open)) return TXN_DNE;
+  if (txn == NULL && own.locked) return DEADLOCK;
+  if (!own.locked) pthread_mutex_lock(&data_lock);
+  if (txn != NULL) own.locked = 1;
+  return SUCCESS;
+}
+
+static ErrCode leave(const TxnState* txn, ErrCode code) {
+  if (txn == NULL) pthread_mutex_unlock(&data_lock);
+  return code;
+}
+
+ErrCode beginTransaction(TxnState** txn) {
+  if (own.open) return TXN_EXISTS;
+  own.open = 1;
+  ++own.number;
+  *txn = &own;
+  return SUCCESS;
+}
+
+ErrCode abortTransaction(TxnState* txn) {
+  if (txn != &own || !own.open) return TXN_DNE;
+  finish(txn, 0);
+  return SUCCESS;
+}
+
+ErrCode commitTransaction(TxnState* txn) {
+  if (txn != &own || !own.open) return TXN_DNE;
+  finish(txn, 1);
+  return SUCCESS;
+}
+
+/* ---- indexes ---- */
+
+static Index* find_index(const char* name) {
+  Index* index = directory;
+  while (index != NULL && strcmp(index->name, name) != 0) index = index->next;
+  return index;
+}
+
+ErrCode create(KeyType type, char* name) {
+  Index* const index = calloc(1, sizeof(Index));
+  char* const copy = malloc(strlen(name) + 1);
+  ErrCode code = FAILURE;
+  pthread_mutex_lock(&directory_lock);
+  if (find_index(name) != NULL) {
+    code = DB_EXISTS;
+  } else if (index != NULL && copy != NULL) {
+    index->name = strcpy(copy, name);
+    index->type = type;
+    index->next = directory;
+    directory = index;
+    code = SUCCESS;
+  }
+  pthread_mutex_unlock(&directory_lock);
+  if (code == SUCCESS) return code;
+  free(index);
+  free(copy);
+  return code;
+}
+
+ErrCode openIndex(const char* name, IdxState** idxState) {
+  pthread_mutex_lock(&directory_lock);
+  Index* const index = find_index(name);
+  pthread_mutex_unlock(&directory_lock);
+  if (index == NULL) return DB_DNE;
+  *idxState = calloc(1, sizeof(IdxState)); /* number 0: the cursor belongs to no transaction yet */
+  if (*idxState == NULL) return FAILURE;
+  (*idxState)->index = index;
+  return SUCCESS;
+}
+
+ErrCode closeIndex(IdxState* idxState) {
+  if (idxState == NULL) return DB_DNE;
+  free(idxState);
+  return SUCCESS;
+}
+
+/* ---- records ---- */
+
+static void place_cursor(IdxState* handle, const Record* record, int placed) {
+  handle->number = own.number;
+  handle->placed = placed;
+  handle->last = *record;
+}
+
+ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
+  const ErrCode code = enter(idxState, txn, &record->key);
+  if (code != SUCCESS) return code;
+  Record wanted;
+  wanted.key = record->key;
+  wanted.payload[0] = 0; /* the smallest payload */
+  const size_t at = search(idxState->index, &wanted, 0);
+  const int found = has_key(idxState->index, at, &wanted.key);
+  if (found) strcpy(record->payload, idxState->index->records[at]->payload);
+  if (txn != NULL && found) place_cursor(idxState, idxState->index->records[at], 1);
+  if (txn != NULL && !found) place_cursor(idxState, &wanted, 2);
+  return leave(txn, found ? SUCCESS : KEY_NOTFOUND);
+}
+
+ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
+  const ErrCode code = enter(idxState, txn, NULL);
+  if (code != SUCCESS) return code;
+  const Index* const index = idxState->index;
+  size_t at = 0;
+  if (txn != NULL && idxState->number == own.number && idxState->placed != 0) {
+    at = search(index, &idxState->last, idxState->placed == 2);
+    const int standing = idxState->placed == 1 && has_key(index, at, &idxState->last.key) &&
+                         strcmp(index->records[at]->payload, idxState->last.payload) == 0;
+    at += standing ? 1 : 0; /* not if the transaction has deleted it */
+  }
+  if (at == index->count) return leave(txn, DB_END);
+  *record = *index->records[at];
+  if (txn != NULL) place_cursor(idxState, record, 1);
+  return leave(txn, SUCCESS);
+}
+
+ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {
+  if (strlen(payload) > MAX_PAYLOAD_LEN) return FAILURE;
+  ErrCode code = enter(idxState, txn, k);
+  if (code != SUCCESS) return code;
+  Index* const index = idxState->index;
+  Record* const record = malloc(sizeof(Record));
+  if (record == NULL || !reserve_change(txn) || !reserve_record(index)) {
+    free(record);
+    return leave(txn, FAILURE);
+  }
+  record->key = *k;
+  strcpy(record->payload, payload);
+  const size_t at = search(index, record, 0);
+  if (has_key(index, at, k) && strcmp(index->records[at]->payload, payload) == 0) {
+    free(record);
+    return leave(txn, ENTRY_EXISTS);
+  }
+  put_at(index, at, record);
+  note(txn, index, record, 0);
+  return leave(txn, SUCCESS);
+}
+
+ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
+  const ErrCode code = enter(idxState, txn, &record->key);
+  if (code != SUCCESS) return code;
+  Index* const index = idxState->index;
+  const int all = record->payload[0] == 0;
+  const size_t at = search(index, record, 0);
+  size_t deleted = 0;
+  while (has_key(index, at, &record->key) &&
+         (all || (deleted == 0 && strcmp(index->records[at]->payload, record->payload) == 0))) {
+    if (!reserve_change(txn)) return leave(txn, FAILURE);
+    Record* const victim = index->records[at];
+    take_at(index, at);
+    note(txn, index, victim, 1);
+    ++deleted;
+  }
+  if (deleted > 0) return leave(txn, SUCCESS);
+  return leave(txn, all ? KEY_NOTFOUND : ENTRY_DNE);
+}

@@ -1,0 +1,200 @@
+// The smallest complete index library in C++: copy it, build it, then make it fast. minimal.c is
+// the same in C, with a longer explanation.
+//
+//   g++ -std=c++17 -O2 -shared -fPIC -I../include minimal.cc -o minimal_cxx.so -lpthread
+//
+// An index is a sorted set of (key, payload) pairs whose keys are byte strings in the contract's
+// order. One lock, taken at a transaction's first call and kept to its end, makes transactions
+// serialisable.
+#include <cstring>
+#include <map>
+#include <mutex>
+#include <set>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "keydrome/index.h"
+
+using Pair = std::pair<std::string, std::string>;
+
+struct Index {
+  KeyType type;
+  std::set<Pair> pairs;
+};
+
+struct IdxState {
+  Index* index;
+  unsigned long number = 0;  // of the transaction that the cursor belongs to
+  bool after_key = false;  // the cursor stands behind every pair of last.first, else behind `last`
+  Pair last{};
+};
+
+struct TxnState {
+  struct Change {
+    Index* index;
+    Pair pair;
+    bool deleted;
+  };
+  bool open = false, locked = false;
+  unsigned long number = 0;
+  std::vector<Change> changes;
+};
+
+static std::mutex& directory_lock = *new std::mutex;  // never destroyed: threads may outlive main
+static std::mutex& data_lock = *new std::mutex;
+static auto& directory = *new std::map<std::string, Index>;
+static thread_local TxnState own;
+
+// Big-endian with the sign bit flipped: bytes in the order of the numbers.
+static std::string bytes_of(const Key& key) {
+  if (key.type == VARCHAR) return key.keyval.charkey;
+  const int size = key.type == SHORT ? 4 : 8;
+  const uint64_t value = key.type == SHORT ? static_cast<uint32_t>(key.keyval.shortkey) ^ 1u << 31
+                                           : static_cast<uint64_t>(key.keyval.intkey) ^ 1ull << 63;
+  std::string bytes;
+  for (int i = size - 1; i >= 0; --i) bytes += static_cast<char>(value >> 8 * i);
+  return bytes;
+}
+
+static void key_of(KeyType type, const std::string& bytes, Key* key) {
+  uint64_t value = 0;
+  if (type != VARCHAR) {
+    for (const char byte : bytes) value = value << 8 | static_cast<unsigned char>(byte);
+  }
+  key->type = type;
+  if (type == SHORT) key->keyval.shortkey = static_cast<int32_t>(value ^ 1u << 31);
+  if (type == INT) key->keyval.intkey = static_cast<int64_t>(value ^ 1ull << 63);
+  if (type == VARCHAR) bytes.copy(key->keyval.charkey, MAX_VARCHAR_LEN + 1);
+  if (type == VARCHAR) key->keyval.charkey[bytes.size()] = 0;
+}
+
+static ErrCode check(const IdxState* handle, const Key& key) {
+  if (handle == nullptr) return DB_DNE;
+  if (key.type != handle->index->type) return FAILURE;
+  const bool ends = key.type != VARCHAR || std::memchr(key.keyval.charkey, 0, MAX_VARCHAR_LEN + 1);
+  return ends ? SUCCESS : FAILURE;
+}
+
+// Runs one call under the lock. Auto-commit beside the thread's own transaction would wait for
+// itself for ever.
+template <typename Body>
+static ErrCode locked(TxnState* txn, Body body) {
+  if (txn == nullptr && own.locked) return DEADLOCK;
+  if (txn == nullptr) {
+    const std::lock_guard<std::mutex> guard(data_lock);
+    return body();
+  }
+  if (txn != &own || !own.open) return TXN_DNE;
+  if (!own.locked) data_lock.lock();
+  own.locked = true;
+  return body();
+}
+
+static ErrCode finish(TxnState* txn, bool commit) {
+  if (txn != &own || !own.open) return TXN_DNE;
+  for (; !own.changes.empty(); own.changes.pop_back()) {
+    const TxnState::Change& change = own.changes.back();
+    if (!commit && change.deleted) change.index->pairs.insert(change.pair);
+    if (!commit && !change.deleted) change.index->pairs.erase(change.pair);
+  }
+  if (own.locked) data_lock.unlock();
+  own.open = own.locked = false;
+  return SUCCESS;
+}
+
+ErrCode create(KeyType type, char* name) {
+  const std::lock_guard<std::mutex> guard(directory_lock);
+  return directory.try_emplace(name, Index{type, {}}).second ? SUCCESS : DB_EXISTS;
+}
+
+ErrCode openIndex(const char* name, IdxState** idxState) {
+  const std::lock_guard<std::mutex> guard(directory_lock);
+  const auto place = directory.find(name);
+  if (place == directory.end()) return DB_DNE;
+  *idxState = new IdxState{&place->second};
+  return SUCCESS;
+}
+
+ErrCode closeIndex(IdxState* idxState) {
+  delete idxState;
+  return idxState == nullptr ? DB_DNE : SUCCESS;
+}
+
+ErrCode beginTransaction(TxnState** txn) {
+  if (own.open) return TXN_EXISTS;
+  own.open = true;
+  ++own.number;
+  *txn = &own;
+  return SUCCESS;
+}
+
+ErrCode abortTransaction(TxnState* txn) { return finish(txn, false); }
+ErrCode commitTransaction(TxnState* txn) { return finish(txn, true); }
+
+ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
+  if (const ErrCode code = check(idxState, record->key); code != SUCCESS) return code;
+  return locked(txn, [&] {
+    const Pair wanted(bytes_of(record->key), "");
+    const auto place = idxState->index->pairs.lower_bound(wanted);
+    const bool found = place != idxState->index->pairs.end() && place->first == wanted.first;
+    if (txn != nullptr) {
+      idxState->number = own.number;
+      idxState->after_key = !found;
+      idxState->last = found ? *place : wanted;
+    }
+    if (found) record->payload[place->second.copy(record->payload, MAX_PAYLOAD_LEN)] = 0;
+    return found ? SUCCESS : KEY_NOTFOUND;
+  });
+}
+
+ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
+  if (idxState == nullptr) return DB_DNE;
+  return locked(txn, [&] {
+    const std::set<Pair>& pairs = idxState->index->pairs;
+    auto place = pairs.begin();
+    if (txn != nullptr && idxState->number == own.number) {
+      place = pairs.upper_bound(idxState->last);
+      while (idxState->after_key && place != pairs.end() && place->first == idxState->last.first) {
+        ++place;  // pairs that the transaction itself put under a key that was missing
+      }
+    }
+    if (place == pairs.end()) return DB_END;
+    if (txn != nullptr) {
+      idxState->number = own.number;
+      idxState->after_key = false;
+      idxState->last = *place;
+    }
+    key_of(idxState->index->type, place->first, &record->key);
+    record->payload[place->second.copy(record->payload, MAX_PAYLOAD_LEN)] = 0;
+    return SUCCESS;
+  });
+}
+
+ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {
+  if (const ErrCode code = check(idxState, *k); code != SUCCESS) return code;
+  if (std::strlen(payload) > MAX_PAYLOAD_LEN) return FAILURE;
+  return locked(txn, [&] {
+    const Pair pair(bytes_of(*k), payload);
+    if (!idxState->index->pairs.insert(pair).second) return ENTRY_EXISTS;
+    if (txn != nullptr) own.changes.push_back({idxState->index, pair, false});
+    return SUCCESS;
+  });
+}
+
+ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
+  if (const ErrCode code = check(idxState, record->key); code != SUCCESS) return code;
+  return locked(txn, [&] {
+    std::set<Pair>& pairs = idxState->index->pairs;
+    const Pair wanted(bytes_of(record->key), record->payload);
+    const bool all = wanted.second.empty();
+    bool deleted = false;
+    auto place = pairs.lower_bound(wanted);
+    while (place != pairs.end() && (all ? place->first == wanted.first : *place == wanted)) {
+      if (txn != nullptr) own.changes.push_back({idxState->index, *place, true});
+      place = pairs.erase(place);
+      deleted = true;
+    }
+    return deleted ? SUCCESS : all ? KEY_NOTFOUND : ENTRY_DNE;
+  });
+}

@@ -1,0 +1,14 @@
+// Compiles alone as strict C++20, in any order and twice, and the calls have C linkage.
+#include "keydrome/extensions.h"
+#include "keydrome/index.h"
+#include "keydrome/index.h"  // guarded
+#include "keydrome/structure.h"
+
+#include <type_traits>
+
+static_assert(std::is_same_v<decltype(&create), ErrCode (*)(KeyType, char*)>);
+static_assert(std::is_same_v<decltype(&get), ErrCode (*)(IdxState*, TxnState*, Record*)>);
+static_assert(
+    std::is_same_v<decltype(&insertRecord), ErrCode (*)(IdxState*, TxnState*, Key*, const char*)>);
+static_assert(std::is_trivially_copyable_v<Record>);
+static_assert(std::is_trivially_copyable_v<KeydromeStructureTable>);
