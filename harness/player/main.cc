@@ -17,7 +17,8 @@
 namespace keydrome {
 namespace {
 
-// pthread_exit and C++ exceptions of the library need it, and no file can be opened once the jail is tight.
+// pthread_exit opens it on demand, and no file can be opened once the jail is tight. The player itself needs it too, so
+// this costs nothing; it says so in case the linker finds that out.
 void preload_unwinder() { dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL); }
 
 // The working directory is the only place where the library may open files from now on.
@@ -53,7 +54,11 @@ class Player {
     if ((control_.message().flags & kGoHasPools) != 0) open_pools((fd++)->get(), address);
     Mapping round(fd[0].get(), Mapping::Access::kRead);
     Mapping outcome(fd[1].get(), Mapping::Access::kShare);
-    Phase phase(control_, api, pools_, clock_, go_ticks);
+    Phase phase(control_, {.api = &api,
+                           .pools = &pools_,
+                           .names = &*names_,
+                           .clock = &clock_,
+                           .go_ticks = go_ticks});
     phase.play(address, std::move(round), std::move(outcome));
   }
 
@@ -65,12 +70,14 @@ class Player {
       leave(1);
     }
     pools_ = *view;
+    names_.emplace(pools_.indexes);
   }
 
   Control control_;
   TickClock clock_;
   Mapping pools_image_;
   PoolsView pools_;
+  std::optional<IndexNames> names_;
 };
 
 }  // namespace

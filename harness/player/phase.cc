@@ -10,9 +10,7 @@
 
 namespace keydrome {
 
-Phase::Phase(Control& control, const IndexApi& api, const PoolsView& pools, const TickClock& clock,
-             uint64_t go_ticks)
-    : control_(control), api_(api), pools_(pools), clock_(clock), go_ticks_(go_ticks) {}
+Phase::Phase(Control& control, const PhaseInputs& inputs) : control_(control), inputs_(inputs) {}
 
 Phase::Round::Round(Mapping mapped)
     : mapping(std::move(mapped)),
@@ -58,7 +56,7 @@ void Phase::run_thread(uint32_t thread) {
 }
 
 void Phase::run_session(uint32_t thread) {
-  Session session(inputs(thread));
+  Session session(session_inputs(thread));
   for (uint32_t number = 0;; ++number) {
     const Round& round = enter(number);
     session.run(round.ops(thread));
@@ -67,16 +65,17 @@ void Phase::run_session(uint32_t thread) {
   session.finish();
 }
 
-SessionInputs Phase::inputs(uint32_t thread) {
+SessionInputs Phase::session_inputs(uint32_t thread) {
   std::byte* image = outcome_.bytes().data();
   const auto* header = reinterpret_cast<const OutcomeHeader*>(image);
   const OutcomeHeader::Span& span = header->spans[thread];
   auto* outcomes = reinterpret_cast<ThreadOutcome*>(image + header->thread_offset);
-  return {.api = &api_,
-          .pools = &pools_,
+  return {.api = inputs_.api,
+          .pools = inputs_.pools,
+          .names = inputs_.names,
           .events = &events_,
-          .clock = &clock_,
-          .go_ticks = go_ticks_,
+          .clock = inputs_.clock,
+          .go_ticks = inputs_.go_ticks,
           .outcome = outcomes + thread,
           .ends = {reinterpret_cast<TransactionEnd*>(image + span.ends_offset), span.ends_capacity},
           .trace = {image + span.trace_offset, span.trace_capacity}};

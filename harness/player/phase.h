@@ -12,6 +12,7 @@
 #include "base/thread_annotations.h"
 #include "benchmarks/kit/events.h"
 #include "benchmarks/kit/index_api.h"
+#include "benchmarks/kit/index_names.h"
 #include "benchmarks/kit/outcome.h"
 #include "benchmarks/kit/pools_view.h"
 #include "benchmarks/kit/program.h"
@@ -21,11 +22,18 @@
 
 namespace keydrome {
 
+// What the phases of a session share; all of it outlives the phase.
+struct PhaseInputs {
+  const IndexApi* api = nullptr;
+  const PoolsView* pools = nullptr;
+  IndexNames* names = nullptr;
+  const TickClock* clock = nullptr;
+  uint64_t go_ticks = 0;  // when GO came
+};
+
 class Phase {
  public:
-  // Everything is borrowed but the mappings. `go_ticks` is when GO came.
-  Phase(Control& control, const IndexApi& api, const PoolsView& pools, const TickClock& clock,
-        uint64_t go_ticks);
+  Phase(Control& control, const PhaseInputs& inputs);
 
   // Plays the whole phase: the threads' programs from the first round in `round` to the last, which the control channel
   // brings. Sends DONE at the end. Does not return when that is not possible: then the referee has been told why.
@@ -41,17 +49,14 @@ class Phase {
 
   void run_thread(uint32_t thread);
   void run_session(uint32_t thread);
-  SessionInputs inputs(uint32_t thread);
+  SessionInputs session_inputs(uint32_t thread);
   const Round& enter(uint32_t number);
   void add_round(Mapping mapping);
   void receive_rounds();
   [[noreturn]] void give_up(DoneStatus status, std::string_view reason);
 
   Control& control_;
-  const IndexApi& api_;
-  const PoolsView& pools_;
-  const TickClock& clock_;
-  const uint64_t go_ticks_;
+  const PhaseInputs inputs_;
   Address address_;
   Mapping outcome_;
   Events events_;

@@ -157,14 +157,14 @@ Json stale_report(const Plan& plan, const BenchmarkEntry& entry) {
                   "stale harness: the plan wants version " + std::to_string(plan.benchmark_version) +
                       " of " + plan.benchmark + ", and this referee has version " +
                       std::to_string(entry.version) + "; build again and queue the run again"};
-  return make_report({plan, {}, {}, {}, {}, std::move(verdict), machine_facts()});
+  return make_report({plan, {}, {}, {}, Findings(), std::move(verdict), machine_facts()});
 }
 
 Json judged_report(const Prepared& prepared, const Progress& progress) {
   const Json machine = machine_facts();  // before the session itself makes the machine busy
   const RunFacts facts = play(prepared.script, prepared.jail, progress);
-  Findings findings;
-  add_fact_findings(facts, prepared.plan.benchmark, findings);
+  Findings findings(prepared.plan.benchmark);
+  add_fact_findings(facts, findings);
   if (facts.stop == Stop::kNone) prepared.workload->judge(prepared.script, facts.outcome, findings);
   return make_report({prepared.plan, prepared.parameters.values(), prepared.script, facts, findings,
                       decide(facts, findings, prepared.plan.jail.require), machine});

@@ -4,7 +4,7 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/pidfd.h>
+#include <sys/syscall.h>
 #include <sys/socket.h>
 #include <sys/wait.h>
 
@@ -203,7 +203,7 @@ Result<JailProcess> JailProcess::start(const JailOptions& options) {
 
 JailProcess::JailProcess(pid_t pid, Ends ends, size_t output_bytes)
     : pid_(pid),
-      pid_fd_(pidfd_open(pid, 0)),
+      pid_fd_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
       control_(std::move(ends.control)),
       command_(std::move(ends.command)),
       meta_(std::move(ends.meta)),

@@ -104,16 +104,16 @@ Verdict decide_stop(const RunFacts& facts) {
 
 int rank(std::string_view level) { return level == "full" ? 2 : level == "weak" ? 1 : 0; }
 
-void add_clock_findings(const RunFacts& facts, const std::string& suite, Findings& findings) {
+void add_clock_findings(const RunFacts& facts, Findings& findings) {
   for (const PhaseFacts& phase : facts.phases) {
     const uint64_t inside_ns = phase.player_ns.value_or(phase.wall_ns);
     const uint64_t apart_ns =
         std::max(inside_ns, phase.wall_ns) - std::min(inside_ns, phase.wall_ns);
     if (apart_ns <= std::max(kClockSlackNs, phase.wall_ns / kClockSlackDivisor)) continue;
-    findings.add({suite, "clock_disagrees", Severity::kAdvisory,
-                  "phase " + phase.name + " took " + std::to_string(phase.wall_ns) +
-                      " ns by the referee's clock and " + std::to_string(inside_ns) +
-                      " ns by the clock inside the jail; the referee's counts"});
+    findings.advisory("clock_disagrees",
+                      "phase " + phase.name + " took " + std::to_string(phase.wall_ns) +
+                          " ns by the referee's clock and " + std::to_string(inside_ns) +
+                          " ns by the clock inside the jail; the referee's counts");
   }
 }
 
@@ -124,18 +124,14 @@ std::string jail_level(const JailEnd& jail) {
   return level == "full" || level == "weak" ? std::string(level) : "none";
 }
 
-void add_fact_findings(const RunFacts& facts, const std::string& suite, Findings& findings) {
-  add_clock_findings(facts, suite, findings);
-  const auto add = [&](const char* name) {
-    findings.add({suite, name, Severity::kRequired, facts.detail});
-  };
-  if (facts.stop == Stop::kViolation) add("protocol_violation");
-  if (facts.stop == Stop::kException) add("exception");
-  if (facts.stop == Stop::kBadOutcome) add("damaged_outcome");
-  if (facts.stop == Stop::kLoadFailed && facts.load_status == kLoadSymbolMissing) {
-    add("missing_symbol");
-  }
-  if (facts.stop == Stop::kLoadFailed && facts.load_status == kLoadNotOpened) add("not_loadable");
+void add_fact_findings(const RunFacts& facts, Findings& findings) {
+  add_clock_findings(facts, findings);
+  if (facts.stop == Stop::kViolation) findings.required("protocol_violation", facts.detail);
+  if (facts.stop == Stop::kException) findings.required("exception", facts.detail);
+  if (facts.stop == Stop::kBadOutcome) findings.required("damaged_outcome", facts.detail);
+  if (facts.stop != Stop::kLoadFailed) return;
+  if (facts.load_status == kLoadSymbolMissing) findings.required("missing_symbol", facts.detail);
+  if (facts.load_status == kLoadNotOpened) findings.required("not_loadable", facts.detail);
 }
 
 Verdict decide(const RunFacts& facts, const Findings& findings, const std::string& required_level) {

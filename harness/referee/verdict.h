@@ -17,8 +17,7 @@ struct Verdict {
 };
 
 // Adds the findings that the facts themselves are, such as a broken protocol or a clock that was tampered with.
-// `suite` is the benchmark's name.
-void add_fact_findings(const RunFacts& facts, const std::string& suite, Findings& findings);
+void add_fact_findings(const RunFacts& facts, Findings& findings);
 
 Verdict decide(const RunFacts& facts, const Findings& findings, const std::string& required_level);
 

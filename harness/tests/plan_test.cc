@@ -1,0 +1,115 @@
+#include "harness/referee/plan.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "harness/referee/jail_process.h"
+
+namespace keydrome {
+namespace {
+
+Json minimal() {
+  return *Json::parse(R"({
+    "schema": "keydrome.plan.v1", "benchmark": "sigmod2009", "benchmark_version": 1,
+    "instance": "preliminary1", "scale": "smoke", "seed": "00000000000000ff",
+    "library": {"path": "/lib/a.so"}, "player": "/bin/player", "jail": {"path": "/bin/jail"},
+    "limits": {"phase_timeout_ms": 1000}})");
+}
+
+std::string error_of(const Json& json) {
+  const Result<Plan> plan = parse_plan(json);
+  return plan ? "" : plan.error().message;
+}
+
+TEST(Plan, TakesTheSmallestOneWithItsDefaults) {
+  const Result<Plan> plan = parse_plan(minimal());
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  EXPECT_EQ(plan->seed_number(), 255u);
+  EXPECT_EQ(plan->jail.require, "full");
+  EXPECT_EQ(plan->limits.load_timeout_ms, 10'000u);
+  EXPECT_FALSE(plan->plain);
+  EXPECT_EQ(configuration_text(plan->library), "");
+}
+
+TEST(Plan, SurvivesTheWayThroughJson) {
+  Json json = minimal();
+  json["parameters"]["threads"] = 4;
+  json["library"]["configuration"]["latch"] = "rw";
+  json["jail"]["memory_bytes"] = uint64_t{1} << 30;
+  json["jail"]["cpus"] = "0-1";
+  const Result<Plan> plan = parse_plan(json);
+  ASSERT_TRUE(plan.ok()) << plan.error().message;
+  const Result<Plan> again = parse_plan(to_json(*plan));
+  ASSERT_TRUE(again.ok()) << again.error().message;
+  EXPECT_EQ(to_json(*again).dump(), to_json(*plan).dump());
+  EXPECT_EQ(again->parameters.at("threads"), 4);
+}
+
+TEST(Plan, SaysWhatIsWrong) {
+  struct Case {
+    const char* path;
+    Json value;
+    const char* message;
+  };
+  const Case cases[] = {
+      {"schema", "keydrome.plan.v2", "plan.schema: must be one of keydrome.plan.v1"},
+      {"scale", "huge", "plan.scale: must be one of smoke, laptop, paper"},
+      {"seed", "12", "plan.seed: must be 16 lower-case hexadecimal digits"},
+      {"seed", 12, "plan.seed: must be a string"},
+      {"benchmark", "../x", "plan.benchmark: must be lower-case letters, digits and underscores"},
+      {"benchmark_version", 0, "plan.benchmark_version: must be an integer from 1 to 2147483647"},
+      {"player", "bin/player", "plan.player: must be an absolute path"},
+      {"plain", "yes", "plan.plain: must be true or false"},
+      {"surprise", 1, "plan.surprise: no such field"},
+  };
+  for (const Case& wrong : cases) {
+    Json json = minimal();
+    json[wrong.path] = wrong.value;
+    EXPECT_EQ(error_of(json), wrong.message);
+  }
+}
+
+TEST(Plan, SaysWhatIsWrongInItsParts) {
+  Json json = minimal();
+  json["jail"]["slot"] = 1000;
+  EXPECT_EQ(error_of(json), "plan.jail.slot: must be an integer from 0 to 999");
+  json = minimal();
+  json["jail"]["require"] = "some";
+  EXPECT_EQ(error_of(json), "plan.jail.require: must be one of full, weak, none");
+  json = minimal();
+  json["library"]["path"] = "/a:b.so";
+  EXPECT_EQ(error_of(json), "plan.library.path: must not contain a colon");
+  json = minimal();
+  json["limits"] = Json::Object{};
+  EXPECT_EQ(error_of(json), "plan.limits.phase_timeout_ms: missing");
+  json = minimal();
+  json["parameters"]["threads"] = "four";
+  EXPECT_EQ(error_of(json), "plan.parameters.threads: must be an integer");
+  json = minimal();
+  json["library"]["configuration"]["text"] = std::string(9000, 'x');
+  EXPECT_EQ(error_of(json), "plan.library.configuration: must be at most 8128 bytes of JSON");
+  EXPECT_EQ(error_of(Json::Array{}), "plan: must be an object");
+}
+
+TEST(Plan, WrapsTheConfigurationOfAStructure) {
+  LibraryPlan library{.path = "/runtime.so", .structure = "/btree.so", .configuration = {}};
+  EXPECT_EQ(configuration_text(library), R"({"configuration":{},"structure":"/structure.so"})");
+  library.configuration = Json(Json::Object{{"latch", "rw"}});
+  EXPECT_EQ(configuration_text(library),
+            R"({"configuration":{"latch":"rw"},"structure":"/structure.so"})");
+}
+
+TEST(JailMeta, IsKeyColonValue) {
+  JailEnd end;
+  end.meta = parse_meta("level:full\nmechanisms:seccomp,cgroup v1\nexit_code:-1\nerror:a: b\nrest");
+  EXPECT_EQ(end.text("level"), "full");
+  EXPECT_EQ(end.number("exit_code"), -1);
+  EXPECT_EQ(end.number("level"), std::nullopt);
+  EXPECT_EQ(end.number("signal"), std::nullopt);
+  EXPECT_EQ(end.text("error"), "a: b");
+  EXPECT_EQ(end.meta.size(), 4u);
+}
+
+}  // namespace
+}  // namespace keydrome

@@ -1,0 +1,134 @@
+#include "harness/referee/verdict.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "harness/protocol.h"
+
+namespace keydrome {
+namespace {
+
+// A session that went through, as a starting point.
+RunFacts complete() {
+  RunFacts facts;
+  facts.stage = Stage::kComplete;
+  facts.jail.exited = true;
+  facts.jail.exit_code = 0;
+  facts.jail.meta = {{"level", "full"}, {"status", "killed"}};
+  return facts;
+}
+
+RunFacts stopped(Stage stage, Stop stop, const char* status) {
+  RunFacts facts = complete();
+  facts.stage = stage;
+  facts.stop = stop;
+  facts.detail = "the detail";
+  facts.jail.meta["status"] = status;
+  return facts;
+}
+
+std::string name_of(const RunFacts& facts) { return decide(facts, Findings(), "full").name; }
+
+TEST(Verdict, PassesOnlyACompleteSession) {
+  EXPECT_EQ(name_of(complete()), "passed");
+  EXPECT_EQ(decide(complete(), Findings(), "full").reason, "");
+  Findings findings("unit");
+  findings.advisory("advice", "a warning");
+  EXPECT_EQ(decide(complete(), findings, "full").name, "passed");
+  findings.required("lost", "a record was lost");
+  EXPECT_EQ(decide(complete(), findings, "full").name, "failed");
+  EXPECT_EQ(decide(complete(), findings, "full").reason, "a record was lost");
+}
+
+TEST(Verdict, AFineExitCodeIsNoPass) {
+  RunFacts facts = stopped(Stage::kPlaying, Stop::kClosed, "exited");
+  facts.jail.meta["exit_code"] = "0";
+  EXPECT_EQ(name_of(facts), "crashed");
+  EXPECT_EQ(decide(facts, Findings(), "full").reason,
+            "the process ended itself with exit code 0 after 0 phases had ended");
+}
+
+TEST(Verdict, NamesTheSignal) {
+  RunFacts facts = stopped(Stage::kLoading, Stop::kClosed, "signaled");
+  facts.jail.meta["signal"] = "11";
+  EXPECT_EQ(decide(facts, Findings(), "full").name, "crashed");
+  EXPECT_EQ(decide(facts, Findings(), "full").reason, "ended by SIGSEGV while the library was loaded");
+}
+
+TEST(Verdict, FollowsTheLimitsOfTheJail) {
+  EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kClosed, "out_of_memory")), "out_of_memory");
+  EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kClosed, "timed_out")), "timed_out");
+  EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kClosed, "cpu_exceeded")), "timed_out");
+  EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kDeadline, "killed")), "timed_out");
+}
+
+TEST(Verdict, OurFaultsAreNotTheLibrarys) {
+  EXPECT_EQ(name_of(stopped(Stage::kStarting, Stop::kClosed, "exited")), "infrastructure");
+  EXPECT_EQ(name_of(stopped(Stage::kStarting, Stop::kDeadline, "killed")), "infrastructure");
+  EXPECT_EQ(name_of(stopped(Stage::kStarting, Stop::kNotStarted, "")), "infrastructure");
+  RunFacts facts = complete();
+  facts.jail.exit_code = 2;
+  EXPECT_EQ(name_of(facts), "infrastructure");
+  facts = complete();
+  facts.jail.exited = false;
+  EXPECT_EQ(name_of(facts), "infrastructure");
+}
+
+TEST(Verdict, RefusesLessIsolationThanRequired) {
+  RunFacts facts = complete();
+  facts.jail.exit_code = 3;
+  EXPECT_EQ(name_of(facts), "refused");
+  facts = complete();
+  facts.jail.meta["level"] = "weak";
+  EXPECT_EQ(decide(facts, Findings(), "full").name, "refused");
+  EXPECT_EQ(decide(facts, Findings(), "weak").name, "passed");
+  facts.jail.meta.erase("level");
+  EXPECT_EQ(decide(facts, Findings(), "weak").name, "refused");
+  EXPECT_EQ(decide(facts, Findings(), "none").name, "passed");
+}
+
+TEST(Verdict, TellsWhyALibraryWasNotLoaded) {
+  RunFacts facts = stopped(Stage::kLoading, Stop::kLoadFailed, "exited");
+  facts.load_status = kLoadNotConfigured;
+  EXPECT_EQ(name_of(facts), "unsupported");
+  facts.load_status = kLoadNotTightened;
+  EXPECT_EQ(name_of(facts), "refused");
+  facts.load_status = kLoadSymbolMissing;
+  Findings findings("unit");
+  add_fact_findings(facts, findings);
+  EXPECT_EQ(findings.count("missing_symbol"), 1u);
+  EXPECT_EQ(decide(facts, findings, "full").name, "failed");
+}
+
+TEST(Verdict, ABrokenProtocolIsAFinding) {
+  for (const auto& [stop, name] : {std::pair(Stop::kViolation, "protocol_violation"),
+                                   std::pair(Stop::kException, "exception"),
+                                   std::pair(Stop::kBadOutcome, "damaged_outcome")}) {
+    const RunFacts facts = stopped(Stage::kPlaying, stop, "killed");
+    Findings findings("unit");
+    add_fact_findings(facts, findings);
+    EXPECT_EQ(findings.count(name), 1u) << name;
+    EXPECT_TRUE(findings.failed());
+    EXPECT_EQ(decide(facts, findings, "full").name, "failed");
+  }
+}
+
+TEST(Verdict, AClockThatDisagreesIsAWarning) {
+  RunFacts facts = complete();
+  PhaseFacts phase;
+  phase.name = "test";
+  phase.wall_ns = 1'000'000'000;
+  phase.player_ns = 950'000'000;
+  facts.phases = {phase};
+  Findings findings("unit");
+  add_fact_findings(facts, findings);
+  EXPECT_TRUE(findings.empty());
+  facts.phases[0].player_ns = 1'000;
+  add_fact_findings(facts, findings);
+  EXPECT_EQ(findings.count("clock_disagrees"), 1u);
+  EXPECT_FALSE(findings.failed());
+}
+
+}  // namespace
+}  // namespace keydrome
