@@ -7,17 +7,13 @@ narrow rows.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from django.conf import settings
-from django.core.files.storage import storages
 from django.db import models
 from django.db.models import Q
 
 from runner.contract import Verdict
-
-if TYPE_CHECKING:
-    from django.core.files.storage.base import Storage
 
 MAX_DESCRIPTION = 200
 MAX_LOG_BYTES = 64 * 1024
@@ -227,17 +223,12 @@ class RunDetail(models.Model):
         return f"detail of run {self.pk}"
 
 
-def private_storage() -> Storage:
-    """Return where files about runs lie; no URL leads there, views check access and stream them."""
-    return storages["default"]
-
-
 class Artefact(models.Model):
-    """A file about a run, for example a plot."""
+    """A file about a run, for example a plot. No URL leads there: views check access and stream it."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="artefacts")
     name = models.CharField(max_length=64, help_text="throughput.svg or latency.svg")
-    file = models.FileField(storage=private_storage, max_length=200)
+    file = models.FileField(max_length=200)
     created_at = models.DateTimeField(auto_now_add=True)
 
     class Meta:

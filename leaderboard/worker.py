@@ -11,7 +11,7 @@ import logging
 import os
 import threading
 import time
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -54,15 +54,15 @@ def hold_slot(number: int) -> Iterator[None]:
     folder = load_settings().var / "locks"
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(folder / f"slot-{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        with hold_jail_slot(number, number):
-            yield
-    except (BlockingIOError, SlotsTakenError) as error:
-        message = f"slot {number} is worked on by another process; use another KEYDROME_SLOT"
-        raise SlotTakenError(message) from error
-    finally:
-        os.close(descriptor)
+    with ExitStack() as held:
+        held.callback(os.close, descriptor)
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            held.enter_context(hold_jail_slot(number, number))
+        except (BlockingIOError, SlotsTakenError) as error:
+            message = f"slot {number} is worked on by another process; use another KEYDROME_SLOT"
+            raise SlotTakenError(message) from error
+        yield
 
 
 def this_slot(number: int) -> Slot:

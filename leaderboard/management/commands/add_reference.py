@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import time
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,8 @@ from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import catalogue, services
-from leaderboard.models import Run
+from leaderboard import catalogue, queries, services
+from leaderboard.models import FINAL_STATES, Run
 from runner.catalogue import reference_libraries, structures
 from runner.settings import load_settings
 
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from leaderboard.catalogue import Target
 
 REFERENCE_USER = "keydrome"
+POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,10 +33,14 @@ class Reference:
     """One thing to submit: a library, or a structure under one configuration."""
 
     name: str
-    description: str
     path: Path
     configuration: str
     trusted: bool
+
+    @property
+    def title(self) -> str:
+        """How the board calls it."""
+        return f"{self.name} ({self.configuration})" if self.configuration else self.name
 
 
 class Command(BaseCommand):
@@ -47,6 +53,7 @@ class Command(BaseCommand):
         parser.add_argument("name", nargs="*", help="libraries or structures; default: all")
         parser.add_argument("--scale", default=settings.KEYDROME_SCALE)
         parser.add_argument("--sessions", type=int, default=settings.KEYDROME_SESSIONS)
+        parser.add_argument("--wait", action="store_true", help="wait until all their runs ended")
 
     def handle(
         self,
@@ -54,6 +61,7 @@ class Command(BaseCommand):
         name: list[str],
         scale: str,
         sessions: int,
+        wait: bool,
         **_options: object,
     ) -> None:
         """Submit and say what was queued."""
@@ -72,18 +80,39 @@ class Command(BaseCommand):
         for reference in references:
             queued = submit_missing(reference, owner, scale, sessions)
             state = f"{queued} runs queued" if queued else "nothing missing"
-            self.stdout.write(f"{reference.description}: {state}")
+            self.stdout.write(f"{reference.title}: {state}")
+        if wait:
+            self._wait(owner)
+
+    def _wait(self, owner: User) -> None:
+        """Say how each open run of the references ends; CommandError when no worker takes them."""
+        open_runs = Run.objects.filter(submission__owner=owner).exclude(state__in=FINAL_STATES)
+        waiting = set(open_runs.values_list("pk", flat=True))
+        while waiting:
+            ended = Run.objects.filter(pk__in=waiting, state__in=FINAL_STATES).select_related(
+                "submission"
+            )
+            for run in ended.order_by("finished_at"):
+                self.stdout.write(_ending(run))
+                waiting.discard(run.pk)
+            if queries.system_status().stalled:
+                message = (
+                    f"{len(waiting)} runs wait and no bench worker takes them: start one "
+                    "(./dev up, or python -m web.manage work) and look at its log"
+                )
+                raise CommandError(message)
+            time.sleep(POLL_SECONDS)
 
 
 def all_references() -> list[Reference]:
     """Return every reference library, and every structure under every configuration."""
     place = load_settings()
     whole = [
-        Reference(r.name, r.name, r.path, configuration="", trusted=r.trusted)
+        Reference(r.name, r.path, configuration="", trusted=r.trusted)
         for r in reference_libraries(place)
     ]
     bare = [
-        Reference(r.name, r.name, r.path, configuration=configuration, trusted=False)
+        Reference(r.name, r.path, configuration=configuration, trusted=False)
         for r in structures(place)
         for configuration in catalogue.configurations()
     ]
@@ -106,7 +135,7 @@ def submit_missing(reference: Reference, owner: User, scale: str, sessions: int)
             owner=owner,
             file=file,
             file_name=reference.path.name,
-            description=reference.description,
+            description=reference.name,
             targets=missing,
             configuration=reference.configuration,
             scale=scale,
@@ -114,6 +143,16 @@ def submit_missing(reference: Reference, owner: User, scale: str, sessions: int)
             trusted=reference.trusted,
         )
     return submission.runs.count()
+
+
+def _ending(run: Run) -> str:
+    """Return one line about a run that ended."""
+    name = run.submission.description
+    if run.submission.configuration:
+        name = f"{name} ({run.submission.configuration})"
+    outcome = run.get_verdict_display() if run.verdict else run.get_state_display()
+    reason = f": {run.reason.splitlines()[0]}" if run.reason else ""
+    return f"{name}, {run.benchmark} {run.instance} {run.scale}: {outcome}{reason}"
 
 
 def _exists(digest: str, configuration: str, target: Target, scale: str) -> bool:

@@ -1,0 +1,176 @@
+"""A small repository with two benchmarks, people, machines, and a stand-in for the runner's way of executing.
+
+The queue's tests give the worker an `execute` of their own: what they test is who runs what when. The real runner
+is tested in runner/tests and end to end in tests/.
+"""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from leaderboard import catalogue
+from leaderboard.models import Machine, Run, State
+from leaderboard.tests.reports import make_report
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+    from pytest_django.fixtures import SettingsWrapper
+
+REPOSITORY = Path(__file__).resolve().parents[2]
+LIBRARY = """
+int create(void){return %d;} int openIndex(void){return 0;} int closeIndex(void){return 0;}
+int beginTransaction(void){return 0;} int abortTransaction(void){return 0;}
+int commitTransaction(void){return 0;} int get(void){return 0;} int getNext(void){return 0;}
+int insertRecord(void){return 0;} int deleteRecord(void){return 0;}
+"""
+
+
+def manifest(name: str, kind: str, instances: tuple[str, ...], version: int = 1) -> dict[str, Any]:
+    """Return a benchmark.json."""
+    scales = {"smoke": {"threads": 1}, "laptop": {"threads": 2}, "paper": {"threads": 4}}
+    limits = {"phase_timeout_ms": 1000, "memory_bytes": 1 << 28, "tmpfs_bytes": 1 << 20}
+    found: dict[str, Any] = {
+        "name": name,
+        "version": version,
+        "kind": kind,
+        "title": name.title(),
+        "description": f"The benchmark {name}.",
+        "source": "tests",
+        "instances": {
+            i: {"title": i.title(), "description": f"Instance {i}.", "scales": scales}
+            for i in instances
+        },
+        "parameters": {
+            "threads": {"unit": "threads", "min": 1, "max": 64, "description": "client threads"}
+        },
+        "limits": dict.fromkeys(scales, limits),
+    }
+    if kind == "performance":
+        found["metric"] = {"name": "total_ms", "direction": "lower", "unit": "ms"}
+    return found
+
+
+@dataclass(frozen=True)
+class Repository:
+    """A repository in a temporary folder."""
+
+    root: Path
+
+    def set_version(self, benchmark: str, version: int) -> None:
+        """Publish a newer version of a benchmark."""
+        path = self.root / "benchmarks" / benchmark / "benchmark.json"
+        content = json.loads(path.read_text())
+        content["version"] = version
+        path.write_text(json.dumps(content))
+        catalogue._load.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Repository:
+    root = tmp_path / "repository"
+    for benchmark in (
+        manifest("unit", "correctness", ("unit",)),
+        manifest("phantom", "correctness", ("phantom",)),
+        manifest("sigmod2009", "performance", ("preliminary1", "preliminary2")),
+    ):
+        folder = root / "benchmarks" / benchmark["name"]
+        folder.mkdir(parents=True)
+        (folder / "benchmark.json").write_text(json.dumps(benchmark))
+    configurations = root / "runtime" / "configurations"
+    configurations.mkdir(parents=True)
+    for name in ("exclusive", "rw"):
+        (configurations / f"{name}.json").write_text("{}")
+    monkeypatch.setenv("KEYDROME_ROOT", str(root))
+    catalogue._load.cache_clear()
+    yield Repository(root)
+    catalogue._load.cache_clear()
+
+
+@pytest.fixture(autouse=True)
+def plain_settings(settings: SettingsWrapper, own_var: Path) -> SettingsWrapper:
+    """Make the environment of the developer invisible."""
+    settings.KEYDROME_BOARD_SCALE = ""
+    settings.KEYDROME_SCALE = "paper"
+    settings.KEYDROME_SESSIONS = 15
+    settings.KEYDROME_MAX_ATTEMPTS = 3
+    settings.KEYDROME_LEASE_SECONDS = 60
+    settings.STORAGES = {
+        **settings.STORAGES,
+        "default": {
+            "BACKEND": "django.core.files.storage.FileSystemStorage",
+            "OPTIONS": {"location": str(own_var / "artefacts")},
+        },
+    }
+    return settings
+
+
+@pytest.fixture(scope="session")
+def library_maker(tmp_path_factory: pytest.TempPathFactory) -> LibraryMaker:
+    return LibraryMaker(tmp_path_factory.mktemp("libraries"))
+
+
+@dataclass(frozen=True)
+class LibraryMaker:
+    """Compiles libraries that export the ten calls; each variant has other bytes."""
+
+    folder: Path
+
+    def __call__(self, variant: int = 0, *options: str) -> Path:
+        path = self.folder / f"library-{variant}{''.join(options).replace('/', '_')}.so"
+        if not path.exists():
+            source = path.with_suffix(".c")
+            source.write_text(LIBRARY % variant)
+            command = ["gcc", "-shared", "-fPIC", "-o", str(path), str(source), *options]
+            subprocess.run(command, check=True)
+        return path
+
+
+@pytest.fixture
+def alice(django_user_model: type[User], db: None) -> User:
+    return django_user_model.objects.create_user("alice", password="secret")
+
+
+@pytest.fixture
+def bob(django_user_model: type[User], db: None) -> User:
+    return django_user_model.objects.create_user("bob", password="secret")
+
+
+@pytest.fixture
+def organiser(django_user_model: type[User], db: None) -> User:
+    return django_user_model.objects.create_user("olga", password="secret", is_staff=True)
+
+
+@pytest.fixture
+def machine(db: None) -> Machine:
+    return Machine.objects.create(name="bench1", machine_class="fast")
+
+
+@dataclass(frozen=True)
+class Track:
+    """Makes finished runs without a worker, through the services."""
+
+    machine: Machine
+
+    def finish(self, run: Run, **report: Any) -> Run:
+        """Claim this very run and record a report about it."""
+        from leaderboard import claims, services
+
+        Run.objects.filter(state=State.QUEUED).exclude(pk=run.pk).update(priority=50)
+        claimed = claims.claim(claims.Slot(self.machine, 0))
+        assert claimed is not None
+        assert claimed.pk == run.pk
+        assert services.record(make_report(claimed, **report))
+        Run.objects.filter(priority=50).update(priority=0)
+        run.refresh_from_db()
+        return run
+
+
+@pytest.fixture
+def track(machine: Machine) -> Track:
+    return Track(machine)

@@ -1,0 +1,338 @@
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.utils import timezone
+
+from leaderboard import claims, queries, services, standing
+from leaderboard.boards import board_named
+from leaderboard.claims import Slot
+from leaderboard.models import BoardEntry, Machine, Run, RunDetail, State, Submission
+from leaderboard.tests.conftest import LibraryMaker, Repository, Track
+from leaderboard.tests.reports import make_report, warning
+from leaderboard.tests.test_submit import PRELIMINARY1, PRELIMINARY2, submit
+from runner.contract import Verdict
+
+pytestmark = pytest.mark.django_db
+
+
+def timed(submission: Submission) -> Run:
+    return submission.runs.select_related("submission", "machine").get(instance="preliminary1")
+
+
+def gates(submission: Submission) -> list[Run]:
+    return list(submission.runs.filter(kind="correctness").order_by("id"))
+
+
+def ranked(track: Track, submission: Submission, ratio: float = 0.5) -> Run:
+    """Finish everything of a submission; its timed run has this ratio."""
+    for gate in gates(submission):
+        track.finish(gate)
+    return track.finish(timed(submission), ratios=[ratio + i / 1000 for i in range(15)])
+
+
+def rows() -> list[BoardEntry]:
+    board = board_named("preliminary1")
+    assert board is not None
+    return list(queries.standings(board).rows)
+
+
+def test_a_passed_library_gets_a_row(
+    alice: User, library_maker: LibraryMaker, track: Track
+) -> None:
+    submission = submit(alice, library_maker())
+    run = ranked(track, submission)
+    assert run.eligible
+    assert run.why_not == []
+    assert run.score == pytest.approx(0.507)
+    assert run.total_ms == pytest.approx(50.7)
+    assert (run.deadlocks, run.transactions_failed, run.transactions_completed) == (30, 0, 15000)
+    assert not run.provisional
+    (row,) = rows()
+    assert (row.run_id, row.user_id, row.position, row.rank_low, row.rank_high) == (
+        run.pk,
+        alice.pk,
+        1,
+        1,
+        1,
+    )
+    assert row.blob_sha256 == submission.blob_sha256
+    assert row.run.jail_level == "full"
+    assert row.score_low < row.score < row.score_high
+
+
+def test_the_gates_may_come_last(alice: User, library_maker: LibraryMaker, track: Track) -> None:
+    submission = submit(alice, library_maker())
+    run = track.finish(timed(submission))
+    assert run.why_not == ["unit tests have not passed yet", "phantom tests have not passed yet"]
+    assert rows() == []
+    first, second = gates(submission)
+    track.finish(first)
+    assert rows() == []
+    track.finish(second)
+    assert [row.run_id for row in rows()] == [run.pk]
+
+
+def test_a_failed_gate_takes_the_row_away(
+    alice: User, library_maker: LibraryMaker, track: Track
+) -> None:
+    run = ranked(track, submit(alice, library_maker()))
+    again = submit(alice, library_maker())
+    track.finish(gates(again)[1], verdict=Verdict.CRASHED, reason="signal 11")
+    run.refresh_from_db()
+    assert run.why_not == ["unit tests: crashed"]
+    assert rows() == []
+
+
+def test_a_gate_lost_to_the_machine_decides_nothing(
+    alice: User, library_maker: LibraryMaker, track: Track
+) -> None:
+    run = ranked(track, submit(alice, library_maker()))
+    again = submit(alice, library_maker())
+    track.finish(gates(again)[0], verdict=Verdict.INFRASTRUCTURE, ratios=[])
+    assert [row.run_id for row in rows()] == [run.pk]
+
+
+def test_another_configuration_is_another_entry(
+    alice: User, library_maker: LibraryMaker, track: Track
+) -> None:
+    """The gates of one configuration say nothing about another."""
+    submission = submit(alice, library_maker())
+    for gate in gates(submission):
+        track.finish(gate)
+    other = submit(alice, library_maker())
+    Submission.objects.filter(pk=other.pk).update(configuration="rw")
+    run = track.finish(timed(other))
+    assert run.why_not == ["unit tests have not passed yet", "phantom tests have not passed yet"]
+
+
+def test_failed_transactions_keep_a_run_off_the_board(
+    alice: User, library_maker: LibraryMaker, track: Track
+) -> None:
+    submission = submit(alice, library_maker())
+    for gate in gates(submission):
+        track.finish(gate)
+    run = track.finish(timed(submission), failed=1)
+    assert run.why_not == ["15 of 15,000 transactions failed"]
+    assert rows() == []
+
+
+def test_the_same_binary_is_one_entry_with_more_sessions(
+    alice: User, library_maker: LibraryMaker, track: Track
+) -> None:
+    ranked(track, submit(alice, library_maker()))
+    newest = ranked(track, submit(alice, library_maker()), ratio=0.4)
+    (row,) = rows()
+    assert row.run_id == newest.pk
+    assert len(row.ratios) == 30
+    assert 0.41 < row.score < 0.52
+
+
+def test_nobody_has_more_than_three_rows_and_ten_are_shown(
+    alice: User, bob: User, library_maker: LibraryMaker, track: Track, django_user_model: type[User]
+) -> None:
+    for variant in range(4):
+        ranked(track, submit(alice, library_maker(variant)), ratio=0.5 + variant / 10)
+    assert [row.user_id for row in rows()] == [alice.pk] * 3
+    slowest = timed(Submission.objects.latest("id"))
+    assert queries.ranking_status(slowest).why_not == (
+        "its owner has 3 better entries on Preliminary 1, the most for one user",
+    )
+    people = [bob, *(django_user_model.objects.create_user(f"user{i}") for i in range(8))]
+    for number, person in enumerate(people):
+        ranked(track, submit(person, library_maker(10 + number)), ratio=1.0 + number / 10)
+    shown = rows()
+    assert len(shown) == 10
+    assert [row.position for row in shown] == list(range(1, 11))
+    last = timed(Submission.objects.latest("id"))
+    assert queries.ranking_status(last).why_not == ("it is not among the 10 best of Preliminary 1",)
+    assert BoardEntry.objects.count() == 12
+
+
+def test_the_machine_classes_are_kept_apart(
+    alice: User, bob: User, library_maker: LibraryMaker, track: Track
+) -> None:
+    ranked(track, submit(alice, library_maker()))
+    slow = Machine.objects.create(name="bench2", machine_class="slow")
+    ranked(Track(slow), submit(bob, library_maker(1)))
+    board = board_named("preliminary1")
+    assert board is not None
+    newest = queries.standings(board)
+    assert (newest.machine_class, newest.classes) == ("slow", ("slow", "fast"))
+    assert [row.user_id for row in newest.rows] == [bob.pk]
+    assert [row.user_id for row in queries.standings(board, "fast").rows] == [alice.pk]
+
+
+def test_a_report_is_recorded_once(
+    alice: User, library_maker: LibraryMaker, machine: Machine
+) -> None:
+    submit(alice, library_maker())
+    run = claims.claim(Slot(machine, 0))
+    assert run is not None
+    assert services.record(make_report(run))
+    assert not services.record(make_report(run, verdict=Verdict.FAILED))
+    run.refresh_from_db()
+    assert (run.state, run.verdict) == (State.DONE, "passed")
+    assert RunDetail.objects.count() == 1
+
+
+def test_the_report_of_an_attempt_that_lost_its_lease_is_thrown_away(
+    alice: User, library_maker: LibraryMaker, machine: Machine
+) -> None:
+    submit(alice, library_maker())
+    first = claims.claim(Slot(machine, 0))
+    assert first is not None
+    Run.objects.filter(pk=first.pk).update(lease_until=timezone.now() - timezone.timedelta(1))
+    assert services.sweep().requeued == (first.pk,)
+    Run.objects.filter(pk=first.pk).update(not_before=None)
+    assert not services.record(make_report(first))
+    second = claims.claim(Slot(machine, 0))
+    assert second is not None
+    assert (second.pk, second.attempt) == (first.pk, 2)
+    assert not services.record(make_report(first, verdict=Verdict.FAILED))
+    assert services.record(make_report(second))
+    second.refresh_from_db()
+    assert second.verdict == "passed"
+
+
+def test_what_strangers_printed_is_made_storable_and_capped(
+    alice: User, library_maker: LibraryMaker, machine: Machine
+) -> None:
+    submit(alice, library_maker())
+    run = claims.claim(Slot(machine, 0))
+    assert run is not None
+    log = "\0\ud800" + "x" * 100_000
+    assert services.record(make_report(run, log=log, findings=(warning("payload \0 seen"),)))
+    detail = RunDetail.objects.get(pk=run.pk)
+    assert detail.log.startswith("\ufffd")
+    assert "\0" not in detail.log
+    assert len(detail.log) < 66_000
+    assert "bytes left out" in detail.log
+    assert detail.findings[0]["detail"] == "payload \ufffd seen"
+
+
+def test_few_sessions_are_provisional(
+    alice: User, library_maker: LibraryMaker, track: Track
+) -> None:
+    submission = submit(alice, library_maker(), sessions=3)
+    run = track.finish(timed(submission))
+    assert run.provisional
+    assert run.why_not[0] == "it has 3 sessions; the board asks for 11"
+
+
+def test_the_embedded_board_takes_smoke_runs_and_says_so(
+    alice: User, library_maker: LibraryMaker, track: Track, settings: Any
+) -> None:
+    settings.KEYDROME_BOARD_SCALE = "smoke"
+    submission = submit(alice, library_maker(), scale="smoke", sessions=3)
+    for gate in gates(submission):
+        track.finish(gate)
+    run = track.finish(timed(submission))
+    assert run.eligible
+    (row,) = rows()
+    assert row.provisional
+
+
+def test_deleting_takes_the_row_from_the_board_and_keeps_the_files(
+    alice: User,
+    bob: User,
+    organiser: User,
+    library_maker: LibraryMaker,
+    track: Track,
+    own_var: Path,
+) -> None:
+    best = submit(alice, library_maker())
+    gone = ranked(track, best)
+    stays = ranked(track, submit(bob, library_maker(1)), ratio=0.9)
+    with pytest.raises(PermissionDenied):
+        services.withdraw(best, by=bob)
+    assert services.withdraw(best, by=alice)
+    assert not services.withdraw(best, by=alice)
+    assert [(row.run_id, row.position) for row in rows()] == [(stays.pk, 1)]
+    gone.refresh_from_db()
+    assert gone.why_not == ["its owner deleted it"]
+    assert queries.run_page(gone.pk, alice) is None
+    assert queries.run_page(gone.pk, organiser) is not None
+    assert list((own_var / "blobs").rglob(best.blob_sha256))
+
+
+def test_deleting_stops_what_has_not_finished(
+    alice: User, library_maker: LibraryMaker, machine: Machine
+) -> None:
+    submission = submit(alice, library_maker())
+    running = claims.claim(Slot(machine, 0))
+    assert running is not None
+    assert services.withdraw(submission, by=alice)
+    states = set(submission.runs.exclude(pk=running.pk).values_list("state", flat=True))
+    assert states == {State.CANCELLED}
+    assert claims.beat(running.pk, running.attempt, 0.5, "") is claims.Beat.CANCEL
+
+
+def test_a_deleted_submission_lends_its_gates_to_nobody(
+    alice: User, bob: User, library_maker: LibraryMaker, track: Track
+) -> None:
+    theirs = submit(alice, library_maker())
+    for gate in gates(theirs):
+        track.finish(gate)
+    mine = track.finish(timed(submit(bob, library_maker())))
+    assert mine.eligible
+    services.withdraw(theirs, by=alice)
+    mine.refresh_from_db()
+    assert mine.why_not == ["unit tests have not passed yet", "phantom tests have not passed yet"]
+    assert rows() == []
+
+
+def test_a_newer_benchmark_runs_the_board_again(
+    alice: User, library_maker: LibraryMaker, track: Track, repository: Repository
+) -> None:
+    submission = submit(alice, library_maker(), targets=[PRELIMINARY1, PRELIMINARY2])
+    old = ranked(track, submission)
+    assert services.rerun_stale() == []
+    repository.set_version("sigmod2009", 2)
+    assert rows() == []
+    new = services.rerun_stale()
+    assert {(run.instance, run.benchmark_version, run.sessions) for run in new} == {
+        ("preliminary1", 2, 15),
+        ("preliminary2", 2, 15),
+    }
+    assert services.rerun_stale() == []
+    old.refresh_from_db()
+    assert old.why_not == ["it used version 1 of the benchmark; version 2 is the newest"]
+    run = track.finish(submission.runs.get(instance="preliminary1", benchmark_version=2))
+    assert [row.run_id for row in rows()] == [run.pk]
+
+
+def test_a_newer_gate_empties_the_board_until_it_is_passed(
+    alice: User, library_maker: LibraryMaker, track: Track, repository: Repository
+) -> None:
+    submission = submit(alice, library_maker())
+    run = ranked(track, submission)
+    repository.set_version("unit", 2)
+    (gate,) = services.rerun_stale()
+    assert (gate.benchmark, gate.benchmark_version) == ("unit", 2)
+    assert rows() == []
+    assert services.rerun_stale() == []
+    track.finish(gate)
+    assert [row.run_id for row in rows()] == [run.pk]
+
+
+def test_the_boards_can_be_made_anew_from_the_runs(
+    alice: User, bob: User, library_maker: LibraryMaker, track: Track
+) -> None:
+    ranked(track, submit(alice, library_maker()))
+    ranked(track, submit(bob, library_maker(1)), ratio=0.9)
+
+    def content() -> list[tuple[Any, ...]]:
+        return list(
+            BoardEntry.objects.order_by("position").values_list(
+                "board", "user_id", "slot", "run_id", "score", "position", "rank_low", "rank_high"
+            )
+        )
+
+    before = content()
+    Run.objects.update(eligible=False, why_not=["damaged"])
+    BoardEntry.objects.all().delete()
+    assert standing.rebuild() == 2
+    assert content() == before

@@ -1,0 +1,181 @@
+import hashlib
+import io
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+
+from leaderboard import bell, catalogue, services
+from leaderboard.catalogue import Target
+from leaderboard.models import Kind, Run, State, Submission
+from leaderboard.services import Refused
+from leaderboard.tests.conftest import LibraryMaker
+
+pytestmark = pytest.mark.django_db
+PRELIMINARY1 = Target("sigmod2009", "preliminary1")
+PRELIMINARY2 = Target("sigmod2009", "preliminary2")
+
+
+def submit(owner: User, path: Path, **changes: Any) -> Submission:
+    arguments: dict[str, Any] = {"targets": [PRELIMINARY1], "file_name": path.name, **changes}
+    with path.open("rb") as file:
+        return services.submit(owner=owner, file=file, **arguments)
+
+
+def test_a_library_is_queued_behind_its_gates(
+    alice: User, library_maker: LibraryMaker, own_var: Path
+) -> None:
+    path = library_maker()
+    submission = submit(
+        alice, path, description="  my\nfirst  ", targets=[PRELIMINARY2, PRELIMINARY1]
+    )
+    runs = list(submission.runs.order_by("id"))
+    assert [(r.benchmark, r.instance, r.kind, r.sessions) for r in runs] == [
+        ("phantom", "phantom", "correctness", 1),
+        ("unit", "unit", "correctness", 1),
+        ("sigmod2009", "preliminary2", "performance", 15),
+        ("sigmod2009", "preliminary1", "performance", 15),
+    ]
+    assert {run.state for run in runs} == {State.QUEUED}
+    assert {run.scale for run in runs} == {"paper"}
+    assert submission.description == "my first"
+    assert submission.kind == Kind.INDEX
+    digest = hashlib.sha256(path.read_bytes()).hexdigest()
+    assert submission.blob_sha256 == digest
+    assert (own_var / "blobs" / digest[:2] / digest[2:4] / digest).read_bytes() == path.read_bytes()
+
+
+def test_every_session_has_a_secret_seed_of_its_own(
+    alice: User, library_maker: LibraryMaker
+) -> None:
+    first = submit(alice, library_maker())
+    second = submit(alice, library_maker())
+    seeds = [seed for run in Run.objects.all() for seed in run.seeds]
+    assert len(seeds) == len(set(seeds)) == 2 * (15 + 1 + 1)
+    assert first.pk != second.pk
+
+
+def test_scale_and_sessions_can_be_chosen(alice: User, library_maker: LibraryMaker) -> None:
+    submission = submit(alice, library_maker(), scale="smoke", sessions=3)
+    assert {run.scale for run in submission.runs.all()} == {"smoke"}
+    assert {run.sessions for run in submission.runs.filter(kind="performance")} == {3}
+
+
+def test_a_target_named_twice_runs_once(alice: User, library_maker: LibraryMaker) -> None:
+    submission = submit(
+        alice, library_maker(), targets=[PRELIMINARY1, PRELIMINARY1, Target("unit", "unit")]
+    )
+    assert submission.runs.count() == 3
+
+
+def test_the_bell_rings_after_commit_only(
+    alice: User, library_maker: LibraryMaker, django_capture_on_commit_callbacks: Any
+) -> None:
+    with django_capture_on_commit_callbacks() as callbacks:
+        submit(alice, library_maker())
+    assert [(callback.func, callback.args) for callback in callbacks] == [(bell.ring, ("bench",))]
+
+
+def test_a_name_with_newlines_and_slashes_is_made_harmless(
+    alice: User, library_maker: LibraryMaker
+) -> None:
+    submission = submit(alice, library_maker(), file_name="../../etc/my\nlib.so")
+    assert "/" not in submission.file_name
+    assert "\n" not in submission.file_name
+    assert submission.file_name.endswith("lib.so")
+
+
+@pytest.mark.parametrize(
+    ("content", "message"),
+    [
+        (b"", "the file is empty"),
+        (b"#!/bin/sh\necho hello\n" * 10, "ELF"),
+        (b"\x7fELF\x02\x01\x01" + bytes(200), "shared object|machine"),
+    ],
+)
+def test_what_is_no_library_is_refused_and_nothing_is_created(
+    alice: User, content: bytes, message: str
+) -> None:
+    with pytest.raises(Refused, match=message):
+        services.submit(
+            owner=alice, file=io.BytesIO(content), file_name="x.so", targets=[PRELIMINARY1]
+        )
+    assert not Submission.objects.exists()
+    assert not Run.objects.exists()
+
+
+def test_a_missing_call_is_refused_by_name(
+    alice: User, tmp_path: Path, library_maker: LibraryMaker
+) -> None:
+    whole = library_maker()
+    path = tmp_path / "other.so"
+    path.write_bytes(whole.read_bytes().replace(b"getNext\0", b"getNixt\0"))
+    with pytest.raises(Refused, match="getNext"):
+        submit(alice, path)
+    assert not Submission.objects.exists()
+
+
+def test_a_file_above_the_limit_is_refused_while_it_comes_in(alice: User) -> None:
+    class Endless(io.RawIOBase):
+        def readable(self) -> bool:
+            return True
+
+        def readinto(self, buffer: Any) -> int:
+            buffer[:] = bytes(len(buffer))
+            return len(buffer)
+
+    with pytest.raises(Refused, match="larger than 64 MiB"):
+        services.submit(
+            owner=alice, file=io.BufferedReader(Endless()), file_name="x", targets=[PRELIMINARY1]
+        )
+
+
+def test_faults_that_only_the_worker_can_judge_become_runs(
+    alice: User, library_maker: LibraryMaker
+) -> None:
+    submission = submit(alice, library_maker(0, "-Wl,-rpath,/opt/mine", "-Wl,--disable-new-dtags"))
+    assert submission.runs.count() == 3
+    assert [refusal["name"] for refusal in submission.facts["refusals"]] == ["forbidden_entry"]
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ({"targets": []}, "choose at least one benchmark"),
+        ({"targets": [Target("nothing", "x")]}, "there is no benchmark 'nothing'"),
+        ({"targets": [Target("sigmod2009", "final")]}, "has no instance 'final'"),
+        ({"scale": "huge"}, "there is no scale 'huge'"),
+        ({"sessions": 0}, "choose 1 to 99"),
+        ({"configuration": "rw"}, "configurations are for bare structures only"),
+    ],
+)
+def test_a_wrong_request_is_refused(
+    alice: User, library_maker: LibraryMaker, changes: dict[str, Any], message: str
+) -> None:
+    with pytest.raises(Refused, match=message):
+        submit(alice, library_maker(), **changes)
+    assert not Submission.objects.exists()
+
+
+def test_targets_are_parsed_from_text() -> None:
+    assert catalogue.parse_target("sigmod2009/preliminary1") == PRELIMINARY1
+    assert str(PRELIMINARY1) == "sigmod2009/preliminary1"
+    assert [str(choice.target) for choice in catalogue.choices()] == [
+        "sigmod2009/preliminary1",
+        "sigmod2009/preliminary2",
+    ]
+
+
+def test_a_gate_without_the_wanted_scale_runs_at_its_largest(
+    repository: Any, alice: User, library_maker: LibraryMaker
+) -> None:
+    import json
+
+    path = repository.root / "benchmarks" / "unit" / "benchmark.json"
+    content = json.loads(path.read_text())
+    del content["instances"]["unit"]["scales"]["paper"]
+    path.write_text(json.dumps(content))
+    catalogue._load.cache_clear()
+    submission = submit(alice, library_maker())
+    assert submission.runs.get(benchmark="unit").scale == "laptop"
