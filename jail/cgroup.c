@@ -32,7 +32,7 @@ static bool make(struct cgroups* cgroups, enum hierarchy hierarchy, struct facts
   if (!group->mount[0]) {
     return false;
   }
-  for (int other = 0; other < (int)hierarchy; other++) {
+  for (int other = 0; other < HIERARCHY_COUNT; other++) {
     /* Controllers can share one hierarchy; then they share the group. */
     if (cgroups->groups[other].directory >= 0 &&
         strcmp(cgroups->groups[other].mount, group->mount) == 0) {
@@ -45,7 +45,7 @@ static bool make(struct cgroups* cgroups, enum hierarchy hierarchy, struct facts
     return false;
   }
   if (cgroups->lock < 0) {
-    cgroups->lock = group->directory;
+    cgroups->lock = (int)hierarchy;
   }
   return true;
 }
@@ -86,7 +86,7 @@ static void set_up_memory(struct cgroups* cgroups, const struct options* options
                           struct facts* facts) {
   const struct group* unified = &cgroups->groups[HIERARCHY_UNIFIED];
   bool limited = false;
-  if (make(cgroups, HIERARCHY_MEMORY, facts)) {
+  if (cgroups->groups[HIERARCHY_MEMORY].directory >= 0) {
     int directory = cgroups->groups[HIERARCHY_MEMORY].directory;
     limited = set_number(directory, "memory.limit_in_bytes", options->memory_bytes, facts);
     /* Absent where the kernel does not account swap; then there is no swap to limit by it. */
@@ -195,6 +195,7 @@ void cgroup_create(struct cgroups* cgroups, const struct options* options, struc
   if (options->without & WITHOUT_UNIFIED) {
     cgroups->groups[HIERARCHY_UNIFIED].mount[0] = '\0';
   }
+  make(cgroups, HIERARCHY_MEMORY, facts);
   make(cgroups, HIERARCHY_UNIFIED, facts);
   set_up_memory(cgroups, options, facts);
   set_up_pids(cgroups, options, facts);
@@ -315,16 +316,23 @@ uint64_t cgroup_oom_kills(const struct cgroups* cgroups) {
   return kills;
 }
 
-bool cgroup_remove(struct cgroups* cgroups) {
+static bool remove_one(const struct cgroups* cgroups, enum hierarchy hierarchy) {
+  const struct group* group = &cgroups->groups[hierarchy];
+  if (group->directory < 0 || cgroup_drop(cgroups, hierarchy)) {
+    return true;
+  }
+  dprintf(STDERR_FILENO, "jail: %s/%s could not be removed: %s\n", group->mount, cgroups->name,
+          strerror(errno));
+  return false;
+}
+
+bool cgroup_remove(const struct cgroups* cgroups) {
   bool removed = true;
-  /* The lock last: it may be any of them, and a shared directory is closed once. */
-  for (int i = HIERARCHY_COUNT - 1; i >= 0; i--) {
-    struct group* group = &cgroups->groups[i];
-    if (group->directory >= 0 && !cgroup_drop(cgroups, (enum hierarchy)i)) {
-      dprintf(STDERR_FILENO, "jail: %s/%s could not be removed: %s\n", group->mount, cgroups->name,
-              strerror(errno));
-      removed = false;
+  /* The lock last: with it gone, the next jail of this slot may make groups of the same names. */
+  for (int i = 0; i < HIERARCHY_COUNT; i++) {
+    if (i != cgroups->lock) {
+      removed = remove_one(cgroups, (enum hierarchy)i) && removed;
     }
   }
-  return removed;
+  return cgroups->lock < 0 || (remove_one(cgroups, (enum hierarchy)cgroups->lock) && removed);
 }

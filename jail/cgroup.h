@@ -32,7 +32,7 @@ struct group {
 struct cgroups {
   struct group groups[HIERARCHY_COUNT];
   char name[32];
-  int lock;         /* holds the slot; -1 without cgroups */
+  int lock;         /* the hierarchy whose group holds the slot; -1 without cgroups */
   int memory;       /* the directories whose files are used, each one of the above or -1 */
   int pids;
   int cpuset;
@@ -68,6 +68,6 @@ uint64_t cgroup_oom_kills(const struct cgroups* cgroups);
 
 /* Removes the groups, which must be empty but for processes that are just dying, and frees the slot. False, with a
  * message on stderr, if a group could not be removed within five seconds. */
-bool cgroup_remove(struct cgroups* cgroups);
+bool cgroup_remove(const struct cgroups* cgroups);
 
 #endif

@@ -82,12 +82,22 @@ static void kill_members(int directory) {
   fclose(file);
 }
 
-/* Kills what runs in a left-over group, frozen or not; cgroup_drop then waits until it is gone. */
-static void sweep(int directory) {
-  if (write_file_at(directory, "cgroup.kill", "1") != 0) {
-    kill_members(directory);
-    write_file_at(directory, "cgroup.freeze", "0");
-    write_file_at(directory, "freezer.state", "THAWED");
+/* Kills what runs in any left-over group of this slot, frozen or not; cgroup_drop then waits until it is gone. All
+ * hierarchies at once, since what one of them holds frozen does not die in another. */
+static void sweep(const struct cgroups* cgroups) {
+  for (int i = 0; i < HIERARCHY_COUNT; i++) {
+    char path[kPathCapacity];
+    group_path(cgroups, (enum hierarchy)i, path);
+    int directory = cgroups->groups[i].mount[0] ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    if (directory < 0) {
+      continue;
+    }
+    if (write_file_at(directory, "cgroup.kill", "1") != 0) {
+      kill_members(directory);
+      write_file_at(directory, "cgroup.freeze", "0");
+      write_file_at(directory, "freezer.state", "THAWED");
+    }
+    close(directory);
   }
 }
 
@@ -146,7 +156,7 @@ bool cgroup_make(struct cgroups* cgroups, enum hierarchy hierarchy, bool lock) {
       cgroups->groups[hierarchy].directory = directory;
       return true;
     }
-    sweep(directory);
+    sweep(cgroups);
     bool dropped = cgroup_drop(cgroups, hierarchy);
     close(directory);
     if (!dropped) {

@@ -42,7 +42,9 @@ void limits_apply(const struct options* options) {
   /* Counted per user; the init of the jail is one of them. The pids cgroup limits the same, where there is one. */
   set_limit(RLIMIT_NPROC, "NPROC", options->processes + 1);
   if (options->cpu_seconds) {
-    set_limit(RLIMIT_CPU, "CPU", options->cpu_seconds);
+    /* The jail itself watches the CPU time where cgroups tell it. The kernel counts this limit in ticks, which can run
+     * ahead, so that it gets a second more. */
+    set_limit(RLIMIT_CPU, "CPU", options->cpu_seconds + 1);
   }
 }
 

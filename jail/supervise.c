@@ -20,9 +20,9 @@
 #include "jail/util.h"
 
 /* A killed tree is gone within milliseconds; one that is not hangs in the kernel, and waiting on does not help. */
-enum { kKillTimeoutUs = 20000000 };
+enum { kKillTimeoutUs = 20000000, kCpuCheckUs = 5000 };
 
-enum end_reason { END_BY_ITSELF, END_TIMED_OUT, END_KILLED };
+enum end_reason { END_BY_ITSELF, END_TIMED_OUT, END_CPU_EXCEEDED, END_KILLED };
 
 struct run {
   const struct options* options;
@@ -35,6 +35,7 @@ struct run {
   int commands; /* -1: none, or closed */
   uint64_t started_us;
   uint64_t deadline_us;
+  uint64_t cpu_check_us; /* when to look at the CPU time next; UINT64_MAX: never */
   enum end_reason reason;
   bool has_ended_report;
   struct report ended;
@@ -161,12 +162,34 @@ static bool take_report(struct run* run) {
   return true;
 }
 
+/* Looks at the CPU time when it can have run out at the earliest, which is when all processors were busy since. */
+static void check_cpu_time(struct run* run) {
+  uint64_t now = now_us();
+  if (now < run->cpu_check_us || run->reason != END_BY_ITSELF) {
+    return;
+  }
+  struct keydrome_jail_reply usage;
+  cgroup_usage(run->cgroups, &usage);
+  uint64_t limit_us = run->options->cpu_seconds * 1000000u;
+  if (usage.cpu_us == UINT64_MAX) {
+    run->cpu_check_us = UINT64_MAX;
+  } else if (usage.cpu_us >= limit_us) {
+    run->cpu_check_us = UINT64_MAX;
+    kill_tree(run, END_CPU_EXCEEDED);
+  } else {
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+    uint64_t earliest = (limit_us - usage.cpu_us) / (uint64_t)(processors > 0 ? processors : 1);
+    run->cpu_check_us = now + (earliest > kCpuCheckUs ? earliest : kCpuCheckUs);
+  }
+}
+
 static int timeout_ms(const struct run* run) {
   uint64_t now = now_us();
-  if (now >= run->deadline_us) {
+  uint64_t next = run->deadline_us < run->cpu_check_us ? run->deadline_us : run->cpu_check_us;
+  if (now >= next) {
     return 0;
   }
-  uint64_t left_ms = (run->deadline_us - now + 999) / 1000;
+  uint64_t left_ms = (next - now + 999) / 1000;
   return left_ms > 1000000 ? 1000000 : (int)left_ms;
 }
 
@@ -190,6 +213,7 @@ static void watch(struct run* run) {
     if (events[2].revents) {
       answer(run);
     }
+    check_cpu_time(run);
     if (now_us() >= run->deadline_us) {
       if (run->reason != END_BY_ITSELF) {
         die("the program does not die: process %d hangs in the kernel", run->init);
@@ -206,13 +230,17 @@ static void classify(const struct run* run, struct outcome* outcome) {
   const uint64_t limit_us = run->options->cpu_seconds * 1000000u;
   outcome->signal = signaled ? WTERMSIG(status) : 0;
   if (run->reason != END_BY_ITSELF) {
-    outcome->status = run->reason == END_TIMED_OUT ? STATUS_TIMED_OUT : STATUS_KILLED;
+    outcome->status = run->reason == END_TIMED_OUT      ? STATUS_TIMED_OUT
+                      : run->reason == END_CPU_EXCEEDED ? STATUS_CPU_EXCEEDED
+                                                        : STATUS_KILLED;
     outcome->signal = 0;
   } else if (killed && outcome->oom_kills) {
     outcome->status = STATUS_OUT_OF_MEMORY;
     outcome->signal = 0;
-  } else if (killed && limit_us && run->ended.cpu_us + 10000 >= limit_us) {
+  } else if (killed && limit_us && run->ended.cpu_us >= limit_us) {
+    /* By RLIMIT_CPU, where there is no cgroup to ask. */
     outcome->status = STATUS_CPU_EXCEEDED;
+    outcome->signal = 0;
   } else if (signaled) {
     outcome->status = STATUS_SIGNALED;
   } else {
@@ -249,6 +277,7 @@ void supervise(const struct options* options, struct cgroups* cgroups, struct ou
   block_signals(&run);
   run.started_us = now_us();
   run.deadline_us = run.started_us + options->wall_ms * 1000;
+  run.cpu_check_us = options->cpu_seconds ? run.started_us : UINT64_MAX;
   clone_child(&run);
   /* Only the program holds what was passed, so that its peers see when it is gone. */
   for (int i = 0; i < options->pass_fd_count; i++) {

@@ -17,7 +17,7 @@ enum outcome_status {
 struct outcome {
   enum outcome_status status;
   int exit_code; /* STATUS_EXITED */
-  int signal;    /* STATUS_SIGNALED and STATUS_CPU_EXCEEDED, else 0 */
+  int signal;    /* STATUS_SIGNALED, else 0 */
   uint64_t wall_us;
   struct keydrome_jail_reply usage; /* CPU time falls back to the program's rusage; UINT64_MAX: unknown */
   uint64_t oom_kills;

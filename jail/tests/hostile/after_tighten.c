@@ -1,0 +1,78 @@
+/* The second stage: what was possible before keydrome_tighten and must not be after it, also in a thread that a
+ * constructor started before. */
+#include <dlfcn.h>
+#include <fcntl.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
+
+#include "jail/tests/hostile/attempt.h"
+#include "jail/tighten.h"
+
+static atomic_int layers;
+static pthread_t early_thread;
+
+static void no_code(const char* who) {
+  void* page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  required("plain memory", page != MAP_FAILED);
+  refused(who, mprotect(page, 4096, PROT_READ | PROT_EXEC), EPERM);
+  void* code = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  refused(who, code == MAP_FAILED ? -1 : 0, EPERM);
+  munmap(page, 4096);
+}
+
+/* Waits until the process is tightened, then tries. The acquire in the loop is the seq_cst load of `layers`. */
+static void* early(void* unused) {
+  while (atomic_load(&layers) == 0) {
+    sched_yield();
+  }
+  no_code("code in the early thread");
+  if (atomic_load(&layers) & KEYDROME_TIGHTEN_LANDLOCK_ALL) {
+    refused("open in the early thread", open("/program", O_RDONLY), EACCES);
+  }
+  return unused;
+}
+
+__attribute__((constructor)) static void start_early_thread(void) {
+  pthread_create(&early_thread, NULL, early, NULL);
+}
+
+static void opening(void) {
+  refused("the program", open("/program", O_RDONLY), EACCES);
+  refused("a library", open("/lib/x86_64-linux-gnu/libm.so.6", O_RDONLY), EACCES);
+  refused("the root", open("/", O_RDONLY | O_DIRECTORY), EACCES);
+  refused("climbing", open("../program", O_RDONLY), EACCES);
+  refused("another library", dlopen("libm.so.6", RTLD_NOW) ? 0 : -1, EACCES);
+  required("null", open("/dev/null", O_RDWR) >= 0);
+  required("urandom", open("/dev/urandom", O_RDONLY) >= 0);
+  int file = open("inside", O_RDWR | O_CREAT, 0600);
+  required("a file inside", file >= 0 && write(file, "x", 1) == 1 && ftruncate(file, 0) == 0);
+  required("rename inside", rename("inside", "renamed") == 0 && unlink("renamed") == 0);
+}
+
+int main(void) {
+  char reason[256] = "";
+  void* before = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+  required("executable memory before", before != MAP_FAILED);
+  required("opening before", open("/program", O_RDONLY) >= 0);
+  int result = keydrome_tighten("/work", reason, sizeof reason);
+  printf("layers %d %s\n", result, reason);
+  required("tightened", result > 0);
+  if (result <= 0) {
+    return attempt_result();
+  }
+  atomic_store(&layers, result);
+  no_code("code");
+  if (result & KEYDROME_TIGHTEN_LANDLOCK) {
+    opening();
+  }
+  refused("a filter more", syscall(SYS_seccomp, 1, 0, NULL), EPERM);
+  refused("prctl", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), EPERM);
+  required("thread names", prctl(PR_SET_NAME, "named", 0, 0, 0) == 0);
+  refused("landlock", syscall(SYS_landlock_create_ruleset, NULL, 0, 1), EPERM);
+  refused("tightening twice", keydrome_tighten("/work", reason, sizeof reason), EPERM);
+  pthread_join(early_thread, NULL);
+  return attempt_result();
+}

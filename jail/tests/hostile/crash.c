@@ -1,0 +1,4 @@
+/* Dies by a signal; leaves no core file. */
+#include <stdlib.h>
+
+int main(void) { abort(); }

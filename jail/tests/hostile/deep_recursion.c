@@ -1,0 +1,10 @@
+/* Uses up its stack. */
+#include <string.h>
+
+static int descend(int depth) {
+  volatile char frame[4096];
+  memset((void*)frame, depth, sizeof frame);
+  return depth < 0 ? 0 : descend(depth + 1) + frame[0];
+}
+
+int main(void) { return descend(1); }

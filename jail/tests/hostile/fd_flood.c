@@ -1,0 +1,20 @@
+/* Opens descriptors until it is refused, then tries to get around the limit. Prints how many it got. */
+#include <fcntl.h>
+#include <sys/resource.h>
+
+#include "jail/tests/hostile/attempt.h"
+
+int main(void) {
+  const struct rlimit more = {100000, 100000};
+  int opened = 0;
+  int last;
+  while ((last = open("/dev/null", O_RDONLY)) >= 0 && opened < 100000) {
+    opened++;
+  }
+  refused("one more", last, EMFILE);
+  refused("a high number", dup2(0, 5000), EBADF);
+  refused("a number above", fcntl(0, F_DUPFD, 4096), EINVAL);
+  refused("more by setrlimit", setrlimit(RLIMIT_NOFILE, &more), EPERM);
+  printf("opened %d\n", opened);
+  return attempt_result();
+}

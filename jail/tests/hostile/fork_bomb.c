@@ -1,0 +1,23 @@
+/* Starts processes until it is stopped. Argument "allowed": the filter is off, so the pids limit must stop it. */
+#include <stdlib.h>
+
+#include "jail/tests/hostile/attempt.h"
+
+int main(int argc, char** argv) {
+  if (argc < 2 || strcmp(argv[1], "allowed") != 0) {
+    refused("fork", fork(), EPERM);
+    refused("vfork", vfork(), EPERM);
+    return attempt_result();
+  }
+  for (;;) {
+    pid_t child = fork();
+    if (child < 0) {
+      required("stopped by the limit", errno == EAGAIN);
+      return attempt_result();
+    }
+    if (child == 0) {
+      pause();
+      _exit(0);
+    }
+  }
+}

@@ -1,0 +1,11 @@
+/* Writes to standard output for ever. */
+#include <string.h>
+#include <unistd.h>
+
+int main(void) {
+  char block[4096];
+  memset(block, 'x', sizeof block);
+  while (write(STDOUT_FILENO, block, sizeof block) > 0) {
+  }
+  return 1;
+}

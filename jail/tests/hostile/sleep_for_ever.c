@@ -1,0 +1,15 @@
+/* Sleeps for ever with every signal blocked. Says when it runs. */
+#include <signal.h>
+#include <unistd.h>
+
+int main(void) {
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_BLOCK, &all, NULL);
+  if (write(STDOUT_FILENO, "running\n", 8) != 8) {
+    return 1;
+  }
+  for (;;) {
+    pause();
+  }
+}

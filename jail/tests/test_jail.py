@@ -1,0 +1,325 @@
+"""What goes into the jail, how it ends, and what it says about that."""
+
+import re
+import socket
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jail.tests.jailing import (
+    FIRST_SLOT,
+    FIRST_UID,
+    HOSTILE,
+    JAIL,
+    Jails,
+    groups,
+    jailed_processes,
+    until,
+)
+
+REPLY = struct.Struct("=IIQQQ")
+FULL = {"namespaces", "root", "uid", "capabilities", "no_new_privs", "rlimits", "seccomp"}
+LIMITS = {"memory", "pids", "cpu_time", "freeze"}
+
+
+def ask(channel: socket.socket, command: bytes) -> tuple[int, int, int, int, int]:
+    channel.send(command)
+    reply: tuple[int, int, int, int, int] = REPLY.unpack(channel.recv(REPLY.size))
+    return reply
+
+
+def test_an_ordinary_program(jails: Jails) -> None:
+    outcome = jails.run("idle")
+    assert outcome.code == 0, outcome.stderr
+    assert outcome.meta["status"] == "exited"
+    assert outcome.meta["exit_code"] == "0"
+    assert outcome.meta["processes_left"] == "0"
+    assert outcome.meta["oom_kills"] == "0"
+    assert int(outcome.meta["wall_us"]) > 0
+    assert outcome.stderr == ""
+
+
+def test_exit_code_is_passed_on(jails: Jails) -> None:
+    assert jails.run("idle", "1", "2", "3").meta["exit_code"] == "3"
+
+
+def test_full_level_has_every_mechanism(jails: Jails) -> None:
+    meta = jails.run("idle", options=["--require", "full"]).meta
+    assert meta["level"] == "full"
+    assert set(meta["mechanisms"].split(",")) >= FULL | LIMITS
+    assert int(meta["cpu_us"]) > 0
+    assert int(meta["memory_peak_bytes"]) > 0
+
+
+def test_surroundings(jails: Jails) -> None:
+    uid = FIRST_UID + FIRST_SLOT
+    lines = jails.run("surroundings").stdout.splitlines()
+    folders = [name for name in ("lib", "lib64") if Path("/", name).exists()]
+    assert [line for line in lines if line.startswith("environment")] == [
+        "environment PATH=/bin",
+        "environment LC_ALL=C",
+    ]
+    assert "host jail" in lines
+    assert "folder /work" in lines
+    assert "process 2 1" in lines
+    assert "standard input 0" in lines
+    assert "descriptors 0 1 2" in lines
+    assert "no_new_privs 1" in lines
+    assert "groups 0" in lines
+    assert f"ids {uid} {uid} {uid} {uid}" in lines
+    assert f"/ dev {' '.join(folders)} program usr work" in lines
+    assert "/dev null urandom zero" in lines
+    assert "/work" in lines
+    assert "limit files 256 256" in lines
+    assert "limit address_space -1 -1" in lines
+    assert "limit memlock 0 0" in lines
+
+
+def test_no_capability_is_left(jails: Jails) -> None:
+    options = ["--require", "none", "--without", "seccomp"]
+    lines = jails.run("surroundings", options=options).stdout.splitlines()
+    assert "capabilities 0 0" in lines
+    assert "bounding 0" in lines
+
+
+def test_passed_descriptor_is_the_only_other(jails: Jails) -> None:
+    ours, theirs = socket.socketpair()
+    with ours:
+        with theirs:
+            started = jails.start(
+                "surroundings",
+                options=["--pass-fd", str(theirs.fileno())],
+                pass_fds=(theirs.fileno(),),
+            )
+            number = theirs.fileno()
+        assert ours.recv(1) == b"", "end of file comes when the program is gone, or before"
+        assert f"descriptors 0 1 2 {number}" in started.finish().stdout.splitlines()
+
+
+def test_crash_leaves_no_core(jails: Jails) -> None:
+    outcome = jails.run("crash")
+    assert outcome.code == 0
+    assert outcome.meta["status"] == "signaled"
+    assert outcome.meta["signal"] == "6"
+
+
+def test_check_says_what_the_machine_gives(jails: Jails) -> None:
+    done = subprocess.run(
+        [JAIL, "--check", "--slot", str(FIRST_SLOT), "--cpus", "0"],
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    facts = dict(line.split(":", 1) for line in done.stdout.splitlines())
+    assert facts["level"] in {"full", "weak"}
+    assert facts["cgroup"] in {"hybrid", "v1", "v2", "none"}
+    assert set(facts["mechanisms"].split(",")) >= FULL
+
+
+@pytest.mark.parametrize(
+    ("without", "level", "missing"),
+    [
+        ("cgroup", "weak", {"memory", "pids", "cpu_time", "freeze", "kill"}),
+        ("seccomp", "none", {"seccomp"}),
+        ("nosymfollow", "full", {"nosymfollow"}),
+        ("unified", "full", {"kill"}),
+    ],
+)
+def test_less_is_reported(jails: Jails, without: str, level: str, missing: set[str]) -> None:
+    meta = jails.run("idle", options=["--require", "none", "--without", without]).meta
+    assert meta["status"] == "exited"
+    assert meta["level"] == level
+    assert set(meta["missing"].split(",")) >= missing
+
+
+@pytest.mark.parametrize(
+    ("require", "without"), [("full", "cgroup"), ("full", "seccomp"), ("weak", "seccomp")]
+)
+def test_less_than_required_is_refused(jails: Jails, require: str, without: str) -> None:
+    outcome = jails.run("spin", options=["--require", require, "--without", without])
+    assert outcome.code == 3
+    assert outcome.stdout == "", "the program must not have been started"
+    assert f"level {require} is required" in outcome.stderr
+    assert "status" not in outcome.meta
+
+
+def test_cpu_deadline_without_cgroups(jails: Jails) -> None:
+    options = ["--require", "weak", "--without", "cgroup", "--cpu-seconds", "1"]
+    assert jails.run("spin", options=options).meta["status"] == "cpu_exceeded"
+
+
+def test_wall_deadline(jails: Jails) -> None:
+    outcome = jails.run("sleep_for_ever", options=["--wall-ms", "200"])
+    assert outcome.code == 0
+    assert outcome.meta["status"] == "timed_out"
+    assert int(outcome.meta["wall_us"]) >= 200_000
+
+
+def test_cpu_deadline_holds_against_blocked_signals(jails: Jails) -> None:
+    outcome = jails.run("spin", options=["--cpu-seconds", "1", "--wall-ms", "30000"])
+    assert outcome.meta["status"] == "cpu_exceeded"
+    assert 1_000_000 <= int(outcome.meta["cpu_us"]) <= 2_000_000
+
+
+@pytest.mark.parametrize("backend", [[], ["--without", "unified"]])
+def test_commands(jails: Jails, backend: list[str]) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        with theirs:
+            options = ["--command-fd", str(theirs.fileno()), *backend]
+            started = jails.start("spin", options=options, pass_fds=(theirs.fileno(),))
+        started.wait_until_running()
+        until(lambda: ask(ours, b"U")[2] > 20_000, "CPU time passes")
+        frozen = ask(ours, b"F")
+        assert frozen[:2] == (ord("F"), 0)
+        later = [ask(ours, b"U") for _ in range(200)]
+        assert {reply[2] for reply in later} == {later[0][2]}, "nothing runs while frozen"
+        assert later[0][3] > 0
+        assert later[0][4] >= later[0][3]
+        assert ask(ours, b"T")[1] == 0
+        until(lambda: ask(ours, b"U")[2] > later[0][2], "CPU time passes again")
+        assert ask(ours, b"?")[1] == 22
+        assert ask(ours, b"K")[1] == 0
+        assert started.finish().meta["status"] == "killed"
+
+
+@pytest.mark.parametrize("backend", [[], ["--without", "unified"]])
+@pytest.mark.parametrize("command", [b"", b"F"])
+def test_supervisor_that_vanishes(jails: Jails, backend: list[str], command: bytes) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        with theirs:
+            options = ["--command-fd", str(theirs.fileno()), *backend]
+            started = jails.start("spin", options=options, pass_fds=(theirs.fileno(),))
+        started.wait_until_running()
+        if command:
+            assert ask(ours, command)[1] == 0
+    assert started.finish().meta["status"] == "killed"
+
+
+def test_terminate_signal_kills_the_tree(jails: Jails) -> None:
+    started = jails.start("sleep_for_ever")
+    started.wait_until_running()
+    started.process.terminate()
+    assert started.finish().meta["status"] == "killed"
+
+
+@pytest.mark.parametrize("backend", [[], ["--without", "unified"]])
+def test_jail_killed_hard_takes_the_program_along(jails: Jails, backend: list[str]) -> None:
+    started = jails.start("spin", options=backend)
+    started.wait_until_running()
+    started.process.kill()
+    started.finish()
+    until(lambda: jailed_processes() == [], "the program is dead")
+    assert groups() != [], "a jail that is killed cannot tidy up: the next one does"
+    assert jails.run("idle").meta["status"] == "exited"
+    # The sweep of one backend must not depend on what the next jail uses; hence both.
+    assert jails.run("idle", options=["--without", "unified"]).meta["status"] == "exited"
+
+
+@pytest.mark.parametrize("backend", [[], ["--without", "unified"]])
+def test_frozen_left_over_is_swept(jails: Jails, backend: list[str]) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours, theirs:
+        options = ["--command-fd", str(theirs.fileno()), *backend]
+        started = jails.start("spin", options=options, pass_fds=(theirs.fileno(),))
+        started.wait_until_running()
+        assert ask(ours, b"F")[1] == 0
+        started.process.kill()
+        started.finish()
+    assert jails.run("idle", options=backend).meta["status"] == "exited"
+
+
+def test_slot_in_use(jails: Jails) -> None:
+    started = jails.start("sleep_for_ever")
+    started.wait_until_running()
+    second = jails.run("idle")
+    assert second.code == 2
+    assert "slot is in use" in second.stderr
+    assert second.meta["status"] == "failed"
+    started.process.terminate()
+    assert started.finish().meta["status"] == "killed"
+
+
+def test_jails_side_by_side(jails: Jails) -> None:
+    started = [jails.start("sleep_for_ever", slot=slot) for slot in range(4)]
+    for each in started:
+        each.wait_until_running()
+    assert len([line for line in jailed_processes() if "jail-init" in line]) == 4
+    for each in started:
+        each.process.terminate()
+    assert [each.finish().meta["status"] for each in started] == ["killed"] * 4
+
+
+def test_many_runs_leak_nothing(jails: Jails) -> None:
+    command = [
+        str(JAIL),
+        "--slot",
+        str(FIRST_SLOT),
+        "--bind",
+        f"{HOSTILE / 'idle'}:/program",
+        "--",
+        "/program",
+    ]
+    for _ in range(200):
+        subprocess.run(command, check=True)
+    assert groups() == []
+
+
+def test_processors(jails: Jails) -> None:
+    outcome = jails.run("idle", options=["--cpus", "0"])
+    assert "cpuset" in outcome.meta["mechanisms"].split(",")
+    wrong = jails.run("idle", options=["--cpus", "4000"])
+    assert wrong.code == 2
+    assert "these processors are not all there" in wrong.stderr
+
+
+def test_unreadable_bind_says_what_to_do(jails: Jails, tmp_path: Path) -> None:
+    secret = tmp_path / "library.so"
+    secret.write_bytes(b"x")
+    secret.chmod(0o600)
+    outcome = jails.run("idle", options=["--bind", f"{secret}:/library.so"])
+    assert outcome.code == 2
+    assert re.search(r"cannot read .*library\.so: make it readable", outcome.stderr)
+
+
+def test_not_a_program(jails: Jails, tmp_path: Path) -> None:
+    text = tmp_path / "text"
+    text.write_text("hello\n")
+    text.chmod(0o755)
+    outcome = jails.start_path(text).finish()
+    assert outcome.code == 2
+    assert "cannot execute /program: Exec format error" in outcome.stderr
+    assert outcome.meta["error"].startswith("cannot execute /program")
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        ([], "no program given"),
+        (["--", "program"], "must be an absolute path"),
+        (["--check", "--", "/program"], "--check takes no program"),
+        (["--nonsense", "--", "/p"], "unknown option"),
+        (["--slot"], "missing value"),
+        (["--slot", "1000", "--", "/p"], "from 0 to 999"),
+        (["--slot", "1x", "--", "/p"], "must be a whole number"),
+        (["--memory-bytes", "-1", "--", "/p"], "must be a whole number"),
+        (["--require", "some", "--", "/p"], "must be full, weak or none"),
+        (["--without", "root", "--", "/p"], "must be cgroup, unified"),
+        (["--bind", "/lib", "--", "/p"], "must be SOURCE:TARGET"),
+        (["--bind", "/lib:lib", "--", "/p"], "must be SOURCE:TARGET"),
+        (["--bind", "/lib:/a/../b", "--", "/p"], "must not hold .."),
+        (["--bind", "/there/is/no:/a", "--", "/p"], "cannot bind /there/is/no: No such file"),
+        (["--pass-fd", "99", "--", "/p"], "is not an open descriptor"),
+        (["--pass-fd", "1", "--", "/p"], "must be 3 or more"),
+        (["--cpus", "all", "--", "/p"], "must be a list such as"),
+        (["--", "/p"], "is it bound"),
+    ],
+)
+def test_bad_options_get_an_answer(jails: Jails, arguments: list[str], message: str) -> None:
+    slot = [] if "--slot" in arguments else ["--slot", str(FIRST_SLOT)]
+    done = subprocess.run([JAIL, *slot, *arguments], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert message in done.stderr
