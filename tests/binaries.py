@@ -1,0 +1,36 @@
+"""What was built, for the tests that run it; a test without its binary fails with instructions."""
+
+from __future__ import annotations
+
+import os
+from typing import TYPE_CHECKING
+
+import pytest
+
+from runner.settings import load_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.settings import Settings
+
+
+def built_settings() -> Settings:
+    """Return the settings of this build; fails the test where the build or the rights are missing."""
+    settings = load_settings()
+    missing = settings.missing_binaries()
+    if missing:
+        pytest.fail(
+            f"not built: {', '.join(map(str, missing))}: run ./dev build, or set KEYDROME_BUILD"
+        )
+    if os.geteuid() != 0:
+        pytest.fail("the jail needs root: run these tests with sudo")
+    return settings
+
+
+def library(settings: Settings, folder: str, name: str) -> Path:
+    """Return lib/FOLDER/NAME.so of the build."""
+    path = settings.build / "lib" / folder / f"{name}.so"
+    if not path.is_file():
+        pytest.fail(f"not built: {path}: run ./dev build, or set KEYDROME_BUILD")
+    return path

@@ -1,0 +1,130 @@
+"""`keydrome bench` and `check` as a user runs them, with the real referee, player and jail."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from tests.binaries import built_settings, library
+
+if TYPE_CHECKING:
+    from runner.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+KEYDROME = [sys.executable, "-m", "runner.cli"]
+COMMAND_SECONDS = 300
+
+
+@pytest.fixture
+def built() -> Settings:
+    """The settings of this build."""
+    return built_settings()
+
+
+def keydrome(*arguments: str | Path, var: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command line as a user would."""
+    return subprocess.run(
+        [*KEYDROME, *map(str, arguments)],
+        cwd=ROOT,
+        env={**os.environ, "KEYDROME_VAR": str(var)},
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_SECONDS,
+        check=False,
+    )
+
+
+def test_bench_prints_a_table_and_writes_json_that_fits_its_schema(
+    built: Settings, tmp_path: Path
+) -> None:
+    answer = tmp_path / "bench.json"
+    file = library(built, "indexes", "global_lock")
+    options = ["--seed", "0xaa", "--sessions", "2", "--json", str(answer)]
+    outcome = keydrome("bench", file, *options, var=tmp_path)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    for words in (
+        "00000000000000aa",
+        "total, ms",
+        "populate, ms",
+        "throughput, transactions/s",
+        "transactions completed",
+        "deadlocks",
+        "jail: full",
+        "candidate / control",
+        "provisional",
+        "passed",
+    ):
+        assert words in outcome.stdout
+    assert "session 1/2 candidate: populate" in outcome.stderr
+    schema = built.root / "harness" / "schema" / "bench.v1.schema.json"
+    result = json.loads(answer.read_text())
+    Draft202012Validator(json.loads(schema.read_text())).validate(result)
+    assert result["summary"]["ratio"] > 0
+    # The seed of the second session repeats exactly that session.
+    second = result["sessions"][1]["seed"]
+    options = ["--seed", second, "--sessions", "1", "--no-control", "--json", str(answer)]
+    again = keydrome("bench", file, *options, var=tmp_path)
+    assert again.returncode == 0, again.stderr
+    repeated = json.loads(answer.read_text())["sessions"][0]
+    planned = result["sessions"][1]["metrics"]["transactions_planned"]
+    assert repeated["metrics"]["transactions_planned"] == planned
+    assert repeated["control"] is None
+
+
+def test_bench_of_a_wrong_library_shows_the_findings(built: Settings, tmp_path: Path) -> None:
+    outcome = keydrome("bench", library(built, "faulty", "success_only"), var=tmp_path)
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    assert "required" in outcome.stdout
+    assert "failed" in outcome.stdout
+
+
+def test_bench_of_a_file_that_is_no_library(built: Settings, tmp_path: Path) -> None:
+    text = tmp_path / "a:b\nc.so"
+    text.write_text("hello")
+    outcome = keydrome("bench", text, var=tmp_path)
+    assert outcome.returncode == 2
+    assert "not_elf" in outcome.stdout
+    assert "a text file" in outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "options", "status", "verdict"),
+    [
+        ("indexes/global_lock", [], 0, "passed"),
+        ("indexes/berkeley", [], 0, "passed"),
+        ("structures/btree", ["--config", "rw"], 0, "passed"),
+        ("structures/btree", ["--config", "exclusive", "--suite", "unit"], 0, "passed"),
+        ("faulty/success_only", [], 1, "failed"),
+        ("faulty/crash_in_constructor", [], 1, "failed"),
+        ("faulty/missing_symbol", [], 2, "unsupported"),
+    ],
+)
+def test_check(name: str, options: list[str], status: int, verdict: str, tmp_path: Path) -> None:
+    folder, _, file = name.partition("/")
+    answer, witness = tmp_path / "check.json", tmp_path / "witness"
+    options = [*options, "--seed", "1", "--json", str(answer), "--witness", str(witness)]
+    outcome = keydrome("check", library(built_settings(), folder, file), *options, var=tmp_path)
+    assert outcome.returncode == status, outcome.stdout + outcome.stderr
+    result = json.loads(answer.read_text())
+    assert set(result) == {"verdict", "findings"}
+    assert result["verdict"] == verdict
+    required = [f for f in result["findings"] if f["severity"] == "required"]
+    assert bool(required) == (status != 0)
+    assert bool(list(witness.glob("*.json"))) == (status == 1)
+
+
+def test_check_goes_on_for_the_seconds_it_is_given(built: Settings, tmp_path: Path) -> None:
+    began = time.monotonic()
+    file = library(built, "indexes", "global_lock")
+    outcome = keydrome("check", file, "--suite", "unit", "--seconds", "3", var=tmp_path)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert time.monotonic() - began >= 3
+    assert ", 1 sessions" not in outcome.stdout

@@ -1,0 +1,259 @@
+"""The runner with the real referee, player and jail: jobs from blob to report."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+import time
+from contextlib import contextmanager
+from dataclasses import replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runner.contract import Cancelled, Job, Progress, RunReport, Scale, Verdict
+from runner.execute import execute
+from runner.manifest import load_benchmarks
+from runner.slots import hold_local_slot
+from runner.store import BlobStore
+from tests.binaries import built_settings, library
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+    from runner.settings import Settings
+
+ROOT = Path(__file__).resolve().parent.parent
+FIRST_UID = 60000
+
+
+@pytest.fixture
+def settings(tmp_path: Path) -> Iterator[Settings]:
+    """Settings with a store and working folders of their own, and a jail slot that nobody else uses."""
+    with hold_local_slot() as slot:
+        yield replace(built_settings(), var=tmp_path / "var", slot=slot)
+
+
+def go_on(_progress: Progress) -> bool:
+    return True
+
+
+def job(settings: Settings, file: Path, **fields: Any) -> Job:
+    """Return a job for that file at smoke scale, its benchmark's current version and two sessions."""
+    store = BlobStore(settings.blobs)
+    with file.open("rb") as stream:
+        blob = store.put(stream, limit_bytes=settings.library_bytes_max)
+    benchmark = fields.get("benchmark", "sigmod2009")
+    version = load_benchmarks(settings.root)[benchmark].version
+    values = {
+        "run_id": 7,
+        "attempt": 1,
+        "blob_sha256": blob.sha256,
+        "benchmark": benchmark,
+        "benchmark_version": version,
+        "instance": "preliminary1",
+        "scale": Scale.SMOKE,
+        "seeds": ("00000000000000aa", "00000000000000bb"),
+    }
+    return Job(**{**values, **fields})
+
+
+def processes_of(slot: int) -> list[int]:
+    """Return the processes of a slot's user."""
+    found = []
+    for entry in Path("/proc").iterdir():
+        if entry.name.isdigit():
+            try:
+                owner = entry.stat().st_uid
+            except FileNotFoundError:
+                continue
+            if owner == FIRST_UID + slot:
+                found.append(int(entry.name))
+    return found
+
+
+def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
+    """Look again and again until the condition holds; False when it does not in time."""
+    deadline = time.monotonic() + seconds
+    while not condition():
+        if time.monotonic() > deadline:
+            return False
+        time.sleep(0.05)
+    return True
+
+
+@contextmanager
+def leaves_nothing(settings: Settings) -> Iterator[None]:
+    """Check that afterwards no process of the slot and no working folder is left."""
+    yield
+    assert wait_until(lambda: not processes_of(settings.slot), 10)
+    assert list(settings.work.glob("*")) == []
+
+
+def test_a_right_library_passes_with_the_control_beside_it(settings: Settings) -> None:
+    progress: list[Progress] = []
+
+    def beat(now: Progress) -> bool:
+        progress.append(now)
+        return True
+
+    with leaves_nothing(settings):
+        report = execute(job(settings, library(settings, "indexes", "global_lock")), beat, settings)
+    assert (report.verdict, report.reason) == (Verdict.PASSED, ""), report.log
+    assert [session.seed for session in report.sessions] == ["00000000000000aa", "00000000000000bb"]
+    for session in report.sessions:
+        assert session.control is not None
+        for side in (session.candidate, session.control):
+            assert side["metrics"]["total_ms"] > 0
+            assert side["metrics"]["transactions_failed"] == 0
+            assert side["jail"]["level"] == report.jail_level
+    assert report.jail_level == "full"
+    assert report.library_facts["kind"] == "index"
+    assert report.machine["fingerprint"]
+    assert RunReport.from_json(report.to_json()) == report
+    fractions = [p.fraction for p in progress]
+    assert fractions == sorted(fractions)
+    assert {p.role for p in progress} == {"inspection", "candidate", "control"}
+    phases = {p.phase for p in progress}
+    assert {"create", "populate", "test"} <= phases
+
+
+def test_the_same_seed_asks_the_same(settings: Settings) -> None:
+    asked = job(settings, library(settings, "indexes", "global_lock"), seeds=("00000000000000aa",))
+    first, second = (execute(asked, go_on, settings).sessions[0].candidate for _ in range(2))
+    for name in ("transactions_planned", "records_end", "records_start"):
+        assert first["metrics"].get(name) == second["metrics"].get(name)
+    assert first["parameters"] == second["parameters"]
+
+
+@pytest.mark.parametrize("configuration", ["exclusive", "rw"])
+def test_a_structure_runs_under_its_configuration(configuration: str, settings: Settings) -> None:
+    asked = job(settings, library(settings, "structures", "btree"), configuration=configuration)
+    report = execute(asked, go_on, settings)
+    assert (report.verdict, report.reason) == (Verdict.PASSED, ""), report.log
+    assert report.library_facts["kind"] == "structure"
+
+
+@pytest.mark.parametrize("benchmark", ["unit", "phantom"])
+def test_correctness_runs_without_a_control(benchmark: str, settings: Settings) -> None:
+    instance = next(iter(load_benchmarks(settings.root)[benchmark].instances))
+    file = library(settings, "indexes", "global_lock")
+    asked = job(settings, file, benchmark=benchmark, instance=instance)
+    report = execute(asked, go_on, settings)
+    assert (report.verdict, report.reason) == (Verdict.PASSED, ""), report.findings
+    assert [session.control for session in report.sessions] == [None, None]
+
+
+def test_berkeley_may_need_its_library_only_when_trusted(settings: Settings) -> None:
+    file = library(settings, "indexes", "berkeley")
+    report = execute(job(settings, file), go_on, settings)
+    assert report.verdict is Verdict.REFUSED
+    assert "libdb-5.3.so" in report.reason
+    assert [finding.name for finding in report.findings] == ["needed_library"]
+    report = execute(job(settings, file, trusted=True), go_on, settings)
+    assert (report.verdict, report.reason) == (Verdict.PASSED, ""), report.log
+
+
+@pytest.mark.parametrize(
+    ("fields", "verdict", "words"),
+    [
+        ({"instance": "final"}, Verdict.REFUSED, "has no instance 'final'"),
+        ({"parameters": (("threads", 100000),)}, Verdict.REFUSED, "threads is 100000"),
+        ({"parameters": (("speed", 1),)}, Verdict.REFUSED, "no parameter 'speed'"),
+        ({"configuration": "rw"}, Verdict.REFUSED, "leave the configuration out"),
+        (
+            {"configuration": "fast"},
+            Verdict.REFUSED,
+            "no configuration 'fast'; there are: exclusive",
+        ),
+        ({"benchmark_version": 999}, Verdict.INFRASTRUCTURE, "asks for sigmod2009 version 999"),
+        ({"blob_sha256": "0" * 64}, Verdict.INFRASTRUCTURE, "is not in"),
+    ],
+)
+def test_a_job_that_cannot_be_done_says_why(
+    fields: dict[str, Any], verdict: Verdict, words: str, settings: Settings
+) -> None:
+    with leaves_nothing(settings):
+        asked = job(settings, library(settings, "indexes", "global_lock"), **fields)
+        report = execute(asked, go_on, settings)
+    assert report.verdict is verdict
+    assert words in report.reason
+    assert report.sessions == ()
+    assert report.jail_level == ""
+
+
+def test_a_benchmark_that_is_not_there(settings: Settings) -> None:
+    asked = replace(job(settings, library(settings, "indexes", "null")), benchmark="fun")
+    report = execute(asked, go_on, settings)
+    assert report.verdict is Verdict.REFUSED
+    assert "there is no benchmark 'fun'; there are: " in report.reason
+
+
+def test_a_structure_without_a_configuration_is_refused(settings: Settings) -> None:
+    report = execute(job(settings, library(settings, "structures", "btree")), go_on, settings)
+    assert report.verdict is Verdict.REFUSED
+    assert "needs a configuration" in report.reason
+
+
+@pytest.mark.parametrize(
+    ("name", "verdict"),
+    [
+        ("success_only", Verdict.FAILED),
+        ("drops_1000th_write", Verdict.FAILED),
+        ("crash_in_constructor", Verdict.CRASHED),
+    ],
+)
+def test_a_wrong_library_ends_its_run_in_the_first_session(
+    name: str, verdict: Verdict, settings: Settings
+) -> None:
+    with leaves_nothing(settings):
+        report = execute(job(settings, library(settings, "faulty", name)), go_on, settings)
+    assert report.verdict is verdict, report.reason
+    assert report.reason
+    assert len(report.sessions) == 1
+    if verdict is Verdict.FAILED:
+        assert any(finding.severity == "required" for finding in report.findings)
+
+
+def test_a_run_that_hangs_can_be_cancelled(settings: Settings) -> None:
+    beats = 0
+
+    def beat(progress: Progress) -> bool:
+        nonlocal beats
+        beats += progress.role == "candidate" and progress.phase == "create"
+        return beats < 4
+
+    asked = job(settings, library(settings, "faulty", "hang_in_create"))
+    with leaves_nothing(settings), pytest.raises(Cancelled):
+        execute(asked, beat, settings)
+
+
+def test_a_worker_killed_in_mid_run_takes_the_jail_with_it(settings: Settings) -> None:
+    asked = job(settings, library(settings, "faulty", "hang_in_create"))
+    script = (
+        "import sys; from dataclasses import replace; from pathlib import Path\n"
+        "from runner.contract import Job; from runner.execute import execute\n"
+        "from runner.settings import load_settings\n"
+        "settings = replace(load_settings(), var=Path(sys.argv[1]), slot=int(sys.argv[2]))\n"
+        "execute(Job.from_json(sys.argv[3]), lambda _: True, settings)\n"
+    )
+    arguments = [str(settings.var), str(settings.slot), asked.to_json()]
+    worker = subprocess.Popen([sys.executable, "-c", script, *arguments], cwd=ROOT)
+    try:
+        assert wait_until(lambda: bool(processes_of(settings.slot)), 60)
+    finally:
+        worker.send_signal(signal.SIGKILL)
+        worker.wait()
+    assert wait_until(lambda: not processes_of(settings.slot), 10)
+    # The next job sweeps the folder that the dead one left.
+    with leaves_nothing(settings):
+        report = execute(
+            replace(asked, blob_sha256=_other(settings), seeds=asked.seeds[:1]), go_on, settings
+        )
+    assert report.verdict is Verdict.PASSED, report.reason
+
+
+def _other(settings: Settings) -> str:
+    return job(settings, library(settings, "indexes", "global_lock")).blob_sha256
