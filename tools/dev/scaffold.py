@@ -1,6 +1,7 @@
 """`./dev new KIND NAME`: a folder (or file) that builds, is discovered and can be filled in. It touches nothing else.
 
-Templates are the folders of tools/dev/templates/KIND; `NAME` in their file names and texts becomes the given name.
+Templates are the folders of tools/dev/templates/KIND: NAME in file names and @NAME@, @CAMEL@ in texts become the
+given name. An index starts as a copy of the example that contestants copy.
 """
 
 from __future__ import annotations
@@ -19,6 +20,8 @@ TARGETS = {
     "configuration": "runtime/configurations",
     "board": "leaderboard/boards/{name}",
 }
+# Further files of a kind: where they come from -> what they are called.
+COPIES = {"index": {"api/examples/minimal.cc": "library.cc"}}
 NAME = re.compile(r"[a-z][a-z0-9_]{1,30}")
 
 
@@ -35,6 +38,7 @@ def new(kind: str, name: str) -> int:
         target / path.name.replace("NAME", name).removesuffix(".in"): path
         for path in sorted((TEMPLATES / kind).iterdir())
     }
+    files |= {target / to: ROOT / source for source, to in COPIES.get(kind, {}).items()}
     existing = [path for path in files if path.exists()]
     if existing:
         raise StepError(f"{existing[0].relative_to(ROOT)} exists already")
