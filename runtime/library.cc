@@ -1,5 +1,10 @@
 // The exported functions: contract A and its extensions, and nothing but translation. No exception
-// gets out.
+// gets out, and no other symbol: only the contract's headers are read with default visibility.
+#pragma GCC visibility push(default)
+#include "keydrome/extensions.h"
+#include "keydrome/index.h"
+#pragma GCC visibility pop
+
 #include <atomic>
 #include <cstdio>
 #include <deque>
@@ -7,8 +12,6 @@
 #include <string>
 
 #include "base/thread_annotations.h"
-#include "keydrome/extensions.h"
-#include "keydrome/index.h"
 #include "runtime/runtime.h"
 
 namespace {

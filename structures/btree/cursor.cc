@@ -14,6 +14,16 @@ void copy_out(KeydromeBuffer& buffer, const uint8_t* bytes, uint32_t size) {
   buffer.size = size;
 }
 
+// Entries lie anywhere in memory, so a scan asks for one a few steps before it needs it. An entry
+// spans up to four cache lines; the first two hold most.
+void prefetch_ahead(const Leaf& leaf, uint64_t slot) {
+  constexpr uint64_t kAhead = 4;
+  if (slot + kAhead >= leaf.count) return;
+  const auto* entry = reinterpret_cast<const uint8_t*>(leaf.entries[slot + kAhead]);
+  __builtin_prefetch(entry);
+  __builtin_prefetch(entry + 64);
+}
+
 }  // namespace
 
 void Tree::seek(KeydromePosition& position, const Probe& probe, bool after) const {
@@ -33,6 +43,7 @@ int Tree::next(KeydromePosition& position, KeydromeBuffer& key, KeydromeBuffer& 
     leaf = leaf->next;
     slot = 0;
   }
+  prefetch_ahead(*leaf, slot);
   const Entry& entry = *leaf->entries[slot];
   copy_out(key, entry.key(), entry.key_size);
   copy_out(payload, entry.payload(), entry.payload_size);

@@ -1,0 +1,138 @@
+#include "runtime/configuration.h"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <filesystem>
+#include <string>
+
+#include "base/json.h"
+
+namespace keydrome::runtime {
+namespace {
+
+// A sound setup, to be changed by each test.
+Json sound() {
+  return *Json::parse(R"({"structure": "/structure.so", "configuration": {
+      "name": "rw", "title": "readers together", "description": "a sentence",
+      "strategy": "direct", "control": "index_2pl", "lock": "rw"}})");
+}
+
+std::string error_of(const Json& setup) {
+  const Result<runtime::Setup> parsed = parse_setup(setup.dump());
+  return parsed.ok() ? "" : parsed.error().message;
+}
+
+TEST(Configuration, ASoundOneIsUnderstood) {
+  const Result<runtime::Setup> setup = parse_setup(sound().dump());
+  ASSERT_TRUE(setup.ok()) << setup.error().message;
+  EXPECT_EQ(setup->structure_path, "/structure.so");
+  EXPECT_EQ(setup->configuration.name, "rw");
+  EXPECT_EQ(setup->configuration.title, "readers together");
+  EXPECT_EQ(setup->configuration.lock, LockKind::kReadWrite);
+  EXPECT_EQ(setup->configuration.options, "");
+  EXPECT_EQ(describe(setup->configuration), "direct, index_2pl, lock rw");
+}
+
+TEST(Configuration, OptionsAreHandedOn) {
+  Json setup = sound();
+  setup["configuration"]["options"]["slots"] = 32;
+  const Result<runtime::Setup> parsed = parse_setup(setup.dump());
+  ASSERT_TRUE(parsed.ok());
+  EXPECT_EQ(parsed->configuration.options, "{\"slots\":32}");
+}
+
+TEST(Configuration, NotJson) {
+  EXPECT_NE(parse_setup("").error().message.find("not JSON"), std::string::npos);
+  EXPECT_NE(parse_setup("{").error().message.find("not JSON"), std::string::npos);
+  EXPECT_EQ(parse_setup("[]").error().message, "the configuration must be a JSON object");
+}
+
+TEST(Configuration, UnknownFieldsAreNamed) {
+  Json setup = sound();
+  setup["configuration"]["latch"] = "rw";
+  EXPECT_EQ(error_of(setup),
+            "configuration.latch: unknown field; known are name title description strategy control "
+            "lock options");
+  setup = sound();
+  setup["library"] = "x";
+  EXPECT_EQ(error_of(setup), "setup.library: unknown field; known are structure configuration");
+}
+
+TEST(Configuration, MissingAndMistypedFieldsAreNamed) {
+  for (const char* field : {"name", "title", "description", "strategy", "control", "lock"}) {
+    Json setup = sound();
+    Json::Object fields = setup["configuration"].as_object();
+    fields.erase(field);
+    setup["configuration"] = fields;
+    EXPECT_EQ(error_of(setup), std::string("configuration.") + field + ": missing");
+    setup["configuration"][field] = 7;
+    EXPECT_EQ(error_of(setup), std::string("configuration.") + field + ": must be a string");
+  }
+  Json setup = sound();
+  setup["configuration"]["options"] = "none";
+  EXPECT_EQ(error_of(setup), "configuration.options: must be an object");
+  setup = sound();
+  setup["configuration"] = "rw";
+  EXPECT_EQ(error_of(setup), "configuration: must be an object");
+  setup = sound();
+  setup["structure"] = "";
+  EXPECT_EQ(error_of(setup), "structure: must be the path of a bare structure's library");
+}
+
+TEST(Configuration, WrongWordsGetTheChoice) {
+  Json setup = sound();
+  setup["configuration"]["lock"] = "none";
+  EXPECT_EQ(error_of(setup),
+            "configuration.lock: \"none\" is not supported; choose \"exclusive\" \"rw\"");
+  setup = sound();
+  setup["configuration"]["control"] = "occ";
+  EXPECT_EQ(error_of(setup),
+            "configuration.control: \"occ\" is not supported; choose \"index_2pl\"");
+  setup = sound();
+  setup["configuration"]["strategy"] = "delegation";
+  EXPECT_EQ(error_of(setup),
+            "configuration.strategy: \"delegation\" is not supported; choose \"direct\"");
+}
+
+TEST(Configuration, NamesAreFileNames) {
+  for (const char* name : {"", "a/b", "A", "a b", "\xC3\xA4"}) {
+    Json setup = sound();
+    setup["configuration"]["name"] = name;
+    EXPECT_NE(error_of(setup).find("configuration.name: must be"), std::string::npos) << name;
+  }
+}
+
+TEST(Configuration, ReadersTogetherNeedTheCapability) {
+  Configuration configuration = parse_setup(sound().dump())->configuration;
+  KeydromeStructureTable table{};
+  table.name = "plain";
+  const Result<void> refused = check_capabilities(configuration, table);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("KEYDROME_SHARED_READS"), std::string::npos);
+  table.capabilities = KEYDROME_SHARED_READS;
+  EXPECT_TRUE(check_capabilities(configuration, table).ok());
+  table.capabilities = 0;
+  configuration.lock = LockKind::kExclusive;
+  EXPECT_TRUE(check_capabilities(configuration, table).ok());
+}
+
+TEST(Configuration, TheFilesAreSoundAndNamedAfterThemselves) {
+  int files = 0;
+  for (const auto& file : std::filesystem::directory_iterator(KEYDROME_CONFIGURATIONS)) {
+    const std::string name = file.path().stem().string();
+    if (name == "configuration.schema") continue;
+    ++files;
+    const Result<Json> configuration = Json::parse_file(file.path().string());
+    ASSERT_TRUE(configuration.ok()) << configuration.error().message;
+    Json setup = sound();
+    setup["configuration"] = *configuration;
+    const Result<runtime::Setup> parsed = parse_setup(setup.dump());
+    ASSERT_TRUE(parsed.ok()) << name << ": " << parsed.error().message;
+    EXPECT_EQ(parsed->configuration.name, name);
+  }
+  EXPECT_GE(files, 2);
+}
+
+}  // namespace
+}  // namespace keydrome::runtime

@@ -1,0 +1,83 @@
+// What happens before the first call: refusals with a reason, and the exported functions without a
+// configuration.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <string>
+
+#include "base/json.h"
+#include "keydrome/extensions.h"
+#include "keydrome/index.h"
+#include "runtime/runtime.h"
+#include "runtime/tests/setup_json.h"
+
+namespace keydrome::runtime {
+namespace {
+
+void expect_refused(const std::string& setup, const std::string& reason) {
+  const Result<std::unique_ptr<Runtime>> made = Runtime::make(setup);
+  ASSERT_FALSE(made.ok());
+  EXPECT_NE(made.error().message.find(reason), std::string::npos) << made.error().message;
+}
+
+TEST(Loading, RefusesWhatIsNoStructure) {
+  expect_refused(setup_json("/no/such/file.so", "rw"), "/no/such/file.so");
+  expect_refused(setup_json(KEYDROME_RUNTIME, "rw"), "does not export keydrome_structure");
+  expect_refused(setup_json(test_structure("wrong_version"), "rw"), "has version 1");
+  expect_refused(setup_json(test_structure("without_del"), "rw"), "has no function del");
+}
+
+TEST(Loading, RefusesWhatTheStructureCannotDo) {
+  expect_refused(setup_json(test_structure("plain"), "rw"), "KEYDROME_SHARED_READS");
+  EXPECT_TRUE(Runtime::make(setup_json(test_structure("plain"), "exclusive")).ok());
+}
+
+TEST(Loading, RefusesOptionsThatTheStructureDoesNotKnow) {
+  Json setup = *Json::parse(setup_json(KEYDROME_BTREE, "rw"));
+  setup["configuration"]["options"]["fan_out"] = 3;
+  expect_refused(setup.dump(), "{\"fan_out\":3}");
+}
+
+template <class Function>
+Function* symbol(void* library, const char* name) {
+  return reinterpret_cast<Function*>(dlsym(library, name));
+}
+
+TEST(Loading, TheLibraryIsConfiguredOnce) {
+  void* library = dlopen(KEYDROME_RUNTIME, RTLD_NOW | RTLD_LOCAL);
+  ASSERT_NE(library, nullptr) << dlerror();
+  auto* configure = symbol<decltype(keydrome_configure)>(library, "keydrome_configure");
+  auto* describe = symbol<decltype(keydrome_describe)>(library, "keydrome_describe");
+  auto* statistics = symbol<decltype(keydrome_statistics)>(library, "keydrome_statistics");
+  auto* make_index = symbol<decltype(create)>(library, "create");
+  ASSERT_TRUE(configure && describe && statistics && make_index);
+
+  char name[] = "index";
+  EXPECT_EQ(make_index(INT, name), FAILURE);
+  EXPECT_STREQ(statistics(), "{}");
+  EXPECT_NE(std::string(describe()).find("not configured"), std::string::npos);
+
+  char reason[16];
+  std::memset(reason, 'x', sizeof reason);
+  EXPECT_NE(configure("{}", reason, 10), 0);
+  EXPECT_EQ(std::string(reason), "structure");  // the beginning of the reason, cut to capacity
+  EXPECT_NE(configure(nullptr, nullptr, 0), 0);
+
+  const std::string setup = setup_json(KEYDROME_BTREE, "rw");
+  EXPECT_EQ(configure(setup.c_str(), reason, sizeof reason), 0);
+  EXPECT_NE(configure(setup.c_str(), reason, sizeof reason), 0);
+  EXPECT_NE(std::string(describe()).find("btree under rw (direct, index_2pl, lock rw)"),
+            std::string::npos);
+
+  EXPECT_EQ(make_index(INT, name), SUCCESS);
+  const Result<Json> counted = Json::parse(statistics());
+  ASSERT_TRUE(counted.ok());
+  EXPECT_EQ(*counted->string_member("structure"), "btree");
+  EXPECT_EQ(*counted->int_member("indexes"), 1);
+  EXPECT_EQ(*counted->int_member("pairs"), 0);
+  EXPECT_EQ(*counted->find("control")->int_member("deadlocks"), 0);
+}
+
+}  // namespace
+}  // namespace keydrome::runtime

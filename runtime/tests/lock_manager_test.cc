@@ -1,0 +1,262 @@
+#include "runtime/control/lock_manager.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <atomic>
+#include <cstdio>
+#include <future>
+#include <random>
+#include <thread>
+#include <vector>
+
+namespace keydrome::runtime {
+namespace {
+
+constexpr LockMode kShared = LockMode::kShared;
+constexpr LockMode kExclusive = LockMode::kExclusive;
+
+// A transaction of a client thread of its own.
+struct Client {
+  Waiter waiter;
+  LockOwner owner{waiter};
+};
+
+class LockManagerTest : public testing::Test {
+ protected:
+  bool acquire(Client& client, Lock& lock, LockMode mode) {
+    return manager_.acquire(client.owner, lock, mode);
+  }
+  void release(Client& client) { manager_.release_all(client.owner); }
+
+  // Starts a request that has to wait, and returns once it stands in the queue.
+  std::future<bool> waiting(Client& client, Lock& lock, LockMode mode) {
+    const uint64_t waits = manager_.statistics().waits;
+    auto granted = std::async(std::launch::async,
+                              [this, &client, &lock, mode] { return acquire(client, lock, mode); });
+    while (manager_.statistics().waits == waits) std::this_thread::yield();
+    return granted;
+  }
+
+  LockManager manager_;
+  Lock a_, b_, c_;
+  std::array<Client, 4> clients_;
+};
+
+TEST_F(LockManagerTest, ReadersShare) {
+  EXPECT_TRUE(acquire(clients_[0], a_, kShared));
+  EXPECT_TRUE(acquire(clients_[1], a_, kShared));
+  EXPECT_EQ(manager_.statistics().waits, 0u);
+  release(clients_[0]);
+  release(clients_[1]);
+}
+
+TEST_F(LockManagerTest, AskingAgainIsFree) {
+  EXPECT_TRUE(acquire(clients_[0], a_, kExclusive));
+  EXPECT_TRUE(acquire(clients_[0], a_, kShared));
+  EXPECT_TRUE(acquire(clients_[0], a_, kExclusive));
+  EXPECT_EQ(clients_[0].owner.held(), 1u);
+  release(clients_[0]);
+  EXPECT_EQ(clients_[0].owner.held(), 0u);
+}
+
+TEST_F(LockManagerTest, AWriterKeepsOthersOut) {
+  EXPECT_TRUE(acquire(clients_[0], a_, kExclusive));
+  auto reader = waiting(clients_[1], a_, kShared);
+  auto writer = waiting(clients_[2], a_, kExclusive);
+  release(clients_[0]);
+  EXPECT_TRUE(reader.get());
+  release(clients_[1]);
+  EXPECT_TRUE(writer.get());
+  release(clients_[2]);
+}
+
+TEST_F(LockManagerTest, ALoneReaderUpgradesAheadOfTheQueue) {
+  EXPECT_TRUE(acquire(clients_[0], a_, kShared));
+  auto writer = waiting(clients_[1], a_, kExclusive);
+  EXPECT_TRUE(acquire(clients_[0], a_, kExclusive));
+  release(clients_[0]);
+  EXPECT_TRUE(writer.get());
+  release(clients_[1]);
+}
+
+TEST_F(LockManagerTest, AnUpgradeWaitsForTheOtherReaders) {
+  EXPECT_TRUE(acquire(clients_[0], a_, kShared));
+  EXPECT_TRUE(acquire(clients_[1], a_, kShared));
+  auto upgrade = waiting(clients_[0], a_, kExclusive);
+  release(clients_[1]);
+  EXPECT_TRUE(upgrade.get());
+  EXPECT_EQ(clients_[0].owner.held(), 1u);
+  release(clients_[0]);
+}
+
+// A reader that comes after a waiting writer waits behind it, so writers do not starve, and the
+// other way round.
+TEST_F(LockManagerTest, TheQueueIsServedInOrder) {
+  EXPECT_TRUE(acquire(clients_[0], a_, kShared));
+  auto writer = waiting(clients_[1], a_, kExclusive);
+  auto reader = waiting(clients_[2], a_, kShared);
+  auto second_writer = waiting(clients_[3], a_, kExclusive);
+  release(clients_[0]);
+  EXPECT_TRUE(writer.get());
+  EXPECT_EQ(reader.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  release(clients_[1]);
+  EXPECT_TRUE(reader.get());
+  EXPECT_EQ(second_writer.wait_for(std::chrono::seconds(0)), std::future_status::timeout);
+  release(clients_[2]);
+  EXPECT_TRUE(second_writer.get());
+  release(clients_[3]);
+}
+
+TEST_F(LockManagerTest, DeadlockOfTwoHasOneVictim) {
+  EXPECT_TRUE(acquire(clients_[0], a_, kExclusive));
+  EXPECT_TRUE(acquire(clients_[1], b_, kExclusive));
+  auto first = waiting(clients_[0], b_, kExclusive);
+  EXPECT_FALSE(acquire(clients_[1], a_, kExclusive));  // waited last, so it is the youngest
+  release(clients_[1]);
+  EXPECT_TRUE(first.get());
+  release(clients_[0]);
+  EXPECT_EQ(manager_.statistics().deadlocks, 1u);
+}
+
+TEST_F(LockManagerTest, DeadlockOfThreeHasOneVictim) {
+  EXPECT_TRUE(acquire(clients_[0], a_, kExclusive));
+  EXPECT_TRUE(acquire(clients_[1], b_, kShared));
+  EXPECT_TRUE(acquire(clients_[2], c_, kExclusive));
+  auto first = waiting(clients_[0], b_, kExclusive);
+  auto second = waiting(clients_[1], c_, kShared);
+  EXPECT_FALSE(acquire(clients_[2], a_, kShared));
+  release(clients_[2]);
+  EXPECT_TRUE(second.get());
+  release(clients_[1]);
+  EXPECT_TRUE(first.get());
+  release(clients_[0]);
+  EXPECT_EQ(manager_.statistics().deadlocks, 1u);
+}
+
+TEST_F(LockManagerTest, TwoUpgradesAreADeadlock) {
+  EXPECT_TRUE(acquire(clients_[0], a_, kShared));
+  EXPECT_TRUE(acquire(clients_[1], a_, kShared));
+  auto first = waiting(clients_[0], a_, kExclusive);
+  EXPECT_FALSE(acquire(clients_[1], a_, kExclusive));
+  release(clients_[1]);
+  EXPECT_TRUE(first.get());
+  release(clients_[0]);
+}
+
+// The cycle leads through the queue: the reader waits for a writer that only waits itself.
+TEST_F(LockManagerTest, WaitingBehindAWriterCanCloseACycle) {
+  EXPECT_TRUE(acquire(clients_[0], a_, kShared));
+  EXPECT_TRUE(acquire(clients_[1], b_, kExclusive));
+  auto writer = waiting(clients_[1], a_, kExclusive);
+  EXPECT_TRUE(acquire(clients_[2], c_, kExclusive));
+  auto reader = waiting(clients_[2], a_, kShared);
+  EXPECT_FALSE(acquire(clients_[0], c_, kShared));
+  release(clients_[0]);
+  EXPECT_TRUE(writer.get());
+  release(clients_[1]);
+  EXPECT_TRUE(reader.get());
+  release(clients_[2]);
+}
+
+// The one that ran before and lost is older now: the other one must go, though it began to wait
+// first.
+TEST_F(LockManagerTest, AVictimThatTriesAgainGrowsOld) {
+  EXPECT_TRUE(acquire(clients_[0], a_, kExclusive));
+  EXPECT_TRUE(acquire(clients_[1], b_, kExclusive));
+  auto first = waiting(clients_[0], b_, kExclusive);
+  EXPECT_FALSE(acquire(clients_[1], a_, kExclusive));
+  release(clients_[1]);
+  EXPECT_TRUE(first.get());
+  release(clients_[0]);
+  clients_[0].owner.forget_age();
+
+  EXPECT_TRUE(acquire(clients_[0], a_, kExclusive));
+  EXPECT_TRUE(acquire(clients_[1], b_, kExclusive));
+  auto younger = waiting(clients_[0], b_, kExclusive);
+  auto older = std::async(std::launch::async, [&] { return acquire(clients_[1], a_, kExclusive); });
+  EXPECT_FALSE(younger.get());
+  release(clients_[0]);
+  EXPECT_TRUE(older.get());
+  release(clients_[1]);
+}
+
+TEST_F(LockManagerTest, AThreadsOwnOtherTransactionIsADeadlockAtOnce) {
+  Waiter waiter;
+  LockOwner own(waiter);
+  LockOwner automatic(waiter);
+  EXPECT_TRUE(manager_.acquire(own, a_, kShared));
+  EXPECT_TRUE(manager_.acquire(automatic, a_, kShared));
+  manager_.release_all(automatic);
+  EXPECT_FALSE(manager_.acquire(automatic, a_, kExclusive));
+  manager_.release_all(own);
+  EXPECT_TRUE(manager_.acquire(automatic, a_, kExclusive));
+  manager_.release_all(automatic);
+}
+
+// Thread 1 waits in its automatic transaction for thread 2, which waits for thread 1's own
+// transaction.
+TEST_F(LockManagerTest, ACycleThroughBothTransactionsOfAThread) {
+  Waiter waiter;
+  LockOwner own(waiter);
+  LockOwner automatic(waiter);
+  EXPECT_TRUE(manager_.acquire(own, a_, kExclusive));
+  EXPECT_TRUE(acquire(clients_[0], b_, kExclusive));
+  auto other = waiting(clients_[0], a_, kExclusive);
+  EXPECT_FALSE(manager_.acquire(automatic, b_, kExclusive));
+  manager_.release_all(automatic);
+  manager_.release_all(own);
+  EXPECT_TRUE(other.get());
+  release(clients_[0]);
+}
+
+// Random transactions over few locks. Data behind a lock is plain memory: a sanitizer or a wrong
+// sum shows an error.
+TEST_F(LockManagerTest, ManyThreadsMakeProgress) {
+  constexpr uint64_t kSeed = 41;
+  constexpr int kThreads = 8;
+  constexpr int kTransactions = 2000;
+  constexpr size_t kLocks = 5;
+  std::printf("seed %llu\n", static_cast<unsigned long long>(kSeed));
+  std::array<Lock, kLocks> locks;
+  std::array<uint64_t, kLocks> data{};
+  std::atomic<uint64_t> writes = 0;
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < kThreads; ++thread) {
+    threads.emplace_back([&, thread] {
+      std::mt19937_64 random(kSeed + static_cast<uint64_t>(thread));
+      Client client;
+      for (int i = 0; i < kTransactions;) {
+        uint64_t written = 0;
+        bool deadlock = false;
+        for (int step = 0; step < 3 && !deadlock; ++step) {
+          const size_t lock = random() % kLocks;
+          const LockMode mode = random() % 2 == 0 ? kShared : kExclusive;
+          deadlock = !acquire(client, locks[lock], mode);
+          if (deadlock) break;
+          if (mode == kExclusive) {
+            ++data[lock];
+            ++written;
+          } else {
+            written += data[lock] == UINT64_MAX ? 1 : 0;
+          }
+        }
+        writes += written;
+        release(client);
+        if (deadlock) continue;
+        client.owner.forget_age();
+        ++i;
+      }
+    });
+  }
+  for (std::thread& thread : threads) thread.join();
+  uint64_t sum = 0;
+  for (const uint64_t one : data) sum += one;
+  EXPECT_EQ(sum, writes);
+  std::printf("%llu waits, %llu deadlocks\n",
+              static_cast<unsigned long long>(manager_.statistics().waits),
+              static_cast<unsigned long long>(manager_.statistics().deadlocks));
+}
+
+}  // namespace
+}  // namespace keydrome::runtime

@@ -1,0 +1,236 @@
+// What the runtime adds to the contract's own test (contract_test): ends of threads, deletion of
+// indexes, handles that are no addresses, and changes that fail for want of memory.
+#include <dlfcn.h>
+#include <gtest/gtest.h>
+
+#include <cstring>
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "keydrome/index.h"
+#include "runtime/runtime.h"
+#include "runtime/tests/setup_json.h"
+
+namespace keydrome::runtime {
+namespace {
+
+Key key_of(int64_t value) {
+  Key key{};
+  key.type = INT;
+  key.keyval.intkey = value;
+  return key;
+}
+
+Record record_of(int64_t key, const std::string& payload = "") {
+  Record record{};
+  record.key = key_of(key);
+  payload.copy(record.payload, MAX_PAYLOAD_LEN);
+  return record;
+}
+
+class TransactionTest : public testing::Test {
+ protected:
+  void start(const std::string& structure, const std::string& lock) {
+    Result<std::unique_ptr<Runtime>> made = Runtime::make(setup_json(structure, lock));
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    runtime_ = *std::move(made);
+    ASSERT_EQ(runtime_->create(INT, "index"), SUCCESS);
+  }
+
+  // Runs `body` as a client thread of its own: sessions end with their thread, and before the
+  // runtime does.
+  static void as_client(const std::function<void()>& body) { std::thread(body).join(); }
+
+  IdxState* open(const char* name = "index") {
+    IdxState* state = nullptr;
+    EXPECT_EQ(runtime_->open_index(name, &state), SUCCESS);
+    return state;
+  }
+
+  TxnState* begin() {
+    TxnState* transaction = nullptr;
+    EXPECT_EQ(runtime_->begin(&transaction), SUCCESS);
+    return transaction;
+  }
+
+  ErrCode insert(IdxState* state, TxnState* transaction, int64_t key, const char* payload) {
+    const Key typed = key_of(key);
+    return runtime_->insert(state, transaction, &typed, payload);
+  }
+
+  ErrCode erase(IdxState* state, TxnState* transaction, int64_t key) {
+    const Record record = record_of(key);
+    return runtime_->erase(state, transaction, &record);
+  }
+
+  // The payloads in order of keys, in one transaction of a thread of its own.
+  std::vector<std::string> scan() {
+    std::vector<std::string> payloads;
+    as_client([&] {
+      IdxState* state = open();
+      TxnState* transaction = begin();
+      Record record{};
+      while (runtime_->get_next(state, transaction, &record) == SUCCESS) {
+        payloads.emplace_back(record.payload);
+      }
+      EXPECT_EQ(runtime_->commit(transaction), SUCCESS);
+    });
+    return payloads;
+  }
+
+  std::unique_ptr<Runtime> runtime_;
+};
+
+TEST_F(TransactionTest, TheEndOfAThreadRollsBackAndFreesEverything) {
+  start(KEYDROME_BTREE, "rw");
+  as_client([&] {
+    IdxState* state = open();
+    EXPECT_EQ(insert(state, begin(), 1, "uncommitted"), SUCCESS);
+  });
+  EXPECT_EQ(scan(), std::vector<std::string>());  // would wait for ever for the lock
+  EXPECT_EQ(runtime_->delete_index("index"), SUCCESS);
+}
+
+TEST_F(TransactionTest, InventedHandlesAreMisuseAndNothingElse) {
+  start(KEYDROME_BTREE, "rw");
+  as_client([&] {
+    IdxState* mine = open();
+    TxnState* transaction = begin();
+    Record record = record_of(1);
+    int local = 0;
+    auto* invented = reinterpret_cast<IdxState*>(&local);
+    EXPECT_EQ(runtime_->get(nullptr, transaction, &record), DB_DNE);
+    EXPECT_EQ(runtime_->get(invented, transaction, &record), DB_DNE);
+    EXPECT_EQ(runtime_->close_index(invented), DB_DNE);
+    EXPECT_EQ(runtime_->get(mine, reinterpret_cast<TxnState*>(&local), &record), TXN_DNE);
+    EXPECT_EQ(runtime_->commit(nullptr), TXN_DNE);
+    as_client([&] {
+      EXPECT_EQ(runtime_->get(mine, nullptr, &record), DB_DNE) << "another thread's handle";
+      EXPECT_EQ(runtime_->abort(transaction), TXN_DNE) << "another thread's transaction";
+    });
+    EXPECT_EQ(runtime_->commit(transaction), SUCCESS);
+    EXPECT_EQ(runtime_->commit(transaction), TXN_DNE);
+    EXPECT_EQ(runtime_->close_index(mine), SUCCESS);
+    EXPECT_EQ(runtime_->close_index(mine), DB_DNE);
+    EXPECT_NE(open(), mine) << "a handle must not come to life again at once";
+    EXPECT_EQ(runtime_->get(mine, nullptr, &record), DB_DNE);
+  });
+}
+
+TEST_F(TransactionTest, AnIndexInUseIsNotDeleted) {
+  start(KEYDROME_BTREE, "rw");
+  as_client([&] {
+    IdxState* state = open();
+    EXPECT_EQ(runtime_->delete_index("index"), FAILURE) << "a handle is open";
+    TxnState* transaction = begin();
+    EXPECT_EQ(insert(state, transaction, 1, "a"), SUCCESS);
+    EXPECT_EQ(runtime_->close_index(state), SUCCESS);
+    EXPECT_EQ(runtime_->delete_index("index"), FAILURE) << "a transaction may have to undo";
+    EXPECT_EQ(runtime_->abort(transaction), SUCCESS);
+    EXPECT_EQ(runtime_->delete_index("index"), SUCCESS);
+    EXPECT_EQ(runtime_->delete_index("index"), DB_DNE);
+    EXPECT_EQ(runtime_->open_index("index", &state), DB_DNE);
+
+    EXPECT_EQ(runtime_->create(SHORT, "index"), SUCCESS);
+    state = open();
+    Record record = record_of(1);
+    EXPECT_EQ(runtime_->get(state, nullptr, &record), FAILURE) << "the new index has SHORT keys";
+  });
+}
+
+TEST_F(TransactionTest, ManyHandlesManyIndexes) {
+  start(KEYDROME_BTREE, "rw");
+  as_client([&] {
+    constexpr int kIndexes = 300;
+    std::vector<IdxState*> states;
+    for (int i = 0; i < kIndexes; ++i) {
+      const std::string name = "index " + std::to_string(i);
+      ASSERT_EQ(runtime_->create(INT, name.c_str()), SUCCESS);
+      states.push_back(open(name.c_str()));
+    }
+    TxnState* transaction = begin();
+    for (int i = 0; i < kIndexes; ++i) {
+      ASSERT_EQ(insert(states[static_cast<size_t>(i)], transaction, i, "payload"), SUCCESS);
+    }
+    EXPECT_EQ(runtime_->abort(transaction), SUCCESS);
+    Record record{};
+    for (IdxState* state : states) {
+      ASSERT_EQ(runtime_->get_next(state, nullptr, &record), DB_END);
+      ASSERT_EQ(runtime_->close_index(state), SUCCESS);
+    }
+  });
+}
+
+// A structure that answers "no memory" on demand.
+class MemoryFailureTest : public TransactionTest {
+ protected:
+  void SetUp() override {
+    start(test_structure("plain"), "exclusive");
+    void* library = dlopen(test_structure("plain").c_str(), RTLD_NOW | RTLD_LOCAL);
+    ASSERT_NE(library, nullptr) << dlerror();
+    fail_after_ = reinterpret_cast<void (*)(int)>(dlsym(library, "set_structure_fail_after"));
+    fail_at_ = reinterpret_cast<void (*)(int)>(dlsym(library, "set_structure_fail_at"));
+    ASSERT_TRUE(fail_after_ != nullptr && fail_at_ != nullptr);
+    fail_after_(-1);
+  }
+  void TearDown() override { fail_after_(-1); }
+
+  void (*fail_after_)(int) = nullptr;
+  void (*fail_at_)(int) = nullptr;
+};
+
+TEST_F(MemoryFailureTest, AFailedCallChangesNothingAndTheTransactionGoesOn) {
+  as_client([&] {
+    IdxState* state = open();
+    TxnState* transaction = begin();
+    EXPECT_EQ(insert(state, transaction, 1, "a"), SUCCESS);
+    fail_after_(0);
+    EXPECT_EQ(insert(state, transaction, 2, "b"), FAILURE);
+    EXPECT_EQ(insert(state, nullptr, 2, "b"), DEADLOCK) << "the own transaction has the index";
+    EXPECT_EQ(erase(state, transaction, 1), FAILURE);
+    fail_after_(-1);
+    EXPECT_EQ(insert(state, transaction, 3, "c"), SUCCESS);
+    EXPECT_EQ(runtime_->commit(transaction), SUCCESS);
+  });
+  EXPECT_EQ(scan(), (std::vector<std::string>{"a", "c"}));
+}
+
+TEST_F(MemoryFailureTest, DeletingAllPayloadsIsAllOrNothing) {
+  as_client([&] {
+    IdxState* state = open();
+    for (const char* payload : {"a", "b", "c"}) {
+      ASSERT_EQ(insert(state, nullptr, 1, payload), SUCCESS);
+    }
+    ASSERT_EQ(insert(state, nullptr, 2, "d"), SUCCESS);
+    TxnState* transaction = begin();
+    ASSERT_EQ(erase(state, transaction, 2), SUCCESS);
+    fail_at_(2);  // two deletions go well, the third fails, and the two are put back
+    EXPECT_EQ(erase(state, transaction, 1), FAILURE);
+    EXPECT_EQ(runtime_->commit(transaction), SUCCESS);
+  });
+  EXPECT_EQ(scan(), (std::vector<std::string>{"a", "b", "c"}));
+}
+
+TEST_F(MemoryFailureTest, AnUndoWithoutMemoryBreaksTheIndexVisibly) {
+  ASSERT_EQ(runtime_->create(INT, "sound"), SUCCESS);
+  as_client([&] {
+    IdxState* state = open();
+    ASSERT_EQ(insert(state, nullptr, 1, "a"), SUCCESS);
+    TxnState* transaction = begin();
+    ASSERT_EQ(erase(state, transaction, 1), SUCCESS);
+    fail_after_(0);
+    EXPECT_EQ(runtime_->abort(transaction), FAILURE);
+    fail_after_(-1);
+    Record record = record_of(1);
+    EXPECT_EQ(runtime_->get(state, nullptr, &record), FAILURE);
+    EXPECT_EQ(runtime_->get_next(state, nullptr, &record), FAILURE);
+    EXPECT_EQ(insert(state, nullptr, 2, "b"), FAILURE);
+    EXPECT_EQ(insert(open("sound"), nullptr, 2, "b"), SUCCESS);
+  });
+}
+
+}  // namespace
+}  // namespace keydrome::runtime
