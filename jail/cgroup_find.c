@@ -86,9 +86,12 @@ static void kill_members(int directory) {
  * hierarchies at once, since what one of them holds frozen does not die in another. */
 static void sweep(const struct cgroups* cgroups) {
   for (int i = 0; i < HIERARCHY_COUNT; i++) {
+    const struct group* group = &cgroups->groups[i];
     char path[kPathCapacity];
     group_path(cgroups, (enum hierarchy)i, path);
-    int directory = cgroups->groups[i].mount[0] ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
+    /* Not a group that is new: nothing is in there, and once killed, a group kills whoever is born into it. */
+    bool left_over = group->mount[0] && group->directory < 0;
+    int directory = left_over ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (directory < 0) {
       continue;
     }

@@ -113,7 +113,8 @@ def jailed_processes() -> list[str]:
             )
         except OSError:
             continue  # it ended meanwhile
-        if fields["Uid"].split()[0] in users:
+        is_dead = fields["State"].startswith("Z")  # only its parent's wait is missing
+        if fields["Uid"].split()[0] in users and not is_dead:
             found.append(f"{fields['Pid']} {fields['Name']}")
     return found
 
