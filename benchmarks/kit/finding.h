@@ -26,7 +26,24 @@ class Findings {
  public:
   static constexpr std::size_t kExamplesPerName = 5;
 
+  // `suite` is used for findings that name none.
+  explicit Findings(std::string suite = "") : suite_(std::move(suite)) {}
+
+  void required(std::string name, std::string detail) {
+    add({.suite = suite_,
+         .name = std::move(name),
+         .severity = Severity::kRequired,
+         .detail = std::move(detail)});
+  }
+  void advisory(std::string name, std::string detail) {
+    add({.suite = suite_,
+         .name = std::move(name),
+         .severity = Severity::kAdvisory,
+         .detail = std::move(detail)});
+  }
+
   void add(Finding finding) {
+    if (finding.suite.empty()) finding.suite = suite_;
     std::size_t& count = counts_[{finding.suite, finding.name}];
     if (finding.severity == Severity::kRequired) failed_ = true;
     if (++count <= kExamplesPerName) kept_.push_back(std::move(finding));
@@ -35,10 +52,11 @@ class Findings {
   // The kept examples in the order they were found.
   std::vector<Finding> list() const;
 
-  // How often that finding was made.
-  std::size_t count(const std::string& suite, const std::string& name) const {
-    const auto entry = counts_.find({suite, name});
-    return entry == counts_.end() ? 0 : entry->second;
+  // How often a finding of that name was made, in all suites.
+  std::size_t count(const std::string& name) const {
+    std::size_t total = 0;
+    for (const auto& [key, count] : counts_) total += key.second == name ? count : 0;
+    return total;
   }
 
   bool empty() const { return kept_.empty(); }
@@ -46,6 +64,7 @@ class Findings {
   bool failed() const { return failed_; }
 
  private:
+  std::string suite_;
   std::vector<Finding> kept_;
   std::map<std::pair<std::string, std::string>, std::size_t> counts_;
   bool failed_ = false;

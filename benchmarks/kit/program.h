@@ -65,15 +65,16 @@ enum class Kind : uint8_t { kStream, kStripe, kCanary, kScript };
 // One call, or a run of getNext calls. 16 bytes: a generated operation costs no more memory than
 // that.
 struct Op {
-  OpCode code;
-  uint8_t flags;
-  uint8_t slot;      // which open handle
-  uint8_t kind : 4;  // Kind
-  uint8_t class_
-      : 4;           // transaction class, < kTransactionClasses; in kBegin (and in auto-commit ops)
-  uint32_t key;      // number in the key pool of the index's type
-  uint32_t payload;  // number in the payload pool; 0 means no text: the payload is the tag alone
-  uint32_t argument;
+  OpCode code = OpCode::kYield;
+  uint8_t flags = 0;
+  uint8_t slot = 0;      // which open handle
+  uint8_t kind : 4 = 0;  // Kind
+  uint8_t class_ : 4 =
+      0;             // transaction class, < kTransactionClasses; in kBegin (and in auto-commit ops)
+  uint32_t key = 0;  // number in the key pool of the index's type
+  uint32_t payload =
+      0;  // number in the payload pool; 0 means no text: the payload is the tag alone
+  uint32_t argument = 0;
 };
 static_assert(sizeof(Op) == 16);
 

@@ -21,7 +21,7 @@ enum class Purpose : uint32_t {
   kStream,     // the benchmark's own operations
   kStripes,
   kCanaries,
-  kEvidence,  // which reads are sampled
+  kSamples,  // which reads leave evidence
   kPopulate,
 };
 

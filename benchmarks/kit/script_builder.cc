@@ -1,0 +1,281 @@
+#include "benchmarks/kit/script_builder.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/check.h"
+#include "benchmarks/kit/program_walk.h"
+#include "benchmarks/kit/trace_writer.h"
+
+namespace keydrome {
+
+void ThreadBuilder::auto_commit_as(Kind kind, uint32_t class_number) {
+  KEYDROME_CHECK(class_number < kTransactionClasses);
+  state_->kind = static_cast<uint8_t>(kind);
+  state_->class_number = static_cast<uint8_t>(class_number);
+}
+
+void ThreadBuilder::unit_start() {
+  KEYDROME_CHECK(!in_transaction());
+  for (const uint32_t slot : state_->slots) KEYDROME_CHECK(slot == 0);
+  state_->unit_start = true;
+}
+
+void ThreadBuilder::append(Op op) {
+  if (state_->unit_start) op.flags |= kUnitStart;
+  state_->unit_start = false;
+  KEYDROME_CHECK(op.slot < kSlots);
+  ops_->push_back(op);
+}
+
+// A call on an open handle.
+void ThreadBuilder::append_data(Op op) {
+  KEYDROME_CHECK(op.slot < kSlots && state_->slots[op.slot] != 0);
+  if (!in_transaction()) op.flags |= kAutoCommit;
+  if ((op.flags & kAutoCommit) != 0) {
+    op.kind = state_->kind & 15u;
+    op.class_ = state_->class_number & 15u;
+  }
+  append(op);
+}
+
+void ThreadBuilder::create(uint32_t index, uint8_t flags) {
+  KEYDROME_CHECK(index < script_->index_count() && !in_transaction());
+  append({.code = OpCode::kCreate, .flags = flags, .argument = index});
+}
+
+void ThreadBuilder::open(uint8_t slot, uint32_t index, uint8_t flags) {
+  KEYDROME_CHECK(index < script_->index_count() && slot < kSlots && state_->slots[slot] == 0);
+  append({.code = OpCode::kOpen, .flags = flags, .slot = slot, .argument = index});
+  state_->slots[slot] = index + 1;
+}
+
+void ThreadBuilder::close(uint8_t slot, uint8_t flags) {
+  KEYDROME_CHECK(slot < kSlots && state_->slots[slot] != 0);
+  append({.code = OpCode::kClose, .flags = flags, .slot = slot});
+  state_->slots[slot] = 0;
+}
+
+void ThreadBuilder::begin(Kind kind, uint32_t class_number) {
+  KEYDROME_CHECK(!in_transaction() && class_number < kTransactionClasses);
+  append({.code = OpCode::kBegin,
+          .kind = static_cast<uint8_t>(static_cast<uint8_t>(kind) & 15u),
+          .class_ = static_cast<uint8_t>(class_number & 15u)});
+  state_->begin_at = ops_->size() - 1;
+}
+
+void ThreadBuilder::end(OpCode code) {
+  KEYDROME_CHECK(in_transaction());
+  append({.code = code});
+  Op& begin = (*ops_)[state_->begin_at];
+  begin.argument = static_cast<uint32_t>(ops_->size() - 1 - state_->begin_at);
+  state_->begin_at = UINT64_MAX;
+}
+
+void ThreadBuilder::commit() { end(OpCode::kCommit); }
+void ThreadBuilder::abort() { end(OpCode::kAbort); }
+
+void ThreadBuilder::get(uint8_t slot, uint32_t key, uint8_t flags) {
+  append_data({.code = OpCode::kGet, .flags = flags, .slot = slot, .key = key});
+}
+
+void ThreadBuilder::next(uint8_t slot, uint32_t calls, uint8_t flags) {
+  KEYDROME_CHECK(calls > 0);
+  append_data({.code = OpCode::kNext, .flags = flags, .slot = slot, .argument = calls});
+}
+
+void ThreadBuilder::next_to_end(uint8_t slot, uint32_t records_max, uint8_t flags) {
+  KEYDROME_CHECK(records_max < UINT32_MAX);
+  append_data({.code = OpCode::kNextToEnd, .flags = flags, .slot = slot, .argument = records_max});
+}
+
+void ThreadBuilder::insert(uint8_t slot, uint32_t key, Payload payload, uint8_t flags) {
+  append_data({.code = OpCode::kInsert,
+               .flags = flags,
+               .slot = slot,
+               .key = key,
+               .payload = payload.text,
+               .argument = payload.tag});
+  ++script_->inserts_[state_->slots[slot] - 1];
+}
+
+void ThreadBuilder::delete_key(uint8_t slot, uint32_t key, uint8_t flags) {
+  append_data({.code = OpCode::kDeleteKey, .flags = flags, .slot = slot, .key = key});
+}
+
+void ThreadBuilder::delete_pair(uint8_t slot, uint32_t key, Payload payload, uint8_t flags) {
+  append_data({.code = OpCode::kDeletePair,
+               .flags = flags,
+               .slot = slot,
+               .key = key,
+               .payload = payload.text,
+               .argument = payload.tag});
+}
+
+void ThreadBuilder::mark() { append({.code = OpCode::kMark}); }
+
+void ThreadBuilder::repeat(uint64_t first, uint32_t times) {
+  KEYDROME_CHECK(first < ops_->size());
+  for (uint64_t at = first; at < ops_->size(); ++at) {
+    const Op& op = (*ops_)[at];
+    // Writes would make the judge's bookkeeping depend on the round, and a round may not begin
+    // inside a body.
+    const bool writes = op.code == OpCode::kInsert || op.code == OpCode::kDeleteKey ||
+                        op.code == OpCode::kDeletePair;
+    KEYDROME_CHECK(!writes && op.code != OpCode::kRepeat);
+    KEYDROME_CHECK(at == first || (op.flags & kUnitStart) == 0);
+  }
+  KEYDROME_CHECK(!in_transaction() || first > state_->begin_at);
+  append({.code = OpCode::kRepeat,
+          .payload = static_cast<uint32_t>(ops_->size() - first),
+          .argument = times});
+}
+
+void ThreadBuilder::signal(uint32_t event) {
+  KEYDROME_CHECK(event < kEvents);
+  append({.code = OpCode::kSignal, .argument = event});
+}
+
+void ThreadBuilder::wait(uint32_t event, uint32_t count) {
+  KEYDROME_CHECK(event < kEvents);
+  append({.code = OpCode::kWait, .payload = count, .argument = event});
+}
+
+void ThreadBuilder::yield() { append({.code = OpCode::kYield}); }
+
+uint64_t ThreadBuilder::size() const { return ops_->size(); }
+
+uint32_t ScriptBuilder::add_index(std::string name, KeyType type) {
+  KEYDROME_CHECK(!name.empty() && name.size() < kIndexNameBytes);
+  script_.indexes.push_back({.name = std::move(name), .type = type});
+  inserts_.push_back(0);
+  return index_count() - 1;
+}
+
+uint32_t ScriptBuilder::add_int32_key(int32_t key) {
+  script_.pools.int32_keys.push_back(key);
+  return static_cast<uint32_t>(script_.pools.int32_keys.size() - 1);
+}
+
+uint32_t ScriptBuilder::add_int64_key(int64_t key) {
+  script_.pools.int64_keys.push_back(key);
+  return static_cast<uint32_t>(script_.pools.int64_keys.size() - 1);
+}
+
+uint32_t ScriptBuilder::add_varchar_key(std::string key) {
+  KEYDROME_CHECK(key.size() <= MAX_VARCHAR_LEN && key.find('\0') == std::string::npos);
+  script_.pools.varchar_keys.push_back(std::move(key));
+  return static_cast<uint32_t>(script_.pools.varchar_keys.size() - 1);
+}
+
+uint32_t ScriptBuilder::add_text(std::string text) {
+  KEYDROME_CHECK(text.size() <= MAX_PAYLOAD_LEN - kTagBytes &&
+                 text.find('\0') == std::string::npos);
+  std::vector<std::string>& texts = script_.pools.payloads;
+  if (texts.empty()) texts.emplace_back();
+  if (text.empty()) return 0;
+  texts.push_back(std::move(text));
+  return static_cast<uint32_t>(texts.size() - 1);
+}
+
+uint32_t ScriptBuilder::add_class(std::string name) {
+  KEYDROME_CHECK(script_.class_names.size() < kTransactionClasses);
+  script_.class_names.push_back(std::move(name));
+  return static_cast<uint32_t>(script_.class_names.size() - 1);
+}
+
+uint32_t ScriptBuilder::add_phase(std::string name, uint32_t threads, PhaseOptions options) {
+  KEYDROME_CHECK(threads > 0 && threads <= kThreadsMax);
+  PhaseScript phase;
+  phase.name = std::move(name);
+  phase.timed = options.timed;
+  phase.verifies = options.verifies;
+  phase.threads.resize(threads);
+  script_.phases.push_back(std::move(phase));
+  states_.emplace_back(threads);
+  return static_cast<uint32_t>(script_.phases.size() - 1);
+}
+
+ThreadBuilder ScriptBuilder::thread(uint32_t phase, uint32_t thread) {
+  return {*this, script_.phases.at(phase).threads.at(thread), states_.at(phase).at(thread)};
+}
+
+void ScriptBuilder::reserve(uint32_t phase, uint64_t ops_per_thread) {
+  for (std::vector<Op>& ops : script_.phases.at(phase).threads) ops.reserve(ops_per_thread);
+}
+
+std::size_t ScriptBuilder::key_count(KeyType type) const {
+  switch (type) {
+    case SHORT:
+      return script_.pools.int32_keys.size();
+    case INT:
+      return script_.pools.int64_keys.size();
+    default:
+      return script_.pools.varchar_keys.size();
+  }
+}
+
+uint64_t ScriptBuilder::evidence_records(const Op& op) const {
+  if (op.code == OpCode::kMark) return 1;
+  if ((op.flags & kEvidenceAll) != 0 && op.code == OpCode::kNext) return op.argument;
+  if ((op.flags & kEvidenceAll) != 0 && op.code == OpCode::kNextToEnd)
+    return op.argument + uint64_t{1};
+  return (op.flags & (kEvidence | kEvidenceAll)) != 0 ? 1 : 0;
+}
+
+// An upper bound of what the thread's evidence can fill, as far as keys and payloads are of the
+// script.
+uint64_t ScriptBuilder::trace_bytes(const std::vector<Op>& ops) const {
+  std::size_t longest_key = sizeof(int64_t), longest_text = 0;
+  for (const std::string& key : script_.pools.varchar_keys)
+    longest_key = std::max(longest_key, key.size());
+  for (const std::string& text : script_.pools.payloads)
+    longest_text = std::max(longest_text, text.size());
+  const uint64_t string_record = trace_record_bytes(longest_key, kTagBytes + longest_text);
+  const uint64_t int_record = trace_record_bytes(sizeof(int64_t), kTagBytes + longest_text);
+  std::array<uint32_t, kSlots> slots{};
+  uint64_t bytes = 0;
+  walk_program(ops, [&](const Step& step) {
+    const Op& op = ops[step.op];
+    if (op.code == OpCode::kOpen) slots[op.slot] = op.argument;
+    const uint64_t records = evidence_records(op);
+    if (records == 0) return;
+    const bool is_string = script_.indexes.at(slots[op.slot]).type == VARCHAR;
+    bytes += records * (is_string ? string_record : int_record);
+    const bool has_key = op.code >= OpCode::kGet && op.code <= OpCode::kDeletePair &&
+                         op.code != OpCode::kNext && op.code != OpCode::kNextToEnd;
+    if (has_key) KEYDROME_CHECK(op.key < key_count(script_.indexes[slots[op.slot]].type));
+    KEYDROME_CHECK(op.payload < std::max<std::size_t>(1, script_.pools.payloads.size()) ||
+                   op.code == OpCode::kRepeat || op.code == OpCode::kWait);
+  });
+  return bytes;
+}
+
+Script ScriptBuilder::build() {
+  if (script_.pools.payloads.empty()) script_.pools.payloads.emplace_back();
+  KEYDROME_CHECK(!script_.class_names.empty());
+  for (std::size_t p = 0; p < script_.phases.size(); ++p) {
+    PhaseScript& phase = script_.phases[p];
+    for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+      KEYDROME_CHECK(states_[p][t].begin_at == UINT64_MAX);
+      phase.trace_capacity_bytes.push_back(trace_bytes(phase.threads[t]));
+    }
+  }
+  return std::move(script_);
+}
+
+void add_verify_phase(ScriptBuilder& script, uint32_t threads, uint32_t class_number) {
+  threads = std::max(1u, std::min(threads, script.index_count()));
+  const uint32_t phase = script.add_phase("verify", threads, {.timed = false, .verifies = true});
+  for (uint32_t index = 0; index < script.index_count(); ++index) {
+    ThreadBuilder thread = script.thread(phase, index % threads);
+    thread.unit_start();
+    thread.open(0, index);
+    thread.begin(Kind::kScript, class_number);
+    thread.next_to_end(0, script.inserts(index), kEvidenceAll);
+    thread.commit();
+    thread.close(0);
+  }
+}
+
+}  // namespace keydrome

@@ -1,0 +1,186 @@
+#include "benchmarks/kit/stripes.h"
+
+#include <algorithm>
+#include <string>
+#include <utility>
+
+#include "base/check.h"
+
+namespace keydrome {
+namespace {
+
+constexpr uint8_t kSlot = 0;
+constexpr int32_t kInt32Step = 65'537;
+constexpr int64_t kInt64Step = int64_t{1} << 40;
+
+enum Pattern : uint32_t {
+  kInsertSome,
+  kReadCommitted,
+  kExactPairs,
+  kScanRange,
+  kAbortAll,
+  kDeleteAll,
+  kPatterns
+};
+
+std::string letters(Rng& rng, uint64_t length) {
+  std::string text;
+  for (uint64_t i = 0; i < length; ++i) text += static_cast<char>('a' + rng.below(26));
+  return text;
+}
+
+}  // namespace
+
+Stripes::Stripes(ScriptBuilder& script, uint64_t seed, uint32_t threads, uint32_t class_number)
+    : script_(&script), class_(class_number), text_(script.add_text("stripe")) {
+  for (uint32_t number = 0; number < threads; ++number) {
+    Thread thread{
+        .rng = Rng(seed, number, Purpose::kStripes), .keys = {}, .homes = {}, .next_pattern = 0};
+    add_keys(number, thread);
+    const uint32_t homes = std::min(kHomes, script.index_count());
+    while (thread.homes.size() < homes) {
+      const uint32_t index = static_cast<uint32_t>(thread.rng.below(script.index_count()));
+      const bool taken = std::any_of(thread.homes.begin(), thread.homes.end(),
+                                     [&](const Home& home) { return home.index == index; });
+      if (!taken) thread.homes.push_back({.index = index, .model = {}});
+    }
+    thread.next_pattern = number;
+    threads_.push_back(std::move(thread));
+  }
+}
+
+// The keys of a thread are neighbours in each type's order, with no other thread's key between
+// them.
+void Stripes::add_keys(uint32_t number, Thread& thread) {
+  thread.keys.resize(3);
+  std::string prefix = "!";
+  for (uint32_t digit = 26 * 26; digit > 0; digit /= 26) {
+    prefix += static_cast<char>('a' + number / digit % 26);
+  }
+  for (uint32_t i = 0; i < kKeys; ++i) {
+    const auto place = static_cast<int32_t>(number * kKeys + i);
+    const auto noise32 = static_cast<int32_t>(thread.rng.below(kInt32Step));
+    const auto noise64 = static_cast<int64_t>(thread.rng.below(kInt64Step));
+    thread.keys[SHORT].push_back(script_->add_int32_key(-1 - place * kInt32Step - noise32));
+    thread.keys[INT].push_back(script_->add_int64_key(-1 - place * kInt64Step - noise64));
+    thread.keys[VARCHAR].push_back(script_->add_varchar_key(
+        prefix + static_cast<char>('a' + i) + letters(thread.rng, thread.rng.below(24))));
+  }
+  std::reverse(thread.keys[SHORT].begin(), thread.keys[SHORT].end());
+  std::reverse(thread.keys[INT].begin(), thread.keys[INT].end());
+}
+
+uint32_t Stripes::key(const Thread& thread, const Home& home, uint32_t place) const {
+  return thread.keys[script_->type(home.index)][place];
+}
+
+uint32_t Stripes::pick_present(Thread& thread, const Home& home) {
+  auto entry = home.model.begin();
+  std::advance(entry, static_cast<int64_t>(thread.rng.below(home.model.size())));
+  return entry->first;
+}
+
+// Reads every payload of a key; a missing one is asked for too.
+void Stripes::read(ThreadBuilder& out, Thread& thread, const Home& home, uint32_t place) {
+  out.get(kSlot, key(thread, home, place), kDigest);
+  const auto entry = home.model.find(place);
+  if (entry == home.model.end() || entry->second.size() == 1) return;
+  out.next(kSlot, static_cast<uint32_t>(entry->second.size() - 1), kDigest);
+}
+
+void Stripes::insert_some(ThreadBuilder& out, Thread& thread, Home& home) {
+  const auto place = static_cast<uint32_t>(thread.rng.below(kKeys));
+  const uint64_t wanted = 1 + thread.rng.below(3);
+  for (uint64_t i = 0; i < wanted && home.model[place].size() < kPayloadsMax; ++i) {
+    const Payload payload = script_->new_payload(text_);
+    out.insert(kSlot, key(thread, home, place), payload, kDigest);
+    home.model[place].push_back(payload);
+  }
+  read(out, thread, home, place);
+  read(out, thread, home, (place + 1) % kKeys);
+}
+
+// A pair that is there cannot be inserted again; a pair that was deleted cannot be deleted again.
+void Stripes::exact_pairs(ThreadBuilder& out, Thread& thread, Home& home) {
+  const uint32_t place = pick_present(thread, home);
+  const uint32_t number = key(thread, home, place);
+  Payloads& payloads = home.model[place];
+  out.insert(kSlot, number, payloads.front(), kDigest);
+  const Payload gone = payloads.back();
+  payloads.pop_back();
+  if (payloads.empty()) home.model.erase(place);
+  out.delete_pair(kSlot, number, gone, kDigest);
+  out.delete_pair(kSlot, number, gone, kDigest);
+  read(out, thread, home, place);
+}
+
+void Stripes::delete_all(ThreadBuilder& out, Thread& thread, Home& home) {
+  const uint32_t place = pick_present(thread, home);
+  home.model.erase(place);
+  out.delete_key(kSlot, key(thread, home, place), kDigest);
+  out.delete_key(kSlot, key(thread, home, place), kDigest);
+  read(out, thread, home, place);
+}
+
+// From the first key, there or not, over all records of the range.
+void Stripes::scan_range(ThreadBuilder& out, Thread& thread, const Home& home) {
+  std::size_t records = 0;
+  for (const auto& [place, payloads] : home.model) records += payloads.size();
+  out.get(kSlot, key(thread, home, 0), kDigest);
+  const std::size_t got = home.model.contains(0) ? 1 : 0;
+  if (records > got) out.next(kSlot, static_cast<uint32_t>(records - got), kDigest);
+}
+
+void Stripes::append_insert(ThreadBuilder& out, uint32_t number) {
+  Thread& thread = threads_.at(number);
+  Home& home = thread.homes[thread.rng.below(thread.homes.size())];
+  const auto place = static_cast<uint32_t>(thread.rng.below(kKeys));
+  const Payload payload = script_->new_payload(text_);
+  home.model[place].push_back(payload);
+  out.unit_start();
+  out.open(kSlot, home.index);
+  out.auto_commit_as(Kind::kStripe, class_);
+  out.insert(kSlot, key(thread, home, place), payload, kDigest);
+  out.close(kSlot);
+}
+
+void Stripes::append_transaction(ThreadBuilder& out, uint32_t number) {
+  Thread& thread = threads_.at(number);
+  Home& home = thread.homes[thread.rng.below(thread.homes.size())];
+  const uint32_t pattern = home.model.empty() ? kInsertSome : thread.next_pattern % kPatterns;
+  ++thread.next_pattern;
+  const Model before = home.model;
+  out.unit_start();
+  out.open(kSlot, home.index);
+  out.begin(Kind::kStripe, class_);
+  switch (pattern) {
+    case kReadCommitted:
+      read(out, thread, home, pick_present(thread, home));
+      read(out, thread, home, static_cast<uint32_t>(thread.rng.below(kKeys)));
+      break;
+    case kExactPairs:
+      exact_pairs(out, thread, home);
+      break;
+    case kScanRange:
+      scan_range(out, thread, home);
+      break;
+    case kAbortAll:
+      insert_some(out, thread, home);
+      delete_all(out, thread, home);
+      break;
+    case kDeleteAll:
+      delete_all(out, thread, home);
+      break;
+    default:
+      insert_some(out, thread, home);
+  }
+  if (pattern == kAbortAll) {
+    out.abort();
+    home.model = before;
+  } else {
+    out.commit();
+  }
+  out.close(kSlot);
+}
+
+}  // namespace keydrome

@@ -1,0 +1,306 @@
+#include "benchmarks/kit/tests/test_index.h"
+
+#include <atomic>
+#include <cstring>
+#include <functional>
+#include <map>
+#include <memory>
+#include <mutex>
+#include <set>
+#include <string>
+#include <vector>
+
+namespace keydrome::testing {
+namespace {
+
+using Pair = std::pair<std::string, std::string>;  // encoded key, payload
+using Records = std::set<Pair>;
+
+struct Index {
+  KeyType type = SHORT;
+  Records records;
+};
+
+struct Cursor {
+  enum class At { kStart, kRecord, kAfterKey } at = At::kStart;
+  Pair place;
+};
+
+struct Library {
+  Faults faults;
+  std::mutex
+      mutex;  // guards everything below; held by a transaction as a whole unless no_isolation
+  std::map<std::string, Index> indexes;
+  std::atomic<uint32_t> inserts{0}, gets{0}, nexts{0}, calls{0};
+};
+
+std::unique_ptr<Library> library;
+thread_local bool holds_lock = false;
+
+std::string big_endian(uint64_t value, int bytes) {
+  std::string text;
+  for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8)
+    text += static_cast<char>(value >> shift);
+  return text;
+}
+
+std::string encode(const Key& key, KeyType type) {
+  if (type == VARCHAR) return key.keyval.charkey;
+  if (type == SHORT) return big_endian(static_cast<uint32_t>(key.keyval.shortkey) ^ 0x80000000u, 4);
+  return big_endian(static_cast<uint64_t>(key.keyval.intkey) ^ (uint64_t{1} << 63), 8);
+}
+
+void decode(const std::string& text, KeyType type, Key& key) {
+  key.type = type;
+  if (type == VARCHAR) {
+    std::memcpy(key.keyval.charkey, text.c_str(), text.size() + 1);
+    return;
+  }
+  uint64_t value = 0;
+  for (const char byte : text) value = value << 8 | static_cast<uint8_t>(byte);
+  if (type == SHORT) {
+    key.keyval.shortkey = static_cast<int32_t>(static_cast<uint32_t>(value) ^ 0x80000000u);
+  } else {
+    key.keyval.intkey = static_cast<int64_t>(value ^ (uint64_t{1} << 63));
+  }
+}
+
+// A number that no ErrCode has, as a careless C library might return it.
+ErrCode odd_code() {
+  constexpr uint32_t kOdd = 77;
+  ErrCode code = FAILURE;
+  static_assert(sizeof code == sizeof kOdd);
+  std::memcpy(&code, &kOdd, sizeof code);
+  return code;
+}
+
+// True on every nth call, from the nth on.
+bool every(std::atomic<uint32_t>& counter, uint32_t n) {
+  return n != 0 && (counter.fetch_add(1) + 1) % n == 0;
+}
+
+}  // namespace
+}  // namespace keydrome::testing
+
+struct IdxState {
+  keydrome::testing::Index* index = nullptr;
+  uint64_t number = 0;  // of the transaction that the cursor belongs to
+  keydrome::testing::Cursor cursor;
+};
+
+struct TxnState {
+  uint64_t number = 0;
+  bool doomed = false;
+  std::vector<std::pair<bool, std::function<void()>>>
+      undo;  // whether it was a delete, how to undo it
+};
+
+namespace keydrome::testing {
+namespace {
+
+std::atomic<uint64_t> next_number{1};
+
+// Holds the lock for one call, unless the thread's transaction holds it already.
+class CallLock {
+ public:
+  CallLock() : mine_(!holds_lock) {
+    if (mine_) library->mutex.lock();
+  }
+  ~CallLock() {
+    if (mine_) library->mutex.unlock();
+  }
+  CallLock(const CallLock&) = delete;
+  CallLock& operator=(const CallLock&) = delete;
+
+ private:
+  bool mine_;
+};
+
+bool deadlock(TxnState* transaction) {
+  if (transaction == nullptr) return false;
+  transaction->doomed =
+      transaction->doomed || every(library->calls, library->faults.deadlock_every);
+  return transaction->doomed;
+}
+
+Cursor& cursor_of(IdxState* state, TxnState* transaction) {
+  const uint64_t number = transaction == nullptr ? next_number++ : transaction->number;
+  if (state->number != number) state->cursor = Cursor{};
+  state->number = number;
+  return state->cursor;
+}
+
+ErrCode create_index(KeyType type, char* name) {
+  const CallLock lock;
+  if (library->faults.success_only) return SUCCESS;
+  return library->indexes.try_emplace(name, Index{.type = type, .records = {}}).second ? SUCCESS
+                                                                                       : DB_EXISTS;
+}
+
+ErrCode open_index(const char* name, IdxState** state) {
+  const CallLock lock;
+  if (library->faults.success_only) return SUCCESS;
+  const auto found = library->indexes.find(name);
+  if (found == library->indexes.end()) return DB_DNE;
+  *state = new IdxState{.index = &found->second, .number = 0, .cursor = {}};
+  return SUCCESS;
+}
+
+ErrCode close_index(IdxState* state) {
+  delete state;
+  return SUCCESS;
+}
+
+ErrCode begin(TxnState** transaction) {
+  if (library->faults.success_only) return SUCCESS;
+  if (every(library->calls, library->faults.deadlock_every)) return DEADLOCK;
+  if (!library->faults.no_isolation) {
+    library->mutex.lock();
+    holds_lock = true;
+  }
+  *transaction = new TxnState{.number = next_number++, .doomed = false, .undo = {}};
+  return SUCCESS;
+}
+
+void end(TxnState* transaction) {
+  delete transaction;
+  if (!holds_lock) return;
+  holds_lock = false;
+  library->mutex.unlock();
+}
+
+ErrCode abort_transaction(TxnState* transaction) {
+  if (library->faults.success_only) return SUCCESS;
+  {
+    const CallLock lock;
+    for (auto change = transaction->undo.rbegin(); change != transaction->undo.rend(); ++change) {
+      const bool kept =
+          library->faults.keeps_aborted || (library->faults.loses_aborted_deletes && change->first);
+      if (!kept) change->second();
+    }
+  }
+  end(transaction);
+  return SUCCESS;
+}
+
+ErrCode commit_transaction(TxnState* transaction) {
+  if (library->faults.success_only) return SUCCESS;
+  if (deadlock(transaction)) return DEADLOCK;
+  end(transaction);
+  return SUCCESS;
+}
+
+ErrCode get_record(IdxState* state, TxnState* transaction, Record* record) {
+  if (library->faults.success_only) return SUCCESS;
+  const CallLock lock;
+  if (deadlock(transaction)) return DEADLOCK;
+  if (every(library->gets, library->faults.odd_code_every)) return odd_code();
+  const std::string key = encode(record->key, state->index->type);
+  Cursor& cursor = cursor_of(state, transaction);
+  const auto found = state->index->records.lower_bound({key, ""});
+  const bool is_stripe = key.empty() || key[0] == '!' ||
+                         (state->index->type != VARCHAR && static_cast<uint8_t>(key[0]) < 0x80);
+  if (found == state->index->records.end() || found->first != key ||
+      (library->faults.misses_everything && !is_stripe)) {
+    cursor = {.at = Cursor::At::kAfterKey, .place = {key, ""}};
+    return KEY_NOTFOUND;
+  }
+  cursor = {.at = Cursor::At::kRecord, .place = *found};
+  std::memcpy(record->payload, found->second.c_str(), found->second.size() + 1);
+  return SUCCESS;
+}
+
+Records::const_iterator following(const Records& records, const Cursor& cursor) {
+  switch (cursor.at) {
+    case Cursor::At::kStart:
+      return records.begin();
+    case Cursor::At::kRecord:
+      return records.upper_bound(cursor.place);
+    default:
+      return records.lower_bound({cursor.place.first + std::string(1, 0), ""});
+  }
+}
+
+ErrCode get_next(IdxState* state, TxnState* transaction, Record* record) {
+  if (library->faults.success_only) return SUCCESS;
+  const CallLock lock;
+  if (deadlock(transaction)) return DEADLOCK;
+  const Records& records = state->index->records;
+  Cursor& cursor = cursor_of(state, transaction);
+  const bool stay =
+      cursor.at == Cursor::At::kRecord && every(library->nexts, library->faults.repeats_every);
+  auto next = stay ? records.find(cursor.place) : following(records, cursor);
+  if (next != records.end() && every(library->nexts, library->faults.skips_every)) ++next;
+  if (library->faults.unordered && cursor.at != Cursor::At::kStart) {
+    if (next != records.begin()) --next;
+    if (next != records.begin()) --next;
+  }
+  if (library->faults.wraps_around && next == records.end()) next = records.begin();
+  if (next == records.end()) return DB_END;
+  cursor = {.at = Cursor::At::kRecord, .place = *next};
+  decode(next->first, state->index->type, record->key);
+  std::memcpy(record->payload, next->second.c_str(), next->second.size() + 1);
+  return SUCCESS;
+}
+
+ErrCode insert_record(IdxState* state, TxnState* transaction, Key* key, const char* payload) {
+  if (library->faults.success_only) return SUCCESS;
+  const CallLock lock;
+  if (deadlock(transaction)) return DEADLOCK;
+  const Faults& faults = library->faults;
+  const uint32_t number = library->inserts.fetch_add(1) + 1;
+  const auto hit = [number](uint32_t n) { return n != 0 && number % n == 0; };
+  Pair pair{encode(*key, state->index->type), payload};
+  Records& records = state->index->records;
+  if (hit(faults.fails_every)) return FAILURE;
+  if (hit(faults.drops_every)) return SUCCESS;
+  if (hit(faults.changes_payload_every)) pair.second.back() = pair.second.back() == 'x' ? 'y' : 'x';
+  if (hit(faults.wrong_key_every) && !records.empty()) pair.first = records.begin()->first;
+  if (!records.insert(pair).second) return faults.accepts_duplicates ? SUCCESS : ENTRY_EXISTS;
+  if (transaction != nullptr)
+    transaction->undo.emplace_back(false, [&records, pair] { records.erase(pair); });
+  return SUCCESS;
+}
+
+ErrCode delete_record(IdxState* state, TxnState* transaction, Record* record) {
+  if (library->faults.success_only) return SUCCESS;
+  const CallLock lock;
+  if (deadlock(transaction)) return DEADLOCK;
+  const std::string key = encode(record->key, state->index->type);
+  Records& records = state->index->records;
+  const bool whole_key = record->payload[0] == 0;
+  std::vector<Pair> gone;
+  for (auto at = records.lower_bound({key, ""}); at != records.end() && at->first == key; ++at) {
+    if (whole_key || at->second == record->payload) gone.push_back(*at);
+  }
+  if (gone.empty()) {
+    if (library->faults.deletes_missing) return SUCCESS;
+    return whole_key ? KEY_NOTFOUND : ENTRY_DNE;
+  }
+  if (library->faults.keeps_deleted && whole_key) return SUCCESS;
+  for (const Pair& pair : gone) {
+    records.erase(pair);
+    if (transaction != nullptr)
+      transaction->undo.emplace_back(true, [&records, pair] { records.insert(pair); });
+  }
+  return SUCCESS;
+}
+
+}  // namespace
+
+IndexApi test_index(const Faults& faults) {
+  library = std::make_unique<Library>();
+  library->faults = faults;
+  return {.create = create_index,
+          .openIndex = open_index,
+          .closeIndex = close_index,
+          .beginTransaction = begin,
+          .abortTransaction = abort_transaction,
+          .commitTransaction = commit_transaction,
+          .get = get_record,
+          .getNext = get_next,
+          .insertRecord = insert_record,
+          .deleteRecord = delete_record};
+}
+
+}  // namespace keydrome::testing

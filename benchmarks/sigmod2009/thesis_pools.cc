@@ -1,0 +1,44 @@
+#include "benchmarks/sigmod2009/thesis_pools.h"
+
+#include <string>
+
+#include "benchmarks/kit/rng.h"
+
+namespace keydrome::sigmod2009 {
+namespace {
+
+constexpr uint64_t kRand31 = uint64_t{1} << 31;
+constexpr uint64_t kKeyLengths = 127;     // 0..126
+constexpr uint64_t kPayloadLengths = 98;  // 0..97
+
+std::string letters(Rng& rng, uint64_t length) {
+  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
+  std::string text;
+  text.reserve(length);
+  for (uint64_t i = 0; i < length; ++i) text += kLetters[rng.below(kLetters.size())];
+  return text;
+}
+
+}  // namespace
+
+ThesisPools draw_thesis_pools(ScriptBuilder& script, uint64_t seed, uint64_t entries) {
+  Rng rng(seed, 0, Purpose::kPools);
+  ThesisPools pools;
+  pools.keys.resize(3);
+  uint64_t neighbour = rng.below(kRand31);
+  for (uint64_t i = 0; i < entries; ++i) {
+    pools.keys[SHORT].push_back(
+        script.add_int32_key(static_cast<int32_t>(rng.below(kRand31) % (kRand31 - 2) + 1)));
+    const uint64_t high = neighbour;
+    neighbour = rng.below(kRand31);
+    const uint64_t glued = (high << 32 | neighbour) % ((uint64_t{1} << 63) - 2) + 1;
+    pools.keys[INT].push_back(script.add_int64_key(static_cast<int64_t>(glued)));
+    pools.keys[VARCHAR].push_back(script.add_varchar_key(letters(rng, rng.below(kKeyLengths))));
+    const uint64_t payload = rng.below(kPayloadLengths);
+    pools.texts.push_back(
+        script.add_text(letters(rng, payload > kTagBytes ? payload - kTagBytes : 0)));
+  }
+  return pools;
+}
+
+}  // namespace keydrome::sigmod2009

@@ -1,0 +1,26 @@
+// The key and payload pools of the 2009 contest: one pool for each key type, shared by all threads
+// and indices, from which operations draw with replacement (thesis 2.3.1 and the organisers' public
+// speed test).
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "benchmarks/kit/script_builder.h"
+
+namespace keydrome::sigmod2009 {
+
+// Numbers of the pool entries in the script; keys by KeyType.
+struct ThesisPools {
+  std::vector<std::vector<uint32_t>> keys;
+  std::vector<uint32_t> texts;
+};
+
+// Draws `entries` keys of each type and as many payload texts:
+//   int32    1 .. 2^31 - 2
+//   int64    two neighbouring 31-bit numbers glued together, modulo 2^63 - 2, plus 1
+//   varchar  0..126 letters, both cases
+//   payload  0..97 letters, of which the tag takes the first 8
+ThesisPools draw_thesis_pools(ScriptBuilder& script, uint64_t seed, uint64_t entries);
+
+}  // namespace keydrome::sigmod2009
