@@ -175,14 +175,14 @@ ErrCode Handle::insert(TxnState* txn, const KeyValue& value, std::string_view pa
   const auto key = zeroed_argument<Key>();
   fill_key(type_, value, key.get());
   const auto text = zeroed_argument<std::array<char, MAX_PAYLOAD_LEN + 1>>();
-  std::memcpy(text->data(), payload.data(), payload.size());
+  payload.copy(text->data(), MAX_PAYLOAD_LEN);
   return calls.insert(state_, txn, key.get(), text->data());
 }
 
 ErrCode Handle::erase(TxnState* txn, const KeyValue& key, std::string_view payload) const {
   const auto record = zeroed_argument<Record>();
   fill_key(type_, key, &record->key);
-  std::memcpy(record->payload, payload.data(), payload.size());
+  payload.copy(record->payload, MAX_PAYLOAD_LEN);
   return calls.erase(state_, txn, record.get());
 }
 
