@@ -1,6 +1,10 @@
 #include <gtest/gtest.h>
 
+#include <iostream>
+#include <set>
 #include <string>
+#include <tuple>
+#include <vector>
 
 #include "benchmarks/kit/fingerprint.h"
 #include "benchmarks/kit/judge.h"
@@ -57,6 +61,153 @@ TEST(Sigmod2009, DeadlocksAreRetriedAndNeverAccused) {
     EXPECT_EQ(sum.transactions_completed, 800u);
     EXPECT_EQ(sum.transactions_failed, 0u);
   }
+}
+
+struct FaultCase {
+  const char* name;
+  Faults faults;
+};
+
+class FaultyIndex : public ::testing::TestWithParam<FaultCase> {};
+
+// At smoke scale as it runs on the site, by the checks of this benchmark alone.
+TEST_P(FaultyIndex, IsFound) {
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    const Findings findings = judge(make_script(seed), GetParam().faults);
+    EXPECT_TRUE(findings.failed()) << "seed " << seed;
+    if (seed == 1) std::cout << text_of(findings);
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Sigmod2009, FaultyIndex,
+    ::testing::Values(FaultCase{"success_only", {.success_only = true}},
+                      FaultCase{"keeps_aborted", {.keeps_aborted = true}},
+                      FaultCase{"loses_aborted_deletes", {.loses_aborted_deletes = true}},
+                      FaultCase{"unordered", {.unordered = true}},
+                      FaultCase{"misses_everything", {.misses_everything = true}},
+                      FaultCase{"accepts_duplicates", {.accepts_duplicates = true}},
+                      FaultCase{"deletes_missing", {.deletes_missing = true}},
+                      FaultCase{"keeps_deleted", {.keeps_deleted = true}},
+                      FaultCase{"wraps_around", {.wraps_around = true}},
+                      FaultCase{"drops_every_1000", {.drops_every = 1000}},
+                      FaultCase{"changes_payload_every_1000", {.changes_payload_every = 1000}},
+                      FaultCase{"wrong_key_every_1000", {.wrong_key_every = 1000}},
+                      FaultCase{"skips_every_1000", {.skips_every = 1000}},
+                      FaultCase{"repeats_every_1000", {.repeats_every = 1000}},
+                      FaultCase{"fails_every_1000", {.fails_every = 1000}},
+                      FaultCase{"odd_code_every_1000", {.odd_code_every = 1000}}),
+    [](const ::testing::TestParamInfo<FaultCase>& parameter) { return parameter.param.name; });
+
+TEST(Sigmod2009, PlainHasOnlyTheStreamAndTheFinalScan) {
+  const Script script =
+      make_script(7, {}, {.stripes = false, .canaries = false, .evidence = false});
+  for (const PhaseScript& phase : script.phases) {
+    for (const std::vector<Op>& ops : phase.threads) {
+      for (const Op& op : ops) {
+        if (op.code == OpCode::kBegin && phase.timed) {
+          EXPECT_EQ(static_cast<Kind>(op.kind), Kind::kStream);
+        }
+        if (phase.timed) {
+          EXPECT_EQ(op.flags & (kEvidence | kEvidenceAll | kDigest), 0);
+        }
+      }
+    }
+  }
+  EXPECT_TRUE(judge(script, Faults{}).empty());
+  EXPECT_TRUE(judge(script, {.drops_every = 1000}).failed());
+}
+
+// What every transaction of the stream does, in the contest's terms.
+TEST(Sigmod2009, TheStreamHasThePublishedShape) {
+  const Script script =
+      make_script(3, {{"threads", 8}, {"tests_per_thread", 2000}, {"indices", 25}});
+  const PhaseScript& test = script.phases.at(2);
+  EXPECT_EQ(test.name, "test");
+  uint64_t counts[3] = {}, checks = 0;
+  for (const std::vector<Op>& ops : test.threads) {
+    for (std::size_t at = 0; at < ops.size(); ++at) {
+      if (ops[at].code != OpCode::kBegin) continue;
+      EXPECT_EQ(ops[at - 1].code, OpCode::kOpen);
+      const uint32_t length = ops[at].argument;
+      EXPECT_EQ(ops[at + length + 1].code, OpCode::kClose);
+      if (static_cast<Kind>(ops[at].kind) != Kind::kStream) {
+        ++checks;
+        continue;
+      }
+      ++counts[ops[at].class_];
+      if (ops[at].class_ == 0) {
+        EXPECT_EQ(length, 3u);
+        EXPECT_EQ(ops[at + 2].code, OpCode::kNext);
+        EXPECT_GE(ops[at + 2].argument, 100u);
+        EXPECT_LE(ops[at + 2].argument, 199u);
+      } else if (ops[at].class_ == 1) {
+        EXPECT_TRUE(length >= 21 && length <= 30) << length;
+      } else {
+        EXPECT_TRUE(length >= 11 && length <= 19 && length % 2 == 1) << length;
+      }
+    }
+  }
+  constexpr double kTransactions = 16'000;
+  EXPECT_NEAR(static_cast<double>(counts[0]), 0.10 * kTransactions, 0.01 * kTransactions);
+  EXPECT_NEAR(static_cast<double>(counts[1]), 0.30 * kTransactions, 0.015 * kTransactions);
+  EXPECT_NEAR(static_cast<double>(counts[2]), 0.60 * kTransactions, 0.015 * kTransactions);
+  EXPECT_GT(checks, 0u);
+  EXPECT_LE(static_cast<double>(checks), 0.02 * kTransactions);
+}
+
+TEST(Sigmod2009, ChecksDoNotChangeTheStream) {
+  const auto stream = [](const Script& script) {
+    std::vector<std::tuple<OpCode, uint32_t, uint32_t, uint32_t>> ops;
+    for (const std::vector<Op>& thread : script.phases.at(2).threads) {
+      bool ours = false;
+      for (const Op& op : thread) {
+        if (op.code == OpCode::kBegin) ours = static_cast<Kind>(op.kind) == Kind::kStream;
+        const bool tagged = op.code == OpCode::kInsert;  // tags are numbered over the whole script
+        if (ours) ops.emplace_back(op.code, op.key, op.payload, tagged ? 0 : op.argument);
+        if (op.code == OpCode::kCommit || op.code == OpCode::kAbort) ours = false;
+      }
+    }
+    return ops;
+  };
+  EXPECT_EQ(stream(make_script(5)),
+            stream(make_script(5, {}, {.stripes = false, .canaries = false, .evidence = false})));
+}
+
+TEST(Sigmod2009, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
+  EXPECT_EQ(fingerprint(make_script(9)), fingerprint(make_script(9)));
+  EXPECT_NE(fingerprint(make_script(9)), fingerprint(make_script(10)));
+}
+
+TEST(Sigmod2009, TheSeedDrawsTheNumberOfIndices) {
+  std::set<std::size_t> seen;
+  for (uint64_t seed = 0; seed < 60; ++seed) {
+    const Script script =
+        make_script(seed, {{"threads", 1}, {"inserts_per_thread", 1}, {"tests_per_thread", 1}});
+    EXPECT_TRUE(!script.indexes.empty() && script.indexes.size() <= 50);
+    seen.insert(script.indexes.size());
+  }
+  EXPECT_GT(seen.size(), 20u);
+  EXPECT_EQ(make_script(1, {{"indices", 5}}).indexes.size(), 5u);
+}
+
+TEST(Sigmod2009, TotalsCountWhatTheContestCounted) {
+  const Script script = make_script(2);
+  const Outcome outcome = play(script, test_index({}));
+  const Totals sum = totals(script, outcome);
+  EXPECT_EQ(sum.transactions_planned, 8u * 300);
+  EXPECT_EQ(sum.transactions_completed, 8u * 300);
+  EXPECT_EQ(sum.transactions_failed, 0u);
+  EXPECT_EQ(sum.records_start, 8u * 404);
+  ASSERT_TRUE(sum.records_end.has_value());
+  EXPECT_GT(*sum.records_end, 0u);
+  EXPECT_GT(sum.gets, sum.get_hits);
+  uint64_t windows = 0, committed = 0;
+  for (const uint64_t count : phase_throughput(outcome.phases.at(2)).committed) windows += count;
+  for (const ThreadResult& thread : outcome.phases.at(2).threads) {
+    for (const uint64_t count : thread.counters->committed) committed += count;
+  }
+  EXPECT_EQ(windows, committed);
 }
 
 }  // namespace
