@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <memory>
 
+#include "benchmarks/kit/fingerprint.h"
 #include "benchmarks/kit/parameters.h"
 #include "benchmarks/kit/workload.h"
 #include "harness/referee/machine.h"
@@ -197,6 +198,15 @@ int command_list() {
   }
   const std::string text = Json(Json::Object{{"benchmarks", benchmarks}}).dump(2) + "\n";
   std::fwrite(text.data(), 1, text.size(), stdout);
+  return kExitDone;
+}
+
+int command_fingerprint(const std::string& benchmark) {
+  const BenchmarkEntry* entry = find_benchmark(benchmark);
+  if (entry == nullptr) return unusable(unknown_benchmark(benchmark).message);
+  const Result<std::string> fingerprint = benchmark_fingerprint(*entry);
+  if (!fingerprint) return unusable(fingerprint.error().message);
+  std::puts(fingerprint->c_str());
   return kExitDone;
 }
 

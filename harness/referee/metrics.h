@@ -10,13 +10,7 @@
 
 namespace keydrome {
 
-// The object `metrics`. Transaction counts are those of the main phase: the last timed one.
-Json metrics_of(const Script& script, const RunFacts& facts);
-
-// The array `latency`: per transaction class of the main phase. Empty when there is none.
-Json latency_of(const Script& script, const RunFacts& facts);
-
-// The object `throughput` of the main phase; null when there is none.
-Json throughput_of(const Script& script, const RunFacts& facts);
+// The members `metrics`, `latency` and, when a timed phase ended, `throughput` of the report.
+void add_metrics(const Script& script, const RunFacts& facts, Json& report);
 
 }  // namespace keydrome

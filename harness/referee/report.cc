@@ -84,10 +84,7 @@ Json make_report(const ReportInputs& inputs) {
   report["plain"] = plan.plain;
   report["findings"] = findings_json(inputs.findings);
   report["phases"] = phases_json(inputs.facts);
-  report["metrics"] = metrics_of(inputs.script, inputs.facts);
-  report["latency"] = latency_of(inputs.script, inputs.facts);
-  Json throughput = throughput_of(inputs.script, inputs.facts);
-  if (!throughput.is_null()) report["throughput"] = std::move(throughput);
+  add_metrics(inputs.script, inputs.facts, report);
   report["jail"] = jail_json(inputs.facts.jail);
   report["output"] = output_json(inputs.facts);
   report["machine"] = inputs.machine;

@@ -170,9 +170,9 @@ class Conductor {
     usage_ = jail_->usage().value_or(JailUsage{});
     facts_.memory_loaded_bytes = usage_.memory_bytes;
     for (uint32_t i = 0; i < script_.phases.size(); ++i) {
-      report_phase(i, "started", nullptr);
+      report_phase("phase", i, nullptr);
       if (!play_phase(i)) return false;
-      report_phase(i, "done", &facts_.phases.back());
+      report_phase("phase_done", i, &facts_.phases.back());
     }
     return true;
   }
@@ -297,9 +297,8 @@ class Conductor {
     if (progress_) progress_(event);
   }
 
-  void report_phase(uint32_t index, const char* state, const PhaseFacts* facts) const {
-    Json::Object event{{"event", "phase"},
-                       {"state", state},
+  void report_phase(const char* kind, uint32_t index, const PhaseFacts* facts) const {
+    Json::Object event{{"event", kind},
                        {"name", script_.phases[index].name},
                        {"index", index},
                        {"of", static_cast<uint64_t>(script_.phases.size())}};

@@ -104,7 +104,7 @@ TEST(Verdict, TellsWhyALibraryWasNotLoaded) {
 TEST(Verdict, ABrokenProtocolIsAFinding) {
   for (const auto& [stop, name] : {std::pair(Stop::kViolation, "protocol_violation"),
                                    std::pair(Stop::kException, "exception"),
-                                   std::pair(Stop::kBadOutcome, "damaged_outcome")}) {
+                                   std::pair(Stop::kBadOutcome, "outcome_mismatch")}) {
     const RunFacts facts = stopped(Stage::kPlaying, stop, "killed");
     Findings findings("unit");
     add_fact_findings(facts, findings);
