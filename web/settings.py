@@ -75,7 +75,6 @@ MIDDLEWARE = [
     "django.middleware.clickjacking.XFrameOptionsMiddleware",
     "csp.middleware.CSPMiddleware",
     "allauth.account.middleware.AccountMiddleware",
-    "allauth.usersessions.middleware.UserSessionsMiddleware",
 ]
 AUTHENTICATION_BACKENDS = ["allauth.account.auth_backends.AuthenticationBackend"]
 
@@ -267,7 +266,6 @@ ACCOUNT_USERNAME_BLACKLIST = ["keydrome", "admin", "organiser", "root", "support
 ACCOUNT_USERNAME_MIN_LENGTH = 2
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Keydrome"
-USERSESSIONS_TRACK_ACTIVITY = True
 # How many reverse proxies stand before the site: rate limits need the visitor's own address.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("KEYDROME_PROXIES", default=0)
 

@@ -13,6 +13,12 @@ from web import jinja
 WHOLE_LIBRARY = ("", "none: the file is a whole library")
 
 
+class Choices(forms.CheckboxSelectMultiple):
+    """Check boxes in the house's style."""
+
+    template_name = "components/choices.html"
+
+
 class UploadForm(forms.Form):
     """A shared library, a word about it, and what it shall be run on."""
 
@@ -35,7 +41,7 @@ class UploadForm(forms.Form):
     )
     targets = forms.MultipleChoiceField(
         label="Benchmarks",
-        widget=forms.CheckboxSelectMultiple,
+        widget=Choices,
         help_text="The correctness tests always run first; only a library that passes them is ranked.",
         error_messages={"required": "Choose at least one benchmark."},
     )

@@ -14,7 +14,7 @@ from web.tests.world import PASSWORD, World, compile_library
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from pytest_django.fixtures import SettingsWrapper
+    from pytest_django.fixtures import Settings
 
 
 @pytest.fixture(scope="session")
@@ -24,8 +24,8 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 
 @pytest.fixture(autouse=True)
-def embedded_site(own_var: Path, settings: SettingsWrapper) -> None:
-    """Run the site as the embedded demo does, with plots and mails of each test apart and plain names of static files."""
+def embedded_site(own_var: Path, settings: Settings) -> None:
+    """Run the site as the embedded demo does; plots of each test lie apart, static files have plain names."""
     settings.STORAGES = {
         "default": {
             "BACKEND": "django.core.files.storage.FileSystemStorage",

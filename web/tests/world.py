@@ -8,10 +8,8 @@ from __future__ import annotations
 import io
 import subprocess
 from dataclasses import dataclass, replace
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from django.contrib.auth.models import User
 from django.core.files.uploadedfile import SimpleUploadedFile
 from django.utils import timezone
 
@@ -22,14 +20,25 @@ from runner.contract import Finding, RunReport, Session, Severity, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
+    from pathlib import Path
+
+    from django.contrib.auth.models import User
 
 CALLS = (
-    "create openIndex closeIndex beginTransaction abortTransaction commitTransaction "
-    "get getNext insertRecord deleteRecord"
-).split()
+    "create",
+    "openIndex",
+    "closeIndex",
+    "beginTransaction",
+    "abortTransaction",
+    "commitTransaction",
+    "get",
+    "getNext",
+    "insertRecord",
+    "deleteRecord",
+)
 BOARD = Target("sigmod2009", "preliminary1")
 WINDOWS = 60
-PASSWORD = "a horse and a battery"  # noqa: S105 - of accounts that live as long as a test
+PASSWORD = "a horse and a battery"
 
 
 def compile_library(folder: Path, *, calls: Sequence[str] = CALLS, tag: str = "") -> bytes:

@@ -1,0 +1,191 @@
+"""Who may see and do what: every address, asked by its owner, another user, an organiser and nobody in particular."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+from django.test import Client
+from django.urls import URLPattern, URLResolver, get_resolver
+
+from leaderboard import plotting
+from leaderboard.models import Run, Submission
+from web.tests.conftest import logged_in
+from web.tests.world import World, finish_all, run_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+pytestmark = pytest.mark.django_db
+
+LOGIN = 302  # to the log-in page
+
+
+@dataclass(frozen=True)
+class Rule:
+    """What each visitor is answered; `owner` is the owner of the submission where there is one."""
+
+    name: str
+    path: str
+    owner: int
+    other: int
+    organiser: int
+    anonymous: int
+    method: str = "get"
+
+
+# {run} and {submission} are Alice's. POSTs that would change something are answered 302 to the next page.
+RULES = [
+    Rule("home", "/", 200, 200, 200, 200),
+    Rule("about", "/about/", 200, 200, 200, 200),
+    Rule("announcements", "/news/", 200, 200, 200, 200),
+    Rule("status", "/status/", 200, 200, 200, 200),
+    Rule("boards:board", "/boards/preliminary1/", 200, 200, 200, 200),
+    Rule("boards:csv", "/boards/preliminary1.csv", 200, 200, 200, 200),
+    Rule("boards:json", "/boards/preliminary1.json", 200, 200, 200, 200),
+    Rule("account", "/account/", 200, 200, 200, LOGIN),
+    Rule("submissions:upload", "/submit/", 200, 200, 200, LOGIN),
+    Rule("submissions:upload", "/submit/", 200, 200, 200, LOGIN, "post"),
+    Rule("submissions:list", "/submissions/", 200, 200, 200, LOGIN),
+    Rule("submissions:table", "/submissions/table/", 286, 286, 286, LOGIN),
+    Rule("submissions:run", "/runs/{run}/", 200, 200, 200, 200),
+    Rule("submissions:state", "/runs/{run}/state/", 286, 286, 286, 286),
+    Rule("submissions:log", "/runs/{run}/log/", 200, 404, 200, 404),
+    Rule("submissions:plot", "/runs/{run}/throughput.svg", 200, 200, 200, 200),
+    Rule("submissions:cancel", "/runs/{run}/cancel/", 405, 405, 405, LOGIN),
+    Rule("submissions:cancel", "/runs/{run}/cancel/", 302, 404, 302, LOGIN, "post"),
+    Rule("submissions:library", "/submissions/{submission}/library/", 200, 404, 200, LOGIN),
+    Rule("submissions:delete", "/submissions/{submission}/delete/", 200, 404, 200, LOGIN),
+    Rule("submissions:delete", "/submissions/{submission}/delete/", 302, 404, 302, LOGIN, "post"),
+]
+VISITORS = ("owner", "other", "organiser", "anonymous")
+
+
+@pytest.fixture
+def submission(world: World) -> Submission:
+    submission = world.submit()
+    finish_all()
+    plotting.draw_missing()
+    return submission
+
+
+def visitor(world: World, who: str) -> Client:
+    users = {"owner": world.alice, "other": world.bob, "organiser": world.olga}
+    return logged_in(users[who]) if who in users else Client()
+
+
+@pytest.mark.parametrize("who", VISITORS)
+def test_access(world: World, submission: Submission, who: str) -> None:
+    browser = visitor(world, who)
+    run = run_of(submission)
+    for rule in RULES:
+        path = rule.path.format(run=run.pk, submission=submission.pk)
+        answer = getattr(browser, rule.method)(path)
+        answer.close()
+        assert answer.status_code == getattr(rule, who), f"{rule.method} {path} by {who}"
+        if who == "anonymous" and getattr(rule, who) == LOGIN:
+            assert answer["Location"].startswith("/account/login/"), path
+        Submission.objects.update(deleted_at=None)
+
+
+def test_every_address_of_ours_has_a_rule() -> None:
+    assert {rule.name for rule in RULES} == set(_own_names(get_resolver().url_patterns))
+
+
+def _own_names(patterns: list[URLPattern | URLResolver], namespace: str = "") -> Iterator[str]:
+    for pattern in patterns:
+        if isinstance(pattern, URLPattern):
+            yield f"{namespace}{pattern.name}"
+        elif str(pattern.pattern) not in {"admin/", "account/"}:
+            inner = f"{pattern.namespace}:" if pattern.namespace else ""
+            yield from _own_names(pattern.url_patterns, namespace + inner)
+
+
+def test_what_a_post_of_others_would_change_stays(
+    world: World, submission: Submission, bob: Client, client: Client
+) -> None:
+    waiting = run_of(world.submit(content=world.library + b"x"))
+    for browser in (bob, client):
+        browser.post(f"/submissions/{submission.pk}/delete/")
+        browser.post(f"/runs/{waiting.pk}/cancel/")
+    submission.refresh_from_db()
+    assert submission.deleted_at is None
+    assert Run.objects.get(pk=waiting.pk).cancel_requested_at is None
+
+
+def test_log_and_seeds_are_for_the_owner_and_organisers(
+    world: World, submission: Submission
+) -> None:
+    run = run_of(submission)
+    for who in VISITORS:
+        page = visitor(world, who).get(f"/runs/{run.pk}/").content.decode()
+        private = who in {"owner", "organiser"}
+        assert ("hello from the library" in page) is private, who
+        assert (run.seeds[0] in page) is private, who
+        assert ("Delete the submission" in page) is private, who
+
+
+def test_seeds_of_a_run_to_come_are_nobodys(world: World) -> None:
+    run = run_of(world.submit())
+    for who in VISITORS:
+        page = visitor(world, who).get(f"/runs/{run.pk}/").content.decode()
+        assert run.seeds[0] not in page, who
+
+
+def test_posts_need_the_secret_of_the_form(world: World, submission: Submission) -> None:
+    browser = Client(enforce_csrf_checks=True)
+    browser.force_login(world.alice, "allauth.account.auth_backends.AuthenticationBackend")
+    for path in ("/submit/", f"/submissions/{submission.pk}/delete/", "/account/logout/"):
+        assert browser.post(path).status_code == 403, path
+
+
+@pytest.mark.parametrize(
+    "model",
+    [
+        "submission",
+        "run",
+        "rundetail",
+        "artefact",
+        "boardentry",
+        "machine",
+        "announcement",
+    ],
+)
+def test_admin_shows_every_table_to_organisers_only(
+    world: World, submission: Submission, model: str
+) -> None:
+    path = f"/admin/leaderboard/{model}/"
+    organiser = visitor(world, "organiser")
+    page = organiser.get(path)
+    assert page.status_code == 200
+    assert organiser.get(path, {"q": "1"}).status_code == 200
+    for who in ("owner", "other", "anonymous"):
+        answer = visitor(world, who).get(path)
+        assert answer.status_code == 302, who
+        assert answer["Location"].startswith("/admin/login/")
+
+
+def test_admin_opens_single_rows(world: World, submission: Submission) -> None:
+    run = run_of(submission)
+    organiser = visitor(world, "organiser")
+    artefact = run.artefacts.get(name="throughput.svg")
+    for path in (
+        f"submission/{submission.pk}",
+        f"run/{run.pk}",
+        f"rundetail/{run.pk}",
+        f"artefact/{artefact.pk}",
+        f"machine/{run.machine_id}",
+    ):
+        assert organiser.get(f"/admin/leaderboard/{path}/change/").status_code == 200, path
+    answer = organiser.post(
+        "/admin/leaderboard/announcement/add/",
+        {
+            "title": "Hello",
+            "body": "*news*",
+            "published_at_0": "2026-01-01",
+            "published_at_1": "10:00",
+        },
+    )
+    assert answer.status_code == 302
+    assert "Hello" in Client().get("/news/").content.decode()

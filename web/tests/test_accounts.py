@@ -1,0 +1,171 @@
+"""Signing up, logging in and out, passwords: allauth's ways with our pages."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from django.conf import settings as live_settings
+from django.contrib.auth.models import User
+from django.core import mail
+
+from web.tests.world import PASSWORD, World
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+pytestmark = pytest.mark.django_db
+
+NEW = {"username": "dora", "password1": PASSWORD, "password2": PASSWORD}
+OWN_TEMPLATES = Path(__file__).resolve().parents[1] / "jinja2"
+
+
+def test_signing_up_logs_in_without_mail(client: Client) -> None:
+    answer = client.post("/account/signup/", NEW)
+    assert answer.status_code == 302
+    assert answer["Location"] == "/submissions/"
+    assert client.get("/submissions/").status_code == 200
+    assert not User.objects.get(username="dora").is_staff
+
+
+@pytest.mark.parametrize(
+    ("change", "expected"),
+    [
+        ({"username": "alice"}, "already exists"),
+        ({"username": "keydrome"}, "can not be used"),
+        ({"username": "Admin"}, "can not be used"),
+        ({"username": "a/b\n"}, "valid username"),
+        ({"password1": "12345678", "password2": "12345678"}, "too common"),
+        ({"password2": "something else"}, "same password"),
+        ({"username": ""}, "required"),
+    ],
+)
+def test_signing_up_says_what_is_wrong(
+    client: Client, world: World, change: dict[str, str], expected: str
+) -> None:
+    answer = client.post("/account/signup/", {**NEW, **change})
+    assert answer.status_code == 200
+    assert expected in answer.content.decode()
+    assert User.objects.count() == 3
+
+
+def test_logging_in_and_out(client: Client, world: World) -> None:
+    wrong = client.post("/account/login/", {"login": "alice", "password": "wrong"})
+    assert "not correct" in wrong.content.decode()
+    right = client.post("/account/login/?next=/status/", {"login": "alice", "password": PASSWORD})
+    assert right["Location"] == "/status/"
+    assert client.get("/account/logout/").status_code == 200
+    assert client.get("/submissions/").status_code == 200
+    client.post("/account/logout/")
+    assert client.get("/submissions/").status_code == 302
+
+
+def test_logging_in_does_not_lead_elsewhere(client: Client, world: World) -> None:
+    answer = client.post(
+        "/account/login/?next=https://evil.example/", {"login": "alice", "password": PASSWORD}
+    )
+    assert answer["Location"] == "/submissions/"
+
+
+def test_guessing_passwords_is_slowed_down(client: Client, world: World) -> None:
+    for _ in range(12):
+        answer = client.post("/account/login/", {"login": "alice", "password": "wrong"})
+    assert "Too many" in answer.content.decode()
+
+
+def test_changing_the_password(alice: Client, world: World) -> None:
+    new = "another horse and battery"
+    answer = alice.post(
+        "/account/password/change/",
+        {"oldpassword": PASSWORD, "password1": new, "password2": new},
+    )
+    assert answer.status_code == 302
+    world.alice.refresh_from_db()
+    assert world.alice.check_password(new)
+
+
+def test_resetting_a_password_by_mail(client: Client, world: World) -> None:
+    world.alice.email = "alice@example.org"
+    world.alice.save()
+    client.post("/account/password/reset/", {"email": "alice@example.org"})
+    (message,) = mail.outbox
+    found = re.search(r"http://testserver(\S+)", str(message.body))
+    assert found
+    page = client.get(found[1], follow=True)
+    new = "another horse and battery"
+    client.post(page.request["PATH_INFO"], {"password1": new, "password2": new})
+    world.alice.refresh_from_db()
+    assert world.alice.check_password(new)
+
+
+def test_second_factor_end_to_end(alice: Client, client: Client, world: World) -> None:
+    from allauth.mfa.totp.internal.auth import (
+        format_hotp_value,
+        hotp_value,
+        yield_hotp_counters_from_time,
+    )
+
+    alice.post("/account/reauthenticate/", {"password": PASSWORD})
+    page = alice.get("/account/2fa/totp/activate/").content.decode()
+    secret = re.search(r'<code class="wrap">(\w+)</code>', page)
+    assert secret
+
+    def code() -> str:
+        counter = next(iter(yield_hotp_counters_from_time()))
+        return str(format_hotp_value(hotp_value(secret[1], counter)))
+
+    alice.post("/account/2fa/totp/activate/", {"code": code()})
+    assert "asked for at every log-in" in alice.get("/account/2fa/").content.decode()
+    assert "codes are left" in alice.get("/account/2fa/recovery-codes/").content.decode()
+    half = client.post("/account/login/", {"login": "alice", "password": PASSWORD})
+    assert half["Location"].startswith("/account/2fa/authenticate/")
+    assert client.get("/submissions/").status_code == 302
+    assert "Enter a code" in client.get(half["Location"]).content.decode()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "",
+        "password/change/",
+        "email/",
+        "2fa/",
+        "2fa/totp/activate/",
+        "reauthenticate/",
+        "sessions/",
+        "logout/",
+    ],
+)
+def test_pages_behind_the_log_in_are_ours(client: Client, world: World, path: str) -> None:
+    client.post("/account/login/", {"login": "alice", "password": PASSWORD})
+    answer = client.get(f"/account/{path}", follow=True)
+    assert answer.status_code == 200
+    assert 'class="site-nav"' in answer.content.decode()
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        "login/",
+        "signup/",
+        "password/reset/",
+        "password/reset/done/",
+        "password/reset/key/1-wrong/",
+        "password/reset/key/done/",
+        "inactive/",
+        "confirm-email/",
+        "confirm-email/wrong/",
+    ],
+)
+def test_pages_before_the_log_in_are_ours(client: Client, path: str) -> None:
+    answer = client.get(f"/account/{path}")
+    assert answer.status_code == 200
+    assert 'class="site-nav"' in answer.content.decode()
+
+
+def test_unsent_mail_lies_where_only_the_site_can_read_it() -> None:
+    folder = Path(live_settings.VAR_DIR) / "mail"
+    assert folder.stat().st_mode & 0o077 == 0
+    assert (Path(live_settings.VAR_DIR) / "secret-key").stat().st_mode & 0o077 == 0

@@ -1,0 +1,387 @@
+"""Uploading, following, cancelling and deleting."""
+
+from __future__ import annotations
+
+import struct
+from datetime import timedelta
+from typing import TYPE_CHECKING
+
+import pytest
+from django.utils import timezone
+
+from leaderboard import claims, plotting
+from leaderboard.models import BoardEntry, Run, Submission
+from runner.contract import Verdict
+from web.tests.world import (
+    BOARD,
+    CALLS,
+    World,
+    choices,
+    claim,
+    compile_library,
+    findings,
+    finish,
+    finish_all,
+    run_of,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from django.http import HttpResponse
+    from django.test import Client
+    from pytest_django import DjangoAssertNumQueries
+    from pytest_django.fixtures import Settings
+
+
+pytestmark = pytest.mark.django_db
+
+FORM = {"description": "first try", "targets": [str(BOARD)], "configuration": ""}
+
+
+def upload(
+    browser: Client, world: World, name: str = "mine.so", content: bytes | None = None
+) -> HttpResponse:
+    return browser.post("/submit/", {**FORM, "file": world.file(name, content)})
+
+
+def status_of(browser: Client, path: str) -> int:
+    """Return the status of an answer whose body, perhaps a file, is not looked at."""
+    answer = browser.get(path)
+    answer.close()
+    return answer.status_code
+
+
+def error_of(answer: HttpResponse) -> str:
+    """Return the summary of errors; there must be one, and nothing may have been created."""
+    page = answer.content.decode()
+    assert 'role="alert"' in page, page
+    assert Submission.objects.count() == 0
+    start = page.index('role="alert"')
+    return page[start : page.index("</div>", start)]
+
+
+def test_the_form_offers_what_the_manifests_say(alice: Client) -> None:
+    page = alice.get("/submit/").content.decode()
+    assert choices()
+    for value in choices():
+        assert f'value="{value}"' in page
+
+
+def test_an_upload_becomes_runs_gates_included(alice: Client, world: World) -> None:
+    answer = upload(alice, world)
+    assert answer.status_code == 302
+    assert answer["Location"] == "/submissions/"
+    submission = Submission.objects.get()
+    assert submission.owner == world.alice
+    assert {run.benchmark for run in submission.runs.all()} == {"unit", "phantom", "sigmod2009"}
+    page = alice.get("/submissions/").content.decode()
+    assert "Submitted." in page
+    assert "first try" in page
+
+
+@pytest.mark.parametrize(
+    ("content", "expected"),
+    [
+        (b"", "empty"),
+        (b"#!/bin/sh\necho hello\n", "ELF"),
+        (b"\x7fELF", "ELF"),
+    ],
+)
+def test_what_is_no_library_is_refused_in_the_form(
+    alice: Client, world: World, content: bytes, expected: str
+) -> None:
+    assert expected in error_of(upload(alice, world, content=content))
+
+
+def test_a_library_for_another_machine_is_refused(alice: Client, world: World) -> None:
+    aarch64 = bytearray(world.library)
+    struct.pack_into("<H", aarch64, 18, 183)  # e_machine
+    message = error_of(upload(alice, world, content=bytes(aarch64)))
+    assert "machine" in message.lower() or "x86" in message.lower()
+
+
+def test_a_missing_call_is_named(alice: Client, world: World, tmp_path: Path) -> None:
+    incomplete = compile_library(tmp_path, calls=[call for call in CALLS if call != "getNext"])
+    assert "getNext" in error_of(upload(alice, world, content=incomplete))
+
+
+def test_a_file_that_is_too_large_says_so_and_how_to_mend_it(
+    alice: Client, world: World, settings: Settings
+) -> None:
+    settings.KEYDROME_UPLOAD_BYTES = 10_000
+    answer = upload(alice, world, content=b"\x7fELF" + bytes(50_000))
+    assert answer.status_code == 413
+    message = error_of(answer)
+    assert "larger than 9.8" in message
+    assert "strip" in message
+    assert "Choose the shared library" not in message
+
+
+def test_no_file_no_benchmark_and_a_long_description(alice: Client) -> None:
+    answer = alice.post("/submit/", {"description": "x" * 300, "targets": [], "configuration": ""})
+    message = error_of(answer)
+    assert "Choose the shared library" in message
+    assert "Choose at least one benchmark" in message
+    assert "200" in message
+
+
+@pytest.mark.parametrize("value", ["sigmod2009/unknown", "nothing", "../../etc", "unit/default"])
+def test_an_unknown_benchmark_is_refused(alice: Client, world: World, value: str) -> None:
+    answer = alice.post("/submit/", {**FORM, "targets": [value], "file": world.file()})
+    assert "Select a valid choice" in error_of(answer)
+
+
+def test_a_configuration_is_refused_for_a_whole_library(alice: Client, world: World) -> None:
+    answer = alice.post("/submit/", {**FORM, "configuration": "rw", "file": world.file()})
+    assert "bare structures only" in error_of(answer)
+
+
+@pytest.mark.parametrize("name", ["../../etc/passwd", "a\nb.so", "\u202egnp.so", "<b>x</b>.so"])
+def test_odd_file_names_are_only_shown_cleaned(alice: Client, world: World, name: str) -> None:
+    assert upload(alice, world, name=name).status_code == 302
+    shown = Submission.objects.get().file_name
+    assert "/" not in shown
+    assert "\n" not in shown
+    page = alice.get("/submissions/").content.decode()
+    assert "<b>x" not in page
+    assert "\u202e" not in page
+
+
+def test_uploads_are_counted_per_hour_but_not_those_of_organisers(
+    alice: Client, olga: Client, world: World, settings: Settings
+) -> None:
+    settings.KEYDROME_UPLOADS_PER_HOUR = 2
+    for _ in range(2):
+        assert upload(alice, world).status_code == 302
+    answer = upload(alice, world)
+    assert answer.status_code == 429
+    assert "Too many uploads" in answer.content.decode()
+    for _ in range(3):
+        assert upload(olga, world).status_code == 302
+
+
+def test_my_submissions_have_the_columns_of_2009(alice: Client, world: World) -> None:
+    world.submit()
+    finish_all()
+    page = alice.get("/submissions/").content.decode()
+    for column in (
+        "Uploaded",
+        "Description",
+        "State",
+        "Output",
+        "Deadlocks",
+        "Failed",
+        "Completed",
+        "Time (ms)",
+        "Unit tests",
+        "Delete",
+    ):
+        assert f">{column}</th>" in page
+    assert "passed" in page
+    assert "41.0" in page
+
+
+def test_the_list_costs_the_same_for_one_and_for_many(
+    alice: Client, world: World, django_assert_num_queries: DjangoAssertNumQueries
+) -> None:
+    world.submit()
+    with django_assert_num_queries(4):  # session, user, submissions, runs
+        alice.get("/submissions/table/")
+    for _ in range(9):
+        world.submit()
+    with django_assert_num_queries(4):
+        alice.get("/submissions/table/")
+
+
+def test_a_long_list_goes_on(alice: Client, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(
+        "leaderboard.queries.my_submissions.__kwdefaults__", {"before": None, "limit": 2}
+    )
+    for number in range(3):
+        world.submit(description=f"number {number}")
+    first = alice.get("/submissions/").content.decode()
+    assert "number 2" in first
+    assert "number 0" not in first
+    before = Submission.objects.get(description="number 1").pk
+    assert f'href="/submissions/?before={before}"' in first
+    second = alice.get("/submissions/", {"before": before}).content.decode()
+    assert "number 0" in second
+    assert "number 2" not in second
+
+
+def test_the_table_follows_the_runs_and_then_stops(alice: Client, world: World) -> None:
+    world.submit()
+    first = alice.get("/submissions/table/")
+    assert first.status_code == 200
+    assert 'hx-trigger="every 2s"' in first.content.decode()
+    tag = first["ETag"]
+    unchanged = alice.get("/submissions/table/", HTTP_IF_NONE_MATCH=tag)
+    assert unchanged.status_code == 304
+    run = claim()
+    changed = alice.get("/submissions/table/", HTTP_IF_NONE_MATCH=tag)
+    assert changed.status_code == 200
+    finish(run)
+    finish_all()
+    last = alice.get("/submissions/table/", {"seen": "3"})
+    assert last.status_code == 286
+    page = last.content.decode()
+    assert "hx-trigger" not in page
+    assert 'hx-swap-oob="innerHTML"' in page
+    assert "Runs still going on: 0" in page
+
+
+def test_without_script_the_pages_reload_until_all_is_done(alice: Client, world: World) -> None:
+    run = run_of(world.submit())
+    for path in ("/submissions/", f"/runs/{run.pk}/"):
+        assert '<noscript><meta http-equiv="refresh"' in alice.get(path).content.decode()
+    finish_all()
+    plotting.draw_missing()
+    for path in ("/submissions/", f"/runs/{run.pk}/"):
+        assert "http-equiv" not in alice.get(path).content.decode()
+
+
+def test_a_run_page_follows_the_run_until_its_plots_are_drawn(alice: Client, world: World) -> None:
+    submission = world.submit()
+    run = run_of(submission)
+    path = f"/runs/{run.pk}/state/"
+    assert "number 3 in the queue" in alice.get(path).content.decode()
+    finish(claim())
+    finish(claim())
+    mine = claim()
+    claims.beat(mine.pk, mine.attempt, 0.25, "session 1 of 3: candidate, test")
+    busy = alice.get(path, {"seen": "queued"})
+    assert busy.status_code == 200
+    assert 'value="0.25"' in busy.content.decode()
+    assert "The run is now: running" in busy.content.decode()
+    assert alice.get(path, HTTP_IF_NONE_MATCH=busy["ETag"]).status_code == 304
+    finish(mine)
+    done = alice.get(path, HTTP_IF_NONE_MATCH=busy["ETag"])
+    assert done.status_code == 200
+    assert "The plot is being drawn" in done.content.decode()
+    plotting.draw_missing()
+    last = alice.get(path, HTTP_IF_NONE_MATCH=done["ETag"])
+    assert last.status_code == 286
+    assert f'src="/runs/{run.pk}/throughput.svg"' in last.content.decode()
+
+
+def test_plots_not_drawn_in_time_are_not_waited_for(alice: Client, world: World) -> None:
+    run = run_of(world.submit())
+    finish_all()
+    Run.objects.update(finished_at=timezone.now() - timedelta(seconds=61))
+    assert alice.get(f"/runs/{run.pk}/state/").status_code == 286
+
+
+def test_the_run_page_tells_required_and_advisory_findings_apart(
+    alice: Client, world: World
+) -> None:
+    run = run_of(world.submit(), "unit")
+    finish_all(verdicts={"unit": Verdict.FAILED})
+    run.refresh_from_db()
+    run.detail.findings = [finding.to_json() for finding in findings()]
+    run.detail.save()
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    required = page.index("Required: these decided the verdict")
+    advisory = page.index("Advisory: warnings")
+    assert required < page.index("duplicate keys") < advisory < page.index("sticky db end")
+
+
+def test_a_run_page_says_why_it_is_not_ranked(alice: Client, world: World) -> None:
+    run = run_of(world.submit())
+    finish_all(verdicts={"unit": Verdict.FAILED})
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    assert "Not ranked because unit tests: failed." in page
+    assert BoardEntry.objects.count() == 0
+
+
+def test_a_run_page_has_rank_sessions_and_facts(alice: Client, world: World) -> None:
+    submission = world.submit()
+    run = run_of(submission)
+    finish_all()
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    assert 'Rank 1 on <a href="/boards/preliminary1/">' in page
+    for fact in (submission.blob_sha256, "bench1", "version 1", "full", "Test CPU", "0.506"):
+        assert fact in page
+    assert page.count('<th scope="row" class="num">') == 3
+
+
+def test_a_run_that_timed_out_has_reason_and_log(alice: Client, world: World) -> None:
+    world.submit()
+    run = claim()
+    reason = "The phase test took longer than 10,000 ms."
+    finish(run, Verdict.TIMED_OUT, sessions=(), reason=reason, log="last words\n")
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    assert "timed out" in page
+    assert reason in page
+    assert "last words" in page
+    answer = alice.get(f"/runs/{run.pk}/log/")
+    assert b"".join(answer) == b"last words\n"
+    assert answer["Content-Disposition"].startswith("attachment")
+
+
+def test_a_log_cannot_do_anything_to_the_page(alice: Client, world: World) -> None:
+    world.submit()
+    run = claim()
+    finish(run, log="</pre><script>alert(1)</script>\x1b[31mred\n")
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    assert "<script>alert" not in page
+
+
+def test_cancelling_a_waiting_run(alice: Client, world: World) -> None:
+    run = run_of(world.submit())
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    assert "Cancel this run" in page
+    answer = alice.post(f"/runs/{run.pk}/cancel/", follow=True)
+    assert "being cancelled" in answer.content.decode()
+    run.refresh_from_db()
+    assert run.state == "cancelled"
+    again = alice.post(f"/runs/{run.pk}/cancel/", follow=True)
+    assert "already ended" in again.content.decode()
+
+
+def test_deleting_asks_first_and_then_removes_every_trace(
+    alice: Client, client: Client, olga: Client, world: World
+) -> None:
+    submission = world.submit(description="to be deleted")
+    run = run_of(submission)
+    finish_all()
+    plotting.draw_missing()
+    kept = world.submit(owner=world.bob, content=world.library + b"x")
+    finish_all()
+    paths = [
+        f"/runs/{run.pk}/",
+        f"/runs/{run.pk}/state/",
+        f"/runs/{run.pk}/log/",
+        f"/runs/{run.pk}/throughput.svg",
+        f"/runs/{run.pk}/latency.svg",
+        f"/submissions/{submission.pk}/library/",
+        f"/submissions/{submission.pk}/delete/",
+    ]
+    assert all(status_of(alice, path) in {200, 286} for path in paths)
+    question = alice.get(f"/submissions/{submission.pk}/delete/").content.decode()
+    assert "cannot be undone" in question
+    assert BoardEntry.objects.count() == 2
+    answer = alice.post(f"/submissions/{submission.pk}/delete/", follow=True)
+    assert "Deleted." in answer.content.decode()
+    for path in paths:
+        assert status_of(alice, path) == 404, path
+        assert status_of(client, path) in {302, 404}, path
+    for path in ("/", "/boards/preliminary1/", "/boards/preliminary1.csv"):
+        page = client.get(path).content.decode()
+        assert "to be deleted" not in page
+        assert submission.blob_sha256 not in page
+    assert kept.blob_sha256 in client.get("/boards/preliminary1.csv").content.decode()
+    # The organisers still have all of it.
+    assert all(status_of(olga, path) in {200, 286} for path in paths)
+    assert "Deleted by its owner" in olga.get(paths[0]).content.decode()
+
+
+def test_the_owner_gets_the_library_back(alice: Client, world: World) -> None:
+    submission = world.submit()
+    answer = alice.get(f"/submissions/{submission.pk}/library/")
+    assert b"".join(answer) == world.library
+    assert answer["Content-Disposition"] == (
+        f'attachment; filename="{submission.blob_sha256[:12]}.so"'
+    )
+    assert answer["X-Content-Type-Options"] == "nosniff"
+    assert "sandbox" in answer["Content-Security-Policy"]
