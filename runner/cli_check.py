@@ -142,6 +142,8 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
 def _suites(names: list[str], settings: Settings) -> list[Benchmark]:
     benchmarks = load_benchmarks(settings.root)
     known = {n: b for n, b in benchmarks.items() if b.kind is Kind.CORRECTNESS}
+    if not known:
+        raise UsageError("there is no correctness suite in benchmarks/: is this a whole clone?")
     for name in names:
         if name not in known:
             raise UsageError(f"there is no suite {name!r}; there are: {', '.join(known)}")
