@@ -105,11 +105,11 @@ def test_inspect_accepts_and_refuses(
     assert cli.main(["inspect", str(good_library), "--json", str(answer)]) == 0
     assert "accepted" in capsys.readouterr().out
     assert json.loads(answer.read_text())["kind"] == "index"
-    text = tmp_path / "te\nxt.so"
+    text = tmp_path / "new\nline.so"
     text.write_text("hello")
     assert cli.main(["inspect", str(text), "--json", str(answer)]) == 2
     output = capsys.readouterr().out
-    assert "te\ufffdxt.so: unknown" in output
+    assert "new\ufffdline.so: unknown" in output
     assert "refused (not_elf)" in output
     assert json.loads(answer.read_text())["refusals"][0]["name"] == "not_elf"
 
