@@ -37,7 +37,8 @@ Change UndoLog::newest() const {
 
 void UndoLog::drop_newest() {
   const Footer footer = newest_footer();
-  bytes_.resize(bytes_.size() - sizeof footer - footer.payload_size - footer.key_size);
+  const size_t size = sizeof footer + footer.payload_size + footer.key_size;
+  bytes_.erase(bytes_.end() - static_cast<std::ptrdiff_t>(size), bytes_.end());
 }
 
 void UndoLog::clear() {

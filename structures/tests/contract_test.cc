@@ -169,12 +169,12 @@ INSTANTIATE_TEST_SUITE_P(Small, RandomOperations,
                                          Scenario{Shape::kFewKeys, 6, 300, 4000, 1}));
 
 INSTANTIATE_TEST_SUITE_P(Large, RandomOperations,
-                         testing::Values(Scenario{Shape::kInt32, 11, 50000, 300000, 20000},
-                                         Scenario{Shape::kInt64, 12, 50000, 300000, 20000},
-                                         Scenario{Shape::kText, 13, 50000, 300000, 20000},
-                                         Scenario{Shape::kCommonPrefix, 14, 20000, 100000, 10000},
-                                         Scenario{Shape::kHostileBytes, 15, 2560, 100000, 10000},
-                                         Scenario{Shape::kFewKeys, 16, 20000, 100000, 10000}));
+                         testing::Values(Scenario{Shape::kInt32, 11, 15000, 60000, 6000},
+                                         Scenario{Shape::kInt64, 12, 15000, 60000, 6000},
+                                         Scenario{Shape::kText, 13, 15000, 60000, 6000},
+                                         Scenario{Shape::kCommonPrefix, 14, 8000, 30000, 3000},
+                                         Scenario{Shape::kHostileBytes, 15, 2560, 30000, 3000},
+                                         Scenario{Shape::kFewKeys, 16, 8000, 30000, 3000}));
 
 enum class Sequence { kAscending, kDescending, kShuffled };
 
