@@ -20,6 +20,26 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
         settings["TEST"]["NAME"] = str(tmp_path_factory.mktemp("database") / "test.sqlite3")
 
 
+@pytest.fixture(scope="session", autouse=True)
+def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Keep rings away from the developer's site; return a KEYDROME_VAR with which a worker hears them."""
+    from web.celery import app  # noqa: PLC0415 - settings must not be read before they are needed
+
+    var = tmp_path_factory.mktemp("broker-var")
+    if app.conf.broker_url.startswith("filesystem:"):
+        folders = {
+            "data_folder_in": "messages",
+            "data_folder_out": "messages",
+            "processed_folder": "processed",
+            "control_folder": "control",
+        }
+        for option, name in folders.items():
+            folder = var / "broker" / name
+            folder.mkdir(parents=True, exist_ok=True)
+            app.conf.broker_transport_options[option] = str(folder)
+    return var
+
+
 @pytest.fixture(autouse=True)
 def own_var(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     """Give each test a KEYDROME_VAR of its own: blobs, locks, artefacts."""

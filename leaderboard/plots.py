@@ -25,7 +25,6 @@ INK = "#5f6b7a"
 INK_ON_DARK = "#c3cad4"
 COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
 DASHES = ("-", "--", "-.", ":")
-PERCENTILES = ((0.5, "p50_ns"), (0.9, "p90_ns"), (0.99, "p99_ns"), (0.999, "p999_ns"))
 
 _STYLE = (
     "<style>@media (prefers-color-scheme: dark){"
@@ -53,13 +52,13 @@ def latency_curve(entry: dict[str, Any]) -> list[tuple[float, float]]:
 def draw_throughput(throughput: dict[str, Any]) -> bytes:
     """Return committed transactions per second over time as SVG."""
     rows = throughput_rows(throughput)
-    edges = [row.start_ms for row in rows] + [row.end_ms for row in rows[-1:]]
+    edges = [row.start_ms for row in rows[:1]] + [row.end_ms for row in rows] or [0.0]
     with _style():
         figure, axes = _figure()
         axes.stairs([row.per_second for row in rows], edges, color=COLOURS[0], linewidth=1.5)
         axes.set_xlabel(f"time since the start of {throughput['phase']} (ms)")
         axes.set_ylabel("transactions per second")
-        axes.set_xlim(0, edges[-1] if edges else 1)
+        axes.set_xlim(0, edges[-1] or 1)
         axes.set_ylim(bottom=0)
         return _svg(figure)
 

@@ -1,4 +1,4 @@
-from pathlib import Path
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -10,9 +10,8 @@ from leaderboard import claims, queries, services, standing
 from leaderboard.boards import board_named
 from leaderboard.claims import Slot
 from leaderboard.models import BoardEntry, Machine, Run, RunDetail, State, Submission
-from leaderboard.tests.conftest import LibraryMaker, Repository, Track
+from leaderboard.tests.conftest import PRELIMINARY1, PRELIMINARY2, Repository, Track, enter
 from leaderboard.tests.reports import make_report, warning
-from leaderboard.tests.test_submit import PRELIMINARY1, PRELIMINARY2, submit
 from runner.contract import Verdict
 
 pytestmark = pytest.mark.django_db
@@ -39,10 +38,8 @@ def rows() -> list[BoardEntry]:
     return list(queries.standings(board).rows)
 
 
-def test_a_passed_library_gets_a_row(
-    alice: User, library_maker: LibraryMaker, track: Track
-) -> None:
-    submission = submit(alice, library_maker())
+def test_a_passed_library_gets_a_row(alice: User, track: Track) -> None:
+    submission = enter(alice)
     run = ranked(track, submission)
     assert run.eligible
     assert run.why_not == []
@@ -63,8 +60,8 @@ def test_a_passed_library_gets_a_row(
     assert row.score_low < row.score < row.score_high
 
 
-def test_the_gates_may_come_last(alice: User, library_maker: LibraryMaker, track: Track) -> None:
-    submission = submit(alice, library_maker())
+def test_the_gates_may_come_last(alice: User, track: Track) -> None:
+    submission = enter(alice)
     run = track.finish(timed(submission))
     assert run.why_not == ["unit tests have not passed yet", "phantom tests have not passed yet"]
     assert rows() == []
@@ -75,43 +72,34 @@ def test_the_gates_may_come_last(alice: User, library_maker: LibraryMaker, track
     assert [row.run_id for row in rows()] == [run.pk]
 
 
-def test_a_failed_gate_takes_the_row_away(
-    alice: User, library_maker: LibraryMaker, track: Track
-) -> None:
-    run = ranked(track, submit(alice, library_maker()))
-    again = submit(alice, library_maker())
+def test_a_failed_gate_takes_the_row_away(alice: User, track: Track) -> None:
+    run = ranked(track, enter(alice))
+    again = enter(alice)
     track.finish(gates(again)[1], verdict=Verdict.CRASHED, reason="signal 11")
     run.refresh_from_db()
     assert run.why_not == ["unit tests: crashed"]
     assert rows() == []
 
 
-def test_a_gate_lost_to_the_machine_decides_nothing(
-    alice: User, library_maker: LibraryMaker, track: Track
-) -> None:
-    run = ranked(track, submit(alice, library_maker()))
-    again = submit(alice, library_maker())
+def test_a_gate_lost_to_the_machine_decides_nothing(alice: User, track: Track) -> None:
+    run = ranked(track, enter(alice))
+    again = enter(alice)
     track.finish(gates(again)[0], verdict=Verdict.INFRASTRUCTURE, ratios=[])
     assert [row.run_id for row in rows()] == [run.pk]
 
 
-def test_another_configuration_is_another_entry(
-    alice: User, library_maker: LibraryMaker, track: Track
-) -> None:
+def test_another_configuration_is_another_entry(alice: User, track: Track) -> None:
     """The gates of one configuration say nothing about another."""
-    submission = submit(alice, library_maker())
+    submission = enter(alice)
     for gate in gates(submission):
         track.finish(gate)
-    other = submit(alice, library_maker())
-    Submission.objects.filter(pk=other.pk).update(configuration="rw")
+    other = enter(alice, configuration="rw")
     run = track.finish(timed(other))
     assert run.why_not == ["unit tests have not passed yet", "phantom tests have not passed yet"]
 
 
-def test_failed_transactions_keep_a_run_off_the_board(
-    alice: User, library_maker: LibraryMaker, track: Track
-) -> None:
-    submission = submit(alice, library_maker())
+def test_failed_transactions_keep_a_run_off_the_board(alice: User, track: Track) -> None:
+    submission = enter(alice)
     for gate in gates(submission):
         track.finish(gate)
     run = track.finish(timed(submission), failed=1)
@@ -119,11 +107,9 @@ def test_failed_transactions_keep_a_run_off_the_board(
     assert rows() == []
 
 
-def test_the_same_binary_is_one_entry_with_more_sessions(
-    alice: User, library_maker: LibraryMaker, track: Track
-) -> None:
-    ranked(track, submit(alice, library_maker()))
-    newest = ranked(track, submit(alice, library_maker()), ratio=0.4)
+def test_the_same_binary_is_one_entry_with_more_sessions(alice: User, track: Track) -> None:
+    ranked(track, enter(alice))
+    newest = ranked(track, enter(alice), ratio=0.4)
     (row,) = rows()
     assert row.run_id == newest.pk
     assert len(row.ratios) == 30
@@ -131,10 +117,10 @@ def test_the_same_binary_is_one_entry_with_more_sessions(
 
 
 def test_nobody_has_more_than_three_rows_and_ten_are_shown(
-    alice: User, bob: User, library_maker: LibraryMaker, track: Track, django_user_model: type[User]
+    alice: User, bob: User, track: Track, django_user_model: type[User]
 ) -> None:
     for variant in range(4):
-        ranked(track, submit(alice, library_maker(variant)), ratio=0.5 + variant / 10)
+        ranked(track, enter(alice, variant), ratio=0.5 + variant / 10)
     assert [row.user_id for row in rows()] == [alice.pk] * 3
     slowest = timed(Submission.objects.latest("id"))
     assert queries.ranking_status(slowest).why_not == (
@@ -142,7 +128,7 @@ def test_nobody_has_more_than_three_rows_and_ten_are_shown(
     )
     people = [bob, *(django_user_model.objects.create_user(f"user{i}") for i in range(8))]
     for number, person in enumerate(people):
-        ranked(track, submit(person, library_maker(10 + number)), ratio=1.0 + number / 10)
+        ranked(track, enter(person, 10 + number), ratio=1.0 + number / 10)
     shown = rows()
     assert len(shown) == 10
     assert [row.position for row in shown] == list(range(1, 11))
@@ -151,12 +137,10 @@ def test_nobody_has_more_than_three_rows_and_ten_are_shown(
     assert BoardEntry.objects.count() == 12
 
 
-def test_the_machine_classes_are_kept_apart(
-    alice: User, bob: User, library_maker: LibraryMaker, track: Track
-) -> None:
-    ranked(track, submit(alice, library_maker()))
+def test_the_machine_classes_are_kept_apart(alice: User, bob: User, track: Track) -> None:
+    ranked(track, enter(alice))
     slow = Machine.objects.create(name="bench2", machine_class="slow")
-    ranked(Track(slow), submit(bob, library_maker(1)))
+    ranked(Track(slow), enter(bob, 1))
     board = board_named("preliminary1")
     assert board is not None
     newest = queries.standings(board)
@@ -165,10 +149,8 @@ def test_the_machine_classes_are_kept_apart(
     assert [row.user_id for row in queries.standings(board, "fast").rows] == [alice.pk]
 
 
-def test_a_report_is_recorded_once(
-    alice: User, library_maker: LibraryMaker, machine: Machine
-) -> None:
-    submit(alice, library_maker())
+def test_a_report_is_recorded_once(alice: User, machine: Machine) -> None:
+    enter(alice)
     run = claims.claim(Slot(machine, 0))
     assert run is not None
     assert services.record(make_report(run))
@@ -179,12 +161,12 @@ def test_a_report_is_recorded_once(
 
 
 def test_the_report_of_an_attempt_that_lost_its_lease_is_thrown_away(
-    alice: User, library_maker: LibraryMaker, machine: Machine
+    alice: User, machine: Machine
 ) -> None:
-    submit(alice, library_maker())
+    enter(alice)
     first = claims.claim(Slot(machine, 0))
     assert first is not None
-    Run.objects.filter(pk=first.pk).update(lease_until=timezone.now() - timezone.timedelta(1))
+    Run.objects.filter(pk=first.pk).update(lease_until=timezone.now() - timedelta(1))
     assert services.sweep().requeued == (first.pk,)
     Run.objects.filter(pk=first.pk).update(not_before=None)
     assert not services.record(make_report(first))
@@ -197,10 +179,8 @@ def test_the_report_of_an_attempt_that_lost_its_lease_is_thrown_away(
     assert second.verdict == "passed"
 
 
-def test_what_strangers_printed_is_made_storable_and_capped(
-    alice: User, library_maker: LibraryMaker, machine: Machine
-) -> None:
-    submit(alice, library_maker())
+def test_what_strangers_printed_is_made_storable_and_capped(alice: User, machine: Machine) -> None:
+    enter(alice)
     run = claims.claim(Slot(machine, 0))
     assert run is not None
     log = "\0\ud800" + "x" * 100_000
@@ -213,20 +193,18 @@ def test_what_strangers_printed_is_made_storable_and_capped(
     assert detail.findings[0]["detail"] == "payload \ufffd seen"
 
 
-def test_few_sessions_are_provisional(
-    alice: User, library_maker: LibraryMaker, track: Track
-) -> None:
-    submission = submit(alice, library_maker(), sessions=3)
+def test_few_sessions_are_provisional(alice: User, track: Track) -> None:
+    submission = enter(alice, sessions=3)
     run = track.finish(timed(submission))
     assert run.provisional
     assert run.why_not[0] == "it has 3 sessions; the board asks for 11"
 
 
 def test_the_embedded_board_takes_smoke_runs_and_says_so(
-    alice: User, library_maker: LibraryMaker, track: Track, settings: Any
+    alice: User, track: Track, settings: Any
 ) -> None:
     settings.KEYDROME_BOARD_SCALE = "smoke"
-    submission = submit(alice, library_maker(), scale="smoke", sessions=3)
+    submission = enter(alice, scale="smoke", sessions=3)
     for gate in gates(submission):
         track.finish(gate)
     run = track.finish(timed(submission))
@@ -239,13 +217,11 @@ def test_deleting_takes_the_row_from_the_board_and_keeps_the_files(
     alice: User,
     bob: User,
     organiser: User,
-    library_maker: LibraryMaker,
     track: Track,
-    own_var: Path,
 ) -> None:
-    best = submit(alice, library_maker())
+    best = enter(alice)
     gone = ranked(track, best)
-    stays = ranked(track, submit(bob, library_maker(1)), ratio=0.9)
+    stays = ranked(track, enter(bob, 1), ratio=0.9)
     with pytest.raises(PermissionDenied):
         services.withdraw(best, by=bob)
     assert services.withdraw(best, by=alice)
@@ -255,13 +231,11 @@ def test_deleting_takes_the_row_from_the_board_and_keeps_the_files(
     assert gone.why_not == ["its owner deleted it"]
     assert queries.run_page(gone.pk, alice) is None
     assert queries.run_page(gone.pk, organiser) is not None
-    assert list((own_var / "blobs").rglob(best.blob_sha256))
+    assert Submission.objects.filter(pk=best.pk, blob_sha256=best.blob_sha256).exists()
 
 
-def test_deleting_stops_what_has_not_finished(
-    alice: User, library_maker: LibraryMaker, machine: Machine
-) -> None:
-    submission = submit(alice, library_maker())
+def test_deleting_stops_what_has_not_finished(alice: User, machine: Machine) -> None:
+    submission = enter(alice)
     running = claims.claim(Slot(machine, 0))
     assert running is not None
     assert services.withdraw(submission, by=alice)
@@ -271,12 +245,12 @@ def test_deleting_stops_what_has_not_finished(
 
 
 def test_a_deleted_submission_lends_its_gates_to_nobody(
-    alice: User, bob: User, library_maker: LibraryMaker, track: Track
+    alice: User, bob: User, track: Track
 ) -> None:
-    theirs = submit(alice, library_maker())
+    theirs = enter(alice)
     for gate in gates(theirs):
         track.finish(gate)
-    mine = track.finish(timed(submit(bob, library_maker())))
+    mine = track.finish(timed(enter(bob)))
     assert mine.eligible
     services.withdraw(theirs, by=alice)
     mine.refresh_from_db()
@@ -285,9 +259,9 @@ def test_a_deleted_submission_lends_its_gates_to_nobody(
 
 
 def test_a_newer_benchmark_runs_the_board_again(
-    alice: User, library_maker: LibraryMaker, track: Track, repository: Repository
+    alice: User, track: Track, repository: Repository
 ) -> None:
-    submission = submit(alice, library_maker(), targets=[PRELIMINARY1, PRELIMINARY2])
+    submission = enter(alice, targets=(PRELIMINARY1, PRELIMINARY2))
     old = ranked(track, submission)
     assert services.rerun_stale() == []
     repository.set_version("sigmod2009", 2)
@@ -305,9 +279,9 @@ def test_a_newer_benchmark_runs_the_board_again(
 
 
 def test_a_newer_gate_empties_the_board_until_it_is_passed(
-    alice: User, library_maker: LibraryMaker, track: Track, repository: Repository
+    alice: User, track: Track, repository: Repository
 ) -> None:
-    submission = submit(alice, library_maker())
+    submission = enter(alice)
     run = ranked(track, submission)
     repository.set_version("unit", 2)
     (gate,) = services.rerun_stale()
@@ -318,11 +292,9 @@ def test_a_newer_gate_empties_the_board_until_it_is_passed(
     assert [row.run_id for row in rows()] == [run.pk]
 
 
-def test_the_boards_can_be_made_anew_from_the_runs(
-    alice: User, bob: User, library_maker: LibraryMaker, track: Track
-) -> None:
-    ranked(track, submit(alice, library_maker()))
-    ranked(track, submit(bob, library_maker(1)), ratio=0.9)
+def test_the_boards_can_be_made_anew_from_the_runs(alice: User, bob: User, track: Track) -> None:
+    ranked(track, enter(alice))
+    ranked(track, enter(bob, 1), ratio=0.9)
 
     def content() -> list[tuple[Any, ...]]:
         return list(

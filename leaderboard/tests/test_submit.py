@@ -1,5 +1,6 @@
 import hashlib
 import io
+import json
 from pathlib import Path
 from typing import Any
 
@@ -10,11 +11,9 @@ from leaderboard import bell, catalogue, services
 from leaderboard.catalogue import Target
 from leaderboard.models import Kind, Run, State, Submission
 from leaderboard.services import Refused
-from leaderboard.tests.conftest import LibraryMaker
+from leaderboard.tests.conftest import PRELIMINARY1, PRELIMINARY2, LibraryMaker, Repository
 
 pytestmark = pytest.mark.django_db
-PRELIMINARY1 = Target("sigmod2009", "preliminary1")
-PRELIMINARY2 = Target("sigmod2009", "preliminary2")
 
 
 def submit(owner: User, path: Path, **changes: Any) -> Submission:
@@ -168,10 +167,8 @@ def test_targets_are_parsed_from_text() -> None:
 
 
 def test_a_gate_without_the_wanted_scale_runs_at_its_largest(
-    repository: Any, alice: User, library_maker: LibraryMaker
+    repository: Repository, alice: User, library_maker: LibraryMaker
 ) -> None:
-    import json
-
     path = repository.root / "benchmarks" / "unit" / "benchmark.json"
     content = json.loads(path.read_text())
     del content["instances"]["unit"]["scales"]["paper"]

@@ -95,13 +95,14 @@ class Command(BaseCommand):
             for run in ended.order_by("finished_at"):
                 self.stdout.write(_ending(run))
                 waiting.discard(run.pk)
-            if queries.system_status().stalled:
+            if waiting and queries.system_status().stalled:
                 message = (
                     f"{len(waiting)} runs wait and no bench worker takes them: start one "
                     "(./dev up, or python -m web.manage work) and look at its log"
                 )
                 raise CommandError(message)
-            time.sleep(POLL_SECONDS)
+            if waiting:
+                pause()
 
 
 def all_references() -> list[Reference]:
@@ -143,6 +144,11 @@ def submit_missing(reference: Reference, owner: User, scale: str, sessions: int)
             trusted=reference.trusted,
         )
     return submission.runs.count()
+
+
+def pause() -> None:
+    """Wait a moment before looking at the queue again."""
+    time.sleep(POLL_SECONDS)
 
 
 def _ending(run: Run) -> str:

@@ -1,0 +1,28 @@
+-- The bench worker's role: what claiming, executing and recording runs needs, and nothing else.
+--
+-- The machine that runs strangers' code must not be able to read accounts or to queue, rename or re-seed runs.
+-- Apply after every migration, as the owner of the tables:   psql "$DATABASE_URL" -f deploy/postgres/worker_role.sql
+-- Then set a password:   ALTER ROLE keydrome_worker PASSWORD '...';
+
+DO $$
+BEGIN
+  IF NOT EXISTS (SELECT FROM pg_roles WHERE rolname = 'keydrome_worker') THEN
+    CREATE ROLE keydrome_worker LOGIN NOSUPERUSER NOCREATEDB NOCREATEROLE NOINHERIT;
+  END IF;
+END
+$$;
+
+REVOKE ALL ON ALL TABLES IN SCHEMA public FROM keydrome_worker;
+GRANT USAGE ON SCHEMA public TO keydrome_worker;
+
+GRANT SELECT ON leaderboard_submission TO keydrome_worker;
+GRANT SELECT ON leaderboard_run TO keydrome_worker;
+GRANT UPDATE (
+  state, machine_id, slot, attempt, not_before, lease_until, heartbeat_at, progress, progress_note,
+  verdict, reason, jail_level, score, score_low, score_high, total_ms, deadlocks,
+  transactions_failed, transactions_completed, transactions_planned, provisional, eligible, why_not,
+  started_at, finished_at
+) ON leaderboard_run TO keydrome_worker;
+GRANT SELECT, INSERT, UPDATE ON leaderboard_rundetail TO keydrome_worker;
+GRANT SELECT, INSERT, UPDATE ON leaderboard_machine TO keydrome_worker;
+GRANT SELECT, INSERT, UPDATE, DELETE ON leaderboard_boardentry TO keydrome_worker;

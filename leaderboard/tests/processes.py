@@ -1,0 +1,90 @@
+"""Further processes on the test's own database. Run as `python -m leaderboard.tests.processes ROLE NUMBER`."""
+
+# ruff: noqa: PLC0415 - Django must be set up before its models are imported
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+import threading
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.contract import Job, RunReport
+
+CLAIM, HANG = "claim", "hang"
+
+
+def database_url() -> str:
+    """Return the URL of the database that the tests of this process use."""
+    from django.db import connection
+
+    now = connection.settings_dict
+    if connection.vendor == "sqlite":
+        return f"sqlite:///{now['NAME']}"
+    host = quote(now["HOST"] or now["OPTIONS"].get("host", ""), safe="")
+    port = f":{now['PORT']}" if now["PORT"] else ""
+    account = quote(now["USER"]) + (f":{quote(now['PASSWORD'])}" if now["PASSWORD"] else "")
+    return f"postgres://{account}@{host}{port}/{now['NAME']}"
+
+
+def environment(var: Path) -> dict[str, str]:
+    """Return the environment of a process that shares our database."""
+    return {**os.environ, "DATABASE_URL": database_url(), "KEYDROME_VAR": str(var)}
+
+
+def start(role: str, number: int, var: Path) -> subprocess.Popen[str]:
+    """Start one of the roles below; its standard output is for the test to read."""
+    command = [sys.executable, "-m", "leaderboard.tests.processes", role, str(number)]
+    return subprocess.Popen(command, env=environment(var), stdout=subprocess.PIPE, text=True)
+
+
+def claim_all(number: int) -> None:
+    """Claim on one slot, say which run it was, and end it, until nothing waits."""
+    from django.utils import timezone
+
+    from leaderboard import claims, services
+
+    slot = claims.Slot(services.machine_seen("bench1", "fast", {}), number)
+    while True:
+        run = claims.claim(slot)
+        if run is None:
+            if claims.claimable(timezone.now()).exists():
+                continue
+            return
+        print(run.pk, flush=True)  # noqa: T201 - what the test reads
+        assert services.give_up(run.pk, run.attempt, "enough")
+
+
+def hang(number: int) -> None:
+    """Start a run, say which, and never end."""
+    from leaderboard import services
+    from leaderboard.claims import Slot
+    from leaderboard.worker import Worker
+    from runner.contract import Progress
+
+    def execute(job: Job, beat: object) -> RunReport:
+        assert callable(beat)
+        beat(Progress(1, 1, "candidate", "populate", 0.5))
+        print(job.run_id, flush=True)  # noqa: T201 - what the test reads
+        threading.Event().wait()
+        raise AssertionError
+
+    Worker(Slot(services.machine_seen("bench1", "fast", {}), number), execute).run_one()
+
+
+def main() -> None:
+    """Play the role that the command line names."""
+    import django
+
+    os.environ.setdefault("DJANGO_SETTINGS_MODULE", "web.settings")
+    django.setup()
+    {CLAIM: claim_all, HANG: hang}[sys.argv[1]](int(sys.argv[2]))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,174 @@
+import stat
+from datetime import timedelta
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.management import CommandError, call_command
+from django.utils import timezone
+
+from leaderboard import claims, services
+from leaderboard.management.commands import add_reference
+from leaderboard.models import Machine, Run, State, Submission
+from leaderboard.tests.conftest import LibraryMaker, Repository, Track, enter
+from leaderboard.tests.reports import make_report
+from leaderboard.tests.test_record import gates, ranked
+from runner.contract import Verdict
+
+pytestmark = pytest.mark.django_db
+
+
+def run(name: str, *arguments: str, **options: Any) -> str:
+    out = StringIO()
+    call_command(name, *arguments, stdout=out, **options)
+    return out.getvalue()
+
+
+@pytest.fixture
+def references(
+    repository: Repository,
+    library_maker: LibraryMaker,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+) -> Path:
+    """One index and one structure, built."""
+    build = tmp_path / "build"
+    (build / "lib" / "indexes").mkdir(parents=True)
+    folder = repository.root / "indexes" / "mine"
+    folder.mkdir(parents=True)
+    (folder / "index.json").write_text(
+        '{"name": "mine", "description": "Mine.", "needed": [], "trusted": true}'
+    )
+    (build / "lib" / "indexes" / "mine.so").write_bytes(library_maker().read_bytes())
+    monkeypatch.setenv("KEYDROME_BUILD", str(build))
+    return build
+
+
+def test_references_are_submitted_once_per_build(
+    references: Path, library_maker: LibraryMaker
+) -> None:
+    assert "mine: 4 runs queued" in run("add_reference", "--scale", "smoke", "--sessions", "3")
+    (submission,) = Submission.objects.all()
+    assert (submission.owner.username, submission.owner.is_staff) == ("keydrome", True)
+    assert submission.trusted
+    assert set(submission.runs.values_list("scale", flat=True)) == {"smoke"}
+    assert "mine: nothing missing" in run("add_reference", "--scale", "smoke", "--sessions", "3")
+    (references / "lib" / "indexes" / "mine.so").write_bytes(library_maker(1).read_bytes())
+    assert "mine: 4 runs queued" in run("add_reference", "--scale", "smoke", "--sessions", "3")
+
+
+def test_a_newer_benchmark_is_missing_again(references: Path, repository: Repository) -> None:
+    run("add_reference")
+    repository.set_version("sigmod2009", 2)
+    assert "mine: 4 runs queued" in run("add_reference")
+
+
+def test_what_is_not_built_is_told(references: Path) -> None:
+    (references / "lib" / "indexes" / "mine.so").unlink()
+    with pytest.raises(CommandError, match=r"not built: .*mine\.so; build first"):
+        run("add_reference")
+    with pytest.raises(CommandError, match="there is no reference library other"):
+        run("add_reference", "other")
+
+
+def test_waiting_ends_with_the_last_run_and_tells_each(
+    references: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Each look at the queue finishes one run, as a worker would meanwhile."""
+
+    def work() -> None:
+        claimed = claims.claim(claims.Slot(machine, 0))
+        assert claimed is not None
+        failed = claimed.benchmark == "unit"
+        verdict = Verdict.FAILED if failed else Verdict.PASSED
+        reason = "key 7 is lost" if failed else ""
+        services.record(make_report(claimed, verdict=verdict, reason=reason))
+
+    monkeypatch.setattr(add_reference, "pause", work)
+    said = run("add_reference", "--wait")
+    assert "mine, unit unit paper: failed: key 7 is lost" in said
+    assert "mine, sigmod2009 preliminary2 paper: passed" in said
+    assert said.count("mine, ") == 4
+
+
+def test_waiting_without_a_worker_says_what_to_do(references: Path) -> None:
+    run("add_reference")
+    Run.objects.update(created_at=timezone.now() - timedelta(minutes=2))
+    with pytest.raises(CommandError, match="no bench worker takes them"):
+        run("add_reference", "--wait")
+
+
+def test_the_board_as_text(alice: User, track: Track) -> None:
+    assert "nobody stands here yet" in run("show_board", "preliminary1")
+    submission = enter(alice)
+    ranked(track, submission)
+    lines = run("show_board", "preliminary1").splitlines()
+    assert lines[0] == "Preliminary 1 (sigmod2009 version 1)"
+    assert lines[1] == "machine: fast"
+    assert lines[2].split()[:3] == ["rank", "library", "user"]
+    assert lines[3].split() == [
+        "1",
+        "library-0.so",
+        "alice",
+        "50.7",
+        "0.507",
+        "0.503-0.511",
+        "30",
+        "0",
+        "15,000",
+        "full",
+        submission.blob_sha256[:12],
+    ]
+    with pytest.raises(CommandError, match="there is no board 'final'; there are: preliminary1"):
+        run("show_board", "final")
+
+
+def test_a_provisional_board_says_so(alice: User, track: Track, settings: Any) -> None:
+    settings.KEYDROME_BOARD_SCALE = "smoke"
+    ranked(track, enter(alice, scale="smoke", sessions=15))
+    assert "PROVISIONAL" in run("show_board", "preliminary1").splitlines()[0]
+
+
+def test_the_demo_accounts_are_made_once(settings: Any, tmp_path: Path) -> None:
+    settings.VAR_DIR = tmp_path
+    run("create_demo")
+    path = tmp_path / "demo-password"
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+    password = path.read_text().strip()
+    demo = User.objects.get(username="demo")
+    assert demo.check_password(password)
+    assert not demo.is_staff
+    organiser = User.objects.get(username="keydrome")
+    assert organiser.is_superuser
+    assert organiser.check_password((tmp_path / "organiser-password").read_text().strip())
+    run("create_demo")
+    assert path.read_text().strip() == password
+    assert User.objects.count() == 2
+
+
+def test_the_demo_password_can_be_given(
+    settings: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.VAR_DIR = tmp_path
+    monkeypatch.setenv("KEYDROME_DEMO_PASSWORD", "correct horse")
+    run("create_demo")
+    assert User.objects.get(username="demo").check_password("correct horse")
+
+
+def test_the_small_commands_say_what_they_did(alice: User, track: Track) -> None:
+    submission = enter(alice)
+    ranked(track, submission)
+    assert run("sweep") == "0 queued again, 0 given up, 0 cancelled\n"
+    assert run("rerun_stale") == "0 runs queued\n"
+    assert run("rebuild_boards") == "1 entries\n"
+    assert run("draw") == "looked at 3 runs\n"
+    assert run("warm_plots").startswith("plots are warm")
+    assert [gate.state for gate in gates(submission)] == [State.DONE, State.DONE]
+
+
+def test_a_slot_out_of_range_is_refused() -> None:
+    with pytest.raises(CommandError, match="--slot is 1000: it must be a number from 0 to 999"):
+        run("work", "--slot", "1000", "--drain")
+    assert run("work", "--slot", "810", "--drain") == ""

@@ -1,0 +1,63 @@
+"""The bench worker's role on PostgreSQL: it can do its work, and nothing besides."""
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.db import ProgrammingError, connection, transaction
+
+from leaderboard.models import BoardEntry, Machine, Run
+from leaderboard.tests.conftest import REPOSITORY, enter
+from leaderboard.tests.test_worker import Scripted
+from leaderboard.worker import Worker, this_slot
+
+pytestmark = pytest.mark.django_db
+ROLE_SQL = REPOSITORY / "deploy" / "postgres" / "worker_role.sql"
+FORBIDDEN = (
+    "SELECT password FROM auth_user",
+    "SELECT * FROM django_session",
+    "UPDATE auth_user SET is_staff = true",
+    "INSERT INTO leaderboard_run DEFAULT VALUES",
+    "DELETE FROM leaderboard_run",
+    "UPDATE leaderboard_run SET seeds = '[]'",
+    "UPDATE leaderboard_run SET benchmark = 'other'",
+    "UPDATE leaderboard_submission SET trusted = true",
+    "SELECT * FROM leaderboard_announcement",
+    "CREATE TABLE mine (x int)",
+)
+
+
+@contextmanager
+def as_worker(script: Path = ROLE_SQL) -> Iterator[None]:
+    with connection.cursor() as cursor:
+        cursor.execute(script.read_text())
+        cursor.execute("SET ROLE keydrome_worker")
+        try:
+            yield
+        finally:
+            cursor.execute("RESET ROLE")
+
+
+def test_the_worker_can_claim_execute_and_record(alice: User) -> None:
+    enter(alice)
+    with as_worker():
+        worker = Worker(this_slot(0), Scripted(), beat_seconds=0.0)
+        assert worker.take_back() == []
+        assert worker.drain() == 3
+    assert set(Run.objects.values_list("verdict", flat=True)) == {"passed"}
+    assert BoardEntry.objects.count() == 1
+    assert Machine.objects.count() == 1
+
+
+@pytest.mark.parametrize("statement", FORBIDDEN)
+def test_the_worker_can_do_nothing_else(alice: User, statement: str) -> None:
+    enter(alice)
+    with (
+        as_worker(),
+        pytest.raises(ProgrammingError, match="permission denied"),
+        transaction.atomic(),
+        connection.cursor() as cursor,
+    ):
+        cursor.execute(statement)

@@ -1,0 +1,106 @@
+"""What several processes do to one database, and what is left when one is killed."""
+
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from leaderboard import bell, claims, services
+from leaderboard.claims import Slot
+from leaderboard.models import Artefact, Machine, Run, RunDetail, State
+from leaderboard.tests import processes
+from leaderboard.tests.conftest import REPOSITORY, Track, enter
+from leaderboard.tests.reports import make_report
+from leaderboard.tests.test_record import timed
+
+pytestmark = pytest.mark.django_db(transaction=True)
+DEADLINE_SECONDS = 90
+
+
+@pytest.fixture
+def started() -> Iterator[list[subprocess.Popen[str]]]:
+    """Processes that are gone when the test is."""
+    found: list[subprocess.Popen[str]] = []
+    yield found
+    for process in found:
+        process.kill()
+        process.communicate()
+
+
+def wait_until(condition: Callable[[], bool], what: str) -> None:
+    deadline = time.monotonic() + DEADLINE_SECONDS
+    while not condition():
+        assert time.monotonic() < deadline, f"{what} did not happen in {DEADLINE_SECONDS} s"
+        time.sleep(0.05)
+
+
+def test_no_run_is_claimed_twice(
+    alice: User, own_var: Path, started: list[subprocess.Popen[str]]
+) -> None:
+    for number in range(10):
+        enter(alice, number)
+    waiting = set(Run.objects.values_list("pk", flat=True))
+    started.extend(processes.start(processes.CLAIM, slot, own_var) for slot in range(4))
+    outputs = [process.communicate(timeout=DEADLINE_SECONDS)[0] for process in started]
+    assert [process.returncode for process in started] == [0] * 4
+    claimed = [int(line) for output in outputs for line in output.split()]
+    assert sorted(claimed) == sorted(waiting)
+    assert set(Run.objects.values_list("attempt", flat=True)) == {1}
+
+
+def test_a_worker_killed_in_mid_run_costs_an_attempt_and_nothing_else(
+    alice: User, machine: Machine, own_var: Path, started: list[subprocess.Popen[str]]
+) -> None:
+    enter(alice)
+    process = processes.start(processes.HANG, 0, own_var)
+    started.append(process)
+    assert process.stdout is not None
+    run_id = int(process.stdout.readline())
+    dead = Run.objects.get(pk=run_id)
+    assert (dead.state, dead.attempt, dead.progress) == (State.RUNNING, 1, 0.5)
+    process.kill()
+    assert process.wait(DEADLINE_SECONDS) == -9
+
+    assert services.sweep().requeued == ()
+    Run.objects.filter(pk=run_id).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert services.sweep().requeued == (run_id,)
+    Run.objects.filter(pk=run_id).update(not_before=None)
+    again = claims.claim(Slot(machine, 0))
+    assert again is not None
+    assert (again.pk, again.attempt) == (run_id, 2)
+    assert not services.record(make_report(dead))
+    assert services.record(make_report(again))
+    assert not services.record(make_report(again))
+    assert RunDetail.objects.filter(pk=run_id).count() == 1
+
+
+def test_a_ring_wakes_the_results_worker(
+    alice: User, track: Track, own_broker: Path, started: list[subprocess.Popen[str]]
+) -> None:
+    """The real broker, a real worker: a finished run is drawn and a lost one is queued again."""
+    run = timed(enter(alice))
+    track.finish(run)
+    lost = claims.claim(Slot(track.machine, 0))
+    assert lost is not None
+    Run.objects.filter(pk=lost.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    command = [sys.executable, "-m", "celery", "-A", "web.celery", "worker", "-Q", "results"]
+    options = ["-P", "solo", "--without-gossip", "--without-mingle", "--without-heartbeat"]
+    started.append(
+        subprocess.Popen(
+            [*command, *options],
+            cwd=REPOSITORY,
+            env=processes.environment(own_broker),
+            stdout=subprocess.DEVNULL,
+            text=True,
+        )
+    )
+    bell.ring(bell.RESULTS)
+    wait_until(lambda: Artefact.objects.filter(run=run).count() == 2, "drawing")
+    wait_until(lambda: Run.objects.get(pk=lost.pk).state == State.QUEUED, "the sweep")
+    (own_broker / "artefacts" / "runs" / str(run.pk) / "latency.svg").read_text().index("<svg")

@@ -1,0 +1,195 @@
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import AnonymousUser, User
+from django.utils import timezone
+
+from leaderboard import claims, queries, services
+from leaderboard.boards import board_named
+from leaderboard.claims import Slot
+from leaderboard.models import Announcement, Machine, Run
+from leaderboard.tests.conftest import PRELIMINARY1, PRELIMINARY2, Track, enter
+from leaderboard.tests.reports import warning
+from leaderboard.tests.test_record import gates, ranked, timed
+from runner.contract import Verdict
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_board_costs_two_statements_however_many_stand_on_it(
+    alice: User, bob: User, track: Track, django_assert_num_queries: Any
+) -> None:
+    board = board_named("preliminary1")
+    assert board is not None
+    with django_assert_num_queries(1):
+        assert queries.standings(board).rows == ()
+    for count, owner in ((1, alice), (2, bob)):
+        ranked(track, enter(owner, count))
+        with django_assert_num_queries(2):
+            found = queries.standings(board)
+            shown = [
+                (row.user.username, row.run.jail_level, row.run.submission.file_name)
+                for row in found.rows
+                if row.run.machine is not None
+            ]
+        assert len(shown) == count
+
+
+def test_my_submissions_cost_two_statements(
+    alice: User, bob: User, track: Track, django_assert_num_queries: Any
+) -> None:
+    first = enter(alice)
+    ranked(track, first)
+    second = enter(alice, 1, targets=(PRELIMINARY1, PRELIMINARY2))
+    enter(bob, 2)
+    track.finish(gates(second)[0], verdict=Verdict.FAILED)
+    with django_assert_num_queries(2):
+        page = queries.my_submissions(alice)
+        names = [[run.machine and run.machine.name for run in row.runs] for row in page.rows]
+    assert [row.submission.pk for row in page.rows] == [second.pk, first.pk]
+    assert names == [[None, None], ["bench1"]]
+    assert [row.gates for row in page.rows] == [
+        {"phantom": "failed", "unit": "waiting"},
+        {"phantom": "passed", "unit": "passed"},
+    ]
+    assert [row.is_final for row in page.rows] == [False, True]
+    assert page.next_before is None
+
+
+def test_my_submissions_come_in_pages(alice: User) -> None:
+    entered = [enter(alice, number).pk for number in range(3)]
+    first = queries.my_submissions(alice, limit=2)
+    assert [row.submission.pk for row in first.rows] == [entered[2], entered[1]]
+    second = queries.my_submissions(alice, before=first.next_before, limit=2)
+    assert [row.submission.pk for row in second.rows] == [entered[0]]
+    assert second.next_before is None
+
+
+def test_the_live_tag_changes_with_what_is_shown(alice: User, machine: Machine) -> None:
+    enter(alice)
+    before = queries.my_submissions(alice).live_tag
+    assert queries.my_submissions(alice).live_tag == before
+    run = claims.claim(Slot(machine, 0))
+    assert run is not None
+    claimed = queries.my_submissions(alice).live_tag
+    assert claimed != before
+    claims.beat(run.pk, run.attempt, 0.5, "halfway")
+    assert queries.my_submissions(alice).live_tag != claimed
+
+
+def test_a_run_page_costs_at_most_five_statements(
+    alice: User, track: Track, django_assert_max_num_queries: Any
+) -> None:
+    run = ranked(track, enter(alice))
+    waiting = timed(enter(alice, 1))
+    for shown in (run, waiting):
+        with django_assert_max_num_queries(5):
+            page = queries.run_page(shown.pk, alice)
+            assert page is not None
+            assert page.run.submission.owner.username == "alice"
+    assert page is not None
+    assert page.queue_position == 3
+
+
+def test_the_log_is_for_the_owner_and_organisers(
+    alice: User, bob: User, organiser: User, track: Track
+) -> None:
+    submission = enter(alice)
+    run = timed(submission)
+    track.finish(run, log="my secret output", findings=(warning("odd"),))
+    for viewer in (alice, organiser):
+        page = queries.run_page(run.pk, viewer)
+        assert page is not None
+        assert page.private is not None
+        assert page.private.log == "my secret output"
+        assert len(page.private.seeds) == 15
+        assert page.may_change
+    for stranger in (bob, AnonymousUser()):
+        page = queries.run_page(run.pk, stranger)
+        assert page is not None
+        assert page.private is None
+        assert not page.may_change
+        assert [finding["detail"] for finding in page.advisory] == ["odd"]
+        assert page.required == ()
+
+
+def test_seeds_are_secret_until_they_are_spent(alice: User) -> None:
+    page = queries.run_page(timed(enter(alice)).pk, alice)
+    assert page is not None
+    assert page.private is not None
+    assert page.private.seeds == ()
+
+
+def test_a_deleted_submission_exists_for_organisers_only(
+    alice: User, organiser: User, track: Track
+) -> None:
+    submission = enter(alice)
+    run = timed(submission)
+    services.withdraw(submission, by=alice)
+    for viewer in (alice, AnonymousUser()):
+        assert queries.run_page(run.pk, viewer) is None
+        assert queries.own_submission(submission.pk, viewer) is None
+        assert queries.artefact_for(run.pk, "throughput.svg", viewer) is None
+    assert queries.my_submissions(alice).rows == ()
+    assert queries.visible_run(run.pk, organiser) is not None
+    assert queries.own_submission(submission.pk, organiser) is not None
+
+
+def test_only_the_owner_and_organisers_get_a_submission_to_change(
+    alice: User, bob: User, organiser: User
+) -> None:
+    submission = enter(alice)
+    assert queries.own_submission(submission.pk, alice) == submission
+    assert queries.own_submission(submission.pk, organiser) == submission
+    assert queries.own_submission(submission.pk, bob) is None
+    assert queries.own_submission(submission.pk, AnonymousUser()) is None
+    assert queries.own_submission(10**9, alice) is None
+
+
+def test_a_ranked_run_tells_its_place(alice: User, bob: User, track: Track) -> None:
+    first = ranked(track, enter(alice), ratio=0.5)
+    second = ranked(track, enter(bob, 1), ratio=0.501)
+    assert [str(place) for place in queries.ranking_status(first).places] == [
+        "1-2 on Preliminary 1"
+    ]
+    assert queries.ranking_status(second).places[0].high == 2
+    assert queries.ranking_status(timed(enter(alice, 5))).why_not == ("it has not finished yet",)
+
+
+def test_announcements_appear_when_they_are_published(django_assert_num_queries: Any) -> None:
+    now = timezone.now()
+    Announcement.objects.create(title="draft", body="")
+    Announcement.objects.create(title="later", body="", published_at=now + timedelta(hours=1))
+    Announcement.objects.create(title="old", body="", published_at=now - timedelta(hours=2))
+    Announcement.objects.create(title="new", body="", published_at=now - timedelta(hours=1))
+    with django_assert_num_queries(1):
+        assert [news.title for news in queries.announcements()] == ["new", "old"]
+
+
+def test_the_home_page_shows_the_best_of_each_board(alice: User, track: Track) -> None:
+    ranked(track, enter(alice))
+    boards = queries.home_boards(top=3)
+    assert [board.board.slug for board in boards] == ["preliminary1", "preliminary2"]
+    assert [len(board.rows) for board in boards] == [1, 0]
+
+
+def test_the_queue_is_red_when_nobody_takes_what_waits(
+    alice: User, machine: Machine, django_assert_num_queries: Any
+) -> None:
+    enter(alice)
+    with django_assert_num_queries(3):
+        status = queries.system_status()
+    assert (status.waiting, status.active, status.stalled) == (3, 0, False)
+    Run.objects.update(created_at=timezone.now() - timedelta(minutes=5))
+    status = queries.system_status()
+    assert status.stalled
+    assert status.oldest_wait_seconds > 290
+    assert [found.lost for found in status.machines] == [True]
+    services.machine_alive(machine, busy=True)
+    assert not queries.system_status().stalled
+    Machine.objects.update(last_busy=None, last_seen=None)
+    assert claims.claim(Slot(machine, 0)) is not None
+    status = queries.system_status()
+    assert (status.active, status.stalled) == (1, False)
+    assert [found.lost for found in status.machines] == [False]

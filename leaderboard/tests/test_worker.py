@@ -1,0 +1,245 @@
+"""The worker with an `execute` of the test's own: who runs what when, and what becomes of it."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.core.exceptions import PermissionDenied
+from django.db import OperationalError
+from django.utils import timezone
+
+from leaderboard import claims, services
+from leaderboard.claims import Beat, Slot
+from leaderboard.models import Machine, Run, State
+from leaderboard.tests.conftest import enter
+from leaderboard.tests.reports import make_report
+from leaderboard.tests.test_record import timed
+from leaderboard.worker import SlotTakenError, Worker, hold_slot, make_job
+from runner.contract import Cancelled, Job, Progress, RunReport, Verdict
+
+pytestmark = pytest.mark.django_db
+PROGRESS = Progress(1, 3, "candidate", "populate", 0.25)
+
+
+@dataclass
+class Scripted:
+    """An execute that keeps the contract: it beats, stops when told to, and reports what the test wants."""
+
+    verdict: Verdict = Verdict.PASSED
+    during: Callable[[Job], None] = lambda _job: None
+    jobs: list[Job] = field(default_factory=list)
+
+    def __call__(self, job: Job, beat: Callable[[Progress], bool]) -> RunReport:
+        self.jobs.append(job)
+        if not beat(PROGRESS):
+            raise Cancelled
+        self.during(job)
+        if not beat(PROGRESS):
+            raise Cancelled
+        run = Run.objects.get(pk=job.run_id)
+        run.attempt = job.attempt
+        return make_report(run, verdict=self.verdict, reason="as scripted")
+
+
+def worker(machine: Machine, execute: Scripted, number: int = 0) -> Worker:
+    return Worker(Slot(machine, number), execute, beat_seconds=0.0)
+
+
+def test_the_queue_is_worked_off_in_order(alice: User, bob: User, machine: Machine) -> None:
+    first, second = enter(alice), enter(bob, 1)
+    Run.objects.filter(submission=second).update(priority=-1)
+    script = Scripted()
+    assert worker(machine, script).drain() == 6
+    wanted = [*second.runs.order_by("id"), *first.runs.order_by("id")]
+    assert [job.run_id for job in script.jobs] == [run.pk for run in wanted]
+    assert set(Run.objects.values_list("state", "verdict", "attempt")) == {("done", "passed", 1)}
+    machine.refresh_from_db()
+    assert machine.last_busy is not None
+
+
+def test_a_job_says_all_that_the_runner_needs(alice: User, machine: Machine) -> None:
+    enter(alice, configuration="rw")
+    run = claims.claim(Slot(machine, 0))
+    assert run is not None
+    job = make_job(run)
+    assert Job.from_json(job.to_json()) == job
+    assert (job.run_id, job.attempt, job.configuration) == (run.pk, 1, "rw")
+    assert job.seeds == tuple(run.seeds)
+    assert job.require_level == "full"
+    assert not job.trusted
+
+
+def test_a_heartbeat_shows_where_the_run_is(alice: User, machine: Machine) -> None:
+    enter(alice)
+    seen: list[Any] = []
+
+    def look(job: Job) -> None:
+        seen.append(
+            Run.objects.values_list("state", "progress", "progress_note").get(pk=job.run_id)
+        )
+
+    worker(machine, Scripted(during=look)).run_one()
+    assert seen == [("running", 0.25, "session 1 of 3: candidate, populate")]
+
+
+def test_a_running_run_is_cancelled_at_the_next_heartbeat(
+    alice: User, bob: User, machine: Machine
+) -> None:
+    submission = enter(alice)
+
+    def ask(job: Job) -> None:
+        run = Run.objects.select_related("submission").get(pk=job.run_id)
+        with pytest.raises(PermissionDenied):
+            services.cancel(run, by=bob)
+        assert services.cancel(run, by=alice)
+
+    assert worker(machine, Scripted(during=ask)).run_one()
+    run = submission.runs.order_by("id")[0]
+    assert (run.state, run.verdict) == (State.CANCELLED, "")
+    assert run.finished_at is not None
+    assert not services.cancel(run, by=alice)
+
+
+def test_a_waiting_run_is_cancelled_at_once(alice: User, machine: Machine) -> None:
+    submission = enter(alice)
+    run = timed(submission)
+    assert services.cancel(run, by=alice)
+    script = Scripted()
+    assert worker(machine, script).drain() == 2
+    assert run.pk not in {job.run_id for job in script.jobs}
+
+
+def test_a_worker_that_lost_its_lease_throws_its_result_away(alice: User, machine: Machine) -> None:
+    enter(alice)
+
+    def lose(job: Job) -> None:
+        Run.objects.filter(pk=job.run_id).update(lease_until=timezone.now() - timedelta(seconds=1))
+        assert services.sweep().requeued == (job.run_id,)
+
+    script = Scripted(during=lose)
+    assert worker(machine, script).run_one()
+    run = Run.objects.get(pk=script.jobs[0].run_id)
+    assert (run.state, run.attempt) == (State.QUEUED, 1)
+    assert run.not_before is not None
+    assert run.not_before > timezone.now()
+
+
+def test_a_run_is_given_up_after_three_attempts_and_says_why(alice: User, machine: Machine) -> None:
+    enter(alice)
+    run = Run.objects.order_by("id")[0]
+    for attempt in (1, 2, 3):
+        Run.objects.filter(pk=run.pk).update(not_before=None)
+        claimed = claims.claim(Slot(machine, 0))
+        assert claimed is not None
+        assert (claimed.pk, claimed.attempt) == (run.pk, attempt)
+        Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+        swept = services.sweep()
+        assert (swept.requeued, swept.given_up) == (
+            ((run.pk,), ()) if attempt < 3 else ((), (run.pk,))
+        )
+    run.refresh_from_db()
+    assert (run.state, run.verdict) == (State.DONE, "infrastructure")
+    assert "bench1, slot 0 was lost" in run.reason
+    assert "attempt 3 of 3" in run.reason
+    assert "not to blame" in run.reason
+    assert services.sweep() == services.Swept((), (), ())
+
+
+def test_a_cancelled_run_whose_worker_died_is_not_tried_again(
+    alice: User, machine: Machine
+) -> None:
+    enter(alice)
+    run = claims.claim(Slot(machine, 0))
+    assert run is not None
+    services.cancel(run, by=alice)
+    Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert services.sweep().cancelled == (run.pk,)
+
+
+def test_a_fault_of_the_machine_is_tried_again_and_then_told(alice: User, machine: Machine) -> None:
+    enter(alice)
+    run = Run.objects.order_by("id")[0]
+    script = Scripted(verdict=Verdict.INFRASTRUCTURE)
+    for _ in range(3):
+        Run.objects.exclude(pk=run.pk).update(not_before=timezone.now() + timedelta(hours=1))
+        Run.objects.filter(pk=run.pk).update(not_before=None)
+        assert worker(machine, script).run_one()
+    run.refresh_from_db()
+    assert (run.attempt, run.verdict, run.reason) == (3, "infrastructure", "as scripted")
+
+
+def test_a_runner_that_raises_does_not_stop_the_queue(
+    transactional_db: None, alice: User, machine: Machine
+) -> None:
+    submission = enter(alice)
+
+    def fail_once(job: Job) -> None:
+        if job.run_id == submission.runs.order_by("id")[0].pk:
+            message = "no space left"
+            raise OSError(message)
+
+    assert worker(machine, Scripted(during=fail_once)).drain() == 3
+    states = list(submission.runs.order_by("id").values_list("state", flat=True))
+    assert states == ["queued", "done", "done"]
+
+
+def test_a_worker_told_to_stop_gives_its_run_back(alice: User, machine: Machine) -> None:
+    enter(alice)
+    script = Scripted()
+    at_work = worker(machine, script)
+    script.during = lambda _job: at_work.stop()
+    assert at_work.run_one()
+    assert not at_work.run_one()
+    run = Run.objects.get(pk=script.jobs[0].run_id)
+    assert (run.state, run.attempt) == (State.QUEUED, 1)
+
+
+def test_a_database_that_is_away_for_a_moment_stops_no_run(
+    transactional_db: None, alice: User, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(alice)
+    heard = claims.beat
+
+    def deaf_once(*arguments: Any) -> Beat:
+        monkeypatch.setattr(claims, "beat", heard)
+        raise OperationalError
+
+    monkeypatch.setattr(claims, "beat", deaf_once)
+    script = Scripted()
+    assert worker(machine, script).run_one()
+    assert Run.objects.get(pk=script.jobs[0].run_id).verdict == "passed"
+
+
+def test_a_new_process_takes_back_what_the_dead_one_had(alice: User, machine: Machine) -> None:
+    enter(alice)
+    left = claims.claim(Slot(machine, 0))
+    elsewhere = claims.claim(Slot(machine, 1))
+    assert left is not None
+    assert elsewhere is not None
+    assert worker(machine, Scripted()).take_back() == [left.pk]
+    left.refresh_from_db()
+    elsewhere.refresh_from_db()
+    assert (left.state, elsewhere.state) == (State.QUEUED, State.CLAIMED)
+
+
+def test_a_slot_runs_one_thing_at_a_time(alice: User, machine: Machine) -> None:
+    enter(alice)
+    assert claims.claim(Slot(machine, 0)) is not None
+    assert claims.claim(Slot(machine, 0)) is None
+    assert claims.claim(Slot(machine, 1)) is not None
+
+
+def test_a_slot_belongs_to_one_process() -> None:
+    with hold_slot(800):
+        with (
+            pytest.raises(SlotTakenError, match="slot 800 is worked on by another process"),
+            hold_slot(800),
+        ):
+            pytest.fail("the slot was given twice")
+        with hold_slot(801):
+            pass
+    with hold_slot(800):
+        pass
