@@ -16,7 +16,7 @@
 enum { kFreezeTimeoutUs = 2000000 };
 
 static void add(struct facts* facts, enum mechanism mechanism) {
-  facts->mechanisms |= 1u << mechanism;
+  facts->mechanisms |= mechanism_bit(mechanism);
 }
 
 /* Keeps the first reason why something is missing. */
@@ -127,7 +127,8 @@ static void set_up_cpuset(struct cgroups* cgroups, const struct options* options
   }
   bool ready = false;
   if (make(cgroups, HIERARCHY_CPUSET, facts)) {
-    /* A v1 cpuset is born empty: memory nodes are copied from the root before a process may enter. */
+    /* A v1 cpuset is born empty: memory nodes are copied from the root before a process may enter.
+     */
     int directory = cgroups->groups[HIERARCHY_CPUSET].directory;
     char nodes[256];
     ready = read_file_at(directory, "../cpuset.mems", nodes, sizeof nodes) > 0 &&
@@ -188,11 +189,11 @@ void cgroup_create(struct cgroups* cgroups, const struct options* options, struc
   cgroups->cpuset = cgroups->cpu_time = cgroups->freezer = -1;
   snprintf(cgroups->name, sizeof cgroups->name, "keydrome-slot-%d", options->slot);
   facts->backend = "none";
-  if (options->without & WITHOUT_CGROUP) {
+  if (options_without(options, WITHOUT_CGROUP)) {
     return;
   }
   cgroup_find_mounts(cgroups);
-  if (options->without & WITHOUT_UNIFIED) {
+  if (options_without(options, WITHOUT_UNIFIED)) {
     cgroups->groups[HIERARCHY_UNIFIED].mount[0] = '\0';
   }
   make(cgroups, HIERARCHY_MEMORY, facts);
@@ -217,8 +218,8 @@ void cgroup_enter(const struct cgroups* cgroups) {
     if (directory < 0) {
       continue;
     }
-    /* A thread that moves itself alone takes no lock that waits for all processors: cgroup.procs, or moving the child
-     * from outside, costs some milliseconds instead of microseconds. */
+    /* A thread that moves itself alone takes no lock that waits for all processors: cgroup.procs,
+     * or moving the child from outside, costs some milliseconds instead of microseconds. */
     int error = write_file_at(directory, "tasks", "0");
     if (error) {
       errno = error;
@@ -239,7 +240,8 @@ static bool is_frozen_v2(const struct cgroups* cgroups, bool frozen) {
          now_frozen == (frozen ? 1 : 0);
 }
 
-/* Waits until the state is reached: v2 raises POLLPRI on its events file, v1 has to be asked again. */
+/* Waits until the state is reached: v2 raises POLLPRI on its events file, v1 has to be asked again.
+ */
 static int wait_until_frozen(const struct cgroups* cgroups, bool frozen) {
   const uint64_t deadline = now_us() + kFreezeTimeoutUs;
   struct pollfd events = {.fd = -1, .events = POLLPRI};
@@ -247,8 +249,8 @@ static int wait_until_frozen(const struct cgroups* cgroups, bool frozen) {
     events.fd = openat(cgroups->freezer, "cgroup.events", O_RDONLY | O_CLOEXEC);
   }
   int error = 0;
-  while (!(cgroups->freezer_is_v2 ? is_frozen_v2(cgroups, frozen)
-                                  : is_frozen_v1(cgroups, frozen))) {
+  while (
+      !(cgroups->freezer_is_v2 ? is_frozen_v2(cgroups, frozen) : is_frozen_v1(cgroups, frozen))) {
     if (now_us() > deadline) {
       error = ETIMEDOUT;
       break;

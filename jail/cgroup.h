@@ -1,8 +1,9 @@
 /* Control groups: limits, CPU time, freezing and killing of the whole tree.
  *
- * One group per slot and hierarchy, directly below the mount point: keydrome-slot-N. Where the limits live is found
- * out: "hybrid" (v1 controllers plus the core files of a v2 hierarchy), "v1", "v2" (all controllers in v2; not tested
- * on real machines yet) or "none". Whatever cannot be had is left out and shows in the facts. */
+ * One group per slot and hierarchy, directly below the mount point: keydrome-slot-N. Where the
+ * limits live is found out: "hybrid" (v1 controllers plus the core files of a v2 hierarchy), "v1",
+ * "v2" (all controllers in v2; not tested on real machines yet) or "none". Whatever cannot be had
+ * is left out and shows in the facts. */
 #ifndef KEYDROME_JAIL_CGROUP_H_
 #define KEYDROME_JAIL_CGROUP_H_
 
@@ -32,8 +33,8 @@ struct group {
 struct cgroups {
   struct group groups[HIERARCHY_COUNT];
   char name[32];
-  int lock;         /* the hierarchy whose group holds the slot; -1 without cgroups */
-  int memory;       /* the directories whose files are used, each one of the above or -1 */
+  int lock;   /* the hierarchy whose group holds the slot; -1 without cgroups */
+  int memory; /* the directories whose files are used, each one of the above or -1 */
   int pids;
   int cpuset;
   int cpu_time;
@@ -44,8 +45,9 @@ struct cgroups {
   bool has_kill;
 };
 
-/* Claims the slot, kills and removes what an earlier jail of the same slot left behind, makes the groups, sets the
- * limits and adds what holds to `facts`. Ends the process if the slot is in use. */
+/* Claims the slot, kills and removes what an earlier jail of the same slot left behind, makes the
+ * groups, sets the limits and adds what holds to `facts`. Ends the process if the slot is in use.
+ */
 void cgroup_create(struct cgroups* cgroups, const struct options* options, struct facts* facts);
 
 /* The v2 group in which the child is to be born (clone3), or -1. */
@@ -54,10 +56,12 @@ int cgroup_birthplace(const struct cgroups* cgroups);
 /* Moves the calling process, which must have one thread, into all v1 groups. Ends it on failure. */
 void cgroup_enter(const struct cgroups* cgroups);
 
-/* Stops or continues all threads and returns when that is true. 0 or an errno; ETIMEDOUT after two seconds. */
+/* Stops or continues all threads and returns when that is true. 0 or an errno; ETIMEDOUT after two
+ * seconds. */
 int cgroup_freeze(const struct cgroups* cgroups, bool frozen);
 
-/* Sends SIGKILL to everything inside, frozen or not; also through `init`, whose death empties the PID namespace. */
+/* Sends SIGKILL to everything inside, frozen or not; also through `init`, whose death empties the
+ * PID namespace. */
 void cgroup_kill(const struct cgroups* cgroups, int init_pidfd);
 
 /* Fills in the usage of the tree; what is unknown becomes UINT64_MAX. */
@@ -66,8 +70,8 @@ void cgroup_usage(const struct cgroups* cgroups, struct keydrome_jail_reply* usa
 /* Processes that the kernel killed because the memory limit was reached. */
 uint64_t cgroup_oom_kills(const struct cgroups* cgroups);
 
-/* Removes the groups, which must be empty but for processes that are just dying, and frees the slot. False, with a
- * message on stderr, if a group could not be removed within five seconds. */
+/* Removes the groups, which must be empty but for processes that are just dying, and frees the
+ * slot. False, with a message on stderr, if a group could not be removed within five seconds. */
 bool cgroup_remove(const struct cgroups* cgroups);
 
 #endif

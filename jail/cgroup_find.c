@@ -30,7 +30,8 @@ static bool has_word(const char* list, const char* word) {
   return false;
 }
 
-/* Takes one line of mountinfo: ID PARENT DEVICE ROOT MOUNT OPTIONS... - TYPE SOURCE SUPER-OPTIONS. */
+/* Takes one line of mountinfo: ID PARENT DEVICE ROOT MOUNT OPTIONS... - TYPE SOURCE SUPER-OPTIONS.
+ */
 static void take_mount(struct cgroups* cgroups, const char* line) {
   const char* separator = strstr(line, " - ");
   char mount[kMaxMountPath];
@@ -74,22 +75,26 @@ static void kill_members(int directory) {
   if (!file) {
     return;
   }
-  for (int process; fscanf(file, "%d", &process) == 1;) {
+  char line[32];
+  while (fgets(line, sizeof line, file)) {
+    long process = strtol(line, NULL, 10);
     if (process > 1) {
-      kill(process, SIGKILL);
+      kill((pid_t)process, SIGKILL);
     }
   }
   fclose(file);
 }
 
-/* Kills what runs in any left-over group of this slot, frozen or not; cgroup_drop then waits until it is gone. All
- * hierarchies at once, since what one of them holds frozen does not die in another. */
+/* Kills what runs in any left-over group of this slot, frozen or not; cgroup_drop then waits until
+ * it is gone. All hierarchies at once, since what one of them holds frozen does not die in another.
+ */
 static void sweep(const struct cgroups* cgroups) {
   for (int i = 0; i < HIERARCHY_COUNT; i++) {
     const struct group* group = &cgroups->groups[i];
     char path[kPathCapacity];
     group_path(cgroups, (enum hierarchy)i, path);
-    /* Not a group that is new: nothing is in there, and once killed, a group kills whoever is born into it. */
+    /* Not a group that is new: nothing is in there, and once killed, a group kills whoever is born
+     * into it. */
     bool left_over = group->mount[0] && group->directory < 0;
     int directory = left_over ? open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC) : -1;
     if (directory < 0) {
@@ -107,7 +112,8 @@ static void sweep(const struct cgroups* cgroups) {
 bool cgroup_drop(const struct cgroups* cgroups, enum hierarchy hierarchy) {
   char path[kPathCapacity];
   group_path(cgroups, hierarchy, path);
-  /* The kernel gives no event for the moment when the last dying thread has left a v1 group, so this polls. */
+  /* The kernel gives no event for the moment when the last dying thread has left a v1 group, so
+   * this polls. */
   const struct timespec pause = {.tv_nsec = 2000000};
   for (int attempt = 0; attempt < kDrainAttempts; attempt++) {
     if (rmdir(path) == 0 || errno == ENOENT) {
@@ -121,8 +127,8 @@ bool cgroup_drop(const struct cgroups* cgroups, enum hierarchy hierarchy) {
   return false;
 }
 
-/* The slot's lock is a lock on the directory. Someone may remove it between our open and our lock; then the name no
- * longer leads to what we hold. */
+/* The slot's lock is a lock on the directory. Someone may remove it between our open and our lock;
+ * then the name no longer leads to what we hold. */
 static bool still_there(int directory, const char* path) {
   struct stat held;
   struct stat named;

@@ -20,7 +20,8 @@
 
 static const char kHostName[] = "jail";
 
-/* Standard input becomes the host's /dev/null; of the rest only what is passed survives the exec. */
+/* Standard input becomes the host's /dev/null; of the rest only what is passed survives the exec.
+ */
 static void set_up_descriptors(const struct options* options) {
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
   if (null < 0 || dup2(null, STDIN_FILENO) < 0) {
@@ -36,7 +37,8 @@ static void set_up_descriptors(const struct options* options) {
   }
 }
 
-/* Opens the program as a descriptor whose number the program itself can never get: see seccomp.h. */
+/* Opens the program as a descriptor whose number the program itself can never get: see seccomp.h.
+ */
 static void open_program(const struct options* options) {
   int program = open(options->program[0], O_PATH | O_CLOEXEC);
   if (program < 0) {
@@ -62,7 +64,7 @@ static _Noreturn void run_program(const struct options* options) {
   char* environment[] = {"PATH=/bin", "LC_ALL=C", NULL};
   reset_signals();
   limits_apply(options);
-  if (!(options->without & WITHOUT_SECCOMP)) {
+  if (!options_without(options, WITHOUT_SECCOMP)) {
     seccomp_enforce();
   }
   if (options->check) {
@@ -77,7 +79,8 @@ static uint64_t cpu_time_us(const struct rusage* usage) {
          (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
-/* Reaps until nothing is left. What is still alive when the program ends has outlived it: killed and counted. */
+/* Reaps until nothing is left. What is still alive when the program ends has outlived it: killed
+ * and counted. */
 static _Noreturn void reap(pid_t program, int report_fd) {
   struct report report = {.kind = REPORT_ENDED};
   bool ended = false;
@@ -104,8 +107,8 @@ static _Noreturn void reap(pid_t program, int report_fd) {
   _exit(0);
 }
 
-/* Dies with the parent. The kernel forgets this setting when the user changes, hence it is made after that; a parent
- * that died before shows as end of file. */
+/* Dies with the parent. The kernel forgets this setting when the user changes, hence it is made
+ * after that; a parent that died before shows as end of file. */
 static void tie_to_parent(int pipe) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) {
     die_errno("PR_SET_PDEATHSIG");
@@ -121,7 +124,8 @@ void child_run(const struct options* options, const struct cgroups* cgroups,
   util_set_report_fd(pipes->report);
   tie_to_parent(pipes->parent);
   cgroup_enter(cgroups);
-  /* If memory of the whole machine runs out, the jailed die first. A pity if it cannot be had, not a hole. */
+  /* If memory of the whole machine runs out, the jailed die first. A pity if it cannot be had, not
+   * a hole. */
   write_file_at(AT_FDCWD, "/proc/self/oom_score_adj", "1000");
   set_up_descriptors(options);
   mounts_enter(options);
@@ -145,7 +149,8 @@ void child_run(const struct options* options, const struct cgroups* cgroups,
   if (program == 0) {
     run_program(options);
   }
-  /* Keeps nothing that belongs to the program: its peers must see end of file when it closes or dies. */
+  /* Keeps nothing that belongs to the program: its peers must see end of file when it closes or
+   * dies. */
   dup2(pipes->report, STDIN_FILENO);
   util_set_report_fd(STDIN_FILENO);
   syscall(SYS_close_range, 1u, ~0u, 0u);

@@ -11,8 +11,8 @@ struct child_pipes {
   int parent; /* nothing is ever sent; end of file: the parent is dead */
 };
 
-/* Runs in the new namespaces as process 1. Enters the limits, sets up the inside, drops all privileges, starts the
- * program as process 2, and reaps until nothing is left. Never returns. */
+/* Runs in the new namespaces as process 1. Enters the limits, sets up the inside, drops all
+ * privileges, starts the program as process 2, and reaps until nothing is left. Never returns. */
 _Noreturn void child_run(const struct options* options, const struct cgroups* cgroups,
                          const struct child_pipes* pipes);
 

@@ -1,4 +1,5 @@
-/* What the jail is made of, and what is missing on this machine: decides the level that results carry. */
+/* What the jail is made of, and what is missing on this machine: decides the level that results
+ * carry. */
 #ifndef KEYDROME_JAIL_FACTS_H_
 #define KEYDROME_JAIL_FACTS_H_
 
@@ -25,15 +26,21 @@ enum mechanism {
 
 enum level { LEVEL_NONE, LEVEL_WEAK, LEVEL_FULL };
 
-/* Sets of mechanisms are bit masks: 1u << mechanism. */
+/* Sets of mechanisms are bit masks of these. */
+static inline uint32_t mechanism_bit(enum mechanism mechanism) {
+  return UINT32_C(1) << (uint32_t)mechanism;
+}
+
 struct facts {
-  uint32_t mechanisms;   /* in force, or about to be: a failure later ends the jail, it does not weaken it */
-  const char* backend;   /* "hybrid", "v1", "v2" or "none": where the cgroup limits come from */
-  char note[256];        /* why something is missing, for people; may be empty */
+  uint32_t mechanisms; /* in force, or about to be: a failure later ends the jail, it does not
+                          weaken it */
+  const char* backend; /* "hybrid", "v1", "v2" or "none": where the cgroup limits come from */
+  char note[256];      /* why something is missing, for people; may be empty */
 };
 
-/* The level that a set of mechanisms amounts to. Full: all limits hold and CPU time is known; weak: isolated, but
- * limited by rlimits and deadlines only; none: something of the isolation itself is left out. */
+/* The level that a set of mechanisms amounts to. Full: all limits hold and CPU time is known; weak:
+ * isolated, but limited by rlimits and deadlines only; none: something of the isolation itself is
+ * left out. */
 enum level facts_level(uint32_t mechanisms);
 
 const char* mechanism_name(enum mechanism mechanism);
@@ -42,7 +49,8 @@ const char* level_name(enum level level);
 /* Writes the names in `mechanisms`, separated by commas, into `text`; empty for none. */
 void facts_list(uint32_t mechanisms, char* text, uint32_t capacity);
 
-/* Mechanisms that a complete jail has and `facts` lacks. The cpuset counts only if processors were asked for. */
+/* Mechanisms that a complete jail has and `facts` lacks. The cpuset counts only if processors were
+ * asked for. */
 uint32_t facts_missing(const struct facts* facts, bool wants_cpuset);
 
 #endif

@@ -12,7 +12,8 @@
 #include "jail/seccomp.h"
 #include "jail/util.h"
 
-/* Sets soft and hard limit, or leaves a hard limit that is already lower (it could not be raised anyway). */
+/* Sets soft and hard limit, or leaves a hard limit that is already lower (it could not be raised
+ * anyway). */
 static void set_limit(__rlimit_resource_t resource, const char* name, rlim_t value) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) < 0) {
@@ -28,8 +29,8 @@ static void set_limit(__rlimit_resource_t resource, const char* name, rlim_t val
 }
 
 void limits_apply(const struct options* options) {
-  /* 1, not 0: the kernel pipes core dumps to a handler program whatever the limit, except when it is 1; and a core file
-   * of one byte is never written. */
+  /* 1, not 0: the kernel pipes core dumps to a handler program whatever the limit, except when it
+   * is 1; and a core file of one byte is never written. */
   set_limit(RLIMIT_CORE, "CORE", 1);
   set_limit(RLIMIT_MEMLOCK, "MEMLOCK", 0);
   set_limit(RLIMIT_MSGQUEUE, "MSGQUEUE", 0);
@@ -39,11 +40,12 @@ void limits_apply(const struct options* options) {
   set_limit(RLIMIT_FSIZE, "FSIZE", options->file_bytes);
   set_limit(RLIMIT_STACK, "STACK", options->stack_bytes);
   set_limit(RLIMIT_NOFILE, "NOFILE", options->open_files);
-  /* Counted per user; the init of the jail is one of them. The pids cgroup limits the same, where there is one. */
+  /* Counted per user; the init of the jail is one of them. The pids cgroup limits the same, where
+   * there is one. */
   set_limit(RLIMIT_NPROC, "NPROC", options->processes + 1);
   if (options->cpu_seconds) {
-    /* The jail itself watches the CPU time where cgroups tell it. The kernel counts this limit in ticks, which can run
-     * ahead, so that it gets a second more. */
+    /* The jail itself watches the CPU time where cgroups tell it. The kernel counts this limit in
+     * ticks, which can run ahead, so that it gets a second more. */
     set_limit(RLIMIT_CPU, "CPU", options->cpu_seconds + 1);
   }
 }
@@ -55,7 +57,8 @@ void limits_raise_open_files(void) {
     die_errno("getrlimit NOFILE");
   }
   if (limit.rlim_max < kNeeded) {
-    die("the jail itself must be allowed to open %d files, not %llu: raise the hard limit (ulimit -Hn)",
+    die("the jail itself must be allowed to open %d files, not %llu: raise the hard limit (ulimit "
+        "-Hn)",
         kNeeded, (unsigned long long)limit.rlim_max);
   }
   limit.rlim_cur = limit.rlim_max;
@@ -72,9 +75,9 @@ static void drop_capabilities(void) {
       die_errno("cannot drop capability %lu from the bounding set", capability);
     }
   }
-  const unsigned long locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED | SECBIT_NO_SETUID_FIXUP_LOCKED |
-                               SECBIT_KEEP_CAPS_LOCKED | SECBIT_NO_CAP_AMBIENT_RAISE |
-                               SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
+  const unsigned long locked = SECBIT_NOROOT | SECBIT_NOROOT_LOCKED |
+                               SECBIT_NO_SETUID_FIXUP_LOCKED | SECBIT_KEEP_CAPS_LOCKED |
+                               SECBIT_NO_CAP_AMBIENT_RAISE | SECBIT_NO_CAP_AMBIENT_RAISE_LOCKED;
   if (prctl(PR_SET_SECUREBITS, locked, 0, 0, 0) < 0) {
     die_errno("cannot lock the secure bits");
   }

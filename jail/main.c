@@ -1,11 +1,12 @@
 /* jail: runs one untrusted program.
  *
- * Order of steps: read the options; claim the slot and make the cgroups (cgroup.c); refuse if the machine gives less
- * than is required; start a child in new namespaces (supervise.c), which builds the inside and drops every privilege
- * (child.c, mounts.c, limits.c, seccomp.c) while the parent puts it under its limits; watch; kill; write the meta lines.
+ * Order of steps: read the options; claim the slot and make the cgroups (cgroup.c); refuse if the
+ * machine gives less than is required; start a child in new namespaces (supervise.c), which builds
+ * the inside and drops every privilege (child.c, mounts.c, limits.c, seccomp.c) while the parent
+ * puts it under its limits; watch; kill; write the meta lines.
  *
- * Nothing outside ever opens a path of the inside once the program runs, and no result is read from there: results come
- * over descriptors that the caller passed in. */
+ * Nothing outside ever opens a path of the inside once the program runs, and no result is read from
+ * there: results come over descriptors that the caller passed in. */
 #include <stdio.h>
 #include <unistd.h>
 
@@ -14,29 +15,38 @@
 #include "jail/supervise.h"
 #include "jail/util.h"
 
-/* Mechanisms that do not depend on the machine: a failure to set one up ends the jail with an error. */
+/* Mechanisms that do not depend on the machine: a failure to set one up ends the jail with an
+ * error. */
 static uint32_t certain_mechanisms(const struct options* options) {
-  uint32_t certain = 1u << MECHANISM_NAMESPACES | 1u << MECHANISM_ROOT | 1u << MECHANISM_UID |
-                     1u << MECHANISM_CAPABILITIES | 1u << MECHANISM_NO_NEW_PRIVS |
-                     1u << MECHANISM_RLIMITS;
-  if (!(options->without & WITHOUT_SECCOMP)) {
-    certain |= 1u << MECHANISM_SECCOMP;
+  static const enum mechanism always[] = {MECHANISM_NAMESPACES,   MECHANISM_ROOT,
+                                          MECHANISM_UID,          MECHANISM_CAPABILITIES,
+                                          MECHANISM_NO_NEW_PRIVS, MECHANISM_RLIMITS};
+  uint32_t certain = 0;
+  for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
+    certain |= mechanism_bit(always[i]);
   }
-  if (!(options->without & WITHOUT_NOSYMFOLLOW) && mounts_nosymfollow_works()) {
-    certain |= 1u << MECHANISM_NOSYMFOLLOW;
+  if (!options_without(options, WITHOUT_SECCOMP)) {
+    certain |= mechanism_bit(MECHANISM_SECCOMP);
+  }
+  if (!options_without(options, WITHOUT_NOSYMFOLLOW) && mounts_nosymfollow_works()) {
+    certain |= mechanism_bit(MECHANISM_NOSYMFOLLOW);
   }
   return certain;
 }
 
-/* The level that was reached, when it is not enough. */
+/* Says which level was reached, when it is not enough. */
 static void refuse(const struct options* options, const struct facts* facts) {
   char missing[256];
+  char message[1024];
   facts_list(facts_missing(facts, options->cpus != NULL), missing, sizeof missing);
-  dprintf(STDERR_FILENO,
-          "jail: refused: level %s is required, this machine gives %s; missing: %s%s%s\n"
-          "jail: see jail --check; --require weak or none accepts less\n",
-          level_name(options->require), level_name(facts_level(facts->mechanisms)), missing,
-          facts->note[0] ? "; " : "", facts->note);
+  snprintf(message, sizeof message,
+           "level %s is required, this machine gives %s; missing: %s%s%s; see jail --check",
+           level_name(options->require), level_name(facts_level(facts->mechanisms)), missing,
+           facts->note[0] ? "; " : "", facts->note);
+  dprintf(STDERR_FILENO, "jail: refused: %s\n", message);
+  if (options->meta_fd >= 0) {
+    dprintf(options->meta_fd, "status:refused\nerror:%s\n", message);
+  }
 }
 
 int main(int argc, char** argv) {

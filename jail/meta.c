@@ -12,9 +12,9 @@ bool meta_write_facts(int fd, const struct facts* facts, const struct options* o
   char lines[1024];
   facts_list(facts->mechanisms, mechanisms, sizeof mechanisms);
   facts_list(facts_missing(facts, options->cpus != NULL), missing, sizeof missing);
-  int length = snprintf(lines, sizeof lines, "level:%s\ncgroup:%s\nmechanisms:%s\nmissing:%s\n",
-                        level_name(facts_level(facts->mechanisms)), facts->backend, mechanisms,
-                        missing);
+  int length =
+      snprintf(lines, sizeof lines, "level:%s\ncgroup:%s\nmechanisms:%s\nmissing:%s\n",
+               level_name(facts_level(facts->mechanisms)), facts->backend, mechanisms, missing);
   if (facts->note[0]) {
     length += snprintf(lines + length, sizeof lines - (size_t)length, "note:%s\n", facts->note);
   }

@@ -31,8 +31,7 @@ static const char* const kDevices[] = {"/dev/null", "/dev/zero", "/dev/urandom"}
 bool mounts_nosymfollow_works(void) {
   struct mount_attr attributes = {.attr_set = MOUNT_ATTR_NOSYMFOLLOW};
   /* An unknown attribute is EINVAL; a known one gets as far as the bad descriptor. */
-  return mount_setattr(-1, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0 &&
-         errno == EBADF;
+  return mount_setattr(-1, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0 && errno == EBADF;
 }
 
 static void set_attributes(int tree, uint64_t attributes, const char* what) {
@@ -140,7 +139,8 @@ static void attach(int tree, const char* target, bool is_folder) {
   close(tree);
 }
 
-/* Any folder that every machine has serves as the place of the new root while it is built; in this namespace only. */
+/* Any folder that every machine has serves as the place of the new root while it is built; in this
+ * namespace only. */
 static void enter_empty_root(int root) {
   static const char place[] = "/tmp";
   if (move_mount(root, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) < 0 || chdir(place) < 0) {
@@ -162,10 +162,11 @@ static void leave_old_root(void) {
 }
 
 void mounts_enter(const struct options* options) {
-  const uint64_t root_bytes = 1 << 20;
-  const uint64_t links = mounts_nosymfollow_works() && !(options->without & WITHOUT_NOSYMFOLLOW)
-                             ? MOUNT_ATTR_NOSYMFOLLOW
-                             : 0;
+  const uint64_t root_bytes = 1048576;
+  const uint64_t links =
+      mounts_nosymfollow_works() && !options_without(options, WITHOUT_NOSYMFOLLOW)
+          ? MOUNT_ATTR_NOSYMFOLLOW
+          : 0;
   const uint64_t strict = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
   struct clones clones = {.count = 0};
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {

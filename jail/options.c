@@ -11,7 +11,9 @@
 #include "jail/seccomp.h"
 #include "jail/util.h"
 
-static const uint64_t kMebi = 1u << 20;
+static const uint64_t kMebi = 1048576;
+
+#define kMostBytes UINT64_C(70368744177664) /* 64 TiB: more than any machine has */
 
 /* One line per numeric option: where it goes and what is allowed. */
 struct number {
@@ -22,14 +24,14 @@ struct number {
 };
 
 static const struct number kNumbers[] = {
-    {"tmpfs-bytes", offsetof(struct options, tmpfs_bytes), 0, UINT64_C(1) << 46},
-    {"memory-bytes", offsetof(struct options, memory_bytes), 4 << 20, UINT64_C(1) << 46},
+    {"tmpfs-bytes", offsetof(struct options, tmpfs_bytes), 0, kMostBytes},
+    {"memory-bytes", offsetof(struct options, memory_bytes), 4194304, kMostBytes},
     {"processes", offsetof(struct options, processes), 1, 100000},
     {"wall-ms", offsetof(struct options, wall_ms), 1, UINT64_C(1000) * 86400 * 7},
     {"cpu-seconds", offsetof(struct options, cpu_seconds), 1, 86400 * 7 * 1024},
     {"open-files", offsetof(struct options, open_files), 16, kExecDescriptor},
-    {"file-bytes", offsetof(struct options, file_bytes), 0, UINT64_C(1) << 46},
-    {"stack-bytes", offsetof(struct options, stack_bytes), 64 << 10, UINT64_C(1) << 34},
+    {"file-bytes", offsetof(struct options, file_bytes), 0, kMostBytes},
+    {"stack-bytes", offsetof(struct options, stack_bytes), 65536, UINT64_C(17179869184)},
 };
 
 enum option_code {
@@ -96,11 +98,11 @@ static enum level parse_level(const char* text) {
   die("--require %s: must be full, weak or none", text);
 }
 
-static uint32_t parse_without(const char* text) {
-  static const char* const names[] = {"cgroup", "unified", "seccomp", "nosymfollow"};
-  for (uint32_t i = 0; i < sizeof names / sizeof *names; i++) {
+static enum without parse_without(const char* text) {
+  static const char* const names[WITHOUT_COUNT] = {"cgroup", "unified", "seccomp", "nosymfollow"};
+  for (int i = 0; i < WITHOUT_COUNT; i++) {
     if (strcmp(text, names[i]) == 0) {
-      return 1u << i;
+      return (enum without)i;
     }
   }
   die("--without %s: must be cgroup, unified, seccomp or nosymfollow", text);
@@ -125,7 +127,7 @@ static void parse_bind(struct options* options, char* text) {
 }
 
 static int parse_descriptor(const char* name, const char* text) {
-  int fd = (int)parse_number(name, text, 0, 1 << 20);
+  int fd = (int)parse_number(name, text, 0, 1048576);
   if (fcntl(fd, F_GETFD) < 0) {
     die("--%s %d: is not an open descriptor of this process", name, fd);
   }
@@ -174,7 +176,7 @@ static void parse_one(struct options* options, int code, char* value) {
       util_set_meta_fd(options->meta_fd);
       return;
     case OPTION_WITHOUT:
-      options->without |= parse_without(value);
+      options->without[parse_without(value)] = true;
       return;
     default:
       break;

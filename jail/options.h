@@ -14,12 +14,13 @@ struct bind {
   const char* target; /* absolute, inside; no "..", not "/" */
 };
 
-/* What a test may leave out, to see that the loss is noticed. Bit mask. */
+/* What a test may leave out, to see that the loss is noticed. */
 enum without {
-  WITHOUT_CGROUP = 1,
-  WITHOUT_UNIFIED = 2, /* the cgroup v2 hierarchy of a hybrid machine */
-  WITHOUT_SECCOMP = 4,
-  WITHOUT_NOSYMFOLLOW = 8
+  WITHOUT_CGROUP,
+  WITHOUT_UNIFIED, /* the cgroup v2 hierarchy of a hybrid machine */
+  WITHOUT_SECCOMP,
+  WITHOUT_NOSYMFOLLOW,
+  WITHOUT_COUNT
 };
 
 struct options {
@@ -28,12 +29,12 @@ struct options {
   int slot;
   struct bind binds[kMaxBinds];
   int bind_count;
-  uint64_t tmpfs_bytes;  /* 0: no working directory */
+  uint64_t tmpfs_bytes; /* 0: no working directory */
   uint64_t memory_bytes;
-  uint64_t processes;    /* threads count as processes */
-  const char* cpus;      /* NULL: not pinned */
+  uint64_t processes; /* threads count as processes */
+  const char* cpus;   /* NULL: not pinned */
   uint64_t wall_ms;
-  uint64_t cpu_seconds;  /* 0: only the wall deadline */
+  uint64_t cpu_seconds; /* 0: only the wall deadline */
   uint64_t open_files;
   uint64_t file_bytes;
   uint64_t stack_bytes;
@@ -41,12 +42,16 @@ struct options {
   int pass_fd_count;
   int command_fd; /* -1: none */
   int meta_fd;    /* -1: none */
-  uint32_t without;
+  bool without[WITHOUT_COUNT];
   char** program; /* NULL-terminated; NULL with --check */
 };
 
-/* Parses the command line and checks that the descriptors are open. Ends the process with a message that says what is
- * wrong and what is allowed, or prints the usage for --help. */
+static inline bool options_without(const struct options* options, enum without what) {
+  return options->without[what];
+}
+
+/* Parses the command line and checks that the descriptors are open. Ends the process with a message
+ * that says what is wrong and what is allowed, or prints the usage for --help. */
 void options_parse(struct options* options, int argc, char** argv);
 
 #endif

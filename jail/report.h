@@ -1,5 +1,5 @@
-/* What the child side (init and the program before its exec) tells the jail over a pipe. One write per report, smaller
- * than PIPE_BUF, hence never torn. */
+/* What the child side (init and the program before its exec) tells the jail over a pipe. One write
+ * per report, smaller than PIPE_BUF, hence never torn. */
 #ifndef KEYDROME_JAIL_REPORT_H_
 #define KEYDROME_JAIL_REPORT_H_
 

@@ -13,7 +13,8 @@ void seccomp_enforce(void) {
   const struct sock_fprog program = {.len = sizeof kFilter / sizeof *kFilter,
                                      .filter = (struct sock_filter*)kFilter};
   /* Without SPEC_ALLOW older kernels switch off speculative stores for the whole run. */
-  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) != 0) {
+  if (syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, SECCOMP_FILTER_FLAG_SPEC_ALLOW, &program) !=
+      0) {
     die_errno("cannot load the seccomp filter");
   }
 }

@@ -1,5 +1,6 @@
-/* Build-time program: compiles the system-call policy into the array that jail/seccomp.c loads. Building the filter at
- * every start would cost more than all other steps of the jail together (1.3 of 3.4 ms, measured).
+/* Build-time program: compiles the system-call policy into the array that jail/seccomp.c loads.
+ * Building the filter at every start would cost more than all other steps of the jail together (1.3
+ * of 3.4 ms, measured).
  *
  * usage: seccomp_generate FILE */
 #include <errno.h>
@@ -23,49 +24,182 @@
 #define PR_SET_VMA 0x53564d41
 #endif
 
-/* Allowed whatever the arguments. What is not here returns EPERM and does not kill: a library that probes for a
- * facility must get an answer. Futexes carry no argument rules, since those would cost every contended lock. */
+/* Allowed whatever the arguments. What is not here returns EPERM and does not kill: a library that
+ * probes for a facility must get an answer. Futexes carry no argument rules, since those would cost
+ * every contended lock. */
 static const char* const kAllowed[] = {
     /* memory; executable mappings are closed by the second stage (tighten.h) */
-    "brk", "madvise", "mbind", "membarrier", "memfd_create", "mincore", "mmap", "mprotect",
-    "mremap", "msync", "munmap", "get_mempolicy", "set_mempolicy",
+    "brk",
+    "madvise",
+    "mbind",
+    "membarrier",
+    "memfd_create",
+    "mincore",
+    "mmap",
+    "mprotect",
+    "mremap",
+    "msync",
+    "munmap",
+    "get_mempolicy",
+    "set_mempolicy",
     /* threads, signals, waiting */
-    "alarm", "arch_prctl", "exit", "exit_group", "futex", "futex_waitv", "get_robust_list",
-    "getitimer", "kill", "pause", "restart_syscall", "rseq", "rt_sigaction", "rt_sigpending",
-    "rt_sigprocmask", "rt_sigreturn", "rt_sigsuspend", "rt_sigtimedwait", "sched_get_priority_max",
-    "sched_get_priority_min", "sched_getaffinity", "sched_getparam", "sched_getscheduler",
-    "sched_setaffinity", "sched_yield", "set_robust_list", "set_tid_address", "setitimer",
-    "sigaltstack", "signalfd4", "tgkill", "tkill", "timer_create", "timer_delete",
-    "timer_getoverrun", "timer_gettime", "timer_settime", "timerfd_create", "timerfd_gettime",
-    "timerfd_settime", "wait4", "waitid",
+    "alarm",
+    "arch_prctl",
+    "exit",
+    "exit_group",
+    "futex",
+    "futex_waitv",
+    "get_robust_list",
+    "getitimer",
+    "kill",
+    "pause",
+    "restart_syscall",
+    "rseq",
+    "rt_sigaction",
+    "rt_sigpending",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "rt_sigsuspend",
+    "rt_sigtimedwait",
+    "sched_get_priority_max",
+    "sched_get_priority_min",
+    "sched_getaffinity",
+    "sched_getparam",
+    "sched_getscheduler",
+    "sched_setaffinity",
+    "sched_yield",
+    "set_robust_list",
+    "set_tid_address",
+    "setitimer",
+    "sigaltstack",
+    "signalfd4",
+    "tgkill",
+    "tkill",
+    "timer_create",
+    "timer_delete",
+    "timer_getoverrun",
+    "timer_gettime",
+    "timer_settime",
+    "timerfd_create",
+    "timerfd_gettime",
+    "timerfd_settime",
+    "wait4",
+    "waitid",
     /* time */
-    "clock_getres", "clock_gettime", "clock_nanosleep", "gettimeofday", "nanosleep", "time",
+    "clock_getres",
+    "clock_gettime",
+    "clock_nanosleep",
+    "gettimeofday",
+    "nanosleep",
+    "time",
     "times",
     /* who and where am I */
-    "getcpu", "getcwd", "getegid", "geteuid", "getgid", "getgroups", "getpgid", "getpgrp",
-    "getpid", "getppid", "getpriority", "getrandom", "getresgid", "getresuid", "getrlimit",
-    "getrusage", "getsid", "gettid", "getuid", "sysinfo", "uname",
+    "getcpu",
+    "getcwd",
+    "getegid",
+    "geteuid",
+    "getgid",
+    "getgroups",
+    "getpgid",
+    "getpgrp",
+    "getpid",
+    "getppid",
+    "getpriority",
+    "getrandom",
+    "getresgid",
+    "getresuid",
+    "getrlimit",
+    "getrusage",
+    "getsid",
+    "gettid",
+    "getuid",
+    "sysinfo",
+    "uname",
     /* files: the read-only root and the working directory */
-    "access", "chmod", "close", "close_range", "copy_file_range", "creat", "dup", "dup2", "dup3",
-    "faccessat", "faccessat2", "fadvise64", "fallocate", "fchmod", "fchmodat", "fdatasync", "fstat",
-    "fstatfs", "fsync", "ftruncate", "getdents", "getdents64", "lseek", "lstat", "mkdir", "mkdirat",
-    "newfstatat", "open", "openat", "pread64", "preadv", "preadv2", "pwrite64", "pwritev",
-    "pwritev2", "read", "readlink", "readlinkat", "readv", "rename", "renameat", "renameat2",
-    "rmdir", "sendfile", "stat", "statfs", "statx", "sync_file_range", "truncate", "umask",
-    "unlink", "unlinkat", "write", "writev",
+    "access",
+    "chmod",
+    "close",
+    "close_range",
+    "copy_file_range",
+    "creat",
+    "dup",
+    "dup2",
+    "dup3",
+    "faccessat",
+    "faccessat2",
+    "fadvise64",
+    "fallocate",
+    "fchmod",
+    "fchmodat",
+    "fdatasync",
+    "fstat",
+    "fstatfs",
+    "fsync",
+    "ftruncate",
+    "getdents",
+    "getdents64",
+    "lseek",
+    "lstat",
+    "mkdir",
+    "mkdirat",
+    "newfstatat",
+    "open",
+    "openat",
+    "pread64",
+    "preadv",
+    "preadv2",
+    "pwrite64",
+    "pwritev",
+    "pwritev2",
+    "read",
+    "readlink",
+    "readlinkat",
+    "readv",
+    "rename",
+    "renameat",
+    "renameat2",
+    "rmdir",
+    "sendfile",
+    "stat",
+    "statfs",
+    "statx",
+    "sync_file_range",
+    "truncate",
+    "umask",
+    "unlink",
+    "unlinkat",
+    "write",
+    "writev",
     /* waiting for descriptors, and talking over those that were passed in */
-    "epoll_create1", "epoll_ctl", "epoll_pwait", "epoll_wait", "eventfd2", "pipe", "pipe2", "poll",
-    "ppoll", "pselect6", "recvfrom", "recvmsg", "select", "sendmsg", "sendto", "shutdown",
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_pwait",
+    "epoll_wait",
+    "eventfd2",
+    "pipe",
+    "pipe2",
+    "poll",
+    "ppoll",
+    "pselect6",
+    "recvfrom",
+    "recvmsg",
+    "select",
+    "sendmsg",
+    "sendto",
+    "shutdown",
     /* for the second stage */
-    "landlock_add_rule", "landlock_create_ruleset", "landlock_restrict_self",
+    "landlock_add_rule",
+    "landlock_create_ruleset",
+    "landlock_restrict_self",
 };
 
-/* Not flock and not leases: they lock read-only files that all jails share. Record locks need a writable descriptor. */
-static const int kFcntlCommands[] = {F_DUPFD,  F_DUPFD_CLOEXEC, F_GETFD,  F_SETFD,     F_GETFL,
-                                     F_SETFL,  F_GETLK,         F_SETLK,  F_SETLKW,    F_OFD_GETLK,
-                                     F_OFD_SETLK, F_OFD_SETLKW, F_ADD_SEALS, F_GET_SEALS};
+/* Not flock and not leases: they lock read-only files that all jails share. Record locks need a
+ * writable descriptor. */
+static const int kFcntlCommands[] = {
+    F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD,     F_SETFD,     F_GETFL,      F_SETFL,     F_GETLK,
+    F_SETLK, F_SETLKW,        F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_ADD_SEALS, F_GET_SEALS};
 
-static const int kPrctlOperations[] = {PR_SET_NAME, PR_GET_NAME, PR_GET_DUMPABLE,
+static const int kPrctlOperations[] = {PR_SET_NAME,         PR_GET_NAME,         PR_GET_DUMPABLE,
                                        PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_SET_VMA};
 
 static scmp_filter_ctx filter;
@@ -118,7 +252,8 @@ static void allow_special(void) {
   check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2,
                          SCMP_A0_32(SCMP_CMP_EQ, PR_SET_DUMPABLE), SCMP_A1(SCMP_CMP_EQ, 0)),
         "prctl");
-  /* Further filters, for the second stage; never one with a listener that could answer in the kernel's place. */
+  /* Further filters, for the second stage; never one with a listener that could answer in the
+   * kernel's place. */
   const uint64_t harmless = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG |
                             SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
   check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(seccomp), 2,
@@ -147,8 +282,10 @@ static void build(void) {
 
 static void write_array(FILE* file, int compiled) {
   struct sock_filter instruction;
-  fputs("/* Generated by jail/seccomp_generate.c. */\nstatic const struct sock_filter kFilter[] = {\n",
-        file);
+  fputs(
+      "/* Generated by jail/seccomp_generate.c. */\nstatic const struct sock_filter kFilter[] = "
+      "{\n",
+      file);
   while (read(compiled, &instruction, sizeof instruction) == (ssize_t)sizeof instruction) {
     fprintf(file, "    {0x%02x, %u, %u, 0x%08xu},\n", instruction.code, instruction.jt,
             instruction.jf, instruction.k);
@@ -163,11 +300,17 @@ int main(int argc, char** argv) {
   }
   build();
   int compiled = memfd_create("filter", MFD_CLOEXEC);
-  check(compiled < 0 ? -errno : 0, "memfd");
+  if (compiled < 0) {
+    perror("seccomp_generate: memfd");
+    return 1;
+  }
   check(seccomp_export_bpf(filter, compiled), "export");
   check(lseek(compiled, 0, SEEK_SET) < 0 ? -errno : 0, "lseek");
   FILE* file = fopen(argv[1], "w");
-  check(file ? 0 : -errno, argv[1]);
+  if (!file) {
+    perror(argv[1]);
+    return 1;
+  }
   write_array(file, compiled);
   return fclose(file) == 0 ? 0 : 1;
 }

@@ -19,7 +19,8 @@
 #include "jail/seccomp.h"
 #include "jail/util.h"
 
-/* A killed tree is gone within milliseconds; one that is not hangs in the kernel, and waiting on does not help. */
+/* A killed tree is gone within milliseconds; one that is not hangs in the kernel, and waiting on
+ * does not help. */
 enum { kKillTimeoutUs = 20000000, kCpuCheckUs = 5000 };
 
 enum end_reason { END_BY_ITSELF, END_TIMED_OUT, END_CPU_EXCEEDED, END_KILLED };
@@ -96,8 +97,7 @@ static void clone_child(struct run* run) {
   }
   if (child == 0) {
     close(alive[1]);
-    const struct child_pipes pipes = {.report = move_up(reports[1]),
-                                      .parent = move_up(alive[0])};
+    const struct child_pipes pipes = {.report = move_up(reports[1]), .parent = move_up(alive[0])};
     child_run(run->options, run->cgroups, &pipes);
   }
   run->init = (pid_t)child;
@@ -162,7 +162,8 @@ static bool take_report(struct run* run) {
   return true;
 }
 
-/* Looks at the CPU time when it can have run out at the earliest, which is when all processors were busy since. */
+/* Looks at the CPU time when it can have run out at the earliest, which is when all processors were
+ * busy since. */
 static void check_cpu_time(struct run* run) {
   uint64_t now = now_us();
   if (now < run->cpu_check_us || run->reason != END_BY_ITSELF) {

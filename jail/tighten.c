@@ -89,10 +89,10 @@ static int allow_beneath(int ruleset, const char* path, uint64_t access) {
 
 static int fill(int ruleset, const char* working_directory, uint64_t handled) {
   static const char* const devices[] = {"/dev/null", "/dev/zero", "/dev/urandom"};
-  const uint64_t never =
-      LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR | LANDLOCK_ACCESS_FS_MAKE_BLOCK |
-      LANDLOCK_ACCESS_FS_MAKE_SOCK | LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM |
-      kAccessIoctlDevice;
+  const uint64_t never = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
+                         LANDLOCK_ACCESS_FS_MAKE_BLOCK | LANDLOCK_ACCESS_FS_MAKE_SOCK |
+                         LANDLOCK_ACCESS_FS_MAKE_FIFO | LANDLOCK_ACCESS_FS_MAKE_SYM |
+                         kAccessIoctlDevice;
   if (allow_beneath(ruleset, working_directory, handled & ~never) < 0) {
     return -1;
   }
@@ -105,7 +105,8 @@ static int fill(int ruleset, const char* working_directory, uint64_t handled) {
   return 0;
 }
 
-/* Puts the opening rule in force. Returns its layers, 0 where the kernel has no Landlock, -1 on failure. */
+/* Puts the opening rule in force. Returns its layers, 0 where the kernel has no Landlock, -1 on
+ * failure. */
 static int restrict_opening(const char* working_directory) {
   long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 0) {
@@ -138,8 +139,8 @@ static int restrict_opening(const char* working_directory) {
 #define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
 #define REFUSE_CALL(number) IF_EQUAL((number), 0, 1), REFUSE
 
-/* Everything that the first stage left open only for loading: closed. The rest is the first stage's decision, since the
- * kernel takes the strictest answer of all filters. */
+/* Everything that the first stage left open only for loading: closed. The rest is the first stage's
+ * decision, since the kernel takes the strictest answer of all filters. */
 static int restrict_calls(void) {
   struct sock_filter code[] = {
       LOAD(arch),

@@ -17,7 +17,8 @@ static int report_fd = -1;
 void util_set_meta_fd(int fd) { meta_fd = fd; }
 void util_set_report_fd(int fd) { report_fd = fd; }
 
-/* The child only reports: its stderr belongs to the program, and the parent repeats the message on its own. */
+/* The child only reports: its stderr belongs to the program, and the parent repeats the message on
+ * its own. */
 static _Noreturn void fail(const char* message) {
   if (report_fd >= 0) {
     struct report report = {.kind = REPORT_FAILED};

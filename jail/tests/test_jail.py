@@ -142,7 +142,8 @@ def test_less_than_required_is_refused(jails: Jails, require: str, without: str)
     assert outcome.code == 3
     assert outcome.stdout == "", "the program must not have been started"
     assert f"level {require} is required" in outcome.stderr
-    assert "status" not in outcome.meta
+    assert outcome.meta["status"] == "refused"
+    assert f"level {require} is required" in outcome.meta["error"]
 
 
 def test_cpu_deadline_without_cgroups(jails: Jails) -> None:
@@ -228,7 +229,8 @@ def test_frozen_left_over_is_swept(jails: Jails, backend: list[str]) -> None:
         started.wait_until_running()
         assert ask(ours, b"F")[1] == 0
         started.process.kill()
-        started.process.wait(timeout=30)  # its pipes stay open: what a v1 freezer holds does not die
+        # Its pipes stay open: what a v1 freezer holds does not die.
+        started.process.wait(timeout=30)
     assert jails.run("idle", options=backend).meta["status"] == "exited"
     started.finish()
 

@@ -1,5 +1,5 @@
-/* The second stage: what was possible before keydrome_tighten and must not be after it, also in a thread that a
- * constructor started before. */
+/* The second stage: what was possible before keydrome_tighten and must not be after it, also in a
+ * thread that a constructor started before. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -23,7 +23,8 @@ static void no_code(const char* who) {
   munmap(page, 4096);
 }
 
-/* Waits until the process is tightened, then tries. The acquire in the loop is the seq_cst load of `layers`. */
+/* Waits until the process is tightened, then tries. The acquire in the loop is the seq_cst load of
+ * `layers`. */
 static void* early(void* unused) {
   while (atomic_load(&layers) == 0) {
     sched_yield();

@@ -1,7 +1,8 @@
 /* What the hostile programs share: trying something and noticing when it is not refused.
  *
- * A program ends with exit code 0 if every attempt was refused as it should be, and 1 if one was not; then it also says
- * which. So a hole in the jail is a failed test, and so is a refusal of another kind than the documented one. */
+ * A program ends with exit code 0 if every attempt was refused as it should be, and 1 if one was
+ * not; then it also says which. So a hole in the jail is a failed test, and so is a refusal of
+ * another kind than the documented one. */
 #ifndef KEYDROME_JAIL_TESTS_ATTEMPT_H_
 #define KEYDROME_JAIL_TESTS_ATTEMPT_H_
 

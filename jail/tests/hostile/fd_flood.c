@@ -1,4 +1,5 @@
-/* Opens descriptors until it is refused, then tries to get around the limit. Prints how many it got. */
+/* Opens descriptors until it is refused, then tries to get around the limit. Prints how many it
+ * got. */
 #include <fcntl.h>
 #include <sys/resource.h>
 

@@ -1,4 +1,5 @@
-/* A thread that installs a seccomp filter before the second stage: tightening must notice that it cannot reach it. */
+/* A thread that installs a seccomp filter before the second stage: tightening must notice that it
+ * cannot reach it. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>

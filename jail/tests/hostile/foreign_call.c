@@ -1,5 +1,6 @@
-/* Makes a system call of another architecture, whose numbers the filter does not know: must die by SIGSYS.
- * Argument "x32": by the x32 table; else by int 0x80, the i386 table. Elsewhere than on x86-64 there is no such door. */
+/* Makes a system call of another architecture, whose numbers the filter does not know: must die by
+ * SIGSYS. Argument "x32": by the x32 table; else by int 0x80, the i386 table. Elsewhere than on
+ * x86-64 there is no such door. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,4 +1,5 @@
-/* Starts processes until it is stopped. Argument "allowed": the filter is off, so the pids limit must stop it. */
+/* Starts processes until it is stopped. Argument "allowed": the filter is off, so the pids limit
+ * must stop it. */
 #include <stdlib.h>
 
 #include "jail/tests/hostile/attempt.h"

@@ -1,5 +1,5 @@
-// A well-behaved library's life under both stages: threads, allocator arenas, exceptions, streams, files, clocks. Whatever
-// fails here would hurt a contestant who did nothing wrong.
+// A well-behaved library's life under both stages: threads, allocator arenas, exceptions, streams,
+// files, clocks. Whatever fails here would hurt a contestant who did nothing wrong.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -145,8 +145,8 @@ void files() {
 
 void machine() {
   // Reserving far more than there is must work: real entries do.
-  void* huge = mmap(nullptr, size_t{64} << 30, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
-                    -1, 0);
+  void* huge = mmap(nullptr, size_t{64} << 30, PROT_NONE,
+                    MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   check(huge != MAP_FAILED && munmap(huge, size_t{64} << 30) == 0, "64 GiB of address space");
   cpu_set_t set;
   CPU_ZERO(&set);

@@ -20,7 +20,8 @@ static void other_programs(void) {
   refused("execve", execve("/program", kNoArguments, kNoArguments + 1), EPERM);
   refused("execveat", syscall(SYS_execveat, program, "", kNoArguments, NULL, AT_EMPTY_PATH), EPERM);
   refused("memfd", syscall(SYS_execveat, memory, "", kNoArguments, NULL, AT_EMPTY_PATH), EPERM);
-  /* The filter knows one descriptor that may be executed: it is closed, and its number cannot be had again. */
+  /* The filter knows one descriptor that may be executed: it is closed, and its number cannot be
+   * had again. */
   refused("its own", syscall(SYS_execveat, 4096, "", kNoArguments, NULL, AT_EMPTY_PATH), EBADF);
   refused("dup to it", dup2(program, 4096), EBADF);
   refused("dup3 to it", dup3(program, 4096, 0), EBADF);

@@ -1,4 +1,5 @@
-/* Leaves daemons behind: forks twice, each in a session of its own, and ends. Needs a jail without a filter. */
+/* Leaves daemons behind: forks twice, each in a session of its own, and ends. Needs a jail without
+ * a filter. */
 #include <signal.h>
 
 #include "jail/tests/hostile/attempt.h"
