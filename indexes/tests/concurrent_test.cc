@@ -62,6 +62,7 @@ int64_t number(const std::string& payload) { return std::strtoll(payload.c_str()
 ErrCode add(const Handle& handle, TxnState* txn, const KeyValue& key, int64_t amount) {
   const Read read = handle.get(txn, key);
   if (read.code != SUCCESS) return read.code;
+  std::this_thread::yield();  // invites the others in between reading and writing
   ErrCode code = handle.erase(txn, key, read.payload);
   if (code != SUCCESS) return code;
   return handle.insert(txn, key, std::to_string(number(read.payload) + amount));
@@ -178,6 +179,7 @@ TEST_P(RequiredConcurrent, ScansRepeatWhileOthersInsertAndDelete) {
       commit_with_retry([&](TxnState* txn) {
         for (auto& scan : scans) {
           scan.clear();
+          std::this_thread::yield();
           Read read = own.get(txn, own.key(kAccounts - 1));
           for (; read.code == SUCCESS && scan.size() < kScanMax; read = own.next(txn)) {
             scan.push_back(read);
