@@ -12,7 +12,7 @@ from django.urls import URLPattern, URLResolver, get_resolver
 from leaderboard import plotting
 from leaderboard.models import Run, Submission
 from web.tests.conftest import logged_in
-from web.tests.world import World, finish_all, run_of
+from web.tests.world import World, content_of, finish_all, run_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -82,7 +82,7 @@ def test_access(world: World, submission: Submission, who: str) -> None:
     for rule in RULES:
         path = rule.path.format(run=run.pk, submission=submission.pk)
         answer = getattr(browser, rule.method)(path)
-        answer.close()
+        content_of(answer)
         assert answer.status_code == getattr(rule, who), f"{rule.method} {path} by {who}"
         if who == "anonymous" and getattr(rule, who) == LOGIN:
             assert answer["Location"].startswith("/account/login/"), path

@@ -7,6 +7,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
+from allauth.mfa.totp.internal.auth import (
+    format_hotp_value,
+    hotp_value,
+    yield_hotp_counters_from_time,
+)
 from django.conf import settings as live_settings
 from django.contrib.auth.models import User
 from django.core import mail
@@ -101,12 +106,6 @@ def test_resetting_a_password_by_mail(client: Client, world: World) -> None:
 
 
 def test_second_factor_end_to_end(alice: Client, client: Client, world: World) -> None:
-    from allauth.mfa.totp.internal.auth import (
-        format_hotp_value,
-        hotp_value,
-        yield_hotp_counters_from_time,
-    )
-
     alice.post("/account/reauthenticate/", {"password": PASSWORD})
     page = alice.get("/account/2fa/totp/activate/").content.decode()
     secret = re.search(r'<code class="wrap">(\w+)</code>', page)

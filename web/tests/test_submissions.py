@@ -19,6 +19,7 @@ from web.tests.world import (
     choices,
     claim,
     compile_library,
+    content_of,
     findings,
     finish,
     finish_all,
@@ -28,7 +29,7 @@ from web.tests.world import (
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from django.http import HttpResponse
+    from django.http.response import HttpResponseBase
     from django.test import Client
     from pytest_django import DjangoAssertNumQueries
     from pytest_django.fixtures import Settings
@@ -41,20 +42,20 @@ FORM = {"description": "first try", "targets": [str(BOARD)], "configuration": ""
 
 def upload(
     browser: Client, world: World, name: str = "mine.so", content: bytes | None = None
-) -> HttpResponse:
+) -> HttpResponseBase:
     return browser.post("/submit/", {**FORM, "file": world.file(name, content)})
 
 
 def status_of(browser: Client, path: str) -> int:
     """Return the status of an answer whose body, perhaps a file, is not looked at."""
     answer = browser.get(path)
-    answer.close()
+    content_of(answer)
     return answer.status_code
 
 
-def error_of(answer: HttpResponse) -> str:
+def error_of(answer: HttpResponseBase) -> str:
     """Return the summary of errors; there must be one, and nothing may have been created."""
-    page = answer.content.decode()
+    page = content_of(answer).decode()
     assert 'role="alert"' in page, page
     assert Submission.objects.count() == 0
     start = page.index('role="alert"')
@@ -156,7 +157,7 @@ def test_uploads_are_counted_per_hour_but_not_those_of_organisers(
         assert upload(alice, world).status_code == 302
     answer = upload(alice, world)
     assert answer.status_code == 429
-    assert "Too many uploads" in answer.content.decode()
+    assert "Too many uploads" in content_of(answer).decode()
     for _ in range(3):
         assert upload(olga, world).status_code == 302
 
@@ -315,7 +316,7 @@ def test_a_run_that_timed_out_has_reason_and_log(alice: Client, world: World) ->
     assert reason in page
     assert "last words" in page
     answer = alice.get(f"/runs/{run.pk}/log/")
-    assert b"".join(answer) == b"last words\n"
+    assert content_of(answer) == b"last words\n"
     assert answer["Content-Disposition"].startswith("attachment")
 
 
@@ -379,7 +380,7 @@ def test_deleting_asks_first_and_then_removes_every_trace(
 def test_the_owner_gets_the_library_back(alice: Client, world: World) -> None:
     submission = world.submit()
     answer = alice.get(f"/submissions/{submission.pk}/library/")
-    assert b"".join(answer) == world.library
+    assert content_of(answer) == world.library
     assert answer["Content-Disposition"] == (
         f'attachment; filename="{submission.blob_sha256[:12]}.so"'
     )

@@ -8,9 +8,10 @@ from __future__ import annotations
 import io
 import subprocess
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, cast
 
 from django.core.files.uploadedfile import SimpleUploadedFile
+from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 
 from leaderboard import catalogue, claims, services
@@ -19,10 +20,11 @@ from leaderboard.models import Machine, Run, Submission
 from runner.contract import Finding, RunReport, Session, Severity, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterable, Sequence
     from pathlib import Path
 
     from django.contrib.auth.models import User
+    from django.http.response import HttpResponseBase
 
 CALLS = (
     "create",
@@ -148,6 +150,14 @@ def lone_machine() -> Machine:
 def choices() -> list[str]:
     """Return what the upload form offers."""
     return [str(choice.target) for choice in catalogue.choices()]
+
+
+def content_of(answer: HttpResponseBase) -> bytes:
+    """Return the whole body of an answer; a file is closed by being read to its end."""
+    if isinstance(answer, StreamingHttpResponse):
+        return b"".join(cast("Iterable[bytes]", answer))
+    assert isinstance(answer, HttpResponse)
+    return answer.content
 
 
 def _session(run: Run, seed: str, number: int, verdict: Verdict, *, timed: bool) -> Session:
