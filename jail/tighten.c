@@ -27,16 +27,12 @@
 #define PR_SET_VMA 0x53564d41
 #endif
 
-/* Numbers of newer kernels than some headers know. */
-enum {
-  kAccessTruncate = 1 << 14,
-  kAccessIoctlDevice = 1 << 15,
-  kNetBindTcp = 1 << 0,
-  kNetConnectTcp = 1 << 1,
-  kScopeAbstractUnix = 1 << 0,
-  kScopeSignal = 1 << 1,
-  kRestrictAllThreads = 1 << 3
-};
+/* Bits of newer kernels than some headers know. */
+static const uint64_t kAccessTruncate = 0x4000;
+static const uint64_t kAccessIoctlDevice = 0x8000;
+static const uint64_t kNetTcp = 0x3;   /* bind and connect */
+static const uint64_t kScopeAll = 0x3; /* abstract unix sockets and signals */
+static const unsigned int kRestrictAllThreads = 0x8;
 
 struct ruleset_attributes {
   uint64_t handled_access_fs;
@@ -53,7 +49,7 @@ static int fail(char* reason, size_t capacity, const char* what) {
 
 /* Fits a ruleset to what the running kernel knows: unknown bits would make it refuse the whole. */
 static size_t fit(struct ruleset_attributes* attributes, int version) {
-  const uint64_t first = (LANDLOCK_ACCESS_FS_MAKE_SYM << 1) - 1;
+  const uint64_t first = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1; /* all bits of version 1 */
   attributes->handled_access_fs = first;
   attributes->handled_access_net = 0;
   attributes->scoped = 0;
@@ -64,13 +60,13 @@ static size_t fit(struct ruleset_attributes* attributes, int version) {
     attributes->handled_access_fs |= kAccessTruncate;
   }
   if (version >= 4) {
-    attributes->handled_access_net = kNetBindTcp | kNetConnectTcp;
+    attributes->handled_access_net = kNetTcp;
   }
   if (version >= 5) {
     attributes->handled_access_fs |= kAccessIoctlDevice;
   }
   if (version >= 6) {
-    attributes->scoped = kScopeAbstractUnix | kScopeSignal;
+    attributes->scoped = kScopeAll;
   }
   return version >= 6 ? sizeof *attributes : version >= 4 ? 16 : 8;
 }
@@ -121,7 +117,7 @@ static int restrict_opening(const char* working_directory) {
   int layers = -1;
   if (fill(ruleset, working_directory, attributes.handled_access_fs) == 0) {
     if (syscall(SYS_landlock_restrict_self, ruleset, kRestrictAllThreads) == 0) {
-      layers = KEYDROME_TIGHTEN_LANDLOCK | KEYDROME_TIGHTEN_LANDLOCK_ALL;
+      layers = KEYDROME_TIGHTEN_LANDLOCK + KEYDROME_TIGHTEN_LANDLOCK_ALL;
     } else if (syscall(SYS_landlock_restrict_self, ruleset, 0) == 0) {
       layers = KEYDROME_TIGHTEN_LANDLOCK;
     }
@@ -201,5 +197,5 @@ int keydrome_tighten(const char* working_directory, char* reason, size_t capacit
   if (restrict_calls() < 0) {
     return fail(reason, capacity, "second seccomp filter");
   }
-  return layers | KEYDROME_TIGHTEN_SECCOMP;
+  return layers + KEYDROME_TIGHTEN_SECCOMP;
 }

@@ -1,0 +1,133 @@
+"""What the jail costs: start to exit of a trivial program, and the running time of a busy one.
+
+Every turn runs all variants once, in random order, so that what disturbs the machine disturbs them alike. Prints
+medians, and for the busy program the median over turns of the ratio inside/outside. Needs root and a build.
+
+usage: python jail/bench/latency.py [--turns N] [--busy-turns N] [--seed S] [--build FOLDER] [--json FILE]
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import statistics
+import sys
+import time
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[2]
+SLOT = "690"
+BUSY = ("2", "400000")
+
+
+def run_ms(command: list[str]) -> float:
+    """Run a command to its end and return the milliseconds from before its start."""
+    start = time.perf_counter_ns()
+    process = os.posix_spawn(command[0], command, {})
+    _, status = os.waitpid(process, 0)
+    elapsed = time.perf_counter_ns() - start
+    if status != 0:
+        message = f"{' '.join(command)}: ended with status {status}"
+        raise SystemExit(message)
+    return elapsed / 1e6
+
+
+def interleaved(
+    variants: dict[str, list[str]], turns: int, order: random.Random
+) -> dict[str, list[float]]:
+    """Run every variant once per turn, in an order of its own, after one turn that is thrown away."""
+    times: dict[str, list[float]] = {name: [] for name in variants}
+    for turn in range(turns + 1):
+        names = list(variants)
+        order.shuffle(names)
+        for name in names:
+            elapsed = run_ms(variants[name])
+            if turn > 0:
+                times[name].append(elapsed)
+    return times
+
+
+def latency(jail: str, idle: str, turns: int, order: random.Random) -> dict[str, list[float]]:
+    """Measure start to exit of a program that does nothing."""
+    inside = [jail, "--slot", SLOT, "--bind", f"{idle}:/program"]
+    weak = ["--require", "none"]
+    variants = {
+        "fork and exec": [idle],
+        "jail": [*inside, "--", "/program"],
+        "jail, v1 cgroups only": [*inside, "--without", "unified", "--", "/program"],
+        "jail without cgroups": [*inside, *weak, "--without", "cgroup", "--", "/program"],
+        "jail without seccomp": [*inside, *weak, "--without", "seccomp", "--", "/program"],
+    }
+    return interleaved(variants, turns, order)
+
+
+def slowdown(jail: str, busy: str, turns: int, order: random.Random) -> dict[str, list[float]]:
+    """Measure the running time of locks and allocations, inside and outside."""
+    inside = [jail, "--slot", SLOT, "--bind", f"{busy}:/program", "--", "/program", *BUSY]
+    return interleaved({"outside": [busy, *BUSY], "inside": inside}, turns, order)
+
+
+def quantiles(times: list[float]) -> dict[str, float]:
+    """Return minimum, median, 90th and 99th percentile in milliseconds."""
+    ordered = sorted(times)
+    last = len(ordered) - 1
+    return {
+        "min_ms": round(ordered[0], 3),
+        "median_ms": round(statistics.median(ordered), 3),
+        "p90_ms": round(ordered[int(last * 0.9)], 3),
+        "p99_ms": round(ordered[int(last * 0.99)], 3),
+    }
+
+
+def ratios(inside: list[float], outside: list[float]) -> dict[str, float]:
+    """Return the median of the turns' ratios and the quartiles around it."""
+    each = [a / b for a, b in zip(inside, outside, strict=True)]
+    low, middle, high = statistics.quantiles(each, n=4)
+    return {"low": round(low, 4), "median": round(middle, 4), "high": round(high, 4)}
+
+
+def show(report: dict[str, dict[str, dict[str, float]]]) -> None:
+    """Print the tables."""
+    for title, rows in report.items():
+        sys.stdout.write(f"{title}\n")
+        for name, values in rows.items():
+            figures = "  ".join(f"{key} {value:8.3f}" for key, value in values.items())
+            sys.stdout.write(f"  {name:24} {figures}\n")
+
+
+def main() -> None:
+    """Measure and print."""
+    parser = argparse.ArgumentParser(
+        description=__doc__, formatter_class=argparse.RawTextHelpFormatter
+    )
+    parser.add_argument("--turns", type=int, default=200, help="of the trivial program; 200")
+    parser.add_argument("--busy-turns", type=int, default=15, help="of the busy program; 15")
+    parser.add_argument("--seed", type=int, default=1, help="of the order; 1")
+    parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
+    parser.add_argument("--json", type=Path, help="also write the figures here")
+    options = parser.parse_args()
+    jail = str(options.build / "bin" / "jail")
+    order = random.Random(options.seed)  # noqa: S311 (an order, not a secret)
+    idle = str(options.build / "lib" / "hostile" / "idle")
+    busy = str(options.build / "lib" / "hostile" / "contended")
+    starts = latency(jail, idle, options.turns, order)
+    runs = slowdown(jail, busy, options.busy_turns, order)
+    plain = statistics.median(starts["fork and exec"])
+    report = {
+        "start to exit": {
+            name: {**quantiles(times), "ratio": round(statistics.median(times) / plain, 2)}
+            for name, times in starts.items()
+        },
+        "busy program": {name: quantiles(times) for name, times in runs.items()},
+        "busy program, inside/outside": {"ratio": ratios(runs["inside"], runs["outside"])},
+    }
+    show(report)
+    sys.stdout.write(f"seed {options.seed}, load average {os.getloadavg()[0]:.2f}\n")
+    if options.json:
+        options.json.write_text(json.dumps(report, indent=2) + "\n")
+
+
+if __name__ == "__main__":
+    main()
