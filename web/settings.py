@@ -10,6 +10,7 @@ import os
 import secrets
 from pathlib import Path
 from typing import Any
+from urllib.parse import unquote
 
 import environ
 
@@ -123,6 +124,8 @@ def _database() -> dict[str, Any]:
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         }
     else:
+        # A percent-encoded host is the folder of a Unix socket; write it in lower case, as all hosts in URLs.
+        database["HOST"] = unquote(database["HOST"])
         database["CONN_MAX_AGE"] = env.int("KEYDROME_DATABASE_MAX_AGE", default=60)
         database["CONN_HEALTH_CHECKS"] = True
     return database
