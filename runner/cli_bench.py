@@ -16,7 +16,7 @@ from runner.cli_common import (
 )
 from runner.cli_progress import shown_progress
 from runner.contract import JailLevel, Scale, Verdict
-from runner.execute import run_file, session_log
+from runner.execute import run_file, session_output
 from runner.machine import machine_facts
 from runner.manifest import find_benchmark, load_benchmarks
 from runner.order import Order
@@ -123,7 +123,7 @@ def _show(order: Order, library: dict[str, Any], result: SeriesResult, summary: 
         cli_table.show_latency(out, result.sessions)
     cli_table.show_findings(out, result.findings)
     if result.verdict is not Verdict.PASSED and result.sessions:
-        for line in printable(session_log(result.sessions)).splitlines()[-LOCAL_LOG_LINES:]:
+        for line in printable(session_output(result.sessions[-1])).splitlines()[-LOCAL_LOG_LINES:]:
             out.print(line, markup=False, soft_wrap=True)
     facts = library["facts"]
     size = f"{facts['size_bytes']:,} bytes"

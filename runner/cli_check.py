@@ -122,13 +122,14 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
     """Run every suite once, and those that pass again with further seeds until `seconds` are over."""
     tally = _Tally()
     deadline = time.monotonic() + seconds
-    with prepared(library) as (settings, folder, file), shown_progress("check") as beat:
+    with prepared(library) as (settings, folder, file):
         while left := check.left(tally):
             for suite, instance in left:
                 order = check.order(suite, instance, seed)
                 work = folder / f"{suite.name}-{instance}-{seed}"
                 work.mkdir(mode=0o700)
-                result, facts = run_file(file, order, settings, work, beat)
+                with shown_progress(f"{suite.name}/{instance}") as beat:
+                    result, facts = run_file(file, order, settings, work, beat)
                 shutil.rmtree(work)
                 tally.add(suite.name, result, facts)
                 if check.witness is not None and result.verdict is not Verdict.PASSED:
@@ -172,5 +173,6 @@ def _report(options: argparse.Namespace, tally: _Tally, seed: str) -> None:
         write_json(options.json, {"verdict": tally.verdict.value, "findings": shown})
     out = cli_table.console()
     cli_table.show_findings(out, findings)
-    subject = f"{display_name(options.library.name)}, {tally.sessions} sessions from seed {seed}"
+    count = f"{tally.sessions} session" + ("" if tally.sessions == 1 else "s")
+    subject = f"{display_name(options.library.name)}, {count} from seed {seed}"
     cli_table.show_verdict(out, subject, tally.verdict, "")

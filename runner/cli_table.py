@@ -80,7 +80,8 @@ def show_numbers(out: Console, sessions: tuple[Session, ...], summary: Summary) 
     for title, cells in rows:
         if cells != ("-", "-"):
             table.add_row(title, *cells)
-    out.print(table)
+    if table.row_count:
+        out.print(table)
 
 
 def show_latency(out: Console, sessions: tuple[Session, ...]) -> None:

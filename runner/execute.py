@@ -129,11 +129,16 @@ def session_log(sessions: tuple[Session, ...]) -> str:
         report = session.candidate
         text = f"session {number}: {report['verdict']}"
         lines.append(f"{text}: {report['reason']}" if report["reason"] else text)
-    for name in ("stdout", "stderr"):
-        output = sessions[-1].candidate["output"][name] if sessions else ""
-        if output:
-            lines.append(f"--- {name} of session {len(sessions)} ---\n{output}")
+    if sessions:
+        lines.append(session_output(sessions[-1]))
     return capped("\n".join(lines), LOG_CHARACTERS_MAX)
+
+
+def session_output(session: Session) -> str:
+    """Return what the candidate printed in a session: untrusted text, standard output before standard error."""
+    output = session.candidate["output"]
+    parts = (f"--- {name} ---\n{output[name]}" for name in ("stdout", "stderr") if output[name])
+    return "\n".join(parts)
 
 
 def _order(job: Job, settings: Settings) -> Order:

@@ -94,6 +94,9 @@ class _Series:
         candidate, control = reports.get(CANDIDATE), reports.get(CONTROL)
         if candidate is not None and candidate["verdict"] != Verdict.PASSED:
             return self.result(Verdict(candidate["verdict"]), candidate["reason"])
+        if control is not None and control["verdict"] == Verdict.REFUSED:
+            # The machine gives less than the run requires: the candidate would have been refused as well.
+            return self.result(Verdict.REFUSED, control["reason"])
         if control is not None and control["verdict"] != Verdict.PASSED:
             reason = (
                 f"session {number}: the control library {control['verdict']}: {control['reason']}"

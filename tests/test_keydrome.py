@@ -29,10 +29,12 @@ def built() -> Settings:
     return built_settings()
 
 
-def keydrome(*arguments: str | Path, var: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command line as a user would."""
+def keydrome(
+    *arguments: str | Path, var: Path, wrapper: tuple[str, ...] = ()
+) -> subprocess.CompletedProcess[str]:
+    """Run the command line as a user would, or inside another command."""
     return subprocess.run(
-        [*KEYDROME, *map(str, arguments)],
+        [*wrapper, *KEYDROME, *map(str, arguments)],
         cwd=ROOT,
         env={**os.environ, "KEYDROME_VAR": str(var)},
         capture_output=True,
@@ -95,6 +97,31 @@ def test_bench_of_a_file_that_is_no_library(built: Settings, tmp_path: Path) -> 
     assert "a text file" in outcome.stdout
 
 
+def without_cgroups(*arguments: str | Path, var: Path) -> subprocess.CompletedProcess[str]:
+    """Run the command line where the machine's control groups are out of reach, so that the jail is weak."""
+    hide = 'mount -t tmpfs none /sys/fs/cgroup && exec "$0" "$@"'
+    return keydrome(*arguments, var=var, wrapper=("unshare", "--mount", "sh", "-c", hide))
+
+
+def test_a_weak_jail_is_refused_unless_it_is_asked_for(built: Settings, tmp_path: Path) -> None:
+    file = library(built, "indexes", "global_lock")
+    answer = tmp_path / "bench.json"
+    options = ["--sessions", "1", "--json", str(answer)]
+    firsts = set()
+    for seed in ("1", "2", "3", "4", "5"):  # candidate and control both come first
+        outcome = without_cgroups("bench", file, *options, "--seed", seed, var=tmp_path)
+        assert outcome.returncode == 2, outcome.stdout + outcome.stderr
+        result = json.loads(answer.read_text())
+        assert result["verdict"] == "refused"
+        assert "less isolation than the plan requires (full)" in result["reason"]
+        firsts.add(len(result["sessions"]))
+    assert firsts == {0, 1}
+    outcome = without_cgroups("bench", file, *options, "--require", "weak", var=tmp_path)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert json.loads(answer.read_text())["jail_level"] == "weak"
+    assert "jail: weak" in outcome.stdout
+
+
 @pytest.mark.parametrize(
     ("name", "options", "status", "verdict"),
     [
@@ -127,4 +154,4 @@ def test_check_goes_on_for_the_seconds_it_is_given(built: Settings, tmp_path: Pa
     outcome = keydrome("check", file, "--suite", "unit", "--seconds", "3", var=tmp_path)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert time.monotonic() - began >= 3
-    assert ", 1 sessions" not in outcome.stdout
+    assert ", 1 session from" not in outcome.stdout

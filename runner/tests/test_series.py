@@ -116,6 +116,14 @@ def test_a_control_that_fails_is_our_fault(settings: Settings, tmp_path: Path) -
     result, _ = series(settings, tmp_path, control="crashed")
     assert result.verdict is Verdict.INFRASTRUCTURE
     assert result.reason == "session 1: the control library crashed: why"
+    assert len(result.sessions) == candidate_first(SEEDS[0])
+
+
+def test_a_machine_that_gives_too_little_refuses_whoever_comes_first(
+    settings: Settings, tmp_path: Path
+) -> None:
+    result, _ = series(settings, tmp_path, candidate="refused", control="refused")
+    assert result.verdict is Verdict.REFUSED
 
 
 def test_a_series_can_be_cancelled(settings: Settings, tmp_path: Path) -> None:
