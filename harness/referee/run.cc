@@ -134,7 +134,7 @@ class Conductor {
       case JailProcess::Event::kClosed:
         return stop(Stop::kClosed, "it ended while the referee waited for " + what);
       case JailProcess::Event::kDeadline:
-        return stop(Stop::kDeadline, "the time for " + what + " is over");
+        return stop(Stop::kDeadline, "the time is over that there was for " + what);
       case JailProcess::Event::kMalformed:
         return stop(Stop::kViolation, "a malformed message came instead of " + what);
       case JailProcess::Event::kMessage:
@@ -277,18 +277,23 @@ class Conductor {
     return true;
   }
 
-  // Where each thread of an unfinished phase stands. The number is the player's word.
+  // Where the threads of an unfinished phase stand. The numbers are the player's word.
   static std::string progress_of(const PhaseScript& phase, const OutcomeLayout& layout,
                                  const SharedRegion& outcome) {
+    constexpr uint32_t kThreadsNamed = 4;
     std::string text;
+    uint32_t unfinished = 0;
     for (size_t t = 0; t < phase.threads.size(); ++t) {
       uint64_t at = 0;
       const size_t offset = layout.header.thread_offset + t * sizeof(ThreadOutcome) +
                             offsetof(ThreadOutcome, progress_op);
       std::memcpy(&at, outcome.bytes().data() + offset, sizeof at);
-      at = std::min<uint64_t>(at, phase.threads[t].size());
-      text += (t == 0 ? "; thread " : ", thread ") + std::to_string(t) + " came to operation " +
+      if (at >= phase.threads[t].size() || ++unfinished > kThreadsNamed) continue;
+      text += (text.empty() ? "; thread " : ", thread ") + std::to_string(t) + " stands at operation " +
               std::to_string(at) + " of " + std::to_string(phase.threads[t].size());
+    }
+    if (unfinished > kThreadsNamed) {
+      text += ", and " + std::to_string(unfinished - kThreadsNamed) + " more threads at others";
     }
     return text;
   }

@@ -146,6 +146,11 @@ Verdict decide(const RunFacts& facts, const Findings& findings, const std::strin
   if (facts.stop != Stop::kNotStarted && !facts.jail.exited) {
     return {"infrastructure", "the jail did not end and had to be killed"};
   }
+  if (facts.stop != Stop::kNotStarted && facts.jail.exit_code != 0) {
+    return {"infrastructure", "the jail ended with exit code " +
+                                  std::to_string(facts.jail.exit_code) +
+                                  " and did not say what happened"};
+  }
   if (facts.stop != Stop::kNotStarted && rank(level) < rank(required_level)) {
     return {"refused", "the jail gave " + level + " isolation, and " + required_level +
                            " is required"};

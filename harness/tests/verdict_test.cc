@@ -71,6 +71,9 @@ TEST(Verdict, OurFaultsAreNotTheLibrarys) {
   facts.jail.exit_code = 2;
   EXPECT_EQ(name_of(facts), "infrastructure");
   facts = complete();
+  facts.jail.exit_code = 1;
+  EXPECT_EQ(name_of(facts), "infrastructure");
+  facts = complete();
   facts.jail.exited = false;
   EXPECT_EQ(name_of(facts), "infrastructure");
 }

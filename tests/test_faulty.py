@@ -1,0 +1,157 @@
+"""Every faulty library of tests/faulty must be found out by the benchmark itself, with the gate off.
+
+The libraries run through the real referee, jail and player. Each case says the verdict and findings that must be
+among those reported.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import time
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.referee_run import (
+    BUILD,
+    SLOT,
+    Case,
+    finding_names,
+    require_root_and_build,
+    run_case,
+)
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+FIRST_UID = 60_000
+HANG_MS = 1_500
+
+# Library, verdict, the findings that must be there, words that the reason must hold.
+WRONG = [
+    ("success_only", "failed", {"wrong_digest"}, ""),
+    ("drops_1000th_write", "failed", {"missing_record"}, ""),
+    ("garbage_codes", "failed", {"illegal_answer"}, "undocumented code 77"),
+    ("wrong_payload", "failed", {"impossible_record"}, ""),
+    ("loses_aborts", "failed", {"impossible_record"}, "aborted"),
+    ("unsorted_scan", "failed", {"scan_order"}, "backwards"),
+    ("throws_exception", "failed", {"exception"}, "the contract forbids this"),
+    ("missing_symbol", "failed", {"missing_symbol"}, "does not export deleteRecord"),
+    ("forges_done", "failed", {"protocol_violation"}, "wrong nonce"),
+    ("early_done", "failed", {"outcome_mismatch"}, ""),
+    ("crash_in_constructor", "crashed", set(), "SIGSEGV while the library was loaded"),
+    ("exit_in_constructor", "crashed", set(), "exit code 0 while the library was loaded"),
+    ("forged_stdout", "crashed", set(), "ended itself with exit code 0"),
+    ("closes_descriptors", "crashed", set(), ""),
+    ("memory_hog", "out_of_memory", set(), "memory limit"),
+]
+
+# These look suspicious or try what the jail refuses, and then work honestly.
+RIGHT = [
+    "honest",
+    "honest_heavy",
+    "floods_output",
+    "forks_in_create",
+    "opens_socket",
+    "patches_clock",
+    "reads_shadow",
+    "stray_thread",
+]
+
+
+@pytest.fixture(autouse=True)
+def real_jail() -> None:
+    require_root_and_build()
+
+
+@pytest.mark.parametrize(("library", "verdict", "findings", "words"), WRONG)
+def test_wrong_library_is_found_out(
+    library: str, verdict: str, findings: set[str], words: str, tmp_path: Path
+) -> None:
+    report = run_case(Case(library), tmp_path)
+    assert report["verdict"] == verdict, report["reason"]
+    assert findings <= finding_names(report)
+    assert words in report["reason"]
+
+
+@pytest.mark.parametrize("library", RIGHT)
+def test_honest_library_passes_unharmed(library: str, tmp_path: Path) -> None:
+    report = run_case(Case(library), tmp_path)
+    assert (report["verdict"], report["reason"]) == ("passed", "")
+    assert finding_names(report) == set()
+    metrics = report["metrics"]
+    assert metrics["transactions_completed"] == metrics["transactions_planned"] > 0
+    assert metrics["transactions_failed"] == 0
+    assert report["jail"]["level"] == "full"
+
+
+@pytest.mark.parametrize("library", ["hang_in_create", "spin_for_ever", "always_deadlock"])
+def test_library_that_never_ends_is_stopped(library: str, tmp_path: Path) -> None:
+    started = time.monotonic()
+    report = run_case(Case(library, phase_timeout_ms=HANG_MS), tmp_path)
+    assert report["verdict"] == "timed_out"
+    assert "thread 0 stands at operation" in report["reason"]
+    assert time.monotonic() - started < HANG_MS / 1000 + 30
+
+
+def test_phantoms_are_found_by_the_phantom_benchmark(tmp_path: Path) -> None:
+    report = run_case(Case("allows_phantoms", "phantom", "phantom"), tmp_path)
+    assert report["verdict"] == "failed"
+    assert "unrepeatable_read" in finding_names(report)
+
+
+@pytest.mark.parametrize("benchmark", ["unit", "phantom"])
+def test_honest_library_passes_the_correctness_benchmarks(benchmark: str, tmp_path: Path) -> None:
+    report = run_case(Case("honest", benchmark, benchmark), tmp_path)
+    assert (report["verdict"], report["reason"]) == ("passed", "")
+
+
+def test_plain_stream_passes_too(tmp_path: Path) -> None:
+    report = run_case(Case("honest", plain=True), tmp_path)
+    assert (report["verdict"], report["plain"]) == ("passed", True)
+
+
+def test_refused_configuration_is_unsupported(tmp_path: Path) -> None:
+    report = run_case(Case("refuses_configuration", configuration={"latch": "htm"}), tmp_path)
+    assert report["verdict"] == "unsupported"
+    assert "needs a machine with transactional memory" in report["reason"]
+
+
+def test_configuration_for_a_library_that_takes_none_is_unsupported(tmp_path: Path) -> None:
+    report = run_case(Case("honest", configuration={"latch": "rw"}), tmp_path)
+    assert report["verdict"] == "unsupported"
+    assert "keydrome_configure" in report["reason"]
+
+
+def test_output_is_kept_capped_and_never_believed(tmp_path: Path) -> None:
+    forged = run_case(Case("forged_stdout"), tmp_path)
+    assert '"verdict": "passed"' in forged["output"]["stdout"]
+    assert forged["verdict"] == "crashed"
+    flood = run_case(Case("floods_output"), tmp_path)
+    assert flood["output"]["truncated"]
+    assert len(flood["output"]["stdout"]) < 5_000
+
+
+def test_patched_clock_changes_nothing_that_counts(tmp_path: Path) -> None:
+    started = time.monotonic()
+    report = run_case(Case("patches_clock"), tmp_path)
+    elapsed_ms = (time.monotonic() - started) * 1000
+    assert 0 < report["metrics"]["total_ms"] < elapsed_ms
+    cpu_ms = report["metrics"]["cpu_us"] / 1000
+    assert report["metrics"]["total_ms"] * 64 > cpu_ms > 0
+
+
+def test_nothing_is_left_behind(tmp_path: Path) -> None:
+    run_case(Case("stray_thread"), tmp_path)
+    run_case(Case("hang_in_create", phase_timeout_ms=300), tmp_path)
+    uid = str(FIRST_UID + SLOT)
+    left = subprocess.run(["ps", "-u", uid, "-o", "pid="], check=False, capture_output=True)
+    assert left.stdout.strip() == b""
+
+
+def test_every_built_library_has_a_case() -> None:
+    named = {entry[0] for entry in WRONG} | set(RIGHT)
+    named |= {"hang_in_create", "spin_for_ever", "always_deadlock"}
+    named |= {"allows_phantoms", "refuses_configuration"}
+    built = {path.stem for path in (BUILD / "lib" / "faulty").glob("*.so")}
+    assert built == named

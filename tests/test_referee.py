@@ -1,0 +1,151 @@
+"""The referee's command line: what it refuses before anything starts, and what it reports in any case."""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.referee_run import BUILD, Case, Ended, plan_of, require_root_and_build, run_plan
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+EXIT_UNUSABLE = 2
+EXIT_NOT_WRITTEN = 3
+
+
+@pytest.fixture(autouse=True)
+def real_jail() -> None:
+    require_root_and_build()
+
+
+@pytest.fixture
+def plan() -> dict[str, Any]:
+    return plan_of(Case("honest"))
+
+
+def refusal(plan: dict[str, Any], folder: Path) -> str:
+    """Return why the referee cannot use the plan."""
+    ended = run_plan(plan, folder)
+    assert ended.status == EXIT_UNUSABLE, ended
+    assert ended.report is None
+    assert list(folder.glob("report*")) == []
+    return ended.errors
+
+
+def test_unknown_benchmark_lists_the_known_ones(plan: dict[str, Any], tmp_path: Path) -> None:
+    plan["benchmark"] = "tpc_c"
+    assert 'there is no benchmark "tpc_c"; there are:' in refusal(plan, tmp_path)
+
+
+def test_unknown_instance_lists_the_known_ones(plan: dict[str, Any], tmp_path: Path) -> None:
+    plan["instance"] = "preliminary9"
+    assert "preliminary1" in refusal(plan, tmp_path)
+
+
+@pytest.mark.parametrize("threads", [0, 65, 100_000])
+def test_thread_count_out_of_range(plan: dict[str, Any], threads: int, tmp_path: Path) -> None:
+    plan["parameters"] = {"threads": threads}
+    message = refusal(plan, tmp_path)
+    assert "threads" in message
+    assert "64" in message
+
+
+def test_unknown_parameter(plan: dict[str, Any], tmp_path: Path) -> None:
+    plan["parameters"] = {"speed": 1}
+    assert "speed" in refusal(plan, tmp_path)
+
+
+def test_unknown_field(plan: dict[str, Any], tmp_path: Path) -> None:
+    plan["surprise"] = 1
+    assert "plan.surprise: no such field" in refusal(plan, tmp_path)
+
+
+def test_missing_library(plan: dict[str, Any], tmp_path: Path) -> None:
+    plan["library"]["path"] = "/nowhere/lib.so"
+    assert "plan.library.path: cannot read /nowhere/lib.so" in refusal(plan, tmp_path)
+
+
+def test_more_memory_than_the_machine_has(plan: dict[str, Any], tmp_path: Path) -> None:
+    plan["jail"]["memory_bytes"] = 1 << 50
+    assert "choose a smaller scale" in refusal(plan, tmp_path)
+
+
+def test_stale_harness_is_nobodys_fault_but_ours(plan: dict[str, Any], tmp_path: Path) -> None:
+    plan["benchmark_version"] += 1
+    ended = run_plan(plan, tmp_path)
+    assert (ended.status, ended.progress[-1]["verdict"]) == (0, "infrastructure")
+    assert ended.report is not None
+    assert "stale harness" in ended.report["reason"]
+
+
+def test_report_that_cannot_be_written(plan: dict[str, Any], tmp_path: Path) -> None:
+    ended = run_plan(plan, tmp_path, tmp_path / "no" / "such" / "folder" / "report.json")
+    assert ended.status == EXIT_NOT_WRITTEN
+    assert ended.progress == []  # it was known before the session started
+
+
+def test_less_isolation_than_required_is_refused(plan: dict[str, Any], tmp_path: Path) -> None:
+    weaker = tmp_path / "jail"
+    weaker.write_text(f'#!/bin/sh\nexec {BUILD}/bin/jail --without seccomp "$@"\n')
+    weaker.chmod(0o755)
+    plan["jail"]["path"] = str(weaker)
+    ended = run_plan(plan, tmp_path)
+    assert ended.report is not None
+    assert ended.report["verdict"] == "refused"
+    assert "less isolation" in ended.report["reason"]
+    assert ended.report["phases"] == []
+
+
+def test_jail_that_is_none_is_our_fault(plan: dict[str, Any], tmp_path: Path) -> None:
+    plan["jail"]["path"] = "/bin/false"
+    ended = run_plan(plan, tmp_path)
+    assert ended.report is not None
+    assert ended.report["verdict"] == "infrastructure"
+
+
+def phases(ended: Ended) -> list[str]:
+    return [event["name"] for event in ended.progress if event["event"] == "phase"]
+
+
+def test_progress_names_every_phase(plan: dict[str, Any], tmp_path: Path) -> None:
+    ended = run_plan(plan, tmp_path)
+    assert ended.report is not None
+    assert phases(ended) == [phase["name"] for phase in ended.report["phases"]]
+    assert ended.progress[-1] == {"event": "verdict", "verdict": "passed"}
+
+
+def test_throughput_curve_has_at_least_50_windows(plan: dict[str, Any], tmp_path: Path) -> None:
+    report = run_plan(plan, tmp_path).report
+    assert report is not None
+    curve = report["throughput"]
+    main = next(phase for phase in report["phases"] if phase["name"] == curve["phase"])
+    assert main["wall_ns"] >= 2_000_000
+    assert len(curve["committed"]) >= 50
+    assert sum(curve["committed"]) >= report["metrics"]["transactions_completed"]
+
+
+def command(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [BUILD / "bin" / "referee", *arguments],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+
+
+def test_fingerprint_is_a_digest_and_does_not_change() -> None:
+    first, second = command("fingerprint", "sigmod2009"), command("fingerprint", "sigmod2009")
+    assert first.stdout == second.stdout
+    assert len(first.stdout.strip()) == hashlib.sha256().digest_size * 2
+
+
+@pytest.mark.parametrize("arguments", [[], ["dance"], ["run"], ["run", "a", "--report"]])
+def test_wrong_command_line_shows_the_usage(arguments: list[str]) -> None:
+    ended = command(*arguments)
+    assert ended.returncode == EXIT_UNUSABLE
+    assert "usage:" in ended.stderr
