@@ -37,16 +37,14 @@ static void set_up_descriptors(const struct options* options) {
   }
 }
 
-/* Opens the program as a descriptor whose number the program itself can never get: see seccomp.h.
- */
-static void open_program(const struct options* options) {
+/* Opens the program while still privileged: the user of the jail need not be able to reach it by
+ * name. */
+static int open_program(const struct options* options) {
   int program = open(options->program[0], O_PATH | O_CLOEXEC);
   if (program < 0) {
     die_errno("cannot open the program %s in the jail; is it bound (--bind)?", options->program[0]);
   }
-  if (dup3(program, kExecDescriptor, O_CLOEXEC) < 0) {
-    die_errno("cannot move the program's descriptor to %d", kExecDescriptor);
-  }
+  return program;
 }
 
 static void reset_signals(void) {
@@ -60,9 +58,13 @@ static void reset_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-static _Noreturn void run_program(const struct options* options) {
+static _Noreturn void run_program(const struct options* options, int program) {
   char* environment[] = {"PATH=/bin", "LC_ALL=C", NULL};
   reset_signals();
+  /* To a number that the program itself can never get: see seccomp.h. */
+  if (!options->check && dup3(program, kExecDescriptor, O_CLOEXEC) < 0) {
+    die_errno("cannot move the program's descriptor to %d", kExecDescriptor);
+  }
   limits_apply(options);
   if (!options_without(options, WITHOUT_SECCOMP)) {
     seccomp_enforce();
@@ -135,19 +137,17 @@ void child_run(const struct options* options, const struct cgroups* cgroups,
   if (setsid() < 0) {
     die_errno("setsid");
   }
-  if (!options->check) {
-    open_program(options);
-  }
+  int program = options->check ? -1 : open_program(options);
   privileges_drop(options);
   tie_to_parent(pipes->parent);
   mounts_check_readable(options);
 
-  pid_t program = fork();
-  if (program < 0) {
+  pid_t process = fork();
+  if (process < 0) {
     die_errno("cannot start the program");
   }
-  if (program == 0) {
-    run_program(options);
+  if (process == 0) {
+    run_program(options, program);
   }
   /* Keeps nothing that belongs to the program: its peers must see end of file when it closes or
    * dies. */
@@ -155,5 +155,5 @@ void child_run(const struct options* options, const struct cgroups* cgroups,
   util_set_report_fd(STDIN_FILENO);
   syscall(SYS_close_range, 1u, ~0u, 0u);
   prctl(PR_SET_NAME, "jail-init", 0, 0, 0);
-  reap(program, STDIN_FILENO);
+  reap(process, STDIN_FILENO);
 }

@@ -5,7 +5,7 @@
 #include "jail/cgroup.h"
 #include "jail/options.h"
 
-/* Pipe ends of the child, both above the program's descriptors and close-on-exec. */
+/* Pipe ends of the child, both close-on-exec. */
 struct child_pipes {
   int report; /* struct report goes here; the parent sees end of file when init is dead */
   int parent; /* nothing is ever sent; end of file: the parent is dead */

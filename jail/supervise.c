@@ -47,16 +47,9 @@ static void make_pipe(int ends[2]) {
   if (pipe2(ends, O_CLOEXEC) < 0) {
     die_errno("pipe");
   }
-}
-
-/* A copy of `fd` with a number that neither a passed descriptor nor the program's own has. */
-static int move_up(int fd) {
-  int moved = fcntl(fd, F_DUPFD_CLOEXEC, kExecDescriptor + 1);
-  if (moved < 0) {
-    die_errno("cannot move descriptor %d", fd);
+  if (ends[0] >= kExecDescriptor || ends[1] >= kExecDescriptor) {
+    die("the caller passes too many open descriptors: close those above %d", kExecDescriptor);
   }
-  close(fd);
-  return moved;
 }
 
 static void block_signals(struct run* run) {
@@ -97,7 +90,7 @@ static void clone_child(struct run* run) {
   }
   if (child == 0) {
     close(alive[1]);
-    const struct child_pipes pipes = {.report = move_up(reports[1]), .parent = move_up(alive[0])};
+    const struct child_pipes pipes = {.report = reports[1], .parent = alive[0]};
     child_run(run->options, run->cgroups, &pipes);
   }
   run->init = (pid_t)child;
