@@ -202,7 +202,7 @@ CELERY_WORKER_CONCURRENCY = 1
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-# The results worker runs Celery's scheduler (-B). Both rings are also signs of life.
+# What Celery's scheduler rings: lost runs are found, and idle workers show that they live.
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     f"ring {_queue}": {
