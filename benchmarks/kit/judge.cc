@@ -28,7 +28,7 @@ void judge_violation(const PhaseScript& phase, std::size_t thread, const ThreadO
     case kCodeNoProgress:
       return findings.required(
           "no_progress",
-          where + call + " answered DEADLOCK on every one of 10000 attempts" + count);
+          where + call + " was answered by DEADLOCK at least 10000 times in a row" + count);
     case kCodeEndless:
       return findings.required("endless_scan",
                                where + "getNext gave more records than were ever inserted" + count);

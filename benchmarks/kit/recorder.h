@@ -27,6 +27,7 @@ class Recorder {
   }
 
   uint64_t ticks() const { return clock_->ticks(); }
+  uint64_t ns_since(uint64_t start) const { return clock_->to_ns(clock_->ticks() - start); }
 
   // Whether this auto-commit call is one that is timed.
   bool sample_call() {

@@ -50,6 +50,11 @@ void ThreadBuilder::open(uint8_t slot, uint32_t index, uint8_t flags) {
   state_->slots[slot] = index + 1;
 }
 
+void ThreadBuilder::open_missing(uint8_t slot, uint32_t index) {
+  KEYDROME_CHECK(index < script_->index_count() && slot < kSlots && state_->slots[slot] == 0);
+  append({.code = OpCode::kOpen, .flags = kAnyCode | kEvidence, .slot = slot, .argument = index});
+}
+
 void ThreadBuilder::close(uint8_t slot, uint8_t flags) {
   KEYDROME_CHECK(slot < kSlots && state_->slots[slot] != 0);
   append({.code = OpCode::kClose, .flags = flags, .slot = slot});

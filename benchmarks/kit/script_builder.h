@@ -46,6 +46,9 @@ class ThreadBuilder {
 
   void create(uint32_t index, uint8_t flags = 0);
   void open(uint8_t slot, uint32_t index, uint8_t flags = 0);
+  // openIndex of an index that is not there: any answer is legal and becomes evidence; the slot
+  // stays free.
+  void open_missing(uint8_t slot, uint32_t index);
   void close(uint8_t slot, uint8_t flags = 0);
   void begin(Kind kind, uint32_t class_number);
   void commit();

@@ -149,7 +149,7 @@ std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
     }
     ++outcome_->deadlocks;
     if (transaction_ != nullptr) abort_attempt();
-    if (++attempts_ >= kAttemptsMax) {
+    if (out_of_patience(++attempts_, start_ticks_)) {
       violation(at, kCodeNoProgress);
       return fail_transaction(ops);
     }
@@ -194,8 +194,9 @@ std::size_t Session::auto_commit(const Op& op, std::size_t at) {
   const Digest segment = segment_;
   TransactionEnd& end = ends_[next_transaction_++];
   Flow flow = call(op, at, nullptr);
+  const uint64_t retry_start = flow == Flow::kRetry ? recorder_.ticks() : 0;
   for (uint32_t attempt = 1; flow == Flow::kRetry; ++attempt) {
-    if (attempt >= kAttemptsMax) {
+    if (out_of_patience(attempt, retry_start)) {
       flow = violation(at, kCodeNoProgress);
       break;
     }

@@ -33,7 +33,8 @@
 
 namespace keydrome {
 
-// Attempts of one transaction or auto-commit call before it counts as failed with kCodeNoProgress.
+// A transaction or auto-commit call that was answered DEADLOCK that often, for at least two
+// seconds, counts as failed with kCodeNoProgress.
 inline constexpr uint32_t kAttemptsMax = 10'000;
 
 // What a session borrows; all of it outlives the session.
@@ -105,6 +106,7 @@ class Session {
 
   Flow judge_code(const Op& op, std::size_t at, uint32_t code);
   Flow violation(std::size_t at, uint32_t code);
+  bool out_of_patience(uint32_t attempts, uint64_t start_ticks);
   void observe(const Op& op, std::size_t at, uint32_t code);
   void observe_read(const Op& op, std::size_t at, uint32_t code, uint32_t call_number);
   void mark(std::size_t at);

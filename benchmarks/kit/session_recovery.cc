@@ -12,6 +12,7 @@ namespace {
 constexpr uint32_t kYieldAfterAttempts = 3;
 constexpr uint32_t kYieldsMax = 32;
 constexpr uint32_t kAbortsMax = 100;
+constexpr uint64_t kPatienceNs = 2'000'000'000;
 
 constexpr uint32_t bit(ErrCode code) { return 1u << static_cast<uint32_t>(code); }
 
@@ -42,6 +43,13 @@ void back_off(uint32_t attempts) {
 
 }  // namespace
 
+// Whether the attempts are used up: many, and over a time in which every other thread had its turn
+// on a busy machine.
+bool Session::out_of_patience(uint32_t attempts, uint64_t start_ticks) {
+  if (attempts % kAttemptsMax != 0) return false;
+  return recorder_.ns_since(start_ticks) >= kPatienceNs;
+}
+
 // What an answer other than SUCCESS means.
 Session::Flow Session::judge_code(const Op& op, std::size_t at, uint32_t code) {
   if (code == SUCCESS) return Flow::kNext;
@@ -67,9 +75,10 @@ Session::Flow Session::violation(std::size_t at, uint32_t code) {
 // Calls outside transactions: create, openIndex, closeIndex. Their evidence is written whatever
 // they answer.
 std::size_t Session::outside(const Op& op, std::size_t at) {
+  const uint64_t start = recorder_.ticks();
   Flow flow = call(op, at, nullptr);
   for (uint32_t attempt = 1; flow == Flow::kRetry; ++attempt) {
-    if (attempt >= kAttemptsMax) {
+    if (out_of_patience(attempt, start)) {
       violation(at, kCodeNoProgress);
       break;
     }
@@ -173,7 +182,7 @@ void Session::abort_attempt() {
 
 std::size_t Session::retry(std::span<const Op> ops, std::size_t at) {
   abort_attempt();
-  if (++attempts_ >= kAttemptsMax) {
+  if (out_of_patience(++attempts_, start_ticks_)) {
     violation(at, kCodeNoProgress);
     return fail_transaction(ops);
   }

@@ -1,0 +1,88 @@
+#include <gtest/gtest.h>
+
+#include "benchmarks/kit/tests/play.h"
+#include "benchmarks/kit/tests/test_index.h"
+
+namespace keydrome {
+namespace {
+
+using testing::Faults;
+using testing::text_of;
+
+Findings run_benchmark(std::string_view name, const Faults& faults) {
+  for (const BenchmarkEntry& entry : benchmark_registry()) {
+    if (entry.name != name) continue;
+    const Parameters parameters =
+        Manifest::parse(entry.manifest_json).value().resolve(name, "smoke", {}).value();
+    const std::unique_ptr<Workload> workload = entry.make(name);
+    const Script script = workload->generate(parameters, 1, CheckPolicy{}).value();
+    const Outcome outcome = testing::play(script, testing::test_index(faults));
+    Findings findings{std::string(name)};
+    workload->judge(script, outcome, findings);
+    return findings;
+  }
+  fail(KEYDROME_HERE, "the benchmark is not registered");
+}
+
+TEST(Unit, ACorrectIndexPassesWithoutAWarning) {
+  for (int i = 0; i < 5; ++i) {
+    const Findings findings = run_benchmark("unit", Faults{});
+    EXPECT_TRUE(findings.empty()) << text_of(findings);
+  }
+}
+
+TEST(Unit, DeadlocksAreNotAccused) {
+  const Findings findings = run_benchmark("unit", {.deadlock_every = 37});
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
+}
+
+struct Case {
+  const char* finding;
+  Faults faults;
+};
+
+class UnitFinds : public ::testing::TestWithParam<Case> {};
+
+TEST_P(UnitFinds, TheFaultByName) {
+  const Findings findings = run_benchmark("unit", GetParam().faults);
+  EXPECT_TRUE(findings.failed());
+  EXPECT_GT(findings.count(GetParam().finding), 0u) << text_of(findings);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Unit, UnitFinds,
+    ::testing::Values(Case{"create_twice", {.success_only = true}},
+                      Case{"impossible_record", {.no_isolation = true}},
+                      Case{"abort_undoes_insert", {.keeps_aborted = true}},
+                      Case{"abort_undoes_delete", {.loses_aborted_deletes = true}},
+                      Case{"string_order", {.skips_every = 9}},
+                      Case{"read_own_insert", {.misses_everything = true}},
+                      Case{"duplicate_insert", {.accepts_duplicates = true}},
+                      Case{"delete_missing_key", {.deletes_missing = true}},
+                      Case{"delete_key", {.keeps_deleted = true}},
+                      Case{"end_of_index", {.wraps_around = true}}),
+    [](const ::testing::TestParamInfo<Case>& parameter) { return parameter.param.finding; });
+
+TEST(Phantom, ACorrectIndexPasses) {
+  for (int i = 0; i < 5; ++i) {
+    const Findings findings = run_benchmark("phantom", Faults{});
+    EXPECT_TRUE(findings.empty()) << text_of(findings);
+  }
+}
+
+TEST(Phantom, DeadlocksAreNotAccused) {
+  const Findings findings = run_benchmark("phantom", {.deadlock_every = 30'011});
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
+}
+
+// Without isolation the writer's records appear between two passes, unless the writer is not
+// scheduled at all while the reader runs; a few runs make that practically impossible.
+TEST(Phantom, FindsAnIndexWithoutIsolation) {
+  bool found = false;
+  for (int i = 0; i < 20 && !found; ++i)
+    found = run_benchmark("phantom", {.no_isolation = true}).failed();
+  EXPECT_TRUE(found);
+}
+
+}  // namespace
+}  // namespace keydrome
