@@ -1,8 +1,8 @@
 """The Celery application: a doorbell, not a queue.
 
 A message only says "look into the table"; leaderboard/tasks.py has the one task. Workers:
-`celery -A web worker -Q bench -P solo -n bench@%h` and `celery -A web worker -Q results -P solo -B
--n results@%h`.
+`celery -A web.celery worker -Q bench -P solo`, the same with `-Q results`, and one scheduler:
+`celery -A web.celery beat`.
 """
 
 import os
