@@ -8,6 +8,7 @@
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -105,6 +106,9 @@ static _Noreturn void reap(pid_t program, int report_fd) {
     report.cpu_us = cpu_time_us(&usage);
     kill(-1, SIGKILL);
   }
+  if (!ended) {
+    die("the init of the jail has lost its program");
+  }
   write_all(report_fd, &report, sizeof report);
   _exit(0);
 }
@@ -130,7 +134,9 @@ void child_run(const struct options* options, const struct cgroups* cgroups,
    * a hole. */
   write_file_at(AT_FDCWD, "/proc/self/oom_score_adj", "1000");
   set_up_descriptors(options);
+  umask(0); /* the caller's could make the new root unreadable */
   mounts_enter(options);
+  umask(S_IWGRP | S_IWOTH);
   if (sethostname(kHostName, sizeof kHostName - 1) < 0 || setdomainname("", 0) < 0) {
     die_errno("sethostname");
   }

@@ -7,6 +7,7 @@
  *
  * Nothing outside ever opens a path of the inside once the program runs, and no result is read from
  * there: results come over descriptors that the caller passed in. */
+#include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
@@ -49,11 +50,24 @@ static void refuse(const struct options* options, const struct facts* facts) {
   }
 }
 
+/* Opens those of 0, 1 and 2 that the caller closed, so that nothing else gets these numbers. */
+static void fill_standard_descriptors(void) {
+  int fd;
+  do {
+    fd = open("/dev/null", O_RDWR);
+  } while (fd >= 0 && fd <= STDERR_FILENO);
+  if (fd < 0) {
+    die_errno("cannot open /dev/null");
+  }
+  close(fd);
+}
+
 int main(int argc, char** argv) {
   struct options options;
   struct facts facts = {.mechanisms = 0};
   struct cgroups cgroups;
   struct outcome outcome = {.status = STATUS_EXITED};
+  fill_standard_descriptors();
   options_parse(&options, argc, argv);
   if (geteuid() != 0) {
     die("must be started by root");

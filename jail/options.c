@@ -201,6 +201,12 @@ static void check_together(const struct options* options) {
           (unsigned long long)options->open_files);
     }
   }
+  for (int i = 0; i < options->bind_count && options->tmpfs_bytes; i++) {
+    const char* target = options->binds[i].target;
+    if (strncmp(target, "/work", 5) == 0 && (target[5] == '/' || target[5] == '\0')) {
+      die("--bind: target %s would be hidden by the working directory; bind it elsewhere", target);
+    }
+  }
   if (options->cpus && (!*options->cpus || options->cpus[strspn(options->cpus, "0123456789,-")])) {
     die("--cpus %s: must be a list such as 0-1,3", options->cpus);
   }

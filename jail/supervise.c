@@ -52,7 +52,13 @@ static void make_pipe(int ends[2]) {
   }
 }
 
+/* Whatever the caller ignores or blocks must not change what happens here: an ignored SIGCHLD, for
+ * one, would make the init lose the program's status. */
 static void block_signals(struct run* run) {
+  signal(SIGCHLD, SIG_DFL);
+  signal(SIGTERM, SIG_DFL);
+  signal(SIGINT, SIG_DFL);
+  signal(SIGHUP, SIG_DFL);
   sigset_t watched;
   sigemptyset(&watched);
   sigaddset(&watched, SIGTERM);

@@ -1,9 +1,12 @@
 """What goes into the jail, how it ends, and what it says about that."""
 
+import os
 import re
+import signal
 import socket
 import struct
 import subprocess
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -96,6 +99,38 @@ def test_passed_descriptor_is_the_only_other(jails: Jails) -> None:
             number = theirs.fileno()
         assert ours.recv(1) == b"", "end of file comes when the program is gone, or before"
         assert f"descriptors 0 1 2 {number}" in started.finish().stdout.splitlines()
+
+
+def ignore_children() -> None:
+    signal.signal(signal.SIGCHLD, signal.SIG_IGN)
+
+
+def block_everything() -> None:
+    signal.pthread_sigmask(signal.SIG_BLOCK, signal.valid_signals())
+
+
+def close_standard_descriptors() -> None:
+    os.closerange(0, 3)
+
+
+def forbid_reading() -> None:
+    os.umask(0o777)
+
+
+@pytest.mark.parametrize(
+    "habit", [ignore_children, block_everything, close_standard_descriptors, forbid_reading]
+)
+def test_habits_of_the_caller_do_not_matter(jails: Jails, habit: Callable[[], None]) -> None:
+    reading, writing = os.pipe()
+    command = [str(JAIL), "--slot", str(FIRST_SLOT), "--meta-fd", str(writing)]
+    command += ["--bind", f"{HOSTILE / 'idle'}:/program", "--", "/program", "1", "2"]
+    done = subprocess.run(command, pass_fds=(writing,), preexec_fn=habit, check=False)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        lines = pipe.read().splitlines()
+    assert done.returncode == 0
+    assert "status:exited" in lines
+    assert "exit_code:2" in lines
 
 
 def test_crash_leaves_no_core(jails: Jails) -> None:
@@ -315,6 +350,7 @@ def test_not_a_program(jails: Jails, tmp_path: Path) -> None:
         (["--bind", "/lib:lib", "--", "/p"], "must be SOURCE:TARGET"),
         (["--bind", "/lib:/a/../b", "--", "/p"], "must not hold .."),
         (["--bind", "/there/is/no:/a", "--", "/p"], "cannot bind /there/is/no: No such file"),
+        (["--bind", "/lib:/work/lib", "--", "/p"], "would be hidden by the working directory"),
         (["--pass-fd", "99", "--", "/p"], "is not an open descriptor"),
         (["--pass-fd", "1", "--", "/p"], "must be 3 or more"),
         (["--cpus", "all", "--", "/p"], "must be a list such as"),
