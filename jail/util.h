@@ -1,4 +1,4 @@
-/* Small helpers of the jail: failing loudly, reading and writing kernel files. */
+/* Small tools of the jail: failing loudly, reading and writing kernel files. */
 #ifndef KEYDROME_JAIL_UTIL_H_
 #define KEYDROME_JAIL_UTIL_H_
 
