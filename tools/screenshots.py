@@ -50,7 +50,7 @@ PRIVATE = {
 
 @dataclass(frozen=True)
 class Visit:
-    """Whose browser looks at the site, and how wide and in which theme."""
+    """A site and who looks at it; without a user, only public pages are seen."""
 
     url: str
     user: str
@@ -74,11 +74,11 @@ def pages(url: str) -> dict[str, str]:
     return found
 
 
-def log_in(page: Page, visit: Visit) -> None:
+def log_in(page: Page, url: str, user: str, password: str) -> None:
     """Log in through the form."""
-    page.goto(f"{visit.url}/account/login/")
-    page.get_by_label("Username").fill(visit.user)
-    page.get_by_label("Password", exact=True).fill(visit.password)
+    page.goto(f"{url}/account/login/")
+    page.get_by_label("Username").fill(user)
+    page.get_by_label("Password", exact=True).fill(password)
     page.get_by_role("button", name="Log in").click()
     page.wait_for_url("**/submissions/")
 
@@ -98,7 +98,7 @@ def take(browser: Browser, visit: Visit, folder: Path) -> int:
                 page.goto(visit.url + path)
                 page.screenshot(path=folder / f"{name}-{width_name}-{theme}.png", full_page=True)
             if visit.user:
-                log_in(page, visit)
+                log_in(page, visit.url, visit.user, visit.password)
                 for name, path in PRIVATE.items():
                     page.goto(visit.url + path)
                     page.screenshot(

@@ -12,6 +12,7 @@ urlpatterns = [
     path("status/", pages.status, name="status"),
     path("account/", pages.account, name="account"),
     path("account/", include("allauth.urls")),
+    path("favicon.ico", pages.favicon, name="favicon"),
     path("boards/", include("web.boards.urls")),
     path("", include("web.submissions.urls")),
     path("admin/", admin.site.urls),

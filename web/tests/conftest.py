@@ -1,51 +1,24 @@
-"""Fixtures of the site's tests: people, a library, storage of their own below a temporary folder."""
+"""Fixtures of the site's tests."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
 import pytest
-from django.contrib.auth.models import User
-from django.core.cache import cache
-from django.test import Client
 
-from web.tests.world import PASSWORD, World, compile_library
+from web.tests.fixtures import embedded_site, library, logged_in, world
 
 if TYPE_CHECKING:
-    from pathlib import Path
+    from django.test import Client
 
-    from pytest_django.fixtures import Settings
+    from web.tests.world import World
 
-
-@pytest.fixture(scope="session")
-def library(tmp_path_factory: pytest.TempPathFactory) -> bytes:
-    """A shared library that the inspection accepts."""
-    return compile_library(tmp_path_factory.mktemp("library"))
+__all__ = ["embedded_site", "library", "world"]
 
 
 @pytest.fixture(autouse=True)
-def embedded_site(own_var: Path, settings: Settings) -> None:
-    """Run the site as the embedded demo does; plots of each test lie apart, static files have plain names."""
-    settings.STORAGES = {
-        "default": {
-            "BACKEND": "django.core.files.storage.FileSystemStorage",
-            "OPTIONS": {"location": str(own_var / "artefacts")},
-        },
-        "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
-    }
-    settings.KEYDROME_SCALE = settings.KEYDROME_BOARD_SCALE = "smoke"
-    settings.KEYDROME_SESSIONS = 3
-    # Hashing is slow on purpose; these passwords guard nothing.
-    settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
-    cache.clear()
-
-
-@pytest.fixture
-def world(db: None, library: bytes) -> World:
-    """Alice, Bob, Olga and a library."""
-    alice, bob = (User.objects.create_user(name, password=PASSWORD) for name in ("alice", "bob"))
-    olga = User.objects.create_superuser("olga", password=PASSWORD)
-    return World(alice=alice, bob=bob, olga=olga, library=library)
+def _always_embedded(embedded_site: None) -> None:
+    """Run every test of the site as the embedded demo."""
 
 
 @pytest.fixture
@@ -64,10 +37,3 @@ def bob(world: World) -> Client:
 def olga(world: World) -> Client:
     """The organiser's browser."""
     return logged_in(world.olga)
-
-
-def logged_in(user: User) -> Client:
-    """Return a browser in which this user is logged in."""
-    client = Client()
-    client.force_login(user, backend="allauth.account.auth_backends.AuthenticationBackend")
-    return client

@@ -1,0 +1,313 @@
+"""The site in a real browser: every page accessible, at every width and theme; by keyboard, and without script."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING
+
+import pytest
+from axe_playwright_python.sync_playwright import Axe
+from django.utils import timezone
+from playwright.sync_api import expect, sync_playwright
+
+from leaderboard import claims, plotting
+from leaderboard.models import Announcement, Run
+from runner.contract import Verdict
+from tools.screenshots import launch_options, log_in
+from web.tests.world import BOARD, PASSWORD, World, claim, findings, finish, finish_all, run_of
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+    from typing import Literal
+
+    from playwright.sync_api import Browser, BrowserContext, Page
+    from pytest_django.live_server_helper import LiveServer
+
+pytest_plugins = ["web.tests.fixtures"]
+pytestmark = [
+    pytest.mark.browser,
+    pytest.mark.django_db(transaction=True),
+    pytest.mark.usefixtures("embedded_site"),
+]
+
+PUBLIC = [
+    "/",
+    "/about/",
+    "/news/",
+    "/status/",
+    "/boards/preliminary1/",
+    "/boards/preliminary2/",
+    "/account/login/",
+    "/account/signup/",
+    "/account/password/reset/",
+    "/no/such/page/",
+]
+PRIVATE = [
+    "/submit/",
+    "/submissions/",
+    "/account/",
+    "/account/password/change/",
+    "/account/email/",
+    "/account/2fa/",
+    "/account/2fa/totp/activate/",
+    "/account/sessions/",
+    "/account/logout/",
+]
+TIMEOUT_MS = 20_000
+
+
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Browser]:
+    """Debian's Chromium. Playwright runs an event loop in this thread, which Django would take for async code."""
+    with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
+        patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
+        expect.set_options(timeout=TIMEOUT_MS)
+        started = playwright.chromium.launch(**launch_options())  # type: ignore[arg-type] # two of many options
+        yield started
+        started.close()
+
+
+def open_context(
+    browser: Browser,
+    live_server: LiveServer,
+    *,
+    width: int = 1280,
+    theme: Literal["light", "dark"] = "light",
+    script: bool = True,
+) -> BrowserContext:
+    """Return a fresh browser window; its pages fail the test when the console shows an error."""
+    context = browser.new_context(
+        base_url=live_server.url,
+        viewport={"width": width, "height": 800},
+        color_scheme=theme,
+        java_script_enabled=script,
+    )
+    context.set_default_timeout(TIMEOUT_MS)
+    return context
+
+
+@pytest.fixture
+def page(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
+    """A page in a fresh window."""
+    context = open_context(browser, live_server)
+    yield context.new_page()
+    context.close()
+
+
+@pytest.fixture
+def library_file(tmp_path: Path, library: bytes) -> Path:
+    """The library as a file to choose."""
+    path = tmp_path / "mine.so"
+    path.write_bytes(library)
+    return path
+
+
+def fill_the_site(world: World) -> list[str]:
+    """Make every kind of row and state; return the addresses that show them."""
+    good = world.submit(description="a prefix tree with a description that is rather long")
+    finish_all()
+    bad = world.submit(content=world.library + b"x", name="an_unusually_long_name_of_a_library.so")
+    while Run.objects.filter(state="queued", kind="correctness").exists():
+        finish(claim(), Verdict.FAILED, findings=findings(), reason="A required check failed.")
+    finish(claim(), Verdict.TIMED_OUT, sessions=(), reason="The phase test took too long.")
+    plotting.draw_missing()
+    waiting = world.submit(content=world.library + b"y")
+    running = claim()
+    claims.beat(running.pk, running.attempt, 0.4, "session 1 of 1: candidate, test")
+    Announcement.objects.create(
+        title="New tests", body="They are *stricter*.", published_at=timezone.now()
+    )
+    runs = [run_of(good), run_of(bad), run_of(bad, "unit"), running, run_of(waiting)]
+    return [f"/runs/{run.pk}/" for run in runs] + [f"/submissions/{good.pk}/delete/"]
+
+
+def complaints(page: Page, path: str) -> list[str]:
+    """Return what axe finds wrong with a page, and whether it is wider than the window."""
+    page.goto(path)
+    for details in page.locator("details").all():
+        details.evaluate("element => element.open = true")
+    found = [
+        f"{path}: {violation['id']}: {[node['target'] for node in violation['nodes']]}"
+        for violation in Axe().run(page).response["violations"]
+    ]
+    wide = page.evaluate(
+        "document.documentElement.scrollWidth - document.documentElement.clientWidth"
+    )
+    return [*found, *([f"{path}: {wide} px too wide"] if wide > 0 else [])]
+
+
+@pytest.mark.parametrize(("width", "theme"), [(1280, "light"), (360, "dark"), (320, "light")])
+def test_every_page_is_accessible_and_fits(
+    browser: Browser,
+    live_server: LiveServer,
+    world: World,
+    width: int,
+    theme: Literal["light", "dark"],
+) -> None:
+    paths = fill_the_site(world)
+    context = open_context(browser, live_server, width=width, theme=theme)
+    page = context.new_page()
+    errors: list[str] = []
+    page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+    found = [text for path in PUBLIC for text in complaints(page, path)]
+    log_in(page, live_server.url, "alice", PASSWORD)
+    found += [text for path in (*PRIVATE, *paths) for text in complaints(page, path)]
+    context.close()
+    assert found == []
+    # The page that does not exist says so on the console; nothing else may, least of all the content policy.
+    assert [error for error in errors if "404" not in error] == []
+
+
+def test_dark_and_wide_contrast(browser: Browser, live_server: LiveServer, world: World) -> None:
+    paths = fill_the_site(world)
+    context = open_context(browser, live_server, theme="dark")
+    page = context.new_page()
+    log_in(page, live_server.url, "alice", PASSWORD)
+    wanted = ["/", "/boards/preliminary1/", "/submissions/", "/submit/", *paths]
+    found = [text for path in wanted for text in complaints(page, path)]
+    context.close()
+    assert found == []
+
+
+def test_signing_up_and_submitting(page: Page, world: World, library_file: Path) -> None:
+    page.goto("/")
+    page.get_by_role("main").get_by_role("button", name="Sign up").click()
+    page.get_by_label("Username").fill("dora")
+    page.get_by_label("Password", exact=True).fill(PASSWORD)
+    page.get_by_label("Password (again)").fill(PASSWORD)
+    page.get_by_role("button", name="Sign up").click()
+    page.get_by_role("button", name="Submit a library").click()
+    page.get_by_label("Shared library").set_input_files(library_file)
+    page.get_by_label("Description").fill("from a browser")
+    page.get_by_role("button", name="Submit and run").click()
+    expect(page.get_by_role("status").filter(has_text="Submitted.")).to_be_visible()
+    expect(page.get_by_role("row", name="from a browser").first).to_be_visible()
+
+
+def test_a_wrong_file_is_told_in_the_form(
+    page: Page, live_server: LiveServer, world: World
+) -> None:
+    log_in(page, live_server.url, "alice", PASSWORD)
+    page.goto("/submit/")
+    wrong = {"name": "notes.so", "mimeType": "text/plain", "buffer": b"hello\n" * 20}
+    page.get_by_label("Shared library").set_input_files(wrong)  # type: ignore[arg-type] # a FilePayload
+    page.get_by_label("Description").fill("kept")
+    page.get_by_role("button", name="Submit and run").click()
+    expect(page.get_by_role("alert")).to_contain_text("ELF")
+    expect(page.get_by_label("Description")).to_have_value("kept")
+    assert Run.objects.count() == 0
+
+
+def test_states_change_without_a_reload_and_polling_stops(
+    page: Page, live_server: LiveServer, world: World
+) -> None:
+    run = run_of(world.submit())
+    log_in(page, live_server.url, "alice", PASSWORD)
+    page.goto(f"/runs/{run.pk}/")
+    page.evaluate("window.keydromeMark = 'same page'")
+    body = page.locator("#run")
+    expect(body).to_contain_text("number 3 in the queue")
+    finish(claim())
+    finish(claim())
+    mine = claim()
+    claims.beat(mine.pk, mine.attempt, 0.5, "session 2 of 3: control, test")
+    expect(body.get_by_role("progressbar")).to_have_attribute("value", "0.5")
+    expect(page.locator("#live")).to_have_text("The run is now: running")
+    finish(mine)
+    expect(page.locator("#live")).to_have_text("The run is now: passed")
+    plotting.draw_missing()
+    expect(page.get_by_role("img", name="Committed transactions")).to_be_visible()
+    expect(body).not_to_have_attribute("hx-trigger", "every 2s")
+    size = page.get_by_role("img", name="Committed transactions").evaluate("i => i.naturalWidth")
+    assert size > 0, "the plot was not drawn by the browser"
+    assert page.evaluate("window.keydromeMark") == "same page"
+
+
+def test_an_unchanged_page_is_answered_304_and_left_alone(
+    page: Page, live_server: LiveServer, world: World
+) -> None:
+    run = run_of(world.submit())
+    log_in(page, live_server.url, "alice", PASSWORD)
+    page.goto(f"/runs/{run.pk}/")
+    page.get_by_role("button", name="Cancel this run").focus()
+    for _ in range(2):
+        with page.expect_response(lambda answer: "/state/" in answer.url) as answer:
+            pass
+        assert answer.value.status == 304
+    expect(page.get_by_role("button", name="Cancel this run")).to_be_focused()
+
+
+def test_submitting_by_keyboard_alone(
+    page: Page, live_server: LiveServer, world: World, library_file: Path
+) -> None:
+    log_in(page, live_server.url, "alice", PASSWORD)
+    page.goto("/submit/")
+    page.keyboard.press("Tab")
+    expect(page.get_by_role("link", name="Skip to the content")).to_be_focused()
+    page.keyboard.press("Enter")
+    seen = []
+    for _ in range(12):
+        page.keyboard.press("Tab")
+        seen.append(
+            page.evaluate("document.activeElement.name || document.activeElement.type || ''")
+        )
+        if seen[-1] == "file":
+            # The chooser belongs to the operating system; from here on the file is there.
+            page.locator(":focus").set_input_files(library_file)
+        if seen[-1] == "description":
+            page.keyboard.type("typed")
+        if seen[-1] == "targets" and seen.count("targets") == 1:
+            page.keyboard.press("Space")
+        if seen[-1] == "submit":
+            break
+    order = [name for name in dict.fromkeys(seen) if name]
+    assert order == ["file", "description", "targets", "configuration", "submit"]
+    page.keyboard.press("Enter")
+    page.wait_for_url("**/submissions/")
+    assert Run.objects.filter(submission__description="typed").exists()
+    # Space took the first benchmark away.
+    assert not Run.objects.filter(instance=BOARD.instance).exists()
+
+
+def test_everything_works_without_script(
+    browser: Browser, live_server: LiveServer, world: World, library_file: Path
+) -> None:
+    context = open_context(browser, live_server, script=False, width=360)
+    page = context.new_page()
+    log_in(page, live_server.url, "alice", PASSWORD)
+    page.goto("/submit/")
+    page.get_by_label("Shared library").set_input_files(library_file)
+    page.get_by_role("button", name="Submit and run").click()
+    page.wait_for_url("**/submissions/")
+    expect(page.locator("#submissions")).to_contain_text("queued")
+    finish_all()
+    # The page reloads itself.
+    expect(page.locator("#submissions")).to_contain_text("passed")
+    page.get_by_role("link", name="preliminary1").first.click()
+    expect(page.locator("#run")).to_contain_text("Rank 1 on")
+    page.get_by_role("link", name="Delete the submission").click()
+    page.get_by_role("button", name="Delete").click()
+    expect(page.get_by_role("main")).to_contain_text("Nothing submitted yet")
+    context.close()
+
+
+def test_admin_works_under_the_content_policy(
+    page: Page, live_server: LiveServer, world: World
+) -> None:
+    errors: list[str] = []
+    page.on("console", lambda line: errors.append(line.text) if line.type == "error" else None)
+    world.submit()
+    finish_all()
+    log_in(page, live_server.url, "olga", PASSWORD)
+    for path in ("/admin/", "/admin/leaderboard/run/", "/admin/leaderboard/announcement/add/"):
+        page.goto(path)
+        expect(page.locator("#site-name")).to_be_visible()
+    page.get_by_label("Title").fill("From the back room")
+    page.get_by_role("link", name="Today").click()
+    page.get_by_role("link", name="Now").click()
+    page.get_by_label("Body").fill("*hello*")
+    page.get_by_role("button", name="Save", exact=True).click()
+    page.goto("/news/")
+    expect(page.get_by_role("heading", name="From the back room")).to_be_visible()
+    assert json.dumps(errors) == "[]"
