@@ -12,7 +12,8 @@ import os
 import threading
 import time
 from contextlib import ExitStack, contextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -151,11 +152,11 @@ class Worker:
     """Works off the queue on one slot; hold the slot's file lock around its use.
 
     Not thread-safe, except `stop`, which may come from a signal handler: the run at hand is given back.
-    `execute` is runner.execute.execute or something with its promises.
+    `execute` stands for runner.execute.execute and keeps its promises.
     """
 
     slot: Slot
-    execute: Execute = execute_for_real
+    execute: Execute | None = None  # None: runner.execute.execute in this slot's jail
     beat_seconds: float = BEAT_SECONDS
     stopping: threading.Event = field(default_factory=threading.Event)
 
@@ -207,6 +208,12 @@ class Worker:
             if self.drain() == 0:
                 self.stopping.wait(IDLE_SECONDS)
 
+    def _execute_here(self) -> Execute:
+        """Return what executes a job in the jail of the slot that this worker holds."""
+        if self.execute is not None:
+            return self.execute
+        return partial(execute_for_real, settings=replace(load_settings(), slot=self.slot.number))
+
     def _execute(self, run: Run) -> None:
         """Execute a claimed run and write down how it ended, whatever happens."""
         heart = _Heart(run.pk, run.attempt, self.stopping, self.beat_seconds)
@@ -214,7 +221,7 @@ class Worker:
         if not claims.start(run.pk, run.attempt):
             return
         try:
-            report = self.execute(make_job(run), heart)
+            report = self._execute_here()(make_job(run), heart)
         except Cancelled:
             self._stopped(run, heart)
         except Exception as error:  # the queue must go on whatever a run does
