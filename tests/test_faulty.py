@@ -33,7 +33,7 @@ WRONG = [
     ("drops_1000th_write", "failed", {"missing_record"}, ""),
     ("garbage_codes", "failed", {"illegal_answer"}, "undocumented code 77"),
     ("wrong_payload", "failed", {"impossible_record"}, ""),
-    ("loses_aborts", "failed", {"impossible_record"}, "aborted"),
+    ("loses_aborts", "failed", {"impossible_record"}, ""),
     ("unsorted_scan", "failed", {"scan_order"}, "backwards"),
     ("throws_exception", "failed", {"exception"}, "the contract forbids this"),
     ("missing_symbol", "failed", {"missing_symbol"}, "does not export deleteRecord"),
@@ -95,9 +95,11 @@ def test_library_that_never_ends_is_stopped(library: str, tmp_path: Path) -> Non
 
 
 def test_phantoms_are_found_by_the_phantom_benchmark(tmp_path: Path) -> None:
-    report = run_case(Case("allows_phantoms", "phantom", "phantom"), tmp_path)
+    # Many passes, so that the writer gets its turn among them however busy the machine is.
+    case = Case("allows_phantoms", "phantom", "phantom", parameters={"passes": 100_000})
+    report = run_case(case, tmp_path)
     assert report["verdict"] == "failed"
-    assert "unrepeatable_read" in finding_names(report)
+    assert "phantom" in finding_names(report)
 
 
 @pytest.mark.parametrize("benchmark", ["unit", "phantom"])

@@ -1,6 +1,8 @@
 // Fault: strict two-phase locking on existing records only. Nothing locks the gap between two records or a key that is
 // not there, so a transaction that scans twice may see a record the second time that it did not see the first time.
-// Must be found by: the phantom benchmark. Everything else about it is right: conflicts answer DEADLOCK at once.
+// Must be found by: the phantom benchmark. Everything else about it is right: reads see committed records and their
+// own, what was read cannot be deleted by others, and conflicts answer DEADLOCK at once.
+#include <algorithm>
 #include <cstring>
 #include <memory>
 #include <mutex>
@@ -10,22 +12,18 @@
 namespace {
 
 using honest::OrderedKey;
+using Pair = std::pair<OrderedKey, std::string>;
 
 struct Entry {
-  std::set<std::string> payloads;  // empty: deleted by the writer, or never committed
-  uint64_t writer = 0;
+  uint64_t writer = 0;    // the open transaction that inserted or deleted it
+  bool inserted = false;  // by the writer
+  bool deleted = false;   // by the writer
   std::set<uint64_t> readers;
 };
 
 struct LockedIndex {
   KeyType type;
-  std::map<OrderedKey, Entry> entries;
-};
-
-struct Change {
-  LockedIndex* index;
-  OrderedKey key;
-  std::set<std::string> before;
+  std::map<Pair, Entry> entries;
 };
 
 std::mutex everything;  // held for one call, not for a transaction
@@ -36,8 +34,7 @@ uint64_t last_number = 0;                                       // guarded by ev
 
 struct TxnState {
   uint64_t number;
-  std::vector<Change> changes;
-  std::vector<std::pair<LockedIndex*, OrderedKey>> locked;
+  std::vector<std::pair<LockedIndex*, Pair>> touched;
 };
 
 struct IdxState {
@@ -50,40 +47,31 @@ namespace {
 
 thread_local TxnState* own_transaction = nullptr;
 
-bool may_read(const Entry& entry, const TxnState& txn) {
-  return entry.writer == 0 || entry.writer == txn.number;
+enum class Sight { kThere, kNotThere, kConflict };
+
+Sight look_at(const Entry& entry, const TxnState& txn) {
+  if (entry.writer == 0) return Sight::kThere;
+  if (entry.writer == txn.number) return entry.deleted ? Sight::kNotThere : Sight::kThere;
+  return entry.inserted ? Sight::kNotThere : Sight::kConflict;
 }
 
-bool may_write(const Entry& entry, const TxnState& txn) {
-  return may_read(entry, txn) && (entry.readers.empty() || (entry.readers.size() == 1 &&
-                                                            entry.readers.contains(txn.number)));
-}
-
-void read_lock(LockedIndex& index, const OrderedKey& key, TxnState& txn) {
-  if (index.entries[key].readers.insert(txn.number).second) txn.locked.emplace_back(&index, key);
-}
-
-void write_lock(LockedIndex& index, const OrderedKey& key, TxnState& txn) {
-  Entry& entry = index.entries[key];
-  txn.changes.push_back({&index, key, entry.payloads});
-  entry.writer = txn.number;
-  txn.locked.emplace_back(&index, key);
+bool others_read(const Entry& entry, const TxnState& txn) {
+  return std::any_of(entry.readers.begin(), entry.readers.end(),
+                     [&](uint64_t reader) { return reader != txn.number; });
 }
 
 void finish(TxnState& txn, bool keep) {
-  if (!keep) {
-    for (auto change = txn.changes.rbegin(); change != txn.changes.rend(); ++change) {
-      change->index->entries[change->key].payloads = change->before;
-    }
-  }
-  for (const auto& [index, key] : txn.locked) {
-    const auto found = index->entries.find(key);
+  for (const auto& [index, pair] : txn.touched) {
+    const auto found = index->entries.find(pair);
     if (found == index->entries.end()) continue;
-    found->second.readers.erase(txn.number);
-    if (found->second.writer == txn.number) found->second.writer = 0;
-    const Entry& entry = found->second;
-    if (entry.payloads.empty() && entry.writer == 0 && entry.readers.empty()) {
+    Entry& entry = found->second;
+    entry.readers.erase(txn.number);
+    if (entry.writer != txn.number) continue;
+    if (keep ? entry.deleted : entry.inserted) {
       index->entries.erase(found);
+    } else {
+      entry.writer = 0;
+      entry.inserted = entry.deleted = false;
     }
   }
 }
@@ -93,31 +81,53 @@ template <typename Call>
 ErrCode in_transaction(TxnState* txn, Call call) {
   const std::scoped_lock guard(everything);
   if (txn != nullptr) return txn == own_transaction ? call(*txn) : TXN_DNE;
-  TxnState single{++last_number, {}, {}};
+  TxnState single{++last_number, {}};
   const ErrCode code = call(single);
   finish(single, code == SUCCESS);
   return code;
 }
 
-ErrCode read_next(IdxState& handle, std::optional<honest::Cursor>& cursor, TxnState& txn,
-                  Record& record) {
-  auto& entries = handle.index->entries;
-  for (auto at = cursor ? entries.lower_bound(cursor->key) : entries.begin(); at != entries.end();
-       ++at) {
-    if (!may_read(at->second, txn)) return DEADLOCK;
-    const auto& payloads = at->second.payloads;
-    auto pair = payloads.begin();
-    if (cursor && cursor->key == at->first) {
-      pair = cursor->payload ? payloads.upper_bound(*cursor->payload) : payloads.end();
-    }
-    if (pair == payloads.end()) continue;
-    read_lock(*handle.index, at->first, txn);
-    cursor = honest::Cursor{at->first, *pair};
-    record.key = honest::to_key(at->first, handle.index->type);
-    std::strcpy(record.payload, pair->c_str());
+// Reads the first visible pair at or after `at`, and locks it.
+ErrCode read_from(LockedIndex& index, std::map<Pair, Entry>::iterator at, TxnState& txn,
+                  std::optional<honest::Cursor>& cursor, Record& record) {
+  for (; at != index.entries.end(); ++at) {
+    const Sight sight = look_at(at->second, txn);
+    if (sight == Sight::kConflict) return DEADLOCK;
+    if (sight == Sight::kNotThere) continue;
+    if (at->second.readers.insert(txn.number).second) txn.touched.emplace_back(&index, at->first);
+    cursor = honest::Cursor{at->first.first, at->first.second};
+    record.key = honest::to_key(at->first.first, index.type);
+    std::strcpy(record.payload, at->first.second.c_str());
     return SUCCESS;
   }
   return DB_END;
+}
+
+// The first pair after a cursor; payloads are never longer than `kAfterAll`.
+std::map<Pair, Entry>::iterator after(LockedIndex& index, const honest::Cursor& cursor) {
+  static const std::string kAfterAll(MAX_PAYLOAD_LEN + 1, '\x7f');
+  return index.entries.upper_bound({cursor.key, cursor.payload.value_or(kAfterAll)});
+}
+
+ErrCode delete_pair(LockedIndex& index, const Pair& pair, Entry& entry, TxnState& txn) {
+  const Sight sight = look_at(entry, txn);
+  if (sight == Sight::kNotThere) return ENTRY_DNE;
+  if (sight == Sight::kConflict || others_read(entry, txn)) return DEADLOCK;
+  entry.writer = txn.number;
+  entry.deleted = true;
+  txn.touched.emplace_back(&index, pair);
+  return SUCCESS;
+}
+
+ErrCode delete_key(LockedIndex& index, const OrderedKey& key, TxnState& txn) {
+  ErrCode answer = KEY_NOTFOUND;
+  for (auto at = index.entries.lower_bound({key, ""});
+       at != index.entries.end() && at->first.first == key; ++at) {
+    const ErrCode code = delete_pair(index, at->first, at->second, txn);
+    if (code == DEADLOCK) return DEADLOCK;
+    if (code == SUCCESS) answer = SUCCESS;
+  }
+  return answer;
 }
 
 ErrCode end_transaction(TxnState* txn, bool keep) {
@@ -158,7 +168,7 @@ ErrCode closeIndex(IdxState* idxState) {
 ErrCode beginTransaction(TxnState** txn) {
   if (own_transaction != nullptr) return TXN_EXISTS;
   const std::scoped_lock guard(everything);
-  own_transaction = new TxnState{++last_number, {}, {}};
+  own_transaction = new TxnState{++last_number, {}};
   *txn = own_transaction;
   return SUCCESS;
 }
@@ -171,46 +181,51 @@ ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
   if (idxState == nullptr) return DB_DNE;
   return in_transaction(txn, [&](TxnState& own) {
     const OrderedKey key = honest::to_ordered(record->key);
-    const auto found = idxState->index->entries.find(key);
-    const bool there = found != idxState->index->entries.end();
-    if (there && !may_read(found->second, own)) return DEADLOCK;
-    const bool hit = there && !found->second.payloads.empty();
+    Record found = *record;
+    std::optional<honest::Cursor> place;
+    LockedIndex& index = *idxState->index;
+    const ErrCode code =
+        read_from(index, index.entries.lower_bound({key, ""}), own, place, found);
+    if (code == DEADLOCK) return DEADLOCK;
+    const bool hit = code == SUCCESS && place->key == key;
     if (txn != nullptr) {
       idxState->transaction = own.number;
-      idxState->cursor = honest::Cursor{
-          key, hit ? std::optional(*found->second.payloads.begin()) : std::nullopt};
+      idxState->cursor = hit ? *place : honest::Cursor{key, std::nullopt};
     }
-    if (!hit) return KEY_NOTFOUND;
-    read_lock(*idxState->index, key, own);
-    std::strcpy(record->payload, found->second.payloads.begin()->c_str());
-    return SUCCESS;
+    if (hit) *record = found;
+    return hit ? SUCCESS : KEY_NOTFOUND;
   });
 }
 
 ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
   if (idxState == nullptr) return DB_DNE;
   return in_transaction(txn, [&](TxnState& own) {
-    std::optional<honest::Cursor> start;
-    if (txn == nullptr) return read_next(*idxState, start, own, *record);
+    LockedIndex& index = *idxState->index;
+    std::optional<honest::Cursor> fresh;
+    if (txn == nullptr) return read_from(index, index.entries.begin(), own, fresh, *record);
     if (idxState->transaction != own.number) {
       idxState->transaction = own.number;
       idxState->cursor.reset();
     }
-    return read_next(*idxState, idxState->cursor, own, *record);
+    std::optional<honest::Cursor>& cursor = idxState->cursor;
+    return read_from(index, cursor ? after(index, *cursor) : index.entries.begin(), own, cursor,
+                     *record);
   });
 }
 
 ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {
   if (idxState == nullptr) return DB_DNE;
   return in_transaction(txn, [&](TxnState& own) {
-    const OrderedKey key = honest::to_ordered(*k);
-    const auto found = idxState->index->entries.find(key);
-    if (found != idxState->index->entries.end()) {
-      if (!may_write(found->second, own)) return DEADLOCK;
-      if (found->second.payloads.contains(payload)) return ENTRY_EXISTS;
+    const Pair pair{honest::to_ordered(*k), payload};
+    const auto [entry, added] = idxState->index->entries.try_emplace(pair);
+    if (!added) {
+      if (entry->second.writer != 0 && entry->second.writer != own.number) return DEADLOCK;
+      if (look_at(entry->second, own) == Sight::kThere) return ENTRY_EXISTS;
+      entry->second.deleted = false;
+      return SUCCESS;
     }
-    write_lock(*idxState->index, key, own);
-    idxState->index->entries[key].payloads.insert(payload);
+    entry->second = Entry{own.number, true, false, {}};
+    own.touched.emplace_back(idxState->index, pair);
     return SUCCESS;
   });
 }
@@ -218,21 +233,12 @@ ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payl
 ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
   if (idxState == nullptr) return DB_DNE;
   return in_transaction(txn, [&](TxnState& own) {
+    LockedIndex& index = *idxState->index;
     const OrderedKey key = honest::to_ordered(record->key);
-    const auto found = idxState->index->entries.find(key);
-    if (found == idxState->index->entries.end()) return KEY_NOTFOUND;
-    Entry& entry = found->second;
-    if (!may_write(entry, own)) return DEADLOCK;
-    if (entry.payloads.empty()) return KEY_NOTFOUND;
-    const bool all = record->payload[0] == 0;
-    if (!all && !entry.payloads.contains(record->payload)) return ENTRY_DNE;
-    write_lock(*idxState->index, key, own);
-    if (all) {
-      entry.payloads.clear();
-    } else {
-      entry.payloads.erase(record->payload);
-    }
-    return SUCCESS;
+    if (record->payload[0] == 0) return delete_key(index, key, own);
+    const auto found = index.entries.find({key, record->payload});
+    if (found == index.entries.end()) return ENTRY_DNE;
+    return delete_pair(index, found->first, found->second, own);
   });
 }
 
