@@ -77,6 +77,9 @@ class Submission(models.Model):
     trusted = models.BooleanField(
         default=False, help_text="reference library: may need more shared objects"
     )
+    reference = models.BooleanField(
+        default=False, help_text="of the organisers, for comparison: no limit per user on boards"
+    )
     deleted_at = models.DateTimeField(
         null=True, blank=True, help_text="gone from the pages; files are kept for organisers"
     )

@@ -23,8 +23,8 @@ if TYPE_CHECKING:
 
 INK = "#5f6b7a"
 INK_ON_DARK = "#c3cad4"
-COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7")
-DASHES = ("-", "--", "-.", ":")
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#9a7d0a", "#8b6fd1")
+DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)))
 
 _STYLE = (
     "<style>@media (prefers-color-scheme: dark){"
@@ -60,6 +60,7 @@ def draw_throughput(throughput: dict[str, Any]) -> bytes:
         axes.set_ylabel("transactions per second")
         axes.set_xlim(0, edges[-1] or 1)
         axes.set_ylim(bottom=0)
+        axes.yaxis.set_major_formatter("{x:,.0f}")
         return _svg(figure)
 
 
@@ -85,7 +86,7 @@ def draw_latency(latency: list[dict[str, Any]]) -> bytes:
         axes.set_xticks([0.5, 0.1, 0.01, 0.001, 0.0001], ["50", "90", "99", "99.9", "99.99"])
         axes.minorticks_off()
         axes.set_xlabel("percentile of transactions")
-        axes.set_ylabel("latency (us)")
+        axes.set_ylabel("latency (\N{MICRO SIGN}s)")
         if drawn:
             axes.legend(frameon=False, labelcolor=INK)
         return _svg(figure)

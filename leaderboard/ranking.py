@@ -44,6 +44,7 @@ class Candidate:
     configuration: str
     ratios: tuple[float, ...]
     provisional: bool = False
+    reference: bool = False  # of the organisers: does not count against the limit per user
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +60,7 @@ class Entry:
     low: float
     high: float
     provisional: bool
+    reference: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +103,7 @@ def _pooled(group: list[Candidate]) -> Entry:
         low=interval.low,
         high=interval.high,
         provisional=any(candidate.provisional for candidate in group),
+        reference=newest.reference,
     )
 
 
@@ -111,11 +114,13 @@ def best_first(entries: Iterable[Entry], *, lower_is_better: bool) -> list[Entry
 
 
 def choose(candidates: Iterable[Candidate], *, per_user: int, lower_is_better: bool) -> list[Entry]:
-    """Return the entries that may stand on a board, best first, at most `per_user` of each user."""
+    """Return the entries that may stand on a board, best first: all references, `per_user` others of each user."""
     taken: dict[int, int] = defaultdict(int)
     chosen = []
     for entry in best_first(merge(candidates), lower_is_better=lower_is_better):
-        if taken[entry.user_id] < per_user:
+        if entry.reference:
+            chosen.append(entry)
+        elif taken[entry.user_id] < per_user:
             taken[entry.user_id] += 1
             chosen.append(entry)
     return chosen

@@ -94,14 +94,17 @@ def submit(
     scale: str | None = None,
     sessions: int | None = None,
     trusted: bool = False,
+    reference: bool = False,
 ) -> Submission:
     """Store an uploaded file and queue it on `targets` and on every gate; return the submission.
 
-    The blob is stored first, then the rows appear in one transaction. `scale` and `sessions`
-    default to KEYDROME_SCALE and KEYDROME_SESSIONS; gates run one session. Raises Refused, and then
-    creates no row: wrong file (not an ELF shared object, other machine, missing calls, too large,
-    empty), unknown target, scale or configuration, no target at all. Faults in DEEP_REFUSALS are
-    left to the worker, which gives the verdict.
+    The blob is stored first, then the rows appear in one transaction. `scale` and `sessions` default to
+    KEYDROME_SCALE and KEYDROME_SESSIONS; gates run one session. `trusted` and `reference` are for the libraries of
+    this repository: the one allows more shared objects, the other lifts the limit per user on boards.
+
+    Raises Refused, and then creates no row: wrong file (not an ELF shared object, other machine, missing calls, too
+    large, empty), unknown target, scale or configuration, no target at all. Faults in DEEP_REFUSALS are left to the
+    worker, which gives the verdict.
     """
     wanted_scale = scale or settings.KEYDROME_SCALE
     wanted_sessions = settings.KEYDROME_SESSIONS if sessions is None else sessions
@@ -119,6 +122,7 @@ def submit(
             configuration=configuration,
             facts=facts.to_json(),
             trusted=trusted,
+            reference=reference,
         )
         Run.objects.bulk_create(
             _new_run(submission, target, run_scale, wanted_sessions)

@@ -204,6 +204,7 @@ def _refill_slots(column: _Column, user_id: int) -> None:
         "pk",
         "submission__blob_sha256",
         "submission__configuration",
+        "submission__reference",
         "detail__ratios",
         "provisional",
     )
@@ -215,8 +216,9 @@ def _refill_slots(column: _Column, user_id: int) -> None:
             configuration=configuration,
             ratios=tuple(ratios),
             provisional=provisional or board.provisional,
+            reference=reference,
         )
-        for pk, digest, configuration, ratios, provisional in runs
+        for pk, digest, configuration, reference, ratios, provisional in runs
     ]
     chosen = ranking.choose(
         candidates, per_user=board.per_user, lower_is_better=board.lower_is_better

@@ -53,6 +53,7 @@ def test_references_are_submitted_once_per_build(
     (submission,) = Submission.objects.all()
     assert (submission.owner.username, submission.owner.is_staff) == ("keydrome", True)
     assert submission.trusted
+    assert submission.reference
     assert set(submission.runs.values_list("scale", flat=True)) == {"smoke"}
     assert "mine: nothing missing" in run("add_reference", "--scale", "smoke", "--sessions", "3")
     (references / "lib" / "indexes" / "mine.so").write_bytes(library_maker(1).read_bytes())

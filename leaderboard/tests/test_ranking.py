@@ -139,3 +139,13 @@ def test_sending_the_same_file_again_buys_no_second_place() -> None:
         lower_is_better=True,
     )
     assert [(e.run_id, e.score) for e in chosen] == [(2, 0.75), (3, 0.9)]
+
+
+def test_references_stand_beside_the_three_of_a_user() -> None:
+    own = [candidate(number, 1, blob, 1.0 + number) for number, blob in enumerate("abcd")]
+    references = [
+        Candidate(10 + number, 1, blob, "", (0.5 + number,), reference=True)
+        for number, blob in enumerate("wxyz")
+    ]
+    chosen = choose([*own, *references], per_user=3, lower_is_better=True)
+    assert [entry.blob_sha256 for entry in chosen] == ["w", "a", "x", "b", "y", "c", "z"]

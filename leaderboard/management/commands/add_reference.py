@@ -142,6 +142,7 @@ def submit_missing(reference: Reference, owner: User, scale: str, sessions: int)
             scale=scale,
             sessions=sessions,
             trusted=reference.trusted,
+            reference=True,
         )
     return submission.runs.count()
 
