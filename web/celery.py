@@ -8,11 +8,15 @@ A message only says "look into the table"; leaderboard/tasks.py has the one task
 import os
 
 from celery import Celery
-from kombu import Queue
+from kombu.entity import Exchange, Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "web.settings")
 
-app = Celery("keydrome")
-app.config_from_object("django.conf:settings", namespace="CELERY")
-app.conf.task_queues = (Queue("bench"), Queue("results"))
-app.autodiscover_tasks()
+app = Celery("keydrome")  # type: ignore[no-untyped-call] # no type information is published
+app.config_from_object("django.conf:settings", namespace="CELERY")  # type: ignore[no-untyped-call]
+# An exchange of its own for each queue: with the default one, every ring would reach both workers.
+app.conf.task_queues = tuple(
+    Queue(name, Exchange(name), routing_key=name)  # type: ignore[no-untyped-call]
+    for name in ("bench", "results")
+)
+app.autodiscover_tasks()  # type: ignore[no-untyped-call]

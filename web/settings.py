@@ -14,7 +14,7 @@ from urllib.parse import unquote
 
 import environ
 
-env = environ.FileAwareEnv()
+env = environ.FileAwareEnv()  # type: ignore[no-untyped-call] # no type information is published
 
 BASE_DIR = Path(__file__).resolve().parent.parent
 VAR_DIR = Path(env.str("KEYDROME_VAR", default=str(BASE_DIR / "var"))).resolve()
@@ -181,7 +181,7 @@ def _broker_url() -> str:
     named: str = env.str("KEYDROME_BROKER_URL", default="")
     if named:
         return named
-    fallback: str = env.str("CELERY_BROKER_URL", default="filesystem://")
+    fallback: str = env.str("CELERY_BROKER_URL", default="filesystem://localhost/")
     return fallback
 
 
@@ -229,6 +229,19 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 
+# Everything goes to stderr; who starts a process decides where that lands. Requests are the web server's to log.
+LOGGING: dict[str, Any] = {
+    "version": 1,
+    "disable_existing_loggers": False,
+    "formatters": {
+        "line": {"format": "{asctime} {levelname} {name}: {message}", "style": "{"},
+    },
+    "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
+    "root": {"handlers": ["stderr"], "level": env.str("KEYDROME_LOG_LEVEL", default="INFO")},
+    # Django's own set-up shows errors on the console in debug mode only.
+    "loggers": {"django": {"handlers": [], "level": "INFO", "propagate": True}},
+}
+
 # --- Accounts ---------------------------------------------------------------------------------------------------------
 
 LOGIN_URL = "account_login"
@@ -247,7 +260,7 @@ AUTH_PASSWORD_VALIDATORS = [
 # sent is written below var/mail, readable by the site's user only (it holds links that reset passwords).
 _EMAIL_URL = env.str("KEYDROME_EMAIL_URL", default="")
 if _EMAIL_URL:
-    vars().update(env.email_url_config(_EMAIL_URL))
+    vars().update(env.email_url_config(_EMAIL_URL))  # type: ignore[no-untyped-call]
 else:
     EMAIL_BACKEND = "django.core.mail.backends.filebased.EmailBackend"
     EMAIL_FILE_PATH = str(VAR_DIR / "mail")
