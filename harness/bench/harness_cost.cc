@@ -1,0 +1,160 @@
+// What the harness costs per call of the library, measured on this machine in one run.
+//
+//   harness_cost [NULL_LIBRARY]      default: ../lib/indexes/null.so beside this program's folder
+//
+// The floor is a loop over 16-byte operations that calls one function of indexes/null through a pointer from dlsym.
+// Against it stands the player's interpreter on the same library: int64 keys, a key pool that fits into the second-level
+// cache, one thread. Floor and interpreter take turns, so that a busy machine hurts both alike; times are CPU times of
+// the thread, and each figure is a median over the repetitions. Target: at most 5 ns per call beyond the floor.
+#include <dlfcn.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <ctime>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/images.h"
+#include "benchmarks/kit/program_walk.h"
+#include "benchmarks/kit/session.h"
+#include "harness/player/library.h"
+
+namespace keydrome {
+namespace {
+
+constexpr uint32_t kKeys = 1 << 13;  // 64 KiB of int64 keys
+constexpr uint32_t kCalls = 1 << 17;
+constexpr uint32_t kRepetitions = 41;
+constexpr uint32_t kKeyStep = 5003;  // odd, so that every key comes before one comes again
+
+Op make_op(OpCode code, uint8_t flags, uint32_t key, uint32_t argument) {
+  Op op{};
+  op.code = code;
+  op.flags = flags;
+  op.key = key;
+  op.argument = argument;
+  return op;
+}
+
+// `calls` gets in transactions of `length` calls; length 0: each of them auto-commit.
+std::vector<Op> gets(uint32_t calls, uint32_t length) {
+  std::vector<Op> ops{make_op(OpCode::kOpen, kUnitStart, 0, 0)};
+  for (uint32_t i = 0; i < calls; ++i) {
+    if (length > 0 && i % length == 0) ops.push_back(make_op(OpCode::kBegin, 0, 0, length + 1));
+    const uint8_t flags = length == 0 ? kAutoCommit : uint8_t{0};
+    ops.push_back(make_op(OpCode::kGet, flags, i * kKeyStep % kKeys, 0));
+    if (length > 0 && i % length == length - 1) ops.push_back(make_op(OpCode::kCommit, 0, 0, 0));
+  }
+  ops.push_back(make_op(OpCode::kClose, 0, 0, 0));
+  return ops;
+}
+
+double thread_cpu_ns() {
+  timespec time{};
+  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
+  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
+}
+
+double median(std::vector<double> values) {
+  std::sort(values.begin(), values.end());
+  return values[values.size() / 2];
+}
+
+class Bench {
+ public:
+  explicit Bench(const IndexApi& api) : api_(api) {
+    Script script;
+    script.indexes = {{"numbers", INT}};
+    script.pools.payloads = {""};
+    for (uint32_t i = 0; i < kKeys; ++i) script.pools.int64_keys.push_back(int64_t{i} * i);
+    image_ = pools_image(script);
+    pools_ = PoolsView::open(image_).value();
+    names_ = std::make_unique<IndexNames>(pools_.indexes);
+  }
+
+  // ns per call of the floor. The key is not even filled in: this is the call itself.
+  double floor(const std::vector<Op>& ops) {
+    Record record{};
+    uint32_t misses = 0;
+    const double start = thread_cpu_ns();
+    for (const Op& op : ops) {
+      if (op.code == OpCode::kGet && api_.get(nullptr, nullptr, &record) != SUCCESS) ++misses;
+    }
+    const double elapsed = thread_cpu_ns() - start;
+    if (misses > 0) std::printf("the library is not null: %u calls failed\n", misses);
+    return elapsed / kCalls;
+  }
+
+  // ns per call of the interpreter, calls that begin and end transactions counted as calls too.
+  double session(const std::vector<Op>& ops) {
+    auto outcome = std::make_unique<ThreadOutcome>();
+    std::vector<TransactionEnd> ends(count_transactions(ops));
+    SessionInputs inputs;
+    inputs.api = &api_;
+    inputs.pools = &pools_;
+    inputs.names = names_.get();
+    inputs.events = &events_;
+    inputs.clock = &clock_;
+    inputs.go_ticks = clock_.ticks();
+    inputs.outcome = outcome.get();
+    inputs.ends = ends;
+    Session session(inputs);
+    const double start = thread_cpu_ns();
+    session.run(ops);
+    const double elapsed = thread_cpu_ns() - start;
+    session.finish();
+    return elapsed / static_cast<double>(outcome->calls);
+  }
+
+ private:
+  const IndexApi& api_;
+  std::vector<std::byte> image_;
+  PoolsView pools_;
+  std::unique_ptr<IndexNames> names_;
+  Events events_;
+  TickClock clock_;
+};
+
+struct Row {
+  const char* name;
+  std::vector<Op> ops;
+  std::vector<double> ns;
+};
+
+int run(const IndexApi& api) {
+  Bench bench(api);
+  const std::vector<Op> plain = gets(kCalls, 0);
+  std::vector<double> floor_ns;
+  std::vector<Row> rows;
+  rows.push_back({"transactions of 4096 gets (the recorder is idle)", gets(kCalls, 4096), {}});
+  rows.push_back({"transactions of 16 gets (each timed)", gets(kCalls, 16), {}});
+  rows.push_back({"auto-commit gets (one in 8 timed)", plain, {}});
+  for (uint32_t repetition = 0; repetition < kRepetitions; ++repetition) {
+    floor_ns.push_back(bench.floor(plain));
+    for (Row& row : rows) row.ns.push_back(bench.session(row.ops));
+  }
+  const double floor = median(floor_ns);
+  std::printf("%-52s %8s %8s\n", "ns per call, CPU time, median", "call", "beyond");
+  std::printf("%-52s %8.2f %8s\n", "floor: loop over operations and the call itself", floor, "");
+  for (const Row& row : rows) {
+    std::printf("%-52s %8.2f %8.2f\n", row.name, median(row.ns), median(row.ns) - floor);
+  }
+  return 0;
+}
+
+}  // namespace
+}  // namespace keydrome
+
+int main(int count, char** arguments) {
+  const std::string self = arguments[0];
+  const std::string folder = self.substr(0, self.rfind('/') + 1);
+  const std::string path = count > 1 ? arguments[1] : folder + "../lib/indexes/null.so";
+  const keydrome::LoadedLibrary library = keydrome::load_library(path.c_str(), "");
+  if (library.status != keydrome::kLoadWell) {
+    std::fprintf(stderr, "harness_cost: %s: %s; build indexes/null, or name it\n", path.c_str(),
+                 library.reason.c_str());
+    return 2;
+  }
+  return keydrome::run(library.api);
+}
