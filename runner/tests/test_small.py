@@ -110,12 +110,13 @@ def test_the_machine_class_is_stable_and_flat() -> None:
 
 
 def test_a_working_folder_goes_with_its_job(tmp_path: Path) -> None:
-    with work_folder(tmp_path) as folder:
+    parent = tmp_path / "work"
+    with work_folder(parent) as folder:
         (folder / "file").write_text("x")
-        with work_folder(tmp_path) as other:
+        with work_folder(parent) as other:
             assert folder.is_dir()
             assert folder != other
-    assert list(tmp_path.iterdir()) == []
+    assert list(parent.iterdir()) == []
 
 
 def test_a_killed_job_leaves_a_folder_that_the_next_one_removes(tmp_path: Path) -> None:
@@ -124,12 +125,13 @@ def test_a_killed_job_leaves_a_folder_that_the_next_one_removes(tmp_path: Path) 
         "with work_folder(Path(sys.argv[1])) as folder:\n"
         "    (folder / 'file').write_text('x'); os.kill(os.getpid(), signal.SIGKILL)\n"
     )
+    parent = tmp_path / "work"
     root = Path(__file__).parents[2]
-    command = [sys.executable, "-c", script, str(tmp_path)]
+    command = [sys.executable, "-c", script, str(parent)]
     assert subprocess.run(command, cwd=root, check=False).returncode == -9
-    assert len(list(tmp_path.iterdir())) == 2
-    with work_folder(tmp_path) as folder:
-        assert sorted(tmp_path.iterdir()) == [folder, folder.with_suffix(".lock")]
+    assert len(list(parent.iterdir())) == 2
+    with work_folder(parent) as folder:
+        assert sorted(parent.iterdir()) == [folder, folder.with_suffix(".lock")]
 
 
 def test_a_slot_has_one_holder_and_is_free_again() -> None:

@@ -1,0 +1,57 @@
+"""Both sides of the process boundary agree: what the referee's tests write, this side accepts."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from runner.contract import Finding, Session
+from runner.referee import validate_report
+from runner.settings import load_settings
+from runner.strict import parse_object
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.settings import Settings
+
+SCHEMAS = load_settings({}).root / "harness" / "schema"
+EXAMPLES = sorted((SCHEMAS / "examples").glob("*.json"))
+
+
+def read(path: Path) -> dict[str, Any]:
+    return parse_object(path.read_bytes(), str(path))
+
+
+@pytest.mark.parametrize("path", sorted(SCHEMAS.glob("*.schema.json")), ids=lambda path: path.name)
+def test_a_schema_is_a_schema(path: Path) -> None:
+    Draft202012Validator.check_schema(read(path))
+
+
+def test_there_are_examples_of_both_messages() -> None:
+    kinds = {read(path)["schema"] for path in EXAMPLES}
+    assert kinds == {"keydrome.plan.v1", "keydrome.report.v1"}
+
+
+def test_every_plan_fits_its_schema() -> None:
+    validator = Draft202012Validator(read(SCHEMAS / "plan.v1.schema.json"))
+    for value in map(read, EXAMPLES):
+        if value["schema"] == "keydrome.plan.v1":
+            validator.validate(value)
+
+
+def test_every_report_fits_its_schema_and_is_taken(settings: Settings) -> None:
+    for value in map(read, EXAMPLES):
+        if value["schema"] == "keydrome.report.v1":
+            check_report(value, settings)
+
+
+def check_report(value: dict[str, Any], settings: Settings) -> None:
+    assert validate_report(value, settings.root) == ""
+    session = Session(value["seed"], True, value, None)
+    assert Session.from_json(json.loads(json.dumps(session.to_json()))) == session
+    for finding in value["findings"]:
+        assert Finding.from_json(finding).to_json() == finding
