@@ -41,7 +41,8 @@ struct TxnState {
 };
 
 struct IdxState {
-  Index* index;
+  Index* index;         /* NULL: closed */
+  IdxState* next;       /* closed handles are kept for the next openIndex */
   unsigned long number; /* of the transaction that the cursor belongs to */
   int placed; /* 0: before the first record. 1: behind `last`. 2: behind every record of last's key
                */
@@ -50,7 +51,8 @@ struct IdxState {
 
 static pthread_mutex_t directory_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
-static Index* directory; /* under directory_lock; an index itself never goes away */
+static Index* directory;         /* under directory_lock; an index itself never goes away */
+static IdxState* closed_handles; /* under directory_lock */
 static __thread TxnState own;
 
 /* ---- order and search ---- */
@@ -161,7 +163,7 @@ static void finish(TxnState* txn, int commit) {
 /* Before a call that touches data. Auto-commit (txn == NULL) takes the lock for one call; if the
  * thread's own transaction holds it, waiting would never end, so the answer is DEADLOCK. */
 static ErrCode enter(const IdxState* handle, TxnState* txn, const Key* key) {
-  if (handle == NULL) return DB_DNE;
+  if (handle == NULL || handle->index == NULL) return DB_DNE;
   if (key != NULL && key->type != handle->index->type) return FAILURE;
   if (key != NULL && key->type == VARCHAR &&
       memchr(key->keyval.charkey, 0, MAX_VARCHAR_LEN + 1) == NULL) {
@@ -229,19 +231,34 @@ ErrCode create(KeyType type, char* name) {
 }
 
 ErrCode openIndex(const char* name, IdxState** idxState) {
+  ErrCode code = DB_DNE;
   pthread_mutex_lock(&directory_lock);
   Index* const index = find_index(name);
+  if (index != NULL) {
+    IdxState* handle = closed_handles;
+    if (handle != NULL) {
+      closed_handles = handle->next;
+    } else {
+      handle = malloc(sizeof(IdxState));
+    }
+    if (handle != NULL) {
+      handle->index = index;
+      handle->number = 0; /* the cursor belongs to no transaction yet */
+      *idxState = handle;
+    }
+    code = handle != NULL ? SUCCESS : FAILURE;
+  }
   pthread_mutex_unlock(&directory_lock);
-  if (index == NULL) return DB_DNE;
-  *idxState = calloc(1, sizeof(IdxState)); /* number 0: the cursor belongs to no transaction yet */
-  if (*idxState == NULL) return FAILURE;
-  (*idxState)->index = index;
-  return SUCCESS;
+  return code;
 }
 
 ErrCode closeIndex(IdxState* idxState) {
-  if (idxState == NULL) return DB_DNE;
-  free(idxState);
+  if (idxState == NULL || idxState->index == NULL) return DB_DNE;
+  idxState->index = NULL;
+  pthread_mutex_lock(&directory_lock);
+  idxState->next = closed_handles;
+  closed_handles = idxState;
+  pthread_mutex_unlock(&directory_lock);
   return SUCCESS;
 }
 

@@ -24,7 +24,7 @@ struct Index {
 };
 
 struct IdxState {
-  Index* index;
+  Index* index = nullptr;    // nullptr: closed
   unsigned long number = 0;  // of the transaction that the cursor belongs to
   bool after_key = false;  // the cursor stands behind every pair of last.first, else behind `last`
   Pair last{};
@@ -44,6 +44,7 @@ struct TxnState {
 static std::mutex& directory_lock = *new std::mutex;  // never destroyed: threads may outlive main
 static std::mutex& data_lock = *new std::mutex;
 static auto& directory = *new std::map<std::string, Index>;
+static auto& closed_handles = *new std::vector<IdxState*>;  // under directory_lock, for openIndex
 static thread_local TxnState own;
 
 // Big-endian with the sign bit flipped: bytes in the order of the numbers.
@@ -70,7 +71,7 @@ static void key_of(KeyType type, const std::string& bytes, Key* key) {
 }
 
 static ErrCode check(const IdxState* handle, const Key& key) {
-  if (handle == nullptr) return DB_DNE;
+  if (handle == nullptr || handle->index == nullptr) return DB_DNE;
   if (key.type != handle->index->type) return FAILURE;
   const bool ends = key.type != VARCHAR || std::memchr(key.keyval.charkey, 0, MAX_VARCHAR_LEN + 1);
   return ends ? SUCCESS : FAILURE;
@@ -112,13 +113,20 @@ ErrCode openIndex(const char* name, IdxState** idxState) {
   const std::lock_guard<std::mutex> guard(directory_lock);
   const auto place = directory.find(name);
   if (place == directory.end()) return DB_DNE;
-  *idxState = new IdxState{&place->second};
+  if (closed_handles.empty()) closed_handles.push_back(new IdxState);
+  *idxState = closed_handles.back();
+  closed_handles.pop_back();
+  (*idxState)->index = &place->second;
+  (*idxState)->number = 0;
   return SUCCESS;
 }
 
 ErrCode closeIndex(IdxState* idxState) {
-  delete idxState;
-  return idxState == nullptr ? DB_DNE : SUCCESS;
+  if (idxState == nullptr || idxState->index == nullptr) return DB_DNE;
+  const std::lock_guard<std::mutex> guard(directory_lock);
+  idxState->index = nullptr;
+  closed_handles.push_back(idxState);
+  return SUCCESS;
 }
 
 ErrCode beginTransaction(TxnState** txn) {
@@ -149,7 +157,7 @@ ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
 }
 
 ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
-  if (idxState == nullptr) return DB_DNE;
+  if (idxState == nullptr || idxState->index == nullptr) return DB_DNE;
   return locked(txn, [&] {
     const std::set<Pair>& pairs = idxState->index->pairs;
     auto place = pairs.begin();
