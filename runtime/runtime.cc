@@ -94,10 +94,7 @@ ErrCode Runtime::delete_index(const char* name) {
 
 ErrCode Runtime::open_index(const char* name, IdxState** state) {
   if (name == nullptr || state == nullptr) return FAILURE;
-  IdxState* opened = session().open(name, catalog_);
-  if (opened == nullptr) return DB_DNE;
-  *state = opened;
-  return SUCCESS;
+  return session().open(name, catalog_, state);
 }
 
 ErrCode Runtime::close_index(IdxState* state) { return session().close(state) ? SUCCESS : DB_DNE; }

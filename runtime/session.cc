@@ -11,22 +11,20 @@ Index* Session::find_and_pin(std::string_view name, const Catalog& catalog) {
   std::shared_ptr<Index>& cached = names_[std::hash<std::string_view>()(name) % names_.size()];
   if (cached != nullptr && cached->name() == name && cached->try_pin()) return cached.get();
   std::shared_ptr<Index> index = catalog.find_and_pin(name);
-  if (index != nullptr)
-    cached = std::move(index);
-  else
-    return nullptr;
+  if (index == nullptr) return nullptr;
+  cached = std::move(index);
   return cached.get();
 }
 
-IdxState* Session::open(std::string_view name, const Catalog& catalog) {
+ErrCode Session::open(std::string_view name, const Catalog& catalog, IdxState** state) {
   if (closed_.empty()) {
-    if (handles_.size() > kSlotMask) return nullptr;
-    closed_.reserve(handles_.size() + 1);
+    if (handles_.size() > kSlotMask) return FAILURE;
+    if (closed_.capacity() == handles_.size()) closed_.reserve(2 * handles_.size() + 1);
     handles_.push_back(std::make_unique<Handle>());
     closed_.push_back(static_cast<uint32_t>(handles_.size() - 1));
   }
   Index* index = find_and_pin(name, catalog);
-  if (index == nullptr) return nullptr;
+  if (index == nullptr) return DB_DNE;
   const uint32_t slot = closed_.back();
   closed_.pop_back();
   Handle& handle = *handles_[slot];
@@ -34,7 +32,8 @@ IdxState* Session::open(std::string_view name, const Catalog& catalog) {
   ++handle.generation;
   handle.cursor_transaction = 0;
   handle.cursor.reset();
-  return reinterpret_cast<IdxState*>(token_of(slot));
+  *state = reinterpret_cast<IdxState*>(token_of(slot));
+  return SUCCESS;
 }
 
 bool Session::close(const IdxState* state) {

@@ -44,9 +44,8 @@ class Session {
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
-  // Throws std::bad_alloc. nullptr when there is no such index, or when a thread has 2^20 handles
-  // open.
-  IdxState* open(std::string_view name, const Catalog& catalog);
+  // SUCCESS, DB_DNE, or FAILURE when a thread has 2^20 handles open. Throws std::bad_alloc.
+  ErrCode open(std::string_view name, const Catalog& catalog, IdxState** state);
   bool close(const IdxState* state);
   void close_all();
   // nullptr when this thread has no such handle open.
