@@ -3,6 +3,8 @@
 #include <cstring>
 #include <string>
 
+#include "benchmarks/kit/zeroed.h"
+
 namespace keydrome {
 namespace {
 
@@ -34,6 +36,8 @@ class ImageWriter {
     for (const std::string& text : strings) append_raw(text.data(), text.size());
     return offset;
   }
+
+  void append_zeros(std::size_t bytes) { image_.resize(image_.size() + bytes); }
 
   template <typename Header>
   std::vector<std::byte> finish(const Header& header) {
@@ -82,6 +86,7 @@ std::vector<std::byte> pools_image(const Script& script) {
   header.varchar_offset = writer.append_strings(pools.varchar_keys);
   header.payload_count = pools.payloads.size();
   header.payload_offset = writer.append_strings(pools.payloads);
+  writer.append_zeros(kReadAhead);
   return writer.finish(header);
 }
 

@@ -2,6 +2,7 @@
 
 #include <cstring>
 
+#include "benchmarks/kit/zeroed.h"
 #include "keydrome/index.h"
 
 namespace keydrome {
@@ -23,7 +24,8 @@ bool view_strings(std::span<const std::byte> image, uint64_t offset, uint64_t co
   std::span<const uint32_t> offsets;
   if (count >= UINT32_MAX || !view_array(image, offset, count + 1, offsets)) return false;
   const uint64_t bytes_offset = offset + offsets.size_bytes();
-  if (offsets[0] != 0 || offsets[count] > image.size() - bytes_offset) return false;
+  if (offsets[0] != 0 || uint64_t{offsets[count]} + kReadAhead > image.size() - bytes_offset)
+    return false;
   for (uint64_t i = 0; i < count; ++i) {
     if (offsets[i + 1] < offsets[i] || offsets[i + 1] - offsets[i] > length_max) return false;
   }

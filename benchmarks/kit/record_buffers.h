@@ -2,30 +2,24 @@
 // into them.
 #pragma once
 
+#include <cstddef>
 #include <cstring>
 #include <string_view>
 
 #include "benchmarks/kit/payload_tag.h"
 #include "benchmarks/kit/pools_view.h"
+#include "benchmarks/kit/zeroed.h"
 #include "keydrome/index.h"
 
 namespace keydrome {
 
-// Sets type and value; the rest of the key is zero already.
-inline void set_key(Key& key, KeyType type, const PoolsView& pools, uint32_t number) {
+// Sets type and integer of a key whose index has integer keys; the rest is cleared already.
+inline void set_integer(Key& key, KeyType type, const PoolsView& pools, uint32_t number) {
   key.type = type;
-  switch (type) {
-    case SHORT:
-      key.keyval.shortkey = pools.int32_keys[number];
-      break;
-    case INT:
-      key.keyval.intkey = pools.int64_keys[number];
-      break;
-    case VARCHAR: {
-      const std::string_view text = pools.varchar_keys[number];
-      std::memcpy(key.keyval.charkey, text.data(), text.size());
-      break;
-    }
+  if (type == SHORT) {
+    key.keyval.shortkey = pools.int32_keys[number];
+  } else {
+    key.keyval.intkey = pools.int64_keys[number];
   }
 }
 
@@ -52,11 +46,12 @@ inline std::string_view payload_bytes(const Record& record) {
   return {record.payload, strnlen(record.payload, sizeof record.payload)};
 }
 
-// Writes tag, text and NUL.
+// Writes tag and text, then zeros up to kPayloadBytes.
+inline constexpr std::size_t kPayloadBytes = 104;
+static_assert(sizeof(Record) - offsetof(Record, payload) == kPayloadBytes);
 inline void put_payload(char* out, uint32_t tag, std::string_view text) {
   write_tag(tag, out);
-  if (!text.empty()) std::memcpy(out + kTagBytes, text.data(), text.size());
-  out[kTagBytes + text.size()] = 0;
+  copy_text<(kPayloadBytes - kTagBytes) / sizeof(Lane)>(out + kTagBytes, text);
 }
 
 }  // namespace keydrome

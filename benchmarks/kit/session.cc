@@ -52,6 +52,11 @@ class ScanKey {
   std::array<char, MAX_VARCHAR_LEN + 1> text_;
 };
 
+constexpr bool is_data_call(OpCode code) {
+  return code == OpCode::kGet || code == OpCode::kInsert || code == OpCode::kDeleteKey ||
+         code == OpCode::kDeletePair;
+}
+
 constexpr uint8_t kObserved = kEvidence | kEvidenceAll | kDigest;
 
 }  // namespace
@@ -106,16 +111,49 @@ std::size_t Session::step(std::span<const Op> ops, std::size_t at) {
   }
   if ((op.flags & kAutoCommit) != 0) return auto_commit(op, at);
   if (!open_) return outside(op, at);
-  const bool ends = op.code == OpCode::kCommit || op.code == OpCode::kAbort;
-  switch (ends ? finish_transaction(op, at) : call(op, at, transaction_)) {
-    case Flow::kNext:
-      return at + 1;
-    case Flow::kRetry:
-      return retry(ops, at);
-    case Flow::kFailed:
-      break;
+  if (op.code == OpCode::kCommit || op.code == OpCode::kAbort) {
+    return after(finish_transaction(op, at), ops, at);
   }
-  return fail_transaction(ops);
+  if (slots_[op.slot].open && is_data_call(op.code)) return data_ops(ops, at);
+  return after(call(op, at, transaction_), ops, at);
+}
+
+// Where to go on after an op of the open transaction.
+std::size_t Session::after(Flow flow, std::span<const Op> ops, std::size_t at) {
+  if (flow == Flow::kNext) return at + 1;
+  return flow == Flow::kRetry ? retry(ops, at) : fail_transaction(ops);
+}
+
+// The gets, inserts and deletes of a transaction one after the other on one open handle: the
+// hottest loop.
+std::size_t Session::data_ops(std::span<const Op> ops, std::size_t at) {
+  Tally tally;
+  const uint8_t slot = ops[at].slot;
+  Flow flow = Flow::kNext;
+  for (; at < ops.size(); ++at) {
+    const Op& op = ops[at];
+    if ((op.flags & kAutoCommit) != 0 || op.slot != slot) break;
+    if (op.code == OpCode::kGet) {
+      flow = call_get(op, at, transaction_, tally);
+    } else if (op.code == OpCode::kInsert) {
+      flow = call_insert(op, at, transaction_, tally);
+    } else if (op.code == OpCode::kDeleteKey || op.code == OpCode::kDeletePair) {
+      flow = call_delete(op, at, transaction_, tally);
+    } else {
+      break;
+    }
+    if (flow != Flow::kNext) [[unlikely]] {
+      break;
+    }
+  }
+  add(tally);
+  return flow == Flow::kNext ? at : after(flow, ops, at);
+}
+
+void Session::add(const Tally& tally) {
+  outcome_->calls += tally.calls;
+  outcome_->gets += tally.gets;
+  outcome_->get_hits += tally.get_hits;
 }
 
 std::size_t Session::repeat(const Op& op, std::size_t at) {
@@ -224,42 +262,38 @@ Session::Flow Session::call(const Op& op, std::size_t at, TxnState* transaction)
   if (!slots_[op.slot].open) [[unlikely]] {
     return violation(at, kCodeNoHandle);
   }
-  switch (op.code) {
-    case OpCode::kGet:
-      return call_get(op, at, transaction);
-    case OpCode::kNext:
-    case OpCode::kNextToEnd:
-      return call_next(op, at, transaction);
-    case OpCode::kInsert:
-      return call_insert(op, at, transaction);
-    case OpCode::kDeleteKey:
-    case OpCode::kDeletePair:
-      return call_delete(op, at, transaction);
-    case OpCode::kClose:
-      return call_close(op, at);
-    default:
-      return violation(at, kCodeNoHandle);
-  }
+  if (op.code == OpCode::kNext || op.code == OpCode::kNextToEnd)
+    return call_next(op, at, transaction);
+  if (op.code == OpCode::kClose) return call_close(op, at);
+  Tally tally;
+  const Flow flow = op.code == OpCode::kGet      ? call_get(op, at, transaction, tally)
+                    : op.code == OpCode::kInsert ? call_insert(op, at, transaction, tally)
+                                                 : call_delete(op, at, transaction, tally);
+  add(tally);
+  return flow;
 }
 
-// A zeroed record with the op's key.
-inline void Session::prepare(const Op& op, KeyType type) {
-  std::memset(&record_, 0, sizeof record_);
-  set_key(record_.key, type, *pools_, op.key);
+// A record with the op's key and nothing else.
+inline Record& Session::prepare(const Op& op, KeyType type) {
+  if (type == VARCHAR) return string_record_.set_string(pools_->varchar_keys[op.key]);
+  Record& record = integer_record_.clear_integer();
+  set_integer(record.key, type, *pools_, op.key);
+  return record;
 }
 
-Session::Flow Session::call_get(const Op& op, std::size_t at, TxnState* transaction) {
+[[gnu::always_inline]] inline Session::Flow Session::call_get(const Op& op, std::size_t at,
+                                                              TxnState* transaction, Tally& tally) {
   const Slot& slot = slots_[op.slot];
-  prepare(op, slot.type);
-  const uint32_t code = static_cast<uint32_t>(api_->get(slot.handle, transaction, &record_));
-  ++outcome_->calls;
+  Record& record = prepare(op, slot.type);
+  const uint32_t code = static_cast<uint32_t>(api_->get(slot.handle, transaction, &record));
+  ++tally.calls;
   if (code != SUCCESS && code != KEY_NOTFOUND) [[unlikely]] {
     const Flow flow = judge_code(op, at, code);
     if (flow != Flow::kNext) return flow;
   }
   if (is_stream(op)) {
-    ++outcome_->gets;
-    outcome_->get_hits += code == SUCCESS ? 1 : 0;
+    ++tally.gets;
+    tally.get_hits += code == SUCCESS ? 1 : 0;
   }
   place_ = {.valid = transaction != nullptr, .slot = op.slot, .key = op.key};
   if ((op.flags & kObserved) != 0) [[unlikely]] {
@@ -289,13 +323,13 @@ Session::Flow Session::scan(const Op& op, std::size_t at, TxnState* transaction)
   if (ordered) place.set_from_pool(*pools_, place_.key);
   place_.valid = false;
   for (uint32_t number = 0; number < calls; ++number) {
-    std::memset(&record_, 0, sizeof record_);
-    record_.key.type = kType;
-    const uint32_t code = static_cast<uint32_t>(api_->getNext(handle, transaction, &record_));
+    Record& record = kType == VARCHAR ? string_record_.clear() : integer_record_.clear_integer();
+    record.key.type = kType;
+    const uint32_t code = static_cast<uint32_t>(api_->getNext(handle, transaction, &record));
     ++outcome_->calls;
     if (code == SUCCESS) [[likely]] {
       if (to_end && number + 1 == calls) return violation(at, kCodeEndless);
-      const bool forward = place.advance(record_.key);
+      const bool forward = place.advance(record.key);
       if (ordered && !forward) ++outcome_->order_violations;
       ordered = transaction != nullptr;
     } else if (code == DB_END) {
@@ -312,38 +346,46 @@ Session::Flow Session::scan(const Op& op, std::size_t at, TxnState* transaction)
   return Flow::kNext;
 }
 
-Session::Flow Session::call_insert(const Op& op, std::size_t at, TxnState* transaction) {
+[[gnu::always_inline]] inline Session::Flow Session::call_insert(const Op& op, std::size_t at,
+                                                                 TxnState* transaction,
+                                                                 Tally& tally) {
   const Slot& slot = slots_[op.slot];
-  std::memset(&key_, 0, sizeof key_);
-  set_key(key_, slot.type, *pools_, op.key);
+  Key* key = nullptr;
+  if (slot.type == VARCHAR) {
+    key = &string_key_.set_string(pools_->varchar_keys[op.key]);
+  } else {
+    key = &integer_key_.clear_integer();
+    set_integer(*key, slot.type, *pools_, op.key);
+  }
   put_payload(payload_.data(), op.argument, pools_->payloads[op.payload]);
   const uint32_t code =
-      static_cast<uint32_t>(api_->insertRecord(slot.handle, transaction, &key_, payload_.data()));
-  ++outcome_->calls;
-  place_.valid = false;
-  if (code != SUCCESS) [[unlikely]] {
-    const Flow flow = judge_code(op, at, code);
-    if (flow != Flow::kNext) return flow;
-  }
-  observe(op, at, code);
-  return Flow::kNext;
+      static_cast<uint32_t>(api_->insertRecord(slot.handle, transaction, key, payload_.data()));
+  ++tally.calls;
+  return wrote(op, at, code);
 }
 
-Session::Flow Session::call_delete(const Op& op, std::size_t at, TxnState* transaction) {
+[[gnu::always_inline]] inline Session::Flow Session::call_delete(const Op& op, std::size_t at,
+                                                                 TxnState* transaction,
+                                                                 Tally& tally) {
   const Slot& slot = slots_[op.slot];
-  prepare(op, slot.type);
-  if (op.code == OpCode::kDeletePair) {
-    put_payload(record_.payload, op.argument, pools_->payloads[op.payload]);
-  }
+  Record& record = prepare(op, slot.type);
+  if (op.code == OpCode::kDeletePair)
+    put_payload(record.payload, op.argument, pools_->payloads[op.payload]);
   const uint32_t code =
-      static_cast<uint32_t>(api_->deleteRecord(slot.handle, transaction, &record_));
-  ++outcome_->calls;
+      static_cast<uint32_t>(api_->deleteRecord(slot.handle, transaction, &record));
+  ++tally.calls;
+  return wrote(op, at, code);
+}
+
+inline Session::Flow Session::wrote(const Op& op, std::size_t at, uint32_t code) {
   place_.valid = false;
   if (code != SUCCESS) [[unlikely]] {
     const Flow flow = judge_code(op, at, code);
     if (flow != Flow::kNext) return flow;
   }
-  observe(op, at, code);
+  if ((op.flags & kObserved) != 0) [[unlikely]] {
+    observe(op, at, code);
+  }
   return Flow::kNext;
 }
 
@@ -361,8 +403,8 @@ void Session::observe_read(const Op& op, std::size_t at, uint32_t code, uint32_t
   const KeyType type = slots_[op.slot].type;
   if (code == SUCCESS) {
     key = op.code == OpCode::kGet ? pool_key_bytes(*pools_, type, op.key)
-                                  : key_bytes(record_.key, type);
-    payload = payload_bytes(record_);
+                                  : key_bytes(record(type).key, type);
+    payload = payload_bytes(record(type));
   }
   if ((op.flags & kDigest) != 0) {
     const uint64_t item = digest_item(code, key, payload);

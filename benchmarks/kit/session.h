@@ -30,6 +30,7 @@
 #include "benchmarks/kit/program.h"
 #include "benchmarks/kit/recorder.h"
 #include "benchmarks/kit/trace_writer.h"
+#include "benchmarks/kit/zeroed.h"
 
 namespace keydrome {
 
@@ -77,7 +78,8 @@ class Session {
     Digest total, segment;
     uint64_t trace = 0, transaction = 0, gets = 0, get_hits = 0;
     uint32_t round = 0;
-    std::array<Slot, kSlots> slots{};
+    std::array<Slot, kSlots> slots{};  // only when the transaction opened or closed a handle
+    bool has_slots = false;
   };
 
   // The key of the get that a scan starts from, to check that getNext never goes backwards.
@@ -87,23 +89,32 @@ class Session {
     uint32_t key = 0;
   };
 
+  // Calls and reads of a run of ops, kept in registers and added to the outcome at its end.
+  struct Tally {
+    uint64_t calls = 0, gets = 0, get_hits = 0;
+  };
+
   std::size_t step(std::span<const Op> ops, std::size_t at);
+  std::size_t data_ops(std::span<const Op> ops, std::size_t at);
+  std::size_t after(Flow flow, std::span<const Op> ops, std::size_t at);
   std::size_t repeat(const Op& op, std::size_t at);
   std::size_t begin(std::span<const Op> ops, std::size_t at);
   std::size_t auto_commit(const Op& op, std::size_t at);
   std::size_t outside(const Op& op, std::size_t at);
   Flow finish_transaction(const Op& op, std::size_t at);
   Flow call(const Op& op, std::size_t at, TxnState* transaction);
-  Flow call_get(const Op& op, std::size_t at, TxnState* transaction);
+  Flow call_get(const Op& op, std::size_t at, TxnState* transaction, Tally& tally);
   Flow call_next(const Op& op, std::size_t at, TxnState* transaction);
   template <KeyType kType>
   Flow scan(const Op& op, std::size_t at, TxnState* transaction);
-  Flow call_insert(const Op& op, std::size_t at, TxnState* transaction);
-  Flow call_delete(const Op& op, std::size_t at, TxnState* transaction);
+  Flow call_insert(const Op& op, std::size_t at, TxnState* transaction, Tally& tally);
+  Flow call_delete(const Op& op, std::size_t at, TxnState* transaction, Tally& tally);
   Flow call_create(const Op& op, std::size_t at);
   Flow call_open(const Op& op, std::size_t at);
   Flow call_close(const Op& op, std::size_t at);
+  void add(const Tally& tally);
 
+  Flow wrote(const Op& op, std::size_t at, uint32_t code);
   Flow judge_code(const Op& op, std::size_t at, uint32_t code);
   Flow violation(std::size_t at, uint32_t code);
   bool out_of_patience(uint32_t attempts, uint64_t start_ticks);
@@ -116,9 +127,13 @@ class Session {
   std::size_t fail_transaction(std::span<const Op> ops);
   void abort_attempt();
   void save(std::size_t at);
+  void save_slots();
   void restore();
   void restore_slots();
-  void prepare(const Op& op, KeyType type);
+  Record& prepare(const Op& op, KeyType type);
+  Record& record(KeyType type) {
+    return (type == VARCHAR ? string_record_ : integer_record_).value();
+  }
   bool is_stream(const Op& op) const {
     return static_cast<Kind>((op.flags & kAutoCommit) != 0 || !open_ ? op.kind : kind_) ==
            Kind::kStream;
@@ -145,9 +160,9 @@ class Session {
   Digest total_, segment_;
   Place place_;
   Saved saved_;
-  alignas(64) Record record_{};
-  alignas(64) Key key_{};
-  alignas(64) std::array<char, 128> payload_{};  // MAX_PAYLOAD_LEN and its NUL, rounded up
+  Zeroed<Record> string_record_, integer_record_;
+  Zeroed<Key> string_key_, integer_key_;
+  alignas(64) std::array<char, 128> payload_{};
 };
 
 }  // namespace keydrome

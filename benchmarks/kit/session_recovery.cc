@@ -101,6 +101,7 @@ Session::Flow Session::call_create(const Op& op, std::size_t at) {
 }
 
 Session::Flow Session::call_open(const Op& op, std::size_t at) {
+  save_slots();
   Slot& slot = slots_[op.slot];
   slot = Slot{.handle = nullptr,
               .index = op.argument,
@@ -117,6 +118,7 @@ Session::Flow Session::call_open(const Op& op, std::size_t at) {
 }
 
 Session::Flow Session::call_close(const Op& op, std::size_t at) {
+  save_slots();
   Slot& slot = slots_[op.slot];
   const uint32_t code = static_cast<uint32_t>(api_->closeIndex(slot.handle));
   ++outcome_->calls;
@@ -136,7 +138,14 @@ void Session::save(std::size_t at) {
   saved_.gets = outcome_->gets;
   saved_.get_hits = outcome_->get_hits;
   saved_.round = round_;
+  saved_.has_slots = false;
+}
+
+// Before a transaction opens or closes its first handle.
+void Session::save_slots() {
+  if (!open_ || saved_.has_slots) return;
   saved_.slots = slots_;
+  saved_.has_slots = true;
 }
 
 void Session::restore() {
@@ -152,6 +161,8 @@ void Session::restore() {
 
 // Handles that the attempt opened are closed, and those that it closed are opened again.
 void Session::restore_slots() {
+  if (!saved_.has_slots) return;
+  saved_.has_slots = false;
   for (std::size_t i = 0; i < kSlots; ++i) {
     Slot& now = slots_[i];
     const Slot& before = saved_.slots[i];
