@@ -1,7 +1,7 @@
 // Sending and receiving whole messages of protocol.h over a SEQPACKET socket.
 //
-// Thread safety: the socket keeps messages whole, so several threads of the player may send at once; one thread
-// receives.
+// Thread safety: the socket keeps messages whole, so several threads of the player may send at
+// once; one thread receives.
 #pragma once
 
 #include <array>
@@ -29,12 +29,12 @@ inline Message make_message(MessageType type) {
   return message;
 }
 
-// Sends `message` with `fds`; never raises SIGPIPE. False when the peer is gone or, for a non-blocking socket, takes
-// nothing now.
+// Sends `message` with `fds`; never raises SIGPIPE. False when the peer is gone or, for a
+// non-blocking socket, takes nothing now.
 bool send_message(int socket, const Message& message, std::span<const int> fds = {});
 
-// Waits for one message. Descriptors that come along are handed out in `fds`; without `fds` the kernel closes them, so
-// the referee receives none from the jail.
+// Waits for one message. Descriptors that come along are handed out in `fds`; without `fds` the
+// kernel closes them, so the referee receives none from the jail.
 Receive receive_message(int socket, Message& message,
                         std::array<UniqueFd, kMessageFdsMax>* fds = nullptr);
 

@@ -1,19 +1,24 @@
-// The control channel between referee and player: one SEQPACKET socket, fixed-size messages, one strict order.
+// The control channel between referee and player: one SEQPACKET socket, fixed-size messages, one
+// strict order.
 //
 //   player                         referee
 //   HELLO                 ->                        version
-//                         <-       LOAD             paths and configuration; then the jail is tightened
+//                         <-       LOAD             paths and configuration; then the jail is
+//                         tightened
 //   LOADED                ->                        a LoadStatus, and why not as text
 //   per phase:
-//                         <-       GO               nonce, phase number; fds: [pools,] round 0, outcome
+//                         <-       GO               nonce, phase number; fds: [pools,] round 0,
+//                         outcome
 //   NEED(round)           ->                        zero or more times: a thread entered `round`
 //                         <-       ROUND            fd of round + 1
-//   DONE                  ->                        the same nonce; a DoneStatus other than kDoneWell may come at any
+//   DONE                  ->                        the same nonce; a DoneStatus other than
+//   kDoneWell may come at any
 //                                                   time in a phase, and is the last message
-//                         <-       END              after the last phase; the jail is killed, nothing else is read
+//                         <-       END              after the last phase; the jail is killed,
+//                         nothing else is read
 //
-// Clock: the referee takes CLOCK_MONOTONIC before sending GO and after receiving DONE. A message of another type, size
-// or nonce, or out of order, is a protocol violation and a failed run.
+// Clock: the referee takes CLOCK_MONOTONIC before sending GO and after receiving DONE. A message of
+// another type, size or nonce, or out of order, is a protocol violation and a failed run.
 #pragma once
 
 #include <cstdint>
@@ -29,12 +34,13 @@ enum class MessageType : uint32_t { kHello = 1, kLoad, kLoaded, kGo, kNeed, kRou
 struct Message {
   uint32_t version;
   MessageType type;
-  uint64_t nonce;   // GO, NEED, ROUND, DONE: chosen by the referee, fresh for each phase
+  uint64_t nonce;  // GO, NEED, ROUND, DONE: chosen by the referee, fresh for each phase
   uint32_t phase;
   uint32_t round;
-  uint32_t status;  // LOADED: LoadStatus; DONE: DoneStatus
-  uint32_t flags;   // GO: kGoHasPools
-  char text[kTextBytes];  // LOAD: path of the library, NUL, configuration JSON or empty; LOADED, DONE: the reason
+  uint32_t status;        // LOADED: LoadStatus; DONE: DoneStatus
+  uint32_t flags;         // GO: kGoHasPools
+  char text[kTextBytes];  // LOAD: path of the library, NUL, configuration JSON or empty; LOADED,
+                          // DONE: the reason
 };
 
 inline constexpr uint32_t kGoHasPools = 1u << 0;

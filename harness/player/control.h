@@ -1,7 +1,7 @@
 // The player's end of the control channel.
 //
-// Whenever the referee is gone or sends nonsense there is nothing left to do: the process ends. Any thread may send;
-// one receives.
+// Whenever the referee is gone or sends nonsense there is nothing left to do: the process ends. Any
+// thread may send; one receives.
 #pragma once
 
 #include <array>

@@ -50,13 +50,15 @@ std::string configure(void* library, const char* configuration) {
   }
   std::array<char, 1024> reason{};
   try {
-    if (function(configuration, reason.data(), static_cast<uint32_t>(reason.size())) == 0) return "";
+    if (function(configuration, reason.data(), static_cast<uint32_t>(reason.size())) == 0)
+      return "";
   } catch (...) {
     return "keydrome_configure threw an exception";
   }
   reason.back() = '\0';
-  return reason.front() == '\0' ? "the library refused its configuration and gave no reason"
-                                : "the library refused its configuration: " + std::string(reason.data());
+  return reason.front() == '\0'
+             ? "the library refused its configuration and gave no reason"
+             : "the library refused its configuration: " + std::string(reason.data());
 }
 
 }  // namespace

@@ -1,8 +1,9 @@
-// The player: runs inside the jail beside the library under test, and does what the referee says over descriptor 3
-// (harness/protocol.h).
+// The player: runs inside the jail beside the library under test, and does what the referee says
+// over descriptor 3 (harness/protocol.h).
 //
-// It knows no benchmark, no seed and no answer, and nobody believes it: all that counts is checked outside. It is
-// linked with its own copies of the C++ runtime, hidden, so that it cannot interfere with the library's.
+// It knows no benchmark, no seed and no answer, and nobody believes it: all that counts is checked
+// outside. It is linked with its own copies of the C++ runtime, hidden, so that it cannot interfere
+// with the library's.
 #include <dlfcn.h>
 
 #include <cstring>
@@ -17,8 +18,8 @@
 namespace keydrome {
 namespace {
 
-// pthread_exit opens it on demand, and no file can be opened once the jail is tight. The player itself needs it too, so
-// this costs nothing; it says so in case the linker finds that out.
+// pthread_exit opens it on demand, and no file can be opened once the jail is tight. The player
+// itself needs it too, so this costs nothing; it says so in case the linker finds that out.
 void preload_unwinder() { dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL); }
 
 // The working directory is the only place where the library may open files from now on.
@@ -54,11 +55,9 @@ class Player {
     if ((control_.message().flags & kGoHasPools) != 0) open_pools((fd++)->get(), address);
     Mapping round(fd[0].get(), Mapping::Access::kRead);
     Mapping outcome(fd[1].get(), Mapping::Access::kShare);
-    Phase phase(control_, {.api = &api,
-                           .pools = &pools_,
-                           .names = &*names_,
-                           .clock = &clock_,
-                           .go_ticks = go_ticks});
+    Phase phase(
+        control_,
+        {.api = &api, .pools = &pools_, .names = &*names_, .clock = &clock_, .go_ticks = go_ticks});
     phase.play(address, std::move(round), std::move(outcome));
   }
 

@@ -5,9 +5,10 @@
 
 namespace keydrome {
 
-// Inputs are mapped privately: kernels before 6.7 refuse a shared mapping of a file that is sealed against writing.
+// Inputs are mapped privately: kernels before 6.7 refuse a shared mapping of a file that is sealed
+// against writing.
 Mapping::Mapping(int fd, Access access) {
-  struct stat status {};
+  struct stat status{};
   if (fstat(fd, &status) != 0 || status.st_size <= 0) return;
   const auto size = static_cast<size_t>(status.st_size);
   const bool share = access == Access::kShare;

@@ -32,7 +32,8 @@ void Phase::play(Address address, Mapping round, Mapping outcome) {
   std::vector<std::thread> threads;
   threads.reserve(header->threads);
   try {
-    for (uint32_t t = 0; t < header->threads; ++t) threads.emplace_back([this, t] { run_thread(t); });
+    for (uint32_t t = 0; t < header->threads; ++t)
+      threads.emplace_back([this, t] { run_thread(t); });
   } catch (const std::system_error& error) {
     give_up(kDonePlayer, std::string("a thread could not be started: ") + error.what());
   }
@@ -43,8 +44,8 @@ void Phase::play(Address address, Mapping round, Mapping outcome) {
   control_.send(MessageType::kDone, address_);
 }
 
-// An exception that gets here came through the session from a call of the library, because nothing else in a session
-// throws. The other threads may wait for this one, so the phase cannot go on.
+// An exception that gets here came through the session from a call of the library, because nothing
+// else in a session throws. The other threads may wait for this one, so the phase cannot go on.
 void Phase::run_thread(uint32_t thread) {
   try {
     run_session(thread);
@@ -81,7 +82,8 @@ SessionInputs Phase::session_inputs(uint32_t thread) {
           .trace = {image + span.trace_offset, span.trace_capacity}};
 }
 
-// The first thread that enters a round asks for the one after the next, so the referee stays one ahead.
+// The first thread that enters a round asks for the one after the next, so the referee stays one
+// ahead.
 const Phase::Round& Phase::enter(uint32_t number) {
   const Round* round = nullptr;
   bool first = false;

@@ -1,7 +1,7 @@
 // One phase inside the player: its threads, its rounds and its outcome.
 //
-// Everything here happens inside the referee's clock. Threads wait for a round by sleeping, so that a waiting thread
-// takes no time from a working one.
+// Everything here happens inside the referee's clock. Threads wait for a round by sleeping, so that
+// a waiting thread takes no time from a working one.
 #pragma once
 
 #include <cstdint>
@@ -35,8 +35,9 @@ class Phase {
  public:
   Phase(Control& control, const PhaseInputs& inputs);
 
-  // Plays the whole phase: the threads' programs from the first round in `round` to the last, which the control channel
-  // brings. Sends DONE at the end. Does not return when that is not possible: then the referee has been told why.
+  // Plays the whole phase: the threads' programs from the first round in `round` to the last, which
+  // the control channel brings. Sends DONE at the end. Does not return when that is not possible:
+  // then the referee has been told why.
   void play(Address address, Mapping round, Mapping outcome);
 
  private:

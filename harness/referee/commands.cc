@@ -19,9 +19,10 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kWorkingBytesDefault = 16 << 20;
-constexpr uint64_t kSpareMs = 60'000;       // of the session's last deadline: the referee's own work
-constexpr uint64_t kSpareTasks = 64;        // the player's main thread, the jail's init, the library's own threads
-constexpr double kMemoryShareMax = 0.9;     // of the machine's memory, for one jail
+constexpr uint64_t kSpareMs = 60'000;  // of the session's last deadline: the referee's own work
+constexpr uint64_t kSpareTasks =
+    64;  // the player's main thread, the jail's init, the library's own threads
+constexpr double kMemoryShareMax = 0.9;  // of the machine's memory, for one jail
 
 int unusable(const std::string& message) {
   std::fprintf(stderr, "referee: %s\n", message.c_str());
@@ -76,8 +77,7 @@ Result<void> check_files(const Plan& plan) {
                                                           {"jail.path", plan.jail.path}};
   for (const auto& [field, path] : runnable) {
     if (access(path.c_str(), X_OK) != 0) {
-      return Error{std::string("plan.") + field + ": cannot execute " + path +
-                   "; build it first"};
+      return Error{std::string("plan.") + field + ": cannot execute " + path + "; build it first"};
     }
   }
   return {};
@@ -123,7 +123,8 @@ Result<Prepared> prepare(Plan plan, const BenchmarkEntry& entry) {
   if (!parameters) return parameters.error();
   if (Result<void> files = check_files(plan); !files) return files.error();
   prepared.workload = entry.make(plan.instance);
-  if (prepared.workload == nullptr) return Error{"benchmark " + plan.benchmark + " has no instance \"" + plan.instance + "\""};
+  if (prepared.workload == nullptr)
+    return Error{"benchmark " + plan.benchmark + " has no instance \"" + plan.instance + "\""};
   const CheckPolicy policy{
       .stripes = !plan.plain, .canaries = !plan.plain, .evidence = !plan.plain};
   Result<Script> script = prepared.workload->generate(*parameters, plan.seed_number(), policy);
@@ -154,10 +155,11 @@ int finish(AtomicFile& file, const Json& report, const Progress& progress) {
 
 // A harness of another age than the plan is nobody's fault but ours: the run is not judged.
 Json stale_report(const Plan& plan, const BenchmarkEntry& entry) {
-  Verdict verdict{"infrastructure",
-                  "stale harness: the plan wants version " + std::to_string(plan.benchmark_version) +
-                      " of " + plan.benchmark + ", and this referee has version " +
-                      std::to_string(entry.version) + "; build again and queue the run again"};
+  Verdict verdict{"infrastructure", "stale harness: the plan wants version " +
+                                        std::to_string(plan.benchmark_version) + " of " +
+                                        plan.benchmark + ", and this referee has version " +
+                                        std::to_string(entry.version) +
+                                        "; build again and queue the run again"};
   return make_report({plan, {}, {}, {}, Findings(), std::move(verdict), machine_facts()});
 }
 

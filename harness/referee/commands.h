@@ -5,8 +5,9 @@
 
 namespace keydrome {
 
-inline constexpr int kExitDone = 0;        // run: a report was written, whatever its verdict
-inline constexpr int kExitUnusable = 2;    // a plan or a command line that cannot be used; nothing was started
+inline constexpr int kExitDone = 0;  // run: a report was written, whatever its verdict
+inline constexpr int kExitUnusable =
+    2;  // a plan or a command line that cannot be used; nothing was started
 inline constexpr int kExitNotWritten = 3;  // the report could not be written
 
 struct RunCommand {

@@ -4,8 +4,8 @@
 #include <poll.h>
 #include <signal.h>
 #include <spawn.h>
-#include <sys/syscall.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 
 #include <array>
@@ -22,7 +22,8 @@ namespace {
 
 constexpr int kCommandFd = 4;  // in the jail process
 constexpr int kMetaFd = 5;
-constexpr int kFirstFreeFd = 16;  // our descriptors stand above the child's, so that dup2 never hits one
+constexpr int kFirstFreeFd =
+    16;  // our descriptors stand above the child's, so that dup2 never hits one
 constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr uint64_t kCommandTimeoutMs = 5'000;
 constexpr uint64_t kExitTimeoutMs = 20'000;  // tearing down a large process tree
@@ -98,11 +99,12 @@ class SpawnActions {
     posix_spawn_file_actions_adddup2(&actions_, fd.get(), as);
   }
 
-  // The child's errno, or 0. Own process group: a Ctrl-C at the terminal reaches the referee, whose end closes the
-  // command channel, and that ends the jail.
+  // The child's errno, or 0. Own process group: a Ctrl-C at the terminal reaches the referee, whose
+  // end closes the command channel, and that ends the jail.
   int spawn(pid_t& pid, const std::vector<std::string>& arguments) {
     std::vector<char*> argv;
-    for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.data()));
+    for (const std::string& argument : arguments)
+      argv.push_back(const_cast<char*>(argument.data()));
     argv.push_back(nullptr);
     std::string path = "PATH=/usr/bin:/bin";
     std::string locale = "LC_ALL=C.UTF-8";
@@ -114,8 +116,8 @@ class SpawnActions {
     sigaddset(&signals, SIGPIPE);
     posix_spawnattr_setsigdefault(&attributes_, &signals);
     posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(&attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF |
-                                               POSIX_SPAWN_SETSIGMASK);
+    posix_spawnattr_setflags(
+        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
     return posix_spawn(&pid, argv[0], &actions_, &attributes_, argv.data(), environment.data());
   }
 
@@ -304,8 +306,9 @@ bool JailProcess::wait_for_exit(uint64_t deadline_ns) {
   }
 }
 
-// The jail ends when the program does, when it is told to, and when the command channel closes; SIGKILL is for a jail
-// that is broken itself, and takes the tree along because the tree's init dies with it.
+// The jail ends when the program does, when it is told to, and when the command channel closes;
+// SIGKILL is for a jail that is broken itself, and takes the tree along because the tree's init
+// dies with it.
 JailEnd JailProcess::finish(uint64_t patience_ms) {
   bool exited = patience_ms > 0 && wait_for_exit(now_ns() + patience_ms * kNsPerMs);
   if (!exited) {
@@ -329,7 +332,8 @@ JailEnd JailProcess::reap(bool exited) {
   } while (reaped < 0 && errno == EINTR);
   end.exited = exited && reaped == pid_ && WIFEXITED(status);
   end.exit_code = end.exited ? WEXITSTATUS(status) : -1;
-  // What is left in the pipes after the exit; a pipe that someone still holds open is not waited for.
+  // What is left in the pipes after the exit; a pipe that someone still holds open is not waited
+  // for.
   for (int i = 0; i < 64; ++i) {
     drain(stdout_pipe_, [&](std::span<const char> bytes) { stdout_.append(bytes); });
     drain(stderr_pipe_, [&](std::span<const char> bytes) { stderr_.append(bytes); });

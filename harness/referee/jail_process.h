@@ -1,7 +1,7 @@
 // One jail with a player in it: started, spoken to, and always ended.
 //
-// Whatever the program inside does, no call here waits beyond its deadline, its output is drained as long as anybody
-// waits, and the destructor leaves no process behind. Not thread-safe.
+// Whatever the program inside does, no call here waits beyond its deadline, its output is drained
+// as long as anybody waits, and the destructor leaves no process behind. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -67,8 +67,8 @@ class JailProcess {
   bool thaw();
   std::optional<JailUsage> usage();
 
-  // Waits up to `patience_ms` for the program to end by itself, kills what is left, waits for the jail and reads its
-  // meta lines. Call once.
+  // Waits up to `patience_ms` for the program to end by itself, kills what is left, waits for the
+  // jail and reads its meta lines. Call once.
   JailEnd finish(uint64_t patience_ms);
 
   const OutputCapture& output() const { return stdout_; }

@@ -67,8 +67,7 @@ Json machine_facts() {
       warnings.push_back("the machine is busy: the load average is more than half of its cores");
     }
   }
-  const std::string governor =
-      first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
   add_text(facts, "governor", governor);
   if (!governor.empty() && governor != "performance") {
     warnings.push_back("the frequency governor is " + governor + ", not performance");

@@ -1,5 +1,6 @@
-// The referee: outside the jail. It generates what a library is asked, starts jail and player, owns the clock, checks
-// what came back, and writes the report. Reference: docs/reference/plan-and-report.md.
+// The referee: outside the jail. It generates what a library is asked, starts jail and player, owns
+// the clock, checks what came back, and writes the report. Reference:
+// docs/reference/plan-and-report.md.
 #include <csignal>
 #include <cstdio>
 #include <string_view>

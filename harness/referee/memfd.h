@@ -1,4 +1,5 @@
-// Anonymous files that cross into the jail: inputs that nobody can change any more, and outcomes that nobody can resize.
+// Anonymous files that cross into the jail: inputs that nobody can change any more, and outcomes
+// that nobody can resize.
 //
 // Thread safety: values.
 #pragma once
@@ -14,8 +15,8 @@ namespace keydrome {
 // A memfd with a copy of `bytes`, sealed against writing, growing and shrinking.
 Result<UniqueFd> sealed_input(std::span<const std::byte> bytes);
 
-// A zeroed memfd of fixed size that both sides map. Its pages are touched here, so that they are charged to the referee
-// and cost the player nothing inside the clock.
+// A zeroed memfd of fixed size that both sides map. Its pages are touched here, so that they are
+// charged to the referee and cost the player nothing inside the clock.
 class SharedRegion {
  public:
   static Result<SharedRegion> create(size_t bytes);

@@ -13,7 +13,8 @@ namespace {
 constexpr double kNsPerMs = 1e6;
 constexpr double kNsPerSecond = 1e9;
 
-// The last timed phase, which is the one that throughput is about; nothing when the session did not get to its end.
+// The last timed phase, which is the one that throughput is about; nothing when the session did not
+// get to its end.
 std::optional<size_t> main_phase(const Script& script, const RunFacts& facts) {
   std::optional<size_t> found;
   for (size_t i = 0; i < script.phases.size(); ++i) {
@@ -66,7 +67,8 @@ std::optional<uint64_t> filled_bytes(const Script& script, const RunFacts& facts
 }
 
 void add_memory(const Script& script, const RunFacts& facts, const Totals& sums, Json& metrics) {
-  if (const auto peak = facts.jail.number("memory_peak_bytes")) metrics["memory_peak_bytes"] = *peak;
+  if (const auto peak = facts.jail.number("memory_peak_bytes"))
+    metrics["memory_peak_bytes"] = *peak;
   if (!sums.records_end) return;
   metrics["records_end"] = *sums.records_end;
   const std::optional<uint64_t> bytes = filled_bytes(script, facts);

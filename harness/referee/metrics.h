@@ -1,7 +1,7 @@
 // The numbers of a report, from the facts of a session.
 //
-// Counters come from the player and are plausible, not proven; wall and CPU times come from outside the jail. What is
-// unknown is absent.
+// Counters come from the player and are plausible, not proven; wall and CPU times come from outside
+// the jail. What is unknown is absent.
 #pragma once
 
 #include "base/json.h"

@@ -17,8 +17,8 @@ class OutputCapture {
   void append(std::span<const char> bytes);
 
   bool truncated() const { return total_ > head_.size() + tail_.size(); }
-  // What was kept, with a line in the middle that says how much is missing. NUL bytes, which no database takes, are
-  // replaced by '?'. May hold invalid UTF-8; Json replaces it.
+  // What was kept, with a line in the middle that says how much is missing. NUL bytes, which no
+  // database takes, are replaced by '?'. May hold invalid UTF-8; Json replaces it.
   std::string text() const;
 
  private:

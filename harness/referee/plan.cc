@@ -49,8 +49,8 @@ Result<void> parse_library(const Json& json, LibraryPlan& library) {
   }
   // The text, the library's path inside and two NULs share one message.
   if (configuration_text(library).size() > kTextBytes - 64) {
-    reader.fail("configuration", "must be at most " + std::to_string(kTextBytes - 64) +
-                                     " bytes of JSON");
+    reader.fail("configuration",
+                "must be at most " + std::to_string(kTextBytes - 64) + " bytes of JSON");
   }
   return reader.finish();
 }
@@ -79,8 +79,8 @@ Result<void> parse_limits(const Json& json, LimitsPlan& limits) {
   StrictObject reader(json, "plan.limits");
   limits.phase_timeout_ms =
       static_cast<uint64_t>(reader.required_integer("phase_timeout_ms", kMilliseconds));
-  limits.load_timeout_ms = reader.optional_integer("load_timeout_ms", kMilliseconds)
-                               .value_or(limits.load_timeout_ms);
+  limits.load_timeout_ms =
+      reader.optional_integer("load_timeout_ms", kMilliseconds).value_or(limits.load_timeout_ms);
   limits.output_bytes =
       reader.optional_integer("output_bytes", kOutput).value_or(limits.output_bytes);
   return reader.finish();
@@ -117,8 +117,8 @@ Result<Plan> parse_plan(const Json& json) {
   plan.benchmark_version =
       static_cast<uint32_t>(reader.required_integer("benchmark_version", {1, INT32_MAX}));
   plan.instance = reader.required_string("instance");
-  for (const auto& [key, value] : {std::pair("benchmark", &plan.benchmark),
-                                   std::pair("instance", &plan.instance)}) {
+  for (const auto& [key, value] :
+       {std::pair("benchmark", &plan.benchmark), std::pair("instance", &plan.instance)}) {
     if (!is_identifier(*value)) {
       reader.fail(key, "must be lower-case letters, digits and underscores");
     }

@@ -14,9 +14,9 @@
 namespace keydrome {
 
 struct LibraryPlan {
-  std::string path;                    // contract A library on the host
-  std::string structure;               // contract B structure for the runtime; empty: none
-  std::optional<Json> configuration;   // an object
+  std::string path;                   // contract A library on the host
+  std::string structure;              // contract B structure for the runtime; empty: none
+  std::optional<Json> configuration;  // an object
 };
 
 struct JailPlan {
@@ -52,8 +52,8 @@ struct Plan {
   uint64_t seed_number() const;
 };
 
-// Checks types, ranges and field names; whether the benchmark and the files exist is checked later. The error names the
-// field and what it must be.
+// Checks types, ranges and field names; whether the benchmark and the files exist is checked later.
+// The error names the field and what it must be.
 Result<Plan> parse_plan(const Json& json);
 
 // The inverse; optional fields that have their default are written out.

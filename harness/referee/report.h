@@ -30,7 +30,8 @@ Json make_report(const ReportInputs& inputs);
 // A file that appears complete or not at all.
 class AtomicFile {
  public:
-  // Opens a temporary file beside `path`, so that a report that cannot be written is known before the session starts.
+  // Opens a temporary file beside `path`, so that a report that cannot be written is known before
+  // the session starts.
   static Result<AtomicFile> create(const std::string& path);
   AtomicFile(AtomicFile&& other) noexcept;
   AtomicFile& operator=(AtomicFile&&) = delete;

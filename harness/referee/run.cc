@@ -15,9 +15,11 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kNsPerMs = 1'000'000;
-// A library can look ahead by at most two rounds; a round of this size takes a thread several milliseconds.
+// A library can look ahead by at most two rounds; a round of this size takes a thread several
+// milliseconds.
 constexpr uint64_t kOpsPerRound = 1 << 16;
-// Rounds are built before GO as far as this reaches, so that the referee is idle while the clock runs.
+// Rounds are built before GO as far as this reaches, so that the referee is idle while the clock
+// runs.
 constexpr uint64_t kReadyBytesMax = uint64_t{512} << 20;
 // After the channel closed, a crash needs a moment to become an exit.
 constexpr uint64_t kPatienceMs = 2'000;
@@ -253,8 +255,8 @@ class Conductor {
       return stop(Stop::kException,
                   "an exception left the library in phase " + phase + ": " + message.text);
     }
-    return stop(Stop::kPlayerFailed, "the player could not go on in phase " + phase + ": " +
-                                         message.text);
+    return stop(Stop::kPlayerFailed,
+                "the player could not go on in phase " + phase + ": " + message.text);
   }
 
   // Books what the phase cost and takes a checked copy of its outcome.
@@ -289,8 +291,9 @@ class Conductor {
                             offsetof(ThreadOutcome, progress_op);
       std::memcpy(&at, outcome.bytes().data() + offset, sizeof at);
       if (at >= phase.threads[t].size() || ++unfinished > kThreadsNamed) continue;
-      text += (text.empty() ? "; thread " : ", thread ") + std::to_string(t) + " stands at operation " +
-              std::to_string(at) + " of " + std::to_string(phase.threads[t].size());
+      text += (text.empty() ? "; thread " : ", thread ") + std::to_string(t) +
+              " stands at operation " + std::to_string(at) + " of " +
+              std::to_string(phase.threads[t].size());
     }
     if (unfinished > kThreadsNamed) {
       text += ", and " + std::to_string(unfinished - kThreadsNamed) + " more threads at others";

@@ -1,7 +1,8 @@
-// One session: starts the jail, plays the protocol (harness/protocol.h) against the player, and gathers facts.
+// One session: starts the jail, plays the protocol (harness/protocol.h) against the player, and
+// gathers facts.
 //
-// The facts say what happened, not what it means: verdict.h decides that. Nothing here trusts the player, and whatever
-// it does, play() returns.
+// The facts say what happened, not what it means: verdict.h decides that. Nothing here trusts the
+// player, and whatever it does, play() returns.
 #pragma once
 
 #include <cstdint>
@@ -22,15 +23,15 @@ enum class Stage : uint8_t { kStarting, kLoading, kPlaying, kComplete };
 
 // What stopped it there.
 enum class Stop : uint8_t {
-  kNone,           // complete
-  kNotStarted,     // our fault: no jail, no memory for the inputs
-  kClosed,         // the control channel closed
-  kDeadline,       // a deadline passed
-  kViolation,      // a message that the protocol does not allow
-  kLoadFailed,     // LOADED said so; load_status says why
-  kException,      // an exception crossed the contract's boundary
-  kPlayerFailed,   // DONE said that the player could not do its work
-  kBadOutcome,     // the outcome memfd does not fit
+  kNone,          // complete
+  kNotStarted,    // our fault: no jail, no memory for the inputs
+  kClosed,        // the control channel closed
+  kDeadline,      // a deadline passed
+  kViolation,     // a message that the protocol does not allow
+  kLoadFailed,    // LOADED said so; load_status says why
+  kException,     // an exception crossed the contract's boundary
+  kPlayerFailed,  // DONE said that the player could not do its work
+  kBadOutcome,    // the outcome memfd does not fit
 };
 
 struct PhaseFacts {
@@ -46,12 +47,12 @@ struct PhaseFacts {
 struct RunFacts {
   Stage stage = Stage::kStarting;
   Stop stop = Stop::kNone;
-  std::string detail;              // one sentence about the stop; empty when complete
-  uint32_t load_status = 0;        // LoadStatus, as the player claims
-  std::vector<PhaseFacts> phases;  // the ones that ended, in order
-  Outcome outcome;                 // of the same phases
+  std::string detail;                           // one sentence about the stop; empty when complete
+  uint32_t load_status = 0;                     // LoadStatus, as the player claims
+  std::vector<PhaseFacts> phases;               // the ones that ended, in order
+  Outcome outcome;                              // of the same phases
   std::optional<uint64_t> memory_loaded_bytes;  // before the first phase
-  bool frozen_between = false;     // whether the jail could be frozen between phases
+  bool frozen_between = false;                  // whether the jail could be frozen between phases
   JailEnd jail;
   std::string standard_output;
   std::string standard_errors;

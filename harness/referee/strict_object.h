@@ -1,7 +1,7 @@
 // Reads one JSON object member by member and refuses what it does not know.
 //
-// The first error is kept and everything after it is ignored, so a parser is a plain list of members with one check at
-// the end. Not thread-safe.
+// The first error is kept and everything after it is ignored, so a parser is a plain list of
+// members with one check at the end. Not thread-safe.
 #pragma once
 
 #include <cstdint>

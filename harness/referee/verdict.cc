@@ -152,8 +152,8 @@ Verdict decide(const RunFacts& facts, const Findings& findings, const std::strin
                                   " and did not say what happened"};
   }
   if (facts.stop != Stop::kNotStarted && rank(level) < rank(required_level)) {
-    return {"refused", "the jail gave " + level + " isolation, and " + required_level +
-                           " is required"};
+    return {"refused",
+            "the jail gave " + level + " isolation, and " + required_level + " is required"};
   }
   Verdict verdict;
   if (decide_by_limits(facts, verdict)) return verdict;

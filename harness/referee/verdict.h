@@ -1,7 +1,8 @@
 // From facts to a verdict: the one place that decides how a session ended.
 //
-// Pure functions. Missing output never decides anything, and neither does an exit code of the program: a session passes
-// only when the whole protocol was played and the judge found nothing required.
+// Pure functions. Missing output never decides anything, and neither does an exit code of the
+// program: a session passes only when the whole protocol was played and the judge found nothing
+// required.
 #pragma once
 
 #include <string>
@@ -16,7 +17,8 @@ struct Verdict {
   std::string reason;  // one sentence; empty when passed
 };
 
-// Adds the findings that the facts themselves are, such as a broken protocol or a clock that was tampered with.
+// Adds the findings that the facts themselves are, such as a broken protocol or a clock that was
+// tampered with.
 void add_fact_findings(const RunFacts& facts, Findings& findings);
 
 Verdict decide(const RunFacts& facts, const Findings& findings, const std::string& required_level);

@@ -1,5 +1,6 @@
-// The examples in schema/examples are written again and compared: the form of plan and report cannot change unnoticed.
-// After a change that is meant, KEYDROME_UPDATE_GOLDENS=1 writes them anew; review the difference.
+// The examples in schema/examples are written again and compared: the form of plan and report
+// cannot change unnoticed. After a change that is meant, KEYDROME_UPDATE_GOLDENS=1 writes them
+// anew; review the difference.
 #include <gtest/gtest.h>
 
 #include <cstdlib>

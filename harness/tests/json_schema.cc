@@ -36,9 +36,8 @@ std::string check_scalar(const Json& schema, const Json& value) {
   }
   if (const Json* allowed = schema.find("enum")) {
     const Json::Array& list = allowed->as_array();
-    const bool found = std::any_of(list.begin(), list.end(), [&](const Json& one) {
-      return one.dump() == value.dump();
-    });
+    const bool found = std::any_of(list.begin(), list.end(),
+                                   [&](const Json& one) { return one.dump() == value.dump(); });
     if (!found) return "is not one of " + allowed->dump();
   }
   if (const Json* pattern = schema.find("pattern"); pattern && value.is_string()) {
@@ -47,9 +46,11 @@ std::string check_scalar(const Json& schema, const Json& value) {
     }
   }
   const Json* minimum = schema.find("minimum");
-  if (minimum && value.is_number() && value.as_number() < minimum->as_number()) return "is too small";
+  if (minimum && value.is_number() && value.as_number() < minimum->as_number())
+    return "is too small";
   const Json* maximum = schema.find("maximum");
-  if (maximum && value.is_number() && value.as_number() > maximum->as_number()) return "is too large";
+  if (maximum && value.is_number() && value.as_number() > maximum->as_number())
+    return "is too large";
   return "";
 }
 

@@ -1,6 +1,7 @@
-// A validator for the part of JSON Schema that harness/schema uses: type, enum, const, pattern, minimum, maximum,
-// required, properties, additionalProperties, items, prefixItems, minItems, maxItems. Any other keyword that could
-// reject something is an error of the schema, so nothing goes unchecked.
+// A validator for the part of JSON Schema that harness/schema uses: type, enum, const, pattern,
+// minimum, maximum, required, properties, additionalProperties, items, prefixItems, minItems,
+// maxItems. Any other keyword that could reject something is an error of the schema, so nothing
+// goes unchecked.
 #pragma once
 
 #include <string>

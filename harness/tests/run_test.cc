@@ -1,4 +1,5 @@
-// Hand-made scripts through the real jail. Needs root: an instruction, not a skip, where it is missing.
+// Hand-made scripts through the real jail. Needs root: an instruction, not a skip, where it is
+// missing.
 #include "harness/referee/run.h"
 
 #include <gtest/gtest.h>
@@ -19,8 +20,14 @@ constexpr uint32_t kUnits = 150;  // two and a half rounds
 constexpr uint32_t kKeysPerThread = kInsertsPerUnit * kUnits;
 
 Op op(OpCode code, uint32_t key = 0, uint32_t argument = 0, uint8_t flags = 0) {
-  return {.code = code, .flags = flags, .slot = 0, .kind = 0, .class_ = 0, .key = key,
-          .payload = 0, .argument = argument};
+  return {.code = code,
+          .flags = flags,
+          .slot = 0,
+          .kind = 0,
+          .class_ = 0,
+          .key = key,
+          .payload = 0,
+          .argument = argument};
 }
 
 PhaseScript phase(const char* name, std::vector<std::vector<Op>> threads, uint64_t trace_bytes) {
@@ -55,11 +62,11 @@ Script counting_script() {
   script.phases.push_back(phase("create", {{op(OpCode::kCreate, 0, 0, kUnitStart)}}, 0));
   script.phases.push_back(phase("populate", {insert_all(0), insert_all(1)}, 0));
   const uint32_t limit = kThreads * kKeysPerThread + 1;
-  script.phases.push_back(phase("verify",
-                                {{op(OpCode::kOpen, 0, 0, kUnitStart), op(OpCode::kBegin, 0, 2),
-                                  op(OpCode::kNextToEnd, 0, limit, kEvidenceAll),
-                                  op(OpCode::kCommit), op(OpCode::kClose)}},
-                                uint64_t{limit} * 48));
+  script.phases.push_back(phase(
+      "verify",
+      {{op(OpCode::kOpen, 0, 0, kUnitStart), op(OpCode::kBegin, 0, 2),
+        op(OpCode::kNextToEnd, 0, limit, kEvidenceAll), op(OpCode::kCommit), op(OpCode::kClose)}},
+      uint64_t{limit} * 48));
   script.phases.back().timed = false;
   script.phases.back().verifies = true;
   return script;

@@ -53,7 +53,8 @@ TEST(Verdict, NamesTheSignal) {
   RunFacts facts = stopped(Stage::kLoading, Stop::kClosed, "signaled");
   facts.jail.meta["signal"] = "11";
   EXPECT_EQ(decide(facts, Findings(), "full").name, "crashed");
-  EXPECT_EQ(decide(facts, Findings(), "full").reason, "ended by SIGSEGV while the library was loaded");
+  EXPECT_EQ(decide(facts, Findings(), "full").reason,
+            "ended by SIGSEGV while the library was loaded");
 }
 
 TEST(Verdict, FollowsTheLimitsOfTheJail) {
@@ -105,9 +106,9 @@ TEST(Verdict, TellsWhyALibraryWasNotLoaded) {
 }
 
 TEST(Verdict, ABrokenProtocolIsAFinding) {
-  for (const auto& [stop, name] : {std::pair(Stop::kViolation, "protocol_violation"),
-                                   std::pair(Stop::kException, "exception"),
-                                   std::pair(Stop::kBadOutcome, "outcome_mismatch")}) {
+  for (const auto& [stop, name] :
+       {std::pair(Stop::kViolation, "protocol_violation"), std::pair(Stop::kException, "exception"),
+        std::pair(Stop::kBadOutcome, "outcome_mismatch")}) {
     const RunFacts facts = stopped(Stage::kPlaying, stop, "killed");
     Findings findings("unit");
     add_fact_findings(facts, findings);

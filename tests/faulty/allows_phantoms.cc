@@ -1,7 +1,8 @@
-// Fault: strict two-phase locking on existing records only. Nothing locks the gap between two records or a key that is
-// not there, so a transaction that scans twice may see a record the second time that it did not see the first time.
-// Must be found by: the phantom benchmark. Everything else about it is right: reads see committed records and their
-// own, what was read cannot be deleted by others, and conflicts answer DEADLOCK at once.
+// Fault: strict two-phase locking on existing records only. Nothing locks the gap between two
+// records or a key that is not there, so a transaction that scans twice may see a record the second
+// time that it did not see the first time. Must be found by: the phantom benchmark. Everything else
+// about it is right: reads see committed records and their own, what was read cannot be deleted by
+// others, and conflicts answer DEADLOCK at once.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -184,8 +185,7 @@ ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
     Record found = *record;
     std::optional<honest::Cursor> place;
     LockedIndex& index = *idxState->index;
-    const ErrCode code =
-        read_from(index, index.entries.lower_bound({key, ""}), own, place, found);
+    const ErrCode code = read_from(index, index.entries.lower_bound({key, ""}), own, place, found);
     if (code == DEADLOCK) return DEADLOCK;
     const bool hit = code == SUCCESS && place->key == key;
     if (txn != nullptr) {

@@ -1,6 +1,6 @@
-// Fault: the constructor plays the whole protocol itself: LOADED, and a DONE with the right nonce for every GO, without
-// running a single operation.
-// Must be found by: the outcome, in which nothing has happened.
+// Fault: the constructor plays the whole protocol itself: LOADED, and a DONE with the right nonce
+// for every GO, without running a single operation. Must be found by: the outcome, in which nothing
+// has happened.
 #include <sys/socket.h>
 #include <unistd.h>
 

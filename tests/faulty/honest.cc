@@ -35,7 +35,8 @@ uint64_t last_number = 0;
 
 thread_local TxnState* own_transaction = nullptr;
 
-// The right to touch data for one call: the thread's open transaction, or the lock itself for an auto-commit.
+// The right to touch data for one call: the thread's open transaction, or the lock itself for an
+// auto-commit.
 class Access {
  public:
   explicit Access(TxnState* txn) {
@@ -66,7 +67,8 @@ void drop(Index& index, const OrderedKey& key, const std::string& payload) {
   if (found->second.empty()) index.records.erase(found);
 }
 
-// Writes the first pair after `cursor` (or the first of all) to `record` and moves the cursor there.
+// Writes the first pair after `cursor` (or the first of all) to `record` and moves the cursor
+// there.
 bool advance(const Index& index, std::optional<Cursor>& cursor, Record& record) {
   auto at = cursor ? index.records.lower_bound(cursor->key) : index.records.begin();
   if (cursor && at != index.records.end() && at->first == cursor->key) {

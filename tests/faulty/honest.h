@@ -1,10 +1,12 @@
 // A small correct contract A library, and the shared base of the faulty ones.
 //
-// honest.cc exports the ten functions as weak symbols that forward to namespace honest. A faulty library links it and
-// defines, strongly, only the functions it breaks; what it does not break is right.
+// honest.cc exports the ten functions as weak symbols that forward to namespace honest. A faulty
+// library links it and defines, strongly, only the functions it breaks; what it does not break is
+// right.
 //
-// One lock is held from beginTransaction to commit or abort, so every history is serial. Whoever cannot have the lock
-// within kPatience gets DEADLOCK, and so does an auto-commit call beside the thread's own transaction.
+// One lock is held from beginTransaction to commit or abort, so every history is serial. Whoever
+// cannot have the lock within kPatience gets DEADLOCK, and so does an auto-commit call beside the
+// thread's own transaction.
 #pragma once
 
 #include <chrono>

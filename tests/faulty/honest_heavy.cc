@@ -1,6 +1,6 @@
 // No fault: an honest library that uses what honest libraries use. Must pass unharmed.
-// Threads of its own, thread_local destructors, condition variables, iostreams, exceptions inside, files in the
-// working directory, large and many allocations.
+// Threads of its own, thread_local destructors, condition variables, iostreams, exceptions inside,
+// files in the working directory, large and many allocations.
 #include <condition_variable>
 #include <fstream>
 #include <future>
@@ -83,9 +83,9 @@ extern "C" ErrCode create(KeyType type, char* name) {
   throw_and_catch();
   if (!write_and_read_a_file(name)) return FAILURE;
   const auto large = std::async(std::launch::async, [] {
-    std::vector<char> block(size_t{8} << 20, 'a');
-    return static_cast<uint64_t>(block[12345]) + per_thread.scratch.size();
-  }).get();
+                       std::vector<char> block(size_t{8} << 20, 'a');
+                       return static_cast<uint64_t>(block[12345]) + per_thread.scratch.size();
+                     }).get();
   std::cout << "honest_heavy: created an index, " << large << std::endl;
   return honest::create(type, name);
 }

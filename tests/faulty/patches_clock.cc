@@ -1,6 +1,7 @@
-// Fault: stops the clock of the process: it exports clock_gettime, and it overwrites the slot of clock_gettime in the
-// player's global offset table with its own function. The library works honestly otherwise.
-// Must not change any time in the report but the diagnostic one: the referee's clock is outside.
+// Fault: stops the clock of the process: it exports clock_gettime, and it overwrites the slot of
+// clock_gettime in the player's global offset table with its own function. The library works
+// honestly otherwise. Must not change any time in the report but the diagnostic one: the referee's
+// clock is outside.
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>
@@ -20,8 +21,8 @@ namespace {
 
 struct Tables {
   const char* strings = nullptr;
-  const ElfW(Sym)* symbols = nullptr;
-  const ElfW(Rela)* relocations[2] = {};
+  const ElfW(Sym) * symbols = nullptr;
+  const ElfW(Rela) * relocations[2] = {};
   size_t bytes[2] = {};
 };
 
@@ -52,8 +53,8 @@ void overwrite(ElfW(Addr) slot) {
   const Tables tables = read_tables(program);
   for (int kind = 0; kind < 2; ++kind) {
     for (size_t i = 0; i < tables.bytes[kind] / sizeof(ElfW(Rela)); ++i) {
-      const ElfW(Rela)& relocation = tables.relocations[kind][i];
-      const ElfW(Sym)& symbol = tables.symbols[ELF64_R_SYM(relocation.r_info)];
+      const ElfW(Rela) & relocation = tables.relocations[kind][i];
+      const ElfW(Sym) & symbol = tables.symbols[ELF64_R_SYM(relocation.r_info)];
       if (std::strcmp(tables.strings + symbol.st_name, "clock_gettime") == 0) {
         overwrite(program->l_addr + relocation.r_offset);
       }

@@ -1,5 +1,5 @@
-// Tries to read the password file. The jail must refuse, in the constructor (while files may still be opened) and
-// later; then the library works honestly and must pass.
+// Tries to read the password file. The jail must refuse, in the constructor (while files may still
+// be opened) and later; then the library works honestly and must pass.
 #include <fcntl.h>
 
 #include "tests/faulty/honest.h"

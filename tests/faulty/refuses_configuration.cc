@@ -1,4 +1,5 @@
-// Not a fault: refuses every configuration, with a reason. Verdict unsupported, and the reason is shown.
+// Not a fault: refuses every configuration, with a reason. Verdict unsupported, and the reason is
+// shown.
 #include <cstdio>
 
 #include "keydrome/extensions.h"
