@@ -45,7 +45,7 @@ class UndoLog {
     uint16_t payload_size;
     bool inserted;
   };
-  static constexpr size_t kKeepBytes = size_t{64} << 10;
+  static constexpr size_t kKeepBytes = size_t{64} * 1024;
 
   Footer newest_footer() const;
 

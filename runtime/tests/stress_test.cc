@@ -45,6 +45,8 @@ Key key_of(int32_t value) {
   return key;
 }
 
+long number_of(const std::string& text) { return std::strtol(text.c_str(), nullptr, 10); }
+
 // One thread: calls that may answer DEADLOCK report it, anything unexpected is a failure of the
 // test.
 class Client {
@@ -127,6 +129,7 @@ std::vector<std::string> make_indexes(const std::string& prefix, int count) {
 void run_threads(const std::function<void(int)>& body) {
   std::printf("seed %llu\n", static_cast<unsigned long long>(kSeed));
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int thread = 0; thread < kThreads; ++thread) threads.emplace_back(body, thread);
   for (std::thread& thread : threads) thread.join();
 }
@@ -159,7 +162,7 @@ TEST(Stress, TransfersKeepTheSum) {
           sum = 0;
           for (size_t index = 0; index < names.size(); ++index) {
             if (!client.scan(index, &records)) return false;
-            for (const Record& record : records) sum += std::atol(record.payload);
+            for (const Record& record : records) sum += number_of(record.payload);
           }
           return true;
         });
@@ -169,7 +172,7 @@ TEST(Stress, TransfersKeepTheSum) {
       const auto move = [&](size_t index, int32_t key, long amount) {
         std::string balance;
         return client.get(index, key, &balance) && client.erase_key(index, key) &&
-               client.insert(index, key, std::to_string(std::atol(balance.c_str()) + amount));
+               client.insert(index, key, std::to_string(number_of(balance) + amount));
       };
       const size_t from = random() % 3;
       const size_t to = random() % 3;
@@ -243,7 +246,7 @@ TEST(Stress, EveryRetrierGetsThrough) {
         for (const size_t index : order) {
           std::string count;
           if (!client.get(index, 0, &count) || !client.erase_key(index, 0) ||
-              !client.insert(index, 0, std::to_string(std::atol(count.c_str()) + 1))) {
+              !client.insert(index, 0, std::to_string(number_of(count) + 1))) {
             return false;
           }
         }

@@ -1,7 +1,5 @@
 // Deletion: one entry less in a leaf; a node that falls below kFillMin is merged with a sibling or
 // refilled from it.
-#include <cstring>
-
 #include "structures/btree/separator.h"
 #include "structures/btree/slots.h"
 #include "structures/btree/tree.h"
@@ -80,8 +78,8 @@ int Tree::erase_and_refill(const Path& path, Leaf* leaf, uint32_t slot) {
 void Tree::remove_child(const Path& path, uint32_t level, uint32_t separator) {
   Inner* node = path.steps[level - 1].node;
   Slots::of(*node).remove(separator, node->count);
-  std::memmove(node->children + separator + 1, node->children + separator + 2,
-               (node->count - separator - 1) * sizeof(Node*));
+  move_items(node->children + separator + 1, node->children + separator + 2,
+             node->count - separator - 1);
   --node->count;
   if (level > 1) {
     if (node->count < kFillMin) refill_inner(path, level);
@@ -103,14 +101,14 @@ void Tree::refill_inner(const Path& path, uint32_t level) {
   all.slots().copy_from(Slots::of(*left), left->count);
   all.slots().set(left->count, step.node->separators[separator]);
   all.slots().from(left->count + 1).copy_from(Slots::of(*right), right->count);
-  std::memcpy(all.children, left->children, (left->count + 1) * sizeof(Node*));
-  std::memcpy(all.children + left->count + 1, right->children, (right->count + 1) * sizeof(Node*));
+  move_items(all.children, left->children, left->count + 1);
+  move_items(all.children + left->count + 1, right->children, right->count + 1);
   const uint32_t total = left->count + right->count + 1;
 
   const bool merge = total <= kMergeMax;
   const uint32_t keep = merge ? total : total / 2;
   Slots::of(*left).copy_from(all.slots(), keep);
-  std::memcpy(left->children, all.children, (keep + 1) * sizeof(Node*));
+  move_items(left->children, all.children, keep + 1);
   left->count = keep;
   if (merge) {
     memory_.drop_node(right);
@@ -119,7 +117,7 @@ void Tree::refill_inner(const Path& path, uint32_t level) {
   }
   right->count = total - keep - 1;
   Slots::of(*right).copy_from(all.slots().from(keep + 1), right->count);
-  std::memcpy(right->children, all.children + keep + 1, (right->count + 1) * sizeof(Node*));
+  move_items(right->children, all.children + keep + 1, right->count + 1);
   Slots::of(*step.node).set(separator, all.entries[keep]);
 }
 

@@ -1,5 +1,4 @@
 // Insertion: one new entry in a leaf, and splits on the way up.
-#include <cstring>
 #include <utility>
 
 #include "structures/btree/separator.h"
@@ -109,14 +108,14 @@ void Tree::insert_child(const Path& path, Entry* separator, Node* right, Reserve
     all.slots().copy_from(Slots::of(*node), node->count);
     all.slots().insert(at, node->count, separator);
     const uint32_t total = node->count + 1;
-    std::memcpy(all.children, node->children, (at + 1) * sizeof(Node*));
+    move_items(all.children, node->children, at + 1);
     all.children[at + 1] = right;
-    std::memcpy(all.children + at + 2, node->children + at + 1, (node->count - at) * sizeof(Node*));
+    move_items(all.children + at + 2, node->children + at + 1, node->count - at);
 
     const bool fits = total <= kSlots;
     const uint32_t keep = fits ? total : at == kSlots ? kAppendKeep - 1 : kSlots / 2;
     Slots::of(*node).copy_from(all.slots(), keep);
-    std::memcpy(node->children, all.children, (keep + 1) * sizeof(Node*));
+    move_items(node->children, all.children, keep + 1);
     node->count = keep;
     if (fits) return;
 
@@ -124,7 +123,7 @@ void Tree::insert_child(const Path& path, Entry* separator, Node* right, Reserve
     Inner* fresh = reserve.give_inner();
     fresh->count = total - keep - 1;
     Slots::of(*fresh).copy_from(all.slots().from(keep + 1), fresh->count);
-    std::memcpy(fresh->children, all.children + keep + 1, (fresh->count + 1) * sizeof(Node*));
+    move_items(fresh->children, all.children + keep + 1, fresh->count + 1);
     separator = all.entries[keep];
     right = fresh;
   }

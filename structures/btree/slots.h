@@ -1,12 +1,21 @@
 // Moves of (head, entry) slots inside and between nodes. Leaves and inner nodes share them.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <cstring>
+#include <type_traits>
 
 #include "structures/btree/node.h"
 
 namespace keydrome::btree {
+
+// Ranges may overlap.
+template <class Item>
+void move_items(Item* to, const Item* from, size_t count) {
+  static_assert(std::is_trivially_copyable_v<Item>);
+  std::memmove(static_cast<void*>(to), static_cast<const void*>(from), count * sizeof(Item));
+}
 
 // The two parallel arrays of a node, from some slot on.
 struct Slots {
@@ -25,8 +34,8 @@ struct Slots {
 
   // `count` slots; the ranges may overlap.
   void copy_from(const Slots& source, uint32_t count) const {
-    std::memmove(heads, source.heads, count * sizeof *heads);
-    std::memmove(entries, source.entries, count * sizeof *entries);
+    move_items(heads, source.heads, count);
+    move_items(entries, source.entries, count);
   }
 
   // Opens a gap at `slot` in a node of `count` slots and fills it.
