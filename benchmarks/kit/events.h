@@ -19,6 +19,12 @@ class Events {
     counters_[event % kEvents].notify_all();
   }
 
+  // Whether the event was signalled `count` times.
+  bool reached(uint32_t event, uint32_t count) const {
+    return counters_[event % kEvents].load(std::memory_order_acquire) >=
+           count;  // pairs with signal()
+  }
+
   // Blocks until the event was signalled `count` times in all.
   void wait(uint32_t event, uint32_t count) {
     std::atomic<uint32_t>& counter = counters_[event % kEvents];

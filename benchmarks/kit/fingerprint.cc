@@ -1,13 +1,31 @@
 #include "benchmarks/kit/fingerprint.h"
 
+#include <span>
+#include <string>
+#include <vector>
+
 #include "base/sha256.h"
-#include "benchmarks/kit/images.h"
 
 namespace keydrome {
 
+namespace {
+
+void add_strings(Sha256& sha, const std::vector<std::string>& strings) {
+  sha.update(std::to_string(strings.size()) + " strings\n");
+  for (const std::string& text : strings)
+    sha.update(std::to_string(text.size()) + " " + text + "\n");
+}
+
+}  // namespace
+
 std::string fingerprint(const Script& script) {
   Sha256 sha;
-  sha.update(pools_image(script));
+  for (const IndexSpec& index : script.indexes)
+    sha.update("index " + std::to_string(index.type) + " " + index.name + "\n");
+  sha.update(std::as_bytes(std::span(script.pools.int32_keys)));
+  sha.update(std::as_bytes(std::span(script.pools.int64_keys)));
+  add_strings(sha, script.pools.varchar_keys);
+  add_strings(sha, script.pools.payloads);
   for (const PhaseScript& phase : script.phases) {
     sha.update("phase " + phase.name + (phase.timed ? " timed" : "") +
                (phase.verifies ? " verifies" : ""));

@@ -42,7 +42,8 @@ enum class OpCode : uint8_t {
   kRepeat,      // runs the `payload` ops before this one `argument` more times; not nested
   kSignal,      // event `argument` += 1
   kWait,        // waits until event `argument` >= `payload`
-  kYield,       // sched_yield
+  kYield,  // lets others run until event `argument` >= `payload`, for at most `key` microseconds;
+           // 0: once
 };
 
 // Flags of an Op.

@@ -146,7 +146,10 @@ void ThreadBuilder::wait(uint32_t event, uint32_t count) {
   append({.code = OpCode::kWait, .payload = count, .argument = event});
 }
 
-void ThreadBuilder::yield() { append({.code = OpCode::kYield}); }
+void ThreadBuilder::yield(uint32_t event, uint32_t count, uint32_t us_max) {
+  KEYDROME_CHECK(event < kEvents);
+  append({.code = OpCode::kYield, .key = us_max, .payload = count, .argument = event});
+}
 
 uint64_t ThreadBuilder::size() const { return ops_->size(); }
 
@@ -251,7 +254,8 @@ uint64_t ScriptBuilder::trace_bytes(const std::vector<Op>& ops) const {
                          op.code != OpCode::kNext && op.code != OpCode::kNextToEnd;
     if (has_key) KEYDROME_CHECK(op.key < key_count(script_.indexes[slots[op.slot]].type));
     KEYDROME_CHECK(op.payload < std::max<std::size_t>(1, script_.pools.payloads.size()) ||
-                   op.code == OpCode::kRepeat || op.code == OpCode::kWait);
+                   op.code == OpCode::kRepeat || op.code == OpCode::kWait ||
+                   op.code == OpCode::kYield);
   });
   return bytes;
 }

@@ -64,7 +64,9 @@ class ThreadBuilder {
   void repeat(uint64_t first, uint32_t times);
   void signal(uint32_t event);
   void wait(uint32_t event, uint32_t count);
-  void yield();
+  // Lets others run until the event was signalled `count` times, but not longer than `us_max`:
+  // never waits for a thread that may be blocked by the open transaction.
+  void yield(uint32_t event, uint32_t count, uint32_t us_max);
 
   // Ordinal of the next op.
   uint64_t size() const;

@@ -104,7 +104,7 @@ std::size_t Session::step(std::span<const Op> ops, std::size_t at) {
       events_->wait(op.argument, op.payload);
       return at + 1;
     case OpCode::kYield:
-      sched_yield();
+      yield(op);
       return at + 1;
     default:
       break;

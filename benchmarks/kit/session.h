@@ -126,6 +126,7 @@ class Session {
   std::size_t retry(std::span<const Op> ops, std::size_t at);
   std::size_t fail_transaction(std::span<const Op> ops);
   void abort_attempt();
+  void yield(const Op& op);
   void save(std::size_t at);
   void save_slots();
   void restore();

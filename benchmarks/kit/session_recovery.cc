@@ -72,6 +72,15 @@ Session::Flow Session::violation(std::size_t at, uint32_t code) {
   return Flow::kFailed;
 }
 
+// A wait that does not need its event: another thread may be blocked by a lock that this one holds.
+void Session::yield(const Op& op) {
+  const uint64_t start_ns = now_ns();
+  do {
+    sched_yield();
+  } while (!events_->reached(op.argument, op.payload) &&
+           now_ns() - start_ns < uint64_t{op.key} * 1000);
+}
+
 // Calls outside transactions: create, openIndex, closeIndex. Their evidence is written whatever
 // they answer.
 std::size_t Session::outside(const Op& op, std::size_t at) {

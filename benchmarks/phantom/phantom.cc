@@ -14,7 +14,10 @@ namespace {
 
 constexpr uint8_t kSlot = 0;
 constexpr uint32_t kReader = 0, kWriter = 1;
-constexpr uint32_t kFirstPassDone = 0;  // event
+constexpr uint32_t kFirstPassDone = 0, kWritten = 1;  // events
+// A fast library's reader would be through before the writer is scheduled. Where the writer has to
+// wait for the reader, this time passes once.
+constexpr uint32_t kChanceUs = 50'000;
 constexpr uint32_t kScanPhase = 1;
 constexpr uint32_t kOldRecords = 2;
 
@@ -48,8 +51,8 @@ class Phantom : public Workload {
     reader.next_to_end(kSlot, records_max, kEvidenceAll | kDigest);
     reader.mark();
     reader.signal(kFirstPassDone);
+    reader.yield(kWritten, 1, kChanceUs);
     const uint64_t pass = reader.size();
-    reader.yield();  // a fast library would be through before the writer is scheduled
     reader.get(kSlot, a, kDigest);
     reader.next_to_end(kSlot, records_max, kDigest);
     reader.mark();
@@ -64,6 +67,7 @@ class Phantom : public Workload {
     for (uint32_t i = 0; i < inserts; ++i) writer.insert(kSlot, b, script.new_payload(two));
     writer.insert(kSlot, c, script.new_payload(two));
     writer.commit();
+    writer.signal(kWritten);
     writer.close(kSlot);
 
     add_verify_phase(script, 1, check);

@@ -7,8 +7,9 @@ namespace {
 
 constexpr uint8_t kFirst = 0, kSecond = 1, kThird = 2;  // slots
 constexpr uint32_t kRecordsMax = 64;                    // more than any index has here
-constexpr uint32_t kShown = 0;                          // event: there is something to look at
-constexpr uint32_t kYields = 20;                        // while it can be looked at
+constexpr uint32_t kShown = 0,
+                   kLooked = 1;      // events: there is something to look at; it was looked at
+constexpr uint32_t kChanceUs = 500;  // how long it stays, unless it was looked at before
 
 std::vector<Answer> only(ErrCode code) { return {Answer::just(code)}; }
 
@@ -355,7 +356,8 @@ void UnitScript::two_indices(ThreadBuilder& out) {
     const Payload left = payload("left"), right = payload("right");
     out.begin(Kind::kScript, check_);
     out.insert(kFirst, d, left);
-    for (uint32_t i = 0; i < kYields / 4; ++i) out.yield();
+    out.signal(kShown);
+    out.yield(kLooked, round + 1, kChanceUs);
     out.insert(kSecond, number, right);
     out.get(kFirst, d, kEvidence);
     require(out, "two_indices", "a transaction reads what it wrote in one index",
@@ -363,7 +365,6 @@ void UnitScript::two_indices(ThreadBuilder& out) {
     out.get(kSecond, number, kEvidence);
     require(out, "two_indices", "and what it wrote in another", {one_of(number, {right})});
     out.commit();
-    out.signal(kShown);
     out.begin(Kind::kScript, check_);
     out.delete_key(kFirst, d);
     out.delete_key(kSecond, number);
@@ -377,7 +378,7 @@ void UnitScript::shown_and_aborted(ThreadBuilder& out) {
     out.begin(Kind::kScript, check_);
     out.insert(kFirst, keys_[kB], payload("aborted"));
     out.signal(kShown);
-    for (uint32_t i = 0; i < kYields; ++i) out.yield();
+    out.yield(kLooked, rounds_ + round + 1, kChanceUs);
     out.abort();
   }
 }
@@ -426,6 +427,7 @@ void UnitScript::looker_on(ThreadBuilder out) {
     out.get(kFirst, keys_[kB], kEvidence);
     out.get(kFirst, keys_[kB], kEvidence);
     out.commit();
+    out.signal(kLooked);
   }
   out.close(kSecond);
   out.close(kFirst);

@@ -75,13 +75,9 @@ TEST(Phantom, DeadlocksAreNotAccused) {
   EXPECT_TRUE(findings.empty()) << text_of(findings);
 }
 
-// Without isolation the writer's records appear between two passes, unless the writer is not
-// scheduled at all while the reader runs; a few runs make that practically impossible.
 TEST(Phantom, FindsAnIndexWithoutIsolation) {
-  bool found = false;
-  for (int i = 0; i < 20 && !found; ++i)
-    found = run_benchmark("phantom", {.no_isolation = true}).failed();
-  EXPECT_TRUE(found);
+  const Findings findings = run_benchmark("phantom", {.no_isolation = true});
+  EXPECT_GT(findings.count("phantom"), 0u) << text_of(findings);
 }
 
 }  // namespace

@@ -1,0 +1,99 @@
+#include "benchmarks/kit/parameters.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+
+#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/workload.h"
+
+namespace keydrome {
+namespace {
+
+Json manifest() {
+  return Json::parse(R"({
+    "name": "example", "version": 2, "kind": "performance", "title": "t", "description": "d", "source": "s",
+    "metric": {"name": "total_ms", "direction": "lower", "unit": "ms"},
+    "parameters": {"threads": {"unit": "threads", "min": 1, "max": 64, "description": "d"}},
+    "instances": {"small": {"title": "t", "description": "d", "scales": {
+      "smoke": {"threads": 2}, "laptop": {"threads": 4}, "paper": {"threads": 50}}}},
+    "limits": {"smoke": {"phase_timeout_ms": 1, "memory_bytes": 1, "tmpfs_bytes": 1},
+      "laptop": {"phase_timeout_ms": 1, "memory_bytes": 1, "tmpfs_bytes": 1},
+      "paper": {"phase_timeout_ms": 1, "memory_bytes": 1, "tmpfs_bytes": 1}}})")
+      .value();
+}
+
+TEST(Manifest, ResolvesScaleAndOverrides) {
+  const Result<Manifest> parsed = Manifest::parse(manifest().dump());
+  ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+  EXPECT_EQ(parsed->resolve("small", "paper", {}).value()["threads"], 50);
+  EXPECT_EQ(parsed->resolve("small", "paper", {{"threads", 3}}).value()["threads"], 3);
+  EXPECT_EQ(parsed->limits.at("smoke").at("phase_timeout_ms"), 1);
+}
+
+TEST(Manifest, SaysWhatThereIsToChooseFrom) {
+  const Manifest parsed = Manifest::parse(manifest().dump()).value();
+  EXPECT_EQ(parsed.resolve("large", "smoke", {}).error().message,
+            "benchmark example has no instance large; it has small");
+  EXPECT_EQ(parsed.resolve("small", "huge", {}).error().message,
+            "there is no scale huge; choose smoke, laptop or paper");
+  EXPECT_EQ(parsed.resolve("small", "smoke", {{"thread", 1}}).error().message,
+            "benchmark example has no parameter thread; it has threads");
+  EXPECT_EQ(parsed.resolve("small", "smoke", {{"threads", 65}}).error().message,
+            "parameter threads is 65, but must be from 1 to 64");
+}
+
+TEST(Manifest, RefusesMistakes) {
+  const auto error_of = [](const std::function<void(Json&)>& change) {
+    Json json = manifest();
+    change(json);
+    const Result<Manifest> parsed = Manifest::parse(json.dump());
+    return parsed.ok() ? std::string("no error") : parsed.error().message;
+  };
+  EXPECT_EQ(error_of([](Json& json) { json["colour"] = 1; }), "manifest: unknown member colour");
+  EXPECT_EQ(error_of([](Json& json) { json["version"] = 0; }), "version: must be at least 1");
+  EXPECT_EQ(error_of([](Json& json) { json["kind"] = "fun"; }),
+            "kind: must be \"correctness\" or \"performance\"");
+  EXPECT_EQ(
+      error_of([](Json& json) { json["instances"]["small"]["scales"]["smoke"]["threads"] = 0; }),
+      "instances.small.scales.smoke: parameter threads is 0, but must be from 1 to 64");
+  EXPECT_EQ(
+      error_of([](Json& json) { json["instances"]["small"]["scales"]["smoke"] = Json::Object{}; }),
+      "instances.small.scales.smoke: parameter threads is missing");
+  EXPECT_EQ(error_of([](Json& json) { json["parameters"]["threads"]["min"] = 65; }),
+            "parameters.threads: min is greater than max");
+}
+
+// What the folders of benchmarks/ say about themselves.
+TEST(Registry, EveryManifestIsValidAndEveryInstanceGenerates) {
+  ASSERT_FALSE(benchmark_registry().empty());
+  for (const BenchmarkEntry& entry : benchmark_registry()) {
+    const Result<Manifest> parsed = Manifest::parse(entry.manifest_json);
+    ASSERT_TRUE(parsed.ok()) << entry.name << ": " << parsed.error().message;
+    EXPECT_EQ(parsed->name, entry.name);
+    EXPECT_EQ(parsed->version, entry.version);
+  }
+}
+
+// The operations of a version never change: other operations are another version, and boards show
+// only the newest.
+TEST(Registry, TheFingerprintOfEveryVersionIsTheRecordedOne) {
+  for (const BenchmarkEntry& entry : benchmark_registry()) {
+    const std::string path =
+        KEYDROME_SOURCE_DIR "/benchmarks/" + std::string(entry.name) + "/fingerprint.json";
+    const Result<Json> recorded = Json::parse_file(path);
+    ASSERT_TRUE(recorded.ok()) << recorded.error().message;
+    const std::string actual = benchmark_fingerprint(entry).value();
+    const Result<std::string> expected = recorded->string_member(std::to_string(entry.version));
+    EXPECT_TRUE(expected.ok() && *expected == actual)
+        << entry.name << ": the operations of version " << entry.version
+        << " have the fingerprint\n  " << actual << "\nbut " << path << " has\n  "
+        << (expected.ok() ? *expected : "none")
+        << "\nIf the change is intended, raise the version in benchmark.json and add the new "
+           "fingerprint.";
+  }
+}
+
+}  // namespace
+}  // namespace keydrome

@@ -1,0 +1,159 @@
+// The small parts: histogram, random streams, digest, tags, cleared records.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/digest.h"
+#include "benchmarks/kit/histogram.h"
+#include "benchmarks/kit/payload_tag.h"
+#include "benchmarks/kit/rng.h"
+#include "benchmarks/kit/zeroed.h"
+
+namespace keydrome {
+namespace {
+
+TEST(Histogram, KnowsEachValueToOneInThirtyTwo) {
+  uint32_t last = 0;
+  for (uint64_t ns = 0; ns < (uint64_t{1} << 40); ns += 1 + ns / 50) {
+    const uint32_t bucket = histogram_bucket(ns);
+    ASSERT_LT(bucket, kHistogramBuckets);
+    ASSERT_GE(bucket, last);
+    last = bucket;
+    const uint64_t bound = histogram_upper_bound_ns(bucket);
+    ASSERT_GE(bound, ns);
+    ASSERT_LE(bound - ns, ns / 32 + 1);
+    if (bucket > 0) {
+      ASSERT_LT(histogram_upper_bound_ns(bucket - 1), ns);
+    }
+  }
+  EXPECT_EQ(histogram_bucket(UINT64_MAX), kHistogramBuckets - 1);
+}
+
+TEST(Histogram, QuantilesAreUpperBoundsOfTheRightValue) {
+  std::vector<uint64_t> counts(kHistogramBuckets);
+  for (uint64_t ns = 1; ns <= 1000; ++ns) ++counts[histogram_bucket(ns)];
+  for (const double q : {0.001, 0.5, 0.9, 0.99, 1.0}) {
+    const auto exact = static_cast<uint64_t>(q * 1000 + 0.5);
+    EXPECT_GE(histogram_quantile_ns(counts, q), exact);
+    EXPECT_LE(histogram_quantile_ns(counts, q), exact + exact / 32 + 1);
+  }
+  EXPECT_EQ(histogram_quantile_ns(std::vector<uint64_t>(kHistogramBuckets), 0.5), 0u);
+}
+
+// A change of these numbers would change every benchmark's operations.
+TEST(Rng, IsFrozen) {
+  Rng rng(2009, 3, Purpose::kStream);
+  std::array<uint64_t, 3> drawn{};
+  for (uint64_t& number : drawn) number = rng.next();
+  EXPECT_EQ(drawn, (std::array<uint64_t, 3>{4154544059406404906u, 14583036395189973316u,
+                                            4212410127599902322u}));
+  // The published reference output of SplitMix64 for the state 1234567.
+  SplitMix64 reference(1234567);
+  EXPECT_EQ(reference.next(), 6457827717110365317u);
+  EXPECT_EQ(reference.next(), 3203168211198807973u);
+}
+
+TEST(Rng, StreamsDifferBySeedThreadAndPurpose) {
+  std::set<uint64_t> first;
+  for (uint64_t seed = 0; seed < 8; ++seed) {
+    for (uint32_t thread = 0; thread < 8; ++thread) {
+      for (const Purpose purpose : {Purpose::kStream, Purpose::kPools}) {
+        first.insert(Rng(seed, thread, purpose).next());
+      }
+    }
+  }
+  EXPECT_EQ(first.size(), 8u * 8 * 2);
+}
+
+TEST(Rng, BoundedDrawsAreUniform) {
+  Rng rng(1, 0, Purpose::kStream);
+  std::array<int, 10> counts{};
+  constexpr int kDraws = 100'000;
+  for (int i = 0; i < kDraws; ++i) ++counts[rng.below(counts.size())];
+  double chi_square = 0;
+  for (const int count : counts) chi_square += (count - 1e4) * (count - 1e4) / 1e4;
+  EXPECT_LT(chi_square, 27.9);  // 9 degrees of freedom, p = 0.001
+  for (int i = 0; i < 1000; ++i) {
+    const int64_t drawn = rng.between(-3, 3);
+    EXPECT_TRUE(drawn >= -3 && drawn <= 3);
+  }
+  EXPECT_EQ(rng.between(INT64_MIN, INT64_MIN), INT64_MIN);
+  (void)rng.between(INT64_MIN, INT64_MAX);
+}
+
+TEST(Digest, IgnoresOrderInsideAGroupAndKeepsItBetweenGroups) {
+  const uint64_t a = digest_item(SUCCESS, "k", "a"), b = digest_item(SUCCESS, "k", "b");
+  const auto grouped = [](std::vector<uint64_t> items) {
+    Digest digest;
+    digest.start_group(items[0]);
+    for (std::size_t i = 1; i < items.size(); ++i) digest.add(items[i]);
+    return digest.value();
+  };
+  const auto chained = [](std::vector<uint64_t> items) {
+    Digest digest;
+    for (const uint64_t item : items) digest.start_group(item);
+    return digest.value();
+  };
+  EXPECT_EQ(grouped({a, b}), grouped({b, a}));
+  EXPECT_NE(grouped({a, b}), grouped({a, a}));
+  EXPECT_NE(chained({a, b}), chained({b, a}));
+  EXPECT_NE(chained({a, b}), grouped({a, b}));
+  EXPECT_TRUE(Digest().empty());
+}
+
+TEST(Digest, TreatsBothAnswersForAMissingPairAlikeAndNoOthers) {
+  EXPECT_EQ(digest_item(ENTRY_DNE, {}, {}), digest_item(KEY_NOTFOUND, {}, {}));
+  std::set<uint64_t> items;
+  for (uint32_t code = SUCCESS; code <= FAILURE; ++code) items.insert(digest_item(code, {}, {}));
+  EXPECT_EQ(items.size(), 10u);
+  EXPECT_NE(digest_item(SUCCESS, "ab", "c"), digest_item(SUCCESS, "a", "bc"));
+}
+
+TEST(PayloadTag, RoundTrips) {
+  for (const uint32_t tag : {0u, 1u, 15u, 16u, 0x12345678u, 0xffffffffu}) {
+    std::string text(kTagBytes, 0);
+    write_tag(tag, text.data());
+    EXPECT_EQ(read_tag(text + "more"), tag) << text;
+  }
+  std::string text(kTagBytes, 0);
+  write_tag(0x0123cdefu, text.data());
+  EXPECT_EQ(text, "ABCDMNOP");
+  EXPECT_FALSE(read_tag("ABCDMNO").has_value());
+  EXPECT_FALSE(read_tag("ABCDMNOQ").has_value());
+  EXPECT_FALSE(read_tag("").has_value());
+}
+
+TEST(Zeroed, LeavesNothingOfEarlierCalls) {
+  Zeroed<Record> record;
+  const Record zeros{};
+  std::memset(&record.value(), 0x5a, sizeof(Record));
+  EXPECT_EQ(std::memcmp(&record.clear(), &zeros, sizeof(Record)), 0);
+  for (const std::size_t size : {0u, 1u, 15u, 16u, 17u, 127u, 128u}) {
+    std::vector<char> pool(size + kReadAhead, 'x');
+    std::memset(&record.value(), 0x5a, sizeof(Record));
+    Record expected{};
+    expected.key.type = VARCHAR;
+    std::memset(expected.key.keyval.charkey, 'x', size);
+    EXPECT_EQ(std::memcmp(&record.set_string({pool.data(), size}), &expected, sizeof(Record)), 0)
+        << size;
+  }
+}
+
+TEST(Zeroed, ClearsWhatAnIntegerIndexReads) {
+  Zeroed<Record> record;
+  Record& value = record.value();
+  value.key.keyval.intkey = -1;
+  std::memset(value.payload, 'x', sizeof value.payload);
+  record.clear_integer();
+  EXPECT_EQ(value.key.keyval.intkey, 0);
+  EXPECT_TRUE(std::all_of(std::begin(value.payload), std::end(value.payload),
+                          [](char c) { return c == 0; }));
+}
+
+}  // namespace
+}  // namespace keydrome

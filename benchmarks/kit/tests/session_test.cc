@@ -1,0 +1,300 @@
+// The player's interpreter against a real index in the process, and against one that answers as a
+// test wants.
+#include "benchmarks/kit/session.h"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/evidence.h"
+#include "benchmarks/kit/judge.h"
+#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/tests/play.h"
+#include "benchmarks/kit/tests/test_index.h"
+
+namespace keydrome {
+namespace {
+
+using testing::play;
+using testing::test_index;
+using testing::text_of;
+
+// The calls of an API with single functions replaced; one test at a time.
+IndexApi real;
+uint64_t opened = 0, closed = 0, begun = 0, aborted = 0, answers = 0;
+
+ErrCode counting_open(const char* name, IdxState** handle) {
+  ++opened;
+  return real.openIndex(name, handle);
+}
+ErrCode counting_close(IdxState* handle) {
+  ++closed;
+  return real.closeIndex(handle);
+}
+ErrCode counting_abort(TxnState* transaction) {
+  ++aborted;
+  return real.abortTransaction(transaction);
+}
+
+class SessionTest : public ::testing::Test {
+ protected:
+  SessionTest() {
+    real = test_index({});
+    opened = closed = begun = aborted = answers = 0;
+    script_.add_class("check");
+    index_ = script_.add_index("index", VARCHAR);
+    a_ = script_.add_varchar_key("a");
+    b_ = script_.add_varchar_key("b");
+    create_ = script_.add_phase("create", 1, {});
+    script_.thread(create_, 0).create(index_);
+    test_ = script_.add_phase("test", 1, {.timed = true});
+  }
+
+  ThreadBuilder out() { return script_.thread(test_, 0); }
+  const ThreadResult& result(const Outcome& outcome) const {
+    return outcome.phases[test_].threads[0];
+  }
+
+  ScriptBuilder script_;
+  uint32_t index_ = 0, a_ = 0, b_ = 0, create_ = 0, test_ = 0;
+};
+
+// Counts the attempts of a transaction that is answered DEADLOCK in its last get until the fifth
+// attempt.
+ErrCode get_fifth_time(IdxState* handle, TxnState* transaction, Record* record) {
+  if (std::string(record->key.keyval.charkey) == "b" && ++answers < 5) return DEADLOCK;
+  return real.get(handle, transaction, record);
+}
+
+TEST_F(SessionTest, ARetriedTransactionLeavesOneTrace) {
+  ThreadBuilder thread = out();
+  thread.open(0, index_);
+  thread.begin(Kind::kStripe, 0);
+  thread.open(1, index_);
+  thread.insert(1, a_, script_.new_payload(0), kEvidence | kDigest);
+  thread.get(0, a_, kEvidence | kDigest);
+  thread.get(0, b_, kEvidence | kDigest);
+  thread.close(1);
+  thread.commit();
+  thread.close(0);
+  const Script script = script_.build();
+  IndexApi api = real;
+  api.get = get_fifth_time;
+  api.openIndex = counting_open;
+  api.closeIndex = counting_close;
+  api.abortTransaction = counting_abort;
+  const Outcome outcome = play(script, api);
+  EXPECT_EQ(result(outcome).counters->deadlocks, 4u);
+  EXPECT_EQ(result(outcome).counters->committed[0], 1u);
+  EXPECT_EQ(aborted, 4u);
+  EXPECT_EQ(opened, 1u + 5);  // every attempt opens its own handle
+  EXPECT_EQ(closed, 1u + 5);  // and none is left open
+  std::size_t records = 0;
+  EXPECT_TRUE(for_each_evidence(script.phases[test_].threads[0], result(outcome),
+                                [&](const Step&, std::span<const Evidence>) { ++records; }));
+  EXPECT_EQ(records, 3u);
+  Findings findings;
+  judge_script(script, outcome, findings);
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
+}
+
+ErrCode always_deadlock(TxnState**) { return DEADLOCK; }
+
+TEST_F(SessionTest, ATransactionThatNeverBeginsIsGivenUp) {
+  ThreadBuilder thread = out();
+  thread.begin(Kind::kStream, 0);
+  thread.commit();
+  const Script script = script_.build();
+  IndexApi api = real;
+  api.beginTransaction = always_deadlock;
+  const Outcome outcome = play(script, api);
+  EXPECT_EQ(result(outcome).counters->failed, 1u);
+  EXPECT_GE(result(outcome).counters->deadlocks, kAttemptsMax);
+  Findings findings;
+  judge_script(script, outcome, findings);
+  EXPECT_EQ(findings.count("no_progress"), 1u) << text_of(findings);
+}
+
+ErrCode failing_get(IdxState*, TxnState*, Record*) { return FAILURE; }
+
+// A thread that waits for a signal inside another thread's failed transaction must not wait for
+// ever.
+TEST_F(SessionTest, AFailedTransactionStillSignals) {
+  const uint32_t phase = script_.add_phase("signals", 2, {});
+  ThreadBuilder failing = script_.thread(phase, 0), waiting = script_.thread(phase, 1);
+  failing.open(0, index_);
+  failing.begin(Kind::kScript, 0);
+  failing.get(0, a_);
+  failing.signal(3);
+  failing.commit();
+  failing.begin(Kind::kScript, 0);
+  failing.commit();
+  failing.close(0);
+  waiting.wait(3, 1);
+  const Script script = script_.build();
+  IndexApi api = real;
+  api.get = failing_get;
+  const Outcome outcome = play(script, api);
+  const ThreadResult& thread = outcome.phases[phase].threads[0];
+  EXPECT_EQ(thread.ends, (std::vector{TransactionEnd::kFailed, TransactionEnd::kCommitted}));
+  EXPECT_EQ(thread.counters->code_violations, 1u);
+  EXPECT_EQ(thread.counters->first_violation.code, static_cast<uint32_t>(FAILURE));
+  EXPECT_EQ(thread.counters->first_violation.op, 2u);
+}
+
+ErrCode failing_open(const char*, IdxState**) { return FAILURE; }
+
+TEST_F(SessionTest, AnIndexThatDoesNotOpenIsNeverCalled) {
+  ThreadBuilder thread = out();
+  thread.open(0, index_);
+  thread.begin(Kind::kStream, 0);
+  thread.get(0, a_);
+  thread.commit();
+  thread.auto_commit_as(Kind::kStream, 0);
+  thread.get(0, a_);
+  thread.close(0);
+  const Script script = script_.build();
+  IndexApi api = real;
+  api.openIndex = failing_open;
+  api.get = nullptr;
+  api.closeIndex = nullptr;
+  const Outcome outcome = play(script, api);
+  EXPECT_EQ(result(outcome).ends, (std::vector{TransactionEnd::kFailed, TransactionEnd::kFailed}));
+}
+
+ErrCode endless_next(IdxState*, TxnState*, Record* record) {
+  record->payload[0] = 'x';
+  return SUCCESS;
+}
+
+TEST_F(SessionTest, AScanToTheEndEnds) {
+  ThreadBuilder thread = out();
+  thread.open(0, index_);
+  thread.begin(Kind::kStream, 0);
+  thread.next_to_end(0, 10);
+  thread.commit();
+  thread.close(0);
+  const Script script = script_.build();
+  IndexApi api = real;
+  api.getNext = endless_next;
+  const Outcome outcome = play(script, api);
+  EXPECT_EQ(result(outcome).counters->first_violation.code, kCodeEndless);
+}
+
+// A library that writes no NUL, into key and payload alike.
+ErrCode unterminated_next(IdxState*, TxnState*, Record* record) {
+  std::memset(record->key.keyval.charkey, 'k', sizeof record->key.keyval.charkey);
+  std::memset(record->payload, 'p', sizeof record->payload);
+  return SUCCESS;
+}
+
+TEST_F(SessionTest, StringsWithoutAnEndAreCut) {
+  ThreadBuilder thread = out();
+  thread.open(0, index_);
+  thread.begin(Kind::kStream, 0);
+  thread.next(0, 1, kEvidenceAll);
+  thread.commit();
+  thread.close(0);
+  const Script script = script_.build();
+  IndexApi api = real;
+  api.getNext = unterminated_next;
+  const Outcome outcome = play(script, api);
+  EXPECT_EQ(result(outcome).counters->trace_dropped, 1u);  // longer than any record of the script
+  Findings findings;
+  judge_script(script, outcome, findings);
+  EXPECT_TRUE(findings.failed());
+}
+
+TEST_F(SessionTest, EveryCallGetsAClearedRecord) {
+  ThreadBuilder thread = out();
+  thread.open(0, index_);
+  thread.auto_commit_as(Kind::kStream, 0);
+  thread.insert(0, a_, script_.new_payload(script_.add_text(std::string(92, 't'))));
+  thread.begin(Kind::kStream, 0);
+  for (int i = 0; i < 3; ++i) {
+    thread.get(0, a_);
+    thread.next(0, 2);
+    thread.get(0, b_);
+    thread.delete_key(0, b_);
+  }
+  thread.commit();
+  thread.close(0);
+  const Script script = script_.build();
+  IndexApi api = real;
+  static bool clean = true;
+  clean = true;
+  const auto check = [](const Record& record) {
+    const std::size_t used = std::strlen(record.key.keyval.charkey);
+    for (std::size_t i = used; i < sizeof record.key.keyval.charkey; ++i) {
+      clean = clean && record.key.keyval.charkey[i] == 0;
+    }
+    for (const char letter : record.payload) clean = clean && letter == 0;
+  };
+  static const auto checked = check;
+  api.get = [](IdxState* handle, TxnState* transaction, Record* record) {
+    checked(*record);
+    return real.get(handle, transaction, record);
+  };
+  api.getNext = [](IdxState* handle, TxnState* transaction, Record* record) {
+    checked(*record);
+    return real.getNext(handle, transaction, record);
+  };
+  api.deleteRecord = [](IdxState* handle, TxnState* transaction, Record* record) {
+    checked(*record);
+    return real.deleteRecord(handle, transaction, record);
+  };
+  play(script, api);
+  EXPECT_TRUE(clean);
+}
+
+TEST_F(SessionTest, WindowsAndHistogramCountEveryCommit) {
+  ThreadBuilder thread = out();
+  thread.open(0, index_);
+  thread.auto_commit_as(Kind::kStream, 0);
+  for (int i = 0; i < 1000; ++i) thread.get(0, a_);
+  for (int i = 0; i < 500; ++i) {
+    thread.begin(Kind::kStream, 0);
+    thread.get(0, a_);
+    thread.commit();
+  }
+  thread.close(0);
+  const Outcome outcome = play(script_.build(), real);
+  const ThreadOutcome& counters = *result(outcome).counters;
+  uint64_t in_windows = 0, in_histogram = 0;
+  for (const uint32_t count : counters.windows) in_windows += count;
+  for (const uint32_t count : counters.histogram[0]) in_histogram += count;
+  EXPECT_EQ(counters.committed[0], 1500u);
+  EXPECT_EQ(in_windows, 1500u);
+  EXPECT_EQ(in_histogram, 500u + 1000 / Recorder::kSampleEvery);
+  EXPECT_EQ(counters.gets, 1500u);
+  EXPECT_EQ(counters.calls, 2u + 1000 + 1500);
+}
+
+TEST_F(SessionTest, RepeatedBodiesRunAsOftenAsProgrammed) {
+  ThreadBuilder thread = out();
+  thread.open(0, index_);
+  const uint64_t body = thread.size();
+  thread.begin(Kind::kScript, 0);
+  thread.get(0, a_, kEvidence);
+  thread.commit();
+  thread.repeat(body, 4);
+  thread.begin(Kind::kScript, 0);
+  const uint64_t inner = thread.size();
+  thread.get(0, a_, kEvidence);
+  thread.repeat(inner, 2);
+  thread.commit();
+  thread.close(0);
+  const Script script = script_.build();
+  const Outcome outcome = play(script, real);
+  std::vector<uint32_t> rounds;
+  EXPECT_TRUE(for_each_evidence(
+      script.phases[test_].threads[0], result(outcome),
+      [&](const Step& step, std::span<const Evidence>) { rounds.push_back(step.round); }));
+  EXPECT_EQ(rounds, (std::vector<uint32_t>{0, 1, 2, 3, 4, 0, 1, 2}));
+  EXPECT_EQ(result(outcome).ends.size(), 6u);
+}
+
+}  // namespace
+}  // namespace keydrome
