@@ -26,4 +26,7 @@ function(keydrome_library_module name kind)
     PREFIX "" OUTPUT_NAME ${name}
     C_VISIBILITY_PRESET default CXX_VISIBILITY_PRESET default
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/${kind})
+  if(kind MATCHES "^(indexes|structures|runtime)$")
+    set_property(GLOBAL APPEND PROPERTY KEYDROME_PRODUCTS ${target})
+  endif()
 endfunction()

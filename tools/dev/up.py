@@ -19,7 +19,7 @@ def up() -> int:
     with timings.measure("python"):
         python_env.ensure()
     with timings.measure("build"):
-        build.build("release")
+        build.build("release", "products")
     with timings.measure("jail check"):
         _jail_check()
     with timings.measure("database"):

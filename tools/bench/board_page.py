@@ -1,0 +1,93 @@
+"""The leaderboard page with few and with many runs: SQL statements and server time of one request.
+
+Fills a database with finished runs and the board's materialised entries, then asks for the page as a browser would.
+`.venv/bin/python -m tools.bench.board_page`
+"""
+
+from __future__ import annotations
+
+import time
+from statistics import median
+
+from tools.bench.figures import Row, parse_arguments, publish
+from tools.bench.site import temporary_site
+
+REPETITIONS = 20
+SIZES = (10, 1_000, 20_000)
+TOP = 10
+PER_USER = 3
+
+
+def main() -> None:
+    """Measure and publish."""
+    options = parse_arguments(__doc__, REPETITIONS)
+    rows = []
+    with temporary_site():
+        done = 0
+        for size in SIZES:
+            fill(done, size)
+            done = size
+            statements, seconds = ask(options.repetitions)
+            value = f"{statements} SQL statements, {seconds * 1000:.0f} ms"
+            target = f"as many statements as with {SIZES[0]}" if size != SIZES[0] else ""
+            rows.append(Row(f"board page, {size:,} runs", value, target))
+    publish("The leaderboard page", rows, options.json)
+
+
+def fill(begin: int, end: int) -> None:
+    """Add runs number `begin` to `end` with their entries; the best ten of them have a place."""
+    from django.contrib.auth.models import User  # noqa: PLC0415 - needs Django set up
+    from django.utils import timezone  # noqa: PLC0415 - ditto
+
+    from leaderboard.models import BoardEntry, Machine, Run, State, Submission  # noqa: PLC0415 - ditto
+
+    machine, _ = Machine.objects.get_or_create(
+        name="bench", defaults={"machine_class": "bench", "facts": {}}
+    )
+    now = timezone.now()
+    for number in range(begin, end):
+        user, _ = User.objects.get_or_create(username=f"user{number // PER_USER}")
+        submission = Submission.objects.create(
+            owner=user,
+            file_name="x.so",
+            blob_sha256=f"{number:064x}",
+            size_bytes=1,
+            kind="index",
+            facts={},
+        )
+        run = Run.objects.create(
+            submission=submission, benchmark="sigmod2009", benchmark_version=1, instance="preliminary1",
+            kind="performance", scale="smoke", sessions=1, seeds=[], state=State.DONE, verdict="passed",
+            machine=machine, score=number + 1.0, score_low=number + 0.5, score_high=number + 1.5,
+            total_ms=number + 1.0, deadlocks=0, transactions_failed=0, transactions_completed=1,
+            jail_level="full", eligible=True, finished_at=now,
+        )  # fmt: skip
+        BoardEntry.objects.create(
+            board="preliminary1", benchmark_version=1, machine_class="bench", user=user,
+            slot=number % PER_USER, run=run, blob_sha256=submission.blob_sha256, score=number + 1.0,
+            score_low=number + 0.5, score_high=number + 1.5, provisional=True,
+            position=number + 1 if number < TOP else None,
+            rank_low=1 if number < TOP else None, rank_high=TOP if number < TOP else None,
+        )  # fmt: skip
+
+
+def ask(repetitions: int) -> tuple[int, float]:
+    """Return the statements of a request and its median time in seconds."""
+    from django.db import connection  # noqa: PLC0415 - needs Django set up
+    from django.test import Client  # noqa: PLC0415 - ditto
+    from django.test.utils import CaptureQueriesContext  # noqa: PLC0415 - ditto
+
+    client = Client(headers={"host": "localhost"})
+    times = []
+    for _ in range(repetitions + 1):
+        begin = time.perf_counter()
+        with CaptureQueriesContext(connection) as queries:
+            answer = client.get("/boards/preliminary1/")
+        times.append(time.perf_counter() - begin)
+        if answer.status_code != 200:  # noqa: PLR2004 - HTTP's OK
+            raise SystemExit(f"the board answered {answer.status_code}")
+    return len(queries), median(times[1:])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,31 @@
+"""A site of its own for a measurement: a throw-away data folder with a migrated SQLite database."""
+
+from __future__ import annotations
+
+import os
+import tempfile
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+
+@contextmanager
+def temporary_site() -> Iterator[None]:
+    """Set Django up on an empty database; settings are read once, so use it once in a process."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.environ.update(
+            KEYDROME_VAR=folder,
+            KEYDROME_BOARD_SCALE="smoke",
+            DJANGO_SETTINGS_MODULE="web.settings",
+            DATABASE_URL=f"sqlite:///{folder}/bench.sqlite3",
+        )
+        import django  # noqa: PLC0415 - after the environment is set
+
+        django.setup()
+        from django.core.management import call_command  # noqa: PLC0415 - needs the set-up
+
+        call_command("migrate", verbosity=0)
+        call_command("collectstatic", interactive=False, verbosity=0)
+        yield

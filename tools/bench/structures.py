@@ -1,0 +1,79 @@
+"""B+-tree configurations against Berkeley DB on Preliminary 1, as published (50 threads, 80,000 transactions).
+
+Every repetition runs all libraries with one seed, in an order drawn from it, each in a fresh jail, so that the ratios
+are of one run. Berkeley DB works in memory; the jail's working directory is a tmpfs. Needs root:
+`sudo .venv/bin/python -m tools.bench.structures`.
+"""
+
+from __future__ import annotations
+
+import json
+import random
+import subprocess
+import sys
+import tempfile
+from pathlib import Path
+from statistics import median
+
+from tools.bench.figures import Row, parse_arguments, publish
+
+ROOT = Path(__file__).resolve().parents[2]
+REPETITIONS = 5
+LIBRARIES = {
+    "btree, rw": ["structures/btree.so", "--config", "rw"],
+    "btree, exclusive": ["structures/btree.so", "--config", "exclusive"],
+    "global_lock": ["indexes/global_lock.so"],
+    "berkeley": ["indexes/berkeley.so"],
+}
+TARGET = 5.0
+
+
+def main() -> None:
+    """Measure and publish."""
+    options = parse_arguments(__doc__, REPETITIONS)
+    times: dict[str, list[float]] = {name: [] for name in LIBRARIES}
+    lost = dict.fromkeys(LIBRARIES, 0.0)
+    for repetition in range(options.repetitions):
+        order = list(LIBRARIES)
+        random.Random(repetition).shuffle(order)  # noqa: S311 - an order, not a secret
+        for name in order:
+            metrics = run(LIBRARIES[name], f"{repetition + 1:016x}")
+            times[name].append(metrics["total_ms"])
+            lost[name] += metrics["transactions_failed"]
+            sys.stdout.write(f"  {name}: {metrics['total_ms']:.0f} ms\n")
+    title = "Preliminary 1 as published: B+-tree against Berkeley DB"
+    publish(title, rows(times, lost), options.json)
+
+
+def run(library: list[str], seed: str) -> dict[str, float]:
+    """Return the metrics of one session; any other ending than "passed" ends the program."""
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "bench.json"
+        keydrome = str(ROOT / ".venv" / "bin" / "keydrome")
+        file = str(ROOT / "build" / "release" / "lib" / library[0])
+        command = [keydrome, "bench", file, *library[1:], "--scale", "paper", "--sessions", "1"]
+        command += ["--no-control", "--seed", seed, "--json", str(path)]
+        done = subprocess.run(command, capture_output=True, text=True, check=False)
+        if done.returncode != 0:
+            raise SystemExit(f"{library}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+        metrics: dict[str, float] = json.loads(path.read_text())["sessions"][0]["candidate"][
+            "metrics"
+        ]
+        return metrics
+
+
+def rows(times: dict[str, list[float]], lost: dict[str, float]) -> list[Row]:
+    """Return times per library, and the ratios to Berkeley DB within each repetition."""
+    found = []
+    for name, values in times.items():
+        total = f"{median(values):,.0f} ms ({min(values):,.0f} to {max(values):,.0f}, {len(values)} sessions)"
+        found.append(Row(f"{name}: total time", f"{total}, {lost[name]:.0f} failed transactions"))
+    for name in ("btree, rw", "btree, exclusive"):
+        ratios = [slow / fast for slow, fast in zip(times["berkeley"], times[name], strict=True)]
+        value = f"{median(ratios):.1f} ({min(ratios):.1f} to {max(ratios):.1f})"
+        found.append(Row(f"berkeley / {name}, same seed", value, f"at least {TARGET:.0f}"))
+    return found
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,86 @@
+"""`./dev bench`: measures the figures that Keydrome promises and writes them into docs/reference/figures.md.
+
+Each figure comes from a program that also runs alone; comparisons are made in one run of that program, in turn, and
+medians are printed. Never a test: a slow machine is no bug.
+"""
+
+from __future__ import annotations
+
+import datetime
+import json
+import os
+import subprocess
+import tempfile
+from pathlib import Path
+
+from dev.paths import PYTHON, RELEASE, ROOT
+from dev.setup import set_up_build
+from dev.steps import StepError
+
+FIGURES = ROOT / "docs" / "reference" / "figures.md"
+# Programs that print what they measure and write {"title", "rows": [{"figure", "value", "target"}]} to --json FILE.
+PROGRAMS = {
+    "harness cost": [str(RELEASE / "bin" / "harness_cost")],
+    "jail": [str(PYTHON), "jail/bench/latency.py"],
+    "structures": [str(PYTHON), "-m", "tools.bench.structures"],
+    "road": [str(PYTHON), "-m", "tools.bench.road"],
+    "board page": [str(PYTHON), "-m", "tools.bench.board_page"],
+}
+
+
+def bench() -> int:
+    """Build, run every program, write the page."""
+    set_up_build()
+    sections = [_measure(name, command) for name, command in PROGRAMS.items()]
+    FIGURES.write_text("\n".join([_head(), *sections]))
+    print(f"\nwrote {FIGURES.relative_to(ROOT)}")
+    return 0
+
+
+def _measure(name: str, command: list[str]) -> str:
+    print(f"\n== {name}", flush=True)
+    with tempfile.TemporaryDirectory() as folder:
+        path = Path(folder) / "figures.json"
+        environment = {**os.environ, "PYTHONPATH": str(ROOT)}
+        done = subprocess.run(
+            [*command, "--json", str(path)], cwd=ROOT, env=environment, check=False
+        )
+        if done.returncode != 0 or not path.exists():
+            raise StepError(f"{name}: the program failed; run it alone: {' '.join(command)}")
+        result = json.loads(path.read_text())
+    rows = [f"| {row['figure']} | {row['value']} | {row['target']} |" for row in result["rows"]]
+    return "\n".join(
+        [
+            f"## {result['title']}",
+            "",
+            "| figure | measured | to reach |",
+            "|---|---|---|",
+            *rows,
+            "",
+        ]
+    )
+
+
+def _head() -> str:
+    commit = _output(["git", "rev-parse", "--short", "HEAD"])
+    model = next(
+        (
+            line.partition(":")[2].strip()
+            for line in Path("/proc/cpuinfo").read_text().splitlines()
+            if line.startswith("model name")
+        ),
+        "unknown processor",
+    )
+    today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    return f"""# Figures
+
+Written by `./dev bench`; not edited by hand. Commit {commit}, {today}, {model},
+{os.cpu_count()} processors, load average {os.getloadavg()[0]:.2f} at the end. The machine is virtual and shared: read
+ratios of one run, not single numbers.
+"""
+
+
+def _output(command: list[str]) -> str:
+    return subprocess.run(
+        command, cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()

@@ -1,0 +1,90 @@
+"""What `./dev new` writes is valid: manifests parse, sources compile, a structure and an index work."""
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+from dev import scaffold
+from dev.steps import StepError
+from jsonschema import validate
+
+from leaderboard.boards import parse_board
+from runner.manifest import load_benchmarks
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "my_thing"
+
+
+@pytest.fixture
+def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    (tmp_path / "api").mkdir()
+    (tmp_path / "api" / "examples").symlink_to(ROOT / "api" / "examples")
+    monkeypatch.setattr(scaffold, "ROOT", tmp_path)
+    return tmp_path
+
+
+def compile_source(source: Path, *options: str) -> None:
+    command = ["g++", "-std=c++20", "-Wall", "-Wextra", "-Wconversion", "-Wshadow", "-Werror"]
+    command += [f"-I{ROOT}", f"-I{ROOT}/api/include", *options, str(source)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+
+
+def test_benchmark(root: Path) -> None:
+    scaffold.new("benchmark", NAME)
+    assert load_benchmarks(root)[NAME].instances
+    compile_source(root / "benchmarks" / NAME / f"{NAME}.cc", "-fsyntax-only")
+
+
+def test_index(root: Path) -> None:
+    scaffold.new("index", NAME)
+    compile_source(root / "indexes" / NAME / "library.cc", "-fsyntax-only")
+
+
+def test_structure_passes_its_contract(root: Path, tmp_path: Path) -> None:
+    scaffold.new("structure", NAME)
+    library = tmp_path / "structure.so"
+    source = root / "structures" / NAME / f"{NAME}.cc"
+    compile_source(source, "-O1", "-shared", "-fPIC", "-o", str(library))
+    contract = ROOT / "build" / "release" / "tests" / "structure_contract_test"
+    assert contract.exists(), "build first: ./dev test builds it, or cmake --build --preset release"
+    done = subprocess.run(
+        # An array is no match for the bulk loads: a minute for what a tree does in a second.
+        [str(contract), "--library", str(library), "--gtest_filter=-*BulkLoads*"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout[-2000:]
+
+
+def test_board(root: Path) -> None:
+    scaffold.new("board", NAME)
+    folder = root / "leaderboard" / "boards" / NAME
+    board = parse_board(NAME, json.loads((folder / "board.json").read_text()), "text")
+    assert board.gates == ("unit", "phantom")
+
+
+def test_configuration(root: Path) -> None:
+    scaffold.new("configuration", NAME)
+    folder = ROOT / "runtime" / "configurations"
+    schema = json.loads((folder / "configuration.schema.json").read_text())
+    validate(json.loads((root / "runtime" / "configurations" / f"{NAME}.json").read_text()), schema)
+
+
+def test_nothing_is_overwritten(root: Path) -> None:
+    scaffold.new("board", NAME)
+    with pytest.raises(StepError, match="exists already"):
+        scaffold.new("board", NAME)
+
+
+@pytest.mark.parametrize("name", ["", "Upper", "../x", "a b", "x" * 40, "1a"])
+def test_bad_names(root: Path, name: str) -> None:
+    with pytest.raises(StepError, match="is no name"):
+        scaffold.new("index", name)
+
+
+def test_unknown_kind(root: Path) -> None:
+    with pytest.raises(StepError, match="there are: benchmark, index"):
+        scaffold.new("sandwich", NAME)

@@ -1,0 +1,58 @@
+"""Steps of ./dev: stamps, digests, failures that say what to do."""
+
+from pathlib import Path
+
+import pytest
+from dev import steps
+
+
+@pytest.fixture(autouse=True)
+def folders(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.setattr(steps, "ROOT", tmp_path)
+    monkeypatch.setattr(steps, "STATE", tmp_path / ".state")
+    monkeypatch.setattr(steps, "LOGS", tmp_path / "log")
+    return tmp_path
+
+
+def test_a_stamped_step_runs_once() -> None:
+    ran: list[int] = []
+    assert steps.stamped("one", "a", lambda: ran.append(1))
+    assert not steps.stamped("one", "a", lambda: ran.append(2))
+    assert steps.stamped("one", "b", lambda: ran.append(3))
+    assert ran == [1, 3]
+
+
+def test_a_failed_step_is_not_stamped() -> None:
+    def fail() -> None:
+        raise steps.StepError("no")
+
+    with pytest.raises(steps.StepError):
+        steps.stamped("one", "a", fail)
+    ran: list[int] = []
+    assert steps.stamped("one", "a", lambda: ran.append(1))
+
+
+def test_digest_follows_content_and_names(tmp_path: Path) -> None:
+    folder = tmp_path / "input"
+    folder.mkdir()
+    (folder / "a").write_text("1")
+    first = steps.digest([folder])
+    (folder / "a").write_text("2")
+    second = steps.digest([folder])
+    (folder / "a").rename(folder / "b")
+    third = steps.digest([folder])
+    assert len({first, second, third, steps.digest([folder], "word")}) == 4
+
+
+def test_failure_shows_output_and_cure(tmp_path: Path) -> None:
+    with pytest.raises(steps.StepError) as failure:
+        steps.run(["sh", "-c", "echo broken; exit 3"], log="x", cure="turn it off", cwd=tmp_path)
+    text = str(failure.value)
+    assert "exit code 3" in text
+    assert "broken" in text
+    assert "turn it off" in text
+
+
+def test_missing_program_shows_cure(tmp_path: Path) -> None:
+    with pytest.raises(steps.StepError, match=r"is not installed\. get it"):
+        steps.run(["no-such-program-here"], log="x", cure="get it", cwd=tmp_path)
