@@ -24,7 +24,7 @@ void take_fds(msghdr& header, std::array<UniqueFd, kMessageFdsMax>& fds) {
 
 }  // namespace
 
-bool send_message(int socket, const Message& message, std::span<const int> fds) {
+bool send_message(int socket, const Message& message, std::span<const int> fds, Send how) {
   iovec body{const_cast<Message*>(&message), sizeof message};
   alignas(cmsghdr) std::array<char, kControlBytes> control{};
   msghdr header{};
@@ -41,7 +41,7 @@ bool send_message(int socket, const Message& message, std::span<const int> fds) 
   }
   ssize_t sent = -1;
   do {
-    sent = sendmsg(socket, &header, MSG_NOSIGNAL);
+    sent = sendmsg(socket, &header, MSG_NOSIGNAL | (how == Send::kNow ? MSG_DONTWAIT : 0));
   } while (sent < 0 && errno == EINTR);
   return sent == static_cast<ssize_t>(sizeof message);
 }

@@ -29,9 +29,13 @@ inline Message make_message(MessageType type) {
   return message;
 }
 
-// Sends `message` with `fds`; never raises SIGPIPE. False when the peer is gone or, for a
-// non-blocking socket, takes nothing now.
-bool send_message(int socket, const Message& message, std::span<const int> fds = {});
+// Whether sending may wait until the other side makes room. The referee never waits for a player.
+enum class Send { kWait, kNow };
+
+// Sends `message` with `fds`; never raises SIGPIPE. False when the peer is gone or, with kNow,
+// takes nothing now.
+bool send_message(int socket, const Message& message, std::span<const int> fds = {},
+                  Send how = Send::kWait);
 
 // Waits for one message. Descriptors that come along are handed out in `fds`; without `fds` the
 // kernel closes them, so the referee receives none from the jail.

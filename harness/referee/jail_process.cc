@@ -256,7 +256,7 @@ JailProcess::Event JailProcess::wait(Message& message, uint64_t deadline_ns) {
 }
 
 bool JailProcess::send(const Message& message, std::span<const int> fds) {
-  return send_message(control_.get(), message, fds);
+  return send_message(control_.get(), message, fds, Send::kNow);
 }
 
 bool JailProcess::command(char letter, JailUsage* usage) {
@@ -274,7 +274,7 @@ bool JailProcess::command(char letter, JailUsage* usage) {
     const auto known = [](uint64_t value) {
       return value == UINT64_MAX ? std::nullopt : std::optional(value);
     };
-    *usage = {known(reply.cpu_us), known(reply.memory_bytes), known(reply.memory_peak_bytes)};
+    *usage = {known(reply.cpu_us), known(reply.memory_bytes)};
   }
   return reply.error == 0;
 }

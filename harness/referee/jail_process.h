@@ -45,7 +45,6 @@ struct JailEnd {
 struct JailUsage {
   std::optional<uint64_t> cpu_us;
   std::optional<uint64_t> memory_bytes;
-  std::optional<uint64_t> memory_peak_bytes;
 };
 
 class JailProcess {

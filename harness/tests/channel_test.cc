@@ -58,6 +58,19 @@ TEST(Channel, ClosesDescriptorsThatNobodyAskedFor) {
   EXPECT_EQ(after.get(), before.get() + 1);
 }
 
+// A player that asks and never listens must not stop the referee.
+TEST(Channel, DoesNotWaitForAPeerThatDoesNotListen) {
+  Pair pair = make_pair();
+  constexpr int kMoreThanFits = 1000;  // of 8 KiB each
+  int sent = 0;
+  while (sent < kMoreThanFits &&
+         send_message(pair.left.get(), make_message(MessageType::kRound), {}, Send::kNow)) {
+    ++sent;
+  }
+  EXPECT_GT(sent, 0);
+  EXPECT_LT(sent, kMoreThanFits);
+}
+
 TEST(Channel, NamesWhatIsNoMessage) {
   Pair pair = make_pair();
   Message message{};
