@@ -2,7 +2,7 @@
 
 Without any variable this is the *embedded* site: SQLite and Celery's filesystem transport under
 `var/`, a secret key made once. Production sets DATABASE_URL (PostgreSQL), KEYDROME_BROKER_URL
-(Redis), KEYDROME_SECRET_KEY and KEYDROME_HOSTS; docs/reference/configuration.md lists all of them.
+(Redis), KEYDROME_SECRET_KEY and KEYDROME_HOSTS; docs/reference/environment.md lists all of them.
 """
 
 import contextlib
@@ -242,7 +242,7 @@ LOGGING: dict[str, Any] = {
     "loggers": {"django": {"handlers": [], "level": "INFO", "propagate": True}},
 }
 
-# --- Accounts ---------------------------------------------------------------------------------------------------------
+# Accounts.
 
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "submissions:list"
@@ -287,7 +287,7 @@ ALLAUTH_TRUSTED_PROXY_COUNT = env.int("KEYDROME_PROXIES", default=0)
 
 CACHES = {"default": env.cache_url("KEYDROME_CACHE_URL", default="locmemcache://")}
 
-# --- Uploads ----------------------------------------------------------------------------------------------------------
+# Uploads.
 
 # Bytes of one uploaded library; the runner has the same limit.
 KEYDROME_UPLOAD_BYTES = env.int("KEYDROME_UPLOAD_BYTES", default=64 * 1024 * 1024)
@@ -300,7 +300,7 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 
-# --- Security ---------------------------------------------------------------------------------------------------------
+# Security.
 
 # A site with host names of its own stands behind TLS unless KEYDROME_TLS says no; the embedded one on the loopback
 # interface does not.

@@ -134,6 +134,7 @@ def _children(port: int) -> dict[str, list[str]]:
             "gthread",
             "--threads",
             "8",
+            "--no-control-socket",
             "-b",
             f"127.0.0.1:{port}",
         ],

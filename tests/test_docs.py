@@ -1,0 +1,59 @@
+"""What the documentation says is there is there: links, files, environment variables, generated lists."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).resolve().parents[1]
+LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
+VARIABLE = re.compile(r"""["'](KEYDROME_[A-Z_]+|DATABASE_URL|CELERY_BROKER_URL)["']""")
+# A word in backquotes or table cells that names a file of the repository.
+NAMED = re.compile(
+    r"(?<![\w/.-])((?:docs|tests|tools|deploy|api|benchmarks|harness|jail|runner|leaderboard|web)/[\w./-]+\.\w+)"
+)
+
+
+def tracked(*patterns: str) -> list[Path]:
+    listing = subprocess.run(
+        ["git", "ls-files", *patterns], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.split()
+    return [ROOT / name for name in listing]
+
+
+@pytest.mark.parametrize("page", tracked("*.md"), ids=lambda path: str(path.relative_to(ROOT)))
+def test_links_and_files_exist(page: Path) -> None:
+    text = re.sub(r"```.*?```", "", page.read_text(), flags=re.DOTALL)
+    for link in LINK.findall(text):
+        assert (page.parent / link).exists(), f"{page.name}: broken link {link}"
+    for name in NAMED.findall(text):
+        missing = not (ROOT / name).exists() and not (page.parent / name).exists()
+        # Guides talk about files that the reader is going to make.
+        assert not missing or "mine" in name or "NAME" in name, f"{page.name} names {name}"
+
+
+def test_environment_is_documented() -> None:
+    """Every variable that the code reads stands in the reference, and the other way round."""
+    used = set()
+    for path in tracked("*.py", "*.cc"):
+        if "tests" not in path.relative_to(ROOT).parts[:-1]:
+            used |= set(VARIABLE.findall(path.read_text()))
+    page = (ROOT / "docs" / "reference" / "environment.md").read_text()
+    documented = set(re.findall(r"^\| `(\w+)`", page, re.MULTILINE))
+    assert used == documented
+
+
+def test_decisions_are_listed() -> None:
+    index = (ROOT / "docs" / "decisions" / "README.md").read_text()
+    for page in sorted((ROOT / "docs" / "decisions").glob("0*.md")):
+        title = page.read_text().splitlines()[0].removeprefix("# ")
+        assert f"[{title}]({page.name})" in index
+
+
+def test_kinds_have_guides() -> None:
+    for folder in (ROOT / "tools" / "dev" / "templates").iterdir():
+        guides = {"index": "add-an-index"}
+        assert (
+            ROOT / "docs" / "how-to" / f"{guides.get(folder.name, f'add-a-{folder.name}')}.md"
+        ).exists()
