@@ -47,41 +47,44 @@ void Expectations::expect_last(uint32_t phase, uint32_t thread, const ThreadBuil
 }
 
 void Expectations::judge(const Script& script, const Outcome& outcome, Findings& findings) const {
-  const KeyRanks ranks(script.pools);
-  for (const auto& [place, expectations] : expected_) {
-    const auto& [phase, thread] = place;
+  for (const auto& [place, expected] : expected_) {
+    const auto [phase, thread] = place;
     if (phase >= outcome.phases.size()) continue;
-    const std::vector<Op>& ops = script.phases[phase].threads[thread];
-    std::array<uint32_t, kSlots> slots{};
-    uint64_t slots_at = 0;
-    for_each_evidence(ops, outcome.phases[phase].threads[thread],
-                      [&](const Step& step, std::span<const Evidence> records) {
-                        for (; slots_at <= step.op; ++slots_at) {
-                          if (ops[slots_at].code == OpCode::kOpen)
-                            slots[ops[slots_at].slot] = ops[slots_at].argument;
-                        }
-                        const auto found = expectations.find(step.op);
-                        if (found == expectations.end()) return;
-                        const Expectation& expected = found->second;
-                        const KeyType type = script.indexes[slots[ops[step.op].slot]].type;
-                        for (std::size_t i = 0; i < records.size(); ++i) {
-                          const bool right =
-                              i < expected.answers.size() &&
-                              std::any_of(
-                                  expected.answers[i].begin(), expected.answers[i].end(),
-                                  [&](const Answer& answer) {
-                                    return is_right(script, ranks, type, records[i], answer);
-                                  });
-                          if (right) continue;
-                          findings.add({.suite = "",
-                                        .name = expected.name,
-                                        .severity = expected.severity,
-                                        .detail = expected.rule + "; but " + op_text(ops[step.op]) +
-                                                  " answered " + shown(ranks, type, records[i])});
-                          return;
-                        }
-                      });
+    judge_thread(script, script.phases[phase].threads[thread],
+                 outcome.phases[phase].threads[thread], expected, findings);
   }
+}
+
+void Expectations::judge_thread(const Script& script, std::span<const Op> ops,
+                                const ThreadResult& result, const ByOp& expected,
+                                Findings& findings) {
+  const KeyRanks ranks(script.pools);
+  std::array<uint32_t, kSlots> slots{};
+  uint64_t slots_at = 0;
+  for_each_evidence(ops, result, [&](const Step& step, std::span<const Evidence> records) {
+    for (; slots_at <= step.op; ++slots_at) {
+      if (ops[slots_at].code == OpCode::kOpen) slots[ops[slots_at].slot] = ops[slots_at].argument;
+    }
+    const auto found = expected.find(step.op);
+    if (found == expected.end()) return;
+    const Expectation& expectation = found->second;
+    const KeyType type = script.indexes[slots[ops[step.op].slot]].type;
+    const auto is_wrong = [&](const Evidence& record) {
+      const auto number = static_cast<std::size_t>(&record - records.data());
+      if (number >= expectation.answers.size()) return true;
+      const std::vector<Answer>& answers = expectation.answers[number];
+      return std::none_of(answers.begin(), answers.end(), [&](const Answer& answer) {
+        return is_right(script, ranks, type, record, answer);
+      });
+    };
+    const auto wrong = std::find_if(records.begin(), records.end(), is_wrong);
+    if (wrong == records.end()) return;
+    findings.add({.suite = "",
+                  .name = expectation.name,
+                  .severity = expectation.severity,
+                  .detail = expectation.rule + "; but " + op_text(ops[step.op]) + " answered " +
+                            shown(ranks, type, *wrong)});
+  });
 }
 
 }  // namespace keydrome

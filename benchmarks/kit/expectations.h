@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
@@ -57,7 +58,12 @@ class Expectations {
   };
   using Place = std::pair<uint32_t, uint32_t>;  // phase, thread
 
-  std::map<Place, std::map<uint64_t, Expectation>> expected_;  // by op
+  using ByOp = std::map<uint64_t, Expectation>;
+
+  static void judge_thread(const Script& script, std::span<const Op> ops,
+                           const ThreadResult& result, const ByOp& expected, Findings& findings);
+
+  std::map<Place, ByOp> expected_;
 };
 
 }  // namespace keydrome

@@ -25,7 +25,7 @@ Error misfit(std::size_t thread, const std::string& what) {
 Result<std::vector<TransactionEnd>> read_ends(const std::byte* from, std::size_t thread,
                                               const ThreadOutcome& counters) {
   std::vector<TransactionEnd> ends(counters.transactions);
-  std::memcpy(ends.data(), from, ends.size());
+  if (!ends.empty()) std::memcpy(ends.data(), from, ends.size());
   std::array<uint64_t, 4> count{};
   for (const TransactionEnd end : ends) {
     const auto number = static_cast<std::size_t>(end);
