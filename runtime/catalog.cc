@@ -1,7 +1,5 @@
 #include "runtime/catalog.h"
 
-#include <utility>
-
 namespace keydrome::runtime {
 
 bool Catalog::has(std::string_view name) const {
@@ -9,9 +7,9 @@ bool Catalog::has(std::string_view name) const {
   return indexes_.find(name) != indexes_.end();
 }
 
-ErrCode Catalog::add(std::shared_ptr<Index> index) {
+ErrCode Catalog::add(const std::shared_ptr<Index>& index) {
   const MutexLock guard(mutex_);
-  return indexes_.try_emplace(index->name(), std::move(index)).second ? SUCCESS : DB_EXISTS;
+  return indexes_.try_emplace(index->name(), index).second ? SUCCESS : DB_EXISTS;
 }
 
 std::shared_ptr<Index> Catalog::find_and_pin(std::string_view name) const {

@@ -20,7 +20,7 @@ class Catalog {
  public:
   bool has(std::string_view name) const;
   // SUCCESS or DB_EXISTS.
-  ErrCode add(std::shared_ptr<Index> index);
+  ErrCode add(const std::shared_ptr<Index>& index);
   // The index, pinned, or nullptr.
   std::shared_ptr<Index> find_and_pin(std::string_view name) const;
   // SUCCESS, DB_DNE, or FAILURE while a handle or a transaction uses it.

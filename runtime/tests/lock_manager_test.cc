@@ -222,6 +222,7 @@ TEST_F(LockManagerTest, ManyThreadsMakeProgress) {
   std::array<uint64_t, kLocks> data{};
   std::atomic<uint64_t> writes = 0;
   std::vector<std::thread> threads;
+  threads.reserve(kThreads);
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
       std::mt19937_64 random(kSeed + static_cast<uint64_t>(thread));

@@ -181,19 +181,21 @@ enum class Sequence { kAscending, kDescending, kShuffled };
 class BulkLoads : public testing::TestWithParam<std::pair<Sequence, Sequence>> {};
 
 TEST_P(BulkLoads, GrowAndShrink) {
+  constexpr uint64_t kSeed = 17;
   constexpr uint32_t kPairs = 20000;
   WatchedEnvironment environment;
   Structure structure(*g_table, environment);
-  const auto numbers = [](Sequence sequence) {
+  std::printf("seed %llu\n", static_cast<unsigned long long>(kSeed));
+  const auto numbers = [](Sequence sequence, uint64_t seed) {
     std::vector<uint32_t> order(kPairs);
     for (uint32_t i = 0; i < kPairs; ++i) order[i] = i;
     if (sequence == Sequence::kDescending) std::reverse(order.begin(), order.end());
-    std::mt19937_64 random(17);
+    std::mt19937_64 random(seed);
     if (sequence == Sequence::kShuffled) std::shuffle(order.begin(), order.end(), random);
     return order;
   };
   Model model;
-  for (const uint32_t number : numbers(GetParam().first)) {
+  for (const uint32_t number : numbers(GetParam().first, kSeed)) {
     const Pair pair{big_endian(number, 4), "payload"};
     ASSERT_EQ(structure.put(pair), 1);
     model.insert(pair);
@@ -201,7 +203,7 @@ TEST_P(BulkLoads, GrowAndShrink) {
   ASSERT_EQ(structure.check(), 0);
   expect_same(structure, model);
   uint32_t step = 0;
-  for (const uint32_t number : numbers(GetParam().second)) {
+  for (const uint32_t number : numbers(GetParam().second, kSeed)) {
     const Pair pair{big_endian(number, 4), "payload"};
     ASSERT_EQ(structure.del(pair), 1);
     model.erase(pair);
@@ -276,6 +278,7 @@ TEST(StructureContract, SharedReads) {
     model.insert(pair);
   }
   std::vector<std::thread> threads;
+  threads.reserve(4);
   for (int thread = 0; thread < 4; ++thread) {
     threads.emplace_back([&] {
       for (int round = 0; round < 5; ++round) expect_same(structure, model);
