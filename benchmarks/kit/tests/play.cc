@@ -30,7 +30,9 @@ std::vector<Op> ops_of(const std::vector<std::byte>& round, std::size_t thread) 
   RoundHeader header{};
   std::memcpy(&header, round.data(), sizeof header);
   std::vector<Op> ops(header.spans[thread].count);
-  std::memcpy(ops.data(), round.data() + header.spans[thread].offset, ops.size() * sizeof(Op));
+  if (!ops.empty()) {
+    std::memcpy(ops.data(), round.data() + header.spans[thread].offset, ops.size() * sizeof(Op));
+  }
   return ops;
 }
 
