@@ -30,7 +30,7 @@ struct ReadGroup {
   Kind kind = Kind::kStream;
   bool open = false;      // may still grow
   bool found = false;     // the get succeeded
-  uint64_t from = 0;      // rank of the get's key; 0: from the start
+  uint64_t from = 0;      // rank of the key that get asked for; 0: from the start
   bool from_key = false;  // there was a get
   bool at_end = false;    // DB_END came
   bool sound = true;      // its records can be taken for all that there are

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TAIL_LINES = 20
+SHOWN_COMMAND = 160  # characters; the log has all of it
 
 
 class StepError(Exception):
@@ -79,13 +80,18 @@ def run(
         raise StepError(
             "\n".join(
                 [
-                    f"command failed with exit code {done.returncode}: {shlex.join(command)}",
+                    f"command failed with exit code {done.returncode}: {_shortened(command)}",
                     *(f"    {line}" for line in tail),
                     f"whole log: {path}",
                     f"what to do: {cure}",
                 ]
             )
         )
+
+
+def _shortened(command: list[str]) -> str:
+    text = shlex.join(command)
+    return text if len(text) <= SHOWN_COMMAND else f"{text[:SHOWN_COMMAND]} ..."
 
 
 def digest(paths: Iterable[Path], *words: str) -> str:
