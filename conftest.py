@@ -2,12 +2,21 @@
 
 from __future__ import annotations
 
+import os
 from typing import TYPE_CHECKING
 
 import pytest
+from hypothesis import settings as hypothesis
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+
+# `./dev soak` tries more examples of every property.
+_SOAK = int(os.environ.get("KEYDROME_SOAK", "1"))
+hypothesis.register_profile("soak", max_examples=hypothesis().max_examples * _SOAK)
+if _SOAK > 1:
+    hypothesis.load_profile("soak")
 
 
 @pytest.fixture(scope="session")

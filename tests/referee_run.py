@@ -18,7 +18,8 @@ import jsonschema
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("KEYDROME_BUILD", ROOT / "build" / "release")).resolve()
 SLOT = 980  # of the jail's uid pool; workers count from 0
-SEED = "5eed5eed5eed5eed"
+# `./dev soak` runs the faulty libraries with more seeds.
+SEEDS = [f"5eed5eed5eed{n:04x}" for n in range(int(os.environ.get("KEYDROME_SOAK", "1")))]
 _TIMEOUT_SECONDS = 300
 
 
@@ -33,6 +34,7 @@ class Case:
     configuration: dict[str, Any] | None = None
     parameters: dict[str, int] = field(default_factory=dict)
     plain: bool = False
+    seed: str = SEEDS[0]
 
 
 @dataclass(frozen=True)
@@ -64,7 +66,7 @@ def plan_of(case: Case) -> dict[str, Any]:
         "instance": case.instance,
         "scale": "smoke",
         "parameters": case.parameters,
-        "seed": SEED,
+        "seed": case.seed,
         "plain": case.plain,
         "library": library,
         "player": str(BUILD / "bin" / "player"),

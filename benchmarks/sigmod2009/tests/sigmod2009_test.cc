@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <cstdlib>
 #include <iostream>
 #include <set>
 #include <string>
@@ -41,8 +42,14 @@ Findings judge(const Script& script, const Faults& faults) {
   return findings;
 }
 
+// `./dev soak` tries more seeds.
+uint64_t soak_factor() {
+  const char* factor = std::getenv("KEYDROME_SOAK");
+  return factor == nullptr ? 1 : std::strtoull(factor, nullptr, 10);
+}
+
 TEST(Sigmod2009, ACorrectIndexIsNeverAccused) {
-  for (uint64_t seed = 1; seed <= 12; ++seed) {
+  for (uint64_t seed = 1; seed <= 12 * soak_factor(); ++seed) {
     const Script script = make_script(seed, {{"threads", 4}, {"tests_per_thread", 200}});
     const Findings findings = judge(script, Faults{});
     EXPECT_TRUE(findings.empty()) << "seed " << seed << "\n" << text_of(findings);
@@ -50,7 +57,7 @@ TEST(Sigmod2009, ACorrectIndexIsNeverAccused) {
 }
 
 TEST(Sigmod2009, DeadlocksAreRetriedAndNeverAccused) {
-  for (uint64_t seed = 1; seed <= 4; ++seed) {
+  for (uint64_t seed = 1; seed <= 4 * soak_factor(); ++seed) {
     const Script script = make_script(seed, {{"threads", 4}, {"tests_per_thread", 200}});
     const Outcome outcome = play(script, test_index({.deadlock_every = 1009}));
     Findings findings;
@@ -72,7 +79,7 @@ class FaultyIndex : public ::testing::TestWithParam<FaultCase> {};
 
 // At smoke scale as it runs on the site, by the checks of this benchmark alone.
 TEST_P(FaultyIndex, IsFound) {
-  for (uint64_t seed = 1; seed <= 3; ++seed) {
+  for (uint64_t seed = 1; seed <= 3 * soak_factor(); ++seed) {
     const Findings findings = judge(make_script(seed), GetParam().faults);
     EXPECT_TRUE(findings.failed()) << "seed " << seed;
     if (seed == 1) std::cout << text_of(findings);
