@@ -31,6 +31,7 @@ TEST(Mutex, ExcludesAndWakes) {
   constexpr int kThreads = 4, kRounds = 1000;
   Counter counter;
   std::vector<std::jthread> threads;
+  threads.reserve(kThreads);
   for (int i = 0; i < kThreads; ++i) {
     threads.emplace_back([&] {
       for (int round = 0; round < kRounds; ++round) counter.add();

@@ -19,7 +19,10 @@ constexpr uint64_t kEndOfIndex = UINT64_MAX;
 struct ReadRecord {
   uint32_t rank = 0;
   uint32_t tag = 0;
-  auto operator<=>(const ReadRecord&) const = default;
+  bool operator==(const ReadRecord&) const = default;
+  bool operator<(const ReadRecord& other) const {
+    return rank != other.rank ? rank < other.rank : tag < other.tag;
+  }
 };
 
 // A get with the getNext calls after it, or getNext calls from the start of the index.
@@ -149,10 +152,9 @@ class ReadJudge {
                                                   " that cannot be there: " + *reason);
       return;
     }
-    const ReadRecord record{.rank = *rank, .tag = *read_tag(evidence.payload)};
-    const bool backwards = group_.records.empty()
-                               ? record.rank < group_.from
-                               : record < ReadRecord{group_.records.back().rank, 0};
+    const ReadRecord record{.rank = *rank, .tag = read_tag(evidence.payload).value_or(0)};
+    const bool backwards = group_.records.empty() ? record.rank < group_.from
+                                                  : record.rank < group_.records.back().rank;
     if (backwards) {
       group_.sound = false;
       findings_.required("scan_order", where(group_) + "getNext went backwards to key " +

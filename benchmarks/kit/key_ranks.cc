@@ -36,7 +36,7 @@ template <typename Number>
 std::optional<Number> number_of(std::string_view bytes) {
   Number number{};
   if (bytes.size() != sizeof number) return std::nullopt;
-  std::memcpy(&number, bytes.data(), sizeof number);
+  std::memcpy(&number, bytes.data(), bytes.size());
   return number;
 }
 

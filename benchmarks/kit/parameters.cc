@@ -31,7 +31,10 @@ Result<ParameterValues> parse_values(const Json& json, const std::string& place)
   if (!json.is_object()) return at(place, "must be an object");
   ParameterValues values;
   for (const auto& [key, value] : json.as_object()) {
-    if (!value.is_int()) return at(place + "." + key, "must be an integer");
+    if (!value.is_int()) {
+      std::string member = place;
+      return at(member.append(".").append(key), "must be an integer");
+    }
     values[key] = value.as_int();
   }
   return values;
@@ -200,7 +203,12 @@ Result<Parameters> Manifest::resolve(std::string_view instance, std::string_view
     if (!parameters.contains(parameter)) {
       const std::string choice =
           parameters.empty() ? "it has none" : "it has " + names_of(parameters);
-      return Error{"benchmark " + name + " has no parameter " + parameter + "; " + choice};
+      std::string message = "benchmark ";
+      return Error{message.append(name)
+                       .append(" has no parameter ")
+                       .append(parameter)
+                       .append("; ")
+                       .append(choice)};
     }
     if (Result<void> fine = check_bounds(*this, parameter, value); !fine) return fine.error();
     resolved[parameter] = value;

@@ -11,7 +11,7 @@
 namespace keydrome {
 
 // The bytes that a trace record with that key and payload takes.
-inline constexpr uint64_t trace_record_bytes(uint64_t key_bytes, uint64_t payload_bytes) {
+constexpr uint64_t trace_record_bytes(uint64_t key_bytes, uint64_t payload_bytes) {
   return (sizeof(TraceRecord) + key_bytes + payload_bytes + 7) / 8 * 8;
 }
 

@@ -50,7 +50,7 @@ class Generator {
 
   Script run() {
     if (policy_.stripes) stripes_.emplace(script_, seed_, shape_.threads, check_);
-    canaries_.emplace(script_, check_);
+    if (policy_.canaries) canaries_.emplace(script_, check_);
     create();
     const uint32_t populate = script_.add_phase("populate", shape_.threads, {.timed = true});
     script_.reserve(populate, uint64_t{shape_.inserts} * 3 + shape_.inserts / kCheckEvery * 3);
@@ -97,13 +97,14 @@ class Generator {
     Rng checks(seed_, thread, Purpose::kCanaries);
     uint64_t stripe_at = 0, canary_at = 0;
     for (uint32_t i = 0; i < shape_.tests; ++i) {
-      if (i % kCheckEvery == 0) {
-        stripe_at = i + checks.below(kCheckEvery);
-        canary_at = i + checks.below(kCheckEvery);
+      if (i % kCheckEvery == 0) {  // the last transactions have none, unless they are that many
+        const bool whole = shape_.tests - i >= kCheckEvery;
+        stripe_at = whole ? i + checks.below(kCheckEvery) : UINT64_MAX;
+        canary_at = whole ? i + checks.below(kCheckEvery) : UINT64_MAX;
       }
       test_transaction(out, rng, evidence);
       if (stripes_ && i == stripe_at) stripes_->append_transaction(out, thread);
-      if (policy_.canaries && i == canary_at) {
+      if (canaries_ && i == canary_at) {
         const uint32_t index = random_index(checks);
         canaries_->append(out, checks, index, thread + i / kCheckEvery,
                           [&] { return random_key(checks, index); });

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cmath>
 #include <cstring>
 #include <set>
 #include <string>
@@ -38,7 +39,7 @@ TEST(Histogram, QuantilesAreUpperBoundsOfTheRightValue) {
   std::vector<uint64_t> counts(kHistogramBuckets);
   for (uint64_t ns = 1; ns <= 1000; ++ns) ++counts[histogram_bucket(ns)];
   for (const double q : {0.001, 0.5, 0.9, 0.99, 1.0}) {
-    const auto exact = static_cast<uint64_t>(q * 1000 + 0.5);
+    const auto exact = static_cast<uint64_t>(std::lround(q * 1000));
     EXPECT_GE(histogram_quantile_ns(counts, q), exact);
     EXPECT_LE(histogram_quantile_ns(counts, q), exact + exact / 32 + 1);
   }
@@ -88,13 +89,13 @@ TEST(Rng, BoundedDrawsAreUniform) {
 
 TEST(Digest, IgnoresOrderInsideAGroupAndKeepsItBetweenGroups) {
   const uint64_t a = digest_item(SUCCESS, "k", "a"), b = digest_item(SUCCESS, "k", "b");
-  const auto grouped = [](std::vector<uint64_t> items) {
+  const auto grouped = [](const std::vector<uint64_t>& items) {
     Digest digest;
     digest.start_group(items[0]);
     for (std::size_t i = 1; i < items.size(); ++i) digest.add(items[i]);
     return digest.value();
   };
-  const auto chained = [](std::vector<uint64_t> items) {
+  const auto chained = [](const std::vector<uint64_t>& items) {
     Digest digest;
     for (const uint64_t item : items) digest.start_group(item);
     return digest.value();
@@ -128,19 +129,21 @@ TEST(PayloadTag, RoundTrips) {
   EXPECT_FALSE(read_tag("").has_value());
 }
 
+std::string bytes_of(const Record& record) {
+  return {reinterpret_cast<const char*>(&record), sizeof record};
+}
+
 TEST(Zeroed, LeavesNothingOfEarlierCalls) {
   Zeroed<Record> record;
-  const Record zeros{};
   std::memset(&record.value(), 0x5a, sizeof(Record));
-  EXPECT_EQ(std::memcmp(&record.clear(), &zeros, sizeof(Record)), 0);
+  EXPECT_EQ(bytes_of(record.clear()), bytes_of(Record{}));
   for (const std::size_t size : {0u, 1u, 15u, 16u, 17u, 127u, 128u}) {
     std::vector<char> pool(size + kReadAhead, 'x');
     std::memset(&record.value(), 0x5a, sizeof(Record));
     Record expected{};
     expected.key.type = VARCHAR;
     std::memset(expected.key.keyval.charkey, 'x', size);
-    EXPECT_EQ(std::memcmp(&record.set_string({pool.data(), size}), &expected, sizeof(Record)), 0)
-        << size;
+    EXPECT_EQ(bytes_of(record.set_string({pool.data(), size})), bytes_of(expected)) << size;
   }
 }
 

@@ -43,12 +43,14 @@ PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const Poo
   write_outcome_header(layout, image.bytes());
   const RoundPlan plan = plan_rounds(phase, ops_per_round);
   std::vector<std::vector<std::byte>> rounds;
+  rounds.reserve(plan.rounds());
   for (uint32_t r = 0; r < plan.rounds(); ++r) rounds.push_back(round_image(phase, plan, r));
   const TickClock clock(100'000);
   Events events;
   const uint64_t go = clock.ticks();
   {
     std::vector<std::jthread> threads;
+    threads.reserve(phase.threads.size());
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
       threads.emplace_back([&, t] {
         std::byte* base = image.bytes().data();
