@@ -136,11 +136,12 @@ std::string bytes_of(const Record& record) {
 TEST(Zeroed, LeavesNothingOfEarlierCalls) {
   Zeroed<Record> record;
   std::memset(&record.value(), 0x5a, sizeof(Record));
-  EXPECT_EQ(bytes_of(record.clear()), bytes_of(Record{}));
+  EXPECT_EQ(bytes_of(record.clear()), std::string(sizeof(Record), 0));
   for (const std::size_t size : {0u, 1u, 15u, 16u, 17u, 127u, 128u}) {
     std::vector<char> pool(size + kReadAhead, 'x');
     std::memset(&record.value(), 0x5a, sizeof(Record));
-    Record expected{};
+    Record expected;
+    std::memset(&expected, 0, sizeof expected);
     expected.key.type = VARCHAR;
     std::memset(expected.key.keyval.charkey, 'x', size);
     EXPECT_EQ(bytes_of(record.set_string({pool.data(), size})), bytes_of(expected)) << size;
