@@ -84,6 +84,8 @@ class RunAdmin(ReadOnly):
         "created_at",
     )
     list_filter = ("state", "verdict", "benchmark", "instance", "scale", "machine", "eligible")
+    # Secret until they are spent; the run's page shows them then.
+    exclude = ("seeds",)
     list_select_related = ("submission", "machine")
     search_fields = ("=id", "=submission__id", "submission__blob_sha256__startswith")
 

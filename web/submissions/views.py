@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING, Any
 
 from django.contrib import messages
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from leaderboard.models import Submission
     from web.http import UserRequest
 
+_NUMBER = re.compile(r"[0-9]{1,18}")
 CREATED = "Submitted. The runs below start as soon as the machine is free."
 
 
@@ -65,12 +67,14 @@ def _submit(request: UserRequest, form: UploadForm) -> bool:
 
 def _table(request: UserRequest) -> dict[str, Any]:
     """Return what the table of submissions shows; `before` continues a long list, `seen` is what was open last time."""
+    # fullmatch, because isdigit() takes signs that int() does not, and int() refuses endless ones.
     before = request.GET.get("before", "")
-    page = queries.my_submissions(request.user, before=int(before) if before.isdigit() else None)
+    before = before if _NUMBER.fullmatch(before) else ""
+    page = queries.my_submissions(request.user, before=int(before) if before else None)
     unfinished = sum(not run.is_final for row in page.rows for run in (*row.runs, *row.gate_runs))
     return {
         "page": page,
-        "before": before if before.isdigit() else None,
+        "before": before or None,
         "unfinished": unfinished,
         "announce": request.GET.get("seen", str(unfinished)) != str(unfinished),
     }

@@ -179,6 +179,9 @@ def test_admin_opens_single_rows(world: World, submission: Submission) -> None:
         f"machine/{run.machine_id}",
     ):
         assert organiser.get(f"/admin/leaderboard/{path}/change/").status_code == 200, path
+    waiting = run_of(world.submit())
+    page = organiser.get(f"/admin/leaderboard/run/{waiting.pk}/change/").content.decode()
+    assert not any(seed in page for seed in waiting.seeds)
     answer = organiser.post(
         "/admin/leaderboard/announcement/add/",
         {

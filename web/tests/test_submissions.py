@@ -224,6 +224,13 @@ def test_a_long_list_goes_on(alice: Client, world: World, monkeypatch: pytest.Mo
     assert "number 2" not in second
 
 
+@pytest.mark.parametrize("before", ["x", "-1", "\u00b2", "\u0663", "9" * 18, "9" * 5000])
+def test_an_odd_place_in_the_list_is_no_fault(alice: Client, world: World, before: str) -> None:
+    world.submit()
+    for path in ("/submissions/", "/submissions/table/"):
+        assert alice.get(path, {"before": before}).status_code in {200, 286}
+
+
 def test_the_table_follows_the_runs_and_then_stops(alice: Client, world: World) -> None:
     world.submit()
     first = alice.get("/submissions/table/")
