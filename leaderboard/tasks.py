@@ -44,9 +44,12 @@ def _wake_bench() -> None:
 def _this_worker() -> Worker:
     """Return this process's worker, taking its slot until the process ends."""
     number = load_settings().slot
-    _held.enter_context(hold_slot(number))
-    worker = Worker(this_slot(number))
-    worker.take_back()
+    with ExitStack() as held:
+        held.enter_context(hold_slot(number))
+        worker = Worker(this_slot(number))
+        worker.take_back()
+        # Kept only now: after a fault above, a database that is away for example, the next ring must find it free.
+        _held.push(held.pop_all())
     _workers.append(worker)
     return worker
 

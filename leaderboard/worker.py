@@ -205,7 +205,12 @@ class Worker:
         """Work until `stop`, looking for work every second."""
         while not self.stopping.is_set():
             close_old_connections()
-            if self.drain() == 0:
+            try:
+                done = self.drain()
+            except OperationalError:
+                _log.warning("the database cannot be reached, trying again", exc_info=True)
+                done = 0
+            if done == 0:
                 self.stopping.wait(IDLE_SECONDS)
 
     def _execute_here(self) -> Execute:
@@ -220,16 +225,17 @@ class Worker:
         _log.info("run %d attempt %d starts: %s", run.pk, run.attempt, run)
         if not claims.start(run.pk, run.attempt):
             return
+        doing = "The runner failed"
         try:
             report = self._execute_here()(make_job(run), heart)
+            doing = "The result could not be written down"
+            self._record(run, report)
         except Cancelled:
             self._stopped(run, heart)
         except Exception as error:  # the queue must go on whatever a run does
-            _log.exception("run %d attempt %d: the runner failed", run.pk, run.attempt)
+            _log.exception("run %d attempt %d: %s", run.pk, run.attempt, doing)
             close_old_connections()
-            services.try_again(run.pk, run.attempt, f"The runner failed: {type(error).__name__}.")
-        else:
-            self._record(run, report)
+            services.try_again(run.pk, run.attempt, f"{doing}: {type(error).__name__}.")
 
     def _stopped(self, run: Run, heart: _Heart) -> None:
         """End a run that was stopped on our own word."""

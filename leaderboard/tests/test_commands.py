@@ -66,6 +66,33 @@ def test_a_newer_benchmark_is_missing_again(references: Path, repository: Reposi
     assert "mine: 4 runs queued" in run("add_reference")
 
 
+def test_what_was_lost_to_the_machine_is_missing_again(references: Path, track: Track) -> None:
+    run("add_reference", "--scale", "smoke")
+    first = list(Run.objects.order_by("id"))
+    lost = {first[0].pk: "phantom", first[2].pk: "sigmod2009"}
+    assert [found.benchmark for found in first[:3:2]] == list(lost.values())
+    for found in first:
+        verdict = Verdict.INFRASTRUCTURE if found.pk in lost else Verdict.PASSED
+        track.finish(found, verdict=verdict)
+    # Gates always come along.
+    assert "mine: 3 runs queued" in run("add_reference", "--scale", "smoke")
+    again = Run.objects.filter(pk__gt=first[-1].pk).order_by("id")
+    assert again[2].instance == first[2].instance
+    assert "mine: nothing missing" in run("add_reference", "--scale", "smoke")
+
+
+def test_a_gate_alone_can_be_missing(references: Path, repository: Repository) -> None:
+    run("add_reference")
+    repository.set_version("unit", 2)
+    assert "mine: 2 runs queued" in run("add_reference")
+    assert "mine: nothing missing" in run("add_reference")
+
+
+def test_a_scale_that_does_not_exist_is_told(references: Path) -> None:
+    with pytest.raises(CommandError, match="there is no scale 'huge'"):
+        run("add_reference", "--scale", "huge")
+
+
 def test_what_is_not_built_is_told(references: Path) -> None:
     (references / "lib" / "indexes" / "mine.so").unlink()
     with pytest.raises(CommandError, match=r"not built: .*mine\.so; build first"):
@@ -147,6 +174,16 @@ def test_the_demo_accounts_are_made_once(settings: Any, tmp_path: Path) -> None:
     run("create_demo")
     assert path.read_text().strip() == password
     assert User.objects.count() == 2
+
+
+def test_an_organiser_whom_another_command_made_gets_a_password(
+    settings: Any, tmp_path: Path, references: Path
+) -> None:
+    settings.VAR_DIR = tmp_path
+    run("add_reference")
+    run("create_demo")
+    password = (tmp_path / "organiser-password").read_text().strip()
+    assert User.objects.get(username="keydrome").check_password(password)
 
 
 def test_the_demo_password_can_be_given(

@@ -8,10 +8,10 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db import OperationalError
+from django.db import DataError, OperationalError
 from django.utils import timezone
 
-from leaderboard import claims, services
+from leaderboard import bell, claims, services, tasks
 from leaderboard.claims import Beat, Slot
 from leaderboard.models import Machine, Run, State
 from leaderboard.tests.conftest import enter
@@ -184,6 +184,64 @@ def test_a_runner_that_raises_does_not_stop_the_queue(
     assert worker(machine, Scripted(during=fail_once)).drain() == 3
     states = list(submission.runs.order_by("id").values_list("state", flat=True))
     assert states == ["queued", "done", "done"]
+
+
+def test_a_result_that_cannot_be_written_does_not_stop_the_queue(
+    transactional_db: None, alice: User, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submission = enter(alice)
+    poisonous = submission.runs.order_by("id")[0]
+    write = services.record
+
+    def refuse(report: RunReport) -> bool:
+        if report.run_id == poisonous.pk:
+            raise DataError
+        return write(report)
+
+    monkeypatch.setattr(services, "record", refuse)
+    for _ in range(3):
+        Run.objects.update(not_before=None)
+        worker(machine, Scripted()).drain()
+    assert set(submission.runs.values_list("state", flat=True)) == {State.DONE}
+    poisonous.refresh_from_db()
+    assert (poisonous.verdict, poisonous.attempt) == ("infrastructure", 3)
+    assert "The result could not be written down: DataError." in poisonous.reason
+
+
+def test_a_worker_outlives_its_database(
+    transactional_db: None, alice: User, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    submission = enter(alice)
+    at_work = worker(machine, Scripted())
+    claim = claims.claim
+    left = [OperationalError(), None, None, None, None]
+
+    def sometimes(slot: Slot) -> Run | None:
+        fault = left.pop(0)
+        if fault is not None:
+            raise fault
+        if not left:
+            at_work.stop()
+        return claim(slot)
+
+    monkeypatch.setattr(claims, "claim", sometimes)
+    monkeypatch.setattr("leaderboard.worker.IDLE_SECONDS", 0.0)
+    at_work.work()
+    assert set(submission.runs.values_list("state", flat=True)) == {State.DONE}
+
+
+def test_a_slot_that_could_not_be_used_is_free_for_the_next_ring(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def away(_number: int) -> Slot:
+        raise OperationalError
+
+    monkeypatch.setenv("KEYDROME_SLOT", "7")
+    monkeypatch.setattr(tasks, "this_slot", away)
+    with pytest.raises(OperationalError):
+        tasks.doorbell(bell.BENCH)
+    with hold_slot(7):
+        pass
 
 
 def test_a_worker_told_to_stop_gives_its_run_back(alice: User, machine: Machine) -> None:

@@ -10,10 +10,13 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.contrib.auth import get_user_model
 from django.core.management.base import BaseCommand, CommandError
+from django.db.models import Q
 
 from leaderboard import catalogue, queries, services
-from leaderboard.models import FINAL_STATES, Run
+from leaderboard.models import FINAL_STATES, Run, State
 from runner.catalogue import reference_libraries, structures
+from runner.contract import Verdict
+from runner.manifest import RequestError
 from runner.settings import load_settings
 
 if TYPE_CHECKING:
@@ -78,7 +81,10 @@ class Command(BaseCommand):
             username=REFERENCE_USER, defaults={"is_staff": True, "is_superuser": True}
         )
         for reference in references:
-            queued = submit_missing(reference, owner, scale, sessions)
+            try:
+                queued = submit_missing(reference, owner, scale, sessions)
+            except (RequestError, services.Refused) as error:
+                raise CommandError(str(error)) from error
             state = f"{queued} runs queued" if queued else "nothing missing"
             self.stdout.write(f"{reference.title}: {state}")
         if wait:
@@ -124,10 +130,13 @@ def submit_missing(reference: Reference, owner: User, scale: str, sessions: int)
     """Submit a reference on the targets that its digest has no run of yet; return how many runs were queued."""
     with reference.path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
+        wanted = [*(choice.target for choice in catalogue.choices()), *catalogue.gate_targets()]
         missing = [
-            choice.target
-            for choice in catalogue.choices()
-            if not _exists(digest, reference.configuration, choice.target, scale)
+            target
+            for target in wanted
+            if not _exists(
+                digest, reference.configuration, target, catalogue.run_scale(target, scale)
+            )
         ]
         if not missing:
             return 0
@@ -163,9 +172,11 @@ def _ending(run: Run) -> str:
 
 
 def _exists(digest: str, configuration: str, target: Target, scale: str) -> bool:
-    """Whether this binary was submitted on a target at the newest benchmark version."""
+    """Whether this binary was judged on a target at the newest benchmark version, or still will be."""
     version = catalogue.benchmarks()[target.benchmark].version
+    lost = Q(state=State.CANCELLED) | Q(verdict=Verdict.INFRASTRUCTURE)
     return Run.objects.filter(
+        ~lost,
         submission__blob_sha256=digest,
         submission__configuration=configuration,
         submission__deleted_at__isnull=True,

@@ -35,7 +35,8 @@ class Command(BaseCommand):
         for name, variable, file_name, organiser in accounts:
             path = Path(settings.VAR_DIR) / file_name
             user, created = _account(name, organiser=organiser)
-            if created or not user.has_usable_password():
+            # add_reference leaves the password empty, which Django does not call unusable.
+            if created or not user.password or not user.has_usable_password():
                 password = os.environ.get(variable) or secrets.token_urlsafe(9)
                 user.set_password(password)
                 user.save(update_fields=["password"])
