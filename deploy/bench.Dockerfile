@@ -15,4 +15,6 @@ COPY --from=build /app/build/release/bin build/release/bin
 COPY --from=build /app/build/release/lib build/release/lib
 RUN python3 -m venv /opt/uv && /opt/uv/bin/pip install --no-cache-dir uv==0.13.8 \
     && /opt/uv/bin/uv sync --frozen --no-dev --python /usr/bin/python3
+# A named volume takes its owner from here; made by root at run time, the site's user could not write to it.
+RUN install -d -m 0700 -o 1000 -g 1000 /data /data/uploads /data/mail /data/artefacts /data/blobs
 ENV PATH=/app/.venv/bin:$PATH PYTHONPATH=/app PYTHONUNBUFFERED=1 KEYDROME_VAR=/data

@@ -13,6 +13,8 @@ COPY harness/schema harness/schema
 COPY indexes indexes
 RUN python3 -m venv /opt/uv && /opt/uv/bin/pip install --no-cache-dir uv==0.13.8 \
     && /opt/uv/bin/uv sync --frozen --no-dev --python /usr/bin/python3
+# A named volume takes its owner from here; made by root at run time, the site's user could not write to it.
+RUN install -d -m 0700 -o 1000 -g 1000 /data /data/uploads /data/mail /data/artefacts /data/blobs
 ENV PATH=/app/.venv/bin:$PATH PYTHONPATH=/app PYTHONUNBUFFERED=1 KEYDROME_VAR=/data MPLCONFIGDIR=/tmp/matplotlib
 RUN KEYDROME_VAR=/app/var KEYDROME_STATIC_ROOT=/app/static python -m web.manage collectstatic --no-input
 ENV KEYDROME_STATIC_ROOT=/app/static

@@ -90,6 +90,22 @@ def test_copied_folders_exist() -> None:
                     assert (ROOT / source).exists(), f"{dockerfile.name}: {source}"
 
 
+def test_the_volume_belongs_to_the_user_of_the_site(compose: dict[str, Any]) -> None:
+    """Whichever container starts first fills the volume from its image, so both must agree."""
+    assert (
+        compose["services"]["web"]["user"] == compose["services"]["results"]["user"] == "1000:1000"
+    )
+    made = {
+        re.search(r"^RUN install -d -m 0700 -o 1000 -g 1000 /data .*$", path.read_text(), re.M)[0]  # type: ignore[index]
+        for path in (ROOT / "deploy").glob("*.Dockerfile")
+    }
+    assert len(made) == 1
+
+
+def test_the_machine_keeps_its_name(compose: dict[str, Any]) -> None:
+    assert compose["services"]["bench"]["environment"]["KEYDROME_MACHINE"] == "bench"
+
+
 def test_seccomp_profile_is_generated() -> None:
     written = (ROOT / "deploy" / "seccomp-bench.json").read_text()
     made = subprocess.run(
