@@ -6,6 +6,7 @@ pid has been given to another process since.
 
 from __future__ import annotations
 
+import fcntl
 import json
 import os
 import signal
@@ -15,11 +16,16 @@ import sys
 import time
 import urllib.error
 import urllib.request
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from dev.paths import LOGS, PYTHON, ROOT, RUN, VENV
 from dev.steps import StepError, digest
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
 
 RECORD = RUN / "site.json"
 DEFAULT_PORT = 8000
@@ -77,15 +83,25 @@ def code_digest() -> str:
     return digest([*files, ROOT / "uv.lock"])
 
 
+@contextmanager
+def _alone() -> Iterator[None]:
+    """Let one `up` or `down` at a time look and act: two at once would start two sites and record one."""
+    RUN.mkdir(parents=True, exist_ok=True)
+    with (RUN / "lock").open("w") as lock:
+        fcntl.flock(lock, fcntl.LOCK_EX)
+        yield
+
+
 def ensure() -> Site:
     """Return the running site; start it when there is none, or start it anew when its code has changed."""
     code = code_digest()
-    site = recorded()
-    if site is not None and site.alive():
-        if site.code == code and _answers(site):
-            return site
-        stop()
-    return _start(code)
+    with _alone():
+        site = recorded()
+        if site is not None and site.alive():
+            if site.code == code and _answers(site):
+                return site
+            _stop()
+        return _start(code)
 
 
 def _start(code: str) -> Site:
@@ -108,11 +124,14 @@ def _start(code: str) -> Site:
     if ticks is None:
         raise StepError(f"the supervisor ended at once; see {LOGS / 'supervisor.log'}")
     site = Site(process.pid, ticks, port, code)
-    RECORD.write_text(json.dumps(asdict(site)))
+    # Whole or not at all: without a readable record nobody could stop the site.
+    draft = RECORD.with_suffix(".draft")
+    draft.write_text(json.dumps(asdict(site)))
+    draft.replace(RECORD)
     deadline = time.monotonic() + START_TIMEOUT_S
     while not _answers(site):
         if time.monotonic() > deadline:
-            stop()
+            _stop()
             raise StepError(f"the web server did not answer on {site.url}; see {LOGS / 'web.log'}")
         time.sleep(0.1)
     return site
@@ -168,6 +187,11 @@ def _answers(site: Site) -> bool:
 
 def stop() -> bool:
     """Stop the recorded site and wait until it is gone. False when none was running."""
+    with _alone():
+        return _stop()
+
+
+def _stop() -> bool:
     site = recorded()
     if site is None or not site.alive():
         RECORD.unlink(missing_ok=True)

@@ -18,6 +18,8 @@ from pathlib import Path
 RESTART_PAUSE_S = 2.0
 STOP_TIMEOUT_S = 20.0
 POLL_S = 0.5
+# A longer log is put aside, in place of the one before, when its program starts.
+LOG_BYTES = 16 << 20
 PR_SET_PDEATHSIG = 1
 
 
@@ -34,6 +36,8 @@ class Child:
     def start(self) -> None:
         """Start the program in a session of its own, output appended to the log."""
         self.started = time.monotonic()
+        if self.log.exists() and self.log.stat().st_size > LOG_BYTES:
+            self.log.replace(self.log.with_suffix(".old.log"))
         with self.log.open("ab") as out:
             self.process = subprocess.Popen(
                 self.command,
