@@ -9,6 +9,7 @@ import pytest
 from hypothesis import settings as hypothesis
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
     from pathlib import Path
 
 
@@ -47,6 +48,15 @@ def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Path:
             folder.mkdir(parents=True, exist_ok=True)
             app.conf.broker_transport_options[option] = str(folder)
     return var
+
+
+@pytest.fixture(scope="session", autouse=True)
+def quick_passwords() -> Iterator[None]:
+    """Hash the tests' passwords cheaply: the real hasher is slow on purpose, half a second an account."""
+    from django.test import override_settings  # noqa: PLC0415 - settings must not be read before they are needed
+
+    with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
+        yield
 
 
 @pytest.fixture(autouse=True)

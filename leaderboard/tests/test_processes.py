@@ -19,7 +19,7 @@ from leaderboard.tests.conftest import REPOSITORY, Track, enter
 from leaderboard.tests.reports import make_report
 from leaderboard.tests.test_record import timed
 
-pytestmark = pytest.mark.django_db(transaction=True)
+pytestmark = [pytest.mark.django_db(transaction=True), pytest.mark.slow]
 DEADLINE_SECONDS = 240
 
 

@@ -7,6 +7,7 @@ import time
 from pathlib import Path  # noqa: TC003 - Hypothesis evaluates the annotations
 from typing import TYPE_CHECKING
 
+import pytest
 from hypothesis import HealthCheck, example, given
 from hypothesis import settings as hypothesis_settings
 from hypothesis import strategies as st
@@ -16,6 +17,8 @@ from runner.settings import Settings  # noqa: TC001
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+
+pytestmark = pytest.mark.slow  # a process for each example
 
 PT_DYNAMIC = 2
 DT_GNU_HASH = 0x6FFFFEF5

@@ -8,12 +8,17 @@ from dev.steps import run
 JOBS = "2"
 
 
-def build(preset: str, *targets: str) -> None:
-    """Configure (when needed) and build a preset; Ninja decides what is out of date."""
+def build(preset: str, *targets: str, politely: bool = False) -> None:
+    """Configure (when needed) and build a preset; Ninja decides what is out of date.
+
+    `politely` gives way to whatever else runs: for builds behind the back of test suites.
+    """
     cure = "read the compiler's message above; `./dev lint` and CONTRIBUTING.md tell the rules"
     if not (ROOT / "build" / preset / "build.ninja").exists():
         run(["cmake", "--preset", preset], log=f"configure-{preset}", cure=cure)
     command = ["cmake", "--build", "--preset", preset, "--parallel"]
     if targets:
         command += ["--target", *targets]
+    if politely:
+        command = ["nice", "-n", "15", *command]
     run(command, log=f"build-{preset}", cure=cure)

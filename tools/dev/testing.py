@@ -5,8 +5,10 @@ A suite that cannot run is a failure with instructions. A skipped test counts as
 
 from __future__ import annotations
 
+import os
 import time
 import xml.etree.ElementTree as ET
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -33,23 +35,32 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Suite:
-    """A named group of tests; `fast` ones are part of `./dev test --fast`."""
+    """A named group of tests; `fast` ones are part of `./dev test --fast`, `long` ones of `./dev soak` only."""
 
     name: str
     action: Callable[[], Outcome]
     fast: bool = False
+    long: bool = False
+    preset: str = ""  # a build that is made while the suites before it run
 
 
 def test(*, fast: bool, only: list[str] | None) -> int:
     """Run the suites; return 0 only if all ran and passed."""
-    suites = _suites()
+    builds = _Builds()
+    suites = _suites(builds, fast=fast)
     unknown = set(only or []) - {suite.name for suite in suites}
     if unknown:
         names = ", ".join(suite.name for suite in suites)
         raise StepError(f"no suite named {', '.join(sorted(unknown))}; there are: {names}")
     become_root()
     _set_up()
-    chosen = [s for s in suites if (s.name in only if only else s.fast or not fast)]
+    soak = "KEYDROME_SOAK" in os.environ
+    chosen = [
+        s
+        for s in suites
+        if (s.name in only if only else s.fast or not (fast or (s.long and not soak)))
+    ]
+    builds.begin([suite.preset for suite in chosen if suite.preset])
     outcomes: dict[str, Outcome] = {}
     for suite in chosen:
         print(f"- {suite.name} ...", flush=True)
@@ -91,22 +102,37 @@ def _table(outcomes: dict[str, Outcome]) -> int:
     return 1 if failed or not passed else 0
 
 
-def _suites() -> list[Suite]:
+class _Builds:
+    """The sanitizers' builds, one after the other behind the back of the suites that need one core only."""
+
+    def __init__(self) -> None:
+        self._pool = ThreadPoolExecutor(1)
+        self._running: dict[str, Future[None]] = {}
+
+    def begin(self, presets: list[str]) -> None:
+        """Start building the presets."""
+        for preset in presets:
+            self._running[preset] = self._pool.submit(build.build, preset, politely=True)
+
+    def wait_for(self, preset: str) -> None:
+        """Return when a preset is built; StepError when it could not be."""
+        self._running[preset].result()
+
+
+def _suites(builds: _Builds, *, fast: bool) -> list[Suite]:
+    rooms = ["runner", "leaderboard", "web", "tools"]
+    python = ["-m", "not slow", *rooms] if fast else rooms
     return [
         Suite("lint", _lint, fast=True),
         Suite("native", lambda: _ctest("release"), fast=True),
-        Suite(
-            "python",
-            lambda: _pytest("python", ["runner", "leaderboard", "web", "tools"]),
-            fast=True,
-        ),
+        Suite("python", lambda: _pytest("python", python), fast=True),
         Suite("jail", lambda: _pytest("jail", ["jail/tests"])),
         Suite("road", lambda: _pytest("road", ["tests"])),
         Suite("postgres", _postgres),
-        Suite("asan", lambda: _sanitized("asan")),
-        Suite("tsan", lambda: _sanitized("tsan")),
-        Suite("clang", _clang),
+        Suite("asan", lambda: _built(builds, "asan"), preset="asan"),
+        Suite("tsan", lambda: _built(builds, "tsan"), preset="tsan"),
         Suite("tidy", _tidy),
+        Suite("clang", _clang, long=True),
     ]
 
 
@@ -119,27 +145,39 @@ def _tidy() -> Outcome:
 
 
 def _checks(checks: list[lint.Check]) -> Outcome:
-    outcome = Outcome()
-    for check in checks:
-        try:
-            run(check.command, log=f"lint-{check.name}", cure=check.cure)
-            outcome.passed += 1
-        except StepError as error:
-            outcome.failed += 1
-            outcome.message += f"{check.name}: {error}\n"
-    return outcome
+    with ThreadPoolExecutor(2) as pool:
+        complaints = [text for text in pool.map(_complaint, checks) if text]
+    return Outcome(
+        passed=len(checks) - len(complaints), failed=len(complaints), message="\n".join(complaints)
+    )
+
+
+def _complaint(check: lint.Check) -> str:
+    try:
+        run(check.command, log=f"lint-{check.name}", cure=check.cure)
+    except StepError as error:
+        return f"{check.name}: {error}"
+    return ""
 
 
 def _ctest(preset: str) -> Outcome:
     report = LOGS / f"ctest-{preset}.xml"
     # Address-space randomisation is off for the sanitizers' sake (google/sanitizers issue 1716).
-    command = ["setarch", "-R", "ctest", "--test-dir", f"build/{preset}", "--output-on-failure"]
+    command = [
+        "setarch",
+        "-R",
+        "ctest",
+        "--test-dir",
+        f"build/{preset}",
+        "--output-on-failure",
+        "-j2",
+    ]
     command += ["--no-tests=error", "--output-junit", str(report)]
     return _counted(report, lambda: run(command, log=f"ctest-{preset}", cure=CURE))
 
 
-def _sanitized(preset: str) -> Outcome:
-    build.build(preset)
+def _built(builds: _Builds, preset: str) -> Outcome:
+    builds.wait_for(preset)
     return _ctest(preset)
 
 

@@ -12,6 +12,7 @@ from jsonschema import validate
 from leaderboard.boards import parse_board
 from runner.manifest import load_benchmarks
 
+pytestmark = pytest.mark.slow  # compiles
 ROOT = Path(__file__).resolve().parents[2]
 NAME = "my_thing"
 
