@@ -5,12 +5,15 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, BinaryIO
 
 from runner.settings import load_settings
-from runner.store import BlobStore
+from runner.store import BlobMissingError, BlobStore
 
 if TYPE_CHECKING:
     from leaderboard.models import Submission
 
 
-def open_library(submission: Submission) -> BinaryIO:
-    """Open the submitted file for reading. Raises BlobMissingError when it is not in the store."""
-    return BlobStore(load_settings().blobs).open(submission.blob_sha256)
+def open_library(submission: Submission) -> BinaryIO | None:
+    """Open the submitted file for reading; None when it is not in the store any more."""
+    try:
+        return BlobStore(load_settings().blobs).open(submission.blob_sha256)
+    except BlobMissingError:
+        return None

@@ -163,6 +163,11 @@ def _take_in(file: BinaryIO, *, trusted: bool) -> tuple[Blob, LibraryFacts]:
     facts = inspect_library(store.path(blob.sha256), place, trusted=trusted)
     shallow = [str(r) for r in facts.refusals if r.name not in DEEP_REFUSALS]
     if shallow:
+        # The same bytes are refused whoever brings them, so no row will need the blob. "malformed" may also mean that
+        # the reader had too little time.
+        certain = all(refusal.name != "malformed" for refusal in facts.refusals)
+        if certain and not Submission.objects.filter(blob_sha256=blob.sha256).exists():
+            store.remove(blob.sha256)
         raise Refused(shallow)
     return blob, facts
 

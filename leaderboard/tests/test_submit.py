@@ -94,7 +94,7 @@ def test_a_name_with_newlines_and_slashes_is_made_harmless(
     ],
 )
 def test_what_is_no_library_is_refused_and_nothing_is_created(
-    alice: User, content: bytes, message: str
+    alice: User, own_var: Path, content: bytes, message: str
 ) -> None:
     with pytest.raises(Refused, match=message):
         services.submit(
@@ -102,6 +102,7 @@ def test_what_is_no_library_is_refused_and_nothing_is_created(
         )
     assert not Submission.objects.exists()
     assert not Run.objects.exists()
+    assert not [path for path in (own_var / "blobs").rglob("*") if path.is_file()]
 
 
 def test_a_missing_call_is_refused_by_name(

@@ -136,5 +136,8 @@ def plot(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
     artefact = queries.artefact_for(pk, f"{name}.svg", request.user)
     if artefact is None:
         raise Http404
-    stored = artefact.file.open("rb")
+    try:
+        stored = artefact.file.open("rb")
+    except FileNotFoundError as error:
+        raise Http404 from error
     return private_file(stored, f"run-{pk}-{name}.svg", "image/svg+xml")

@@ -123,4 +123,7 @@ def library(request: UserRequest, pk: int) -> HttpResponseBase:
     """Give the owner, or an organiser, the submitted file back."""
     submission = _own(request, pk)
     name = f"{submission.blob_sha256[:12]}.so"
-    return private_file(files.open_library(submission), name, "application/octet-stream")
+    stored = files.open_library(submission)
+    if stored is None:
+        raise Http404
+    return private_file(stored, name, "application/octet-stream")

@@ -10,8 +10,9 @@ import pytest
 from django.utils import timezone
 
 from leaderboard import claims, plotting
-from leaderboard.models import BoardEntry, Run, Submission
+from leaderboard.models import Artefact, BoardEntry, Run, Submission
 from runner.contract import Verdict
+from runner.settings import load_settings
 from web.tests.world import (
     BOARD,
     CALLS,
@@ -406,3 +407,13 @@ def test_the_owner_gets_the_library_back(alice: Client, world: World) -> None:
     )
     assert answer["X-Content-Type-Options"] == "nosniff"
     assert "sandbox" in answer["Content-Security-Policy"]
+
+
+def test_files_that_an_organiser_took_away_are_404(alice: Client, world: World) -> None:
+    submission = world.submit()
+    run = run_of(submission)
+    Artefact.objects.create(run=run, name="throughput.svg", file="runs/0/gone.svg")
+    for blob in load_settings().blobs.rglob(submission.blob_sha256):
+        blob.unlink()
+    assert alice.get(f"/submissions/{submission.pk}/library/").status_code == 404
+    assert alice.get(f"/runs/{run.pk}/throughput.svg").status_code == 404
