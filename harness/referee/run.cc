@@ -169,6 +169,8 @@ class Conductor {
   bool play_phases() {
     facts_.stage = Stage::kPlaying;
     facts_.frozen_between = jail_->freeze();
+    // A freeze that came too late may still take hold, and nobody would thaw it again.
+    if (!facts_.frozen_between) jail_->thaw();
     usage_ = jail_->usage().value_or(JailUsage{});
     facts_.memory_loaded_bytes = usage_.memory_bytes;
     for (uint32_t i = 0; i < script_.phases.size(); ++i) {
