@@ -9,10 +9,11 @@ from typing import TYPE_CHECKING, Any
 
 from celery import shared_task
 from celery.signals import worker_shutting_down
+from django.conf import settings
 
 from leaderboard import bell, plotting, services
 from leaderboard.worker import SlotTakenError, Worker, hold_slot, something_waits, this_slot
-from runner.settings import load_settings
+from runner.settings import SLOT_MAX, load_settings
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -43,15 +44,28 @@ def _wake_bench() -> None:
 @cache
 def _this_worker() -> Worker:
     """Return this process's worker, taking its slot until the process ends."""
-    number = load_settings().slot
     with ExitStack() as held:
-        held.enter_context(hold_slot(number))
+        number = _hold_free_slot(held)
         worker = Worker(this_slot(number))
         worker.take_back()
         # Kept only now: after a fault above, a database that is away for example, the next ring must find it free.
         _held.push(held.pop_all())
     _workers.append(worker)
     return worker
+
+
+def _hold_free_slot(held: ExitStack) -> int:
+    """Hold the first free of KEYDROME_SLOTS slots from KEYDROME_SLOT on, so that copies of a container differ."""
+    first = load_settings().slot
+    last = min(first + max(settings.KEYDROME_SLOTS, 1) - 1, SLOT_MAX)
+    for number in range(first, last):
+        try:
+            held.enter_context(hold_slot(number))
+        except SlotTakenError:
+            continue
+        return number
+    held.enter_context(hold_slot(last))
+    return last
 
 
 def _wake_results() -> None:

@@ -54,7 +54,8 @@ def build_plan(target: Target, order: Order, seed: str, settings: Settings) -> d
         "tmpfs_bytes": limits.tmpfs_bytes,
     }
     if settings.cpus:
-        jail["cpus"] = settings.cpus
+        lists = settings.cpus.split(";")
+        jail["cpus"] = lists[settings.slot % len(lists)]
     return {
         "schema": PLAN_SCHEMA,
         "benchmark": order.benchmark.name,

@@ -28,7 +28,7 @@ class Settings:
     build: Path  # bin/, lib/
     var: Path  # blobs/, work/
     slot: int = 0  # number in the jail's uid pool: one running job per slot
-    cpus: str = ""  # cpuset list for the jail; empty: all
+    cpus: str = ""  # cpuset list for the jail, or several with ";", one per slot; empty: all
     library_bytes_max: int = 64 * MEBIBYTE
 
     @property
@@ -76,7 +76,7 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
     """Return the settings that the environment (default: this process's) describes; SettingsError when it cannot.
 
     KEYDROME_ROOT: the repository (default: where this package lies). KEYDROME_BUILD: default build/release in it.
-    KEYDROME_VAR: default var in it. KEYDROME_SLOT: 0..999. KEYDROME_CPUS: e.g. 0-1.
+    KEYDROME_VAR: default var in it. KEYDROME_SLOT: 0..999. KEYDROME_CPUS: e.g. 0-1, or 0-1;2-3.
     """
     values = os.environ if environment is None else environment
     root = Path(values.get("KEYDROME_ROOT") or Path(__file__).parent.parent).resolve()

@@ -173,6 +173,9 @@ KEYDROME_LEASE_SECONDS = env.int("KEYDROME_LEASE_SECONDS", default=60)
 KEYDROME_SWEEP_SECONDS = env.int("KEYDROME_SWEEP_SECONDS", default=15)
 KEYDROME_MAX_ATTEMPTS = env.int("KEYDROME_MAX_ATTEMPTS", default=3)
 
+# How many slots of its machine a bench worker may choose from.
+KEYDROME_SLOTS = env.int("KEYDROME_SLOTS", default=1)
+
 BROKER_DIR = VAR_DIR / "broker"
 
 

@@ -1,6 +1,7 @@
 """The worker with an `execute` of the test's own: who runs what when, and what becomes of it."""
 
 from collections.abc import Callable
+from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
@@ -242,6 +243,17 @@ def test_a_slot_that_could_not_be_used_is_free_for_the_next_ring(
         tasks.doorbell(bell.BENCH)
     with hold_slot(7):
         pass
+
+
+def test_copies_of_a_worker_take_a_slot_each(
+    monkeypatch: pytest.MonkeyPatch, settings: Any
+) -> None:
+    monkeypatch.setenv("KEYDROME_SLOT", "7")
+    settings.KEYDROME_SLOTS = 2
+    with ExitStack() as held:
+        assert [tasks._hold_free_slot(held) for _ in range(2)] == [7, 8]
+        with pytest.raises(SlotTakenError):
+            tasks._hold_free_slot(held)
 
 
 def test_a_worker_told_to_stop_gives_its_run_back(alice: User, machine: Machine) -> None:

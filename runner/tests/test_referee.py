@@ -88,6 +88,18 @@ def test_the_plan_fits_its_schema(settings: Settings, order: Order, tmp_path: Pa
     assert full["jail"]["memory_bytes"] == 67108864
 
 
+def test_slots_take_the_lists_of_cores_in_turn(
+    settings: Settings, order: Order, tmp_path: Path
+) -> None:
+    plans = [
+        build_plan(
+            Target(tmp_path / "library.so"), order, SEED, replace(settings, cpus="0-3;4-7", slot=n)
+        )
+        for n in range(3)
+    ]
+    assert [plan["jail"]["cpus"] for plan in plans] == ["0-3", "4-7", "0-3"]
+
+
 def test_a_report_and_progress_come_through(
     settings: Settings, order: Order, tmp_path: Path
 ) -> None:
