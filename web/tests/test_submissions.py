@@ -349,6 +349,18 @@ def test_a_log_cannot_do_anything_to_the_page(alice: Client, world: World) -> No
     assert "<script>alert" not in page
 
 
+def test_findings_reason_and_description_cannot_either(alice: Client, world: World) -> None:
+    script = "<script>alert(1)</script>\u202e\x1b[31m"
+    run = run_of(world.submit(description=script), "unit")
+    finish_all(verdicts={"unit": Verdict.FAILED})
+    Run.objects.filter(pk=run.pk).update(reason=script)
+    run.detail.findings = [{**finding.to_json(), "detail": script} for finding in findings()]
+    run.detail.save()
+    for path in (f"/runs/{run.pk}/", f"/runs/{run.pk}/state/", "/submissions/", "/"):
+        page = alice.get(path).content.decode()
+        assert not [sign for sign in ("<script>alert", "\u202e", "\x1b") if sign in page], path
+
+
 def test_cancelling_a_waiting_run(alice: Client, world: World) -> None:
     run = run_of(world.submit())
     page = alice.get(f"/runs/{run.pk}/").content.decode()
