@@ -1,6 +1,7 @@
 // What the referee tells a jail that cannot freeze in time; the jail and its player are a script.
 #include <gtest/gtest.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include <fstream>
 #include <sstream>
@@ -39,7 +40,7 @@ while True:
 
 TEST(FreezeTest, AFreezeThatFailedIsTakenBack) {
   static_assert(sizeof(Message) == 32 + kTextBytes);
-  const std::string path = ::testing::TempDir() + "keydrome_fake_jail";
+  const std::string path = ::testing::TempDir() + "keydrome_fake_jail" + std::to_string(getpid());
   std::ofstream(path) << kFakeJail;
   ASSERT_EQ(chmod(path.c_str(), 0755), 0);
   Script script;
@@ -62,6 +63,8 @@ TEST(FreezeTest, AFreezeThatFailedIsTakenBack) {
   std::stringstream commands;
   commands << std::ifstream(path + ".log").rdbuf();
   EXPECT_EQ(commands.str().substr(0, 2), "FT");
+  unlink(path.c_str());
+  unlink((path + ".log").c_str());
 }
 
 }  // namespace
