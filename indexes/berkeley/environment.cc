@@ -8,8 +8,9 @@ namespace {
 constexpr uint32_t kMiB = 1u << 20;
 constexpr uint32_t kCacheBytes = 512 * kMiB;  // a limit: memory is taken page by page
 constexpr uint32_t kCacheMutexes = 1024;
-constexpr uint32_t kLogBytes = 32 * kMiB;     // must hold what all open transactions wrote
-constexpr uint32_t kLogFileBytes = 8 * kMiB;  // the log is recycled in pieces of this size
+constexpr uint32_t kLogBytes =
+    512 * kMiB;  // must hold all that was written since the oldest open one began
+constexpr uint32_t kLogFileBytes = 32 * kMiB;  // the log is recycled in pieces of this size
 constexpr uint32_t kLocks = 100000;  // locks, and locked objects: a long scan holds one per page
 constexpr uint32_t kLockers = 4000;  // transactions and open cursors
 constexpr uint32_t kTransactions = 2000;
