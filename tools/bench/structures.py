@@ -18,7 +18,7 @@ from statistics import median
 from tools.bench.figures import Row, parse_arguments, publish
 
 ROOT = Path(__file__).resolve().parents[2]
-REPETITIONS = 5
+REPETITIONS = 3
 LIBRARIES = {
     "btree, rw": ["structures/btree.so", "--config", "rw"],
     "btree, exclusive": ["structures/btree.so", "--config", "exclusive"],
