@@ -1,5 +1,6 @@
 """What the documentation says is there is there: links, files, environment variables, generated lists."""
 
+import json
 import re
 import subprocess
 from pathlib import Path
@@ -57,3 +58,12 @@ def test_kinds_have_guides() -> None:
         assert (
             ROOT / "docs" / "how-to" / f"{guides.get(folder.name, f'add-a-{folder.name}')}.md"
         ).exists()
+
+
+def test_readme_lists_the_benchmarks() -> None:
+    """The table of the front page is what the manifests say."""
+    page = (ROOT / "README.md").read_text()
+    for path in (ROOT / "benchmarks").glob("*/benchmark.json"):
+        manifest = json.loads(path.read_text())
+        row = f"| {manifest['name']} {manifest['version']} | {manifest['kind']} | {manifest['description']} |"
+        assert row in page
