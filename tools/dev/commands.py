@@ -16,7 +16,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("down", help="stop what `up` started")
     commands.add_parser("build", help="packages, Python environment and the release build")
     test = commands.add_parser("test", help="set up for tests and run every suite once")
-    test.add_argument("--fast", action="store_true", help="lint and unit tests only, under 90 s")
+    test.add_argument("--fast", action="store_true", help="lint and unit tests only")
     test.add_argument(
         "--only", metavar="SUITE", action="append", help="only this suite; repeatable"
     )
