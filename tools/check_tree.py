@@ -24,6 +24,7 @@ LIMIT_LINES = 30
 ROOMS = (
     "api",
     "base",
+    "checker",
     "benchmarks",
     "structures",
     "runtime",
@@ -42,11 +43,12 @@ ROOMS = (
 MAY_INCLUDE = {
     "api": set(),
     "base": set(),
-    "benchmarks": {"api", "base"},
+    "checker": {"api", "base"},
+    "benchmarks": {"checker", "api", "base"},
     "structures": {"api", "base"},
     "runtime": {"api", "base"},
     "indexes": {"api", "base"},
-    "harness": {"benchmarks", "api", "base", "jail"},
+    "harness": {"benchmarks", "checker", "api", "base", "jail"},
     "jail": set(),
     "tests": set(ROOMS),
 }

@@ -9,35 +9,17 @@
 #pragma once
 
 #include <cstdint>
-#include <cstring>
 #include <string_view>
 
+#include "base/hash.h"
 #include "keydrome/index.h"
 
 namespace keydrome {
 
-inline uint64_t digest_mix(uint64_t a, uint64_t b) {
-  __extension__ using Wide = unsigned __int128;
-  const Wide product = static_cast<Wide>(a ^ 0x8bb84b93962eacc9u) * (b ^ 0x2d358dccaa6c78a5u);
-  return static_cast<uint64_t>(product) ^ static_cast<uint64_t>(product >> 64);
-}
-
-inline uint64_t digest_bytes(std::string_view bytes) {
-  uint64_t hash = digest_mix(bytes.size(), 0x4b33a62ed433d4a3u);
-  while (!bytes.empty()) {
-    const std::size_t take = bytes.size() < 8 ? bytes.size() : 8;
-    uint64_t word = 0;
-    std::memcpy(&word, bytes.data(), take);
-    hash = digest_mix(hash, word);
-    bytes.remove_prefix(take);
-  }
-  return hash;
-}
-
 // What one call contributes. `key` and `payload` are empty unless the call read a record.
 inline uint64_t digest_item(uint32_t code, std::string_view key, std::string_view payload) {
   const uint32_t normal = code == ENTRY_DNE ? static_cast<uint32_t>(KEY_NOTFOUND) : code;
-  return digest_mix(digest_mix(digest_bytes(key), digest_bytes(payload)), normal + 1u);
+  return hash_mix(hash_mix(hash_bytes(key), hash_bytes(payload)), normal + 1u);
 }
 
 class Digest {
@@ -54,7 +36,7 @@ class Digest {
     open_ = true;
   }
   // Appends another digest's value as a group of its own.
-  void chain(uint64_t value) { chain_ = digest_mix(chain_, value); }
+  void chain(uint64_t value) { chain_ = hash_mix(chain_, value); }
   bool empty() const { return !open_ && chain_ == kStart; }
   // The value of everything so far; further results start a new group.
   uint64_t value() {
@@ -67,7 +49,7 @@ class Digest {
 
   void close_group() {
     if (!open_) return;
-    chain_ = digest_mix(chain_, sum_);
+    chain_ = hash_mix(chain_, sum_);
     sum_ = 0;
     open_ = false;
   }
