@@ -115,10 +115,11 @@ def test_waiting_ends_with_the_last_run_and_tells_each(
         services.record(make_report(claimed, verdict=verdict, reason=reason))
 
     monkeypatch.setattr(add_reference, "pause", work)
-    said = run("add_reference", "--wait")
+    said = run("add_reference", "--wait", "--board")
     assert "mine, unit unit paper: failed: key 7 is lost" in said
     assert "mine, sigmod2009 preliminary2 paper: passed" in said
     assert said.count("mine, ") == 4
+    assert said.rindex("mine, ") < said.index("Preliminary 1 (sigmod2009")
 
 
 def test_waiting_without_a_worker_says_what_to_do(references: Path) -> None:

@@ -27,9 +27,7 @@ def up() -> int:
     with timings.measure("services"):
         site = services.ensure()
     with timings.measure("reference runs"):
-        _manage("add_reference", "--scale", "smoke", "--sessions", "3", "--wait")
-    with timings.measure("board"):
-        _manage("show_board")
+        _manage("add_reference", "--scale", "smoke", "--sessions", "3", "--wait", "--board")
     print(timings.table())
     _say_where(site)
     return 0

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.contrib.auth import get_user_model
+from django.core.management import call_command
 from django.core.management.base import BaseCommand, CommandError
 from django.db.models import Q
 
@@ -50,6 +51,7 @@ class Command(BaseCommand):
     """Submit through the same service as the upload form, and only what is missing."""
 
     help = "Submit the built reference libraries and structures as the user keydrome."
+    requires_system_checks = ()  # they import every page, which takes longer than the command
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take which libraries, at which scale, with how many sessions."""
@@ -57,6 +59,7 @@ class Command(BaseCommand):
         parser.add_argument("--scale", default=settings.KEYDROME_SCALE)
         parser.add_argument("--sessions", type=int, default=settings.KEYDROME_SESSIONS)
         parser.add_argument("--wait", action="store_true", help="wait until all their runs ended")
+        parser.add_argument("--board", action="store_true", help="print the boards at the end")
 
     def handle(
         self,
@@ -65,6 +68,7 @@ class Command(BaseCommand):
         scale: str,
         sessions: int,
         wait: bool,
+        board: bool,
         **_options: object,
     ) -> None:
         """Submit and say what was queued."""
@@ -89,6 +93,8 @@ class Command(BaseCommand):
             self.stdout.write(f"{reference.title}: {state}")
         if wait:
             self._wait(owner)
+        if board:
+            call_command("show_board", stdout=self.stdout)
 
     def _wait(self, owner: User) -> None:
         """Say how each open run of the references ends; CommandError when no worker takes them."""

@@ -35,6 +35,7 @@ class Command(BaseCommand):
     """Print what the board pages show."""
 
     help = "Print leaderboards as text."
+    requires_system_checks = ()  # they import every page, which takes longer than the command
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the boards to print."""
