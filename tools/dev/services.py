@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 
 RECORD = RUN / "site.json"
 DEFAULT_PORT = 8000
+PORTS_END = 65_536
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0
 
@@ -107,9 +108,22 @@ def ensure() -> Site:
 def _start(code: str) -> Site:
     RUN.mkdir(parents=True, exist_ok=True)
     LOGS.mkdir(parents=True, exist_ok=True)
-    port = _free_port(int(os.environ.get("KEYDROME_PORT", DEFAULT_PORT)))
+    port = _free_port(wanted_port(os.environ.get("KEYDROME_PORT")))
     plan = RUN / "supervisor.json"
     plan.write_text(json.dumps({"logs": str(LOGS), "children": _children(port)}, indent=1))
+    with interrupts_deferred():
+        site = _start_recorded(plan, port, code)
+    deadline = time.monotonic() + START_TIMEOUT_S
+    while not _answers(site):
+        if time.monotonic() > deadline:
+            _stop()
+            raise StepError(f"the web server did not answer on {site.url}; see {LOGS / 'web.log'}")
+        time.sleep(0.1)
+    return site
+
+
+def _start_recorded(plan: Path, port: int, code: str) -> Site:
+    """Start the supervisor and write the record, without which nobody could stop it."""
     with (LOGS / "supervisor.log").open("ab") as out:
         process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("supervisor.py")), str(plan)],
@@ -124,17 +138,39 @@ def _start(code: str) -> Site:
     if ticks is None:
         raise StepError(f"the supervisor ended at once; see {LOGS / 'supervisor.log'}")
     site = Site(process.pid, ticks, port, code)
-    # Whole or not at all: without a readable record nobody could stop the site.
-    draft = RECORD.with_suffix(".draft")
+    draft = RECORD.with_suffix(".draft")  # whole or not at all
     draft.write_text(json.dumps(asdict(site)))
     draft.replace(RECORD)
-    deadline = time.monotonic() + START_TIMEOUT_S
-    while not _answers(site):
-        if time.monotonic() > deadline:
-            _stop()
-            raise StepError(f"the web server did not answer on {site.url}; see {LOGS / 'web.log'}")
-        time.sleep(0.1)
     return site
+
+
+@contextmanager
+def interrupts_deferred() -> Iterator[None]:
+    """Let a Ctrl-C wait until the block is through, then raise it. Main thread only."""
+    asked = False
+
+    def remember(_signal: int, _frame: object) -> None:
+        nonlocal asked
+        asked = True
+
+    before = signal.signal(signal.SIGINT, remember)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, before)
+    if asked:
+        raise KeyboardInterrupt
+
+
+def wanted_port(text: str | None) -> int:
+    """Return the port that KEYDROME_PORT asks for; StepError when it is no port."""
+    if text is None:
+        return DEFAULT_PORT
+    if not (text.isascii() and text.isdigit() and 0 < int(text) < PORTS_END):
+        raise StepError(
+            f"KEYDROME_PORT is {text!r}; set it to a number from 1 to {PORTS_END - 1}, or unset it"
+        )
+    return int(text)
 
 
 def environment() -> dict[str, str]:
@@ -164,7 +200,7 @@ def _children(port: int) -> dict[str, list[str]]:
 
 
 def _free_port(first: int) -> int:
-    for port in range(first, first + 100):
+    for port in range(first, min(first + 100, PORTS_END)):
         with socket.socket() as probe:
             probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
             try:

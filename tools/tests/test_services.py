@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 from dev import services, supervisor
+from dev.steps import StepError
 
 
 @pytest.fixture(autouse=True)
@@ -94,3 +95,27 @@ def test_a_long_log_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         child.process.wait()
     assert log.read_text() == ""
     assert (tmp_path / "web.old.log").read_text() == "long"
+
+
+@pytest.mark.parametrize("text", ["abc", "0", "65536", "-1", "", "8_000", "٣"])
+def test_port_that_is_none_is_refused_with_the_cure(text: str) -> None:
+    with pytest.raises(StepError, match=r"KEYDROME_PORT is .*set it to a number from 1 to 65535"):
+        services.wanted_port(text)
+
+
+def test_port_is_taken_as_asked() -> None:
+    assert services.wanted_port("65535") == 65_535
+    assert services.wanted_port(None) == services.DEFAULT_PORT
+
+
+def test_interrupt_waits_until_the_block_is_through() -> None:
+    steps = []
+
+    def work() -> None:
+        with services.interrupts_deferred():
+            signal.raise_signal(signal.SIGINT)
+            steps.append("through")
+
+    with pytest.raises(KeyboardInterrupt):
+        work()
+    assert steps == ["through"]
