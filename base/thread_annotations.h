@@ -2,7 +2,9 @@
 // members are only touched under their mutex. Under g++ the annotations are empty.
 #pragma once
 
+#include <chrono>
 #include <condition_variable>
+#include <cstdint>
 #include <mutex>
 
 #if defined(__clang__)
@@ -53,6 +55,12 @@ class Condition {
   void wait(Mutex& mutex) KEYDROME_REQUIRES(mutex) {
     std::unique_lock<std::mutex> borrowed(mutex.mutex_, std::adopt_lock);
     condition_.wait(borrowed);
+    borrowed.release();
+  }
+  // The same, for about `us` microseconds at most.
+  void wait_for_us(Mutex& mutex, uint64_t us) KEYDROME_REQUIRES(mutex) {
+    std::unique_lock<std::mutex> borrowed(mutex.mutex_, std::adopt_lock);
+    condition_.wait_for(borrowed, std::chrono::microseconds(us));
     borrowed.release();
   }
   void notify_one() { condition_.notify_one(); }

@@ -47,7 +47,7 @@ void judge_ends(const PhaseScript& phase, std::size_t thread, const ThreadResult
                 Findings& findings) {
   const std::vector<Op>& ops = phase.threads[thread];
   bool fits = true;
-  bool skipping = false;  // inside a transaction that failed
+  bool skipping = false;  // inside a transaction that was given up
   walk_program(ops, [&](const Step& step) {
     const Op& op = ops[step.op];
     const bool closes = op.code == OpCode::kCommit || op.code == OpCode::kAbort;
@@ -56,7 +56,9 @@ void judge_ends(const PhaseScript& phase, std::size_t thread, const ThreadResult
       fits =
           fits && (end == TransactionEnd::kCommitted || end == TransactionEnd::kFailed || skipping);
     } else if (op.code == OpCode::kBegin) {
-      skipping = result.ends[step.transaction] == TransactionEnd::kFailed;
+      const TransactionEnd end = result.ends[step.transaction];
+      skipping = end == TransactionEnd::kFailed ||
+                 (end == TransactionEnd::kDeadlocked && (op.flags & kOneAttempt) != 0);
     } else if (closes) {
       const TransactionEnd wanted =
           op.code == OpCode::kCommit ? TransactionEnd::kCommitted : TransactionEnd::kAborted;
@@ -75,7 +77,7 @@ void judge_ends(const PhaseScript& phase, std::size_t thread, const ThreadResult
 }  // namespace
 
 std::string op_text(const Op& op) {
-  static constexpr std::array<const char*, 17> kNames = {"create",
+  static constexpr std::array<const char*, 20> kNames = {"create",
                                                          "openIndex",
                                                          "closeIndex",
                                                          "beginTransaction",
@@ -91,7 +93,10 @@ std::string op_text(const Op& op) {
                                                          "repeat",
                                                          "signal",
                                                          "wait",
-                                                         "yield"};
+                                                         "yield",
+                                                         "deleteRecord",
+                                                         "step",
+                                                         "step"};
   const auto number = static_cast<std::size_t>(op.code);
   return number < kNames.size() ? kNames[number] : "an unknown call";
 }

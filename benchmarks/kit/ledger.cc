@@ -41,7 +41,7 @@ bool deletes(const Change& change, const Change& insert) {
 }  // namespace
 
 Ledger::Ledger(const Script& script, const KeyRanks& ranks, const Outcome& outcome)
-    : script_(&script), ranks_(&ranks) {
+    : script_(&script), ranks_(&ranks), deletes_unknown_(script.indexes.size()) {
   for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
     const auto threads = static_cast<uint32_t>(script.phases[phase].threads.size());
     for (uint32_t thread = 0; thread < threads; ++thread) add_thread(outcome, phase, thread);
@@ -59,6 +59,7 @@ void Ledger::add_thread(const Outcome& outcome, uint32_t phase, uint32_t thread)
   walk_program(ops, [&](const Step& step) {
     const Op& op = ops[step.op];
     if (op.code == OpCode::kOpen) slots[op.slot] = op.argument;
+    if (op.code == OpCode::kDeleteRead) deletes_unknown_[slots[op.slot]] = true;
     if (op.code < OpCode::kInsert || op.code > OpCode::kDeletePair) return;
     const uint32_t index = slots[op.slot];
     Change change{.index = index,
@@ -86,7 +87,7 @@ std::span<const Change> Ledger::changes(uint32_t index, uint64_t from, uint64_t 
 }
 
 bool Ledger::must_see(const Change& insert, const Moment& reader) const {
-  if (!before(insert.moment, reader)) return false;
+  if (deletes_unknown_[insert.index] || !before(insert.moment, reader)) return false;
   if (insert.effect != Effect::kYes && !same_transaction(insert.moment, reader)) return false;
   for (const Change& change : changes(insert.index, insert.rank)) {
     if (!deletes(change, insert)) continue;

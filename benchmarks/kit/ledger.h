@@ -4,7 +4,8 @@
 // are certain from the programs and from how each transaction ended: a record cannot be read before
 // its transaction began or when it was aborted, and it must be read when it was committed before
 // and nobody deleted its key since. "Before" means: in an earlier phase, or earlier in the same
-// thread's program.
+// thread's program. What a kDeleteRead deletes nobody knows beforehand, so of an index with such
+// ops no record must be seen: those are judged from recordings.
 //
 // Borrows script and outcome; immutable after construction.
 #pragma once
@@ -71,7 +72,8 @@ class Ledger {
 
   const Script* script_;
   const KeyRanks* ranks_;
-  std::vector<Change> changes_;  // by index, rank, phase, thread, op
+  std::vector<Change> changes_;        // by index, rank, phase, thread, op
+  std::vector<bool> deletes_unknown_;  // by index: has kDeleteRead ops
   uint32_t tags_ = 0;
 };
 

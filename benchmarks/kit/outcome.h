@@ -12,7 +12,7 @@
 
 namespace keydrome {
 
-inline constexpr uint32_t kOutcomeVersion = 1;
+inline constexpr uint32_t kOutcomeVersion = 2;
 
 // Log-linear histogram: 32 linear steps per power of two, so a value is known to 1/32 (3.1 %);
 // values in ns.
@@ -27,7 +27,13 @@ inline constexpr uint32_t kWindows = 256;
 inline constexpr uint32_t kWindowShiftMin = 14;
 
 // How one transaction (in program order) ended; one byte each in the outcome array.
-enum class TransactionEnd : uint8_t { kNotRun = 0, kCommitted, kAborted, kFailed };
+enum class TransactionEnd : uint8_t {
+  kNotRun = 0,
+  kCommitted,
+  kAborted,
+  kFailed,
+  kDeadlocked,  // kOneAttempt and answered DEADLOCK: aborted
+};
 
 // Violations that are not an answer of the library; beyond every ErrCode.
 inline constexpr uint32_t kCodeNoProgress = 1000;  // DEADLOCK on every one of kAttemptsMax attempts
@@ -49,6 +55,7 @@ struct alignas(64) ThreadOutcome {
   uint64_t committed[kTransactionClasses];
   uint64_t aborted;  // voluntary aborts that succeeded
   uint64_t failed;
+  uint64_t deadlocked;        // transactions that ended as kDeadlocked
   uint64_t deadlocks;         // DEADLOCK answers
   uint64_t calls;             // API calls made, retries included
   uint64_t gets, get_hits;    // of stream transactions, for the hit ratio

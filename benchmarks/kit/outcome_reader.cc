@@ -26,7 +26,7 @@ Result<std::vector<TransactionEnd>> read_ends(const std::byte* from, std::size_t
                                               const ThreadOutcome& counters) {
   std::vector<TransactionEnd> ends(counters.transactions);
   if (!ends.empty()) std::memcpy(ends.data(), from, ends.size());
-  std::array<uint64_t, 4> count{};
+  std::array<uint64_t, 5> count{};
   for (const TransactionEnd end : ends) {
     const auto number = static_cast<std::size_t>(end);
     if (number >= count.size()) return misfit(thread, "a transaction end that does not exist");
@@ -36,7 +36,8 @@ Result<std::vector<TransactionEnd>> read_ends(const std::byte* from, std::size_t
       std::accumulate(std::begin(counters.committed), std::end(counters.committed), uint64_t{0});
   if (count[static_cast<std::size_t>(TransactionEnd::kCommitted)] != committed ||
       count[static_cast<std::size_t>(TransactionEnd::kAborted)] != counters.aborted ||
-      count[static_cast<std::size_t>(TransactionEnd::kFailed)] != counters.failed) {
+      count[static_cast<std::size_t>(TransactionEnd::kFailed)] != counters.failed ||
+      count[static_cast<std::size_t>(TransactionEnd::kDeadlocked)] != counters.deadlocked) {
     return misfit(thread, "counters that do not match its transactions");
   }
   return ends;

@@ -44,6 +44,11 @@ enum class OpCode : uint8_t {
   kWait,        // waits until event `argument` >= `payload`
   kYield,  // lets others run until event `argument` >= `payload`, for at most `key` microseconds;
            // 0: once
+  kDeleteRead,  // deleteRecord of the pair that the transaction's last successful kKeep read of
+                // this slot returned; no call when there was none, and no evidence
+  kStep,  // waits for the baton to reach step `argument` (baton.h); passes a step over that holds
+          // it for more than `payload` microseconds
+  kStepDone,  // passes the baton on if it still stands at step `argument`
 };
 
 // Flags of an Op.
@@ -58,6 +63,10 @@ inline constexpr uint8_t kUnitStart =
     1u << 4;  // a round may begin here: no handle or transaction is open
 inline constexpr uint8_t kAnyCode =
     1u << 5;  // every documented code is legal here (scripts judge the evidence)
+inline constexpr uint8_t kOneAttempt =
+    1u << 6;  // kBegin: a transaction that is answered DEADLOCK is aborted and not run again
+inline constexpr uint8_t kKeep =
+    1u << 7;  // kGet, kNext, kNextToEnd: a kDeleteRead may ask for what this returns
 
 // What a transaction is for; in Op::kind of its kBegin. Auto-commit calls and calls outside
 // transactions carry it too.

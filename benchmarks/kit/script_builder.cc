@@ -61,9 +61,13 @@ void ThreadBuilder::close(uint8_t slot, uint8_t flags) {
   state_->slots[slot] = 0;
 }
 
-void ThreadBuilder::begin(Kind kind, uint32_t class_number) {
+void ThreadBuilder::begin(Kind kind, uint32_t class_number, uint8_t flags) {
   KEYDROME_CHECK(!in_transaction() && class_number < kTransactionClasses);
+  // Stripes and canaries have results that are known only if they end as programmed.
+  KEYDROME_CHECK(flags == 0 ||
+                 (flags == kOneAttempt && kind != Kind::kStripe && kind != Kind::kCanary));
   append({.code = OpCode::kBegin,
+          .flags = flags,
           .kind = static_cast<uint8_t>(static_cast<uint8_t>(kind) & 15u),
           .class_ = static_cast<uint8_t>(class_number & 15u)});
   state_->begin_at = ops_->size() - 1;
@@ -117,6 +121,17 @@ void ThreadBuilder::delete_pair(uint8_t slot, uint32_t key, Payload payload, uin
                .argument = payload.tag});
 }
 
+void ThreadBuilder::delete_read(uint8_t slot, uint8_t flags) {
+  KEYDROME_CHECK(in_transaction() && (flags & ~kAnyCode) == 0);
+  append_data({.code = OpCode::kDeleteRead, .flags = flags, .slot = slot});
+  for (uint64_t at = state_->begin_at; at < ops_->size(); ++at) {
+    Op& op = (*ops_)[at];
+    const bool reads =
+        op.code == OpCode::kGet || op.code == OpCode::kNext || op.code == OpCode::kNextToEnd;
+    if (reads && op.slot == slot && (op.flags & kAutoCommit) == 0) op.flags |= kKeep;
+  }
+}
+
 void ThreadBuilder::mark() { append({.code = OpCode::kMark}); }
 
 void ThreadBuilder::repeat(uint64_t first, uint32_t times) {
@@ -126,7 +141,7 @@ void ThreadBuilder::repeat(uint64_t first, uint32_t times) {
     // Writes would make the judge's bookkeeping depend on the round, and a round may not begin
     // inside a body.
     const bool writes = op.code == OpCode::kInsert || op.code == OpCode::kDeleteKey ||
-                        op.code == OpCode::kDeletePair;
+                        op.code == OpCode::kDeletePair || op.code == OpCode::kDeleteRead;
     KEYDROME_CHECK(!writes && op.code != OpCode::kRepeat);
     KEYDROME_CHECK(at == first || (op.flags & kUnitStart) == 0);
   }
@@ -149,6 +164,14 @@ void ThreadBuilder::wait(uint32_t event, uint32_t count) {
 void ThreadBuilder::yield(uint32_t event, uint32_t count, uint32_t us_max) {
   KEYDROME_CHECK(event < kEvents);
   append({.code = OpCode::kYield, .key = us_max, .payload = count, .argument = event});
+}
+
+void ThreadBuilder::step(uint32_t number, uint32_t us_max) {
+  append({.code = OpCode::kStep, .payload = us_max, .argument = number});
+}
+
+void ThreadBuilder::step_done(uint32_t number) {
+  append({.code = OpCode::kStepDone, .argument = number});
 }
 
 uint64_t ThreadBuilder::size() const { return ops_->size(); }

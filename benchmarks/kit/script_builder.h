@@ -50,7 +50,8 @@ class ThreadBuilder {
   // stays free.
   void open_missing(uint8_t slot, uint32_t index);
   void close(uint8_t slot, uint8_t flags = 0);
-  void begin(Kind kind, uint32_t class_number);
+  // `flags`: kOneAttempt or nothing.
+  void begin(Kind kind, uint32_t class_number, uint8_t flags = 0);
   void commit();
   void abort();
   void get(uint8_t slot, uint32_t key, uint8_t flags = 0);
@@ -59,6 +60,9 @@ class ThreadBuilder {
   void insert(uint8_t slot, uint32_t key, Payload payload, uint8_t flags = 0);
   void delete_key(uint8_t slot, uint32_t key, uint8_t flags = 0);
   void delete_pair(uint8_t slot, uint32_t key, Payload payload, uint8_t flags = 0);
+  // Deletes what the open transaction's last successful read of the slot returned, whatever that
+  // is. The default judge then knows of no record of that index that it must be there.
+  void delete_read(uint8_t slot, uint8_t flags = 0);
   void mark();
   // Runs the ops since `first` (an earlier size()) `times` more times.
   void repeat(uint64_t first, uint32_t times);
@@ -67,6 +71,11 @@ class ThreadBuilder {
   // Lets others run until the event was signalled `count` times, but not longer than `us_max`:
   // never waits for a thread that may be blocked by the open transaction.
   void yield(uint32_t event, uint32_t count, uint32_t us_max);
+
+  // Waits for its turn in the phase's baton; a step before it that takes longer than `us_max` is
+  // passed over.
+  void step(uint32_t number, uint32_t us_max);
+  void step_done(uint32_t number);
 
   // Ordinal of the next op.
   uint64_t size() const;

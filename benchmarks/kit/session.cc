@@ -57,7 +57,7 @@ constexpr bool is_data_call(OpCode code) {
          code == OpCode::kDeletePair;
 }
 
-constexpr uint8_t kObserved = kEvidence | kEvidenceAll | kDigest;
+constexpr uint8_t kObserved = kEvidence | kEvidenceAll | kDigest | kKeep;
 
 }  // namespace
 
@@ -66,6 +66,7 @@ Session::Session(const SessionInputs& inputs)
       pools_(inputs.pools),
       names_(inputs.names),
       events_(inputs.events),
+      baton_(inputs.baton),
       recorder_(*inputs.outcome, *inputs.clock, inputs.go_ticks),
       outcome_(inputs.outcome),
       ends_(inputs.ends),
@@ -98,7 +99,9 @@ std::size_t Session::step(std::span<const Op> ops, std::size_t at) {
       mark(at);
       return at + 1;
     case OpCode::kSignal:
-      events_->signal(op.argument);
+    case OpCode::kStep:
+    case OpCode::kStepDone:
+      synchronise(op);
       return at + 1;
     case OpCode::kWait:
       events_->wait(op.argument, op.payload);
@@ -173,6 +176,7 @@ std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
   kind_ = op.kind;
   class_ = op.class_;
   place_.valid = false;
+  forget_kept();
   while (true) {
     transaction_ = nullptr;
     const uint32_t code = static_cast<uint32_t>(api_->beginTransaction(&transaction_));
@@ -187,6 +191,7 @@ std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
     }
     ++outcome_->deadlocks;
     if (transaction_ != nullptr) abort_attempt();
+    if ((op.flags & kOneAttempt) != 0) return give_up(ops, TransactionEnd::kDeadlocked);
     if (out_of_patience(++attempts_, start_ticks_)) {
       violation(at, kCodeNoProgress);
       return fail_transaction(ops);
@@ -265,6 +270,7 @@ Session::Flow Session::call(const Op& op, std::size_t at, TxnState* transaction)
   if (op.code == OpCode::kNext || op.code == OpCode::kNextToEnd)
     return call_next(op, at, transaction);
   if (op.code == OpCode::kClose) return call_close(op, at);
+  if (op.code == OpCode::kDeleteRead) return call_delete_read(op, at, transaction);
   Tally tally;
   const Flow flow = op.code == OpCode::kGet      ? call_get(op, at, transaction, tally)
                     : op.code == OpCode::kInsert ? call_insert(op, at, transaction, tally)
@@ -406,6 +412,7 @@ void Session::observe_read(const Op& op, std::size_t at, uint32_t code, uint32_t
                                   : key_bytes(record(type).key, type);
     payload = payload_bytes(record(type));
   }
+  if ((op.flags & kKeep) != 0 && code == SUCCESS) keep(op);
   if ((op.flags & kDigest) != 0) {
     const uint64_t item = digest_item(code, key, payload);
     op.code == OpCode::kGet ? segment_.start_group(item) : segment_.add(item);

@@ -8,7 +8,8 @@
 // DEADLOCK inside a transaction: abort, back to its kBegin (digest and evidence too), again; at
 // most kAttemptsMax attempts. DEADLOCK from an auto-commit call: the same call again. An answer
 // that the contract does not allow: the transaction is aborted and counted as failed, the first
-// such answer is kept, and the program goes on behind it.
+// such answer is kept, and the program goes on behind it. A transaction with kOneAttempt is given
+// up after its first DEADLOCK, which is no fault.
 //
 // Hot path: no allocation, no lock, one indirect call per API call. A Session belongs to one
 // thread.
@@ -21,6 +22,7 @@
 #include <string_view>
 
 #include "base/clock.h"
+#include "benchmarks/kit/baton.h"
 #include "benchmarks/kit/digest.h"
 #include "benchmarks/kit/events.h"
 #include "benchmarks/kit/index_api.h"
@@ -44,6 +46,7 @@ struct SessionInputs {
   const PoolsView* pools = nullptr;
   IndexNames* names = nullptr;
   Events* events = nullptr;  // shared by the threads of the phase
+  Baton* baton = nullptr;    // likewise; may be missing when no program has steps
   const TickClock* clock = nullptr;
   uint64_t go_ticks = 0;             // clock->ticks() at GO, the same for all threads
   ThreadOutcome* outcome = nullptr;  // zeroed; the session's own
@@ -89,6 +92,12 @@ class Session {
     uint32_t key = 0;
   };
 
+  // What the transaction's last kKeep read of a slot returned.
+  struct Kept {
+    bool valid = false;
+    Record record{};
+  };
+
   // Calls and reads of a run of ops, kept in registers and added to the outcome at its end.
   struct Tally {
     uint64_t calls = 0, gets = 0, get_hits = 0;
@@ -109,6 +118,7 @@ class Session {
   Flow scan(const Op& op, std::size_t at, TxnState* transaction);
   Flow call_insert(const Op& op, std::size_t at, TxnState* transaction, Tally& tally);
   Flow call_delete(const Op& op, std::size_t at, TxnState* transaction, Tally& tally);
+  Flow call_delete_read(const Op& op, std::size_t at, TxnState* transaction);
   Flow call_create(const Op& op, std::size_t at);
   Flow call_open(const Op& op, std::size_t at);
   Flow call_close(const Op& op, std::size_t at);
@@ -120,11 +130,17 @@ class Session {
   bool out_of_patience(uint32_t attempts, uint64_t start_ticks);
   void observe(const Op& op, std::size_t at, uint32_t code);
   void observe_read(const Op& op, std::size_t at, uint32_t code, uint32_t call_number);
+  void keep(const Op& op);
+  void forget_kept() {
+    for (Kept& kept : kept_) kept.valid = false;
+  }
   void mark(std::size_t at);
   void chain_segment();
 
   std::size_t retry(std::span<const Op> ops, std::size_t at);
   std::size_t fail_transaction(std::span<const Op> ops);
+  std::size_t give_up(std::span<const Op> ops, TransactionEnd how);
+  bool synchronise(const Op& op);
   void abort_attempt();
   void yield(const Op& op);
   void save(std::size_t at);
@@ -144,6 +160,7 @@ class Session {
   const PoolsView* pools_;
   IndexNames* names_;
   Events* events_;
+  Baton* baton_;
   Recorder recorder_;
   ThreadOutcome* outcome_;
   std::span<TransactionEnd> ends_;
@@ -161,6 +178,7 @@ class Session {
   Digest total_, segment_;
   Place place_;
   Saved saved_;
+  std::array<Kept, kSlots> kept_{};
   Zeroed<Record> string_record_, integer_record_;
   Zeroed<Key> string_key_, integer_key_;
   alignas(64) std::array<char, 128> payload_{};

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <cstring>
 
+#include "benchmarks/kit/record_buffers.h"
 #include "benchmarks/kit/session.h"
 
 namespace keydrome {
@@ -28,6 +30,7 @@ constexpr uint32_t allowed_codes(OpCode op) {
     case OpCode::kInsert:
       return bit(ENTRY_EXISTS);
     case OpCode::kDeletePair:
+    case OpCode::kDeleteRead:  // the transaction may have deleted the record itself
       return bit(ENTRY_DNE) | bit(KEY_NOTFOUND);
     default:
       return 0;
@@ -81,6 +84,48 @@ void Session::yield(const Op& op) {
            now_ns() - start_ns < uint64_t{op.key} * 1000);
 }
 
+// The ops that order threads and never fail. False: it is none of them.
+bool Session::synchronise(const Op& op) {
+  switch (op.code) {
+    case OpCode::kSignal:
+      events_->signal(op.argument);
+      return true;
+    case OpCode::kStep:
+      baton_->await(op.argument, op.payload);
+      return true;
+    case OpCode::kStepDone:
+      baton_->done(op.argument);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Session::keep(const Op& op) {
+  const KeyType type = slots_[op.slot].type;
+  Kept& kept = kept_[op.slot];
+  kept.valid = true;
+  kept.record = record(type);
+  // A get need not write the key, and an integer's record is not cleared as a whole.
+  kept.record.key.type = type;
+  if (op.code != OpCode::kGet) return;
+  const std::string_view key = pool_key_bytes(*pools_, type, op.key);
+  std::memset(&kept.record.key.keyval, 0, sizeof kept.record.key.keyval);
+  std::memcpy(&kept.record.key.keyval, key.data(), key.size());
+}
+
+Session::Flow Session::call_delete_read(const Op& op, std::size_t at, TxnState* transaction) {
+  if (!kept_[op.slot].valid) return Flow::kNext;
+  // The library gets a copy: it may write into what it is passed.
+  const KeyType type = slots_[op.slot].type;
+  record(type) = kept_[op.slot].record;
+  const uint32_t code =
+      static_cast<uint32_t>(api_->deleteRecord(slots_[op.slot].handle, transaction, &record(type)));
+  ++outcome_->calls;
+  place_.valid = false;
+  return judge_code(op, at, code);
+}
+
 // Calls outside transactions: create, openIndex, closeIndex. Their evidence is written whatever
 // they answer.
 std::size_t Session::outside(const Op& op, std::size_t at) {
@@ -120,6 +165,7 @@ Session::Flow Session::call_open(const Op& op, std::size_t at) {
       static_cast<uint32_t>(api_->openIndex(names_->name(op.argument), &slot.handle));
   ++outcome_->calls;
   place_.valid = false;
+  kept_[op.slot].valid = false;
   slot.open = code == SUCCESS;
   if (code == DEADLOCK) return judge_code(op, at, code);
   observe(op, at, code);
@@ -202,6 +248,7 @@ void Session::abort_attempt() {
 
 std::size_t Session::retry(std::span<const Op> ops, std::size_t at) {
   abort_attempt();
+  if ((ops[saved_.at].flags & kOneAttempt) != 0) return give_up(ops, TransactionEnd::kDeadlocked);
   if (out_of_patience(++attempts_, start_ticks_)) {
     violation(at, kCodeNoProgress);
     return fail_transaction(ops);
@@ -211,18 +258,23 @@ std::size_t Session::retry(std::span<const Op> ops, std::size_t at) {
   return saved_.at;
 }
 
-// Gives the transaction up and goes on behind it. Signals in it are still given, because others may
-// wait for them, and handles are opened and closed as programmed.
 std::size_t Session::fail_transaction(std::span<const Op> ops) {
   if (open_) abort_attempt();
+  return give_up(ops, TransactionEnd::kFailed);
+}
+
+// Goes on behind the transaction, which the library has ended. Signals in it are still given and
+// its steps taken in their turn, because others may wait for them, and handles are opened and
+// closed as programmed.
+std::size_t Session::give_up(std::span<const Op> ops, TransactionEnd how) {
   restore();
-  ends_[next_transaction_++] = TransactionEnd::kFailed;
-  ++outcome_->failed;
+  ends_[next_transaction_++] = how;
+  ++(how == TransactionEnd::kFailed ? outcome_->failed : outcome_->deadlocked);
   attempts_ = 0;
   const std::size_t end = std::min(ops.size(), saved_.at + 1 + ops[saved_.at].argument);
   for (std::size_t at = saved_.at + 1; at < end; ++at) {
     const Op& op = ops[at];
-    if (op.code == OpCode::kSignal) events_->signal(op.argument);
+    if (synchronise(op)) continue;
     if (op.code == OpCode::kOpen || op.code == OpCode::kClose) outside(op, at);
     if ((op.flags & kAutoCommit) != 0) ends_[next_transaction_++] = TransactionEnd::kNotRun;
   }

@@ -38,7 +38,10 @@ std::optional<uint64_t> records_before(const Script& script, const Outcome& outc
       const ThreadResult& result = outcome.phases[p].threads[t];
       walk_program(ops, [&](const Step& step) {
         const OpCode code = ops[step.op].code;
-        if (code == OpCode::kDeleteKey || code == OpCode::kDeletePair) known = false;
+        if (code == OpCode::kDeleteKey || code == OpCode::kDeletePair ||
+            code == OpCode::kDeleteRead) {
+          known = false;
+        }
         if (code == OpCode::kInsert && result.ends[step.transaction] == TransactionEnd::kCommitted)
           ++records;
       });

@@ -75,6 +75,7 @@ SessionInputs Phase::session_inputs(uint32_t thread) {
           .pools = inputs_.pools,
           .names = inputs_.names,
           .events = &events_,
+          .baton = &baton_,
           .clock = inputs_.clock,
           .go_ticks = inputs_.go_ticks,
           .outcome = outcomes + thread,

@@ -10,6 +10,7 @@
 
 #include "base/clock.h"
 #include "base/thread_annotations.h"
+#include "benchmarks/kit/baton.h"
 #include "benchmarks/kit/events.h"
 #include "benchmarks/kit/index_api.h"
 #include "benchmarks/kit/index_names.h"
@@ -61,6 +62,7 @@ class Phase {
   Address address_;
   Mapping outcome_;
   Events events_;
+  Baton baton_;
 
   Mutex mutex_;
   Condition arrived_;

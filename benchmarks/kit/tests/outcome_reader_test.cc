@@ -61,6 +61,8 @@ TEST(OutcomeReader, RefusesWhatDoesNotFit) {
       [](ThreadOutcome& o, std::byte*, std::byte*) { o.window_shift = 0; },
       [](ThreadOutcome& o, std::byte*, std::byte*) { o.committed[0] = 3; },
       [](ThreadOutcome& o, std::byte*, std::byte*) { o.failed = 1; },
+      [](ThreadOutcome& o, std::byte*, std::byte*) { o.deadlocked = 1; },
+      [](ThreadOutcome&, std::byte* ends, std::byte*) { ends[1] = std::byte{4}; },
       [](ThreadOutcome&, std::byte* ends, std::byte*) { ends[1] = std::byte{9}; },
       [](ThreadOutcome&, std::byte* ends, std::byte*) { ends[1] = std::byte{0}; },
   };

@@ -47,6 +47,7 @@ PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const Poo
   for (uint32_t r = 0; r < plan.rounds(); ++r) rounds.push_back(round_image(phase, plan, r));
   const TickClock clock(100'000);
   Events events;
+  Baton baton;
   const uint64_t go = clock.ticks();
   {
     std::vector<std::jthread> threads;
@@ -61,6 +62,7 @@ PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const Poo
                          .pools = &pools,
                          .names = &names,
                          .events = &events,
+                         .baton = &baton,
                          .clock = &clock,
                          .go_ticks = go,
                          .outcome = &outcomes[t],
