@@ -1,0 +1,117 @@
+#include "checker/numbering.h"
+
+#include <algorithm>
+#include <numeric>
+
+#include "checker/calls.h"
+#include "checker/flat_table.h"
+
+namespace keydrome {
+namespace {
+
+// How many events ahead the tables' slots are fetched: about a memory latency's worth of work.
+constexpr std::size_t kAhead = 12;
+
+int64_t key_of(const History& history, const Event& event) {
+  if (history.indexes[event.index].type == SHORT) return static_cast<int32_t>(event.key);
+  return static_cast<int64_t>(event.key);
+}
+
+bool names_key(const Event& event) {
+  const EventCall call = call_of(event);
+  return is_data_call(call) && (call != EventCall::kNext || succeeded(event));
+}
+
+bool names_record(const Event& event) {
+  switch (call_of(event)) {
+    case EventCall::kGet:
+    case EventCall::kNext:
+      return succeeded(event);
+    case EventCall::kInsert:
+    case EventCall::kDeletePair:
+      return true;
+    default:
+      return false;
+  }
+}
+
+std::size_t count_inserts(const History& history) {
+  std::size_t inserts = 0;
+  for (const auto& events : history.threads) {
+    for (const Event& event : events) inserts += call_of(event) == EventCall::kInsert ? 1 : 0;
+  }
+  return inserts;
+}
+
+// Numbers in the order of first sight; the constructor renumbers the cells.
+class Binder {
+ public:
+  Binder(const History& history, Numbering& out)
+      : history_(history), out_(out), cells_(1024), elements_(count_inserts(history)) {}
+
+  void bind_thread(std::size_t thread) {
+    const std::vector<Event>& events = history_.threads[thread];
+    std::vector<Bound>& bounds = out_.bounds[thread];
+    bounds.resize(events.size());
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      if (i + kAhead < events.size()) {
+        elements_.prefetch(events[i + kAhead].payload);
+        cells_.prefetch(static_cast<uint64_t>(key_of(history_, events[i + kAhead])));
+      }
+      bounds[i] = bind(events[i]);
+    }
+  }
+
+ private:
+  Bound bind(const Event& event) {
+    Bound bound;
+    if (!names_key(event)) return bound;
+    const int64_t key = key_of(history_, event);
+    bound.cell = cells_.number_of(static_cast<uint64_t>(key), event.index);
+    if (bound.cell == out_.cells.size()) out_.cells.push_back({key, event.index});
+    if (!names_record(event)) return bound;
+    bound.element = elements_.number_of(event.payload, bound.cell);
+    if (bound.element == out_.element_cells.size()) out_.element_cells.push_back(bound.cell);
+    return bound;
+  }
+
+  const History& history_;
+  Numbering& out_;
+  FlatTable cells_;
+  FlatTable elements_;
+};
+
+}  // namespace
+
+Numbering::Numbering(const History& history) : bounds(history.threads.size()) {
+  {
+    Binder binder(history, *this);
+    for (std::size_t thread = 0; thread < history.threads.size(); ++thread) {
+      binder.bind_thread(thread);
+    }
+  }
+  std::vector<uint32_t> sorted(cells.size());
+  std::iota(sorted.begin(), sorted.end(), 0);
+  std::sort(sorted.begin(), sorted.end(), [this](uint32_t a, uint32_t b) {
+    return cells[a].index != cells[b].index ? cells[a].index < cells[b].index
+                                            : cells[a].key < cells[b].key;
+  });
+  std::vector<uint32_t> ranks(cells.size());
+  std::vector<Cell> in_order(cells.size());
+  for (uint32_t rank = 0; rank < sorted.size(); ++rank) {
+    ranks[sorted[rank]] = rank;
+    in_order[rank] = cells[sorted[rank]];
+  }
+  cells.swap(in_order);
+  for (uint32_t& cell : element_cells) cell = ranks[cell];
+  for (auto& thread : bounds) {
+    for (Bound& bound : thread) {
+      if (bound.cell != kNoNumber) bound.cell = ranks[bound.cell];
+    }
+  }
+  first_cells.assign(history.indexes.size() + 1, 0);
+  for (const Cell& cell : cells) ++first_cells[cell.index + 1];
+  std::partial_sum(first_cells.begin(), first_cells.end(), first_cells.begin());
+}
+
+}  // namespace keydrome

@@ -1,0 +1,114 @@
+#include "checker/tests/script.h"
+
+#include <map>
+#include <sstream>
+
+#include "base/check.h"
+#include "base/hash.h"
+
+namespace keydrome {
+namespace {
+
+const std::map<std::string, uint8_t> kCodes = {
+    {"NF", KEY_NOTFOUND}, {"END", DB_END},  {"EXISTS", ENTRY_EXISTS}, {"DNE", ENTRY_DNE},
+    {"DL", DEADLOCK},     {"TXN", TXN_DNE}, {"FAIL", FAILURE},        {"OPEN", TXN_EXISTS}};
+const std::map<std::string, EventCall> kCalls = {
+    {"b", EventCall::kBegin},   {"c", EventCall::kCommit},    {"a", EventCall::kAbort},
+    {"g", EventCall::kGet},     {"n", EventCall::kNext},      {"i", EventCall::kInsert},
+    {"open", EventCall::kOpen}, {"close", EventCall::kClose}, {"d", EventCall::kDeletePair}};
+
+std::string before(std::string& text, char mark) {
+  const std::size_t at = text.find(mark);
+  std::string head = text.substr(0, at);
+  text = at == std::string::npos ? "" : text.substr(at + 1);
+  return head;
+}
+
+struct Step {
+  uint32_t thread;
+  Event event{};
+  bool overlaps = false;
+};
+
+class Reader {
+ public:
+  Reader(History& history, KeyType type) : history_(history), type_(type) {}
+
+  Step read(std::string text) {
+    Step step{};
+    if (text[0] == '~') {
+      step.overlaps = true;
+      text.erase(0, 1);
+    }
+    step.thread = static_cast<uint32_t>(std::stoul(before(text, ':')));
+    if (text.size() > 1 && text[1] == '.') {
+      step.event.index = static_cast<uint16_t>(text[0] - 'A');
+      text.erase(0, 2);
+    }
+    std::string answer = text;
+    std::string call = before(answer, '=');
+    std::string arguments = call;
+    std::string letter = before(arguments, '(');
+    if (letter.back() == '!') {
+      step.event.call = kEventAutoCommit;
+      letter.pop_back();
+    }
+    KEYDROME_CHECK(kCalls.count(letter) == 1);
+    EventCall kind = kCalls.at(letter);
+    std::string inside = before(arguments, ')');
+    const std::string key = before(inside, ',');
+    if (inside == "*") kind = EventCall::kDeleteKey;
+    step.event.call |= static_cast<uint8_t>(kind);
+    if (!key.empty()) step.event.key = key_of(key);
+    if (!inside.empty() && inside != "*") step.event.payload = hash_bytes(inside);
+    read_answer(kind, answer, step.event);
+    return step;
+  }
+
+ private:
+  void read_answer(EventCall kind, std::string answer, Event& event) {
+    const auto code = kCodes.find(answer);
+    if (code != kCodes.end()) {
+      event.code = code->second;
+    } else if (kind == EventCall::kGet) {
+      event.payload = hash_bytes(answer);
+    } else if (kind == EventCall::kNext) {
+      event.key = key_of(before(answer, ','));
+      event.payload = hash_bytes(answer);
+    }
+  }
+
+  uint64_t key_of(const std::string& word) {
+    if (type_ != VARCHAR) return static_cast<uint64_t>(std::stoll(word));
+    history_.varchar_keys.push_back(word);
+    return hash_bytes(word);
+  }
+
+  History& history_;
+  const KeyType type_;
+};
+
+}  // namespace
+
+History script(std::string_view steps, KeyType type) {
+  History history;
+  history.indexes = {{type, "A"}, {type, "B"}};
+  Reader reader(history, type);
+  std::istringstream words{std::string(steps)};
+  uint64_t begin = 0;
+  uint64_t now = 0;
+  for (std::string word; words >> word;) {
+    Step step = reader.read(word);
+    if (history.threads.size() <= step.thread) history.threads.resize(step.thread + 1);
+    if (!step.overlaps) begin = now + 10;
+    now = (step.overlaps ? now : begin) + 10;
+    step.event.end = now;
+    step.event.duration = static_cast<uint32_t>(now - begin);
+    history.threads[step.thread].push_back(step.event);
+  }
+  const Result<void> ranked = rank_varchar_keys(history);
+  KEYDROME_CHECK(ranked.ok());
+  return history;
+}
+
+}  // namespace keydrome
