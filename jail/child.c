@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/close_range.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <string.h>
 #include <sys/prctl.h>
@@ -125,10 +126,26 @@ static void tie_to_parent(int pipe) {
   }
 }
 
+/* The parent makes the network namespace, which takes as long as all the rest, while the child
+ * builds the root. */
+static void enter_network_namespace(const struct child_links* links) {
+  char ready;
+  ssize_t got;
+  do {
+    got = read(links->parent, &ready, sizeof ready);
+  } while (got < 0 && errno == EINTR);
+  if (got != sizeof ready) {
+    _exit(EXIT_JAIL_FAILED);
+  }
+  if (setns(links->parent_pidfd, CLONE_NEWNET) < 0) {
+    die_errno("cannot enter the network namespace");
+  }
+}
+
 void child_run(const struct options* options, const struct cgroups* cgroups,
-               const struct child_pipes* pipes) {
-  util_set_report_fd(pipes->report);
-  tie_to_parent(pipes->parent);
+               const struct child_links* links) {
+  util_set_report_fd(links->report);
+  tie_to_parent(links->parent);
   cgroup_enter(cgroups);
   /* If memory of the whole machine runs out, the jailed die first. A pity if it cannot be had, not
    * a hole. */
@@ -144,8 +161,9 @@ void child_run(const struct options* options, const struct cgroups* cgroups,
     die_errno("setsid");
   }
   int program = options->check ? -1 : open_program(options);
+  enter_network_namespace(links);
   privileges_drop(options);
-  tie_to_parent(pipes->parent);
+  tie_to_parent(links->parent);
   mounts_check_readable(options);
 
   pid_t process = fork();
@@ -157,7 +175,7 @@ void child_run(const struct options* options, const struct cgroups* cgroups,
   }
   /* Keeps nothing that belongs to the program: its peers must see end of file when it closes or
    * dies. */
-  dup2(pipes->report, STDIN_FILENO);
+  dup2(links->report, STDIN_FILENO);
   util_set_report_fd(STDIN_FILENO);
   syscall(SYS_close_range, 1u, ~0u, 0u);
   prctl(PR_SET_NAME, "jail-init", 0, 0, 0);

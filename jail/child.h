@@ -5,15 +5,16 @@
 #include "jail/cgroup.h"
 #include "jail/options.h"
 
-/* Pipe ends of the child, both close-on-exec. */
-struct child_pipes {
-  int report; /* struct report goes here; the parent sees end of file when init is dead */
-  int parent; /* nothing is ever sent; end of file: the parent is dead */
+/* What the child shares with its parent, all close-on-exec. */
+struct child_links {
+  int report;       /* struct report goes here; the parent sees end of file when init is dead */
+  int parent;       /* one byte: the parent is in the network namespace; end of file: it is dead */
+  int parent_pidfd; /* names the parent, whose network namespace the child enters */
 };
 
 /* Runs in the new namespaces as process 1. Enters the limits, sets up the inside, drops all
  * privileges, starts the program as process 2, and reaps until nothing is left. Never returns. */
 _Noreturn void child_run(const struct options* options, const struct cgroups* cgroups,
-                         const struct child_pipes* pipes);
+                         const struct child_links* links);
 
 #endif

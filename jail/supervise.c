@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <poll.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -72,9 +73,21 @@ static void block_signals(struct run* run) {
   }
 }
 
+static _Noreturn void fail_without_namespaces(const struct run* run) {
+  int error = errno;
+  cgroup_remove(run->cgroups);
+  errno = error;
+  die_errno("cannot make the namespaces; the jail needs root or CAP_SYS_ADMIN");
+}
+
+static void await_init(const struct run* run) {
+  while (waitpid(run->init, NULL, 0) < 0 && errno == EINTR) {
+  }
+}
+
 static void clone_child(struct run* run) {
   struct clone_args arguments = {
-      .flags = (uint64_t)(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWNET | CLONE_NEWIPC | CLONE_NEWUTS |
+      .flags = (uint64_t)(CLONE_NEWNS | CLONE_NEWPID | CLONE_NEWIPC | CLONE_NEWUTS |
                           CLONE_NEWCGROUP | CLONE_PIDFD),
       .pidfd = (uint64_t)(uintptr_t)&run->init_pidfd,
       .exit_signal = SIGCHLD,
@@ -87,23 +100,40 @@ static void clone_child(struct run* run) {
   int alive[2];
   make_pipe(reports);
   make_pipe(alive);
+  int self = (int)syscall(SYS_pidfd_open, getpid(), 0u);
+  if (self < 0) {
+    die_errno("pidfd_open");
+  }
   long child = syscall(SYS_clone3, &arguments, sizeof arguments);
   if (child < 0) {
-    int error = errno;
-    cgroup_remove(run->cgroups);
-    errno = error;
-    die_errno("cannot make the namespaces; the jail needs root or CAP_SYS_ADMIN");
+    fail_without_namespaces(run);
   }
   if (child == 0) {
     close(alive[1]);
-    const struct child_pipes pipes = {.report = reports[1], .parent = alive[0]};
-    child_run(run->options, run->cgroups, &pipes);
+    const struct child_links links = {
+        .report = reports[1], .parent = alive[0], .parent_pidfd = self};
+    child_run(run->options, run->cgroups, &links);
   }
   run->init = (pid_t)child;
   run->reports = reports[0];
   run->parent_alive = alive[1];
+  close(self);
   close(reports[1]);
   close(alive[0]);
+}
+
+/* Makes the network namespace of the jail. The parent does it, and lives there from then on, so
+ * that it happens while the child builds the root: the two take about the same time. */
+static void make_network_namespace(struct run* run) {
+  if (unshare(CLONE_NEWNET) < 0) {
+    int error = errno;
+    cgroup_kill(run->cgroups, run->init_pidfd);
+    await_init(run);
+    errno = error;
+    fail_without_namespaces(run);
+  }
+  /* A child that has died meanwhile does not read it; what it reported tells why. */
+  write_all(run->parent_alive, "", 1);
 }
 
 static void kill_tree(struct run* run, enum end_reason reason) {
@@ -195,7 +225,8 @@ static int timeout_ms(const struct run* run) {
 
 static void watch(struct run* run) {
   for (;;) {
-    struct pollfd events[] = {{.fd = run->reports, .events = POLLIN},
+    /* Nothing is urgent in a report: all are read once the init is dead, which saves waking up. */
+    struct pollfd events[] = {{.fd = run->reports, .events = 0},
                               {.fd = run->signals, .events = POLLIN},
                               {.fd = run->commands, .events = POLLIN}};
     if (poll(events, 3, timeout_ms(run)) < 0 && errno != EINTR) {
@@ -250,8 +281,7 @@ static void classify(const struct run* run, struct outcome* outcome) {
 }
 
 static void conclude(struct run* run, struct outcome* outcome) {
-  while (waitpid(run->init, NULL, 0) < 0 && errno == EINTR) {
-  }
+  await_init(run);
   outcome->wall_us = now_us() - run->started_us;
   cgroup_usage(run->cgroups, &outcome->usage);
   outcome->oom_kills = cgroup_oom_kills(run->cgroups);
@@ -279,6 +309,7 @@ void supervise(const struct options* options, struct cgroups* cgroups, struct ou
   run.deadline_us = run.started_us + options->wall_ms * 1000;
   run.cpu_check_us = options->cpu_seconds ? run.started_us : UINT64_MAX;
   clone_child(&run);
+  make_network_namespace(&run);
   /* Only the program holds what was passed, so that its peers see when it is gone. */
   for (int i = 0; i < options->pass_fd_count; i++) {
     close(options->pass_fds[i]);

@@ -2,10 +2,12 @@
 
 import os
 import resource
+import socket
+import subprocess
 
 import pytest
 
-from jail.tests.jailing import Jails, jailed_processes
+from jail.tests.jailing import HOSTILE, Jails, jailed_processes
 
 UNFILTERED = ["--require", "none", "--without", "seccomp"]
 
@@ -40,6 +42,18 @@ def test_the_attempts_notice_holes(jails: Jails) -> None:
         outcome = jails.run(program, options=UNFILTERED)
         assert "HOLE" in outcome.stdout
         assert outcome.meta["exit_code"] == "1"
+
+
+def test_network_namespace_is_of_its_own(jails: Jails) -> None:
+    """Behind the filter: a listener that the program reaches outside is out of reach inside."""
+    name = f"keydrome-test-{os.getpid()}"
+    with socket.socket(socket.AF_UNIX) as listener:
+        listener.bind("\0" + name)
+        listener.listen()
+        outside = subprocess.run([HOSTILE / "abstract_socket", name], check=False)
+        assert outside.returncode == 1, "the attempt notices a hole"
+        inside = jails.run("abstract_socket", name, options=UNFILTERED)
+    assert inside.meta["exit_code"] == "0", inside.stdout
 
 
 @pytest.mark.parametrize("table", ["i386", "x32"])
