@@ -5,7 +5,9 @@
 #include <utility>
 
 #include "base/json.h"
+#include "runtime/control/gap_2pl.h"
 #include "runtime/control/index_2pl.h"
+#include "runtime/control/serial.h"
 #include "runtime/strategy/direct.h"
 
 namespace keydrome::runtime {
@@ -19,7 +21,9 @@ struct Word {
 };
 
 constexpr Word<StrategyKind> kStrategies[] = {{"direct", StrategyKind::kDirect}};
-constexpr Word<ControlKind> kControls[] = {{"index_2pl", ControlKind::kIndex2pl}};
+constexpr Word<ControlKind> kControls[] = {{"index_2pl", ControlKind::kIndex2pl},
+                                           {"gap_2pl", ControlKind::kGap2pl},
+                                           {"serial", ControlKind::kSerial}};
 constexpr Word<LockKind> kLocks[] = {{"exclusive", LockKind::kExclusive},
                                      {"rw", LockKind::kReadWrite}};
 
@@ -143,10 +147,15 @@ std::unique_ptr<Strategy> make_strategy(const Configuration& configuration,
 }
 
 std::unique_ptr<Control> make_control(const Configuration& configuration) {
+  const bool shared = configuration.lock == LockKind::kReadWrite;
+  const LatchKind latch = shared ? LatchKind::kShared : LatchKind::kExclusive;
   switch (configuration.control) {
     case ControlKind::kIndex2pl:
-      return std::make_unique<Index2pl>(
-          configuration.lock == LockKind::kReadWrite ? ReadLock::kShared : ReadLock::kExclusive);
+      return std::make_unique<Index2pl>(shared ? ReadLock::kShared : ReadLock::kExclusive);
+    case ControlKind::kGap2pl:
+      return std::make_unique<Gap2pl>(latch);
+    case ControlKind::kSerial:
+      return std::make_unique<Serial>(latch);
   }
   return nullptr;
 }

@@ -40,6 +40,10 @@ struct Cursor {
     key_size = bytes.size;
     if (bytes.size > 0) std::memcpy(key, bytes.data, bytes.size);
   }
+  void set_payload(KeydromeBytes bytes) {
+    payload_size = bytes.size;
+    if (bytes.size > 0) std::memcpy(payload, bytes.data, bytes.size);
+  }
 };
 
 }  // namespace keydrome::runtime

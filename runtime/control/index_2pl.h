@@ -11,24 +11,19 @@
 
 #include <memory>
 
-#include "runtime/control/control.h"
-#include "runtime/control/lock_manager.h"
+#include "runtime/control/two_phase.h"
 
 namespace keydrome::runtime {
 
 enum class ReadLock { kExclusive, kShared };
 
-class Index2pl final : public Control {
+class Index2pl final : public TwoPhase {
  public:
   explicit Index2pl(ReadLock read_lock)
       : read_mode_(read_lock == ReadLock::kShared ? LockMode::kShared : LockMode::kExclusive) {}
 
   std::unique_ptr<IndexControl> make_index_control() override;
   std::unique_ptr<ControlSession> make_session() override;
-
-  ErrCode begin(Transaction& transaction) override;
-  ErrCode commit(Transaction& transaction) override;
-  ErrCode abort(Transaction& transaction) override;
 
   ErrCode get(Transaction& transaction, Index& index, Cursor& cursor, KeydromeBytes key) override;
   ErrCode get_next(Transaction& transaction, Index& index, Cursor& cursor) override;
@@ -38,21 +33,12 @@ class Index2pl final : public Control {
                      KeydromeBytes payload) override;
   ErrCode erase_key(Transaction& transaction, Index& index, KeydromeBytes key) override;
 
-  Json statistics() const override;
-
  private:
   struct Locked;  // an index's IndexControl
-  class OneTransaction;
-  class Session;
 
-  ErrCode lock(OneTransaction& transaction, Index& index, LockMode mode);
-  static ErrCode change(OneTransaction& transaction, Index& index, bool insertion,
-                        KeydromeBytes key, KeydromeBytes payload);
-  static bool undo_to(OneTransaction& transaction, size_t mark);
-  void end(OneTransaction& transaction);
+  ErrCode lock(Locking& transaction, Index& index, LockMode mode);
 
   const LockMode read_mode_;
-  LockManager locks_;
 };
 
 }  // namespace keydrome::runtime

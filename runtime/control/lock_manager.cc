@@ -9,6 +9,11 @@ namespace {
 
 bool compatible(LockMode a, LockMode b) { return a == LockMode::kShared && b == LockMode::kShared; }
 
+// Whether who holds `held` has `wanted` too.
+bool covers(LockMode held, LockMode wanted) {
+  return held == LockMode::kExclusive || held == wanted;
+}
+
 }  // namespace
 
 // Threads whose wait has ended; woken after the mutexes are free, or they would run into them.
@@ -55,6 +60,12 @@ bool Lock::grantable(const LockOwner& owner, LockMode mode) const {
   });
 }
 
+const Lock::Holder* Lock::holder(const LockOwner& owner) const {
+  const auto found = std::find_if(holders_.begin(), holders_.end(),
+                                  [&](const Holder& one) { return one.owner == &owner; });
+  return found == holders_.end() ? nullptr : &*found;
+}
+
 void Lock::grant(LockOwner& owner, LockMode mode) {
   for (Holder& holder : holders_) {
     if (holder.owner == &owner) {
@@ -90,28 +101,61 @@ void Lock::dequeue(const Waiter& waiter) {
   *place = waiter.next_in_queue_;
 }
 
-bool LockManager::acquire(LockOwner& owner, Lock& lock, LockMode mode) {
-  const auto held = std::find_if(owner.held_.rbegin(), owner.held_.rend(),
-                                 [&](const LockOwner::Held& one) { return one.lock == &lock; });
-  const bool upgrade = held != owner.held_.rend();
-  if (upgrade && (held->mode == LockMode::kExclusive || held->mode == mode)) return true;
-  if (!upgrade && owner.held_.size() == owner.held_.capacity()) {
-    owner.held_.reserve(2 * owner.held_.size() + 1);
-  }
-  if (!try_acquire(owner, lock, mode) && !wait(owner, lock, mode, upgrade)) return false;
-  if (upgrade) {
+LockOwner::Held* LockOwner::newest(const Lock& lock) {
+  const auto end = held_.rbegin() + static_cast<std::ptrdiff_t>(std::min(kNewest, held_.size()));
+  const auto found =
+      std::find_if(held_.rbegin(), end, [&](const Held& one) { return one.lock == &lock; });
+  return found == end ? nullptr : &*found;
+}
+
+void LockOwner::note(Lock& lock, LockMode mode, bool upgrade) {
+  if (!upgrade) {
+    held_.push_back({&lock, mode});
+  } else if (Held* held = newest(lock)) {
     held->mode = mode;
-  } else {
-    owner.held_.push_back({&lock, mode});
   }
+}
+
+void LockOwner::make_room() {
+  if (held_.size() == held_.capacity()) held_.reserve(2 * held_.size() + 1);
+}
+
+bool LockManager::acquire(LockOwner& owner, Lock& lock, LockMode mode) {
+  const LockOwner::Held* held = owner.newest(lock);
+  if (held != nullptr && covers(held->mode, mode)) return true;
+  owner.make_room();
+  const Attempt outcome = attempt(owner, lock, mode);
+  if (outcome == Attempt::kHeld) return true;
+  const bool upgrade = outcome == Attempt::kUpgraded || outcome == Attempt::kUpgradeBlocked;
+  const bool blocked = outcome == Attempt::kBlocked || outcome == Attempt::kUpgradeBlocked;
+  if (blocked && !wait(owner, lock, mode, upgrade)) return false;
+  owner.note(lock, mode, upgrade);
   return true;
 }
 
 bool LockManager::try_acquire(LockOwner& owner, Lock& lock, LockMode mode) {
-  const MutexLock guard(lock.mutex_);
-  if (lock.queue_ != nullptr || !lock.grantable(owner, mode)) return false;
-  lock.grant(owner, mode);
+  owner.make_room();
+  const Attempt outcome = attempt(owner, lock, mode);
+  if (outcome == Attempt::kBlocked || outcome == Attempt::kUpgradeBlocked) return false;
+  if (outcome != Attempt::kHeld) owner.note(lock, mode, outcome == Attempt::kUpgraded);
   return true;
+}
+
+LockView LockManager::view(const LockOwner& owner, Lock& lock) {
+  const MutexLock guard(lock.mutex_);
+  const bool mine = lock.holder(owner) != nullptr;
+  return {mine, lock.holders_.size() > (mine ? 1u : 0u)};
+}
+
+LockManager::Attempt LockManager::attempt(LockOwner& owner, Lock& lock, LockMode mode) {
+  const MutexLock guard(lock.mutex_);
+  const Lock::Holder* mine = lock.holder(owner);
+  if (mine != nullptr && covers(mine->mode, mode)) return Attempt::kHeld;
+  if (lock.queue_ != nullptr || !lock.grantable(owner, mode)) {
+    return mine == nullptr ? Attempt::kBlocked : Attempt::kUpgradeBlocked;
+  }
+  lock.grant(owner, mode);
+  return mine == nullptr ? Attempt::kGranted : Attempt::kUpgraded;
 }
 
 bool LockManager::wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade) {
@@ -140,6 +184,7 @@ bool LockManager::wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade
 }
 
 void LockManager::release_all(LockOwner& owner) {
+  locks_.fetch_add(owner.held_.size(), std::memory_order_relaxed);  // a statistic only
   WakeList wake_list;
   for (const LockOwner::Held& held : owner.held_) {
     Lock& lock = *held.lock;

@@ -75,10 +75,15 @@ class LockOwner {
  private:
   friend class Lock;
   friend class LockManager;
+  // The newest few locks are found without asking the lock; `mode` may be weaker than what is held.
+  static constexpr size_t kNewest = 8;
   struct Held {
     Lock* lock;
     LockMode mode;
   };
+  Held* newest(const Lock& lock);
+  void make_room();
+  void note(Lock& lock, LockMode mode, bool upgrade);
 
   Waiter& waiter_;
   uint64_t age_ = 0;  // smaller is older; 0: none yet. Written before the owner is in a queue, read
@@ -99,6 +104,7 @@ class Lock {
     LockMode mode;
   };
 
+  const Holder* holder(const LockOwner& owner) const KEYDROME_REQUIRES(mutex_);
   bool grantable(const LockOwner& owner, LockMode mode) const KEYDROME_REQUIRES(mutex_);
   void grant(LockOwner& owner, LockMode mode) KEYDROME_REQUIRES(mutex_);
   void drop(const LockOwner& owner) KEYDROME_REQUIRES(mutex_);
@@ -111,7 +117,14 @@ class Lock {
   Waiter* queue_ KEYDROME_GUARDED_BY(mutex_) = nullptr;
 };
 
+// How a lock looks to one owner.
+struct LockView {
+  bool mine;    // the owner holds it, in whatever mode
+  bool others;  // so does somebody else
+};
+
 struct LockStatistics {
+  uint64_t locks;  // that were held and have been released
   uint64_t waits;
   uint64_t deadlocks;
 };
@@ -126,13 +139,18 @@ class LockManager {
   // victim of a deadlock and should release everything. Throws std::bad_alloc, with nothing
   // changed.
   bool acquire(LockOwner& owner, Lock& lock, LockMode mode);
+  // The same without waiting. False: it would have to wait. Fit for use under a latch.
+  bool try_acquire(LockOwner& owner, Lock& lock, LockMode mode);
+  // What the owner and the others hold at this moment.
+  LockView view(const LockOwner& owner, Lock& lock);
   void release_all(LockOwner& owner);
-  LockStatistics statistics() const { return {waits_, deadlocks_}; }
+  LockStatistics statistics() const { return {locks_, waits_, deadlocks_}; }
 
  private:
   class WakeList;
+  enum class Attempt : uint8_t { kHeld, kGranted, kUpgraded, kBlocked, kUpgradeBlocked };
 
-  bool try_acquire(LockOwner& owner, Lock& lock, LockMode mode);
+  static Attempt attempt(LockOwner& owner, Lock& lock, LockMode mode);
   bool wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade)
       KEYDROME_EXCLUDES(graph_mutex_);
   void resolve_deadlocks(Waiter& waiter, WakeList& wake_list) KEYDROME_REQUIRES(graph_mutex_);
@@ -144,6 +162,7 @@ class LockManager {
   Mutex graph_mutex_;
   uint64_t last_age_ KEYDROME_GUARDED_BY(graph_mutex_) = 0;
   uint64_t last_visit_ KEYDROME_GUARDED_BY(graph_mutex_) = 0;
+  std::atomic<uint64_t> locks_ = 0;
   std::atomic<uint64_t> waits_ = 0;
   std::atomic<uint64_t> deadlocks_ = 0;
 };
