@@ -12,6 +12,8 @@
 #include <string_view>
 #include <vector>
 
+#include "checker/severity.h"
+
 namespace keydrome {
 
 enum class Verdict : uint8_t {
@@ -20,9 +22,6 @@ enum class Verdict : uint8_t {
   kCouldNotJudge,  // the history is incomplete or makes no sense; `reason` says why
   kUndecided,      // no circle, but no order was found within the effort allowed either
 };
-
-// DESIGN.md, "Required or advisory": only kRequired decides a verdict.
-enum class Severity : uint8_t { kRequired, kAdvisory };
 
 // An event: history.threads[thread][position].
 struct EventRef {

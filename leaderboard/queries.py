@@ -29,6 +29,8 @@ from leaderboard.models import (
     Submission,
 )
 from runner.contract import Severity, Verdict
+from runner.witness import Witness
+from runner.witness_picture import witness_svg
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -125,6 +127,15 @@ class PrivatePart:
 
 
 @dataclass(frozen=True, slots=True)
+class ShownWitness:
+    """What shows a finding: the facts, and the same as a picture (SVG text, ours, with everything escaped)."""
+
+    title: str
+    witness: Witness
+    picture: str
+
+
+@dataclass(frozen=True, slots=True)
 class RunPage:
     """Everything that the page of a run shows."""
 
@@ -132,6 +143,7 @@ class RunPage:
     detail: RunDetail | None
     required: tuple[dict[str, Any], ...]  # findings that decided the verdict
     advisory: tuple[dict[str, Any], ...]  # findings that are warnings
+    witnesses: tuple[ShownWitness, ...]  # what shows the findings that have a witness
     artefacts: tuple[str, ...]
     status: RankStatus
     queue_position: int | None  # 1 is next; None unless it waits
@@ -295,12 +307,19 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
         detail=detail,
         required=tuple(f for f in findings if f["severity"] == Severity.REQUIRED),
         advisory=tuple(f for f in findings if f["severity"] == Severity.ADVISORY),
+        witnesses=tuple(_shown(f) for f in findings if "witness" in f),
         artefacts=tuple(names),
         status=ranking_status(run),
         queue_position=queue_position(run),
         private=_private_part(run, detail) if may_change else None,
         may_change=may_change,
     )
+
+
+def _shown(finding: dict[str, Any]) -> ShownWitness:
+    witness = Witness.from_json(finding["witness"], finding["name"])
+    title = f"{finding['suite']}: {finding['name']}"
+    return ShownWitness(title, witness, witness_svg(witness))
 
 
 def _private_part(run: Run, detail: RunDetail | None) -> PrivatePart:

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from runner.strict import ObjectReader, StrictError, flat_facts, parse_object
+from runner.witness import Witness
 
 JOB_SCHEMA = "keydrome.job.v1"
 RUN_REPORT_SCHEMA = "keydrome.run-report.v1"
@@ -83,31 +84,37 @@ class Progress:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """One thing that a check found wrong."""
+    """One thing that a check found wrong, and what shows it where there is such a thing."""
 
     suite: str
     name: str
     severity: Severity
     detail: str
+    witness: Witness | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
-        return {
+        value: dict[str, Any] = {
             "suite": self.suite,
             "name": self.name,
             "severity": self.severity.value,
             "detail": self.detail,
         }
+        if self.witness is not None:
+            value["witness"] = self.witness.to_json()
+        return value
 
     @classmethod
     def from_json(cls, value: object, where: str = "finding") -> Finding:
         """Return the finding in `value`; StrictError when it has another form."""
         reader = ObjectReader(value, where)
+        witness = reader.optional_mapping("witness")
         finding = cls(
             suite=reader.text("suite"),
             name=reader.text("name"),
             severity=reader.word("severity", Severity),
             detail=reader.text("detail"),
+            witness=None if witness is None else Witness.from_json(witness, f"{where}.witness"),
         )
         reader.end()
         return finding

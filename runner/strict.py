@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import math
 from typing import TYPE_CHECKING, Any, NoReturn, TypeVar
 
 if TYPE_CHECKING:
@@ -81,6 +82,15 @@ class ObjectReader:
         if minimum is not None and number < minimum:
             raise StrictError(f"{self._where}.{name}: {number} is less than {minimum}")
         return number
+
+    def number(self, name: str) -> float:
+        """Return a field that holds a finite number, whole or not."""
+        if isinstance(self._fields.get(name), int):
+            return float(self.integer(name))
+        value = float(self._take(name, float, required=True))
+        if not math.isfinite(value):
+            raise StrictError(f"{self._where}.{name}: too large a number")
+        return value
 
     def boolean(self, name: str, *, default: bool | None = None) -> bool:
         """Return a true-or-false field."""

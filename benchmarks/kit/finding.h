@@ -8,16 +8,17 @@
 #include <utility>
 #include <vector>
 
-namespace keydrome {
+#include "base/json.h"
+#include "checker/severity.h"
 
-// A required finding fails the run; an advisory one is shown as a warning.
-enum class Severity : uint8_t { kRequired, kAdvisory };
+namespace keydrome {
 
 struct Finding {
   std::string suite;  // the benchmark that found it
   std::string name;   // stable, [a-z][a-z0-9_]*
   Severity severity = Severity::kRequired;
   std::string detail;  // one or two sentences: what was expected, what came, where
+  Json witness = {};   // what shows it, as report.v1.schema.json says; null where there is none
 };
 
 // Collects findings. A broken library breaks the same promise thousands of times: each name keeps

@@ -21,6 +21,7 @@ Json findings_json(const Findings& findings) {
     entry["name"] = finding.name;
     entry["severity"] = finding.severity == Severity::kRequired ? "required" : "advisory";
     entry["detail"] = finding.detail;
+    if (!finding.witness.is_null()) entry["witness"] = finding.witness;
     list.push_back(std::move(entry));
   }
   return list;

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import Any
 
+from runner.witness import Call, Edge, EdgeKind, Transaction, Witness
+
 MANIFEST = """{
   "name": "sample", "version": 3, "kind": "performance", "title": "Sample", "description": "d",
   "source": "s",
@@ -34,3 +36,41 @@ def report(verdict: str = "passed", total_ms: float | None = 12.5) -> dict[str, 
         "jail": {"level": "full"},
         "output": {"stdout": "", "stderr": ""},
     }
+
+
+def make_witness() -> Witness:
+    """Return a witness of two transactions that each missed the other's insert."""
+    first = Transaction(
+        name="T1",
+        thread=3,
+        state="committed",
+        begin_us=0.0,
+        end_us=9.5,
+        calls=(
+            Call(0.4, 0.9, 'get("a", 39)', "KEY_NOTFOUND", marked=True),
+            Call(2.0, 2.5, 'insertRecord("a", 16, r2)', "SUCCESS", marked=True),
+        ),
+        calls_left_out=4,
+    )
+    second = Transaction(
+        name="T2",
+        thread=0,
+        state="committed",
+        begin_us=0.2,
+        end_us=12.0,
+        calls=(
+            Call(1.0, 1.4, 'getNext("a")', "17, r1", marked=True),
+            Call(3.0, 3.5, 'insertRecord("a", 39, r3)', "SUCCESS", marked=True),
+        ),
+        calls_left_out=0,
+    )
+    missed = EdgeKind.PREDICATE_WRITE
+    return Witness(
+        summary="Two transactions each looked where the other inserted a record, and neither saw it",
+        transactions=(first, second),
+        edges=(
+            Edge(0, 1, missed, "T1's get of key 39 did not see r3, which T2 inserted there"),
+            Edge(1, 0, missed, "T2's getNext passed over key 16, where T1 inserted r2"),
+        ),
+        program="int main(void) { return 0; }\n",
+    )

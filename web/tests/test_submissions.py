@@ -306,6 +306,13 @@ def test_the_run_page_tells_required_and_advisory_findings_apart(
     required = page.index("Required: these decided the verdict")
     advisory = page.index("Advisory: warnings")
     assert required < page.index("duplicate keys") < advisory < page.index("sticky db end")
+    # The witness: words, picture, table, program.
+    assert "Two transactions each looked where the other inserted a record" in page
+    assert '<svg xmlns="http://www.w3.org/2000/svg"' in page
+    assert "T1 must stand before T2" in page
+    assert "<td><strong>get(&#34;a&#34;, 39)</strong></td>" in page
+    assert "4 more calls that nothing rests on" in page
+    assert "int main(void)" in page
 
 
 def test_a_run_page_says_why_it_is_not_ranked(alice: Client, world: World) -> None:

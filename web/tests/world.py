@@ -18,6 +18,7 @@ from leaderboard import catalogue, claims, services
 from leaderboard.catalogue import Target
 from leaderboard.models import Machine, Run, Submission
 from runner.contract import Finding, RunReport, Session, Severity, Verdict
+from runner.tests.samples import make_witness
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -133,7 +134,13 @@ def findings() -> tuple[Finding, ...]:
     """Return one finding of each severity."""
     return (
         Finding("unit", "duplicate_keys", Severity.REQUIRED, "get() lost a payload of key 42"),
-        Finding("unit", "sticky_db_end", Severity.ADVISORY, "getNext() went on after DB_END"),
+        Finding(
+            "unit",
+            "sticky_db_end",
+            Severity.ADVISORY,
+            "getNext() went on after DB_END",
+            make_witness(),
+        ),
     )
 
 

@@ -1,0 +1,159 @@
+"""Witnesses: what shows that a finding is true, as facts. Pictures, tables and pages are made of them elsewhere.
+
+The referee writes them (harness/schema/report.v1.schema.json) from what a library answered, so lengths are bounded here
+once more, and whoever shows a text escapes it.
+"""
+
+from __future__ import annotations
+
+import json
+from dataclasses import asdict, dataclass
+from enum import StrEnum
+from typing import Any
+
+from runner.strict import ObjectReader, StrictError
+
+TRANSACTIONS_MAX = 64
+CALLS_MAX = 256  # of one transaction
+EDGES_MAX = 256
+TEXT_CHARACTERS_MAX = 1_000
+PROGRAM_CHARACTERS_MAX = 200_000
+
+
+class EdgeKind(StrEnum):
+    """Why one transaction must stand before another (A. Adya 1999, chapter 4)."""
+
+    WRITE_WRITE = "write_write"
+    WRITE_READ = "write_read"
+    PREDICATE_READ = "predicate_read"
+    READ_WRITE = "read_write"
+    PREDICATE_WRITE = "predicate_write"
+    REAL_TIME = "real_time"
+
+
+@dataclass(frozen=True, slots=True)
+class Call:
+    """One call: microseconds since the witness' first event, and whether it is a cause of an edge."""
+
+    begin_us: float
+    end_us: float
+    call: str
+    answer: str
+    marked: bool
+
+
+@dataclass(frozen=True, slots=True)
+class Transaction:
+    """One transaction: the calls that matter, and how many others are left out."""
+
+    name: str
+    thread: int
+    state: str  # "committed", "failed" or "unfinished"
+    begin_us: float
+    end_us: float
+    calls: tuple[Call, ...]
+    calls_left_out: int
+
+
+@dataclass(frozen=True, slots=True)
+class Edge:
+    """Transaction number `source` must stand before number `target`."""
+
+    source: int
+    target: int
+    kind: EdgeKind
+    because: str
+
+
+@dataclass(frozen=True, slots=True)
+class Witness:
+    """What shows a finding: transactions, the edges between them, and a C program where one can be written."""
+
+    summary: str
+    transactions: tuple[Transaction, ...] = ()
+    edges: tuple[Edge, ...] = ()
+    program: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        value: dict[str, Any] = json.loads(json.dumps(asdict(self)))
+        return value
+
+    @classmethod
+    def from_json(cls, value: object, where: str) -> Witness:
+        """Return the witness in `value`; StrictError when it has another form or is too large."""
+        reader = ObjectReader(value, where)
+        transactions = tuple(
+            _transaction(item, f"{where}.transactions[{i}]")
+            for i, item in enumerate(_items(reader, "transactions", TRANSACTIONS_MAX, where))
+        )
+        edges = tuple(
+            _edge(item, len(transactions), f"{where}.edges[{i}]")
+            for i, item in enumerate(_items(reader, "edges", EDGES_MAX, where))
+        )
+        program = reader.text("program", default="")
+        if len(program) > PROGRAM_CHARACTERS_MAX:
+            raise StrictError(f"{where}.program: longer than {PROGRAM_CHARACTERS_MAX} characters")
+        witness = cls(_text(reader, "summary", where), transactions, edges, program)
+        reader.end()
+        return witness
+
+
+def _items(reader: ObjectReader, name: str, most: int, where: str) -> list[Any]:
+    items = reader.items(name, required=False)
+    if len(items) > most:
+        raise StrictError(f"{where}.{name}: {len(items)} items, at most {most}")
+    return items
+
+
+def _text(reader: ObjectReader, name: str, where: str) -> str:
+    text = reader.text(name)
+    if len(text) > TEXT_CHARACTERS_MAX:
+        raise StrictError(f"{where}.{name}: longer than {TEXT_CHARACTERS_MAX} characters")
+    return text
+
+
+def _transaction(value: object, where: str) -> Transaction:
+    reader = ObjectReader(value, where)
+    calls = tuple(
+        _call(item, f"{where}.calls[{i}]")
+        for i, item in enumerate(_items(reader, "calls", CALLS_MAX, where))
+    )
+    transaction = Transaction(
+        name=_text(reader, "name", where),
+        thread=reader.integer("thread", minimum=0),
+        state=_text(reader, "state", where),
+        begin_us=reader.number("begin_us"),
+        end_us=reader.number("end_us"),
+        calls=calls,
+        calls_left_out=reader.integer("calls_left_out", minimum=0),
+    )
+    reader.end()
+    return transaction
+
+
+def _call(value: object, where: str) -> Call:
+    reader = ObjectReader(value, where)
+    call = Call(
+        begin_us=reader.number("begin_us"),
+        end_us=reader.number("end_us"),
+        call=_text(reader, "call", where),
+        answer=_text(reader, "answer", where),
+        marked=reader.boolean("marked"),
+    )
+    reader.end()
+    return call
+
+
+def _edge(value: object, transactions: int, where: str) -> Edge:
+    reader = ObjectReader(value, where)
+    edge = Edge(
+        source=reader.integer("source", minimum=0),
+        target=reader.integer("target", minimum=0),
+        kind=reader.word("kind", EdgeKind),
+        because=_text(reader, "because", where),
+    )
+    reader.end()
+    if max(edge.source, edge.target) >= transactions:
+        raise StrictError(f"{where}: there are only {transactions} transactions")
+    return edge
