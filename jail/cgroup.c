@@ -144,7 +144,6 @@ static void set_up_cpuset(struct cgroups* cgroups, const struct options* options
   }
   int error = write_file_at(cgroups->cpuset, "cpuset.cpus", options->cpus);
   if (error == EINVAL || error == EACCES || error == ERANGE) {
-    cgroup_remove(cgroups);
     die("--cpus %s: these processors are not all there (%s)", options->cpus, strerror(error));
   }
   if (error == 0) {
@@ -180,13 +179,16 @@ static void set_up_control(struct cgroups* cgroups, struct facts* facts) {
   }
 }
 
-void cgroup_create(struct cgroups* cgroups, const struct options* options, struct facts* facts) {
+void cgroup_init(struct cgroups* cgroups) {
   memset(cgroups, 0, sizeof *cgroups);
   for (int i = 0; i < HIERARCHY_COUNT; i++) {
     cgroups->groups[i].directory = -1;
   }
   cgroups->lock = cgroups->memory = cgroups->pids = -1;
   cgroups->cpuset = cgroups->cpu_time = cgroups->freezer = -1;
+}
+
+void cgroup_create(struct cgroups* cgroups, const struct options* options, struct facts* facts) {
   snprintf(cgroups->name, sizeof cgroups->name, "keydrome-slot-%d", options->slot);
   facts->backend = "none";
   if (options_without(options, WITHOUT_CGROUP)) {

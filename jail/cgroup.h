@@ -45,9 +45,12 @@ struct cgroups {
   bool has_kill;
 };
 
+/* No group yet: cgroup_remove is then harmless. */
+void cgroup_init(struct cgroups* cgroups);
+
 /* Claims the slot, kills and removes what an earlier jail of the same slot left behind, makes the
- * groups, sets the limits and adds what holds to `facts`. Ends the process if the slot is in use.
- */
+ * groups, sets the limits and adds what holds to `facts`. Ends the process if the slot is in use;
+ * what was made by then is for cgroup_remove. */
 void cgroup_create(struct cgroups* cgroups, const struct options* options, struct facts* facts);
 
 /* The v2 group in which the child is to be born (clone3), or -1. */

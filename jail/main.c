@@ -16,6 +16,11 @@
 #include "jail/supervise.h"
 #include "jail/util.h"
 
+static struct cgroups cgroups;
+
+/* A jail that fails leaves no groups either. */
+static void remove_groups(void) { cgroup_remove(&cgroups); }
+
 /* Mechanisms that do not depend on the machine: a failure to set one up ends the jail with an
  * error. */
 static uint32_t certain_mechanisms(const struct options* options) {
@@ -65,7 +70,6 @@ static void fill_standard_descriptors(void) {
 int main(int argc, char** argv) {
   struct options options;
   struct facts facts = {.mechanisms = 0};
-  struct cgroups cgroups;
   struct outcome outcome = {.status = STATUS_EXITED};
   fill_standard_descriptors();
   options_parse(&options, argc, argv);
@@ -73,12 +77,15 @@ int main(int argc, char** argv) {
     die("must be started by root");
   }
   facts.mechanisms = certain_mechanisms(&options);
+  cgroup_init(&cgroups);
+  util_set_clean_up(remove_groups);
   cgroup_create(&cgroups, &options, &facts);
   bool enough = facts_level(facts.mechanisms) >= options.require;
   if (enough || options.check) {
     /* A check sets everything up as for a program and stops short of starting one. */
     supervise(&options, &cgroups, &outcome);
   }
+  util_set_clean_up(NULL);
   bool removed = cgroup_remove(&cgroups);
   int meta = options.check ? STDOUT_FILENO : options.meta_fd;
   bool told = meta < 0 || meta_write_facts(meta, &facts, &options);

@@ -73,10 +73,7 @@ static void block_signals(struct run* run) {
   }
 }
 
-static _Noreturn void fail_without_namespaces(const struct run* run) {
-  int error = errno;
-  cgroup_remove(run->cgroups);
-  errno = error;
+static _Noreturn void fail_without_namespaces(void) {
   die_errno("cannot make the namespaces; the jail needs root or CAP_SYS_ADMIN");
 }
 
@@ -106,7 +103,7 @@ static void clone_child(struct run* run) {
   }
   long child = syscall(SYS_clone3, &arguments, sizeof arguments);
   if (child < 0) {
-    fail_without_namespaces(run);
+    fail_without_namespaces();
   }
   if (child == 0) {
     close(alive[1]);
@@ -130,7 +127,7 @@ static void make_network_namespace(struct run* run) {
     cgroup_kill(run->cgroups, run->init_pidfd);
     await_init(run);
     errno = error;
-    fail_without_namespaces(run);
+    fail_without_namespaces();
   }
   /* A child that has died meanwhile does not read it; what it reported tells why. */
   write_all(run->parent_alive, "", 1);
@@ -295,7 +292,6 @@ static void conclude(struct run* run, struct outcome* outcome) {
     failure = "the init of the jail was killed from outside";
   }
   if (failure[0]) {
-    cgroup_remove(run->cgroups);
     die("%s", failure);
   }
   classify(run, outcome);

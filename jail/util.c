@@ -13,9 +13,11 @@
 
 static int meta_fd = -1;
 static int report_fd = -1;
+static void (*clean_up)(void);
 
 void util_set_meta_fd(int fd) { meta_fd = fd; }
 void util_set_report_fd(int fd) { report_fd = fd; }
+void util_set_clean_up(void (*function)(void)) { clean_up = function; }
 
 /* The child only reports: its stderr belongs to the program, and the parent repeats the message on
  * its own. */
@@ -25,6 +27,9 @@ static _Noreturn void fail(const char* message) {
     snprintf(report.text, sizeof report.text, "%s", message);
     write_all(report_fd, &report, sizeof report);
     _exit(EXIT_JAIL_FAILED);
+  }
+  if (clean_up) {
+    clean_up();
   }
   char line[kMaxMessage + 64];
   int length = snprintf(line, sizeof line, "jail: %s\n", message);

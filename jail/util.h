@@ -14,6 +14,10 @@ enum { EXIT_JAIL_FAILED = 2, EXIT_JAIL_REFUSED = 3, kMaxMessage = 240 };
 void util_set_meta_fd(int fd);
 void util_set_report_fd(int fd);
 
+/* What die() does first in the parent, such as removing what would stay behind; NULL (the start
+ * value): nothing. It must not die itself. */
+void util_set_clean_up(void (*function)(void));
+
 /* Ends the process with EXIT_JAIL_FAILED and a message that says what failed; die_errno appends
  * errno's meaning. */
 _Noreturn void die(const char* format, ...) __attribute__((format(printf, 1, 2)));
