@@ -46,6 +46,12 @@ class TickClock {
     return static_cast<uint64_t>((ticks * factor_) >> kShift);
   }
 
+  // The inverse, rounded down. Divides: for setting a limit, not for every call.
+  uint64_t to_ticks(uint64_t ns) const {
+    if (!use_counter_) return ns;
+    return static_cast<uint64_t>((static_cast<Wide>(ns) << kShift) / factor_);
+  }
+
   bool uses_counter() const { return use_counter_; }
 
  private:

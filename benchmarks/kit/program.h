@@ -68,6 +68,14 @@ inline constexpr uint8_t kOneAttempt =
 inline constexpr uint8_t kKeep =
     1u << 7;  // kGet, kNext, kNextToEnd: a kDeleteRead may ask for what this returns
 
+// Flags of a call that leaves more behind than its code.
+inline constexpr uint8_t kObserved = kEvidence | kEvidenceAll | kDigest | kKeep;
+
+constexpr bool is_data_call(OpCode code) {
+  return code == OpCode::kGet || code == OpCode::kInsert || code == OpCode::kDeleteKey ||
+         code == OpCode::kDeletePair;
+}
+
 // What a transaction is for; in Op::kind of its kBegin. Auto-commit calls and calls outside
 // transactions carry it too.
 enum class Kind : uint8_t { kStream, kStripe, kCanary, kScript };

@@ -13,13 +13,14 @@
 
 namespace keydrome {
 
-// Sets type and integer of a key whose index has integer keys; the rest is cleared already.
-inline void set_integer(Key& key, KeyType type, const PoolsView& pools, uint32_t number) {
-  key.type = type;
-  if (type == SHORT) {
-    key.keyval.shortkey = pools.int32_keys[number];
+// The bits of an integer key of a pool.
+template <KeyType kType>
+uint64_t integer_bits(const PoolsView& pools, uint32_t number) {
+  static_assert(kType == SHORT || kType == INT);
+  if constexpr (kType == SHORT) {
+    return static_cast<uint32_t>(pools.int32_keys[number]);
   } else {
-    key.keyval.intkey = pools.int64_keys[number];
+    return static_cast<uint64_t>(pools.int64_keys[number]);
   }
 }
 

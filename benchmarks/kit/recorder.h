@@ -1,8 +1,8 @@
 // Recorder: fills a thread's counters, latency histograms and throughput windows while it runs.
 //
 // One recorder per thread, no locks, no sharing: it writes into the thread's own ThreadOutcome.
-// Explicit transactions are all timed (two ticks, about 15 ns together); auto-commit calls are far
-// shorter, so one in kSampleEvery is.
+// Explicit transactions are all timed; auto-commit calls are far shorter than reading the clock, so
+// one in kSampleEvery is.
 #pragma once
 
 #include <atomic>
@@ -16,7 +16,8 @@ namespace keydrome {
 
 class Recorder {
  public:
-  static constexpr uint32_t kSampleEvery = 8;
+  // A prime, so that no pattern of a program is in step with it.
+  static constexpr uint32_t kSampleEvery = 61;
 
   // `go_ticks` is the time of GO, the same for all threads of a phase, so that their windows can be
   // added up.
@@ -29,6 +30,12 @@ class Recorder {
   uint64_t ticks() const { return clock_->ticks(); }
   uint64_t ns_since(uint64_t start) const { return clock_->to_ns(clock_->ticks() - start); }
 
+  // How many auto-commit calls come before the next one that is timed.
+  uint32_t calls_until_sample() const { return calls_until_sample_; }
+
+  // That many calls, at most calls_until_sample(), are made without being timed.
+  void skip_calls(uint32_t count) { calls_until_sample_ -= count; }
+
   // Whether this auto-commit call is one that is timed.
   bool sample_call() {
     if (calls_until_sample_ == 0) {
@@ -39,19 +46,20 @@ class Recorder {
     return false;
   }
 
-  // A transaction of class `class_number` committed that began at `start`.
-  void committed(uint32_t class_number, uint64_t start) {
+  // A transaction of class `class_number` committed that began at `start`. The tick of its end.
+  uint64_t committed(uint32_t class_number, uint64_t start) {
     const uint64_t end = clock_->ticks();
     ++outcome_->committed[class_number];
     ++outcome_->histogram[class_number][histogram_bucket(clock_->to_ns(end - start))];
     count_in_window(end, pending_ + 1);
     pending_ = 0;
+    return end;
   }
 
-  // An auto-commit call that was not sampled: counted now, shown in the window of the next sample.
-  void committed_untimed(uint32_t class_number) {
-    ++outcome_->committed[class_number];
-    ++pending_;
+  // Auto-commit calls that were not sampled: counted now, shown in the window of the next sample.
+  void committed_untimed(uint32_t class_number, uint32_t count) {
+    outcome_->committed[class_number] += count;
+    pending_ += count;
   }
 
   // Where the thread stands, readable by the referee at any time. Relaxed: a hint, ordered with
@@ -74,9 +82,19 @@ class Recorder {
   }
 
   void count_in_window(uint64_t ticks, uint32_t count) {
+    if (ticks >= window_end_ticks_) [[unlikely]] {
+      enter_window(ticks);
+    }
+    outcome_->windows[window_] += count;
+  }
+
+  // Kept out of the way of the commits that stay within the window: it divides.
+  void enter_window(uint64_t ticks) {
     const uint64_t ns = since_go(ticks);
     while ((ns >> outcome_->window_shift) >= kWindows) widen();
-    outcome_->windows[ns >> outcome_->window_shift] += count;
+    window_ = static_cast<uint32_t>(ns >> outcome_->window_shift);
+    const uint64_t end_ns = (uint64_t{window_} + 1) << outcome_->window_shift;
+    window_end_ticks_ = go_ticks_ + clock_->to_ticks(end_ns);
   }
 
   void widen() {
@@ -92,6 +110,8 @@ class Recorder {
   uint64_t go_ticks_;
   uint32_t calls_until_sample_ = 0;
   uint32_t pending_ = 0;
+  uint32_t window_ = 0;
+  uint64_t window_end_ticks_ = 0;  // commits before it count in window_
 };
 
 }  // namespace keydrome

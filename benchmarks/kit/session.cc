@@ -4,60 +4,33 @@
 
 #include <sched.h>
 
-#include <bit>
+#include <algorithm>
+#include <cstring>
 
 #include "benchmarks/kit/record_buffers.h"
 
 namespace keydrome {
 namespace {
 
-// A key on which getNext stands, in the form that is fastest to compare: integers by value, strings
-// as a copy.
-template <KeyType kType>
-class ScanKey {
- public:
-  void set_from_pool(const PoolsView& pools, uint32_t number) {
-    if constexpr (kType == SHORT) {
-      number_ = pools.int32_keys[number];
-    } else if constexpr (kType == INT) {
-      number_ = pools.int64_keys[number];
-    } else {
-      set_text(pools.varchar_keys[number]);
-    }
-  }
-
-  // Moves to the key; false when that is a step backwards.
-  bool advance(const Key& key) {
-    if constexpr (kType == VARCHAR) {
-      const std::string_view next = key_bytes(key, VARCHAR);
-      const bool forward = std::string_view(text_.data(), size_) <= next;
-      set_text(next);
-      return forward;
-    } else {
-      const int64_t next = kType == SHORT ? key.keyval.shortkey : key.keyval.intkey;
-      const bool forward = number_ <= next;
-      number_ = next;
-      return forward;
-    }
-  }
-
- private:
-  void set_text(std::string_view text) {
-    size_ = text.size();
-    std::memcpy(text_.data(), text.data(), size_);
-  }
-
-  int64_t number_ = 0;
-  std::size_t size_ = 0;
-  std::array<char, MAX_VARCHAR_LEN + 1> text_;
-};
-
-constexpr bool is_data_call(OpCode code) {
-  return code == OpCode::kGet || code == OpCode::kInsert || code == OpCode::kDeleteKey ||
-         code == OpCode::kDeletePair;
+// A call of get, insertRecord or deleteRecord that leaves nothing behind but counters.
+constexpr bool is_plain(const Op& op) {
+  return (op.flags & kObserved) == 0 && is_data_call(op.code);
 }
 
-constexpr uint8_t kObserved = kEvidence | kEvidenceAll | kDigest | kKeep;
+// The first four bytes of an op: code, flags, slot, kind and class.
+inline uint32_t head(const Op& op) {
+  uint32_t head = 0;
+  std::memcpy(&head, &op, sizeof head);
+  return head;
+}
+
+// Whether the op may follow in a run of plain ops with that head: it is plain too, an auto-commit
+// call or none like them, and has the same slot, kind and class.
+inline bool continues_run(const Op& op, uint32_t run_head) {
+  constexpr uint32_t kDecidedOnce = 0xffff0000u | kAutoCommit << 8;
+  const uint32_t difference = head(op) ^ run_head;
+  return difference == 0 || ((difference & kDecidedOnce) == 0 && is_plain(op));
+}
 
 }  // namespace
 
@@ -112,12 +85,15 @@ std::size_t Session::step(std::span<const Op> ops, std::size_t at) {
     default:
       break;
   }
-  if ((op.flags & kAutoCommit) != 0) return auto_commit(op, at);
+  if ((op.flags & kAutoCommit) != 0) return auto_commits(ops, at);
   if (!open_) return outside(op, at);
   if (op.code == OpCode::kCommit || op.code == OpCode::kAbort) {
     return after(finish_transaction(op, at), ops, at);
   }
-  if (slots_[op.slot].open && is_data_call(op.code)) return data_ops(ops, at);
+  if (is_plain(op) && slots_[op.slot].open) {
+    const Run run = run_calls(ops, at, transaction_);
+    return run.flow == Flow::kNext ? run.at : after(run.flow, ops, run.at);
+  }
   return after(call(op, at, transaction_), ops, at);
 }
 
@@ -127,36 +103,129 @@ std::size_t Session::after(Flow flow, std::span<const Op> ops, std::size_t at) {
   return flow == Flow::kRetry ? retry(ops, at) : fail_transaction(ops);
 }
 
-// The gets, inserts and deletes of a transaction one after the other on one open handle: the
-// hottest loop.
-std::size_t Session::data_ops(std::span<const Op> ops, std::size_t at) {
-  Tally tally;
-  const uint8_t slot = ops[at].slot;
-  Flow flow = Flow::kNext;
-  for (; at < ops.size(); ++at) {
-    const Op& op = ops[at];
-    if ((op.flags & kAutoCommit) != 0 || op.slot != slot) break;
-    if (op.code == OpCode::kGet) {
-      flow = call_get(op, at, transaction_, tally);
-    } else if (op.code == OpCode::kInsert) {
-      flow = call_insert(op, at, transaction_, tally);
-    } else if (op.code == OpCode::kDeleteKey || op.code == OpCode::kDeletePair) {
-      flow = call_delete(op, at, transaction_, tally);
-    } else {
-      break;
-    }
-    if (flow != Flow::kNext) [[unlikely]] {
-      break;
-    }
+// A record with the op's key and nothing else.
+template <KeyType kType>
+inline Record& Session::prepare(const Op& op) {
+  if constexpr (kType == VARCHAR) {
+    return string_record_.set_string(pools_->varchar_keys[op.key]);
+  } else {
+    return integer_record_.set_integer(kType, integer_bits<kType>(*pools_, op.key));
   }
-  add(tally);
-  return flow == Flow::kNext ? at : after(flow, ops, at);
 }
 
-void Session::add(const Tally& tally) {
-  outcome_->calls += tally.calls;
-  outcome_->gets += tally.gets;
-  outcome_->get_hits += tally.get_hits;
+template <KeyType kType>
+inline Key& Session::prepare_key(const Op& op) {
+  if constexpr (kType == VARCHAR) {
+    return string_key_.set_string(pools_->varchar_keys[op.key]);
+  } else {
+    return integer_key_.set_integer(kType, integer_bits<kType>(*pools_, op.key));
+  }
+}
+
+// A scan may start from the key of a get; anything else that moves the cursor ends that.
+inline void Session::set_place(const Op& op, const TxnState* transaction) {
+  place_ = {
+      .valid = op.code == OpCode::kGet && transaction != nullptr, .slot = op.slot, .key = op.key};
+}
+
+// Calls the library with private copies of everything that it gets.
+template <KeyType kType>
+[[gnu::always_inline]] inline uint32_t Session::data_call(const Op& op, IdxState* handle,
+                                                          TxnState* transaction) {
+  if (op.code == OpCode::kGet) [[likely]] {
+    return static_cast<uint32_t>(api_->get(handle, transaction, &prepare<kType>(op)));
+  }
+  if (op.code == OpCode::kInsert) {
+    put_payload(payload_.data(), op.argument, pools_->payloads[op.payload]);
+    return static_cast<uint32_t>(
+        api_->insertRecord(handle, transaction, &prepare_key<kType>(op), payload_.data()));
+  }
+  Record& record = prepare<kType>(op);
+  if (op.code == OpCode::kDeletePair) {
+    put_payload(record.payload, op.argument, pools_->payloads[op.payload]);
+  }
+  return static_cast<uint32_t>(api_->deleteRecord(handle, transaction, &record));
+}
+
+uint32_t Session::data_call(const Op& op, TxnState* transaction) {
+  const Slot& slot = slots_[op.slot];
+  switch (slot.type) {
+    case SHORT:
+      return data_call<SHORT>(op, slot.handle, transaction);
+    case INT:
+      return data_call<INT>(op, slot.handle, transaction);
+    default:
+      return data_call<VARCHAR>(op, slot.handle, transaction);
+  }
+}
+
+// Makes the calls of alike plain ops on one open handle, one after the other. Ends behind the run,
+// or at an op that cannot be left behind.
+Session::Run Session::run_calls(std::span<const Op> ops, std::size_t at, TxnState* transaction) {
+  switch (slots_[ops[at].slot].type) {
+    case SHORT:
+      return run_calls_on<SHORT>(ops, at, transaction);
+    case INT:
+      return run_calls_on<INT>(ops, at, transaction);
+    default:
+      return run_calls_on<VARCHAR>(ops, at, transaction);
+  }
+}
+
+// The hottest loop: what is the same for the whole run is decided before it or counted after it,
+// and what happens rarely is counted instead of what happens often.
+template <KeyType kType>
+Session::Run Session::run_calls_on(std::span<const Op> ops, std::size_t at, TxnState* transaction) {
+  const uint32_t run_head = head(ops[at]);
+  const Slot slot = slots_[ops[at].slot];
+  const Op* const first = &ops[at];
+  const Op* const end = ops.data() + ops.size();
+  const Op* op = first;
+  uint64_t writes = 0, misses = 0;
+  Flow flow = Flow::kNext;
+  do {
+    const bool is_get = op->code == OpCode::kGet;
+    const uint32_t code = data_call<kType>(*op, slot.handle, transaction);
+    if (code != SUCCESS) [[unlikely]] {
+      if (is_get && code == KEY_NOTFOUND) {
+        ++misses;
+      } else {
+        flow = judge_code(*op, static_cast<std::size_t>(op - ops.data()), code);
+        if (flow != Flow::kNext) break;
+        if (is_get) ++misses;
+      }
+    }
+    if (!is_get) ++writes;
+    ++op;
+  } while (op != end && continues_run(*op, run_head));
+  const auto done = static_cast<uint64_t>(op - first);
+  outcome_->calls += done + (flow == Flow::kNext ? 0 : 1);
+  if (is_stream(*first)) {
+    const uint64_t gets = done - writes;
+    outcome_->gets += gets;
+    outcome_->get_hits += gets - misses;
+  }
+  if (done > 0) set_place(op[-1], transaction);
+  return {.at = at + done, .flow = flow};
+}
+
+// One data call with all that it may leave behind.
+Session::Flow Session::observed_call(const Op& op, std::size_t at, TxnState* transaction) {
+  const uint32_t code = data_call(op, transaction);
+  ++outcome_->calls;
+  const Flow flow = judge_code(op, at, code);
+  if (flow != Flow::kNext) return flow;
+  set_place(op, transaction);
+  if (op.code != OpCode::kGet) {
+    observe(op, at, code);
+    return flow;
+  }
+  if (is_stream(op)) {
+    ++outcome_->gets;
+    outcome_->get_hits += code == SUCCESS ? 1 : 0;
+  }
+  observe_read(op, at, code, 0);
+  return flow;
 }
 
 std::size_t Session::repeat(const Op& op, std::size_t at) {
@@ -168,15 +237,29 @@ std::size_t Session::repeat(const Op& op, std::size_t at) {
   return at + 1;
 }
 
+inline void Session::save(std::size_t at) {
+  saved_.at = at;
+  saved_.segment = segment_;
+  saved_.trace = trace_.position();
+  saved_.transaction = next_transaction_;
+  saved_.gets = outcome_->gets;
+  saved_.get_hits = outcome_->get_hits;
+  saved_.round = round_;
+  saved_.has_slots = false;
+}
+
 std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
   const Op& op = ops[at];
-  if (attempts_ == 0) start_ticks_ = recorder_.ticks();
+  if (attempts_ == 0) {
+    start_ticks_ = base_ + at == behind_commit_ ? commit_ticks_ : recorder_.ticks();
+    behind_commit_ = kNowhere;
+  }
   save(at);
   ends_[next_transaction_++] = TransactionEnd::kNotRun;
   kind_ = op.kind;
   class_ = op.class_;
   place_.valid = false;
-  forget_kept();
+  kept_ = 0;
   while (true) {
     transaction_ = nullptr;
     const uint32_t code = static_cast<uint32_t>(api_->beginTransaction(&transaction_));
@@ -219,46 +302,46 @@ Session::Flow Session::finish_transaction(const Op& op, std::size_t at) {
       if (code == TXN_DNE) open_ = false;
       return judge_code(op, at, code);
     }
-    recorder_.committed(class_, start_ticks_);
+    commit_ticks_ = recorder_.committed(class_, start_ticks_);
+    behind_commit_ = base_ + at + 1;
   }
   ends_[saved_.transaction] =
       op.code == OpCode::kAbort ? TransactionEnd::kAborted : TransactionEnd::kCommitted;
-  chain_segment();
+  if (!segment_.empty()) [[unlikely]] {
+    chain_segment();
+  }
   open_ = false;
   attempts_ = 0;
   recorder_.progress(base_ + at);
   return Flow::kNext;
 }
 
+// Auto-commit calls up to the next one that is timed, and that one by itself.
+std::size_t Session::auto_commits(std::span<const Op> ops, std::size_t at) {
+  const Op& first = ops[at];
+  const uint32_t untimed = recorder_.calls_until_sample();
+  if (untimed == 0 || !is_plain(first) || !slots_[first.slot].open) return auto_commit(first, at);
+  const Run run = run_calls(ops.first(std::min(ops.size(), at + untimed)), at, nullptr);
+  const auto count = static_cast<uint32_t>(run.at - at);
+  std::fill_n(ends_.begin() + static_cast<std::ptrdiff_t>(next_transaction_), count,
+              TransactionEnd::kCommitted);
+  next_transaction_ += count;
+  recorder_.committed_untimed(first.class_, count);
+  recorder_.skip_calls(count + (run.flow == Flow::kNext ? 0 : 1));
+  if (run.flow == Flow::kNext) return run.at;
+  return end_auto_commit(ops[run.at], run.at, run.flow, before_auto_commit(false));
+}
+
 std::size_t Session::auto_commit(const Op& op, std::size_t at) {
-  const bool timed = recorder_.sample_call();
-  const uint64_t start = timed ? recorder_.ticks() : 0;
-  const uint64_t trace = trace_.position();
-  const Digest segment = segment_;
-  TransactionEnd& end = ends_[next_transaction_++];
-  Flow flow = call(op, at, nullptr);
-  const uint64_t retry_start = flow == Flow::kRetry ? recorder_.ticks() : 0;
-  for (uint32_t attempt = 1; flow == Flow::kRetry; ++attempt) {
-    if (out_of_patience(attempt, retry_start)) {
-      flow = violation(at, kCodeNoProgress);
-      break;
-    }
-    sched_yield();
-    trace_.rewind(trace);
-    segment_ = segment;
-    flow = call(op, at, nullptr);
-  }
-  if (flow == Flow::kNext) {
-    end = TransactionEnd::kCommitted;
-    timed ? recorder_.committed(op.class_, start) : recorder_.committed_untimed(op.class_);
-  } else {
-    end = TransactionEnd::kFailed;
-    ++outcome_->failed;
-    trace_.rewind(trace);
-    segment_ = segment;
-  }
-  if (timed) recorder_.progress(base_ + at);
-  return at + 1;
+  const AutoCommit before = before_auto_commit(recorder_.sample_call());
+  return end_auto_commit(op, at, call(op, at, nullptr), before);
+}
+
+Session::AutoCommit Session::before_auto_commit(bool timed) const {
+  return {.timed = timed,
+          .start_ticks = timed ? recorder_.ticks() : 0,
+          .trace = trace_.position(),
+          .segment = segment_};
 }
 
 Session::Flow Session::call(const Op& op, std::size_t at, TxnState* transaction) {
@@ -271,128 +354,7 @@ Session::Flow Session::call(const Op& op, std::size_t at, TxnState* transaction)
     return call_next(op, at, transaction);
   if (op.code == OpCode::kClose) return call_close(op, at);
   if (op.code == OpCode::kDeleteRead) return call_delete_read(op, at, transaction);
-  Tally tally;
-  const Flow flow = op.code == OpCode::kGet      ? call_get(op, at, transaction, tally)
-                    : op.code == OpCode::kInsert ? call_insert(op, at, transaction, tally)
-                                                 : call_delete(op, at, transaction, tally);
-  add(tally);
-  return flow;
-}
-
-// A record with the op's key and nothing else.
-inline Record& Session::prepare(const Op& op, KeyType type) {
-  if (type == VARCHAR) return string_record_.set_string(pools_->varchar_keys[op.key]);
-  Record& record = integer_record_.clear_integer();
-  set_integer(record.key, type, *pools_, op.key);
-  return record;
-}
-
-[[gnu::always_inline]] inline Session::Flow Session::call_get(const Op& op, std::size_t at,
-                                                              TxnState* transaction, Tally& tally) {
-  const Slot& slot = slots_[op.slot];
-  Record& record = prepare(op, slot.type);
-  const uint32_t code = static_cast<uint32_t>(api_->get(slot.handle, transaction, &record));
-  ++tally.calls;
-  if (code != SUCCESS && code != KEY_NOTFOUND) [[unlikely]] {
-    const Flow flow = judge_code(op, at, code);
-    if (flow != Flow::kNext) return flow;
-  }
-  if (is_stream(op)) {
-    ++tally.gets;
-    tally.get_hits += code == SUCCESS ? 1 : 0;
-  }
-  place_ = {.valid = transaction != nullptr, .slot = op.slot, .key = op.key};
-  if ((op.flags & kObserved) != 0) [[unlikely]] {
-    observe_read(op, at, code, 0);
-  }
-  return Flow::kNext;
-}
-
-Session::Flow Session::call_next(const Op& op, std::size_t at, TxnState* transaction) {
-  switch (slots_[op.slot].type) {
-    case SHORT:
-      return scan<SHORT>(op, at, transaction);
-    case INT:
-      return scan<INT>(op, at, transaction);
-    default:
-      return scan<VARCHAR>(op, at, transaction);
-  }
-}
-
-template <KeyType kType>
-Session::Flow Session::scan(const Op& op, std::size_t at, TxnState* transaction) {
-  IdxState* const handle = slots_[op.slot].handle;
-  const bool to_end = op.code == OpCode::kNextToEnd;
-  const uint32_t calls = op.argument + (to_end ? 1u : 0u);
-  ScanKey<kType> place;
-  bool ordered = place_.valid && place_.slot == op.slot;
-  if (ordered) place.set_from_pool(*pools_, place_.key);
-  place_.valid = false;
-  for (uint32_t number = 0; number < calls; ++number) {
-    Record& record = kType == VARCHAR ? string_record_.clear() : integer_record_.clear_integer();
-    record.key.type = kType;
-    const uint32_t code = static_cast<uint32_t>(api_->getNext(handle, transaction, &record));
-    ++outcome_->calls;
-    if (code == SUCCESS) [[likely]] {
-      if (to_end && number + 1 == calls) return violation(at, kCodeEndless);
-      const bool forward = place.advance(record.key);
-      if (ordered && !forward) ++outcome_->order_violations;
-      ordered = transaction != nullptr;
-    } else if (code == DB_END) {
-      ordered = false;
-    } else {
-      const Flow flow = judge_code(op, at, code);
-      if (flow != Flow::kNext) return flow;
-    }
-    if ((op.flags & kObserved) != 0) [[unlikely]] {
-      observe_read(op, at, code, number);
-    }
-    if (to_end && code != SUCCESS) break;
-  }
-  return Flow::kNext;
-}
-
-[[gnu::always_inline]] inline Session::Flow Session::call_insert(const Op& op, std::size_t at,
-                                                                 TxnState* transaction,
-                                                                 Tally& tally) {
-  const Slot& slot = slots_[op.slot];
-  Key* key = nullptr;
-  if (slot.type == VARCHAR) {
-    key = &string_key_.set_string(pools_->varchar_keys[op.key]);
-  } else {
-    key = &integer_key_.clear_integer();
-    set_integer(*key, slot.type, *pools_, op.key);
-  }
-  put_payload(payload_.data(), op.argument, pools_->payloads[op.payload]);
-  const uint32_t code =
-      static_cast<uint32_t>(api_->insertRecord(slot.handle, transaction, key, payload_.data()));
-  ++tally.calls;
-  return wrote(op, at, code);
-}
-
-[[gnu::always_inline]] inline Session::Flow Session::call_delete(const Op& op, std::size_t at,
-                                                                 TxnState* transaction,
-                                                                 Tally& tally) {
-  const Slot& slot = slots_[op.slot];
-  Record& record = prepare(op, slot.type);
-  if (op.code == OpCode::kDeletePair)
-    put_payload(record.payload, op.argument, pools_->payloads[op.payload]);
-  const uint32_t code =
-      static_cast<uint32_t>(api_->deleteRecord(slot.handle, transaction, &record));
-  ++tally.calls;
-  return wrote(op, at, code);
-}
-
-inline Session::Flow Session::wrote(const Op& op, std::size_t at, uint32_t code) {
-  place_.valid = false;
-  if (code != SUCCESS) [[unlikely]] {
-    const Flow flow = judge_code(op, at, code);
-    if (flow != Flow::kNext) return flow;
-  }
-  if ((op.flags & kObserved) != 0) [[unlikely]] {
-    observe(op, at, code);
-  }
-  return Flow::kNext;
+  return observed_call(op, at, transaction);
 }
 
 // Evidence of a call that reads nothing: its code.

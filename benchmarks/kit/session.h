@@ -78,7 +78,7 @@ class Session {
   // What a transaction's beginning looked like, to come back to.
   struct Saved {
     std::size_t at = 0;
-    Digest total, segment;
+    Digest segment;
     uint64_t trace = 0, transaction = 0, gets = 0, get_hits = 0;
     uint32_t round = 0;
     std::array<Slot, kSlots> slots{};  // only when the transaction opened or closed a handle
@@ -92,48 +92,51 @@ class Session {
     uint32_t key = 0;
   };
 
-  // What the transaction's last kKeep read of a slot returned.
-  struct Kept {
-    bool valid = false;
-    Record record{};
+  // Where a run of calls ended: behind its last op, or at an op with another flow than kNext.
+  struct Run {
+    std::size_t at;
+    Flow flow;
   };
 
-  // Calls and reads of a run of ops, kept in registers and added to the outcome at its end.
-  struct Tally {
-    uint64_t calls = 0, gets = 0, get_hits = 0;
+  // What an auto-commit call's beginning looked like.
+  struct AutoCommit {
+    bool timed;
+    uint64_t start_ticks, trace;
+    Digest segment;
   };
 
   std::size_t step(std::span<const Op> ops, std::size_t at);
-  std::size_t data_ops(std::span<const Op> ops, std::size_t at);
+  Run run_calls(std::span<const Op> ops, std::size_t at, TxnState* transaction);
+  template <KeyType kType>
+  Run run_calls_on(std::span<const Op> ops, std::size_t at, TxnState* transaction);
   std::size_t after(Flow flow, std::span<const Op> ops, std::size_t at);
   std::size_t repeat(const Op& op, std::size_t at);
   std::size_t begin(std::span<const Op> ops, std::size_t at);
+  std::size_t auto_commits(std::span<const Op> ops, std::size_t at);
   std::size_t auto_commit(const Op& op, std::size_t at);
+  AutoCommit before_auto_commit(bool timed) const;
+  std::size_t end_auto_commit(const Op& op, std::size_t at, Flow flow, const AutoCommit& before);
   std::size_t outside(const Op& op, std::size_t at);
   Flow finish_transaction(const Op& op, std::size_t at);
   Flow call(const Op& op, std::size_t at, TxnState* transaction);
-  Flow call_get(const Op& op, std::size_t at, TxnState* transaction, Tally& tally);
+  template <KeyType kType>
+  uint32_t data_call(const Op& op, IdxState* handle, TxnState* transaction);
+  uint32_t data_call(const Op& op, TxnState* transaction);
+  Flow observed_call(const Op& op, std::size_t at, TxnState* transaction);
   Flow call_next(const Op& op, std::size_t at, TxnState* transaction);
   template <KeyType kType>
   Flow scan(const Op& op, std::size_t at, TxnState* transaction);
-  Flow call_insert(const Op& op, std::size_t at, TxnState* transaction, Tally& tally);
-  Flow call_delete(const Op& op, std::size_t at, TxnState* transaction, Tally& tally);
   Flow call_delete_read(const Op& op, std::size_t at, TxnState* transaction);
   Flow call_create(const Op& op, std::size_t at);
   Flow call_open(const Op& op, std::size_t at);
   Flow call_close(const Op& op, std::size_t at);
-  void add(const Tally& tally);
 
-  Flow wrote(const Op& op, std::size_t at, uint32_t code);
   Flow judge_code(const Op& op, std::size_t at, uint32_t code);
   Flow violation(std::size_t at, uint32_t code);
   bool out_of_patience(uint32_t attempts, uint64_t start_ticks);
   void observe(const Op& op, std::size_t at, uint32_t code);
   void observe_read(const Op& op, std::size_t at, uint32_t code, uint32_t call_number);
   void keep(const Op& op);
-  void forget_kept() {
-    for (Kept& kept : kept_) kept.valid = false;
-  }
   void mark(std::size_t at);
   void chain_segment();
 
@@ -147,7 +150,11 @@ class Session {
   void save_slots();
   void restore();
   void restore_slots();
-  Record& prepare(const Op& op, KeyType type);
+  template <KeyType kType>
+  Record& prepare(const Op& op);
+  template <KeyType kType>
+  Key& prepare_key(const Op& op);
+  void set_place(const Op& op, const TxnState* transaction);
   Record& record(KeyType type) {
     return (type == VARCHAR ? string_record_ : integer_record_).value();
   }
@@ -172,13 +179,20 @@ class Session {
   uint8_t kind_ = 0, class_ = 0;
   uint32_t attempts_ = 0;
   uint64_t start_ticks_ = 0;
+  // A transaction that begins right behind the commit of another begins when that one ended: one
+  // look at the clock less, and some 10 ns of bookkeeping more in its latency.
+  static constexpr uint64_t kNowhere = UINT64_MAX;
+  uint64_t behind_commit_ = kNowhere;  // ordinal of the op there
+  uint64_t commit_ticks_ = 0;
   uint64_t next_transaction_ = 0;  // number of the next transaction
   uint64_t base_ = 0;              // ordinal of the round's first op
   uint32_t round_ = 0;             // of the kRepeat body
   Digest total_, segment_;
   Place place_;
   Saved saved_;
-  std::array<Kept, kSlots> kept_{};
+  uint8_t kept_ = 0;  // bit s: the transaction had a kKeep read of slot s; the last one returned:
+  static_assert(kSlots <= 8);
+  std::array<Record, kSlots> kept_records_{};
   Zeroed<Record> string_record_, integer_record_;
   Zeroed<Key> string_key_, integer_key_;
   alignas(64) std::array<char, 128> payload_{};

@@ -103,27 +103,59 @@ bool Session::synchronise(const Op& op) {
 
 void Session::keep(const Op& op) {
   const KeyType type = slots_[op.slot].type;
-  Kept& kept = kept_[op.slot];
-  kept.valid = true;
-  kept.record = record(type);
+  Record& kept = kept_records_[op.slot];
+  kept_ |= static_cast<uint8_t>(1u << op.slot);
+  kept = record(type);
   // A get need not write the key, and an integer's record is not cleared as a whole.
-  kept.record.key.type = type;
+  kept.key.type = type;
   if (op.code != OpCode::kGet) return;
   const std::string_view key = pool_key_bytes(*pools_, type, op.key);
-  std::memset(&kept.record.key.keyval, 0, sizeof kept.record.key.keyval);
-  std::memcpy(&kept.record.key.keyval, key.data(), key.size());
+  std::memset(&kept.key.keyval, 0, sizeof kept.key.keyval);
+  std::memcpy(&kept.key.keyval, key.data(), key.size());
 }
 
 Session::Flow Session::call_delete_read(const Op& op, std::size_t at, TxnState* transaction) {
-  if (!kept_[op.slot].valid) return Flow::kNext;
+  if ((kept_ >> op.slot & 1u) == 0) return Flow::kNext;
   // The library gets a copy: it may write into what it is passed.
   const KeyType type = slots_[op.slot].type;
-  record(type) = kept_[op.slot].record;
+  record(type) = kept_records_[op.slot];
   const uint32_t code =
       static_cast<uint32_t>(api_->deleteRecord(slots_[op.slot].handle, transaction, &record(type)));
   ++outcome_->calls;
   place_.valid = false;
   return judge_code(op, at, code);
+}
+
+// Books an auto-commit call, which is asked again as long as it answers DEADLOCK.
+std::size_t Session::end_auto_commit(const Op& op, std::size_t at, Flow flow,
+                                     const AutoCommit& before) {
+  TransactionEnd& end = ends_[next_transaction_++];
+  const uint64_t retry_start = flow == Flow::kRetry ? recorder_.ticks() : 0;
+  for (uint32_t attempt = 1; flow == Flow::kRetry; ++attempt) {
+    if (out_of_patience(attempt, retry_start)) {
+      flow = violation(at, kCodeNoProgress);
+      break;
+    }
+    sched_yield();
+    trace_.rewind(before.trace);
+    segment_ = before.segment;
+    flow = call(op, at, nullptr);
+  }
+  if (flow == Flow::kNext) {
+    end = TransactionEnd::kCommitted;
+    if (before.timed) {
+      recorder_.committed(op.class_, before.start_ticks);
+    } else {
+      recorder_.committed_untimed(op.class_, 1);
+    }
+  } else {
+    end = TransactionEnd::kFailed;
+    ++outcome_->failed;
+    trace_.rewind(before.trace);
+    segment_ = before.segment;
+  }
+  if (before.timed) recorder_.progress(base_ + at);
+  return at + 1;
 }
 
 // Calls outside transactions: create, openIndex, closeIndex. Their evidence is written whatever
@@ -165,7 +197,7 @@ Session::Flow Session::call_open(const Op& op, std::size_t at) {
       static_cast<uint32_t>(api_->openIndex(names_->name(op.argument), &slot.handle));
   ++outcome_->calls;
   place_.valid = false;
-  kept_[op.slot].valid = false;
+  kept_ &= static_cast<uint8_t>(~(1u << op.slot));
   slot.open = code == SUCCESS;
   if (code == DEADLOCK) return judge_code(op, at, code);
   observe(op, at, code);
@@ -184,18 +216,6 @@ Session::Flow Session::call_close(const Op& op, std::size_t at) {
   return judge_code(op, at, code);
 }
 
-void Session::save(std::size_t at) {
-  saved_.at = at;
-  saved_.total = total_;
-  saved_.segment = segment_;
-  saved_.trace = trace_.position();
-  saved_.transaction = next_transaction_;
-  saved_.gets = outcome_->gets;
-  saved_.get_hits = outcome_->get_hits;
-  saved_.round = round_;
-  saved_.has_slots = false;
-}
-
 // Before a transaction opens or closes its first handle.
 void Session::save_slots() {
   if (!open_ || saved_.has_slots) return;
@@ -204,7 +224,6 @@ void Session::save_slots() {
 }
 
 void Session::restore() {
-  total_ = saved_.total;
   segment_ = saved_.segment;
   trace_.rewind(saved_.trace);
   next_transaction_ = saved_.transaction;

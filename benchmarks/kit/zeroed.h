@@ -60,9 +60,14 @@ class alignas(64) Zeroed {
     return value_;
   }
 
-  // Sets type, integer and payload to 0. About 3 ns for a Record.
-  T& clear_integer() {
-    clear_lanes<0, lanes(offsetof(Key, keyval) + sizeof(int64_t))>();
+  // Sets the key to that integer (an int32 as its 32 bits) and the payload to 0. About 3 ns for a
+  // Record.
+  T& set_integer(KeyType type, uint64_t bits) {
+    static_assert(offsetof(Key, keyval) == sizeof bits);
+    // A store for each field: a library's loads of them wait for nothing else.
+    const uint64_t type_bits = type;
+    std::memcpy(static_cast<void*>(&value_), &type_bits, sizeof type_bits);
+    std::memcpy(&key().keyval, &bits, sizeof bits);
     if constexpr (std::is_same_v<T, Record>) {
       static_assert(offsetof(Record, payload) % sizeof(Lane) == 0);
       clear_lanes<offsetof(Record, payload) / sizeof(Lane), lanes(sizeof(Record))>();

@@ -7,7 +7,8 @@
 // pointer from dlsym. Against it stands the player's interpreter on the same library: int64 keys, a
 // key pool that fits into the second-level cache, one thread. Floor and interpreter take turns, so
 // that a busy machine hurts both alike; times are CPU times of the thread, and each figure is a
-// median over the repetitions. Target: at most 5 ns per call beyond the floor.
+// median over the repetitions. Target: at most 5 ns per call beyond the floor. Most of what is left
+// is clearing the 248 bytes of a Record before each call, and for short transactions the clock.
 #include <dlfcn.h>
 
 #include <algorithm>
@@ -150,7 +151,7 @@ int run(const IndexApi& api, const std::string& json_path) {
   std::vector<Row> rows;
   rows.push_back({"transactions of 4096 gets (recorder idle)", gets(kCalls, 4096), {}});
   rows.push_back({"transactions of 16 gets (each timed)", gets(kCalls, 16), {}});
-  rows.push_back({"auto-commit gets (one in 8 timed)", gets(kCalls, 0), {}});
+  rows.push_back({"auto-commit gets (one in 61 timed)", gets(kCalls, 0), {}});
   std::vector<double> floor_ns;
   measure(bench, rows, floor_ns);
   const double floor = median(floor_ns);

@@ -153,7 +153,11 @@ TEST(Zeroed, ClearsWhatAnIntegerIndexReads) {
   Record& value = record.value();
   value.key.keyval.intkey = -1;
   std::memset(value.payload, 'x', sizeof value.payload);
-  record.clear_integer();
+  record.set_integer(SHORT, static_cast<uint32_t>(-7));
+  EXPECT_EQ(value.key.type, SHORT);
+  EXPECT_EQ(value.key.keyval.shortkey, -7);
+  record.set_integer(INT, 0);
+  EXPECT_EQ(value.key.type, INT);
   EXPECT_EQ(value.key.keyval.intkey, 0);
   EXPECT_TRUE(std::all_of(std::begin(value.payload), std::end(value.payload),
                           [](char c) { return c == 0; }));

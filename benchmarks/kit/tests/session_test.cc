@@ -267,9 +267,74 @@ TEST_F(SessionTest, WindowsAndHistogramCountEveryCommit) {
   for (const uint32_t count : counters.histogram[0]) in_histogram += count;
   EXPECT_EQ(counters.committed[0], 1500u);
   EXPECT_EQ(in_windows, 1500u);
-  EXPECT_EQ(in_histogram, 500u + 1000 / Recorder::kSampleEvery);
+  EXPECT_EQ(in_histogram, 500u + (1000 + Recorder::kSampleEvery - 1) / Recorder::kSampleEvery);
   EXPECT_EQ(counters.gets, 1500u);
   EXPECT_EQ(counters.calls, 2u + 1000 + 1500);
+}
+
+ErrCode get_every_third_time(IdxState* handle, TxnState* transaction, Record* record) {
+  return ++answers % 3 == 0 ? DEADLOCK : real.get(handle, transaction, record);
+}
+
+// Auto-commit calls run without a look back, until one of them has to be asked again.
+TEST_F(SessionTest, AutoCommitRunsCountWhatHappened) {
+  ThreadBuilder thread = out();
+  thread.open(0, index_);
+  thread.auto_commit_as(Kind::kStream, 0);
+  constexpr uint32_t kRounds = 100;
+  for (uint32_t i = 0; i < kRounds; ++i) {
+    const Payload payload = script_.new_payload(0);
+    thread.insert(0, a_, payload);
+    thread.get(0, a_);
+    thread.get(0, b_);
+    thread.get(0, a_, kEvidence);
+    thread.delete_pair(0, a_, payload);
+    thread.get(0, a_);
+    thread.delete_key(0, b_);
+  }
+  thread.close(0);
+  const Script script = script_.build();
+  IndexApi api = real;
+  api.get = get_every_third_time;
+  const Outcome outcome = play(script, api);
+  const ThreadOutcome& counters = *result(outcome).counters;
+  EXPECT_EQ(result(outcome).ends, std::vector(7 * kRounds, TransactionEnd::kCommitted));
+  EXPECT_EQ(counters.committed[0], 7u * kRounds);
+  EXPECT_EQ(counters.gets, 4u * kRounds);
+  EXPECT_EQ(counters.get_hits, 2u * kRounds);
+  EXPECT_EQ(counters.deadlocks, answers / 3);
+  EXPECT_EQ(counters.calls, 2u + 7 * kRounds + answers / 3);
+  uint64_t in_windows = 0;
+  for (const uint32_t count : counters.windows) in_windows += count;
+  EXPECT_EQ(in_windows, 7u * kRounds);
+  Findings findings;
+  judge_script(script, outcome, findings);
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
+}
+
+ErrCode delete_fails_second_time(IdxState*, TxnState*, Record*) {
+  return ++answers == 2 ? FAILURE : KEY_NOTFOUND;
+}
+
+TEST_F(SessionTest, OneFailedCallOfARunIsTheOneThatFailed) {
+  ThreadBuilder thread = out();
+  thread.open(0, index_);
+  thread.auto_commit_as(Kind::kStream, 0);
+  thread.get(0, a_);
+  thread.delete_key(0, a_);
+  thread.delete_key(0, b_);
+  thread.get(0, b_);
+  thread.close(0);
+  IndexApi api = real;
+  api.deleteRecord = delete_fails_second_time;
+  const Outcome outcome = play(script_.build(), api);
+  const ThreadOutcome& counters = *result(outcome).counters;
+  EXPECT_EQ(result(outcome).ends,
+            (std::vector{TransactionEnd::kCommitted, TransactionEnd::kCommitted,
+                         TransactionEnd::kFailed, TransactionEnd::kCommitted}));
+  EXPECT_EQ(counters.first_violation.op, 3u);
+  EXPECT_EQ(counters.gets, 2u);
+  EXPECT_EQ(counters.calls, 6u);
 }
 
 TEST_F(SessionTest, RepeatedBodiesRunAsOftenAsProgrammed) {
