@@ -7,6 +7,8 @@
 #include "base/json.h"
 #include "runtime/control/gap_2pl.h"
 #include "runtime/control/index_2pl.h"
+#include "runtime/control/mvcc.h"
+#include "runtime/control/occ.h"
 #include "runtime/control/serial.h"
 #include "runtime/strategy/direct.h"
 
@@ -23,7 +25,9 @@ struct Word {
 constexpr Word<StrategyKind> kStrategies[] = {{"direct", StrategyKind::kDirect}};
 constexpr Word<ControlKind> kControls[] = {{"index_2pl", ControlKind::kIndex2pl},
                                            {"gap_2pl", ControlKind::kGap2pl},
-                                           {"serial", ControlKind::kSerial}};
+                                           {"serial", ControlKind::kSerial},
+                                           {"occ", ControlKind::kOcc},
+                                           {"mvcc", ControlKind::kMvcc}};
 constexpr Word<LockKind> kLocks[] = {{"exclusive", LockKind::kExclusive},
                                      {"rw", LockKind::kReadWrite}};
 
@@ -156,6 +160,10 @@ std::unique_ptr<Control> make_control(const Configuration& configuration) {
       return std::make_unique<Gap2pl>(latch);
     case ControlKind::kSerial:
       return std::make_unique<Serial>(latch);
+    case ControlKind::kOcc:
+      return std::make_unique<Occ>(latch);
+    case ControlKind::kMvcc:
+      return std::make_unique<Mvcc>(latch);
   }
   return nullptr;
 }

@@ -16,7 +16,7 @@
 namespace keydrome::runtime {
 
 enum class StrategyKind { kDirect };
-enum class ControlKind { kIndex2pl, kGap2pl, kSerial };
+enum class ControlKind { kIndex2pl, kGap2pl, kSerial, kOcc, kMvcc };
 enum class LockKind { kExclusive, kReadWrite };
 
 struct Configuration {

@@ -47,6 +47,16 @@ int read_first(const Store& store, const Bound& bound, Pair& pair) {
   return read_next(store, position, pair);
 }
 
+void declare_broken(Index& index) {
+  Content& content = content_of(index);
+  if (content.broken) return;
+  content.broken = true;
+  std::fprintf(stderr,
+               "keydrome runtime: index %s: a change could not be undone for want of memory; the "
+               "index answers FAILURE from now on. Give the run more memory.\n",
+               index.name().c_str());
+}
+
 int refresh(const Content& content, const Store& store, Cursor& cursor) {
   if (cursor.has_position && cursor.changes == content.changes) return 0;
   cursor.has_position = false;
@@ -124,11 +134,7 @@ bool undo_to(UndoLog& undo, size_t mark, bool latched) {
     const int undone = change.inserted ? store.del(change.key, change.payload)
                                        : store.put(change.key, change.payload);
     if (undone == 1 || content.broken) continue;
-    std::fprintf(stderr,
-                 "keydrome runtime: index %s: a change could not be undone for want of memory; the "
-                 "index answers FAILURE from now on. Give the run more memory.\n",
-                 change.index->name().c_str());
-    content.broken = true;
+    declare_broken(*change.index);
     complete = false;
   }
   return complete;

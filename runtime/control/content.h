@@ -7,6 +7,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "keydrome/index.h"
 #include "keydrome/structure.h"
@@ -62,6 +63,12 @@ struct Pair {
 
   KeydromeBytes key() const { return {key_data, key_size}; }
   KeydromeBytes payload() const { return {payload_data, payload_size}; }
+  void set(KeydromeBytes key, KeydromeBytes payload) {
+    key_size = key.size;
+    if (key.size > 0) std::memcpy(key_data, key.data, key.size);
+    payload_size = payload.size;
+    if (payload.size > 0) std::memcpy(payload_data, payload.data, payload.size);
+  }
 };
 
 int seek(const Store& store, KeydromePosition& position, const Bound& bound);
@@ -70,6 +77,9 @@ int seek(const Store& store, KeydromePosition& position, const Bound& bound);
 int read_next(const Store& store, KeydromePosition& position, Pair& pair);
 // The first pair from the bound on: 1, 0 for none, negative for a failure.
 int read_first(const Store& store, const Bound& bound, Pair& pair);
+
+// The index answers FAILURE from now on, and a line on stderr says so, once.
+void declare_broken(Index& index);
 
 // Makes the cursor's position good for the next read: 0, or negative for a failure.
 int refresh(const Content& content, const Store& store, Cursor& cursor);
