@@ -20,6 +20,11 @@ class IndexNames {
   explicit IndexNames(std::span<const IndexEntry> indexes)
       : entries_(indexes.begin(), indexes.end()) {}
   char* name(uint32_t index) { return entries_[index].name; }
+  // The number of an index by the address that name() gave.
+  uint16_t number(const char* name) const {
+    const auto offset = name - entries_.data()->name;
+    return static_cast<uint16_t>(static_cast<std::size_t>(offset) / sizeof(IndexEntry));
+  }
 
  private:
   std::vector<IndexEntry> entries_;

@@ -12,7 +12,7 @@
 
 namespace keydrome {
 
-inline constexpr uint32_t kOutcomeVersion = 2;
+inline constexpr uint32_t kOutcomeVersion = 3;
 
 // Log-linear histogram: 32 linear steps per power of two, so a value is known to 1/32 (3.1 %);
 // values in ns.
@@ -67,6 +67,8 @@ struct alignas(64) ThreadOutcome {
       digest;  // chained digest of the kDigest ops of all transactions that ended as programmed
   uint64_t trace_bytes;
   uint64_t trace_dropped;         // evidence that did not fit
+  uint64_t events;                // of the log of a recorded phase
+  uint64_t events_full;           // 1: the log was full, later calls are not in it
   uint64_t progress_op;           // where the thread stands; readable while it runs
   uint64_t started_ns, ended_ns;  // since GO, the player's clock: diagnostics only
   uint32_t window_shift;
@@ -84,6 +86,7 @@ struct OutcomeHeader {
   struct Span {
     uint64_t ends_offset, ends_capacity;    // TransactionEnd[]
     uint64_t trace_offset, trace_capacity;  // bytes of TraceRecord
+    uint64_t log_offset, log_capacity;      // Event[] (checker/event.h); 0: not recorded
   } spans[kThreadsMax];
 };
 

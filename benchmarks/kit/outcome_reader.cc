@@ -59,6 +59,9 @@ Result<ThreadResult> read_thread(std::span<const std::byte> image, const Outcome
   if (counters.trace_bytes > span.trace_capacity) {
     return misfit(thread, "more evidence than there is room for");
   }
+  if (counters.events > span.log_capacity || counters.events_full > 1) {
+    return misfit(thread, "more recorded calls than there is room for");
+  }
   if (counters.window_shift < kWindowShiftMin || counters.window_shift >= 64) {
     return misfit(thread, "an impossible window width");
   }
@@ -68,6 +71,11 @@ Result<ThreadResult> read_thread(std::span<const std::byte> image, const Outcome
   result.ends = std::move(*ends);
   const std::byte* trace = image.data() + span.trace_offset;
   result.trace.assign(trace, trace + counters.trace_bytes);
+  result.events.resize(counters.events);
+  if (counters.events > 0) {
+    std::memcpy(result.events.data(), image.data() + span.log_offset,
+                counters.events * sizeof(Event));
+  }
   return result;
 }
 
@@ -90,6 +98,10 @@ OutcomeLayout outcome_layout(const PhaseScript& phase) {
     span.trace_capacity = phase.trace_capacity_bytes[t];
     span.trace_offset = offset;
     offset = aligned(offset + span.trace_capacity);
+    if (phase.log_capacity.empty()) continue;
+    span.log_capacity = phase.log_capacity[t];
+    span.log_offset = offset;
+    offset = aligned(offset + span.log_capacity * sizeof(Event));
   }
   layout.size_bytes = offset;
   return layout;

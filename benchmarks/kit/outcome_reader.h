@@ -15,6 +15,7 @@
 #include "base/result.h"
 #include "benchmarks/kit/outcome.h"
 #include "benchmarks/kit/outcome_layout.h"
+#include "checker/event.h"
 
 namespace keydrome {
 
@@ -22,6 +23,7 @@ struct ThreadResult {
   std::unique_ptr<ThreadOutcome> counters;  // never null
   std::vector<TransactionEnd> ends;         // one for each transaction of the program, in its order
   std::vector<std::byte> trace;
+  std::vector<Event> events;  // of a recorded phase
 };
 
 struct PhaseOutcome {

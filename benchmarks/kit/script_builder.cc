@@ -8,6 +8,42 @@
 #include "benchmarks/kit/trace_writer.h"
 
 namespace keydrome {
+namespace {
+
+// Retries after DEADLOCK are recorded too, and nobody knows how many there will be. Room that is
+// not used costs no memory.
+constexpr uint64_t kAttemptsRecorded = 16;
+constexpr uint64_t kEventsMin = 4096;
+constexpr std::size_t kRecordedIndexesMax = 0xffff;  // Event::index has 16 bits
+
+uint64_t calls_of(const Op& op) {
+  switch (op.code) {
+    case OpCode::kNext:
+      return op.argument;
+    case OpCode::kNextToEnd:
+      return op.argument + uint64_t{1};
+    case OpCode::kMark:
+    case OpCode::kSignal:
+    case OpCode::kWait:
+    case OpCode::kYield:
+    case OpCode::kStep:
+    case OpCode::kStepDone:
+      return 0;
+    default:
+      return 1;
+  }
+}
+
+void record(PhaseScript& phase) {
+  phase.log_capacity.clear();
+  for (const std::vector<Op>& ops : phase.threads) {
+    uint64_t calls = 0;
+    walk_program(ops, [&](const Step& step) { calls += calls_of(ops[step.op]); });
+    phase.log_capacity.push_back(std::max(kEventsMin, kAttemptsRecorded * calls));
+  }
+}
+
+}  // namespace
 
 void ThreadBuilder::auto_commit_as(Kind kind, uint32_t class_number) {
   KEYDROME_CHECK(class_number < kTransactionClasses);
@@ -222,6 +258,7 @@ uint32_t ScriptBuilder::add_phase(std::string name, uint32_t threads, PhaseOptio
   phase.timed = options.timed;
   phase.verifies = options.verifies;
   phase.threads.resize(threads);
+  if (options.recorded) phase.log_capacity.resize(threads);  // build() knows how much
   script_.phases.push_back(std::move(phase));
   states_.emplace_back(threads);
   return static_cast<uint32_t>(script_.phases.size() - 1);
@@ -292,8 +329,16 @@ Script ScriptBuilder::build() {
       KEYDROME_CHECK(states_[p][t].begin_at == UINT64_MAX);
       phase.trace_capacity_bytes.push_back(trace_bytes(phase.threads[t]));
     }
+    if (phase.log_capacity.empty()) continue;
+    KEYDROME_CHECK(script_.indexes.size() < kRecordedIndexesMax);
+    record(phase);
   }
   return std::move(script_);
+}
+
+void record_all(Script& script) {
+  KEYDROME_CHECK(script.indexes.size() < kRecordedIndexesMax);
+  for (PhaseScript& phase : script.phases) record(phase);
 }
 
 void add_verify_phase(ScriptBuilder& script, uint32_t threads, uint32_t class_number) {

@@ -105,6 +105,7 @@ class ScriptBuilder {
   struct PhaseOptions {
     bool timed = false;
     bool verifies = false;
+    bool recorded = false;
   };
 
   uint32_t add_index(std::string name, KeyType type);
@@ -143,6 +144,9 @@ class ScriptBuilder {
   std::deque<std::vector<ThreadBuilder::State>> states_;
   uint32_t next_tag_ = 1;
 };
+
+// Has the whole script recorded, whatever its benchmark says.
+void record_all(Script& script);
 
 // Adds the untimed phase that reads every index to its end, spread over `threads` threads: the
 // judge compares what is there with what must and may be there (ledger.h). Every insert of the

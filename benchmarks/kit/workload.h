@@ -37,6 +37,7 @@ struct PhaseScript {
   bool verifies = false;                       // the untimed scan that reads everything back
   std::vector<std::vector<Op>> threads;        // one program per thread
   std::vector<uint64_t> trace_capacity_bytes;  // per thread, at least what its evidence can fill
+  std::vector<uint64_t> log_capacity;  // per thread, events; empty: the phase is not recorded
 };
 
 // Everything that one session does. Equal (parameters, seed) give equal scripts on every machine.

@@ -55,10 +55,22 @@ class Player {
     if ((control_.message().flags & kGoHasPools) != 0) open_pools((fd++)->get(), address);
     Mapping round(fd[0].get(), Mapping::Access::kRead);
     Mapping outcome(fd[1].get(), Mapping::Access::kShare);
-    Phase phase(
-        control_,
-        {.api = &api, .pools = &pools_, .names = &*names_, .clock = &clock_, .go_ticks = go_ticks});
+    Phase phase(control_, {.api = &api,
+                           .pools = &pools_,
+                           .names = &*names_,
+                           .clock = &clock_,
+                           .go_ticks = go_ticks,
+                           .event_clock = event_clock(outcome)});
     phase.play(address, std::move(round), std::move(outcome));
+  }
+
+  // The clock of a recorded phase, made for the first of them.
+  EventClock* event_clock(const Mapping& outcome) {
+    if (outcome.bytes().size() < sizeof(OutcomeHeader)) return nullptr;
+    const auto* header = reinterpret_cast<const OutcomeHeader*>(outcome.bytes().data());
+    if (header->spans[0].log_capacity == 0) return nullptr;
+    if (!event_clock_) event_clock_.emplace();
+    return &*event_clock_;
   }
 
   void open_pools(int fd, Address address) {
@@ -74,6 +86,7 @@ class Player {
 
   Control control_;
   TickClock clock_;
+  std::optional<EventClock> event_clock_;
   Mapping pools_image_;
   PoolsView pools_;
   std::optional<IndexNames> names_;

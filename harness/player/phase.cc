@@ -8,6 +8,8 @@
 #include <system_error>
 #include <thread>
 
+#include "benchmarks/kit/recording.h"
+
 namespace keydrome {
 
 Phase::Phase(Control& control, const PhaseInputs& inputs) : control_(control), inputs_(inputs) {}
@@ -48,7 +50,7 @@ void Phase::play(Address address, Mapping round, Mapping outcome) {
 // else in a session throws. The other threads may wait for this one, so the phase cannot go on.
 void Phase::run_thread(uint32_t thread) {
   try {
-    run_session(thread);
+    inputs_.event_clock == nullptr ? run_session(thread) : record_session(thread);
   } catch (const std::exception& error) {
     give_up(kDoneException, error.what());
   } catch (...) {
@@ -58,6 +60,27 @@ void Phase::run_thread(uint32_t thread) {
 
 void Phase::run_session(uint32_t thread) {
   Session session(session_inputs(thread));
+  play_rounds(session, thread);
+}
+
+void Phase::record_session(uint32_t thread) {
+  std::byte* image = outcome_.bytes().data();
+  const auto* header = reinterpret_cast<const OutcomeHeader*>(image);
+  const OutcomeHeader::Span& span = header->spans[thread];
+  Recording recording(
+      {.api = inputs_.api,
+       .names = inputs_.names,
+       .clock = inputs_.event_clock,
+       .log = {reinterpret_cast<Event*>(image + span.log_offset), span.log_capacity}});
+  SessionInputs inputs = session_inputs(thread);
+  inputs.api = &recording_api();
+  Session session(inputs);
+  play_rounds(session, thread);
+  inputs.outcome->events = recording.events();
+  inputs.outcome->events_full = recording.full() ? 1 : 0;
+}
+
+void Phase::play_rounds(Session& session, uint32_t thread) {
   for (uint32_t number = 0;; ++number) {
     const Round& round = enter(number);
     session.run(round.ops(thread));

@@ -11,6 +11,7 @@
 #include "base/clock.h"
 #include "base/thread_annotations.h"
 #include "benchmarks/kit/baton.h"
+#include "benchmarks/kit/event_clock.h"
 #include "benchmarks/kit/events.h"
 #include "benchmarks/kit/index_api.h"
 #include "benchmarks/kit/index_names.h"
@@ -29,7 +30,8 @@ struct PhaseInputs {
   const PoolsView* pools = nullptr;
   IndexNames* names = nullptr;
   const TickClock* clock = nullptr;
-  uint64_t go_ticks = 0;  // when GO came
+  uint64_t go_ticks = 0;              // when GO came
+  EventClock* event_clock = nullptr;  // nullptr: the phase is not recorded
 };
 
 class Phase {
@@ -51,6 +53,8 @@ class Phase {
 
   void run_thread(uint32_t thread);
   void run_session(uint32_t thread);
+  void record_session(uint32_t thread);
+  void play_rounds(Session& session, uint32_t thread);
   SessionInputs session_inputs(uint32_t thread);
   const Round& enter(uint32_t number);
   void add_round(Mapping mapping);

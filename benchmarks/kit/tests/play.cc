@@ -1,12 +1,14 @@
 #include "benchmarks/kit/tests/play.h"
 
 #include <cstring>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/check.h"
 #include "benchmarks/kit/images.h"
+#include "benchmarks/kit/recording.h"
 #include "benchmarks/kit/session.h"
 
 namespace keydrome::testing {
@@ -46,6 +48,7 @@ PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const Poo
   rounds.reserve(plan.rounds());
   for (uint32_t r = 0; r < plan.rounds(); ++r) rounds.push_back(round_image(phase, plan, r));
   const TickClock clock(100'000);
+  EventClock event_clock(EventClock::Source::kSharedCounter);
   Events events;
   Baton baton;
   const uint64_t go = clock.ticks();
@@ -58,7 +61,16 @@ PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const Poo
         const OutcomeHeader::Span& span = layout.header.spans[t];
         auto* outcomes = reinterpret_cast<ThreadOutcome*>(base + layout.header.thread_offset);
         auto* ends = reinterpret_cast<TransactionEnd*>(base + span.ends_offset);
-        Session session({.api = &api,
+        const bool recorded = !phase.log_capacity.empty();
+        std::optional<Recording> recording;
+        if (recorded) {
+          auto* log = reinterpret_cast<Event*>(base + span.log_offset);
+          recording.emplace(RecordingInputs{.api = &api,
+                                            .names = &names,
+                                            .clock = &event_clock,
+                                            .log = {log, span.log_capacity}});
+        }
+        Session session({.api = recorded ? &recording_api() : &api,
                          .pools = &pools,
                          .names = &names,
                          .events = &events,
@@ -70,6 +82,10 @@ PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const Poo
                          .trace = {base + span.trace_offset, span.trace_capacity}});
         for (const std::vector<std::byte>& round : rounds) session.run(ops_of(round, t));
         session.finish();
+        if (recorded) {
+          outcomes[t].events = recording->events();
+          outcomes[t].events_full = recording->full() ? 1 : 0;
+        }
       });
     }
   }

@@ -1,0 +1,146 @@
+// What a recorded phase leaves behind: every call, in order, with stamps that carry real time.
+#include "benchmarks/kit/recording.h"
+
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "benchmarks/kit/event_clock.h"
+#include "benchmarks/kit/judge.h"
+#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/tests/play.h"
+#include "benchmarks/kit/tests/test_index.h"
+
+namespace keydrome {
+namespace {
+
+uint64_t hash(const std::string& text) { return hash_bytes(text); }
+
+struct Expected {
+  EventCall call;
+  bool alone;
+  ErrCode code;
+  uint16_t index;
+  uint64_t key, payload;
+};
+
+class RecordingTest : public ::testing::Test {
+ protected:
+  // A program of one thread over a string and an int32 index.
+  Script script(bool recorded) {
+    ScriptBuilder script;
+    script.add_class("all");
+    const uint32_t strings = script.add_index("strings", VARCHAR);
+    const uint32_t numbers = script.add_index("numbers", SHORT);
+    const uint32_t key = script.add_varchar_key("key"), minus = script.add_int32_key(-7);
+    const uint32_t phase = script.add_phase("test", 1, {.recorded = recorded});
+    ThreadBuilder out = script.thread(phase, 0);
+    out.create(strings);
+    out.create(numbers);
+    out.open(0, strings);
+    out.open(1, numbers);
+    out.insert(1, minus, {.tag = 1, .text = 0});
+    out.begin(Kind::kScript, 0);
+    out.insert(0, key, {.tag = 2, .text = 0});
+    out.get(0, key);
+    out.next(0, 1);
+    out.get(1, minus);
+    out.delete_pair(1, minus, {.tag = 1, .text = 0});
+    out.delete_key(1, minus);
+    out.commit();
+    out.close(0);
+    out.close(1);
+    return script.build();
+  }
+};
+
+TEST_F(RecordingTest, EveryCallIsThere) {
+  const Outcome outcome = testing::play(script(true), testing::test_index({}));
+  const ThreadResult& result = outcome.phases[0].threads[0];
+  const auto minus = static_cast<uint64_t>(int64_t{-7});
+  const uint64_t one = hash("AAAAAAAB"), two = hash("AAAAAAAC");
+  const std::vector<Expected> expected = {
+      {EventCall::kCreate, false, SUCCESS, 0, 0, 0},
+      {EventCall::kCreate, false, SUCCESS, 1, 0, 0},
+      {EventCall::kOpen, false, SUCCESS, 0, 0, 0},
+      {EventCall::kOpen, false, SUCCESS, 1, 0, 0},
+      {EventCall::kInsert, true, SUCCESS, 1, minus, one},
+      {EventCall::kBegin, false, SUCCESS, 0, 0, 0},
+      {EventCall::kInsert, false, SUCCESS, 0, hash("key"), two},
+      {EventCall::kGet, false, SUCCESS, 0, hash("key"), two},
+      {EventCall::kNext, false, DB_END, 0, 0, 0},
+      {EventCall::kGet, false, SUCCESS, 1, minus, one},
+      {EventCall::kDeletePair, false, SUCCESS, 1, minus, one},
+      {EventCall::kDeleteKey, false, KEY_NOTFOUND, 1, minus, 0},
+      {EventCall::kCommit, false, SUCCESS, 0, 0, 0},
+      {EventCall::kClose, false, SUCCESS, 0, 0, 0},
+      {EventCall::kClose, false, SUCCESS, 1, 0, 0},
+  };
+  ASSERT_EQ(result.events.size(), expected.size());
+  EXPECT_EQ(result.counters->events_full, 0u);
+  uint64_t before = 0;
+  for (std::size_t i = 0; i < expected.size(); ++i) {
+    SCOPED_TRACE(i);
+    const Event& event = result.events[i];
+    const uint8_t alone = expected[i].alone ? kEventAutoCommit : 0;
+    EXPECT_EQ(event.call, static_cast<uint8_t>(expected[i].call) | alone);
+    EXPECT_EQ(event.code, expected[i].code);
+    EXPECT_EQ(event.index, expected[i].index);
+    EXPECT_EQ(event.key, expected[i].key);
+    EXPECT_EQ(event.payload, expected[i].payload);
+    EXPECT_GT(event.end - event.duration, before);
+    before = event.end;
+  }
+}
+
+TEST_F(RecordingTest, AFullLogSaysSo) {
+  Script small = script(true);
+  small.phases[0].log_capacity[0] = 4;
+  const Outcome outcome = testing::play(small, testing::test_index({}));
+  EXPECT_EQ(outcome.phases[0].threads[0].events.size(), 4u);
+  EXPECT_EQ(outcome.phases[0].threads[0].counters->events_full, 1u);
+}
+
+TEST_F(RecordingTest, NothingIsRecordedUnlessAsked) {
+  Script plain = script(false);
+  const Outcome outcome = testing::play(plain, testing::test_index({}));
+  EXPECT_TRUE(outcome.phases[0].threads[0].events.empty());
+  record_all(plain);
+  const Outcome recorded = testing::play(plain, testing::test_index({}));
+  EXPECT_EQ(recorded.phases[0].threads[0].events.size(), 15u);
+}
+
+class EventClockTest : public ::testing::TestWithParam<EventClock::Source> {};
+
+// A stamp taken after another one's value was passed on is never below it.
+TEST_P(EventClockTest, StampsFollowWhatThreadsTellEachOther) {
+  EventClock clock(GetParam());
+  std::atomic<uint64_t> passed{0};
+  std::atomic<uint64_t> backwards{0};
+  {
+    std::vector<std::jthread> threads;
+    for (int t = 0; t < 4; ++t) {
+      threads.emplace_back([&] {
+        for (int i = 0; i < 20'000; ++i) {
+          const uint64_t seen = passed.load();
+          if (clock.before() < seen) ++backwards;
+          passed.store(clock.after());
+        }
+      });
+    }
+  }
+  EXPECT_EQ(backwards, 0u);
+}
+
+INSTANTIATE_TEST_SUITE_P(Sources, EventClockTest,
+                         ::testing::Values(EventClock().source(),
+                                           EventClock::Source::kSharedCounter),
+                         [](const auto& source) {
+                           return "Number" + std::to_string(source.index);
+                         });
+
+}  // namespace
+}  // namespace keydrome
