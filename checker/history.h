@@ -35,7 +35,9 @@ struct History {
   std::vector<std::vector<Event>> threads;  // in the order in which each thread made its calls
   std::vector<std::string> varchar_keys;    // sorted by unsigned bytes, no duplicates
   std::vector<UnknownKey> unknown_keys;     // filled by rank_varchar_keys()
-  bool complete = true;                     // false: a log was full, later calls are not in it
+  // Threads whose log was full: what they did later is not in it. The judgement ends where the
+  // first of them does.
+  std::vector<uint32_t> cut_threads;
 };
 
 // The key of an event whose varchar key is in unknown_keys.

@@ -86,7 +86,7 @@ Mismatch Model::next(const Event& event, Bound bound) {
     return mismatch;
   }
   // Only a scan that starts again behind DB_END; one that passes over own inserts there is wrong.
-  if (at.place == Place::kAtCell && bound.cell > at.cell) return mismatch;
+  if (at.place != Place::kAtCell || bound.cell > at.cell) return mismatch;
   at.place = Place::kLoose;
   return Mismatch::kNone;
 }

@@ -40,18 +40,20 @@ bool is_documented(EventCall call, uint8_t code) {
 // Cuts one thread's events. The state is the thread's open transaction.
 class Splitter {
  public:
-  Splitter(const History& history, uint32_t thread, Transactions& out)
-      : history_(history), out_(out), thread_(thread) {}
+  Splitter(const History& history, uint32_t thread, uint64_t limit, Transactions& out)
+      : history_(history), out_(out), thread_(thread), limit_(limit) {}
 
   void run() {
     const std::vector<Event>& events = history_.threads[thread_];
-    for (uint32_t i = 0; i < events.size() && out_.problem.empty(); ++i) {
-      if (!check(i, events[i])) return;
-      note(i, events[i]);
-      before_ = events[i].end;
+    uint32_t size = 0;
+    for (; size < events.size() && events[size].end <= limit_; ++size) {
+      if (!check(size, events[size])) return;
+      note(size, events[size]);
+      if (!out_.problem.empty()) return;
+      before_ = events[size].end;
     }
     if (!open_) return;
-    transaction_.last = static_cast<uint32_t>(events.size()) - 1;
+    transaction_.last = size - 1;
     finish(failed_ ? TransactionState::kFailed : TransactionState::kUnfinished, UINT64_MAX);
   }
 
@@ -163,6 +165,7 @@ class Splitter {
   const History& history_;
   Transactions& out_;
   const uint32_t thread_;
+  const uint64_t limit_;  // events that end later are not judged
   Transaction transaction_;
   uint64_t before_ = 0;  // end of the event before
   bool open_ = false;
@@ -173,11 +176,22 @@ class Splitter {
 
 Transactions split_into_transactions(const History& history) {
   Transactions out;
-  for (uint32_t thread = 0; thread < history.threads.size() && out.problem.empty(); ++thread) {
-    Splitter(history, thread, out).run();
+  uint64_t limit = UINT64_MAX;
+  for (const uint32_t thread : history.cut_threads) {
+    if (thread >= history.threads.size()) {
+      out.problem = "there is no thread " + std::to_string(thread);
+      return out;
+    }
+    const std::vector<Event>& events = history.threads[thread];
+    limit = std::min(limit, events.empty() ? 0 : events.back().end);
   }
-  std::stable_sort(out.committed.begin(), out.committed.end(),
-                   [](const Transaction& a, const Transaction& b) { return a.end < b.end; });
+  for (uint32_t thread = 0; thread < history.threads.size() && out.problem.empty(); ++thread) {
+    Splitter(history, thread, limit, out).run();
+  }
+  std::sort(out.committed.begin(), out.committed.end(),
+            [](const Transaction& a, const Transaction& b) {
+              return a.end != b.end ? a.end < b.end : a.thread < b.thread;
+            });
   return out;
 }
 

@@ -5,6 +5,7 @@
 
 #include "base/check.h"
 #include "base/hash.h"
+#include "checker/calls.h"
 
 namespace keydrome {
 namespace {
@@ -109,6 +110,22 @@ History script(std::string_view steps, KeyType type) {
   const Result<void> ranked = rank_varchar_keys(history);
   KEYDROME_CHECK(ranked.ok());
   return history;
+}
+
+std::string text_of(const History& history) {
+  static const char* const kNames[] = {"create", "open", "close",  "begin",  "commit",   "abort",
+                                       "get",    "next", "insert", "delete", "deleteAll"};
+  std::ostringstream text;
+  for (std::size_t thread = 0; thread < history.threads.size(); ++thread) {
+    for (const Event& event : history.threads[thread]) {
+      text << "thread " << thread << " [" << event.end - event.duration << ", " << event.end << "] "
+           << (is_auto_commit(event) ? "auto " : "")
+           << kNames[static_cast<std::size_t>(call_of(event))] << " index " << event.index
+           << " key " << static_cast<int64_t>(event.key) << " payload " << std::hex
+           << (event.payload >> 48) << std::dec << " -> " << int{event.code} << "\n";
+    }
+  }
+  return text.str();
 }
 
 }  // namespace keydrome

@@ -10,6 +10,7 @@
 // step before it, so that the two overlap.
 #pragma once
 
+#include <string>
 #include <string_view>
 
 #include "checker/history.h"
@@ -18,5 +19,8 @@ namespace keydrome {
 
 // Two indexes of the type; with VARCHAR the keys are words, otherwise numbers.
 History script(std::string_view steps, KeyType type = INT);
+
+// Every event with its stamps, for the message of a failed test.
+std::string text_of(const History& history);
 
 }  // namespace keydrome

@@ -1,0 +1,165 @@
+#include "checker/precedence.h"
+
+#include <algorithm>
+#include <unordered_map>
+
+#include "checker/rules.h"
+
+namespace keydrome {
+namespace {
+
+// How many sides are tried before giving up; each costs a few searches of some microseconds.
+constexpr uint32_t kTriesMax = 20'000;
+
+class Settler {
+ public:
+  Settler(const Case& the_case, const Graph& graph, const std::vector<EitherOr>& choices)
+      : committed_(the_case.transactions.committed),
+        graph_(graph),
+        choices_(choices),
+        seen_(graph.size(), 0) {}
+
+  SettledChoices run() {
+    std::vector<std::size_t> open(choices_.size());
+    for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
+    const Settled settled = search(std::move(open), 0);
+    return {settled, added_, impossible_};
+  }
+
+ private:
+  Settled search(std::vector<std::size_t> open, uint32_t depth) {
+    const std::size_t mark = added_.size();
+    if (!force(open)) {
+      if (depth > 0) take_back(mark);
+      return Settled::kImpossible;
+    }
+    if (open.empty()) return Settled::kYes;
+    const std::size_t number = open.back();
+    const EitherOr& choice = choices_[number];
+    open.pop_back();
+    const bool likely = committed_[choice.reader].end < committed_[choice.inserter].end;
+    for (const bool reader_first : {likely, !likely}) {
+      if (++tries_ > kTriesMax || depth > kDepthMax) return Settled::kGaveUp;
+      const std::size_t before = added_.size();
+      add({number, reader_first});
+      const Settled settled = search(open, depth + 1);
+      if (settled != Settled::kImpossible) return settled;
+      take_back(before);
+    }
+    impossible_ = number;
+    if (depth > 0) take_back(mark);
+    return Settled::kImpossible;
+  }
+
+  // Adds what is forced until nothing is; false when a choice has no side left.
+  bool force(std::vector<std::size_t>& open) {
+    for (bool changed = true; changed;) {
+      changed = false;
+      std::vector<std::size_t> left;
+      for (const std::size_t i : open) {
+        const EitherOr& choice = choices_[i];
+        const bool first = !reaches(choice.inserter, choice.reader);
+        const bool last = !reaches(choice.reader, choice.deleter);
+        if (!first && !last) {
+          impossible_ = i;
+          return false;
+        }
+        if (first && last) {
+          left.push_back(i);
+        } else {
+          add({i, first});
+          changed = true;
+        }
+      }
+      open.swap(left);
+    }
+    return true;
+  }
+
+  void add(SettledSide side) {
+    const Observation edge = side_of(choices_[side.choice], side.reader_first);
+    added_.push_back(side);
+    extra_[edge.from].push_back(edge.to);
+  }
+
+  void take_back(std::size_t mark) {
+    while (added_.size() > mark) {
+      const SettledSide side = added_.back();
+      extra_[side_of(choices_[side.choice], side.reader_first).from].pop_back();
+      added_.pop_back();
+    }
+  }
+
+  // What begins after the goal has returned stands behind it, so the search stays among the
+  // transactions of its time.
+  bool reaches(uint32_t from, uint32_t goal) {
+    const auto nodes = static_cast<uint32_t>(committed_.size());
+    const uint64_t limit = committed_[goal].end;
+    ++stamp_;
+    stack_.assign(1, from);
+    seen_[from] = stamp_;
+    while (!stack_.empty()) {
+      const uint32_t node = stack_.back();
+      stack_.pop_back();
+      if (node == goal) return true;
+      const auto visit = [&](uint32_t target) {
+        const uint64_t at =
+            target < nodes ? committed_[target].begin : committed_[target - nodes].end;
+        if (at > limit || seen_[target] == stamp_) return;
+        seen_[target] = stamp_;
+        stack_.push_back(target);
+      };
+      for (const uint32_t target : graph_.targets(node)) visit(target);
+      const auto more = extra_.find(node);
+      if (more == extra_.end()) continue;
+      for (const uint32_t target : more->second) visit(target);
+    }
+    return false;
+  }
+
+  static constexpr uint32_t kDepthMax = 1000;  // of the recursion
+
+  const std::vector<Transaction>& committed_;
+  const Graph& graph_;
+  const std::vector<EitherOr>& choices_;
+  std::unordered_map<uint32_t, std::vector<uint32_t>> extra_;  // edges chosen so far
+  std::vector<SettledSide> added_;
+  std::vector<uint32_t> seen_;
+  std::vector<uint32_t> stack_;
+  uint32_t stamp_ = 0;
+  uint32_t tries_ = 0;
+  std::size_t impossible_ = 0;
+};
+
+}  // namespace
+
+void add_real_time(const Case& the_case, std::vector<GraphEdge>& edges) {
+  if (!the_case.rule(kRuleRealTime)) return;
+  const std::vector<Transaction>& committed = the_case.transactions.committed;
+  const auto count = static_cast<uint32_t>(committed.size());
+  for (uint32_t i = 0; i < count; ++i) {
+    edges.push_back({i, count + i});
+    if (i + 1 < count) edges.push_back({count + i, count + i + 1});
+    const auto first_not_before = std::partition_point(
+        committed.begin(), committed.end(),
+        [&](const Transaction& other) { return other.end < committed[i].begin; });
+    const auto before = static_cast<uint32_t>(first_not_before - committed.begin());
+    if (before > 0) edges.push_back({count + before - 1, i});
+  }
+}
+
+Observation side_of(const EitherOr& choice, bool reader_first) {
+  if (reader_first) {
+    return {choice.reader,   choice.inserter, EdgeKind::kPredicateWrite,
+            choice.coverage, choice.element,  choice.event};
+  }
+  return {choice.deleter,  choice.reader,  EdgeKind::kPredicateRead,
+          choice.coverage, choice.element, choice.event};
+}
+
+SettledChoices settle(const Case& the_case, const Graph& graph,
+                      const std::vector<EitherOr>& choices) {
+  return Settler(the_case, graph, choices).run();
+}
+
+}  // namespace keydrome

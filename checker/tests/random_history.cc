@@ -1,0 +1,290 @@
+#include "checker/tests/random_history.h"
+
+#include <algorithm>
+#include <cstdlib>
+#include <map>
+#include <optional>
+#include <random>
+#include <set>
+
+#include "base/hash.h"
+
+namespace keydrome {
+namespace {
+
+using Keys = std::map<uint64_t, std::set<uint64_t>>;
+using Contents = std::vector<Keys>;  // by index
+
+struct Write {
+  EventCall call;
+  uint16_t index;
+  uint64_t key;
+  uint64_t payload;
+};
+
+struct Client {
+  bool open = false;
+  uint32_t calls_left = 0;
+  Contents snapshot;
+  std::vector<Write> writes;
+  std::vector<std::optional<std::pair<uint64_t, std::set<uint64_t>>>> cursors;  // key, shown
+  std::vector<uint64_t> times;  // of the thread's events
+};
+
+// Transactions read a snapshot of their begin or whatever is committed now, as the dice say, and
+// always commit: sometimes that happens to be serialisable.
+class Generator {
+ public:
+  Generator(uint64_t seed, const RandomHistoryOptions& options)
+      : random_(seed), options_(options), committed_(options.indexes), clients_(options.threads) {
+    for (uint32_t i = 0; i < options.indexes; ++i) {
+      history_.indexes.push_back({INT, std::string(1, static_cast<char>('A' + i))});
+    }
+    history_.threads.resize(options.threads);
+    reads_snapshots_ = chance(2);
+    forgets_writes_ = chance(8);
+    leaks_ = chance(10);
+  }
+
+  History run() {
+    uint32_t left = 2 + pick(options_.transactions - 1);
+    while (true) {
+      const uint32_t thread = pick(options_.threads);
+      Client& client = clients_[thread];
+      if (!client.open && left == 0) {
+        if (std::none_of(clients_.begin(), clients_.end(),
+                         [](const Client& one) { return one.open; })) {
+          break;
+        }
+        continue;
+      }
+      now_ += 10 + pick(20);
+      if (!client.open) {
+        --left;
+        start(thread);
+      } else if (client.calls_left-- == 0) {
+        finish(thread);
+      } else {
+        call(thread, false);
+      }
+    }
+    widen();
+    return std::move(history_);
+  }
+
+ private:
+  void start(uint32_t thread) {
+    Client& client = clients_[thread];
+    if (chance(6)) {
+      client.snapshot = committed_;
+      client.writes.clear();
+      client.cursors.assign(options_.indexes, std::nullopt);
+      call(thread, true);
+      apply(client.writes, committed_);
+      client.writes.clear();
+      return;
+    }
+    client.open = true;
+    client.calls_left = 1 + pick(4);
+    client.snapshot = committed_;
+    client.writes.clear();
+    client.cursors.assign(options_.indexes, std::nullopt);
+    note(thread, {static_cast<uint8_t>(EventCall::kBegin), SUCCESS, 0, 0, 0, 0, 0});
+  }
+
+  void finish(uint32_t thread) {
+    Client& client = clients_[thread];
+    client.open = false;
+    const bool commits = !chance(8);
+    if (commits || leaks_) apply(client.writes, committed_);
+    note(thread, {static_cast<uint8_t>(commits ? EventCall::kCommit : EventCall::kAbort), SUCCESS,
+                  0, 0, 0, 0, 0});
+  }
+
+  void call(uint32_t thread, bool auto_commit) {
+    Client& client = clients_[thread];
+    Event event{};
+    event.index = static_cast<uint16_t>(pick(options_.indexes));
+    event.key = 1 + pick(options_.keys);
+    if (!reads_snapshots_ || chance(20)) client.snapshot = committed_;
+    Contents view = client.snapshot;
+    if (!(forgets_writes_ && chance(3))) apply(client.writes, view);
+    switch (pick(10)) {
+      case 0:
+      case 1:
+      case 2:
+        get(client, view[event.index], event);
+        break;
+      case 3:
+      case 4:
+      case 5:
+        next(client, view[event.index], event);
+        break;
+      case 6:
+      case 7:
+        insert(client, view[event.index], event);
+        break;
+      case 8:
+        delete_pair(client, view[event.index], event);
+        break;
+      default:
+        delete_key(client, view[event.index], event);
+        break;
+    }
+    if (auto_commit) event.call |= kEventAutoCommit;
+    if (event.call == static_cast<uint8_t>(EventCall::kInsert) && chance(12)) event.code = DEADLOCK;
+    note(thread, event);
+    if (event.code == DEADLOCK && client.open) {
+      client.open = false;
+      note(thread, {static_cast<uint8_t>(EventCall::kAbort), SUCCESS, 0, 0, 0, 0, 0});
+    }
+  }
+
+  void get(Client& client, const Keys& keys, Event& event) {
+    event.call = static_cast<uint8_t>(EventCall::kGet);
+    const auto found = keys.find(event.key);
+    auto& cursor = client.cursors[event.index];
+    cursor.emplace(event.key, std::set<uint64_t>{});
+    if (found == keys.end()) {
+      event.code = KEY_NOTFOUND;
+      return;
+    }
+    event.payload = any_of(found->second);
+    cursor->second.insert(event.payload);
+  }
+
+  void next(Client& client, const Keys& keys, Event& event) {
+    event.call = static_cast<uint8_t>(EventCall::kNext);
+    auto& cursor = client.cursors[event.index];
+    auto at = cursor ? keys.lower_bound(cursor->first) : keys.begin();
+    if (cursor && at != keys.end() && at->first == cursor->first) {
+      for (const uint64_t payload : at->second) {
+        if (cursor->second.count(payload) != 0) continue;
+        show(*cursor, at->first, payload, event);
+        return;
+      }
+      ++at;
+    }
+    if (at == keys.end()) {
+      event.key = 0;
+      event.code = DB_END;
+      return;
+    }
+    if (chance(60) && std::next(at) != keys.end()) ++at;  // skips a key
+    cursor.emplace(at->first, std::set<uint64_t>{});
+    show(*cursor, at->first, any_of(at->second), event);
+  }
+
+  void show(std::pair<uint64_t, std::set<uint64_t>>& cursor, uint64_t key, uint64_t payload,
+            Event& event) {
+    event.key = key;
+    event.payload = payload;
+    cursor.second.insert(payload);
+  }
+
+  void insert(Client& client, const Keys& keys, Event& event) {
+    event.call = static_cast<uint8_t>(EventCall::kInsert);
+    if (chance(6) && keys.count(event.key) != 0) {
+      event.payload = any_of(keys.at(event.key));
+      event.code = ENTRY_EXISTS;
+      return;
+    }
+    event.payload = hash_mix(++payloads_, 7);
+    client.writes.push_back({EventCall::kInsert, event.index, event.key, event.payload});
+  }
+
+  void delete_pair(Client& client, const Keys& keys, Event& event) {
+    event.call = static_cast<uint8_t>(EventCall::kDeletePair);
+    event.payload = hash_mix(1 + pick(payloads_ + 1), 7);
+    const auto found = keys.find(event.key);
+    if (found != keys.end() && !chance(6)) event.payload = any_of(found->second);
+    if (found == keys.end() || found->second.count(event.payload) == 0) {
+      event.code = found == keys.end() && chance(2) ? KEY_NOTFOUND : ENTRY_DNE;
+      return;
+    }
+    client.writes.push_back({EventCall::kDeletePair, event.index, event.key, event.payload});
+    client.cursors[event.index].reset();
+  }
+
+  void delete_key(Client& client, const Keys& keys, Event& event) {
+    event.call = static_cast<uint8_t>(EventCall::kDeleteKey);
+    const auto found = keys.find(event.key);
+    if (found == keys.end()) {
+      event.code = KEY_NOTFOUND;
+      return;
+    }
+    if (!options_.blind_deletes) {
+      // As many exact deletions would do; the event is the first of them.
+      event.call = static_cast<uint8_t>(EventCall::kDeletePair);
+      event.payload = *found->second.begin();
+      client.writes.push_back({EventCall::kDeletePair, event.index, event.key, event.payload});
+      return;
+    }
+    client.writes.push_back({EventCall::kDeleteKey, event.index, event.key, 0});
+  }
+
+  static void apply(const std::vector<Write>& writes, Contents& contents) {
+    for (const Write& write : writes) {
+      Keys& keys = contents[write.index];
+      if (write.call == EventCall::kInsert) {
+        keys[write.key].insert(write.payload);
+        continue;
+      }
+      const auto found = keys.find(write.key);
+      if (found == keys.end()) continue;
+      if (write.call == EventCall::kDeletePair) found->second.erase(write.payload);
+      if (write.call == EventCall::kDeleteKey || found->second.empty()) keys.erase(found);
+    }
+  }
+
+  void note(uint32_t thread, Event event) {
+    event.end = ++now_;
+    history_.threads[thread].push_back(event);
+  }
+
+  // Calls take time: each one begins and ends somewhere around the moment of its effect.
+  void widen() {
+    for (auto& events : history_.threads) {
+      uint64_t before = 0;
+      for (std::size_t i = 0; i < events.size(); ++i) {
+        const uint64_t effect = events[i].end;
+        const uint64_t limit = i + 1 < events.size() ? events[i + 1].end - 1 : UINT64_MAX;
+        const uint64_t reach = pick(40);
+        const uint64_t begin = std::max(before + 1, effect - std::min(effect, reach));
+        events[i].end = std::min(limit, effect + pick(40));
+        events[i].duration = static_cast<uint32_t>(events[i].end - std::min(begin, effect));
+        before = events[i].end;
+      }
+    }
+  }
+
+  uint64_t any_of(const std::set<uint64_t>& payloads) {
+    return *std::next(payloads.begin(), pick(static_cast<uint32_t>(payloads.size())));
+  }
+  uint32_t pick(uint32_t below) { return static_cast<uint32_t>(random_() % below); }
+  bool chance(uint32_t one_in) { return pick(one_in) == 0; }
+
+  std::mt19937_64 random_;
+  const RandomHistoryOptions options_;
+  History history_;
+  Contents committed_;
+  std::vector<Client> clients_;
+  uint64_t now_ = 0;
+  uint32_t payloads_ = 0;
+  bool reads_snapshots_ = false;
+  bool forgets_writes_ = false;
+  bool leaks_ = false;  // aborted writes stay
+};
+
+}  // namespace
+
+History random_history(uint64_t seed, const RandomHistoryOptions& options) {
+  return Generator(seed, options).run();
+}
+
+uint64_t soak_factor() {
+  const char* factor = std::getenv("KEYDROME_SOAK");
+  return factor == nullptr ? 1 : std::strtoull(factor, nullptr, 10);
+}
+
+}  // namespace keydrome

@@ -1,0 +1,245 @@
+#include "checker/writers.h"
+
+#include <algorithm>
+#include <map>
+
+namespace keydrome {
+namespace {
+
+// What one transaction had seen of a key before it deleted all of it.
+class WriterPass {
+ public:
+  WriterPass(const History& history, const Numbering& numbering, const Transactions& transactions,
+             Writers& out)
+      : history_(history),
+        numbering_(numbering),
+        transactions_(transactions),
+        out_(out),
+        sights_(numbering.cells.size()),
+        cursors_(history.indexes.size(), kNoNumber) {}
+
+  void run() {
+    for (uint32_t i = 0; i < transactions_.committed.size(); ++i) note_committed(i);
+    for (const Transaction& other : transactions_.others) note_other(other);
+  }
+
+  // For each cell, the committed transactions that deleted all of it without having read all of it.
+  std::map<uint32_t, std::vector<uint32_t>> blind_deletes;
+
+ private:
+  // Of the current transaction; stale when `transaction` is another.
+  struct Sight {
+    uint32_t transaction = kNoNumber;
+    uint32_t last_seen = kNoNumber;  // position in seen_, which is chained by `previous`
+    bool complete = false;           // all of the key has been read
+  };
+  struct Seen {
+    uint32_t element;
+    uint32_t previous;
+  };
+
+  void note_committed(uint32_t number) {
+    const Transaction& transaction = transactions_.committed[number];
+    const std::vector<Bound>& bounds = numbering_.bounds[transaction.thread];
+    number_ = number;
+    watches_ = deletes_keys(transaction);
+    if (watches_) {
+      std::fill(cursors_.begin(), cursors_.end(), kNoNumber);
+      seen_.clear();
+    }
+    for_each_call(history_, transaction, [&](uint32_t position, const Event& event) {
+      const Bound bound = bounds[position];
+      if (watches_) watch(event, bound);
+      if (!succeeded(event)) return;
+      const EventCall call = call_of(event);
+      if (call == EventCall::kInsert) {
+        set_inserter(bound.element);
+      } else if (call == EventCall::kDeletePair) {
+        set_deleter(bound.element, {transaction.thread, position});
+      } else if (call == EventCall::kDeleteKey) {
+        delete_seen(bound.cell, {transaction.thread, position});
+      }
+    });
+  }
+
+  bool deletes_keys(const Transaction& transaction) const {
+    bool found = false;
+    for_each_call(history_, transaction, [&](uint32_t, const Event& event) {
+      found |= call_of(event) == EventCall::kDeleteKey && succeeded(event);
+    });
+    return found;
+  }
+
+  // Follows cursors to know which keys have been read to their end.
+  void watch(const Event& event, Bound bound) {
+    const EventCall call = call_of(event);
+    if (call == EventCall::kBegin || call == EventCall::kCommit) return;
+    uint32_t& cursor = cursors_[event.index];
+    const bool inserts = call == EventCall::kInsert && succeeded(event);
+    if (shows_record(event) || inserts) see(bound);
+    switch (call) {
+      case EventCall::kGet:
+        cursor = succeeded(event) ? bound.cell : kNoNumber;
+        if (event.code == KEY_NOTFOUND) sight(bound.cell).complete = true;
+        break;
+      case EventCall::kNext:
+        if (cursor != kNoNumber && cursor != bound.cell) sight(cursor).complete = true;
+        cursor = bound.cell;
+        break;
+      case EventCall::kDeletePair:
+        if (cursor == bound.cell) cursor = kNoNumber;
+        break;
+      case EventCall::kOpen:
+      case EventCall::kClose:
+        cursor = kNoNumber;
+        break;
+      default:
+        break;
+    }
+  }
+
+  Sight& sight(uint32_t cell) {
+    Sight& at = sights_[cell];
+    if (at.transaction != number_) at = {number_, kNoNumber, false};
+    return at;
+  }
+
+  void see(Bound bound) {
+    Sight& at = sight(bound.cell);
+    seen_.push_back({bound.element, at.last_seen});
+    at.last_seen = static_cast<uint32_t>(seen_.size() - 1);
+  }
+
+  void delete_seen(uint32_t cell, EventRef event) {
+    Sight& at = sight(cell);
+    for (uint32_t i = at.last_seen; i != kNoNumber; i = seen_[i].previous) {
+      if (out_.of[seen_[i].element].deleter != number_) set_deleter(seen_[i].element, event);
+    }
+    if (!at.complete) blind_deletes[cell].push_back(number_);
+    at = {number_, kNoNumber, true};
+  }
+
+  void set_inserter(uint32_t element) {
+    if (out_.of[element].inserter != kNoNumber && out_.problem.empty()) {
+      const Cell& cell = numbering_.cells[numbering_.element_cells[element]];
+      out_.problem =
+          "two committed inserts stored the same payload under key " +
+          key_text(history_, static_cast<uint16_t>(cell.index), static_cast<uint64_t>(cell.key)) +
+          ", so the order of versions is not known";
+    }
+    out_.of[element].inserter = number_;
+  }
+
+  void set_deleter(uint32_t element, EventRef event) {
+    uint32_t& deleter = out_.of[element].deleter;
+    if (deleter != kNoNumber) {
+      out_.double_deletes.push_back({element, deleter, number_, event});
+      return;
+    }
+    deleter = number_;
+  }
+
+  void note_other(const Transaction& transaction) {
+    const bool failed = transaction.state == TransactionState::kFailed;
+    for_each_call(history_, transaction, [&](uint32_t position, const Event& event) {
+      const EventCall call = call_of(event);
+      const bool writes = call == EventCall::kInsert || call == EventCall::kDeletePair ||
+                          call == EventCall::kDeleteKey;
+      if (!writes || !succeeded(event)) return;
+      out_.unfinished_writes |= !failed;
+      if (call == EventCall::kDeleteKey) return;
+      uint8_t& notes = out_.notes[numbering_.bounds[transaction.thread][position].element];
+      if (call == EventCall::kDeletePair) {
+        notes |= failed ? kDeletedByFailed : 0;
+      } else {
+        notes |= failed ? kInsertedByFailed : kInsertedByUnfinished;
+      }
+    });
+  }
+
+  const History& history_;
+  const Numbering& numbering_;
+  const Transactions& transactions_;
+  Writers& out_;
+  std::vector<Sight> sights_;      // by cell
+  std::vector<uint32_t> cursors_;  // by index: the cell whose records are being read
+  std::vector<Seen> seen_;
+  uint32_t number_ = 0;  // of the current transaction
+  bool watches_ = false;
+};
+
+// Which blind deletions can have deleted an element, by real time and by who saw it later.
+class BlindDeletes {
+ public:
+  BlindDeletes(const Transactions& transactions, Writers& out)
+      : committed_(transactions.committed), out_(out) {}
+
+  void resolve(uint32_t element, const std::vector<uint32_t>& deletions, uint64_t last_seen) {
+    const uint32_t inserter = out_.of[element].inserter;
+    const Transaction& insert = committed_[inserter];
+    uint64_t dead_at = UINT64_MAX;  // end of the first deletion that began after the insert
+    for (const uint32_t deletion : deletions) {
+      if (committed_[deletion].begin > insert.end) {
+        dead_at = std::min(dead_at, committed_[deletion].end);
+      }
+    }
+    OpenElement open{element, {}};
+    for (const uint32_t deletion : deletions) {
+      const Transaction& candidate = committed_[deletion];
+      const bool overlaps = candidate.begin <= insert.end;
+      if (deletion == inserter || candidate.end < insert.begin || candidate.begin > dead_at) {
+        continue;
+      }
+      if (overlaps && candidate.end < last_seen) continue;  // it came before the insert
+      open.options.push_back(deletion);
+    }
+    if (dead_at == UINT64_MAX) add_survival(open, insert);
+    if (open.options.size() == 1) {
+      out_.of[element].deleter = open.options.front();
+    } else if (!open.options.empty()) {
+      out_.of[element].deleter = open.options.front();
+      out_.notes[element] |= kOpenDeleter;
+      out_.open.push_back(std::move(open));
+    }
+  }
+
+ private:
+  // That nobody deleted it is the likelier, the earlier the deletions returned.
+  void add_survival(OpenElement& open, const Transaction& insert) const {
+    const bool likely = open.options.empty() || committed_[open.options.back()].end < insert.end;
+    open.options.insert(likely ? open.options.begin() : open.options.end(), kNoNumber);
+  }
+
+  const std::vector<Transaction>& committed_;
+  Writers& out_;
+};
+
+}  // namespace
+
+Writers::Writers(const History& history, const Numbering& numbering,
+                 const Transactions& transactions)
+    : of(numbering.element_cells.size()), notes(numbering.element_cells.size(), 0) {
+  WriterPass pass(history, numbering, transactions, *this);
+  pass.run();
+  if (pass.blind_deletes.empty()) return;
+
+  // When each element was last seen by a transaction that began then.
+  std::vector<uint64_t> last_seen(of.size(), 0);
+  for (const Transaction& reader : transactions.committed) {
+    for_each_call(history, reader, [&](uint32_t position, const Event& event) {
+      if (!shows_record(event)) return;
+      uint64_t& seen = last_seen[numbering.bounds[reader.thread][position].element];
+      seen = std::max(seen, reader.begin);
+    });
+  }
+  BlindDeletes blind(transactions, *this);
+  for (uint32_t element = 0; element < of.size(); ++element) {
+    if (of[element].inserter == kNoNumber || of[element].deleter != kNoNumber) continue;
+    const auto deletions = pass.blind_deletes.find(numbering.element_cells[element]);
+    if (deletions != pass.blind_deletes.end()) {
+      blind.resolve(element, deletions->second, last_seen[element]);
+    }
+  }
+}
+
+}  // namespace keydrome
