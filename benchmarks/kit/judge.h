@@ -1,15 +1,19 @@
 // The default judge of a script that was written with the ScriptBuilder.
 //
 // What it adds, all required:
-//   illegal_answer, no_progress, endless_scan   the first call of a thread whose answer the
-//   contract does not allow transactions_failed       transactions that ended otherwise than
-//   programmed scan_order                getNext went backwards wrong_digest              stripes
-//   and canaries (digest_judge.h) impossible_record         a read gave what cannot have been
-//   there: never written, changed, aborted, deleted missing_record            a read or scan left
-//   out what must have been there duplicate_record          a scan gave the same record twice
-//   unrepeatable_read         two reads of one transaction contradict each other (phantoms
-//   included) outcome_mismatch          the player's report does not fit the script; it was
-//   tampered with
+//   illegal_answer, no_progress, endless_scan
+//                         the first call of a thread whose answer the contract does not allow
+//   transactions_failed   transactions that ended otherwise than programmed
+//   scan_order            getNext went backwards
+//   wrong_digest          stripes and canaries (digest_judge.h)
+//   impossible_record     a read gave what cannot have been there: never written, changed, aborted,
+//                         deleted
+//   missing_record        a read or scan left out what must have been there
+//   wrong_delete          a delete says that it found a record that cannot have been there, or none
+//                         where one must have been
+//   duplicate_record      a scan gave the same record twice
+//   unrepeatable_read     two reads of one transaction contradict each other (phantoms included)
+//   outcome_mismatch      the player's report does not fit the script; it was tampered with
 #pragma once
 
 #include "benchmarks/kit/finding.h"

@@ -1,5 +1,5 @@
-// The part of the judge that looks at evidence: single reads, scans, repeated reads and the final
-// scan.
+// The part of the judge that looks at evidence: single reads, scans, repeated reads, what deletes
+// say they found, and the final scan.
 #include <algorithm>
 #include <array>
 #include <map>
@@ -97,7 +97,31 @@ class ReadJudge {
       if ((op.flags & kEvidenceAll) == 0 || (!continues && !fresh_cursor(step)))
         group_.sound = false;
       for (const Evidence& record : records) add(record);
+    } else {
+      close_group();  // a write may move the cursor
+      if (op.code == OpCode::kDeleteKey || op.code == OpCode::kDeletePair) {
+        judge_delete(op, records[0], moment);
+      }
     }
+  }
+
+  void judge_delete(const Op& op, const Evidence& evidence, const Moment& moment) {
+    const uint32_t index = slots_[op.slot];
+    const KeyType type = script_.indexes[index].type;
+    const Change change{.index = index,
+                        .rank = ranks_.rank(type, op.key),
+                        .tag = op.argument,
+                        .text = op.payload,
+                        .moment = moment,
+                        .what = op.code == OpCode::kDeleteKey ? Change::What::kDeleteKey
+                                                              : Change::What::kDeletePair};
+    const std::optional<std::string> reason =
+        ledger_.why_wrong_delete(change, evidence.code == SUCCESS);
+    if (!reason) return;
+    findings_.required("wrong_delete", "index " + script_.indexes[index].name + ", " +
+                                           ledger_.describe(moment) + ": deleteRecord of key " +
+                                           ranks_.text(type, change.rank) + " answered " +
+                                           code_text(evidence.code) + ", but " + *reason);
   }
 
   // Keeps track of which index each slot stands for; evidence comes in program order.

@@ -33,6 +33,10 @@ bool same_transaction(const Moment& a, const Moment& b) {
   return a.phase == b.phase && a.thread == b.thread && a.transaction == b.transaction;
 }
 
+bool same_op(const Moment& a, const Moment& b) {
+  return a.phase == b.phase && a.thread == b.thread && a.op == b.op;
+}
+
 bool deletes(const Change& change, const Change& insert) {
   return change.what == What::kDeleteKey ||
          (change.what == What::kDeletePair && change.tag == insert.tag);
@@ -90,12 +94,26 @@ bool Ledger::must_see(const Change& insert, const Moment& reader) const {
   if (deletes_unknown_[insert.index] || !before(insert.moment, reader)) return false;
   if (insert.effect != Effect::kYes && !same_transaction(insert.moment, reader)) return false;
   for (const Change& change : changes(insert.index, insert.rank)) {
-    if (!deletes(change, insert)) continue;
+    if (!deletes(change, insert) || same_op(change.moment, reader)) continue;
     const bool own = same_transaction(change.moment, reader);
     if (change.effect == Effect::kNo && !own) continue;
     if (!before(change.moment, insert.moment) && !before(reader, change.moment)) return false;
   }
   return true;
+}
+
+std::optional<std::string> Ledger::why_wrong_delete(const Change& change, bool found) const {
+  bool possible = false;
+  for (const Change& insert : changes(change.index, change.rank)) {
+    if (insert.what != What::kInsert || !deletes(change, insert)) continue;
+    if (!found && must_see(insert, change.moment)) {
+      return "the record that " + describe(insert.moment) +
+             " inserted and nobody else deleted was there";
+    }
+    possible = possible || !why_invisible(insert, change.moment);
+  }
+  if (found && !possible) return "nothing can have been there";
+  return std::nullopt;
 }
 
 // Why the reader cannot see what that insert wrote.

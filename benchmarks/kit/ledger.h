@@ -54,12 +54,15 @@ class Ledger {
   }
   std::span<const Change> changes(uint32_t index, uint64_t from, uint64_t to) const;
 
-  // Whether the reader must find the inserted record.
+  // Whether the reader must find the inserted record. A delete is a reader of what it deletes.
   bool must_see(const Change& insert, const Moment& reader) const;
 
   // Why the reader cannot have found that payload under that key; nothing when it can.
   std::optional<std::string> why_impossible(uint32_t index, uint32_t rank, std::string_view payload,
                                             const Moment& reader) const;
+
+  // Why that delete cannot have found a record, or cannot have found none; nothing when it can.
+  std::optional<std::string> why_wrong_delete(const Change& change, bool found) const;
 
   // "thread 3, transaction 17 of phase test".
   std::string describe(const Moment& moment) const;

@@ -56,6 +56,61 @@ class JudgeTest : public ::testing::Test {
   uint32_t index_ = 0, test_ = 0;
 };
 
+TEST_F(JudgeTest, ADeleteThatDeniesWhatItDidIsFound) {
+  ThreadBuilder out = thread(0);
+  out.begin(Kind::kStream, 0);
+  out.delete_key(0, keys_[0], kEvidence);
+  out.commit();
+  const Findings findings = judge({.denies_deletes = true});
+  EXPECT_EQ(findings.count("wrong_delete"), 1u) << text_of(findings);
+}
+
+TEST_F(JudgeTest, ADeleteThatClaimsWhatWasNotThereIsFound) {
+  ThreadBuilder out = thread(0);
+  out.begin(Kind::kStream, 0);
+  out.delete_key(0, keys_[1], kEvidence);
+  out.insert(0, keys_[1], script_.new_payload(0));
+  out.delete_pair(0, keys_[0], script_.new_payload(0), kEvidence);
+  out.commit();
+  const Findings findings = judge({.deletes_missing = true});
+  EXPECT_EQ(findings.count("wrong_delete"), 2u) << text_of(findings);
+}
+
+// Whoever deletes first finds the record; one's own writes are known for certain.
+TEST_F(JudgeTest, DeletesThatRaceOrRepeatAreNotAccused) {
+  for (uint32_t t = 0; t < 2; ++t) {
+    ThreadBuilder out = thread(t);
+    out.begin(Kind::kStream, 0);
+    out.delete_pair(0, keys_[0], stored_, kEvidence);
+    out.delete_key(0, keys_[0], kEvidence);
+    out.insert(0, keys_[0], script_.new_payload(0), kEvidence);
+    out.delete_key(0, keys_[0], kEvidence);
+    out.delete_key(0, keys_[0], kEvidence);
+    out.delete_key(0, keys_[t + 1], kEvidence);
+    out.abort();
+    out.begin(Kind::kStream, 0);
+    out.delete_key(0, keys_[0], kEvidence);
+    out.commit();
+  }
+  const Findings findings = judge({});
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
+}
+
+// A write may move the cursor, so the scan behind it is no part of the read before it.
+TEST_F(JudgeTest, AWriteEndsAReadGroup) {
+  ThreadBuilder out = thread(0);
+  out.begin(Kind::kStream, 0);
+  out.get(0, keys_[0], kEvidence);
+  out.insert(0, keys_[1], script_.new_payload(0), kEvidence);
+  out.insert(0, keys_[3], script_.new_payload(0), kEvidence);
+  out.get(0, keys_[2], kEvidence);
+  out.delete_key(0, keys_[3], kEvidence);
+  out.next(0, 1, kEvidenceAll);
+  out.commit();
+  const Findings findings = judge({});
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
+}
+
 // Without isolation each call locks for itself, so the schedule is the one of the signals.
 TEST_F(JudgeTest, ADirtyReadOfAbortedDataIsFound) {
   ThreadBuilder writer = thread(0), reader = thread(1);

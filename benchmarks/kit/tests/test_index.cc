@@ -74,6 +74,12 @@ ErrCode odd_code() {
   return code;
 }
 
+// Whether an encoded key is one that a stripe may have: a negative integer, a string with '!'.
+bool in_stripes(const std::string& key, KeyType type) {
+  if (type == VARCHAR) return key.empty() || key[0] == '!';
+  return static_cast<uint8_t>(key[0]) < 0x80;
+}
+
 // True on every nth call, from the nth on.
 bool every(std::atomic<uint32_t>& counter, uint32_t n) {
   return n != 0 && (counter.fetch_add(1) + 1) % n == 0;
@@ -198,8 +204,7 @@ ErrCode get_record(IdxState* state, TxnState* transaction, Record* record) {
   const std::string key = encode(record->key, state->index->type);
   Cursor& cursor = cursor_of(state, transaction);
   const auto found = state->index->records.lower_bound({key, ""});
-  const bool is_stripe = key.empty() || key[0] == '!' ||
-                         (state->index->type != VARCHAR && static_cast<uint8_t>(key[0]) < 0x80);
+  const bool is_stripe = in_stripes(key, state->index->type);
   if (found == state->index->records.end() || found->first != key ||
       (library->faults.misses_everything && !is_stripe)) {
     cursor = {.at = Cursor::At::kAfterKey, .place = {key, ""}};
@@ -283,7 +288,8 @@ ErrCode delete_record(IdxState* state, TxnState* transaction, Record* record) {
     if (transaction != nullptr)
       transaction->undo.emplace_back(true, [&records, pair] { records.insert(pair); });
   }
-  return SUCCESS;
+  const bool denies = library->faults.denies_deletes && !in_stripes(key, state->index->type);
+  return denies ? KEY_NOTFOUND : SUCCESS;
 }
 
 }  // namespace

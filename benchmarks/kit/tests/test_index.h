@@ -23,6 +23,7 @@ struct Faults {
   bool accepts_duplicates = false;     // insert of a stored pair answers SUCCESS
   bool deletes_missing = false;        // deleting a missing pair answers SUCCESS
   bool keeps_deleted = false;          // deleteRecord of a key answers right and removes nothing
+  bool denies_deletes = false;         // deletes, and answers KEY_NOTFOUND outside the stripes
   bool wraps_around = false;           // getNext starts again after the last record
   uint32_t drops_every = 0;            // every nth insert is not stored
   uint32_t changes_payload_every = 0;  // every nth insert stores another last letter
