@@ -33,6 +33,7 @@ HANG_MS = 1_500
 WRONG = [
     ("success_only", "failed", {"wrong_digest"}, ""),
     ("drops_1000th_write", "failed", {"missing_record"}, ""),
+    ("denies_deletes", "failed", {"wrong_delete"}, ""),
     ("garbage_codes", "failed", {"illegal_answer"}, "undocumented code 77"),
     ("wrong_payload", "failed", {"impossible_record"}, ""),
     ("loses_aborts", "failed", {"impossible_record"}, ""),

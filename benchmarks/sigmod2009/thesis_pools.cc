@@ -1,5 +1,6 @@
 #include "benchmarks/sigmod2009/thesis_pools.h"
 
+#include <algorithm>
 #include <string>
 
 #include "benchmarks/kit/rng.h"
@@ -17,6 +18,13 @@ std::string letters(Rng& rng, uint64_t length) {
   text.reserve(length);
   for (uint64_t i = 0; i < length; ++i) text += kLetters[rng.below(kLetters.size())];
   return text;
+}
+
+uint32_t first_string(const std::vector<std::string>& strings, const std::vector<uint32_t>& keys) {
+  return *std::min_element(keys.begin(), keys.end(), [&](uint32_t a, uint32_t b) {
+    const bool a_empty = strings[a].empty(), b_empty = strings[b].empty();
+    return a_empty != b_empty ? b_empty : strings[a] < strings[b];
+  });
 }
 
 }  // namespace
@@ -38,6 +46,7 @@ ThesisPools draw_thesis_pools(ScriptBuilder& script, uint64_t seed, uint64_t ent
     pools.texts.push_back(
         script.add_text(letters(rng, payload > kTagBytes ? payload - kTagBytes : 0)));
   }
+  pools.first_string = first_string(script.pools().varchar_keys, pools.keys[VARCHAR]);
   return pools;
 }
 

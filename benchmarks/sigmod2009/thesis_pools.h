@@ -14,6 +14,8 @@ namespace keydrome::sigmod2009 {
 struct ThesisPools {
   std::vector<std::vector<uint32_t>> keys;
   std::vector<uint32_t> texts;
+  uint32_t first_string =
+      0;  // the smallest varchar key that is not empty; the empty one if all are
 };
 
 // Draws `entries` keys of each type and as many payload texts:

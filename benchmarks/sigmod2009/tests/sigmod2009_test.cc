@@ -96,6 +96,7 @@ INSTANTIATE_TEST_SUITE_P(
                       FaultCase{"accepts_duplicates", {.accepts_duplicates = true}},
                       FaultCase{"deletes_missing", {.deletes_missing = true}},
                       FaultCase{"keeps_deleted", {.keeps_deleted = true}},
+                      FaultCase{"denies_deletes", {.denies_deletes = true}},
                       FaultCase{"wraps_around", {.wraps_around = true}},
                       FaultCase{"drops_every_1000", {.drops_every = 1000}},
                       FaultCase{"changes_payload_every_1000", {.changes_payload_every = 1000}},
@@ -179,6 +180,29 @@ TEST(Sigmod2009, ChecksDoNotChangeTheStream) {
   };
   EXPECT_EQ(stream(make_script(5)),
             stream(make_script(5, {}, {.stripes = false, .canaries = false, .evidence = false})));
+}
+
+// The stripes lie behind the empty string and before every other key of the stream.
+TEST(Sigmod2009, NoScanPassesThroughTheStripes) {
+  const Script script = make_script(4, {{"threads", 4}, {"tests_per_thread", 4000}});
+  const std::vector<std::string>& strings = script.pools.varchar_keys;
+  uint64_t scans = 0, empty_keys = 0;
+  for (const std::vector<Op>& ops : script.phases.at(2).threads) {
+    uint32_t index = 0;
+    bool stripe = false;
+    for (std::size_t at = 0; at + 1 < ops.size(); ++at) {
+      const Op& op = ops[at];
+      if (op.code == OpCode::kOpen) index = op.argument;
+      if (op.code == OpCode::kBegin) stripe = static_cast<Kind>(op.kind) == Kind::kStripe;
+      if (script.indexes[index].type != VARCHAR || stripe) continue;
+      if (is_data_call(op.code) && strings[op.key].empty()) ++empty_keys;
+      if (op.code != OpCode::kGet || ops[at + 1].code != OpCode::kNext) continue;
+      ++scans;
+      EXPECT_GT(strings[op.key], "!~");
+    }
+  }
+  EXPECT_GT(scans, 0u);
+  EXPECT_GT(empty_keys, 0u);
 }
 
 TEST(Sigmod2009, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
