@@ -55,7 +55,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"impossible_record", {.no_isolation = true}},
                       Case{"abort_undoes_insert", {.keeps_aborted = true}},
                       Case{"abort_undoes_delete", {.loses_aborted_deletes = true}},
-                      Case{"string_order", {.skips_every = 9}},
+                      // Threads share the counter: 5 hits any scan of eight records.
+                      Case{"string_order", {.skips_every = 5}},
                       Case{"read_own_insert", {.misses_everything = true}},
                       Case{"duplicate_insert", {.accepts_duplicates = true}},
                       Case{"delete_missing_key", {.deletes_missing = true}},
