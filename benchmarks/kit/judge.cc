@@ -16,7 +16,7 @@ std::string place_text(const PhaseScript& phase, std::size_t thread) {
 void judge_violation(const PhaseScript& phase, std::size_t thread, const ThreadOutcome& counters,
                      Findings& findings) {
   const std::vector<Op>& ops = phase.threads[thread];
-  const Violation& first = counters.first_violation;
+  const IllegalAnswer& first = counters.first_violation;
   const std::string call = first.op < ops.size() ? op_text(ops[first.op]) : "a call";
   const std::string where =
       place_text(phase, thread) + ", operation " + std::to_string(first.op) + ": ";

@@ -43,7 +43,7 @@ inline constexpr uint32_t kCodeNoHandle =
     1002;  // the index could not be opened, so the call was not made
 
 // Why a transaction failed: the first call that answered what the contract does not allow.
-struct Violation {
+struct IllegalAnswer {
   uint64_t op;    // ordinal of the op in the thread's program, over all rounds
   uint32_t code;  // the ErrCode it returned (or an undocumented number), or a code from above
   uint32_t reserved;
@@ -61,7 +61,7 @@ struct alignas(64) ThreadOutcome {
   uint64_t gets, get_hits;    // of stream transactions, for the hit ratio
   uint64_t order_violations;  // getNext went backwards
   uint64_t code_violations;   // undocumented or illegal codes; the first of them:
-  Violation first_violation;
+  IllegalAnswer first_violation;
   uint64_t transactions;  // entries of the outcome array that are filled
   uint64_t
       digest;  // chained digest of the kDigest ops of all transactions that ended as programmed
