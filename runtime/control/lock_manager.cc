@@ -19,7 +19,10 @@ bool covers(LockMode held, LockMode wanted) {
 // Threads whose wait has ended; woken after the mutexes are free, or they would run into them.
 class LockManager::WakeList {
  public:
+  explicit WakeList(LockManager& manager) : manager_(manager) {}
+
   void push(Waiter& waiter, Waiter::State outcome) {
+    if (std::exchange(waiter.counted_, false)) --manager_.waiting_;
     waiter.outcome_ = outcome;
     waiter.next_to_wake_ = first_;
     first_ = &waiter;
@@ -34,6 +37,7 @@ class LockManager::WakeList {
   }
 
  private:
+  LockManager& manager_;
   Waiter* first_ = nullptr;
 };
 
@@ -160,7 +164,7 @@ LockManager::Attempt LockManager::attempt(LockOwner& owner, Lock& lock, LockMode
 
 bool LockManager::wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade) {
   Waiter& waiter = owner.waiter_;
-  WakeList wake_list;
+  WakeList wake_list(*this);
   waiter.prepare_to_sleep();
   {
     const MutexLock graph(graph_mutex_);
@@ -178,6 +182,10 @@ bool LockManager::wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade
     if (owner.age_ == 0) owner.age_ = ++last_age_;
     ++waits_;
     resolve_deadlocks(waiter, wake_list);
+    if (waiter.lock_ != nullptr) {
+      waiter.counted_ = true;
+      ++waiting_;
+    }
   }
   wake_list.wake_all();
   return waiter.sleep() == Waiter::State::kGranted;
@@ -185,7 +193,7 @@ bool LockManager::wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade
 
 void LockManager::release_all(LockOwner& owner) {
   locks_.fetch_add(owner.held_.size(), std::memory_order_relaxed);  // a statistic only
-  WakeList wake_list;
+  WakeList wake_list(*this);
   for (const LockOwner::Held& held : owner.held_) {
     Lock& lock = *held.lock;
     {

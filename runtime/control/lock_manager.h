@@ -50,6 +50,7 @@ class Waiter {
   LockMode mode_ = LockMode::kShared;
   Waiter* next_in_queue_ = nullptr;
   uint64_t visited_ = 0;
+  bool counted_ = false;  // as waiting
 
   // Set by the thread that ended the wait, until it has called wake.
   Waiter* next_to_wake_ = nullptr;
@@ -126,6 +127,7 @@ struct LockView {
 struct LockStatistics {
   uint64_t locks;  // that were held and have been released
   uint64_t waits;
+  uint64_t waiting;  // at this moment
   uint64_t deadlocks;
 };
 
@@ -144,7 +146,7 @@ class LockManager {
   // What the owner and the others hold at this moment.
   LockView view(const LockOwner& owner, Lock& lock);
   void release_all(LockOwner& owner);
-  LockStatistics statistics() const { return {locks_, waits_, deadlocks_}; }
+  LockStatistics statistics() const { return {locks_, waits_, waiting_, deadlocks_}; }
 
  private:
   class WakeList;
@@ -164,6 +166,8 @@ class LockManager {
   uint64_t last_visit_ KEYDROME_GUARDED_BY(graph_mutex_) = 0;
   std::atomic<uint64_t> locks_ = 0;
   std::atomic<uint64_t> waits_ = 0;
+  // Counts whom nobody has decided to wake yet; changes under graph_mutex_.
+  std::atomic<uint64_t> waiting_ = 0;
   std::atomic<uint64_t> deadlocks_ = 0;
 };
 

@@ -39,6 +39,7 @@ Json TwoPhase::statistics() const {
   Json json;
   json["locks"] = counted.locks;
   json["lock_waits"] = counted.waits;
+  json["lock_waiting"] = counted.waiting;
   json["deadlocks"] = counted.deadlocks;
   return json;
 }

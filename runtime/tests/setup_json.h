@@ -7,7 +7,8 @@
 
 namespace keydrome::runtime {
 
-inline std::string setup_json(const std::string& structure, const std::string& lock) {
+inline std::string setup_json(const std::string& structure, const std::string& lock,
+                              const std::string& control = "index_2pl") {
   Json setup;
   setup["structure"] = structure;
   Json& configuration = setup["configuration"];
@@ -15,7 +16,7 @@ inline std::string setup_json(const std::string& structure, const std::string& l
   configuration["title"] = lock;
   configuration["description"] = "for a test";
   configuration["strategy"] = "direct";
-  configuration["control"] = "index_2pl";
+  configuration["control"] = control;
   configuration["lock"] = lock;
   return setup.dump();
 }

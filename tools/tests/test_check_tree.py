@@ -49,6 +49,7 @@ def test_long_function(root: Path) -> None:
         ("jail/x.c", "base/check.h"),
         ("harness/x.cc", "runtime/codec.h"),
         ("harness/x.cc", "jail/cgroup.h"),
+        ("runtime/x.cc", "checker/history.h"),
     ],
 )
 def test_wrong_direction(root: Path, name: str, include: str) -> None:
@@ -63,6 +64,7 @@ def test_wrong_direction(root: Path, name: str, include: str) -> None:
         ("harness/x.cc", "benchmarks/kit/program.h"),
         ("harness/x.cc", "jail/tighten.h"),
         ("runtime/x.cc", "base/result.h"),
+        ("runtime/tests/x.cc", "checker/history.h"),
     ],
 )
 def test_right_direction(root: Path, name: str, include: str) -> None:
