@@ -82,7 +82,8 @@ static uint64_t parse_number(const char* name, const char* text, uint64_t least,
   char* end;
   errno = 0;
   unsigned long long value = strtoull(text, &end, 10);
-  if (errno || end == text || *end || text[0] == '-' || value < least || value > most) {
+  bool starts_right = text[0] >= '0' && text[0] <= '9'; /* strtoull takes blanks and signs too */
+  if (!starts_right || errno || *end || value < least || value > most) {
     die("--%s %s: must be a whole number from %llu to %llu", name, text, (unsigned long long)least,
         (unsigned long long)most);
   }

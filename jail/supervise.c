@@ -141,6 +141,13 @@ static void kill_tree(struct run* run, enum end_reason reason) {
   cgroup_kill(run->cgroups, run->init_pidfd);
 }
 
+static bool is_known(char command) {
+  return command == KEYDROME_JAIL_FREEZE || command == KEYDROME_JAIL_THAW ||
+         command == KEYDROME_JAIL_USAGE || command == KEYDROME_JAIL_KILL;
+}
+
+/* Never waits for the supervisor, since the deadlines would not be looked at meanwhile: one that
+ * lets its answers pile up is as good as gone. */
 static void answer(struct run* run) {
   char command;
   ssize_t got = recv(run->commands, &command, 1, MSG_DONTWAIT);
@@ -159,11 +166,15 @@ static void answer(struct run* run) {
   cgroup_usage(run->cgroups, &reply);
   if (command == KEYDROME_JAIL_THAW) {
     reply.error = (uint32_t)cgroup_freeze(run->cgroups, false);
-  } else if (!strchr("FUK", command)) {
+  } else if (!is_known(command)) {
     reply.error = EINVAL;
   }
-  send(run->commands, &reply, sizeof reply, MSG_NOSIGNAL);
-  if (command == KEYDROME_JAIL_KILL) {
+  bool told =
+      send(run->commands, &reply, sizeof reply, MSG_NOSIGNAL | MSG_DONTWAIT) == sizeof reply;
+  if (!told) {
+    run->commands = -1;
+  }
+  if (!told || command == KEYDROME_JAIL_KILL) {
     kill_tree(run, END_KILLED);
   }
 }

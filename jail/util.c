@@ -21,7 +21,13 @@ void util_set_clean_up(void (*function)(void)) { clean_up = function; }
 
 /* The child only reports: its stderr belongs to the program, and the parent repeats the message on
  * its own. */
-static _Noreturn void fail(const char* message) {
+static _Noreturn void fail(char* message) {
+  /* What is told ends up in lines of "key:value": a name in it must not add lines of its own. */
+  for (char* c = message; *c; c++) {
+    if ((unsigned char)*c < ' ') {
+      *c = '?';
+    }
+  }
   if (report_fd >= 0) {
     struct report report = {.kind = REPORT_FAILED};
     snprintf(report.text, sizeof report.text, "%s", message);

@@ -1,0 +1,133 @@
+"""Command lines and command channels as nobody should use them: always an answer, never a hang or a crash."""
+
+import os
+import random
+import socket
+import struct
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from jail.tests.jailing import FIRST_SLOT, HOSTILE, JAIL, Jails
+
+REPLY = struct.Struct("=IIQQQ")
+KNOWN = b"FTUK"
+SEEDS = [1, 2, 3, 4]
+PROGRAM = ["--bind", f"{HOSTILE / 'idle'}:/program"]
+
+
+def test_command_byte_zero_is_unknown(jails: Jails) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        with theirs:
+            options = ["--command-fd", str(theirs.fileno())]
+            started = jails.start("spin", options=options, pass_fds=(theirs.fileno(),))
+        started.wait_until_running()
+        ours.send(b"\0")
+        assert REPLY.unpack(ours.recv(REPLY.size))[:2] == (0, 22)
+        ours.send(b"K")
+        assert started.finish().meta["status"] == "killed"
+
+
+def send_for_ever(channel: socket.socket) -> None:
+    while True:
+        channel.send(b"U")
+
+
+@pytest.mark.parametrize("kind", [socket.SOCK_SEQPACKET, socket.SOCK_STREAM])
+def test_supervisor_that_reads_no_answers(jails: Jails, kind: socket.SocketKind) -> None:
+    """Its channel fills up: the deadline must hold all the same."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
+    with ours:
+        with theirs:
+            options = ["--command-fd", str(theirs.fileno())]
+            started = jails.start("spin", options=options, pass_fds=(theirs.fileno(),))
+        started.wait_until_running()
+        ours.settimeout(30)
+        with pytest.raises((BrokenPipeError, ConnectionResetError)):
+            send_for_ever(ours)
+        assert started.finish().meta["status"] == "killed"
+
+
+@pytest.mark.parametrize("kind", [socket.SOCK_SEQPACKET, socket.SOCK_STREAM])
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_commands(jails: Jails, kind: socket.SocketKind, seed: int) -> None:
+    source = random.Random(seed)
+    ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
+    with ours:
+        with theirs:
+            options = ["--command-fd", str(theirs.fileno())]
+            started = jails.start("spin", options=options, pass_fds=(theirs.fileno(),))
+        started.wait_until_running()
+        ours.settimeout(30)
+        for _ in range(300):
+            command = source.choice([source.randbytes(1), *(b"F", b"T", b"U")])
+            if command == b"K":
+                continue
+            ours.send(command)
+            reply = REPLY.unpack(ours.recv(REPLY.size))
+            assert reply[:2] == (command[0], 0 if command in KNOWN else 22)
+        ours.send(b"K")
+        assert REPLY.unpack(ours.recv(REPLY.size))[:2] == (ord("K"), 0)
+        assert started.finish().meta["status"] == "killed"
+
+
+def test_an_argument_cannot_forge_meta_lines() -> None:
+    reading, writing = os.pipe()
+    forged = "/there/is/no\nstatus:exited\nexit_code:0"
+    command = [str(JAIL), "--slot", str(FIRST_SLOT), "--meta-fd", str(writing)]
+    command += ["--bind", f"{forged}:/a", "--", "/program"]
+    done = subprocess.run(command, pass_fds=(writing,), capture_output=True, text=True, check=False)
+    os.close(writing)
+    with os.fdopen(reading) as pipe:
+        lines = pipe.read().splitlines()
+    assert done.returncode == 2
+    assert [line for line in lines if line.startswith("status:")] == ["status:failed"]
+
+
+@pytest.mark.parametrize("number", ["+5", " 5", " -1", "\t5", "5 ", "0x5", "5e3", "", "-0"])
+def test_numbers_are_digits(number: str) -> None:
+    command = [str(JAIL), "--slot", str(FIRST_SLOT), "--processes", number, *PROGRAM]
+    done = subprocess.run([*command, "--", "/program"], capture_output=True, text=True, check=False)
+    assert done.returncode == 2
+    assert "must be a whole number" in done.stderr
+
+
+def random_options(source: random.Random) -> list[str]:
+    """Returns a command line that has something of the right form, and often something else."""
+    numbers = ["0", "1", "16", "4096", "1048576", str(2**63), str(2**64), "-1", "x", ""]
+    names = ["tmpfs-bytes", "memory-bytes", "processes", "wall-ms", "cpu-seconds", "open-files"]
+    names += ["file-bytes", "stack-bytes", "pass-fd", "command-fd", "meta-fd", "cpus", "require"]
+    names += ["without", "bind", "check", "sl", ""]
+    texts = ["full", "weak", "none", "cgroup", "unified", "seccomp", "nosymfollow", "0-1", "0,,1"]
+    texts += [
+        "/lib:/a",
+        "/:/a",
+        ":",
+        "/lib:/a/../b",
+        f"/lib:/{'a/' * 2000}b",
+        "/dev/null:/dev/null",
+    ]
+    line = list(PROGRAM)
+    for _ in range(source.randrange(4)):
+        line += [f"--{source.choice(names)}", source.choice(numbers + texts)]
+    return line + source.choice([["--", "/program"], ["--", "/program", "\n"], ["--"], []])
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+def test_random_command_lines(jails: Jails, tmp_path: Path, seed: int) -> None:
+    source = random.Random(seed)
+    for _ in range(100):
+        options = random_options(source)
+        done = subprocess.run(
+            [str(JAIL), "--slot", str(FIRST_SLOT), *options],
+            cwd=tmp_path,
+            stdin=subprocess.DEVNULL,
+            capture_output=True,
+            text=True,
+            timeout=30,
+            check=False,
+        )
+        assert done.returncode in {0, 2, 3}, options
+        assert done.returncode == 0 or "jail: " in done.stderr, options
