@@ -228,6 +228,11 @@ void cgroup_enter(const struct cgroups* cgroups) {
       die_errno("cannot enter the cgroup below %s", cgroups->groups[i].mount);
     }
   }
+  for (int i = 0; i < HIERARCHY_COUNT; i++) {
+    if (cgroups->groups[i].directory >= 0) {
+      close(cgroups->groups[i].directory);
+    }
+  }
 }
 
 static bool is_frozen_v1(const struct cgroups* cgroups, bool frozen) {

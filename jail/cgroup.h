@@ -56,7 +56,8 @@ void cgroup_create(struct cgroups* cgroups, const struct options* options, struc
 /* The v2 group in which the child is to be born (clone3), or -1. */
 int cgroup_birthplace(const struct cgroups* cgroups);
 
-/* Moves the calling process, which must have one thread, into all v1 groups. Ends it on failure. */
+/* Moves the calling process, which must have one thread, into all v1 groups and closes what it has
+ * inherited of them: the lock of the slot stays with the parent alone. Ends it on failure. */
 void cgroup_enter(const struct cgroups* cgroups);
 
 /* Stops or continues all threads and returns when that is true. 0 or an errno; ETIMEDOUT after two

@@ -167,6 +167,8 @@ void child_run(const struct options* options, const struct cgroups* cgroups,
   util_set_report_fd(links->report);
   tie_to_parent(links->parent);
   cgroup_enter(cgroups);
+  const struct report entered = {.kind = REPORT_ENTERED};
+  write_all(links->report, &entered, sizeof entered);
   /* If memory of the whole machine runs out, the jailed die first. A pity if it cannot be had, not
    * a hole. */
   write_file_at(AT_FDCWD, "/proc/self/oom_score_adj", "1000");

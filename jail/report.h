@@ -9,6 +9,7 @@
 
 enum report_kind {
   REPORT_FAILED = 1, /* text: what could not be set up */
+  REPORT_ENTERED,    /* init dies with its parent and no longer holds the slot: it may be stopped */
   REPORT_ENDED       /* the program is over and everything it left behind is dead */
 };
 

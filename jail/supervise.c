@@ -39,6 +39,7 @@ struct run {
   uint64_t deadline_us;
   uint64_t cpu_check_us; /* when to look at the CPU time next; UINT64_MAX: never */
   enum end_reason reason;
+  bool entered; /* commands wait until then: a freeze before it could keep the slot for ever */
   bool has_ended_report;
   struct report ended;
   char failure[kMaxMessage]; /* what the child could not set up; empty: nothing */
@@ -192,6 +193,8 @@ static bool take_report(struct run* run) {
   if (report.kind == REPORT_FAILED && !run->failure[0]) {
     report.text[sizeof report.text - 1] = '\0';
     memcpy(run->failure, report.text, sizeof run->failure);
+  } else if (report.kind == REPORT_ENTERED) {
+    run->entered = true;
   } else if (report.kind == REPORT_ENDED) {
     run->ended = report;
     run->has_ended_report = true;
@@ -233,10 +236,11 @@ static int timeout_ms(const struct run* run) {
 
 static void watch(struct run* run) {
   for (;;) {
-    /* Nothing is urgent in a report: all are read once the init is dead, which saves waking up. */
-    struct pollfd events[] = {{.fd = run->reports, .events = 0},
+    /* Nothing is urgent in the later reports: all are read once the init is dead, which saves
+     * waking up. */
+    struct pollfd events[] = {{.fd = run->reports, .events = run->entered ? 0 : POLLIN},
                               {.fd = run->signals, .events = POLLIN},
-                              {.fd = run->commands, .events = POLLIN}};
+                              {.fd = run->entered ? run->commands : -1, .events = POLLIN}};
     if (poll(events, 3, timeout_ms(run)) < 0 && errno != EINTR) {
       die_errno("poll");
     }

@@ -270,6 +270,21 @@ def test_frozen_left_over_is_swept(jails: Jails, backend: list[str]) -> None:
     started.finish()
 
 
+@pytest.mark.parametrize("backend", [[], ["--without", "unified"]])
+def test_frozen_while_it_starts_does_not_keep_the_slot(jails: Jails, backend: list[str]) -> None:
+    """The lock of the slot is the jail's alone: what it has started must not hold it, even stopped half-way."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        with theirs:
+            options = ["--command-fd", str(theirs.fileno()), *backend]
+            started = jails.start("spin", options=options, pass_fds=(theirs.fileno(),))
+        assert ask(ours, b"F")[1] == 0
+        started.process.kill()
+        started.process.wait(timeout=30)
+    until(lambda: jails.run("idle", options=backend).meta["status"] == "exited", "the slot is free")
+    started.finish()
+
+
 def test_slot_in_use(jails: Jails) -> None:
     started = jails.start("sleep_for_ever")
     started.wait_until_running()
