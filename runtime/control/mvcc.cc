@@ -162,7 +162,9 @@ bool Mvcc::Versioned::write(Index& index, const Overlay::Name& name, bool insert
   known.push_back({now, kForEver});
   if (!is_new) return true;  // the structure has it still, for older snapshots
   ++changes;
-  return index.store().put(name.key_bytes(), name.payload_bytes()) == 1;
+  if (index.store().put(name.key_bytes(), name.payload_bytes()) == 1) return true;
+  lives.erase(at);
+  return false;
 }
 
 // Makes commit `now` not have written the pair. False when even that needs memory.

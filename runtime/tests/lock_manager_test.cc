@@ -80,6 +80,62 @@ TEST_F(LockManagerTest, ALoneReaderUpgradesAheadOfTheQueue) {
   release(clients_[1]);
 }
 
+TEST_F(LockManagerTest, TryingDoesNotWait) {
+  const auto attempt = [&](Client& client, LockMode mode) {
+    return manager_.try_acquire(client.owner, a_, mode);
+  };
+  EXPECT_TRUE(attempt(clients_[0], kShared));
+  EXPECT_TRUE(attempt(clients_[1], kShared));
+  EXPECT_FALSE(attempt(clients_[0], kExclusive));
+  EXPECT_FALSE(attempt(clients_[2], kExclusive));
+  release(clients_[1]);
+  EXPECT_TRUE(attempt(clients_[0], kExclusive));
+  EXPECT_FALSE(attempt(clients_[2], kShared));
+  EXPECT_EQ(clients_[0].owner.held(), 1u);
+  EXPECT_EQ(clients_[2].owner.held(), 0u);
+  EXPECT_EQ(manager_.statistics().waits, 0u);
+  release(clients_[0]);
+}
+
+TEST_F(LockManagerTest, TheViewTellsMineFromOthers) {
+  const auto view = [&](Client& client) { return manager_.view(client.owner, a_); };
+  EXPECT_FALSE(view(clients_[0]).mine || view(clients_[0]).others);
+  EXPECT_TRUE(acquire(clients_[0], a_, kShared));
+  EXPECT_TRUE(view(clients_[0]).mine && !view(clients_[0]).others);
+  EXPECT_TRUE(!view(clients_[1]).mine && view(clients_[1]).others);
+  EXPECT_TRUE(acquire(clients_[1], a_, kShared));
+  EXPECT_TRUE(view(clients_[0]).mine && view(clients_[0]).others);
+  release(clients_[0]);
+  release(clients_[1]);
+}
+
+// Beyond the newest few, the lock itself is asked what the owner holds.
+TEST_F(LockManagerTest, AnOldLockIsStillMine) {
+  std::array<Lock, 20> locks;
+  for (Lock& lock : locks) EXPECT_TRUE(acquire(clients_[0], lock, kShared));
+  EXPECT_TRUE(acquire(clients_[0], locks[0], kExclusive));
+  EXPECT_TRUE(acquire(clients_[0], locks[0], kExclusive));
+  EXPECT_TRUE(acquire(clients_[0], locks[1], kShared));
+  EXPECT_EQ(clients_[0].owner.held(), locks.size());
+  EXPECT_FALSE(manager_.try_acquire(clients_[1].owner, locks[0], kShared));
+  release(clients_[0]);
+  EXPECT_TRUE(acquire(clients_[1], locks[0], kExclusive));
+  release(clients_[1]);
+  EXPECT_EQ(manager_.statistics().locks, locks.size() + 1);
+}
+
+TEST_F(LockManagerTest, WhoWaitsIsCounted) {
+  EXPECT_TRUE(acquire(clients_[0], a_, kExclusive));
+  auto first = waiting(clients_[1], a_, kShared);
+  auto second = waiting(clients_[2], a_, kShared);
+  while (manager_.statistics().waiting != 2) std::this_thread::yield();
+  release(clients_[0]);
+  EXPECT_EQ(manager_.statistics().waiting, 0u);
+  EXPECT_TRUE(first.get() && second.get());
+  release(clients_[1]);
+  release(clients_[2]);
+}
+
 TEST_F(LockManagerTest, AnUpgradeWaitsForTheOtherReaders) {
   EXPECT_TRUE(acquire(clients_[0], a_, kShared));
   EXPECT_TRUE(acquire(clients_[1], a_, kShared));

@@ -33,8 +33,9 @@ Record record_of(int64_t key, const std::string& payload = "") {
 
 class TransactionTest : public testing::Test {
  protected:
-  void start(const std::string& structure, const std::string& lock) {
-    Result<std::unique_ptr<Runtime>> made = Runtime::make(setup_json(structure, lock));
+  void start(const std::string& structure, const std::string& lock,
+             const std::string& control = "index_2pl") {
+    Result<std::unique_ptr<Runtime>> made = Runtime::make(setup_json(structure, lock, control));
     ASSERT_TRUE(made.ok()) << made.error().message;
     runtime_ = *std::move(made);
     ASSERT_EQ(runtime_->create(INT, "index"), SUCCESS);
@@ -231,6 +232,74 @@ TEST_F(MemoryFailureTest, AnUndoWithoutMemoryBreaksTheIndexVisibly) {
     EXPECT_EQ(insert(open("sound"), nullptr, 2, "b"), SUCCESS);
   });
 }
+
+// What holds under every control, whether it fails in the call or in the commit.
+class AnyControlWithoutMemory : public MemoryFailureTest,
+                                public testing::WithParamInterface<const char*> {
+ protected:
+  void SetUp() override {
+    MemoryFailureTest::SetUp();
+    start(test_structure("plain"), "exclusive", GetParam());
+  }
+
+  // Inserts two keys and commits; FAILURE when any of that answers so.
+  ErrCode insert_two() {
+    IdxState* state = open();
+    TxnState* transaction = begin();
+    if (insert(state, transaction, 1, "x") != SUCCESS ||
+        insert(state, transaction, 2, "y") != SUCCESS) {
+      const ErrCode aborted = runtime_->abort(transaction);
+      return aborted == SUCCESS ? FAILURE : aborted;
+    }
+    return runtime_->commit(transaction);
+  }
+};
+
+TEST_P(AnyControlWithoutMemory, ATransactionIsAllOrNothing) {
+  as_client([&] {
+    ASSERT_EQ(insert(open(), nullptr, 9, "old"), SUCCESS);
+    fail_at_(1);
+    EXPECT_EQ(insert_two(), FAILURE);
+  });
+  EXPECT_EQ(scan(), std::vector<std::string>{"old"});
+  as_client([&] { EXPECT_EQ(insert_two(), SUCCESS); });
+  EXPECT_EQ(scan(), (std::vector<std::string>{"x", "y", "old"}));
+  as_client([&] {
+    ASSERT_EQ(erase(open(), nullptr, 1), SUCCESS);
+    fail_after_(0);
+    EXPECT_EQ(insert(open(), nullptr, 5, "new"), FAILURE);
+    fail_after_(-1);
+  });
+  EXPECT_EQ(scan(), (std::vector<std::string>{"y", "old"}));
+}
+
+TEST_P(AnyControlWithoutMemory, AnUndoWithoutMemoryBreaksTheIndexVisibly) {
+  as_client([&] {
+    fail_after_(1);  // neither the second insertion nor taking back the first one
+    EXPECT_EQ(insert_two(), FAILURE);
+    fail_after_(-1);
+    Record record = record_of(1);
+    EXPECT_EQ(runtime_->get(open(), nullptr, &record), FAILURE);
+    EXPECT_EQ(insert(open(), nullptr, 3, "z"), FAILURE);
+    EXPECT_EQ(erase(open(), nullptr, 3), FAILURE);
+  });
+}
+
+TEST_P(AnyControlWithoutMemory, AnIndexCanBeDeletedWhenItsTransactionsHaveEnded) {
+  as_client([&] {
+    EXPECT_EQ(insert_two(), SUCCESS);
+    IdxState* state = open();
+    TxnState* transaction = begin();
+    EXPECT_EQ(erase(state, transaction, 1), SUCCESS);
+    EXPECT_EQ(runtime_->close_index(state), SUCCESS);
+    EXPECT_EQ(runtime_->delete_index("index"), FAILURE);
+    EXPECT_EQ(runtime_->commit(transaction), SUCCESS);
+  });
+  EXPECT_EQ(runtime_->delete_index("index"), SUCCESS);
+}
+
+INSTANTIATE_TEST_SUITE_P(, AnyControlWithoutMemory,
+                         testing::Values("index_2pl", "gap_2pl", "serial", "occ", "mvcc"));
 
 }  // namespace
 }  // namespace keydrome::runtime
