@@ -25,7 +25,6 @@ constexpr int kMetaFd = 5;
 constexpr int kFirstFreeFd =
     16;  // our descriptors stand above the child's, so that dup2 never hits one
 constexpr uint64_t kNsPerMs = 1'000'000;
-constexpr uint64_t kCommandTimeoutMs = 5'000;
 constexpr uint64_t kExitTimeoutMs = 20'000;  // tearing down a large process tree
 constexpr size_t kMetaBytesMax = 65'536;
 
@@ -200,10 +199,10 @@ Result<JailProcess> JailProcess::start(const JailOptions& options) {
   return JailProcess(pid,
                      {std::move(control->ours), std::move(command->ours), std::move(meta->ours),
                       std::move(output->ours), std::move(errors->ours)},
-                     options.plan.limits.output_bytes);
+                     options);
 }
 
-JailProcess::JailProcess(pid_t pid, Ends ends, size_t output_bytes)
+JailProcess::JailProcess(pid_t pid, Ends ends, const JailOptions& options)
     : pid_(pid),
       pid_fd_(static_cast<int>(syscall(SYS_pidfd_open, pid, 0))),
       control_(std::move(ends.control)),
@@ -211,8 +210,9 @@ JailProcess::JailProcess(pid_t pid, Ends ends, size_t output_bytes)
       meta_(std::move(ends.meta)),
       stdout_pipe_(std::move(ends.stdout_pipe)),
       stderr_pipe_(std::move(ends.stderr_pipe)),
-      stdout_(output_bytes),
-      stderr_(output_bytes) {}
+      stdout_(options.plan.limits.output_bytes),
+      stderr_(options.plan.limits.output_bytes),
+      command_timeout_ms_(options.command_timeout_ms) {}
 
 JailProcess::JailProcess(JailProcess&& other) noexcept
     : pid_(std::exchange(other.pid_, -1)),
@@ -224,7 +224,9 @@ JailProcess::JailProcess(JailProcess&& other) noexcept
       stderr_pipe_(std::move(other.stderr_pipe_)),
       stdout_(std::move(other.stdout_)),
       stderr_(std::move(other.stderr_)),
-      meta_text_(std::move(other.meta_text_)) {}
+      meta_text_(std::move(other.meta_text_)),
+      command_timeout_ms_(other.command_timeout_ms_),
+      unanswered_(other.unanswered_) {}
 
 JailProcess::~JailProcess() {
   if (pid_ > 0) finish(0);
@@ -262,14 +264,19 @@ bool JailProcess::send(const Message& message, std::span<const int> fds) {
 bool JailProcess::command(char letter, JailUsage* usage) {
   if (!command_.valid()) return false;
   if (::send(command_.get(), &letter, 1, MSG_NOSIGNAL) != 1) return false;
-  pollfd polled{command_.get(), POLLIN, 0};
-  const uint64_t deadline_ns = now_ns() + kCommandTimeoutMs * kNsPerMs;
-  int ready = -1;
-  do {
-    ready = poll(&polled, 1, remaining_ms(deadline_ns));
-  } while (ready < 0 && errno == EINTR);
+  ++unanswered_;
+  const uint64_t deadline_ns = now_ns() + command_timeout_ms_ * kNsPerMs;
   keydrome_jail_reply reply{};
-  if (ready <= 0 || recv(command_.get(), &reply, sizeof reply, 0) != sizeof reply) return false;
+  // Answers come in the order of the commands, so those to commands that were given up come first.
+  for (; unanswered_ > 0; --unanswered_) {
+    pollfd polled{command_.get(), POLLIN, 0};
+    int ready = -1;
+    do {
+      ready = poll(&polled, 1, remaining_ms(deadline_ns));
+    } while (ready < 0 && errno == EINTR);
+    if (ready <= 0 || recv(command_.get(), &reply, sizeof reply, 0) != sizeof reply) return false;
+  }
+  if (reply.command != static_cast<uint8_t>(letter)) return false;
   if (usage != nullptr) {
     const auto known = [](uint64_t value) {
       return value == UINT64_MAX ? std::nullopt : std::optional(value);

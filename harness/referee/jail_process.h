@@ -28,7 +28,8 @@ struct JailOptions {
   uint64_t wall_ms = 0;  // last resort, above all phase deadlines together
   uint64_t memory_bytes = 0;
   uint64_t tmpfs_bytes = 0;
-  uint64_t processes = 0;  // tasks, threads included
+  uint64_t processes = 0;               // tasks, threads included
+  uint64_t command_timeout_ms = 5'000;  // for freezing, thawing and asking for usage
 };
 
 // How the jail ended. `meta` holds its key:value lines.
@@ -75,7 +76,7 @@ class JailProcess {
 
  private:
   struct Ends;  // our ends of the pipes and sockets
-  JailProcess(pid_t pid, Ends ends, size_t output_bytes);
+  JailProcess(pid_t pid, Ends ends, const JailOptions& options);
   bool command(char letter, JailUsage* usage);
   bool wait_for_exit(uint64_t deadline_ns);
   JailEnd reap(bool exited);
@@ -90,6 +91,8 @@ class JailProcess {
   OutputCapture stdout_;
   OutputCapture stderr_;
   std::string meta_text_;
+  uint64_t command_timeout_ms_;
+  uint32_t unanswered_ = 0;  // commands whose answer has not come
 };
 
 // Parses `key:value` lines; a value may be empty or hold further colons.

@@ -74,7 +74,7 @@ Result<void> parse_jail(const Json& json, JailPlan& jail) {
 }
 
 Result<void> parse_limits(const Json& json, LimitsPlan& limits) {
-  constexpr IntegerRange kMilliseconds{1, INT32_MAX};
+  constexpr IntegerRange kMilliseconds{1, kJailWallMsMax};
   constexpr IntegerRange kOutput{1024, 64 << 20};
   StrictObject reader(json, "plan.limits");
   limits.phase_timeout_ms =

@@ -30,6 +30,9 @@ struct JailPlan {
   std::optional<uint64_t> cpu_seconds;
 };
 
+// The most that the jail takes for --wall-ms: 7 days.
+inline constexpr int64_t kJailWallMsMax = int64_t{7} * 86'400 * 1000;
+
 struct LimitsPlan {
   uint64_t load_timeout_ms = 10000;
   uint64_t phase_timeout_ms = 0;

@@ -204,7 +204,7 @@ class Conductor {
     std::vector<int> fds{first->get(), outcome->fd()};
     if (index == 0) fds.insert(fds.begin(), pools_.get());
 
-    if (facts_.frozen_between) jail_->thaw();
+    if (facts_.frozen_between && !resume(phase.name)) return false;
     const uint64_t start_ns = now_ns();
     if (!send(go, fds)) return stop(Stop::kClosed, "it ended before phase " + phase.name);
     if (!follow(go, rounds)) {
@@ -214,6 +214,16 @@ class Conductor {
     facts.wall_ns = now_ns() - start_ns;
     if (facts_.frozen_between) jail_->freeze();
     return account(facts, layout, outcome->bytes());
+  }
+
+  // A jail that stays frozen is no fault of the library, unless it is not there any more.
+  bool resume(const std::string& phase) {
+    if (jail_->thaw()) return true;
+    Message message{};
+    if (jail_->wait(message, now_ns()) == JailProcess::Event::kClosed) {
+      return stop(Stop::kClosed, "it ended before phase " + phase);
+    }
+    return stop(Stop::kNotStarted, "the jail could not be resumed for phase " + phase);
   }
 
   // Hands out rounds until DONE.

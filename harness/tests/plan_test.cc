@@ -83,6 +83,8 @@ TEST(Plan, SaysWhatIsWrongInItsParts) {
   json = minimal();
   json["limits"] = Json::Object{};
   EXPECT_EQ(error_of(json), "plan.limits.phase_timeout_ms: missing");
+  json["limits"]["phase_timeout_ms"] = 604'800'001;  // more than the jail's seven days
+  EXPECT_EQ(error_of(json), "plan.limits.phase_timeout_ms: must be an integer from 1 to 604800000");
   json = minimal();
   json["parameters"]["threads"] = "four";
   EXPECT_EQ(error_of(json), "plan.parameters.threads: must be an integer");
