@@ -39,7 +39,9 @@ class Replay {
         if (known && (op.flags & kDigest) != 0) apply(op);
       }
       if (op.code == OpCode::kAbort) roll_back();
-      if (op.code == OpCode::kAbort || op.code == OpCode::kCommit) chain_segment();
+      // The player's digest goes on through a transaction that it had to give up.
+      const bool ends = op.code == OpCode::kAbort || op.code == OpCode::kCommit;
+      if (ends && ended_as_programmed(result, step.transaction)) chain_segment();
     });
     chain_segment();
     return known;

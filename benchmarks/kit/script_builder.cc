@@ -69,6 +69,8 @@ void ThreadBuilder::append_data(Op op) {
   KEYDROME_CHECK(op.slot < kSlots && state_->slots[op.slot] != 0);
   if (!in_transaction()) op.flags |= kAutoCommit;
   if ((op.flags & kAutoCommit) != 0) {
+    // An auto-commit call in a transaction runs as often as that does: what it saw is not kept.
+    KEYDROME_CHECK(!in_transaction() || (op.flags & kObserved) == 0);
     op.kind = state_->kind & 15u;
     op.class_ = state_->class_number & 15u;
   }
@@ -179,6 +181,7 @@ void ThreadBuilder::repeat(uint64_t first, uint32_t times) {
     const bool writes = op.code == OpCode::kInsert || op.code == OpCode::kDeleteKey ||
                         op.code == OpCode::kDeletePair || op.code == OpCode::kDeleteRead;
     KEYDROME_CHECK(!writes && op.code != OpCode::kRepeat);
+    KEYDROME_CHECK(!in_transaction() || (op.flags & kAutoCommit) == 0);
     KEYDROME_CHECK(at == first || (op.flags & kUnitStart) == 0);
   }
   KEYDROME_CHECK(!in_transaction() || first > state_->begin_at);

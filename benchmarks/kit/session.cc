@@ -244,6 +244,7 @@ inline void Session::save(std::size_t at) {
   saved_.transaction = next_transaction_;
   saved_.gets = outcome_->gets;
   saved_.get_hits = outcome_->get_hits;
+  saved_.order_violations = outcome_->order_violations;
   saved_.round = round_;
   saved_.has_slots = false;
 }

@@ -5,11 +5,12 @@
 // plays fair with the library: Records are zeroed before each call, Keys and Records are private
 // writable memory, index names live as long as the image.
 //
-// DEADLOCK inside a transaction: abort, back to its kBegin (digest and evidence too), again; at
-// most kAttemptsMax attempts. DEADLOCK from an auto-commit call: the same call again. An answer
-// that the contract does not allow: the transaction is aborted and counted as failed, the first
-// such answer is kept, and the program goes on behind it. A transaction with kOneAttempt is given
-// up after its first DEADLOCK, which is no fault.
+// DEADLOCK inside a transaction: abort, back to its kBegin (digest, evidence and order violations
+// too: a doomed attempt may read an inconsistent snapshot), again; at most kAttemptsMax attempts.
+// DEADLOCK from an auto-commit call: the same call again. An answer that the contract does not
+// allow: the transaction is aborted and counted as failed, the first such answer is kept, and the
+// program goes on behind it. A transaction with kOneAttempt is given up after its first DEADLOCK,
+// which is no fault.
 //
 // Hot path: no allocation, no lock, one indirect call per API call. A Session belongs to one
 // thread.
@@ -79,7 +80,7 @@ class Session {
   struct Saved {
     std::size_t at = 0;
     Digest segment;
-    uint64_t trace = 0, transaction = 0, gets = 0, get_hits = 0;
+    uint64_t trace = 0, transaction = 0, gets = 0, get_hits = 0, order_violations = 0;
     uint32_t round = 0;
     std::array<Slot, kSlots> slots{};  // only when the transaction opened or closed a handle
     bool has_slots = false;
@@ -149,6 +150,7 @@ class Session {
   void save(std::size_t at);
   void save_slots();
   void restore();
+  void uncount_auto_commits(std::span<const Op> ops);
   void restore_slots();
   template <KeyType kType>
   Record& prepare(const Op& op);

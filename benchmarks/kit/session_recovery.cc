@@ -229,8 +229,19 @@ void Session::restore() {
   next_transaction_ = saved_.transaction;
   outcome_->gets = saved_.gets;
   outcome_->get_hits = saved_.get_hits;
+  outcome_->order_violations = saved_.order_violations;
   round_ = saved_.round;
   restore_slots();
+}
+
+// The attempt's auto-commit calls run again, so only their last run counts.
+void Session::uncount_auto_commits(std::span<const Op> ops) {
+  uint64_t number = saved_.transaction + 1;
+  for (std::size_t at = saved_.at + 1; number < next_transaction_; ++at) {
+    if ((ops[at].flags & kAutoCommit) == 0) continue;
+    const bool committed = ends_[number++] == TransactionEnd::kCommitted;
+    --(committed ? outcome_->committed[ops[at].class_] : outcome_->failed);
+  }
 }
 
 // Handles that the attempt opened are closed, and those that it closed are opened again.
@@ -272,6 +283,7 @@ std::size_t Session::retry(std::span<const Op> ops, std::size_t at) {
     violation(at, kCodeNoProgress);
     return fail_transaction(ops);
   }
+  uncount_auto_commits(ops);
   restore();
   back_off(attempts_);
   return saved_.at;
@@ -282,10 +294,12 @@ std::size_t Session::fail_transaction(std::span<const Op> ops) {
   return give_up(ops, TransactionEnd::kFailed);
 }
 
-// Goes on behind the transaction, which the library has ended. Signals in it are still given and
+// Goes on behind the transaction, which the library has ended. Its auto-commit calls ended as they
+// did; those that it did not come to are not run. Signals in it are still given and
 // its steps taken in their turn, because others may wait for them, and handles are opened and
 // closed as programmed.
 std::size_t Session::give_up(std::span<const Op> ops, TransactionEnd how) {
+  const uint64_t begun = next_transaction_;
   restore();
   ends_[next_transaction_++] = how;
   ++(how == TransactionEnd::kFailed ? outcome_->failed : outcome_->deadlocked);
@@ -295,7 +309,9 @@ std::size_t Session::give_up(std::span<const Op> ops, TransactionEnd how) {
     const Op& op = ops[at];
     if (synchronise(op)) continue;
     if (op.code == OpCode::kOpen || op.code == OpCode::kClose) outside(op, at);
-    if ((op.flags & kAutoCommit) != 0) ends_[next_transaction_++] = TransactionEnd::kNotRun;
+    if ((op.flags & kAutoCommit) == 0) continue;
+    if (next_transaction_ >= begun) ends_[next_transaction_] = TransactionEnd::kNotRun;
+    ++next_transaction_;
   }
   recorder_.progress(base_ + end);
   return end;

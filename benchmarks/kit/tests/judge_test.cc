@@ -111,6 +111,22 @@ TEST_F(JudgeTest, AWriteEndsAReadGroup) {
   EXPECT_TRUE(findings.empty()) << text_of(findings);
 }
 
+// A transaction of the stream that fails between two auto-commit calls of a stripe is one fault,
+// not two.
+TEST_F(JudgeTest, AFailedTransactionDoesNotSpoilTheDigest) {
+  ThreadBuilder out = thread(0);
+  out.auto_commit_as(Kind::kStripe, 0);
+  const Payload payload = script_.new_payload(0);
+  out.insert(0, keys_[3], payload, kDigest);
+  out.begin(Kind::kStream, 0);
+  out.insert(0, keys_[1], script_.new_payload(0));
+  out.commit();
+  out.delete_pair(0, keys_[3], payload, kDigest);
+  const Findings findings = judge({.fails_every = 4});
+  EXPECT_EQ(findings.count("transactions_failed"), 1u) << text_of(findings);
+  EXPECT_EQ(findings.count("wrong_digest"), 0u) << text_of(findings);
+}
+
 // Without isolation each call locks for itself, so the schedule is the one of the signals.
 TEST_F(JudgeTest, ADirtyReadOfAbortedDataIsFound) {
   ThreadBuilder writer = thread(0), reader = thread(1);

@@ -100,6 +100,77 @@ TEST_F(SessionTest, ARetriedTransactionLeavesOneTrace) {
   EXPECT_TRUE(findings.empty()) << text_of(findings);
 }
 
+// Goes backwards once and then says DEADLOCK, in the first attempt only.
+ErrCode backwards_then_deadlock(IdxState* handle, TxnState* transaction, Record* record) {
+  ++answers;
+  if (answers == 2) return DEADLOCK;
+  const ErrCode code = real.getNext(handle, transaction, record);
+  if (answers == 1) record->key.keyval.charkey[0] = 'A';
+  return code;
+}
+
+// The reads of a doomed attempt may be inconsistent.
+TEST_F(SessionTest, OrderViolationsGoWithTheAttempt) {
+  ThreadBuilder thread = out();
+  thread.open(0, index_);
+  thread.auto_commit_as(Kind::kStream, 0);
+  thread.insert(0, b_, script_.new_payload(0));
+  thread.begin(Kind::kStream, 0);
+  thread.get(0, a_);
+  thread.next(0, 2);
+  thread.commit();
+  thread.close(0);
+  const Script script = script_.build();
+  IndexApi api = real;
+  api.getNext = backwards_then_deadlock;
+  const Outcome outcome = play(script, api);
+  EXPECT_EQ(answers, 4u);
+  EXPECT_EQ(result(outcome).counters->deadlocks, 1u);
+  EXPECT_EQ(result(outcome).counters->order_violations, 0u);
+}
+
+// Fails what is asked for without a transaction, and deadlocks the second get of one.
+ErrCode second_get_deadlocks(IdxState* handle, TxnState* transaction, Record* record) {
+  if (transaction != nullptr && ++answers == 2) return DEADLOCK;
+  return real.get(handle, transaction, record);
+}
+
+// Auto-commit calls beside a transaction, once in one that runs again and once in one that does
+// not: the counters fit the ends, or the outcome could not be read.
+TEST_F(SessionTest, AutoCommitCallsInsideATransactionCountOnce) {
+  for (const uint8_t flags : {uint8_t{0}, kOneAttempt}) {
+    SCOPED_TRACE(flags);
+    ScriptBuilder script;
+    script.add_class("check");
+    const uint32_t index = script.add_index("index", VARCHAR);
+    const uint32_t key = script.add_varchar_key("a");
+    script.thread(script.add_phase("create", 1, {}), 0).create(index);
+    ThreadBuilder thread = script.thread(script.add_phase("test", 1, {}), 0);
+    thread.auto_commit_as(Kind::kScript, 0);
+    thread.open(0, index);
+    thread.begin(Kind::kScript, 0, flags);
+    thread.get(0, key);
+    thread.insert(0, key, script.new_payload(0), kAutoCommit);
+    thread.get(0, key);
+    thread.delete_key(0, key, kAutoCommit);
+    thread.commit();
+    thread.close(0);
+    const Script built = script.build();
+    answers = 0;
+    real = test_index({});
+    IndexApi api = real;
+    api.get = second_get_deadlocks;
+    const Outcome outcome = play(built, api);
+    const ThreadResult& result = outcome.phases[1].threads[0];
+    using enum TransactionEnd;
+    EXPECT_EQ(result.ends, flags == 0 ? (std::vector{kCommitted, kCommitted, kCommitted})
+                                      : (std::vector{kDeadlocked, kCommitted, kNotRun}));
+    Findings findings;
+    judge_script(built, outcome, findings);
+    EXPECT_TRUE(findings.empty()) << text_of(findings);
+  }
+}
+
 ErrCode always_deadlock(TxnState**) { return DEADLOCK; }
 
 TEST_F(SessionTest, ATransactionThatNeverBeginsIsGivenUp) {
