@@ -6,6 +6,7 @@
 #include "checker/circles.h"
 #include "checker/model.h"
 #include "checker/naming.h"
+#include "checker/open_options.h"
 #include "checker/precedence.h"
 #include "checker/rules.h"
 #include "checker/search_orders.h"
@@ -15,8 +16,6 @@ namespace {
 
 // Histories with so few committed transactions are searched when their versions are not known.
 constexpr std::size_t kSearchedMax = 9;
-// How many combinations of open deleters are tried.
-constexpr uint32_t kAttemptsMax = 64;
 
 void add_violation(Violation violation, const CertifyOptions& options, Certification& out) {
   const bool known =
@@ -42,22 +41,26 @@ class Collector : public SweepSink {
 
   void edge(const Observation& seen) override {
     const bool open = is_open(seen.element) && seen.kind != EdgeKind::kWriteRead;
-    (open ? open_edges : edges).push_back({seen.from, seen.to});
+    if (open) {
+      open_edges.push_back(seen);
+    } else {
+      edges.push_back({seen.from, seen.to});
+    }
   }
   void either_or(const EitherOr& choice) override { choices.push_back(choice); }
   void finding(const DirectFinding& found) override {
-    if (found.element == kNoNumber ? tentative_ : is_open(found.element)) {
-      is_contradicted = true;
+    if (found.element != kNoNumber && is_open(found.element)) {
+      contradicted.push_back({found.element});
     } else {
       findings.push_back(found);
     }
   }
 
   std::vector<GraphEdge> edges;
-  std::vector<GraphEdge> open_edges;
+  std::vector<Observation> open_edges;
   std::vector<EitherOr> choices;
   std::vector<DirectFinding> findings;
-  bool is_contradicted = false;  // a finding depends on an option
+  std::vector<std::vector<uint32_t>> contradicted;  // open elements whose option is wrong
 
  private:
   bool is_open(uint32_t element) const {
@@ -76,23 +79,22 @@ class Certifier {
       : case_(the_case),
         writers_(writers),
         out_(out),
+        options_(writers),
         count_(static_cast<uint32_t>(the_case.transactions.committed.size())) {}
 
   void run() {
     for (const DoubleDelete& twice : writers_.double_deletes) {
       if (case_.rule(kRuleDoubleDelete)) accuse(name_double_delete(case_, twice));
     }
-    tentative_ = !writers_.open.empty();
+    tentative_ = !options_.empty();
     Fit fit = attempt();
     bool proven = fit == Fit::kNo;
-    uint32_t tries = 1;
-    for (; fit != Fit::kYes && tries < kAttemptsMax && next_options(); ++tries) {
+    while (fit != Fit::kYes && options_.next(conflicts_)) {
       fit = attempt();
       proven &= fit == Fit::kNo;
     }
-    if (fit != Fit::kYes && proven && tries < kAttemptsMax) {
-      // All have been tried, and the first is chosen again: show why that does not fit.
-      tentative_ = false;
+    if (fit != Fit::kYes && proven && options_.exhausted()) {
+      tentative_ = false;  // whichever is chosen does not fit; show it for the one chosen now
       attempt();
     } else if (fit != Fit::kYes) {
       undecided("no choice of who deleted which record was found that fits");
@@ -111,6 +113,7 @@ class Certifier {
 
   // Judges with the options now chosen for open elements.
   Fit attempt() {
+    conflicts_.clear();
     Collector found(writers_, tentative_);
     sweep(case_, /*lean=*/true, found);
     for (const DirectFinding& finding : found.findings) accuse(name_finding(case_, finding));
@@ -121,11 +124,14 @@ class Certifier {
     if (tentative_) {
       const Graph firm(count_ * 2, edges);
       if (accuse_circles(firm, {}) || has_required(out_)) return Fit::kYes;
-      if (found.is_contradicted) return Fit::kNo;
-      edges.insert(edges.end(), found.open_edges.begin(), found.open_edges.end());
+      for (const Observation& open : found.open_edges) edges.push_back({open.from, open.to});
+      conflicts_ = std::move(found.contradicted);
     }
     const Graph graph(count_ * 2, edges);
-    if (tentative_ && !graph.circles().empty()) return Fit::kNo;
+    if (tentative_) {
+      note_conflicts(graph, found.open_edges);
+      if (!conflicts_.empty()) return Fit::kNo;
+    }
     if (!tentative_ && (accuse_circles(graph, {}) || has_required(out_))) return Fit::kYes;
     return found.choices.empty() ? replay(graph) : settle_and_replay(graph, edges, found.choices);
   }
@@ -159,16 +165,21 @@ class Certifier {
     if (!accuse_circles(graph, {})) replay(graph);
   }
 
-  // The next combination of options; false when all have been tried.
-  bool next_options() {
-    positions_.resize(writers_.open.size(), 0);
-    for (std::size_t i = 0; i < writers_.open.size(); ++i) {
-      const OpenElement& open = writers_.open[i];
-      positions_[i] = (positions_[i] + 1) % open.options.size();
-      writers_.of[open.element].deleter = open.options[positions_[i]];
-      if (positions_[i] != 0) return true;
+  // For each circle, the open elements that have an edge in it.
+  void note_conflicts(const Graph& graph, const std::vector<Observation>& open_edges) {
+    const std::vector<std::vector<uint32_t>> components = graph.circles();
+    if (components.empty()) return;
+    std::vector<uint32_t> component_of(graph.size(), kNoNumber);
+    for (uint32_t i = 0; i < components.size(); ++i) {
+      for (const uint32_t node : components[i]) component_of[node] = i;
     }
-    return false;
+    const std::size_t before = conflicts_.size();
+    conflicts_.resize(before + components.size());
+    for (const Observation& open : open_edges) {
+      const uint32_t component = component_of[open.from];
+      if (component == kNoNumber || component != component_of[open.to]) continue;
+      conflicts_[before + component].push_back(open.element);
+    }
   }
 
   // Whether there are circles.
@@ -232,9 +243,10 @@ class Certifier {
   const Case& case_;
   Writers& writers_;
   Certification& out_;
+  OpenOptions options_;
   const uint32_t count_;
-  bool tentative_ = false;              // the options chosen for open elements may be wrong
-  std::vector<std::size_t> positions_;  // of the option chosen for each open element
+  bool tentative_ = false;  // the options chosen for open elements may be wrong
+  std::vector<std::vector<uint32_t>> conflicts_;  // of open elements, in the last attempt
 };
 
 // Versions are not known: only a history small enough to try every order can be judged.

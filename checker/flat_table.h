@@ -21,6 +21,14 @@ class FlatTable {
   // Of the slot where a key stands whatever its tag.
   void prefetch(uint64_t key) const { __builtin_prefetch(&slots_[home(key)], 1); }
 
+  // The number of (key, tag), or 0xffffffff.
+  uint32_t find(uint64_t key, uint32_t tag) const {
+    for (std::size_t place = home(key);; place = (place + 1) & (slots_.size() - 1)) {
+      const Slot& slot = slots_[place];
+      if (slot.number == 0 || (slot.key == key && slot.tag == tag)) return slot.number - 1;
+    }
+  }
+
   // The number of (key, tag); a new one gets the table's size before it.
   uint32_t number_of(uint64_t key, uint32_t tag) {
     std::size_t place = home(key);

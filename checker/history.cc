@@ -1,20 +1,21 @@
 #include "checker/history.h"
 
 #include <algorithm>
-#include <unordered_map>
 
 #include "base/hash.h"
 #include "checker/calls.h"
+#include "checker/flat_table.h"
 
 namespace keydrome {
 namespace {
 
-using Ranks = std::unordered_map<uint64_t, uint64_t>;
+// How many events ahead the table's slots are fetched.
+constexpr std::size_t kAhead = 12;
 
-Result<Ranks> ranks_of(const std::vector<std::string>& keys) {
-  Ranks ranks(keys.size());
+Result<FlatTable> ranks_of(const std::vector<std::string>& keys) {
+  FlatTable ranks(keys.size());
   for (std::size_t rank = 0; rank < keys.size(); ++rank) {
-    if (!ranks.emplace(hash_bytes(keys[rank]), rank).second) {
+    if (ranks.number_of(hash_bytes(keys[rank]), 0) != rank) {
       return Error{"two keys of the history have the same fingerprint; record again"};
     }
   }
@@ -34,20 +35,22 @@ Result<void> rank_varchar_keys(History& history) {
   std::sort(history.varchar_keys.begin(), history.varchar_keys.end());
   history.varchar_keys.erase(std::unique(history.varchar_keys.begin(), history.varchar_keys.end()),
                              history.varchar_keys.end());
-  Result<Ranks> ranks = ranks_of(history.varchar_keys);
+  Result<FlatTable> ranks = ranks_of(history.varchar_keys);
   if (!ranks) return ranks.error();
   for (uint32_t thread = 0; thread < history.threads.size(); ++thread) {
     std::vector<Event>& events = history.threads[thread];
     for (uint32_t position = 0; position < events.size(); ++position) {
       Event& event = events[position];
+      if (position + kAhead < events.size()) ranks->prefetch(events[position + kAhead].key);
       if (!has_varchar_key(history, event)) continue;
-      const auto found = ranks->find(event.key);
-      if (found == ranks->end() && call_of(event) != EventCall::kNext) {
+      const uint32_t rank = ranks->find(event.key, 0);
+      const bool known = rank < history.varchar_keys.size();
+      if (!known && call_of(event) != EventCall::kNext) {
         return Error{"thread " + std::to_string(thread) + ", event " + std::to_string(position) +
                      ": the key that was passed is not among the history's keys"};
       }
-      if (found == ranks->end()) history.unknown_keys.push_back({thread, position, event.key});
-      event.key = found == ranks->end() ? kUnknownKeyRank : found->second;
+      if (!known) history.unknown_keys.push_back({thread, position, event.key});
+      event.key = known ? rank : kUnknownKeyRank;
     }
   }
   return {};

@@ -66,8 +66,10 @@ class ActiveElements {
     });
   }
 
+  // Open elements stay: another option may keep them longer.
   void remove_deleted(uint32_t number, uint32_t element) {
-    if (case_.writers.of[element].deleter == number && lists_.contains(element)) {
+    const bool open = (case_.writers.notes[element] & kOpenDeleter) != 0;
+    if (case_.writers.of[element].deleter == number && !open && lists_.contains(element)) {
       lists_.remove(element);
     }
   }
@@ -259,7 +261,8 @@ class Sweep {
       return;
     }
     bool deletes = false;
-    uint32_t deleted_before = kNoNumber;
+    uint32_t blamed = kNoNumber;  // an element that it could have deleted, rather an open one
+    bool lost = false;            // another transaction deleted that
     const CellLists& lists = active_.lists();
     for (uint32_t element = lists.first(bound.cell); element != kNoNumber;
          element = lists.after(element)) {
@@ -275,15 +278,17 @@ class Sweep {
         deletes = true;
       } else {
         absent(element, Coverage::kMissingKey);
-        if (writers_.of[element].deleter != kNoNumber) deleted_before = element;
+        const bool open = (writers_.notes[element] & kOpenDeleter) != 0;
+        const bool deleted = writers_.of[element].deleter != kNoNumber;
+        lost |= deleted;
+        if (open || (deleted && blamed == kNoNumber)) blamed = element;
       }
     }
     if (deletes) return;
-    const bool lost = deleted_before != kNoNumber;
     accuse(lost ? "lost_update" : "internal",
            lost ? "All payloads of a key were deleted, but another transaction had deleted them"
                 : "All payloads of a key without any were deleted",
-           kNoNumber);
+           blamed);
   }
 
   // A failed transaction's own inserts are in no list; whatever it deleted is not looked at.

@@ -39,9 +39,9 @@ TEST(Model, APairIsStoredOnce) {
 }
 
 TEST(Model, DeletesSayWhatWasThere) {
-  EXPECT_TRUE(fits("0:i!(5,x) 0:d!(5,y)=DNE 0:d!(5,x) 0:d!(5,x)=DNE 0:d!(5,x)=NF"));
+  EXPECT_TRUE(fits("0:i!(5,x) 0:d!(5,y)=NONE 0:d!(5,x) 0:d!(5,x)=NONE 0:d!(5,x)=NF"));
   EXPECT_FALSE(fits("0:i!(5,x) 0:d!(5,y)=NF"));
-  EXPECT_FALSE(fits("0:i!(5,x) 0:d!(5,x)=DNE"));
+  EXPECT_FALSE(fits("0:i!(5,x) 0:d!(5,x)=NONE"));
   EXPECT_FALSE(fits("0:d!(5,x)"));
   EXPECT_TRUE(fits("0:i!(5,x) 0:i!(5,y) 0:d!(5,*) 0:g!(5)=NF 0:d!(5,*)=NF"));
   EXPECT_FALSE(fits("0:i!(5,x) 0:d!(5,*)=NF"));

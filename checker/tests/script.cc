@@ -11,7 +11,7 @@ namespace keydrome {
 namespace {
 
 const std::map<std::string, uint8_t> kCodes = {
-    {"NF", KEY_NOTFOUND}, {"END", DB_END},  {"EXISTS", ENTRY_EXISTS}, {"DNE", ENTRY_DNE},
+    {"NF", KEY_NOTFOUND}, {"END", DB_END},  {"EXISTS", ENTRY_EXISTS}, {"NONE", ENTRY_DNE},
     {"DL", DEADLOCK},     {"TXN", TXN_DNE}, {"FAIL", FAILURE},        {"OPEN", TXN_EXISTS}};
 const std::map<std::string, EventCall> kCalls = {
     {"b", EventCall::kBegin},   {"c", EventCall::kCommit},    {"a", EventCall::kAbort},

@@ -4,7 +4,7 @@
 //
 // Steps run one after the other, THREAD:CALL. Calls: b c a (begin, commit, abort), g(KEY)=PAYLOAD,
 // n=KEY,PAYLOAD (getNext), i(KEY,PAYLOAD), d(KEY,PAYLOAD), d(KEY,*), open, close. The answer is
-// SUCCESS unless '=' names a code: NF (KEY_NOTFOUND), END, EXISTS, DNE (ENTRY_DNE), DL (DEADLOCK),
+// SUCCESS unless '=' names a code: NF (KEY_NOTFOUND), END, EXISTS, NONE (ENTRY_DNE), DL (DEADLOCK),
 // TXN (TXN_DNE), FAIL. '!' behind the letter makes the call auto-committed. "B." before the call
 // means index 1, "A." or nothing index 0. '~' before THREAD makes the call begin together with the
 // step before it, so that the two overlap.

@@ -1,0 +1,212 @@
+#include "checker/bench/synthetic_history.h"
+
+#include <algorithm>
+#include <queue>
+#include <random>
+
+#include "base/hash.h"
+
+namespace keydrome {
+namespace {
+
+// A word of 24 bytes whose byte order is the numbers' order.
+std::string word_of(uint32_t key) {
+  std::string digits = std::to_string(key);
+  return "key " + std::string(20 - digits.size(), '0') + digits;
+}
+
+class Synthesizer {
+ public:
+  explicit Synthesizer(const SyntheticOptions& options)
+      : options_(options),
+        random_(options.seed),
+        cells_(std::size_t{options.indexes} * options.keys) {
+    history_.threads.resize(options.threads);
+    for (uint32_t i = 0; i < options.indexes; ++i) {
+      history_.indexes.push_back({options.type, "synthetic" + std::to_string(i)});
+    }
+    for (uint32_t key = 0; key < options.keys; ++key) {
+      const bool is_word = options.type == VARCHAR;
+      if (is_word) history_.varchar_keys.push_back(word_of(key));
+      names_.push_back(is_word ? hash_bytes(word_of(key)) : key);
+    }
+  }
+
+  History run() {
+    std::priority_queue<Next, std::vector<Next>, std::greater<>> queue;
+    const auto plan = [&](uint32_t thread, uint64_t free_from) {
+      const uint64_t begin = free_from + 1 + pick(500);
+      const uint64_t end = begin + 2000 + pick(6000);
+      queue.push({begin + 1 + pick(static_cast<uint32_t>(end - begin - 1)), begin, end, thread});
+    };
+    for (uint32_t thread = 0; thread < options_.threads; ++thread) plan(thread, 1);
+    for (uint32_t done = 0; done < options_.transactions;) {
+      const Next next = queue.top();
+      queue.pop();
+      const bool commits = pick(50) != 0;
+      done += commits ? 1 : 0;
+      plan(next.thread, transact(next, commits));
+    }
+    return std::move(history_);
+  }
+
+ private:
+  struct Next {
+    uint64_t moment;
+    uint64_t begin;
+    uint64_t end;
+    uint32_t thread;
+    bool operator>(const Next& other) const { return moment > other.moment; }
+  };
+  struct Undo {
+    std::size_t cell;
+    uint64_t payload;
+    bool inserted;
+  };
+
+  // Returns when the transaction has ended. Its data calls come one after the other from `moment`
+  // on, and no other transaction's do in that time; the begin takes until then, and the commit from
+  // then on to the end. So nobody sees what is not yet to be committed.
+  uint64_t transact(const Next& next, bool commits) {
+    events_ = &history_.threads[next.thread];
+    const std::size_t first = events_->size();
+    undo_.clear();
+    note(EventCall::kBegin, SUCCESS, 0, 0, 0);
+    const bool only_reads = pick(100) < 30;
+    while (events_->size() - first <= options_.operations) operate(only_reads);
+    note(commits ? EventCall::kCommit : EventCall::kAbort, SUCCESS, 0, 0, 0);
+    if (!commits) {
+      for (; !undo_.empty(); undo_.pop_back()) take_back(undo_.back());
+    }
+    now_ = std::max(now_, next.moment);
+    uint64_t before = next.begin;
+    for (std::size_t i = first; i < events_->size(); ++i) {
+      const bool ends = i + 1 == events_->size();
+      Event& event = (*events_)[i];
+      now_ += 2;
+      event.end = ends ? std::max(now_, next.end) : now_;
+      event.duration = static_cast<uint32_t>(event.end - before - (i == first ? 0 : 1));
+      before = event.end;
+    }
+    return before;
+  }
+
+  void operate(bool only_reads) {
+    const auto index = static_cast<uint16_t>(pick(options_.indexes));
+    const uint32_t key = pick(options_.keys);
+    const uint32_t kind = pick(only_reads ? 55 : 100);
+    if (kind < 30) {
+      get(index, key);
+    } else if (kind < 55) {
+      get(index, key);
+      scan(index, key, 1 + pick(3));
+    } else if (kind < 77) {
+      insert(index, key);
+    } else if (kind < 91) {
+      delete_pair(index, key);
+    } else if (options_.blind_deletes) {
+      delete_key(index, key);
+    } else {
+      get(index, key);
+      scan_key(index, key);
+      delete_key(index, key);
+    }
+  }
+
+  void get(uint16_t index, uint32_t key) {
+    const std::vector<uint64_t>& records = cell(index, key);
+    if (records.empty()) {
+      note(EventCall::kGet, KEY_NOTFOUND, index, names_[key], 0);
+    } else {
+      note(EventCall::kGet, SUCCESS, index, names_[key], records[0]);
+    }
+    shown_ = 1;
+  }
+
+  // One getNext from the cursor at `key`, of which shown_ records are known; false at the end.
+  bool next(uint16_t index, uint32_t& key) {
+    while (shown_ >= cell(index, key).size()) {
+      if (++key == options_.keys) {
+        note(EventCall::kNext, DB_END, index, 0, 0);
+        return false;
+      }
+      shown_ = 0;
+    }
+    note(EventCall::kNext, SUCCESS, index, names_[key], cell(index, key)[shown_++]);
+    return true;
+  }
+
+  void scan(uint16_t index, uint32_t key, uint32_t steps) {
+    while (steps-- > 0 && next(index, key)) {
+    }
+  }
+
+  // To the first record behind the key.
+  void scan_key(uint16_t index, uint32_t key) {
+    uint32_t at = key;
+    while (at == key && next(index, at)) {
+    }
+  }
+
+  void insert(uint16_t index, uint32_t key) {
+    const uint64_t payload = hash_mix(++payloads_, options_.seed);
+    cell(index, key).push_back(payload);
+    undo_.push_back({place(index, key), payload, true});
+    note(EventCall::kInsert, SUCCESS, index, names_[key], payload);
+  }
+
+  void delete_pair(uint16_t index, uint32_t key) {
+    std::vector<uint64_t>& records = cell(index, key);
+    if (records.empty()) {
+      note(EventCall::kDeletePair, ENTRY_DNE, index, names_[key], payloads_);
+      return;
+    }
+    const uint64_t payload = records.back();
+    records.pop_back();
+    undo_.push_back({place(index, key), payload, false});
+    note(EventCall::kDeletePair, SUCCESS, index, names_[key], payload);
+  }
+
+  void delete_key(uint16_t index, uint32_t key) {
+    std::vector<uint64_t>& records = cell(index, key);
+    note(EventCall::kDeleteKey, records.empty() ? KEY_NOTFOUND : SUCCESS, index, names_[key], 0);
+    for (; !records.empty(); records.pop_back()) {
+      undo_.push_back({place(index, key), records.back(), false});
+    }
+  }
+
+  void take_back(const Undo& undo) {
+    if (undo.inserted) {
+      std::erase(cells_[undo.cell], undo.payload);
+    } else {
+      cells_[undo.cell].push_back(undo.payload);
+    }
+  }
+
+  void note(EventCall call, uint8_t code, uint16_t index, uint64_t key, uint64_t payload) {
+    events_->push_back({static_cast<uint8_t>(call), code, index, 0, key, payload, 0});
+  }
+
+  std::size_t place(uint16_t index, uint32_t key) const {
+    return std::size_t{index} * options_.keys + key;
+  }
+  std::vector<uint64_t>& cell(uint16_t index, uint32_t key) { return cells_[place(index, key)]; }
+  uint32_t pick(uint32_t below) { return static_cast<uint32_t>((random_() >> 32) * below >> 32); }
+
+  const SyntheticOptions options_;
+  std::mt19937_64 random_;
+  History history_;
+  std::vector<uint64_t> names_;
+  std::vector<std::vector<uint64_t>> cells_;  // payloads by index and key
+  std::vector<Event>* events_ = nullptr;
+  std::vector<Undo> undo_;
+  std::size_t shown_ = 0;
+  uint64_t payloads_ = 0;
+  uint64_t now_ = 0;  // end of the last data call
+};
+
+}  // namespace
+
+History synthetic_history(const SyntheticOptions& options) { return Synthesizer(options).run(); }
+
+}  // namespace keydrome

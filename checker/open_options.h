@@ -1,0 +1,42 @@
+// OpenOptions: goes through the options of open elements (writers.h): who deleted which record,
+// where blind deletions overlap inserts.
+//
+// Few combinations are tried one by one, so that the end of them proves something. Of many, those
+// elements are chosen anew that took part in a conflict; conflicts are local, so a few rounds are
+// enough where a choice exists. Thread safety: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "checker/writers.h"
+
+namespace keydrome {
+
+class OpenOptions {
+ public:
+  // `writers` outlives it; the first option of each open element is chosen there.
+  explicit OpenOptions(Writers& writers);
+
+  bool empty() const { return writers_.open.empty(); }
+
+  // Chooses anew after a conflict in each of these groups of open elements. False when all
+  // combinations have been tried, or when that is enough.
+  bool next(const std::vector<std::vector<uint32_t>>& conflicts);
+
+  // next() was false because every combination has been tried.
+  bool exhausted() const { return exhausted_; }
+
+ private:
+  bool next_combination();
+  void advance(std::size_t number);
+
+  Writers& writers_;
+  std::vector<std::size_t> positions_;  // of the option chosen, by open element
+  std::vector<uint32_t> rounds_;        // how often each was chosen anew
+  bool enumerates_ = true;
+  bool exhausted_ = false;
+  uint32_t tries_ = 0;
+};
+
+}  // namespace keydrome

@@ -1,0 +1,145 @@
+#include "checker/history_file.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdio>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/hash.h"
+#include "checker/certify.h"
+#include "checker/tests/random_history.h"
+
+namespace keydrome {
+namespace {
+
+class HistoryFile : public testing::Test {
+ protected:
+  HistoryFile() : path_(testing::TempDir() + "keydrome-history-" + std::to_string(getpid())) {}
+  ~HistoryFile() override { std::filesystem::remove(path_); }
+
+  std::string bytes() const {
+    std::ifstream file(path_, std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+  void put(const std::string& bytes) const {
+    std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
+  }
+
+  // A VARCHAR index with fingerprints, a cut thread, and an empty one.
+  static History sample() {
+    History history = random_history(7);
+    history.indexes[1] = {VARCHAR, "words"};
+    history.varchar_keys = {"one", "", "three"};
+    for (auto& events : history.threads) {
+      for (Event& event : events) {
+        if (event.index == 1) event.key = hash_bytes("one");
+      }
+    }
+    history.threads.emplace_back();
+    history.cut_threads = {3};
+    return history;
+  }
+
+  const std::string path_;
+};
+
+TEST_F(HistoryFile, ComesBackAsItWas) {
+  const History history = sample();
+  ASSERT_TRUE(write_history(history, path_).ok());
+  const Result<History> back = read_history(path_);
+  ASSERT_TRUE(back.ok()) << back.error().message;
+  ASSERT_EQ(back->threads.size(), history.threads.size());
+  for (std::size_t i = 0; i < history.threads.size(); ++i) {
+    ASSERT_EQ(back->threads[i].size(), history.threads[i].size());
+    EXPECT_EQ(std::memcmp(back->threads[i].data(), history.threads[i].data(),
+                          history.threads[i].size() * sizeof(Event)),
+              0);
+  }
+  EXPECT_EQ(back->indexes[1].name, "words");
+  EXPECT_EQ(back->indexes[1].type, VARCHAR);
+  EXPECT_EQ(back->varchar_keys, history.varchar_keys);
+  EXPECT_EQ(back->cut_threads, history.cut_threads);
+}
+
+TEST_F(HistoryFile, EveryCutIsAnError) {
+  ASSERT_TRUE(write_history(sample(), path_).ok());
+  const std::string whole = bytes();
+  for (std::size_t size = 0; size < whole.size(); ++size) {
+    put(whole.substr(0, size));
+    const Result<History> back = read_history(path_);
+    ASSERT_FALSE(back.ok()) << size;
+    EXPECT_NE(back.error().message, "");
+  }
+  put(whole + "x");
+  EXPECT_FALSE(read_history(path_).ok());
+}
+
+TEST_F(HistoryFile, EveryFlippedBitIsAnError) {
+  ASSERT_TRUE(write_history(sample(), path_).ok());
+  const std::string whole = bytes();
+  for (std::size_t at = 0; at < whole.size(); ++at) {
+    for (const int mask : {0x01, 0x80, 0xff}) {
+      std::string flipped = whole;
+      flipped[at] = static_cast<char>(flipped[at] ^ mask);
+      put(flipped);
+      ASSERT_FALSE(read_history(path_).ok()) << at << " " << mask;
+    }
+  }
+}
+
+TEST_F(HistoryFile, AMissingFileIsAnError) {
+  EXPECT_NE(read_history("/nonexistent/history").error().message.find("cannot open"),
+            std::string::npos);
+}
+
+TEST(RankVarcharKeys, MakesRanksOfFingerprints) {
+  History history;
+  history.indexes = {{VARCHAR, "words"}, {INT, "numbers"}};
+  history.varchar_keys = {"b", "", "ab", "b"};
+  const auto event = [](EventCall call, uint16_t index, uint64_t key) {
+    return Event{static_cast<uint8_t>(call), SUCCESS, index, 0, key, 0, 1};
+  };
+  history.threads = {{event(EventCall::kGet, 0, hash_bytes("b")),
+                      event(EventCall::kGet, 1, hash_bytes("b")),
+                      event(EventCall::kNext, 0, hash_bytes("")),
+                      event(EventCall::kNext, 0, hash_bytes("unknown"))}};
+  ASSERT_TRUE(rank_varchar_keys(history).ok());
+  EXPECT_EQ(history.threads[0][0].key, 2u);
+  EXPECT_EQ(history.threads[0][1].key, hash_bytes("b"));
+  EXPECT_EQ(history.threads[0][2].key, 0u);
+  EXPECT_EQ(history.threads[0][3].key, kUnknownKeyRank);
+  ASSERT_EQ(history.unknown_keys.size(), 1u);
+  EXPECT_EQ(history.unknown_keys[0].position, 3u);
+  EXPECT_EQ(key_text(history, 0, 1), "\"ab\"");
+
+  History passed;
+  passed.indexes = {{VARCHAR, "words"}};
+  passed.threads = {{event(EventCall::kGet, 0, 5)}};
+  EXPECT_FALSE(rank_varchar_keys(passed).ok());
+}
+
+// What a hostile recorder could write: the reader accepts it, and nothing may break on it.
+TEST(UntrustedEvents, AreJudgedOrRefusedButNeverTrusted) {
+  for (uint64_t seed = 1; seed <= 3000 * soak_factor(); ++seed) {
+    History history = random_history(seed);
+    for (uint64_t i = 0; i <= seed % 3; ++i) {
+      const uint64_t dice = hash_mix(seed, i);
+      auto& events = history.threads[dice % history.threads.size()];
+      if (events.empty()) continue;
+      char* event = reinterpret_cast<char*>(&events[(dice >> 8) % events.size()]);
+      event[(dice >> 20) % sizeof(Event)] ^= static_cast<char>(1 << (dice >> 32) % 8);
+    }
+    const Certification found = certify(history);
+    if (found.verdict == Verdict::kViolation) {
+      EXPECT_FALSE(found.violations.empty());
+    } else if (found.verdict != Verdict::kCertified) {
+      EXPECT_NE(found.reason, "") << seed;
+    }
+  }
+}
+
+}  // namespace
+}  // namespace keydrome
