@@ -119,7 +119,10 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         help="repeat with further seeds for N seconds; default: once",
     )
     parser.add_argument(
-        "--witness", metavar="DIR", type=Path, help="keep the reports of failed sessions there"
+        "--witness",
+        metavar="DIR",
+        type=Path,
+        help="keep the reports and witnesses of failed sessions there",
     )
     parser.set_defaults(run=cli_check.run)
 

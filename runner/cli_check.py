@@ -23,6 +23,8 @@ from runner.manifest import Kind, load_benchmarks
 from runner.order import Order
 from runner.settings import load_settings
 from runner.text import display_name
+from runner.witness_picture import witness_svg
+from runner.witness_text import witness_text
 
 if TYPE_CHECKING:
     import argparse
@@ -32,6 +34,7 @@ if TYPE_CHECKING:
     from runner.manifest import Benchmark
     from runner.series import SeriesResult
     from runner.settings import Settings
+    from runner.witness import Witness
 
 _RIGHT, _WRONG, _COULD_NOT_JUDGE = 0, 1, 2
 _LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
@@ -157,11 +160,26 @@ def _scale(suite: Benchmark, instance: str, wanted: Scale) -> Scale:
 
 
 def _keep_witness(folder: Path, result: SeriesResult) -> None:
-    """Keep the report of each failed session: it names the benchmark, the seed and what was seen."""
+    """Keep the report of each failed session, and each witness in it as text, picture and program."""
     for session in result.sessions:
         report = session.candidate
-        name = f"{report['benchmark']}-{report['instance']}-{session.seed}.json"
-        write_json(folder / name, report)
+        name = f"{report['benchmark']}-{report['instance']}-{session.seed}"
+        write_json(folder / f"{name}.json", report)
+        findings = [Finding.from_json(item) for item in report["findings"]]
+        for number, finding in enumerate(findings, 1):
+            if finding.witness is not None:
+                _write_witness(folder / f"{name}-{number}-{finding.name}", finding.witness)
+
+
+def _write_witness(stem: Path, witness: Witness) -> None:
+    files = {
+        ".txt": witness_text(witness),
+        ".svg": witness_svg(witness),
+        ".c": witness.program,
+    }
+    for suffix, content in files.items():
+        if content:
+            stem.with_name(stem.name + suffix).write_text(content)
 
 
 def _report(options: argparse.Namespace, tally: _Tally, seed: str) -> None:

@@ -16,6 +16,7 @@ from rich.text import Text
 from runner.contract import Severity, Verdict
 from runner.summary import Summary, session_ratio
 from runner.text import printable
+from runner.witness_text import witness_text
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
@@ -105,7 +106,7 @@ def show_latency(out: Console, sessions: tuple[Session, ...]) -> None:
 
 
 def show_findings(out: Console, findings: Iterable[Finding]) -> None:
-    """Print what was found wrong, required before advisory."""
+    """Print what was found wrong, required before advisory, and the first witness there is."""
     ordered = sorted(findings, key=lambda finding: finding.severity is not Severity.REQUIRED)
     if not ordered:
         return
@@ -116,6 +117,10 @@ def show_findings(out: Console, findings: Iterable[Finding]) -> None:
         cells = (finding.severity.value, finding.suite, finding.name, finding.detail)
         table.add_row(*(Text(printable(cell)) for cell in cells))
     out.print(table)
+    first = next((finding for finding in ordered if finding.witness is not None), None)
+    if first is not None and first.witness is not None:
+        lines = [printable(line) for line in witness_text(first.witness).splitlines()]
+        out.print(Text("\n".join([f"\nWhat shows {first.suite} {first.name}:", *lines])))
 
 
 def show_verdict(out: Console, subject: str, verdict: Verdict, reason: str) -> None:

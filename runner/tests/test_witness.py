@@ -4,15 +4,22 @@ from __future__ import annotations
 
 import json
 import xml.etree.ElementTree as ET
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.contract import Finding, Severity
+from runner import cli_check
+from runner.contract import Finding, Session, Severity, Verdict
+from runner.series import SeriesResult
 from runner.strict import StrictError
+from runner.tests import samples
 from runner.tests.samples import make_witness
 from runner.witness import Witness
 from runner.witness_picture import EDGE_STYLES, witness_svg
+from runner.witness_text import witness_text
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 SVG = "{http://www.w3.org/2000/svg}"
 
@@ -92,3 +99,31 @@ def test_equal_moments_do_not_divide_by_zero() -> None:
     ]
     value["edges"] = []
     assert "NaN" not in witness_svg(Witness.from_json(value, "witness"))
+
+
+def test_text_tells_transactions_calls_and_edges() -> None:
+    text = witness_text(make_witness())
+    assert text.startswith("Two transactions each looked where the other inserted a record")
+    assert "T1 (thread 3, committed, 0.00 to 9.50 us)" in text
+    assert '  >       0.90 us  get("a", 39) = KEY_NOTFOUND' in text
+    assert "and 4 calls that nothing rests on" in text
+    assert "T1 must stand before T2: T1's get of key 39 did not see r3" in text
+
+
+def test_files_of_a_failed_session(tmp_path: Path) -> None:
+    finding = Finding("isolation", "phantom", Severity.REQUIRED, "two phantoms", make_witness())
+    wordless = Finding("isolation", "wrong_order", Severity.REQUIRED, "a scan went backwards")
+    report = samples.report("failed")
+    report["findings"] = [wordless.to_json(), finding.to_json()]
+    session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
+    result = SeriesResult(Verdict.FAILED, "two phantoms", (wordless, finding), (session,))
+    folder = tmp_path / "witness"
+    folder.mkdir()
+    cli_check._keep_witness(folder, result)
+    stem = f"{report['benchmark']}-{report['instance']}-00000000000000ff"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        f"{stem}-2-phantom.c",
+        f"{stem}-2-phantom.svg",
+        f"{stem}-2-phantom.txt",
+        f"{stem}.json",
+    ]

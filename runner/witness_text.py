@@ -1,0 +1,31 @@
+"""A witness as text, for terminals and files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runner.witness import Transaction, Witness
+
+
+def witness_text(witness: Witness) -> str:
+    """Return what is wrong, the transactions with their calls (`>` marks what an edge rests on), and the edges."""
+    lines = [f"{witness.summary}.", ""]
+    for transaction in witness.transactions:
+        lines += [*_transaction_lines(transaction), ""]
+    for edge in witness.edges:
+        source = witness.transactions[edge.source].name
+        target = witness.transactions[edge.target].name
+        lines.append(f"{source} must stand before {target}: {edge.because}.")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _transaction_lines(transaction: Transaction) -> list[str]:
+    times = f"{transaction.begin_us:.2f} to {transaction.end_us:.2f} us"
+    lines = [f"{transaction.name} (thread {transaction.thread}, {transaction.state}, {times})"]
+    for call in transaction.calls:
+        mark = ">" if call.marked else " "
+        lines.append(f"  {mark} {call.end_us:10.2f} us  {call.call} = {call.answer}")
+    if transaction.calls_left_out:
+        lines.append(f"    and {transaction.calls_left_out} calls that nothing rests on")
+    return lines
