@@ -54,10 +54,7 @@ class TickClock {
 
   bool uses_counter() const { return use_counter_; }
 
- private:
-  __extension__ using Wide = unsigned __int128;
-  static constexpr int kShift = 32;
-
+  // Whether the processor promises a time-stamp counter of constant rate that does not stop.
   static bool counter_is_constant() {
 #if defined(__x86_64__)
     constexpr unsigned kPowerManagementLeaf = 0x80000007u;
@@ -69,6 +66,10 @@ class TickClock {
     return false;
 #endif
   }
+
+ private:
+  __extension__ using Wide = unsigned __int128;
+  static constexpr int kShift = 32;
 
   static uint64_t read_counter() {
 #if defined(__x86_64__)

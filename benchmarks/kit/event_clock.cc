@@ -38,8 +38,8 @@ bool counters_disagree() {
 }  // namespace
 
 EventClock::Source EventClock::trustworthy_source() {
-  const bool constant = TickClock(0).uses_counter();
-  return constant && !counters_disagree() ? Source::kTimeStampCounter : Source::kSharedCounter;
+  return TickClock::counter_is_constant() && !counters_disagree() ? Source::kTimeStampCounter
+                                                                  : Source::kSharedCounter;
 }
 
 }  // namespace keydrome

@@ -43,6 +43,11 @@ class Findings {
          .detail = std::move(detail)});
   }
 
+  // The judge could not judge, for instance because a log was full. Then nothing was found wrong,
+  // and the run does not pass either.
+  void not_judged(std::string reason) { not_judged_ = std::move(reason); }
+  const std::string& not_judged_reason() const { return not_judged_; }  // empty: judged
+
   void add(Finding finding) {
     if (finding.suite.empty()) finding.suite = suite_;
     std::size_t& count = counts_[{finding.suite, finding.name}];
@@ -68,6 +73,7 @@ class Findings {
   std::string suite_;
   std::vector<Finding> kept_;
   std::map<std::pair<std::string, std::string>, std::size_t> counts_;
+  std::string not_judged_;
   bool failed_ = false;
 };
 

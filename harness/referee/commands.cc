@@ -157,11 +157,11 @@ int finish(AtomicFile& file, const Json& report, const Progress& progress) {
 
 // A harness of another age than the plan is nobody's fault but ours: the run is not judged.
 Json stale_report(const Plan& plan, const BenchmarkEntry& entry) {
-  Verdict verdict{"infrastructure", "stale harness: the plan wants version " +
-                                        std::to_string(plan.benchmark_version) + " of " +
-                                        plan.benchmark + ", and this referee has version " +
-                                        std::to_string(entry.version) +
-                                        "; build again and queue the run again"};
+  RunVerdict verdict{"infrastructure", "stale harness: the plan wants version " +
+                                           std::to_string(plan.benchmark_version) + " of " +
+                                           plan.benchmark + ", and this referee has version " +
+                                           std::to_string(entry.version) +
+                                           "; build again and queue the run again"};
   return make_report({plan, {}, {}, {}, Findings(), std::move(verdict), machine_facts()});
 }
 

@@ -21,7 +21,7 @@ struct ReportInputs {
   const Script& script;
   const RunFacts& facts;
   const Findings& findings;
-  Verdict verdict;
+  RunVerdict verdict;
   Json machine;  // an object
 };
 

@@ -30,7 +30,7 @@ std::string where(const RunFacts& facts) {
 }
 
 // The jail's own word on what killed the program, when it names a limit.
-bool decide_by_limits(const RunFacts& facts, Verdict& verdict) {
+bool decide_by_limits(const RunFacts& facts, RunVerdict& verdict) {
   const std::string_view status = facts.jail.text("status");
   if (status == "out_of_memory" || facts.jail.number("oom_kills").value_or(0) > 0) {
     verdict = {"out_of_memory", "the memory limit was reached " + where(facts)};
@@ -49,7 +49,7 @@ std::string signal_name(int64_t number) {
   return name == nullptr ? std::to_string(number) : std::string("SIG") + name;
 }
 
-Verdict decide_closed(const RunFacts& facts) {
+RunVerdict decide_closed(const RunFacts& facts) {
   const std::string_view status = facts.jail.text("status");
   if (facts.stage == Stage::kStarting) {
     const std::string_view error = facts.jail.text("error");
@@ -67,7 +67,7 @@ Verdict decide_closed(const RunFacts& facts) {
   return {"failed", "the library closed the control channel " + where(facts)};
 }
 
-Verdict decide_load_failure(const RunFacts& facts) {
+RunVerdict decide_load_failure(const RunFacts& facts) {
   switch (facts.load_status) {
     case kLoadNotConfigured:
       return {"unsupported", facts.detail};
@@ -80,7 +80,7 @@ Verdict decide_load_failure(const RunFacts& facts) {
   }
 }
 
-Verdict decide_stop(const RunFacts& facts) {
+RunVerdict decide_stop(const RunFacts& facts) {
   switch (facts.stop) {
     case Stop::kNotStarted:
       return {"infrastructure", facts.detail};
@@ -134,7 +134,8 @@ void add_fact_findings(const RunFacts& facts, Findings& findings) {
   if (facts.load_status == kLoadNotOpened) findings.required("not_loadable", facts.detail);
 }
 
-Verdict decide(const RunFacts& facts, const Findings& findings, const std::string& required_level) {
+RunVerdict decide(const RunFacts& facts, const Findings& findings,
+                  const std::string& required_level) {
   const std::string level = jail_level(facts.jail);
   if (facts.jail.exited && facts.jail.exit_code == kJailRefused) {
     return {"refused", "this machine gives less isolation than the plan requires (" +
@@ -155,9 +156,12 @@ Verdict decide(const RunFacts& facts, const Findings& findings, const std::strin
     return {"refused",
             "the jail gave " + level + " isolation, and " + required_level + " is required"};
   }
-  Verdict verdict;
+  RunVerdict verdict;
   if (decide_by_limits(facts, verdict)) return verdict;
   if (facts.stop != Stop::kNone) return decide_stop(facts);
+  if (!findings.failed() && !findings.not_judged_reason().empty()) {
+    return {"infrastructure", "could not judge: " + findings.not_judged_reason()};
+  }
   if (!findings.failed()) return {"passed", ""};
   for (const Finding& finding : findings.list()) {
     if (finding.severity == Severity::kRequired) return {"failed", finding.detail};

@@ -12,7 +12,7 @@
 
 namespace keydrome {
 
-struct Verdict {
+struct RunVerdict {
   std::string name;    // passed, failed, crashed, ... (report.v1.schema.json)
   std::string reason;  // one sentence; empty when passed
 };
@@ -21,7 +21,8 @@ struct Verdict {
 // tampered with.
 void add_fact_findings(const RunFacts& facts, Findings& findings);
 
-Verdict decide(const RunFacts& facts, const Findings& findings, const std::string& required_level);
+RunVerdict decide(const RunFacts& facts, const Findings& findings,
+                  const std::string& required_level);
 
 // full, weak or none; none when the jail did not say.
 std::string jail_level(const JailEnd& jail);

@@ -96,7 +96,7 @@ class RunTest : public ::testing::Test {
 };
 
 std::string verdict_of(const RunFacts& facts) {
-  const Verdict verdict = decide(facts, Findings(), "weak");
+  const RunVerdict verdict = decide(facts, Findings(), "weak");
   return verdict.name + ": " + verdict.reason + facts.standard_errors;
 }
 

@@ -118,6 +118,16 @@ TEST(Verdict, ABrokenProtocolIsAFinding) {
   }
 }
 
+TEST(Verdict, WhatCouldNotBeJudgedDoesNotPassAndAccusesNobody) {
+  Findings findings("isolation");
+  findings.not_judged("a log was full");
+  const RunVerdict verdict = decide(complete(), findings, "full");
+  EXPECT_EQ(verdict.name, "infrastructure");
+  EXPECT_EQ(verdict.reason, "could not judge: a log was full");
+  findings.required("phantom", "a phantom");
+  EXPECT_EQ(decide(complete(), findings, "full").name, "failed");
+}
+
 TEST(Verdict, AClockThatDisagreesIsAWarning) {
   RunFacts facts = complete();
   PhaseFacts phase;

@@ -1,0 +1,79 @@
+#include "benchmarks/isolation/key_universe.h"
+
+#include <array>
+#include <limits>
+#include <set>
+#include <string>
+
+namespace keydrome::isolation {
+namespace {
+
+// Neighbours share nodes and gaps; the clusters that they come in lie far
+// apart.
+constexpr uint64_t kClusterWidth = 64;
+
+template <typename Int>
+Int draw_integer(Rng& rng) {
+  using Limits = std::numeric_limits<Int>;
+  constexpr std::array<Int, 6> kBoundaries = {Limits::min(), Limits::min() + 1, -1, 0, 1,
+                                              Limits::max()};
+  if (rng.below(8) == 0) return kBoundaries[rng.below(kBoundaries.size())];
+  const int64_t cluster = rng.between(-2, 2) * (Limits::max() / 3);
+  return static_cast<Int>(cluster + static_cast<int64_t>(rng.below(kClusterWidth)));
+}
+
+std::string draw_string(Rng& rng) {
+  constexpr std::array<std::size_t, 6> kPrefixLengths = {0, 0, 1, 7, 60, 120};
+  std::string key(kPrefixLengths[rng.below(kPrefixLengths.size())], 'p');
+  const std::size_t more = rng.below(8);
+  for (std::size_t i = 0; i < more; ++i) {
+    constexpr std::array<char, 6> kLetters = {'\x01', '!', 'a', 'b', 'p', '\xc3'};
+    key += kLetters[rng.below(kLetters.size())];
+  }
+  return key;
+}
+
+// Draws until there are enough different values; after many repeats it widens
+// the range by itself, because the drawn value is then moved by the number of
+// draws.
+template <typename Value, typename Draw, typename Widen>
+std::set<Value> distinct(std::size_t count, Draw draw, Widen widen) {
+  std::set<Value> values;
+  for (std::size_t draws = 0; values.size() < count; ++draws) {
+    Value value = draw();
+    if (draws > 4 * count) value = widen(value, draws);
+    values.insert(std::move(value));
+  }
+  return values;
+}
+
+}  // namespace
+
+std::vector<uint32_t> add_keys(ScriptBuilder& script, KeyType type, std::size_t count, Rng& rng) {
+  std::vector<uint32_t> numbers;
+  numbers.reserve(count);
+  const auto widen = [](int64_t value, std::size_t draws) {
+    return value / 2 + static_cast<int64_t>(draws);
+  };
+  if (type == SHORT) {
+    const auto keys = distinct<int32_t>(
+        count, [&] { return draw_integer<int32_t>(rng); },
+        [&](int32_t v, std::size_t n) { return static_cast<int32_t>(widen(v, n)); });
+    for (const int32_t key : keys) numbers.push_back(script.add_int32_key(key));
+  } else if (type == INT) {
+    const auto keys = distinct<int64_t>(count, [&] { return draw_integer<int64_t>(rng); }, widen);
+    for (const int64_t key : keys) numbers.push_back(script.add_int64_key(key));
+  } else {
+    // std::string compares by unsigned bytes, the shorter first: the contract's
+    // order.
+    const auto keys = distinct<std::string>(
+        count, [&] { return draw_string(rng); },
+        [](const std::string& key, std::size_t n) {
+          return key.substr(0, MAX_VARCHAR_LEN - 16) + std::to_string(n);
+        });
+    for (const std::string& key : keys) numbers.push_back(script.add_varchar_key(key));
+  }
+  return numbers;
+}
+
+}  // namespace keydrome::isolation

@@ -1,0 +1,20 @@
+// Judging what was recorded: the phases' events as one history, certified.
+#pragma once
+
+#include "benchmarks/kit/finding.h"
+#include "benchmarks/kit/outcome_reader.h"
+#include "benchmarks/kit/workload.h"
+#include "checker/history.h"
+
+namespace keydrome {
+
+// The recorded phases of an outcome one after the other, thread by thread; keys are ranked. An
+// error when the events make no history.
+Result<History> recorded_history(const Script& script, const Outcome& outcome);
+
+// Adds a finding with a witness for each violation, named as in checker/violation.h; says
+// not_judged() when the history is not whole or no answer was found. Nothing when no phase was
+// recorded.
+void judge_recorded(const Script& script, const Outcome& outcome, Findings& findings);
+
+}  // namespace keydrome
