@@ -6,6 +6,11 @@
 namespace keydrome {
 namespace {
 
+struct BlindDelete {
+  uint32_t transaction;
+  uint64_t ticks;  // when the call returned
+};
+
 // What one transaction had seen of a key before it deleted all of it.
 class WriterPass {
  public:
@@ -16,7 +21,9 @@ class WriterPass {
         transactions_(transactions),
         out_(out),
         sights_(numbering.cells.size()),
-        cursors_(history.indexes.size(), kNoNumber) {}
+        cursors_(history.indexes.size(), kNoNumber) {
+    inserted_ticks.resize(numbering.element_cells.size());
+  }
 
   void run() {
     for (uint32_t i = 0; i < transactions_.committed.size(); ++i) note_committed(i);
@@ -24,7 +31,8 @@ class WriterPass {
   }
 
   // For each cell, the committed transactions that deleted all of it without having read all of it.
-  std::map<uint32_t, std::vector<uint32_t>> blind_deletes;
+  std::map<uint32_t, std::vector<BlindDelete>> blind_deletes;
+  std::vector<uint64_t> inserted_ticks;  // by element, when its insert returned
 
  private:
   // Of the current transaction; stale when `transaction` is another.
@@ -54,6 +62,7 @@ class WriterPass {
       const EventCall call = call_of(event);
       if (call == EventCall::kInsert) {
         set_inserter(bound.element);
+        inserted_ticks[bound.element] = event.end;
       } else if (call == EventCall::kDeletePair) {
         set_deleter(bound.element, {transaction.thread, position});
       } else if (call == EventCall::kDeleteKey) {
@@ -115,7 +124,10 @@ class WriterPass {
     for (uint32_t i = at.last_seen; i != kNoNumber; i = seen_[i].previous) {
       if (out_.of[seen_[i].element].deleter != number_) set_deleter(seen_[i].element, event);
     }
-    if (!at.complete) blind_deletes[cell].push_back(number_);
+    if (!at.complete) {
+      const uint64_t ticks = history_.threads[event.thread][event.position].end;
+      blind_deletes[cell].push_back({number_, ticks});
+    }
     at = {number_, kNoNumber, true};
   }
 
@@ -174,26 +186,28 @@ class BlindDeletes {
   BlindDeletes(const Transactions& transactions, Writers& out)
       : committed_(transactions.committed), out_(out) {}
 
-  void resolve(uint32_t element, const std::vector<uint32_t>& deletions, uint64_t last_seen) {
+  void resolve(uint32_t element, const std::vector<BlindDelete>& deletions, uint64_t inserted_ticks,
+               uint64_t last_seen) {
     const uint32_t inserter = out_.of[element].inserter;
     const Transaction& insert = committed_[inserter];
     uint64_t dead_at = UINT64_MAX;  // end of the first deletion that began after the insert
-    for (const uint32_t deletion : deletions) {
-      if (committed_[deletion].begin > insert.end) {
-        dead_at = std::min(dead_at, committed_[deletion].end);
-      }
+    for (const BlindDelete& deletion : deletions) {
+      const Transaction& candidate = committed_[deletion.transaction];
+      if (candidate.begin > insert.end) dead_at = std::min(dead_at, candidate.end);
     }
-    OpenElement open{element, {}};
-    for (const uint32_t deletion : deletions) {
-      const Transaction& candidate = committed_[deletion];
+    std::vector<BlindDelete> possible;
+    for (const BlindDelete& deletion : deletions) {
+      const Transaction& candidate = committed_[deletion.transaction];
       const bool overlaps = candidate.begin <= insert.end;
-      if (deletion == inserter || candidate.end < insert.begin || candidate.begin > dead_at) {
+      if (deletion.transaction == inserter || candidate.end < insert.begin ||
+          candidate.begin > dead_at) {
         continue;
       }
       if (overlaps && candidate.end < last_seen) continue;  // it came before the insert
-      open.options.push_back(deletion);
+      possible.push_back(deletion);
     }
-    if (dead_at == UINT64_MAX) add_survival(open, insert);
+    const bool may_live = dead_at == UINT64_MAX;
+    OpenElement open{element, likeliest_first(std::move(possible), inserted_ticks, may_live)};
     if (open.options.size() == 1) {
       out_.of[element].deleter = open.options.front();
     } else if (!open.options.empty()) {
@@ -204,10 +218,21 @@ class BlindDeletes {
   }
 
  private:
-  // That nobody deleted it is the likelier, the earlier the deletions returned.
-  void add_survival(OpenElement& open, const Transaction& insert) const {
-    const bool likely = open.options.empty() || committed_[open.options.back()].end < insert.end;
-    open.options.insert(likely ? open.options.begin() : open.options.end(), kNoNumber);
+  // Where writers wait for each other, calls take effect in the order in which they return: so the
+  // first deletion whose call returned after the insert's, or none, is tried first. (Commits are no
+  // such sign: the one that lets another go on may return after it.)
+  static std::vector<uint32_t> likeliest_first(std::vector<BlindDelete> possible, uint64_t inserted,
+                                               bool may_live) {
+    std::sort(possible.begin(), possible.end(),
+              [](const BlindDelete& a, const BlindDelete& b) { return a.ticks < b.ticks; });
+    const auto later =
+        std::find_if(possible.begin(), possible.end(),
+                     [&](const BlindDelete& deletion) { return deletion.ticks > inserted; });
+    std::vector<uint32_t> options;
+    for (auto at = later; at != possible.end(); ++at) options.push_back(at->transaction);
+    if (may_live) options.push_back(kNoNumber);
+    for (auto at = possible.begin(); at != later; ++at) options.push_back(at->transaction);
+    return options;
   }
 
   const std::vector<Transaction>& committed_;
@@ -237,7 +262,7 @@ Writers::Writers(const History& history, const Numbering& numbering,
     if (of[element].inserter == kNoNumber || of[element].deleter != kNoNumber) continue;
     const auto deletions = pass.blind_deletes.find(numbering.element_cells[element]);
     if (deletions != pass.blind_deletes.end()) {
-      blind.resolve(element, deletions->second, last_seen[element]);
+      blind.resolve(element, deletions->second, pass.inserted_ticks[element], last_seen[element]);
     }
   }
 }
