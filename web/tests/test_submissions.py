@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.utils import timezone
 
-from leaderboard import claims, plotting
+from leaderboard import catalogue, claims, plotting
 from leaderboard.models import Artefact, BoardEntry, Run, Submission
 from runner.contract import Verdict
 from runner.settings import load_settings
@@ -329,7 +329,8 @@ def test_a_run_page_has_rank_sessions_and_facts(alice: Client, world: World) -> 
     finish_all()
     page = alice.get(f"/runs/{run.pk}/").content.decode()
     assert 'Rank 1 on <a href="/boards/preliminary1/">' in page
-    for fact in (submission.blob_sha256, "bench1", "version 1", "full", "Test CPU", "0.506"):
+    version = f"version {catalogue.benchmarks()[run.benchmark].version}"
+    for fact in (submission.blob_sha256, "bench1", version, "full", "Test CPU", "0.506"):
         assert fact in page
     assert page.count('<th scope="row" class="num">') == 3
 
