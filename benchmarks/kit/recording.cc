@@ -46,7 +46,7 @@ void Recording::opened(const IdxState* handle, uint16_t index) {
       ++entry.open;
       return;
     }
-    if (entry.open == 0) free = &entry;
+    if (entry.open == 0 && free == nullptr) free = &entry;  // first: index_of() finds it soonest
   }
   KEYDROME_CHECK(free != nullptr);
   *free = {.handle = handle, .index = index, .open = 1};
@@ -138,14 +138,34 @@ struct RecordedCalls {
     return code;
   }
 
+  // What a transaction may see comes after the stamp before its begin; the one behind it orders
+  // nothing.
   static ErrCode begin(TxnState** transaction) {
-    return around(EventCall::kBegin, 0,
-                  [&](const IndexApi& api) { return api.beginTransaction(transaction); });
+    Recording& to = recording();
+    const uint64_t begin = to.inputs_.clock->before();
+    const ErrCode code = to.inputs_.api->beginTransaction(transaction);
+    note_end(to, EventCall::kBegin, code, begin, to.inputs_.clock->inside());
+    return code;
   }
 
+  // What a transaction wrote can be seen before the stamp behind its commit. The one before it may
+  // be early, which claims less.
   static ErrCode commit(TxnState* transaction) {
-    return around(EventCall::kCommit, 0,
-                  [&](const IndexApi& api) { return api.commitTransaction(transaction); });
+    Recording& to = recording();
+    const uint64_t begin = to.inputs_.clock->inside();
+    const ErrCode code = to.inputs_.api->commitTransaction(transaction);
+    note_end(to, EventCall::kCommit, code, begin, to.inputs_.clock->after());
+    return code;
+  }
+
+  static void note_end(Recording& to, EventCall call, ErrCode code, uint64_t begin, uint64_t end) {
+    to.note({.call = static_cast<uint8_t>(call),
+             .code = code_byte(code),
+             .index = 0,
+             .duration = duration(begin, end),
+             .key = 0,
+             .payload = 0,
+             .end = end});
   }
 
   static ErrCode abort(TxnState* transaction) {
@@ -179,11 +199,13 @@ struct RecordedCalls {
   static ErrCode insert(IdxState* handle, TxnState* transaction, Key* key, const char* payload) {
     Recording& to = recording();
     const uint64_t number = key_number(*key, key->type);
-    const uint64_t fingerprint =
-        hash_bytes({payload, strnlen(payload, MAX_PAYLOAD_LEN + std::size_t{1})});
     const Timed done = timed(to, transaction, [&](const IndexApi& api) {
       return api.insertRecord(handle, transaction, key, payload);
     });
+    // Behind the call, when the stores that wrote the payload are done: reading it at once costs a
+    // stall of some 10 ns. The library may not write to it.
+    const uint64_t fingerprint =
+        hash_bytes({payload, strnlen(payload, MAX_PAYLOAD_LEN + std::size_t{1})});
     note(to, EventCall::kInsert, transaction, handle, done, number, fingerprint);
     return done.code;
   }
