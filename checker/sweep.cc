@@ -326,10 +326,7 @@ class Sweep {
     }
     const Transaction& insert = committed_[writer.inserter];
     if (event_end_ < insert.commit_begin && case_.rule(kRuleDirty)) {
-      const bool before = event_end_ < insert.begin;
-      accuse(before ? "aborted_read" : "dirty_read",
-             "A record was seen before its transaction asked to commit it", element,
-             writer.inserter);
+      accuse_dirty(element, writer.inserter, kind);
     }
     if (!is_judged_) return;
     if (writer.deleter == writer.inserter) {
@@ -343,6 +340,18 @@ class Sweep {
     edge(writer.inserter, number_, kind, Coverage::kNone, element);
     if (writer.deleter != kNoNumber && writer.deleter != number_) {
       edge(number_, writer.deleter, EdgeKind::kReadWrite, Coverage::kNone, element);
+    }
+  }
+
+  void accuse_dirty(uint32_t element, uint32_t inserter, EdgeKind kind) {
+    if (event_end_ < committed_[inserter].begin) {
+      accuse("aborted_read", "A record was seen whose transaction did not commit", element);
+    } else if (kind == EdgeKind::kWriteWrite) {
+      accuse("dirty_write", "A record was deleted before its transaction asked to commit it",
+             element, inserter);
+    } else {
+      accuse("dirty_read", "A record was seen before its transaction asked to commit it", element,
+             inserter);
     }
   }
 

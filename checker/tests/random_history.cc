@@ -44,6 +44,7 @@ class Generator {
     reads_snapshots_ = chance(2);
     forgets_writes_ = chance(8);
     leaks_ = chance(10);
+    peeks_ = chance(12);
   }
 
   History run() {
@@ -109,7 +110,12 @@ class Generator {
     if (!reads_snapshots_ || chance(20)) client.snapshot = committed_;
     Contents view = client.snapshot;
     if (!(forgets_writes_ && chance(3))) apply(client.writes, view);
-    switch (pick(10)) {
+    if (peeks_) {
+      for (const Client& other : clients_) {
+        if (other.open && &other != &client) apply(other.writes, view);
+      }
+    }
+    switch (pick(11)) {
       case 0:
       case 1:
       case 2:
@@ -125,6 +131,7 @@ class Generator {
         insert(client, view[event.index], event);
         break;
       case 8:
+      case 9:
         delete_pair(client, view[event.index], event);
         break;
       default:
@@ -274,6 +281,7 @@ class Generator {
   bool reads_snapshots_ = false;
   bool forgets_writes_ = false;
   bool leaks_ = false;  // aborted writes stay
+  bool peeks_ = false;  // uncommitted writes are seen
 };
 
 }  // namespace

@@ -1,0 +1,166 @@
+// The anomalies one by one, each under its name, and what looks like one but is allowed.
+#include "checker/certify.h"
+
+#include <gtest/gtest.h>
+
+#include "checker/bench/synthetic_history.h"
+#include "checker/report.h"
+#include "checker/tests/script.h"
+
+namespace keydrome {
+namespace {
+
+// The first violation's name, or the verdict's.
+std::string verdict(const History& history, const CertifyOptions& options = {}) {
+  const Certification found = certify(history, options);
+  return found.violations.empty() ? name_of(found.verdict) : found.violations.front().name;
+}
+
+struct NamedCase {
+  const char* name;
+  const char* steps;
+};
+
+class Anomaly : public testing::TestWithParam<NamedCase> {};
+
+TEST_P(Anomaly, HasItsName) {
+  EXPECT_EQ(verdict(script(GetParam().steps)), GetParam().name) << GetParam().steps;
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Names, Anomaly,
+    testing::Values(
+        NamedCase{"dirty_write",
+                  "0:i!(1,a) 0:i!(2,b) 0:b 1:b 0:d(1,a) 0:i(1,x) 1:d(1,x) 1:d(2,b) 1:i(2,y) "
+                  "1:c 0:d(2,y) 0:c"},
+        NamedCase{"aborted_read", "0:b 0:i(5,x) 1:b 1:g(5)=x 0:a 1:c"},
+        NamedCase{"aborted_read", "0:b 0:i(5,x) 1:b 1:g(5)=x 0:a 1:a"},
+        NamedCase{"aborted_read", "0:i!(5,x) 0:b 0:d(5,x) 0:a 1:g!(5)=NF"},
+        NamedCase{"dirty_read", "0:b 0:i(5,x) 1:b 1:g(5)=x 1:c 0:c"},
+        NamedCase{"intermediate_read", "0:b 0:i(5,x) 0:d(5,x) 1:b ~0:c 1:g(5)=x 1:c"},
+        NamedCase{"circular_information_flow",
+                  "0:i!(1,a) 0:i!(2,b) 0:b 1:b 0:d(1,a) 1:d(2,b) 0:g(2)=NF 1:g(1)=NF 0:c 1:c"},
+        NamedCase{"non_repeatable_read", "0:i!(1,a) 0:b 0:g(1)=a 1:d!(1,a) 0:g(1)=NF 0:c"},
+        NamedCase{"phantom", "0:b 0:g(7)=NF 1:i!(7,x) 0:g(7)=x 0:c"},
+        NamedCase{"phantom",
+                  "0:i!(1,a) 0:i!(9,z) 0:b 0:g(1)=a 0:n=9,z 1:i!(5,x) 0:g(1)=a 0:n=5,x "
+                  "0:c"},
+        NamedCase{"read_skew",
+                  "0:i!(1,a) 0:i!(2,b) 0:b 0:g(1)=a 1:b 1:d(1,a) 1:d(2,b) 1:i(2,y) "
+                  "1:c 0:g(2)=y 0:c"},
+        NamedCase{"torn_commit", "1:b 0:b 1:i(1,x) 1:i(2,y) 1:c 0:g(1)=x 0:g(2)=NF 0:c"},
+        NamedCase{"lost_update",
+                  "0:i!(1,v) 0:b 1:b 0:g(1)=v 1:g(1)=v 0:d(1,v) 0:i(1,w) 0:c "
+                  "1:d(1,v) 1:i(1,u) 1:c"},
+        NamedCase{"lost_update", "0:i!(1,v) 0:b 1:b 0:d(1,*) 1:d(1,*) 0:c 1:c"},
+        NamedCase{"write_skew",
+                  "0:i!(1,a) 0:i!(2,b) 0:b 1:b 0:g(1)=a 0:g(2)=b 1:g(1)=a 1:g(2)=b "
+                  "0:d(1,a) 1:d(2,b) 0:c 1:c"},
+        NamedCase{"phantom", "0:b 1:b 0:g(1)=NF 1:g(2)=NF 0:i(2,x) 1:i(1,y) 0:c 1:c"},
+        NamedCase{"phantom", "0:b 1:b 0:n=END 1:B.n=END 0:B.i(2,x) 1:i(1,y) 0:c 1:c"},
+        NamedCase{"phantom", "0:b 1:b 0:d(1,*)=NF 1:d(2,q)=NONE 0:i(2,q) 1:i(1,y) 0:c 1:c"},
+        NamedCase{"read_only_anomaly",
+                  "0:i!(1,x0) 0:i!(2,y0) 1:b 1:g(1)=x0 1:g(2)=y0 0:b 0:g(2)=y0 0:d(2,y0) "
+                  "0:i(2,y1) 0:c 2:b 2:g(1)=x0 2:g(2)=y1 2:c 1:d(1,x0) 1:i(1,x1) 1:c"},
+        NamedCase{"stale_read", "0:i!(1,a) 0:d!(1,a) 1:g!(1)=a"},
+        NamedCase{"stale_read", "0:i!(1,a) 1:g!(1)=NF 1:g!(1)=a"},
+        NamedCase{"missing_record", "0:i!(1,a) 1:g!(1)=NF"},
+        NamedCase{"duplicate_record", "0:i!(1,a) 0:i!(1,b) 0:b 0:g(1)=a 0:n=1,a 0:c"},
+        NamedCase{"wrong_order", "0:i!(1,a) 0:i!(5,b) 0:b 0:g(5)=b 0:n=1,a 0:c"},
+        NamedCase{"internal", "0:b 0:i(1,a) 0:g(1)=NF 0:c"},
+        NamedCase{"internal", "0:i!(1,a) 0:b 0:d(1,a) 0:g(1)=a 0:c"},
+        NamedCase{"internal", "0:b 0:d(1,*) 0:c"},
+        NamedCase{"corrupt_payload", "0:i!(1,a) 0:g!(1)=b"},
+        NamedCase{"corrupt_payload", "0:i!(1,a) 0:g!(2)=a"},
+        NamedCase{"commit_after_deadlock", "0:b 0:g(1)=DL 0:c"},
+        NamedCase{"undocumented_code", "0:b 0:g(1)=END 0:c"},
+        NamedCase{"unexpected_failure", "0:b 0:g(1)=FAIL 0:c"},
+        // Not wrong.
+        NamedCase{"certified", ""}, NamedCase{"certified", "0:b 0:c"},
+        NamedCase{"certified", "0:b 1:b 0:g(1)=NF 1:g(2)=NF 0:i(2,x) 1:i(1,y) 0:c 1:c=DL 1:a"},
+        NamedCase{"certified", "0:i!(1,a) 0:b 0:g(1)=a 1:i!(2,x) 0:i(3,y) 0:c 1:g!(2)=x"},
+        NamedCase{"certified", "0:i!(1,a) 0:b 0:g(1)=NF 0:a"},
+        NamedCase{"certified", "0:i!(1,v) 0:b 1:b 0:d(1,*) 1:d(1,*)=NF 0:c 1:c"},
+        NamedCase{"certified", "0:i!(1,a) 0:d!(1,a) 0:i!(1,a) 0:g!(1)=a"},
+        // What cannot be judged.
+        NamedCase{"could_not_judge", "0:c"}, NamedCase{"could_not_judge", "0:b 0:b"},
+        NamedCase{"could_not_judge", "0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=NF 1:g!(1)=NF"}));
+
+TEST(Certify, RealTimeIsAdvisoryWhereOnlySerialisabilityIsAsked) {
+  const CertifyOptions lax{.strict = false};
+  const Certification stale = certify(script("0:i!(1,a) 1:g!(1)=NF 1:g!(1)=a"), lax);
+  EXPECT_EQ(stale.verdict, Verdict::kCertified) << stale.reason;
+  ASSERT_EQ(stale.violations.size(), 1u);
+  EXPECT_EQ(stale.violations[0].severity, Severity::kAdvisory);
+  EXPECT_EQ(verdict(script("0:b 1:b 0:g(1)=NF 1:g(2)=NF 0:i(2,x) 1:i(1,y) 0:c 1:c"), lax),
+            "phantom");
+}
+
+TEST(Certify, ACircleNamesTheCallBehindEveryEdge) {
+  const History history =
+      script("0:i!(1,a) 0:i!(9,z) 0:b 1:b 0:g(1)=a 0:n=9,z 1:g(20)=NF 1:i(5,x) 0:i(20,y) 0:c 1:c");
+  const Certification found = certify(history);
+  ASSERT_EQ(found.violations.size(), 1u);
+  const Violation& phantom = found.violations[0];
+  ASSERT_EQ(phantom.edges.size(), 2u);
+  ASSERT_EQ(phantom.transactions.size(), 2u);
+  for (const ViolationEdge& edge : phantom.edges) {
+    EXPECT_EQ(edge.kind, EdgeKind::kPredicateWrite);
+    ASSERT_EQ(edge.causes.size(), 2u);
+    const Event& seen = history.threads[edge.causes[0].thread][edge.causes[0].position];
+    const Event& written = history.threads[edge.causes[1].thread][edge.causes[1].position];
+    EXPECT_EQ(edge.causes[0].thread, phantom.transactions[edge.from].thread);
+    EXPECT_EQ(edge.causes[1].thread, phantom.transactions[edge.to].thread);
+    const bool scan = edge.coverage == Coverage::kGap;
+    EXPECT_EQ(event_text(history, seen).substr(0, 7), scan ? "getNext" : "get(A, ");
+    EXPECT_EQ(event_text(history, written).substr(0, 15),
+              scan ? "insertRecord(A," : "insertRecord(A,");
+  }
+  const std::string text = text_report(history, found);
+  EXPECT_NE(text.find("its scan passed over that key"), std::string::npos) << text;
+}
+
+TEST(Certify, AFullLogEndsTheJudgementThere) {
+  History history = script("0:i!(1,a) 1:g!(1)=NF 0:i!(2,b) 1:g!(3)=c");
+  history.cut_threads = {0};
+  EXPECT_EQ(verdict(history), "missing_record");
+  history.threads[1].erase(history.threads[1].begin());
+  EXPECT_EQ(verdict(history), "could_not_judge") << "nothing wrong up to the cut";
+  history.cut_threads.clear();
+  EXPECT_EQ(verdict(history), "corrupt_payload");
+  history.cut_threads = {7};
+  EXPECT_EQ(verdict(history), "could_not_judge");
+}
+
+TEST(Certify, AnUnfinishedTransactionAccusesNobody) {
+  EXPECT_EQ(verdict(script("0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=NF 1:g!(1)=a")), "could_not_judge");
+  EXPECT_EQ(verdict(script("0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=a")), "certified");
+  EXPECT_EQ(verdict(script("0:i!(1,a) 0:b 0:g(1)=a 1:g!(1)=NF")), "missing_record");
+}
+
+TEST(Certify, UnknownKeysAreCorrupt) {
+  History history = script("0:i!(b,a) 0:b 0:n=b,a 0:c", VARCHAR);
+  EXPECT_EQ(verdict(history), "certified");
+  history.threads[0][2].key = kUnknownKeyRank;
+  history.unknown_keys.push_back({0, 2, 99});
+  EXPECT_EQ(verdict(history), "corrupt_key");
+}
+
+TEST(Certify, LargerHistoriesOfManyThreadsAreCertified) {
+  for (uint64_t seed = 1; seed <= 6; ++seed) {
+    SyntheticOptions options;
+    options.seed = seed;
+    options.transactions = 20'000;
+    options.threads = static_cast<uint32_t>(2 + seed * 2);
+    options.keys = seed % 2 == 0 ? 40 : 5000;
+    options.type = seed % 3 == 0 ? VARCHAR : INT;
+    History history = synthetic_history(options);
+    ASSERT_TRUE(rank_varchar_keys(history).ok());
+    const Certification found = certify(history);
+    EXPECT_EQ(found.verdict, Verdict::kCertified) << "seed " << seed << " " << found.reason;
+    EXPECT_EQ(found.counts.committed, 20'000u);
+  }
+}
+
+}  // namespace
+}  // namespace keydrome
