@@ -27,9 +27,9 @@ enum Rule : uint32_t {
   kRuleIntermediate = 1u << 17,   // what its writer took back is seen by nobody
   kRuleOwnWrites = 1u << 18,      // a transaction sees its own writes
   kRuleScanOrder = 1u << 19,      // scans go forwards and show a record once
-  kRuleReplay = 1u << 20,         // the order found is replayed
-  kRuleDoubleDelete = 1u << 21,   // a record is deleted once
-  kRuleFailedReaders = 1u << 22,  // reads of failed transactions are looked at
+  kRuleDoubleDelete = 1u << 20,   // a record is deleted once
+  kRuleFailedReaders = 1u << 21,  // reads of failed transactions are looked at
+  kRuleReplay = 1u << 22,         // the order found is replayed
 };
 inline constexpr uint32_t kRuleCount = 23;
 
