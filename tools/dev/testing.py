@@ -120,7 +120,7 @@ class _Builds:
 
 
 def _suites(builds: _Builds, *, fast: bool) -> list[Suite]:
-    rooms = ["runner", "leaderboard", "web", "tools"]
+    rooms = ["checker/tests", "runner", "leaderboard", "web", "tools"]
     python = ["-m", "not slow", *rooms] if fast else rooms
     return [
         Suite("lint", _lint, fast=True),

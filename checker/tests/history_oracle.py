@@ -1,0 +1,223 @@
+"""A second opinion on small histories: every serial order against a model of its own, written from
+docs/reference/index-api.md and docs/reference/history-format.md without looking at the C++ one."""
+
+from __future__ import annotations
+
+from copy import deepcopy
+from dataclasses import dataclass, field
+
+from histories import (
+    ABORT,
+    BEGIN,
+    CLOSE,
+    COMMIT,
+    DB_END,
+    DELETE_KEY,
+    DELETE_PAIR,
+    ENTRY_DNE,
+    ENTRY_EXISTS,
+    GET,
+    INSERT,
+    KEY_NOTFOUND,
+    NEXT,
+    OPEN,
+    SUCCESS,
+    Call,
+    History,
+)
+
+State = dict[tuple[int, int], set[int]]  # (index, key) -> payloads, none empty
+END = None  # what a scan gives at the end
+
+
+@dataclass
+class Transaction:
+    """The calls of one transaction, with those that begin and end it left out."""
+
+    thread: int
+    begin: int
+    end: int = 0
+    commit_begin: int = 0
+    committed: bool = False
+    calls: list[Call] = field(default_factory=list)
+
+
+def transactions_of(history: History) -> list[Transaction]:
+    """Cut each thread's calls into transactions."""
+    found = []
+    for thread, calls in enumerate(history.threads):
+        current: Transaction | None = None
+        for call in calls:
+            if call.auto:
+                done = call.code in {SUCCESS, KEY_NOTFOUND, DB_END, ENTRY_EXISTS, ENTRY_DNE}
+                found.append(Transaction(thread, call.begin, call.end, call.begin, done, [call]))
+            elif call.call == BEGIN and call.code == SUCCESS:
+                current = Transaction(thread, call.begin)
+            elif current and call.call in {COMMIT, ABORT}:
+                current.end, current.commit_begin = call.end, call.begin
+                current.committed = call.call == COMMIT and call.code == SUCCESS
+                found.append(current)
+                current = None
+            elif current:
+                current.calls.append(call)
+    return found
+
+
+@dataclass
+class Cursor:
+    """Where a scan stands: at a key, of whose payloads some were shown and some need not be."""
+
+    key: int
+    shown: set[int]
+    free: set[int] = field(default_factory=set)
+    ended: bool = False
+
+
+def keys_of(state: State, index: int) -> list[int]:
+    """Return the keys that have records, in order."""
+    return sorted(key for owner, key in state if owner == index)
+
+
+def next_answers(state: State, index: int, cursor: Cursor | None) -> set[tuple[int, int] | None]:
+    """Return what getNext may answer: (key, payload) or END."""
+    after = [key for key in keys_of(state, index) if cursor is None or key > cursor.key]
+    further: set[tuple[int, int] | None] = {END}
+    if after:
+        further = {(after[0], payload) for payload in state[index, after[0]]}
+    if cursor is None:
+        return further
+    rest = state.get((index, cursor.key), set()) - cursor.shown
+    answers: set[tuple[int, int] | None] = {(cursor.key, payload) for payload in rest}
+    return answers if rest - cursor.free else answers | further
+
+
+class Run:
+    """One transaction against a state that it changes."""
+
+    LOOSE = "loose"
+
+    def __init__(self, state: State) -> None:
+        self.state = state
+        self.cursors: dict[int, Cursor | str] = {}
+
+    def allows(self, call: Call) -> bool:
+        """Whether the answer is right here; if so, its effect is taken over."""
+        records = self.state.get((call.index, call.key), set())
+        if call.call in {OPEN, CLOSE}:
+            self.cursors[call.index] = self.LOOSE
+        judges = {
+            GET: self._get,
+            NEXT: self._next,
+            INSERT: self._insert,
+            DELETE_PAIR: self._delete_pair,
+            DELETE_KEY: self._delete_key,
+        }
+        return call.call not in judges or judges[call.call](call, records)
+
+    def _get(self, call: Call, records: set[int]) -> bool:
+        if call.code not in {SUCCESS, KEY_NOTFOUND}:
+            return True
+        found = call.code == SUCCESS
+        self.cursors[call.index] = Cursor(call.key, {call.payload} if found else set())
+        return call.payload in records if found else not records
+
+    def _next(self, call: Call, _records: set[int]) -> bool:
+        if call.code not in {SUCCESS, DB_END}:
+            return True
+        cursor = self.cursors.get(call.index)
+        answer = (call.key, call.payload) if call.code == SUCCESS else END
+        there = answer is END or call.payload in self.state.get((call.index, call.key), set())
+        if isinstance(cursor, str):
+            return there
+        if answer not in next_answers(self.state, call.index, cursor):
+            self.cursors[call.index] = self.LOOSE
+            starts_again = cursor is not None and cursor.ended and answer is not END
+            return starts_again and there and cursor is not None and call.key <= cursor.key
+        if answer is END:
+            if cursor is not None:
+                cursor.ended = True
+        elif cursor is not None and call.key == cursor.key:
+            cursor.shown.add(call.payload)
+            cursor.ended = False
+        else:
+            self.cursors[call.index] = Cursor(call.key, {call.payload})
+        return True
+
+    def _insert(self, call: Call, records: set[int]) -> bool:
+        if call.code not in {SUCCESS, ENTRY_EXISTS}:
+            return True
+        there = call.payload in records
+        if call.code == ENTRY_EXISTS or there:
+            return there and call.code == ENTRY_EXISTS
+        self.state.setdefault((call.index, call.key), set()).add(call.payload)
+        cursor = self.cursors.get(call.index)
+        if isinstance(cursor, Cursor) and cursor.key == call.key:
+            cursor.free.add(call.payload)
+            cursor.shown.discard(call.payload)
+        return True
+
+    def _delete_key(self, call: Call, records: set[int]) -> bool:
+        if call.code not in {SUCCESS, KEY_NOTFOUND}:
+            return True
+        self.state.pop((call.index, call.key), None)
+        return bool(records) == (call.code == SUCCESS)
+
+    def _delete_pair(self, call: Call, records: set[int]) -> bool:
+        if call.code == ENTRY_DNE:
+            return call.payload not in records
+        if call.code == KEY_NOTFOUND:
+            return not records
+        if call.code != SUCCESS:
+            return True
+        if call.payload not in records:
+            return False
+        records.discard(call.payload)
+        if not records:
+            del self.state[call.index, call.key]
+        cursor = self.cursors.get(call.index)
+        if isinstance(cursor, Cursor) and cursor.key == call.key:
+            self.cursors[call.index] = self.LOOSE
+        return True
+
+
+def fits_an_order(state: State, left: list[Transaction]) -> bool:
+    """Whether the transactions can stand in some order that respects real time."""
+    for first in left:
+        if any(other.end < first.begin for other in left):
+            continue
+        run = Run(deepcopy(state))
+        if all(run.allows(call) for call in first.calls):
+            rest = [other for other in left if other is not first]
+            if not rest or fits_an_order(run.state, rest):
+                return True
+    return not left
+
+
+def sees_uncommitted(reader: Transaction, everyone: list[Transaction]) -> bool:
+    """Whether a call of the reader showed a record that nobody had asked to commit by then."""
+    own: set[tuple[int, int, int]] = set()
+    for call in reader.calls:
+        record = (call.index, call.key, call.payload)
+        if call.call == INSERT and call.code == SUCCESS:
+            own.add(record)
+        exists = call.call == INSERT and call.code == ENTRY_EXISTS
+        if not (exists or (call.call in {GET, NEXT, DELETE_PAIR} and call.code == SUCCESS)):
+            continue
+        visible = any(
+            (write.index, write.key, write.payload) == record and write.code == SUCCESS
+            for writer in everyone
+            if writer is not reader and writer.committed and writer.commit_begin <= call.end
+            for write in writer.calls
+            if write.call == INSERT
+        )
+        if record not in own and not visible:
+            return True
+    return False
+
+
+def is_right(history: History) -> bool:
+    """Return the verdict."""
+    everyone = transactions_of(history)
+    if any(sees_uncommitted(reader, everyone) for reader in everyone):
+        return False
+    return fits_an_order({}, [one for one in everyone if one.committed])

@@ -1,0 +1,225 @@
+"""certify against an oracle by another hand, and the model against SQLite."""
+
+from __future__ import annotations
+
+import json
+import os
+import random
+import sqlite3
+import subprocess
+from pathlib import Path
+
+import histories
+import pytest
+from histories import (
+    BEGIN,
+    COMMIT,
+    DB_END,
+    DELETE_KEY,
+    DELETE_PAIR,
+    ENTRY_DNE,
+    ENTRY_EXISTS,
+    GET,
+    INSERT,
+    INT,
+    KEY_NOTFOUND,
+    NEXT,
+    SUCCESS,
+    VARCHAR,
+    Call,
+    History,
+)
+from history_oracle import is_right
+
+ROOT = Path(__file__).resolve().parents[2]
+BUILD = Path(os.environ.get("KEYDROME_BUILD", ROOT / "build" / "release"))
+SOAK = int(os.environ.get("KEYDROME_SOAK", "1"))
+
+
+def certify(path: Path) -> tuple[int, str]:
+    """Return the exit status and the verdict of the program."""
+    done = subprocess.run(
+        [str(BUILD / "bin" / "certify"), "--json", str(path)],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, json.loads(done.stdout)["verdict"]
+
+
+def test_certify_agrees_with_an_oracle_by_another_hand(tmp_path: Path) -> None:
+    count = 1500 * SOAK
+    program = BUILD / "tests" / "random_histories"
+    done = subprocess.run(
+        [str(program), str(tmp_path), "1", str(count)], capture_output=True, text=True, check=True
+    )
+    verdicts = dict(line.split() for line in done.stdout.splitlines())
+    assert len(verdicts) == count
+    wrong = 0
+    for seed, verdict in verdicts.items():
+        right = is_right(histories.read(tmp_path / seed))
+        wrong += not right
+        assert verdict == ("certified" if right else "violation"), f"seed {seed}"
+    assert count // 50 < wrong < count // 2
+
+
+class Store:
+    """One session on SQLite, one index; every answer as contract A wants it."""
+
+    def __init__(self, seed: int) -> None:
+        self.random = random.Random(seed)
+        self.base = sqlite3.connect(":memory:")
+        self.base.execute("CREATE TABLE r (k, p INTEGER, PRIMARY KEY (k, p)) WITHOUT ROWID")
+        self.calls: list[Call] = []
+        self.now = 0
+        self.payloads = 0
+        self.cursor: tuple[object, int] | None = None  # key, and the last payload shown
+
+    def note(self, call: int, code: int, key: int = 0, payload: int = 0) -> None:
+        self.now += 2
+        self.calls.append(Call(call, code, 0, key, payload, self.now - 1, self.now))
+
+    def payloads_of(self, key: object) -> list[int]:
+        return [p for (p,) in self.base.execute("SELECT p FROM r WHERE k = ? ORDER BY p", (key,))]
+
+    def get(self, key: object, name: int) -> None:
+        found = self.payloads_of(key)
+        self.cursor = (key, found[0] if found else 1 << 62)
+        self.note(GET, SUCCESS if found else KEY_NOTFOUND, name, found[0] if found else 0)
+
+    def next(self, name_of: dict[object, int]) -> None:
+        where = "" if self.cursor is None else "WHERE (k, p) > (?, ?)"
+        row = self.base.execute(
+            f"SELECT k, p FROM r {where} ORDER BY k, p LIMIT 1",  # noqa: S608 - two constants
+            self.cursor or (),
+        ).fetchone()
+        if row is None:
+            self.note(NEXT, DB_END)
+            return
+        self.cursor = row
+        self.note(NEXT, SUCCESS, name_of[row[0]], row[1])
+
+    def insert(self, key: object, name: int) -> None:
+        known = self.payloads_of(key)
+        if known and self.random.random() < 0.2:
+            self.note(INSERT, ENTRY_EXISTS, name, self.random.choice(known))
+            return
+        self.payloads += 1
+        self.base.execute("INSERT INTO r VALUES (?, ?)", (key, self.payloads))
+        self.note(INSERT, SUCCESS, name, self.payloads)
+
+    def delete_pair(self, key: object, name: int) -> None:
+        known = self.payloads_of(key)
+        payload = self.random.choice([*known, self.payloads + 1])
+        if payload in known:
+            self.base.execute("DELETE FROM r WHERE k = ? AND p = ?", (key, payload))
+        self.note(DELETE_PAIR, SUCCESS if payload in known else ENTRY_DNE, name, payload)
+
+    def delete_key(self, key: object, name: int) -> None:
+        count = self.base.execute("DELETE FROM r WHERE k = ?", (key,)).rowcount
+        self.note(DELETE_KEY, SUCCESS if count else KEY_NOTFOUND, name)
+
+
+def session(seed: int, count: int, keys: list[object], names: list[int]) -> list[Call]:
+    """Return the calls of a random session and SQLite's answers."""
+    store = Store(seed)
+    name_of = dict(zip(keys, names, strict=True))
+    while len(store.calls) < count:
+        store.note(BEGIN, SUCCESS)
+        store.cursor = None
+        for _ in range(store.random.randint(1, 12)):
+            key = store.random.choice(keys)
+            dice = store.random.random()
+            if dice < 0.2:
+                store.get(key, name_of[key])
+            elif dice < 0.6:
+                store.next(name_of)
+            elif dice < 0.85:
+                store.insert(key, name_of[key])
+            elif dice < 0.95:
+                store.delete_pair(key, name_of[key])
+            else:
+                store.delete_key(key, name_of[key])
+        store.note(COMMIT, SUCCESS)
+    return store.calls
+
+
+def history(seed: int, count: int, kind: int) -> History:
+    """Return a session as a history; keys lie far apart or close together, on both sides of zero."""
+    dice = random.Random(seed)
+    if kind == VARCHAR:
+        words = sorted(
+            {bytes(dice.choices(b"ab\x01\xff", k=dice.randint(0, 5))) for _ in range(30)}
+        )
+        names = [histories.hash_bytes(word) for word in words]
+        return History([(kind, "r")], [session(seed, count, [*words], names)], words)
+    numbers = sorted({dice.choice([dice.randint(-9, 9), dice.getrandbits(63)]) for _ in range(30)})
+    return History([(kind, "r")], [session(seed, count, [*numbers], numbers)])
+
+
+@pytest.mark.parametrize("kind", [INT, VARCHAR])
+def test_the_model_agrees_with_sqlite(tmp_path: Path, kind: int) -> None:
+    for seed in range(3 * SOAK):
+        path = tmp_path / "history"
+        histories.write(history(seed, 5000 * (SOAK if seed == 0 else 1), kind), path)
+        assert certify(path) == (0, "certified"), f"seed {seed}"
+
+
+WRONG = {
+    GET: {SUCCESS: KEY_NOTFOUND, KEY_NOTFOUND: SUCCESS},
+    NEXT: {SUCCESS: DB_END},
+    INSERT: {SUCCESS: ENTRY_EXISTS, ENTRY_EXISTS: SUCCESS},
+    DELETE_PAIR: {SUCCESS: ENTRY_DNE, ENTRY_DNE: SUCCESS},
+    DELETE_KEY: {SUCCESS: KEY_NOTFOUND, KEY_NOTFOUND: SUCCESS},
+}
+
+
+def test_a_wrong_last_answer_is_never_certified(tmp_path: Path) -> None:
+    judged = 0
+    for seed in range(150 * SOAK):
+        right = history(seed, 40, INT)
+        calls = right.threads[0]
+        at = max(i for i, call in enumerate(calls) if call.call in WRONG)
+        codes = WRONG[calls[at].call]
+        # A scan at its end, or after an own delete, is free to answer otherwise.
+        free = {DELETE_PAIR} & {call.call for call in calls[at - 12 : at]}
+        if calls[at].code not in codes or (calls[at].call == NEXT and free):
+            continue
+        last = calls[at]
+        wrong = Call(last.call, codes[last.code], 0, last.key, last.payload, last.begin, last.end)
+        # It is the last call, so that nothing later depends on it.
+        right.threads[0] = [*calls[:at], wrong, Call(COMMIT, SUCCESS, 0, 0, 0, last.end, last.end)]
+        path = tmp_path / "history"
+        histories.write(right, path)
+        assert certify(path)[0] != 0, f"seed {seed}"
+        judged += 1
+    assert judged > 100 * SOAK
+
+
+def test_the_program_says_what_it_cannot_do(tmp_path: Path) -> None:
+    program = str(BUILD / "bin" / "certify")
+    (tmp_path / "noise").write_bytes(b"not a history")
+    for arguments in ([], ["--what"], [str(tmp_path / "missing")], [str(tmp_path / "noise")]):
+        done = subprocess.run([program, *arguments], capture_output=True, text=True, check=False)
+        assert done.returncode == 2
+        assert done.stderr.startswith("certify: ")
+
+
+def test_the_text_explains_the_circle(tmp_path: Path) -> None:
+    get = Call(GET, KEY_NOTFOUND, 0, 1, 0, 20, 30)
+    other = Call(GET, KEY_NOTFOUND, 0, 2, 0, 20, 30)
+    threads = [
+        [Call(BEGIN, SUCCESS, end=10), get, Call(INSERT, SUCCESS, 0, 2, 77, 40, 50)],
+        [Call(BEGIN, SUCCESS, end=10), other, Call(INSERT, SUCCESS, 0, 1, 88, 40, 50)],
+    ]
+    for calls in threads:
+        calls.append(Call(COMMIT, SUCCESS, begin=60, end=70))
+    path = tmp_path / "skew"
+    histories.write(History([(INT, "accounts")], threads), path)
+    done = subprocess.run(
+        [str(BUILD / "bin" / "certify"), str(path)], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 1
+    assert "phantom (required)" in done.stdout
+    assert "T1 must stand before T2 [rw_predicate]" in done.stdout
+    assert "get(accounts, 1) = KEY_NOTFOUND" in done.stdout
