@@ -89,7 +89,7 @@ class Certifier {
     tentative_ = !options_.empty();
     Fit fit = attempt();
     bool proven = fit == Fit::kNo;
-    while (fit != Fit::kYes && options_.next(conflicts_)) {
+    while (fit != Fit::kYes && options_.next(conflicts_, firm_order_)) {
       fit = attempt();
       proven &= fit == Fit::kNo;
     }
@@ -124,6 +124,7 @@ class Certifier {
     if (tentative_) {
       const Graph firm(count_ * 2, edges);
       if (accuse_circles(firm, {}) || has_required(out_)) return Fit::kYes;
+      if (firm_order_.empty()) firm_order_ = places(firm);
       for (const Observation& open : found.open_edges) edges.push_back({open.from, open.to});
       conflicts_ = std::move(found.contradicted);
     }
@@ -198,12 +199,27 @@ class Certifier {
     return true;
   }
 
-  Fit replay(const Graph& graph) {
+  // An order that fits the graph; among what it leaves open, the one in which commits returned.
+  std::vector<uint32_t> order_of(const Graph& graph) const {
     std::vector<uint32_t> priorities(graph.size());
     for (uint32_t node = 0; node < graph.size(); ++node) {
       priorities[node] = node < count_ ? node * 2 : (node - count_) * 2 + 1;
     }
-    const std::vector<uint32_t> order = graph.order(priorities);
+    return graph.order(priorities);
+  }
+
+  // The place of each committed transaction in that order.
+  std::vector<uint32_t> places(const Graph& graph) const {
+    std::vector<uint32_t> places(count_);
+    const std::vector<uint32_t> order = order_of(graph);
+    for (uint32_t place = 0; place < order.size(); ++place) {
+      if (order[place] < count_) places[order[place]] = place;
+    }
+    return places;
+  }
+
+  Fit replay(const Graph& graph) {
+    const std::vector<uint32_t> order = order_of(graph);
     if (order.size() != graph.size()) return undecided("the order found is not complete");
     Model model(case_.numbering);
     for (const uint32_t node : order) {
@@ -245,7 +261,8 @@ class Certifier {
   Certification& out_;
   OpenOptions options_;
   const uint32_t count_;
-  bool tentative_ = false;  // the options chosen for open elements may be wrong
+  std::vector<uint32_t> firm_order_;  // places by what is not open
+  bool tentative_ = false;            // the options chosen for open elements may be wrong
   std::vector<std::vector<uint32_t>> conflicts_;  // of open elements, in the last attempt
 };
 

@@ -20,9 +20,27 @@ OpenOptions::OpenOptions(Writers& writers)
   }
 }
 
-bool OpenOptions::next(const std::vector<std::vector<uint32_t>>& conflicts) {
+bool OpenOptions::next(const std::vector<std::vector<uint32_t>>& conflicts,
+                       const std::vector<uint32_t>& order) {
   if (enumerates_) return next_combination();
   if (++tries_ >= kTriesMax) return false;
+  if (tries_ == 1) {
+    of_call_order_ = conflicts;
+    for (std::size_t i = 0; i < positions_.size(); ++i) {
+      choose(i, by_order(writers_.open[i], order));
+    }
+    return true;
+  }
+  if (tries_ == 2 && of_call_order_.size() < conflicts.size()) {
+    for (std::size_t i = 0; i < positions_.size(); ++i) choose(i, 0);
+    return next_locally(of_call_order_);
+  }
+  return next_locally(conflicts);
+}
+
+// For each conflict, chooses anew for the element of it that was chosen least often so far; of
+// these, where the commits lay closest together.
+bool OpenOptions::next_locally(const Conflicts& conflicts) {
   bool changed = false;
   for (const std::vector<uint32_t>& conflict : conflicts) {
     std::size_t chosen = writers_.open.size();
@@ -31,7 +49,7 @@ bool OpenOptions::next(const std::vector<std::vector<uint32_t>>& conflicts) {
           std::lower_bound(writers_.open.begin(), writers_.open.end(), element,
                            [](const OpenElement& open, uint32_t e) { return open.element < e; });
       const auto number = static_cast<std::size_t>(found - writers_.open.begin());
-      if (chosen == writers_.open.size() || rounds_[number] < rounds_[chosen]) chosen = number;
+      if (chosen == writers_.open.size() || doubt(number) < doubt(chosen)) chosen = number;
     }
     if (chosen == writers_.open.size()) continue;
     ++rounds_[chosen];
@@ -50,10 +68,34 @@ bool OpenOptions::next_combination() {
   return false;
 }
 
-void OpenOptions::advance(std::size_t number) {
+// The first deletion behind the insert, else none, else the last deletion before it.
+std::size_t OpenOptions::by_order(const OpenElement& open,
+                                  const std::vector<uint32_t>& order) const {
+  const uint64_t inserted = order[writers_.of[open.element].inserter];
+  const auto rank = [&](uint32_t option) {
+    if (option == kNoNumber) return UINT64_MAX / 2;
+    const uint64_t place = order[option];
+    return place > inserted ? place : UINT64_MAX - place;
+  };
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < open.options.size(); ++i) {
+    if (rank(open.options[i]) < rank(open.options[best])) best = i;
+  }
+  return best;
+}
+
+std::pair<uint32_t, uint64_t> OpenOptions::doubt(std::size_t number) const {
+  return {rounds_[number], writers_.open[number].margin_ticks};
+}
+
+void OpenOptions::choose(std::size_t number, std::size_t position) {
   const OpenElement& open = writers_.open[number];
-  positions_[number] = (positions_[number] + 1) % open.options.size();
-  writers_.of[open.element].deleter = open.options[positions_[number]];
+  positions_[number] = position;
+  writers_.of[open.element].deleter = open.options[position];
+}
+
+void OpenOptions::advance(std::size_t number) {
+  choose(number, (positions_[number] + 1) % writers_.open[number].options.size());
 }
 
 }  // namespace keydrome

@@ -207,7 +207,8 @@ class BlindDeletes {
       possible.push_back(deletion);
     }
     const bool may_live = dead_at == UINT64_MAX;
-    OpenElement open{element, likeliest_first(std::move(possible), inserted_ticks, may_live)};
+    OpenElement open{element, by_calls(possible, inserted_ticks, may_live),
+                     margin(possible, insert.end)};
     if (open.options.size() == 1) {
       out_.of[element].deleter = open.options.front();
     } else if (!open.options.empty()) {
@@ -221,8 +222,8 @@ class BlindDeletes {
   // Where writers wait for each other, calls take effect in the order in which they return: so the
   // first deletion whose call returned after the insert's, or none, is tried first. (Commits are no
   // such sign: the one that lets another go on may return after it.)
-  static std::vector<uint32_t> likeliest_first(std::vector<BlindDelete> possible, uint64_t inserted,
-                                               bool may_live) {
+  static std::vector<uint32_t> by_calls(std::vector<BlindDelete> possible, uint64_t inserted,
+                                        bool may_live) {
     std::sort(possible.begin(), possible.end(),
               [](const BlindDelete& a, const BlindDelete& b) { return a.ticks < b.ticks; });
     const auto later =
@@ -233,6 +234,15 @@ class BlindDeletes {
     if (may_live) options.push_back(kNoNumber);
     for (auto at = possible.begin(); at != later; ++at) options.push_back(at->transaction);
     return options;
+  }
+
+  uint64_t margin(const std::vector<BlindDelete>& possible, uint64_t insert_end) const {
+    uint64_t least = UINT64_MAX;
+    for (const BlindDelete& deletion : possible) {
+      const uint64_t end = committed_[deletion.transaction].end;
+      least = std::min(least, end > insert_end ? end - insert_end : insert_end - end);
+    }
+    return least;
   }
 
   const std::vector<Transaction>& committed_;

@@ -31,7 +31,8 @@ struct Writer {
 
 struct OpenElement {
   uint32_t element;
-  std::vector<uint32_t> options;  // deleters, kNoNumber for none; most likely first
+  std::vector<uint32_t> options;  // deleters, kNoNumber for none; first by the order of calls
+  uint64_t margin_ticks;          // by how little the nearest commit missed the insert's
 };
 
 struct DoubleDelete {
