@@ -1,6 +1,7 @@
 #include "checker/open_options.h"
 
 #include <algorithm>
+#include <set>
 
 namespace keydrome {
 namespace {
@@ -42,6 +43,7 @@ bool OpenOptions::next(const std::vector<std::vector<uint32_t>>& conflicts,
 // these, where the commits lay closest together.
 bool OpenOptions::next_locally(const Conflicts& conflicts) {
   bool changed = false;
+  std::set<std::size_t> moved;
   for (const std::vector<uint32_t>& conflict : conflicts) {
     std::size_t chosen = writers_.open.size();
     for (const uint32_t element : conflict) {
@@ -52,9 +54,11 @@ bool OpenOptions::next_locally(const Conflicts& conflicts) {
       if (chosen == writers_.open.size() || doubt(number) < doubt(chosen)) chosen = number;
     }
     if (chosen == writers_.open.size()) continue;
+    // An element in two conflicts changes once: two options would be back where they were.
+    changed = true;
+    if (!moved.insert(chosen).second) continue;
     ++rounds_[chosen];
     advance(chosen);
-    changed = true;
   }
   return changed;
 }
