@@ -102,6 +102,9 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--plain", action="store_true", help="the stream only, without checks")
     parser.add_argument(
+        "--record", action="store_true", help="note every call and certify the history; slower"
+    )
+    parser.add_argument(
         "--no-control", action="store_true", help="do not run the control library beside it"
     )
     parser.set_defaults(run=cli_bench.run)

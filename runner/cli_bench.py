@@ -65,6 +65,7 @@ def _order(options: argparse.Namespace, settings: Settings) -> Order:
         overrides=parse_parameters(options.parameter, options.threads),
         seeds=seed_series(options.seed, options.sessions),
         plain=options.plain,
+        record=options.record,
         require=JailLevel(options.require),
         control=not options.no_control,
         configuration=find_configuration(options.config, settings),
@@ -87,6 +88,7 @@ def bench_json(
         "scale": order.scale.value,
         "parameters": order.benchmark.resolve(order.instance, order.scale, order.overrides),
         "plain": order.plain,
+        "record": order.record,
         "configuration": order.configuration,
         "library": library,
         "findings": [finding.to_json() for finding in result.findings],
@@ -117,6 +119,7 @@ def _show(order: Order, library: dict[str, Any], result: SeriesResult, summary: 
         f"{library['file']} on {benchmark.name}/{order.instance} version {benchmark.version}, "
     )
     subject += f"{order.scale.value} scale" + (", plain" if order.plain else "")
+    subject += ", recorded" if order.record else ""
     if result.sessions:
         cli_table.show_sessions(out, result.sessions, summary.metric or "total_ms")
         cli_table.show_numbers(out, result.sessions, summary)

@@ -32,6 +32,7 @@ class Order:
 
     `control` says whether the control library runs beside the candidate; correctness benchmarks never do that.
     `configuration` is for bare structures; `trusted` lets a reference library need more shared objects.
+    `record` has every call noted and the history certified.
     """
 
     benchmark: Benchmark
@@ -44,6 +45,7 @@ class Order:
     control: bool
     configuration: dict[str, Any] | None = None
     trusted: bool = False
+    record: bool = False
 
     def __post_init__(self) -> None:
         self.benchmark.resolve(self.instance, self.scale, self.overrides)

@@ -65,6 +65,7 @@ def build_plan(target: Target, order: Order, seed: str, settings: Settings) -> d
         "parameters": dict(order.overrides),
         "seed": seed,
         "plain": order.plain,
+        "record": order.record,
         "library": library,
         "player": str(settings.player),
         "jail": jail,
@@ -205,10 +206,10 @@ def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> dict[s
     fault = validate_report(report, settings.root)
     if fault:
         raise RefereeError(f"the report does not fit {REPORT_SCHEMA}: {fault}")
-    for name in ("benchmark", "benchmark_version", "instance", "scale", "seed", "plain"):
-        if report[name] != plan[name]:
+    for name in ("benchmark", "benchmark_version", "instance", "scale", "seed", "plain", "record"):
+        if report.get(name, False) != plan[name]:
             raise RefereeError(
-                f"the report is about another session: {name} is {report[name]!r}, planned was {plan[name]!r}"
+                f"the report is about another session: {name} is {report.get(name)!r}, planned was {plan[name]!r}"
             )
     return report
 

@@ -34,6 +34,7 @@ class Case:
     configuration: dict[str, Any] | None = None
     parameters: dict[str, int] = field(default_factory=dict)
     plain: bool = False
+    record: bool = False
     seed: str = SEEDS[0]
 
 
@@ -68,6 +69,7 @@ def plan_of(case: Case) -> dict[str, Any]:
         "parameters": case.parameters,
         "seed": case.seed,
         "plain": case.plain,
+        "record": case.record,
         "library": library,
         "player": str(BUILD / "bin" / "player"),
         "jail": {

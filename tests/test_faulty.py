@@ -108,6 +108,20 @@ def test_phantoms_are_found_by_the_phantom_benchmark(tmp_path: Path) -> None:
     assert "phantom" in finding_names(report)
 
 
+def test_recorded_run_shows_what_went_wrong(tmp_path: Path) -> None:
+    # Few keys and one index, so that gaps are fought over however the threads are scheduled.
+    hot = {"indices": 1, "inserts_per_thread": 50, "tests_per_thread": 1500}
+    report = run_case(Case("allows_phantoms", record=True, parameters=hot), tmp_path)
+    assert (report["verdict"], report["record"]) == ("failed", True)
+    shown = {entry["name"] for entry in report["findings"] if "witness" in entry}
+    assert shown & {"phantom", "read_skew", "write_skew"}
+
+
+def test_recorded_run_of_an_honest_library_is_certified(tmp_path: Path) -> None:
+    report = run_case(Case("honest", record=True), tmp_path)
+    assert (report["verdict"], report["reason"], report["record"]) == ("passed", "", True)
+
+
 @pytest.mark.parametrize("benchmark", ["unit", "phantom"])
 def test_honest_library_passes_the_correctness_benchmarks(benchmark: str, tmp_path: Path) -> None:
     report = run_case(Case("honest", benchmark, benchmark), tmp_path)

@@ -8,6 +8,8 @@
 
 #include "benchmarks/kit/fingerprint.h"
 #include "benchmarks/kit/parameters.h"
+#include "benchmarks/kit/recorded_judge.h"
+#include "benchmarks/kit/script_builder.h"
 #include "benchmarks/kit/workload.h"
 #include "harness/referee/machine.h"
 #include "harness/referee/plan.h"
@@ -56,6 +58,7 @@ struct Prepared {
   Parameters parameters;
   std::unique_ptr<Workload> workload;
   Script script;
+  bool certify = false;  // recorded because the plan says so: the benchmark does not judge that
   JailOptions jail;
 };
 
@@ -115,6 +118,11 @@ Result<JailOptions> jail_options(const Plan& plan, const Manifest& manifest, con
   return options;
 }
 
+bool records_itself(const Script& script) {
+  return std::any_of(script.phases.begin(), script.phases.end(),
+                     [](const PhaseScript& phase) { return !phase.log_capacity.empty(); });
+}
+
 // Checks the plan against the benchmark and generates the script.
 Result<Prepared> prepare(Plan plan, const BenchmarkEntry& entry) {
   Prepared prepared;
@@ -131,6 +139,8 @@ Result<Prepared> prepare(Plan plan, const BenchmarkEntry& entry) {
       .stripes = !plan.plain, .canaries = !plan.plain, .evidence = !plan.plain};
   Result<Script> script = prepared.workload->generate(*parameters, plan.seed_number(), policy);
   if (!script) return script.error();
+  prepared.certify = plan.record && !records_itself(*script);
+  if (prepared.certify) record_all(*script);
   Result<JailOptions> jail = jail_options(plan, *manifest, *script);
   if (!jail) return jail.error();
   prepared.plan = std::move(plan);
@@ -170,7 +180,10 @@ Json judged_report(const Prepared& prepared, const Progress& progress) {
   const RunFacts facts = play(prepared.script, prepared.jail, progress);
   Findings findings(prepared.plan.benchmark);
   add_fact_findings(facts, findings);
-  if (facts.stop == Stop::kNone) prepared.workload->judge(prepared.script, facts.outcome, findings);
+  if (facts.stop == Stop::kNone) {
+    prepared.workload->judge(prepared.script, facts.outcome, findings);
+    if (prepared.certify) judge_recorded(prepared.script, facts.outcome, findings);
+  }
   return make_report({prepared.plan, prepared.parameters.values(), prepared.script, facts, findings,
                       decide(facts, findings, prepared.plan.jail.require), machine});
 }

@@ -128,6 +128,7 @@ Result<Plan> parse_plan(const Json& json) {
   plan.seed = reader.required_string("seed");
   if (!is_seed(plan.seed)) reader.fail("seed", "must be 16 lower-case hexadecimal digits");
   plan.plain = reader.optional_bool("plain", false);
+  plan.record = reader.optional_bool("record", false);
   plan.player = reader.required_string("player");
   expect_path(reader, "player", plan.player);
   if (Result<void> parts = parse_parts(reader, plan); !parts) return parts.error();
@@ -145,6 +146,7 @@ Json to_json(const Plan& plan) {
   for (const auto& [name, value] : plan.parameters) json["parameters"][name] = value;
   json["seed"] = plan.seed;
   json["plain"] = plan.plain;
+  json["record"] = plan.record;
   json["library"]["path"] = plan.library.path;
   if (!plan.library.structure.empty()) json["library"]["structure"] = plan.library.structure;
   if (plan.library.configuration) json["library"]["configuration"] = *plan.library.configuration;

@@ -47,6 +47,7 @@ struct Plan {
   std::map<std::string, int64_t> parameters;  // overrides
   std::string seed;                           // 16 hexadecimal digits
   bool plain = false;
+  bool record = false;
   LibraryPlan library;
   std::string player;
   JailPlan jail;

@@ -83,6 +83,7 @@ Json make_report(const ReportInputs& inputs) {
   for (const auto& [name, value] : inputs.parameters) report["parameters"][name] = value;
   report["seed"] = plan.seed;
   report["plain"] = plan.plain;
+  report["record"] = plan.record;
   report["findings"] = findings_json(inputs.findings);
   report["phases"] = phases_json(inputs.facts);
   add_metrics(inputs.script, inputs.facts, report);
