@@ -1,0 +1,160 @@
+#include "benchmarks/scenarios/narration.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+#include "benchmarks/kit/judge.h"
+#include "checker/calls.h"
+
+namespace keydrome::scenarios {
+namespace {
+
+// Longer scans and setups are cut: nobody reads 3,000 lines.
+constexpr std::size_t kLinesMax = 60;
+constexpr std::size_t kRecordsMax = 12;
+
+std::string arguments_text(const Scenario& scenario, const Variant& variant,
+                           const Vocabulary& vocabulary, const Event& event) {
+  const EventCall call = call_of(event);
+  std::string text;
+  if (call == EventCall::kBegin || call == EventCall::kCommit || call == EventCall::kAbort) {
+    return text;
+  }
+  if (scenario.indexes > 1) text += index_name(event.index);
+  const auto add = [&text](const std::string& argument) {
+    text += (text.empty() ? "" : ", ") + argument;
+  };
+  const bool has_key = is_data_call(call) && call != EventCall::kNext;
+  if (has_key) add(vocabulary.key_text(index_type(variant, event.index), event.key));
+  if (call == EventCall::kInsert || call == EventCall::kDeletePair) {
+    add(vocabulary.payload_text(event.payload));
+  }
+  if (call == EventCall::kDeleteKey) add("all payloads");
+  return text;
+}
+
+std::string result_text(const Variant& variant, const Vocabulary& vocabulary, const Event& event) {
+  const EventCall call = call_of(event);
+  if (event.code == kEventOddCode) return "a code that does not exist";
+  if (!succeeded(event)) return code_text(event.code);
+  if (call == EventCall::kGet) return vocabulary.payload_text(event.payload);
+  if (call != EventCall::kNext) return code_text(event.code);
+  return vocabulary.key_text(index_type(variant, event.index), event.key) + " = " +
+         vocabulary.payload_text(event.payload);
+}
+
+std::string_view call_name(EventCall call) {
+  constexpr std::array<std::string_view, 11> kNames{
+      "create",           "openIndex", "closeIndex", "beginTransaction", "commitTransaction",
+      "abortTransaction", "get",       "getNext",    "insertRecord",     "deleteRecord",
+      "deleteRecord"};
+  return kNames.at(static_cast<std::size_t>(call));
+}
+
+std::string more_text(std::size_t records) {
+  return " and more, " + std::to_string(records) + " in all";
+}
+
+std::string setup_text(const Scenario& scenario, const Variant& variant) {
+  std::string text;
+  std::size_t shown = 0;
+  for (const SetupRecord& record : scenario.setup) {
+    if (++shown > kRecordsMax) break;
+    if (!text.empty()) text += ", ";
+    if (scenario.indexes > 1) text += index_name(record.index) + " ";
+    text += std::to_string(record.key) + " = " + record.payload;
+  }
+  if (shown > kRecordsMax) text += more_text(scenario.setup.size());
+  if (text.empty()) text = "nothing";
+  if (variant.filler > 0) {
+    text += "; around them " + std::to_string(variant.filler) + " other records";
+  }
+  return text;
+}
+
+// What the transaction at the end of the run has read, without fillers and its own record.
+std::string contents_text(const Scenario& scenario, const Variant& variant,
+                          const Vocabulary& vocabulary, const RunLog& log) {
+  const std::vector<Event>& events = log.history.threads[0];
+  std::vector<std::string> records;
+  for (std::size_t i = log.steps_end; i < events.size(); ++i) {
+    const Event& event = events[i];
+    if (call_of(event) == EventCall::kBegin) records.clear();
+    if (call_of(event) != EventCall::kNext || !succeeded(event)) continue;
+    const std::string payload = vocabulary.payload_text(event.payload);
+    if (payload == kFillerPayload || payload == kLastPayload) continue;
+    std::string record = result_text(variant, vocabulary, event);
+    if (scenario.indexes > 1) record.insert(0, index_name(event.index) + " ");
+    records.push_back(std::move(record));
+  }
+  std::string text;
+  for (std::size_t i = 0; i < std::min(records.size(), kRecordsMax); ++i) {
+    text += (i > 0 ? ", " : "") + records[i];
+  }
+  if (records.size() > kRecordsMax) text += more_text(records.size());
+  return text.empty() ? "nothing" : text;
+}
+
+}  // namespace
+
+std::vector<ToldCall> told_calls(const RunLog& log) {
+  std::vector<ToldCall> calls;
+  for (uint32_t session = 0; session < log.history.threads.size(); ++session) {
+    const std::vector<Event>& events = log.history.threads[session];
+    const std::size_t begin = session == 0 ? log.steps_begin : 0;
+    const std::size_t end = session == 0 ? log.steps_end : events.size();
+    for (std::size_t i = begin; i < end; ++i) {
+      calls.push_back({.session = session, .event = events[i], .waited = false});
+    }
+  }
+  std::ranges::sort(calls, {},
+                    [](const ToldCall& call) { return std::pair(call.event.end, call.session); });
+  for (std::size_t i = 1; i < calls.size(); ++i) {
+    const uint64_t begin = begin_of(calls[i].event, 0);
+    calls[i].waited = calls[i - 1].session != calls[i].session && calls[i - 1].event.end > begin;
+  }
+  return calls;
+}
+
+std::string call_text(const Scenario& scenario, const Variant& variant,
+                      const Vocabulary& vocabulary, uint32_t session, const Event& event) {
+  return "T" + std::to_string(session + 1) + " " + std::string(call_name(call_of(event))) + "(" +
+         arguments_text(scenario, variant, vocabulary, event) + ")" +
+         (is_auto_commit(event) ? " with auto-commit" : "") + " -> " +
+         result_text(variant, vocabulary, event);
+}
+
+std::string answers_text(const std::vector<Answer>& answers) {
+  std::string text;
+  for (const Answer& answer : answers) {
+    if (!text.empty()) text += " or ";
+    if (answer.code != SUCCESS || (!answer.key && !answer.payload)) text += code_text(answer.code);
+    if (answer.key) text += "key " + std::to_string(*answer.key);
+    if (answer.key && answer.payload) text += " with ";
+    if (answer.payload) text += "payload " + *answer.payload;
+  }
+  return text;
+}
+
+std::string narrate(const Scenario& scenario, const Variant& variant, const Vocabulary& vocabulary,
+                    const RunLog& log) {
+  std::string text = "before: " + setup_text(scenario, variant) + "\n";
+  std::size_t lines = 0;
+  for (const ToldCall& call : told_calls(log)) {
+    const EventCall kind = call_of(call.event);
+    const bool told = is_data_call(kind) || kind == EventCall::kBegin ||
+                      kind == EventCall::kCommit || kind == EventCall::kAbort;
+    const bool in_script = std::ranges::any_of(scenario.steps, [](const Step& step) {
+      return step.action == Action::kOpen || step.action == Action::kClose;
+    });
+    if (!told && !in_script) continue;
+    if (++lines > kLinesMax) continue;
+    text += call_text(scenario, variant, vocabulary, call.session, call.event);
+    text += call.waited ? ", after waiting\n" : "\n";
+  }
+  if (lines > kLinesMax) text += "and " + std::to_string(lines - kLinesMax) + " more calls\n";
+  return text + "at the end: " + contents_text(scenario, variant, vocabulary, log);
+}
+
+}  // namespace keydrome::scenarios

@@ -1,0 +1,75 @@
+#include "benchmarks/scenarios/plan.h"
+
+#include <algorithm>
+#include <array>
+#include <utility>
+
+namespace keydrome::scenarios {
+namespace {
+
+constexpr uint32_t kSmallFiller = 10, kLargeFiller = 10'000;
+constexpr int64_t kLargeDistance = 1'000;
+// Where sessions do not meet, more runs of the same few variants say nothing new.
+constexpr uint64_t kSingleSessionRuns = 6;
+// One run in so many is persistent.
+constexpr uint64_t kPersistentEvery = 4;
+
+Variant draw_variant(const Scenario& scenario, Order order, std::size_t number, Rng& rng) {
+  Variant variant;
+  variant.order = std::move(order);
+  variant.type = scenario.types[number % scenario.types.size()];
+  if (!scenario.literal_keys.empty()) return variant;
+  variant.distance = rng.below(2) == 0 ? 1 : kLargeDistance;
+  variant.long_payloads = rng.below(2) == 0;
+  variant.persistent = rng.below(kPersistentEvery) == 0;
+  if (scenario.filler && rng.below(2) == 0) variant.filler = kSmallFiller;
+  return variant;
+}
+
+void plan_scenario(PlannedScenario& planned, uint64_t runs, uint64_t interleavings, Rng& rng) {
+  const Scenario& scenario = planned.scenario;
+  const std::size_t first_type = rng.below(scenario.types.size());
+  for (std::size_t i = 0; i < scenario.types.size(); ++i) {
+    planned.variants.push_back(
+        draw_variant(scenario, written_order(scenario), first_type + i, rng));
+  }
+  // What the scenario is about is seen best without anything around it.
+  Variant& first = planned.variants.front();
+  first = {.order = first.order, .type = first.type};
+  const std::vector<Order> orders = sample_orders(scenario, interleavings, rng);
+  const uint64_t wanted = scenario.sessions == 1 ? std::min(runs, kSingleSessionRuns) : runs;
+  for (std::size_t i = 0; planned.variants.size() < wanted; ++i) {
+    const std::size_t number = rng.below(scenario.types.size());
+    planned.variants.push_back(draw_variant(scenario, orders[i % orders.size()], number, rng));
+  }
+}
+
+}  // namespace
+
+std::vector<PlannedScenario> plan_runs(std::vector<Scenario> scenarios, const PlanSize& size,
+                                       uint64_t seed) {
+  std::vector<PlannedScenario> plan;
+  const auto single = static_cast<uint64_t>(
+      std::ranges::count(scenarios, 1u, [](const Scenario& s) { return s.sessions; }));
+  const uint64_t several = std::max<uint64_t>(scenarios.size() - single, 1);
+  const uint64_t budget = size.runs - std::min(size.runs, single * kSingleSessionRuns);
+  uint32_t number = 0;
+  for (Scenario& scenario : scenarios) {
+    // A stream for each scenario: one more scenario does not change the others' runs.
+    Rng rng(seed, number++, Purpose::kStream);
+    plan.push_back({.scenario = std::move(scenario), .variants = {}});
+    plan_scenario(plan.back(), budget / several, size.interleavings, rng);
+  }
+  Rng rng(seed, 0, Purpose::kShape);
+  std::vector<PlannedScenario*> roomy;
+  for (PlannedScenario& planned : plan) {
+    if (planned.scenario.filler) roomy.push_back(&planned);
+  }
+  for (uint64_t i = 0; i < size.large_runs && !roomy.empty(); ++i) {
+    PlannedScenario& planned = *roomy[rng.below(roomy.size())];
+    planned.variants[rng.below(planned.variants.size())].filler = kLargeFiller;
+  }
+  return plan;
+}
+
+}  // namespace keydrome::scenarios

@@ -1,0 +1,85 @@
+#include "benchmarks/scenarios/scenario_judge.h"
+
+#include <array>
+
+#include "benchmarks/scenarios/narration.h"
+
+namespace keydrome::scenarios {
+namespace {
+
+std::string variant_text(const Scenario& scenario, const Variant& variant) {
+  constexpr std::array<const char*, 3> kTypes{"int32", "int64", "varchar"};
+  std::string text = kTypes.at(static_cast<std::size_t>(variant.type));
+  text += " keys";
+  if (scenario.literal_keys.empty()) text += ", " + std::to_string(variant.distance) + " apart";
+  if (variant.persistent) text += ", transactions retried after DEADLOCK";
+  return text;
+}
+
+// A transaction or call that was answered DEADLOCK again and again (session.h).
+void judge_progress(const PhaseOutcome& outcome, const Scenario& scenario, const std::string& title,
+                    FindingBook& book) {
+  for (const ThreadResult& thread : outcome.threads) {
+    const ThreadOutcome& counters = *thread.counters;
+    if (counters.code_violations == 0 || counters.first_violation.code != kCodeNoProgress) continue;
+    book.add(scenario.id,
+             {.suite = "",
+              .name = "no_progress",
+              .severity = scenario.severity,
+              .detail = title + "a transaction was answered DEADLOCK in 10,000 attempts and "
+                                "more, for two seconds and more"});
+  }
+}
+
+}  // namespace
+
+void FindingBook::add(const std::string& scenario, Finding finding) {
+  if (!book_.try_emplace({finding.name, scenario}, kept_.size()).second) return;
+  kept_.push_back(std::move(finding));
+}
+
+void FindingBook::show(Findings& findings) const {
+  for (const Severity severity : {Severity::kRequired, Severity::kAdvisory}) {
+    std::vector<Finding> shown;
+    std::size_t left_out = 0;
+    for (const Finding& finding : kept_) {
+      if (finding.severity != severity) continue;
+      shown.size() < kShownMax ? shown.push_back(finding) : void(++left_out);
+    }
+    if (left_out > 0) {
+      shown.back().detail +=
+          "\n(and " + std::to_string(left_out) + " more findings in other scenarios)";
+    }
+    for (Finding& finding : shown) findings.add(std::move(finding));
+  }
+}
+
+void judge_scenario(const PlannedScenario& planned, const ScriptedScenario& scripted,
+                    const PhaseOutcome& outcome, const RunJudgeOptions& options,
+                    FindingBook& book) {
+  const Scenario& scenario = planned.scenario;
+  const std::string title = scenario.id + ", " + scenario.title + ": ";
+  judge_progress(outcome, scenario, title, book);
+  const RunLogs logs = split_logs(planned, scripted, outcome);
+  for (std::size_t i = 0; i < logs.runs.size(); ++i) {
+    const Variant& variant = planned.variants[i];
+    const Vocabulary& vocabulary = scripted.runs[i].vocabulary;
+    for (const Accusation& accusation :
+         judge_run(scenario, variant, scripted.runs[i], logs.runs[i], options)) {
+      if (book.knows(accusation.name, scenario.id)) continue;
+      book.add(scenario.id, {.suite = "",
+                             .name = accusation.name,
+                             .severity = accusation.severity,
+                             .detail = title + accusation.rule + "\n" + scenario.about + "\n" +
+                                       variant_text(scenario, variant) + "\n" +
+                                       narrate(scenario, variant, vocabulary, logs.runs[i])});
+    }
+  }
+  if (logs.problem.empty()) return;
+  book.add(scenario.id, {.suite = "",
+                         .name = logs.overflow ? "log_full" : "outcome_mismatch",
+                         .severity = logs.overflow ? Severity::kAdvisory : Severity::kRequired,
+                         .detail = title + logs.problem});
+}
+
+}  // namespace keydrome::scenarios

@@ -1,0 +1,105 @@
+// The suite against an index in this process: right ones are never accused, wrong ones are, by
+// name.
+#include <gtest/gtest.h>
+
+#include <string>
+
+#include "benchmarks/kit/tests/play.h"
+#include "benchmarks/kit/tests/test_index.h"
+#include "benchmarks/scenarios/suite.h"
+
+namespace keydrome::scenarios {
+namespace {
+
+using testing::Faults;
+using testing::text_of;
+
+Parameters small(int64_t large_runs) {
+  return Parameters({{"runs", 120},
+                     {"interleavings", 50},
+                     {"large_runs", large_runs},
+                     {"patience_us", 200},
+                     {"strict", 1}});
+}
+
+Findings judged(std::string_view instance, const Faults& faults, uint64_t seed = 1,
+                int64_t large_runs = 1) {
+  Suite suite(instance);
+  const Script script = suite.generate(small(large_runs), seed).value();
+  const Outcome outcome = testing::play(script, testing::test_index(faults));
+  Findings findings("scenarios");
+  suite.judge(outcome, findings);
+  return findings;
+}
+
+class EveryInstance : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(EveryInstance, PassesACorrectIndex) {
+  for (uint64_t seed = 1; seed <= 3; ++seed) {
+    const Findings findings = judged(GetParam(), Faults{}, seed);
+    EXPECT_TRUE(findings.empty()) << "seed " << seed << "\n" << text_of(findings);
+  }
+}
+
+// A transaction of many calls would never get through if every few of them were answered DEADLOCK.
+TEST(Scenarios, DoNotAccuseDeadlocks) {
+  for (const char* instance : {"anomalies", "transactions"}) {
+    for (const uint32_t every : {53u, 211u}) {
+      const Findings findings = judged(instance, {.deadlock_every = every}, every, 0);
+      EXPECT_TRUE(findings.empty()) << instance << " every " << every << "\n" << text_of(findings);
+    }
+  }
+  const Findings findings = judged("visibility", {.deadlock_every = 7'001}, 1, 0);
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
+}
+
+INSTANTIATE_TEST_SUITE_P(Scenarios, EveryInstance,
+                         ::testing::Values("anomalies", "transactions", "visibility"));
+
+struct Case {
+  const char* instance;
+  const char* finding;
+  Faults faults;
+};
+
+class ScenariosFind : public ::testing::TestWithParam<Case> {};
+
+TEST_P(ScenariosFind, TheFaultByName) {
+  const Findings findings = judged(GetParam().instance, GetParam().faults);
+  EXPECT_TRUE(findings.failed());
+  EXPECT_GT(findings.count(GetParam().finding), 0u) << text_of(findings);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Scenarios, ScenariosFind,
+    ::testing::Values(Case{"anomalies", "dirty_read", {.no_isolation = true}},
+                      Case{"transactions", "dirty_read", {.keeps_aborted = true}},
+                      Case{"transactions", "abort_undoes", {.loses_aborted_deletes = true}},
+                      Case{"visibility", "cursor", {.unordered = true}},
+                      Case{"visibility", "duplicate_insert", {.accepts_duplicates = true}},
+                      Case{"visibility", "delete_of_missing", {.deletes_missing = true}},
+                      Case{"visibility", "own_delete", {.keeps_deleted = true}},
+                      Case{"visibility", "cursor", {.wraps_around = true}},
+                      Case{"visibility", "corrupt_payload", {.changes_payload_every = 5}},
+                      Case{"visibility", "undocumented_code", {.odd_code_every = 3}}),
+    [](const ::testing::TestParamInfo<Case>& parameter) {
+      return parameter.param.finding + std::to_string(parameter.index);
+    });
+
+TEST(Scenarios, NameTheScenarioAndTellTheSteps) {
+  const Findings findings = judged("transactions", {.loses_aborted_deletes = true});
+  const std::string text = text_of(findings);
+  EXPECT_NE(text.find("S52, Abort after a record came and went"), std::string::npos) << text;
+  EXPECT_NE(text.find("T1 deleteRecord(1, a) -> SUCCESS\nT1 abortTransaction() -> SUCCESS"),
+            std::string::npos)
+      << text;
+  EXPECT_NE(text.find("at the end: "), std::string::npos) << text;
+}
+
+TEST(Scenarios, AnUnknownInstanceHasNoPhases) {
+  Suite suite("nothing");
+  EXPECT_TRUE(suite.generate(small(0), 1).value().phases.empty());
+}
+
+}  // namespace
+}  // namespace keydrome::scenarios

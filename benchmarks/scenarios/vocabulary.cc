@@ -1,0 +1,168 @@
+#include "benchmarks/scenarios/vocabulary.h"
+
+#include <algorithm>
+#include <array>
+
+#include "base/check.h"
+#include "base/hash.h"
+#include "benchmarks/kit/payload_tag.h"
+
+namespace keydrome::scenarios {
+namespace {
+
+// Strings hold the place as a number with leading zeros, moved so that it is never negative.
+constexpr int64_t kStringOrigin = 500'000'000;
+constexpr std::size_t kStringDigits = 10;
+const std::string kLongText(80, 'L');
+
+std::string tag_text(uint32_t tag) {
+  std::string text(kTagBytes, ' ');
+  write_tag(tag, text.data());
+  return text;
+}
+
+uint64_t fingerprint_of(KeyType type, int64_t integer, const std::string& string) {
+  return type == VARCHAR ? hash_bytes(string) : static_cast<uint64_t>(integer);
+}
+
+}  // namespace
+
+uint32_t PoolNumbers::integer(KeyType type, int64_t key) {
+  const auto [entry, fresh] = integers_.try_emplace({type, key}, 0);
+  if (fresh) {
+    entry->second = type == SHORT ? script_->add_int32_key(static_cast<int32_t>(key))
+                                  : script_->add_int64_key(key);
+  }
+  return entry->second;
+}
+
+uint32_t PoolNumbers::string(const std::string& key) {
+  const auto [entry, fresh] = strings_.try_emplace(key, 0);
+  if (fresh) entry->second = script_->add_varchar_key(key);
+  return entry->second;
+}
+
+uint32_t PoolNumbers::text(const std::string& text) {
+  const auto [entry, fresh] = texts_.try_emplace(text, 0);
+  if (fresh) entry->second = script_->add_text(text);
+  return entry->second;
+}
+
+KeyType index_type(const Variant& variant, uint32_t index) {
+  constexpr std::array<KeyType, 3> kTypes{SHORT, INT, VARCHAR};
+  return kTypes[(static_cast<uint32_t>(variant.type) + index) % kTypes.size()];
+}
+
+Vocabulary::Vocabulary(const Scenario& scenario, const Variant& variant, PoolNumbers& pools,
+                       ScriptBuilder& script)
+    : scenario_(&scenario), distance_(variant.distance), fillers_(variant.filler) {
+  const auto reach = [this](int64_t label) {
+    lowest_ = std::min(lowest_, label);
+    highest_ = std::max(highest_, label);
+  };
+  const auto add = [&](const std::string& label) {
+    if (label.empty() || label == "*" || payloads_.contains(label)) return;
+    const uint32_t text = pools.text(variant.long_payloads ? kLongText : std::string());
+    payloads_[label].payload = script.new_payload(text);
+  };
+  for (const SetupRecord& record : scenario.setup) reach(record.key);
+  for (const Step& step : scenario.steps) reach(step.key);
+  // Payloads whose bytes are given differ in nothing else, so they share a tag.
+  if (!scenario.literal_payloads.empty()) {
+    const uint32_t tag = script.new_payload(0).tag;
+    for (const auto& [label, text] : scenario.literal_payloads) {
+      payloads_[label].payload = {.tag = tag, .text = pools.text(text)};
+    }
+  }
+  for (const SetupRecord& record : scenario.setup) add(record.payload);
+  for (const Step& step : scenario.steps) add(step.payload);
+  add(kLastPayload);
+  for (auto& [label, named] : payloads_) {
+    named.bytes = tag_text(named.payload.tag) + script.pools().payloads[named.payload.text];
+  }
+  for (uint32_t i = 0; i < fillers_; ++i) {
+    const uint32_t tag = script.new_payload(0).tag;
+    if (i == 0) first_filler_tag_ = tag;
+    KEYDROME_CHECK(tag == first_filler_tag_ + i);
+  }
+}
+
+int64_t Vocabulary::integer(int64_t label) const {
+  const std::vector<std::string>& literals = scenario_->literal_keys;
+  if (literals.empty() || label > highest_) return label * distance_;
+  return std::stoll(literals[static_cast<std::size_t>(label)]);
+}
+
+std::string Vocabulary::string(int64_t label) const {
+  const std::vector<std::string>& literals = scenario_->literal_keys;
+  if (literals.empty() || label > highest_) {
+    const std::string place = std::to_string(label * distance_ + kStringOrigin);
+    return "k" + std::string(kStringDigits - place.size(), '0') + place;
+  }
+  return literals[static_cast<std::size_t>(label)];
+}
+
+uint32_t Vocabulary::pool_key(KeyType type, int64_t label, PoolNumbers& pools) const {
+  return type == VARCHAR ? pools.string(string(label)) : pools.integer(type, integer(label));
+}
+
+int64_t Vocabulary::filler_label(uint32_t number) const {
+  const int64_t steps = number / 2;
+  return number % 2 == 0 ? lowest_ - 1 - steps : beyond() + 1 + steps;
+}
+
+std::vector<int64_t> Vocabulary::labels() const {
+  std::vector<int64_t> labels;
+  for (const SetupRecord& record : scenario_->setup) labels.push_back(record.key);
+  for (const Step& step : scenario_->steps) labels.push_back(step.key);
+  labels.push_back(beyond());
+  for (uint32_t i = 0; i < fillers_; ++i) labels.push_back(filler_label(i));
+  std::ranges::sort(labels);
+  labels.erase(std::ranges::unique(labels).begin(), labels.end());
+  return labels;
+}
+
+std::string Vocabulary::label_text(int64_t label) const {
+  const bool literal = !scenario_->literal_keys.empty() && label <= highest_;
+  const bool filler = label < lowest_ || label > beyond();
+  return std::to_string(label) +
+         (literal  ? " (" + scenario_->literal_keys[static_cast<std::size_t>(label)] + ")"
+          : filler ? " (filler)"
+                   : "");
+}
+
+std::string Vocabulary::key_text(KeyType type, uint64_t key) const {
+  for (const int64_t label : labels()) {
+    const bool is_string = type == VARCHAR;
+    const int64_t number = is_string ? 0 : integer(label);
+    if (fingerprint_of(type, number, is_string ? string(label) : "") == key) {
+      return label_text(label);
+    }
+  }
+  return type == VARCHAR
+             ? "a key that nobody passed"
+             : "the key " + std::to_string(static_cast<int64_t>(key)) + " that nobody passed";
+}
+
+std::string Vocabulary::payload_label(uint64_t fingerprint) const {
+  for (const auto& [label, named] : payloads_) {
+    if (hash_bytes(named.bytes) == fingerprint) return label;
+  }
+  for (uint32_t i = 0; i < fillers_; ++i) {
+    if (hash_bytes(tag_text(first_filler_tag_ + i)) == fingerprint) return kFillerPayload;
+  }
+  return "";
+}
+
+std::string Vocabulary::payload_text(uint64_t fingerprint) const {
+  const std::string label = payload_label(fingerprint);
+  return label.empty() ? "a payload that nobody inserted" : label;
+}
+
+std::vector<std::string> Vocabulary::strings() const {
+  std::vector<std::string> strings;
+  for (const int64_t label : labels()) strings.push_back(string(label));
+  return strings;
+}
+
+}  // namespace keydrome::scenarios
