@@ -1,0 +1,197 @@
+// One thing changed in a right history: it is rejected, unless the plain definition finds the
+// change harmless. And changes that mean nothing change nothing.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <functional>
+#include <random>
+
+#include "checker/bench/synthetic_history.h"
+#include "checker/calls.h"
+#include "checker/certify.h"
+#include "checker/search_orders.h"
+#include "checker/tests/random_history.h"
+#include "checker/tests/script.h"
+#include "checker/transactions.h"
+
+namespace keydrome {
+namespace {
+
+using Random = std::mt19937_64;
+
+History small_history(uint64_t seed) {
+  SyntheticOptions options;
+  options.seed = seed;
+  options.threads = 3;
+  options.transactions = 7;
+  options.keys = static_cast<uint32_t>(2 + seed % 4);
+  options.operations = 5;
+  return synthetic_history(options);
+}
+
+// All events that a predicate accepts.
+std::vector<Event*> events_of(History& history, const std::function<bool(const Event&)>& accept) {
+  std::vector<Event*> found;
+  for (auto& events : history.threads) {
+    for (Event& event : events) {
+      if (accept(event)) found.push_back(&event);
+    }
+  }
+  return found;
+}
+
+template <typename T>
+T& any_of(std::vector<T>& all, Random& random) {
+  return all[random() % all.size()];
+}
+
+bool shows_payload(const Event& event) {
+  const EventCall call = call_of(event);
+  return (call == EventCall::kGet || call == EventCall::kNext) && succeeded(event);
+}
+
+// Each returns false when the history has nothing to change.
+bool swap_payloads(History& history, Random& random) {
+  std::vector<Event*> all = events_of(history, shows_payload);
+  if (all.size() < 2) return false;
+  std::swap(any_of(all, random)->payload, any_of(all, random)->payload);
+  return true;
+}
+
+bool drop_scan_step(History& history, Random& random) {
+  for (std::size_t tries = 0; tries < 50; ++tries) {
+    auto& events = any_of(history.threads, random);
+    if (events.empty()) continue;
+    const auto at = events.begin() + static_cast<std::ptrdiff_t>(random() % events.size());
+    if (call_of(*at) != EventCall::kNext) continue;
+    events.erase(at);
+    return true;
+  }
+  return false;
+}
+
+bool flip_get(History& history, Random& random) {
+  std::vector<Event*> gets =
+      events_of(history, [](const Event& event) { return call_of(event) == EventCall::kGet; });
+  std::vector<Event*> inserts =
+      events_of(history, [](const Event& event) { return call_of(event) == EventCall::kInsert; });
+  if (gets.empty() || inserts.empty()) return false;
+  Event& get = *any_of(gets, random);
+  get.code = get.code == SUCCESS ? KEY_NOTFOUND : SUCCESS;
+  get.payload = get.code == SUCCESS ? any_of(inserts, random)->payload : 0;
+  return true;
+}
+
+// A thread's last transaction is said to have run after everything else.
+bool delay_transaction(History& history, Random& random) {
+  uint64_t end = 0;
+  for (const auto& events : history.threads) {
+    if (!events.empty()) end = std::max(end, events.back().end);
+  }
+  auto& events = any_of(history.threads, random);
+  auto at = events.rbegin();
+  while (at != events.rend() && call_of(*at) != EventCall::kBegin) (at++)->end += end;
+  if (at == events.rend()) return false;
+  at->end += end;
+  return true;
+}
+
+bool remove_transaction(History& history, Random& random) {
+  std::vector<Transaction> all = split_into_transactions(history).committed;
+  if (all.empty()) return false;
+  const Transaction& gone = any_of(all, random);
+  auto& events = history.threads[gone.thread];
+  events.erase(events.begin() + gone.first, events.begin() + gone.last + 1);
+  return true;
+}
+
+bool duplicate_transaction(History& history, Random& random) {
+  std::vector<Transaction> all = split_into_transactions(history).committed;
+  if (all.empty()) return false;
+  const Transaction& twice = any_of(all, random);
+  auto& events = history.threads[twice.thread];
+  const std::vector<Event> copy(events.begin() + twice.first, events.begin() + twice.last + 1);
+  const uint64_t shift = events.back().end - copy.front().end + copy.front().duration + 1;
+  for (Event event : copy) {
+    event.end += shift;
+    events.push_back(event);
+  }
+  return true;
+}
+
+struct Corruption {
+  const char* name;
+  bool (*change)(History&, Random&);
+};
+
+class Corrupted : public testing::TestWithParam<Corruption> {};
+
+TEST_P(Corrupted, IsRejectedUnlessItIsHarmless) {
+  uint64_t rejected = 0;
+  for (uint64_t seed = 1; seed <= 400 * soak_factor(); ++seed) {
+    History history = small_history(seed);
+    ASSERT_EQ(certify(history).verdict, Verdict::kCertified) << seed;
+    Random random(seed);
+    if (!GetParam().change(history, random)) continue;
+    const OrderSearch plain = search_orders(history);
+    ASSERT_EQ(plain.problem, "") << seed;
+    const bool right = plain.order && plain.dirty_reads.empty();
+    const Certification found = certify(history);
+    ASSERT_EQ(found.verdict, right ? Verdict::kCertified : Verdict::kViolation)
+        << GetParam().name << " seed " << seed << " " << found.reason << "\n"
+        << text_of(history);
+    rejected += right ? 0 : 1;
+  }
+  EXPECT_GT(rejected, 20u);
+}
+
+INSTANTIATE_TEST_SUITE_P(
+    Changes, Corrupted,
+    testing::Values(Corruption{"swap_payloads", swap_payloads},
+                    Corruption{"drop_scan_step", drop_scan_step}, Corruption{"flip_get", flip_get},
+                    Corruption{"delay_transaction", delay_transaction},
+                    Corruption{"remove_transaction", remove_transaction},
+                    Corruption{"duplicate_transaction", duplicate_transaction}),
+    [](const auto& param) { return param.param.name; });
+
+// A large history with one answer changed: nothing to compare with, but it cannot be right, since
+// the record that is denied was there before and after.
+TEST(LargeHistory, WithOneRecordDeniedIsRejected) {
+  for (uint64_t seed = 1; seed <= 5; ++seed) {
+    SyntheticOptions options;
+    options.seed = seed;
+    options.transactions = 20'000;
+    History history = synthetic_history(options);
+    std::vector<Event*> shown = events_of(history, [](const Event& event) {
+      return call_of(event) == EventCall::kGet && succeeded(event);
+    });
+    Event& denied = *shown[shown.size() / 2 + seed];
+    denied.code = KEY_NOTFOUND;
+    denied.payload = 0;
+    const Certification found = certify(history);
+    EXPECT_EQ(found.verdict, Verdict::kViolation) << "seed " << seed << found.reason;
+  }
+}
+
+TEST(Meaningless, ChangesChangeNothing) {
+  for (uint64_t seed = 1; seed <= 3000 * soak_factor(); ++seed) {
+    const History history = random_history(seed);
+    const Verdict verdict = certify(history).verdict;
+    History rotated = history;
+    std::rotate(rotated.threads.begin(), rotated.threads.begin() + 1, rotated.threads.end());
+    EXPECT_EQ(certify(rotated).verdict, verdict) << "threads renumbered, seed " << seed;
+    History renamed = history;
+    History later = history;
+    for (Event* event : events_of(renamed, [](const Event&) { return true; })) {
+      event->key = event->key * 1000 - 2000;
+    }
+    for (Event* event : events_of(later, [](const Event&) { return true; })) {
+      event->end += uint64_t{1} << 40;
+    }
+    EXPECT_EQ(certify(renamed).verdict, verdict) << "keys renamed in order, seed " << seed;
+    EXPECT_EQ(certify(later).verdict, verdict) << "at another time, seed " << seed;
+  }
+}
+
+}  // namespace
+}  // namespace keydrome
