@@ -46,6 +46,7 @@ Session::Session(const SessionInputs& inputs)
       trace_(inputs.trace) {}
 
 void Session::run(std::span<const Op> ops) {
+  behind_commit_ = kNowhere;  // the thread may have waited for this round
   for (std::size_t at = 0; at < ops.size();) at = step(ops, at);
   base_ += ops.size();
   recorder_.progress(base_);

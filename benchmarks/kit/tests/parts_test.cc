@@ -13,6 +13,7 @@
 #include "benchmarks/kit/histogram.h"
 #include "benchmarks/kit/payload_tag.h"
 #include "benchmarks/kit/rng.h"
+#include "benchmarks/kit/session.h"
 #include "benchmarks/kit/zeroed.h"
 
 namespace keydrome {
@@ -131,6 +132,44 @@ TEST(PayloadTag, RoundTrips) {
 
 std::string bytes_of(const Record& record) {
   return {reinterpret_cast<const char*>(&record), sizeof record};
+}
+
+ErrCode begin_at_once(TxnState**) { return SUCCESS; }
+ErrCode end_at_once(TxnState*) { return SUCCESS; }
+
+// A transaction may begin at the tick where the one before it ended, but not when the thread waited
+// for its next round in between.
+TEST(Session, TheWaitForARoundIsNoLatency) {
+  constexpr uint64_t kWaitNs = 20'000'000, kSlackNs = 1'000'000;
+  IndexApi api;
+  api.beginTransaction = begin_at_once;
+  api.commitTransaction = end_at_once;
+  const TickClock clock;
+  ThreadOutcome outcome{};
+  std::array<TransactionEnd, 2> ends{};
+  SessionInputs inputs;
+  inputs.api = &api;
+  inputs.clock = &clock;
+  inputs.go_ticks = clock.ticks();
+  inputs.outcome = &outcome;
+  inputs.ends = ends;
+  Session session(inputs);
+  const std::array<Op, 2> round = {Op{.code = OpCode::kBegin, .argument = 1},
+                                   Op{.code = OpCode::kCommit}};
+  const uint64_t start_ns = now_ns();
+  session.run(round);
+  const uint64_t first_ns = now_ns() - start_ns;
+  const uint64_t pause_ns = now_ns();
+  while (now_ns() - pause_ns < kWaitNs) {
+  }
+  const uint64_t again_ns = now_ns();
+  session.run(round);
+  const uint64_t longest_ns = std::max(first_ns, now_ns() - again_ns);
+  for (uint32_t bucket = 0; bucket < kHistogramBuckets; ++bucket) {
+    if (outcome.histogram[0][bucket] == 0) continue;
+    EXPECT_LE(histogram_upper_bound_ns(bucket), longest_ns + longest_ns / 16 + kSlackNs);
+  }
+  EXPECT_EQ(outcome.committed[0], 2u);
 }
 
 TEST(Zeroed, LeavesNothingOfEarlierCalls) {
