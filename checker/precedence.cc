@@ -20,17 +20,49 @@ class Settler {
         seen_(graph.size(), 0) {}
 
   SettledChoices run() {
-    std::vector<std::size_t> open(choices_.size());
-    for (std::size_t i = 0; i < open.size(); ++i) open[i] = i;
-    const Settled settled = search(std::move(open), 0);
-    return {settled, added_, impossible_};
+    for (std::vector<std::size_t>& cluster : clusters()) {
+      const Settled settled = search(std::move(cluster), 0);
+      if (settled != Settled::kYes) return {settled, added_, impossible_};
+    }
+    return {Settled::kYes, added_, 0};
   }
 
  private:
+  struct Window {
+    uint64_t begin;
+    uint64_t end;
+    std::size_t choice;
+  };
+
+  // Choices whose transactions all lie before those of another do not bear on it: real time has
+  // decided between them. So they are searched apart, in the order of time.
+  std::vector<std::vector<std::size_t>> clusters() const {
+    std::vector<Window> windows;
+    for (std::size_t i = 0; i < choices_.size(); ++i) {
+      Window window{UINT64_MAX, 0, i};
+      for (const uint32_t one : {choices_[i].reader, choices_[i].inserter, choices_[i].deleter}) {
+        window.begin = std::min(window.begin, committed_[one].begin);
+        window.end = std::max(window.end, committed_[one].end);
+      }
+      windows.push_back(window);
+    }
+    std::sort(windows.begin(), windows.end(), [](const Window& a, const Window& b) {
+      return a.begin != b.begin ? a.begin < b.begin : a.choice < b.choice;
+    });
+    std::vector<std::vector<std::size_t>> found;
+    uint64_t end = 0;
+    for (const Window& window : windows) {
+      if (found.empty() || window.begin > end) found.emplace_back();
+      found.back().push_back(window.choice);
+      end = std::max(end, window.end);
+    }
+    return found;
+  }
+
   Settled search(std::vector<std::size_t> open, uint32_t depth) {
     const std::size_t mark = added_.size();
     if (!force(open)) {
-      if (depth > 0) take_back(mark);
+      if (depth > 0) take_back(mark);  // what is forced without a guess explains the conflict
       return Settled::kImpossible;
     }
     if (open.empty()) return Settled::kYes;
