@@ -158,7 +158,7 @@ class HistoryReader {
   Result<void> read_thread(uint64_t size) {
     std::vector<Event>& events = history_.threads.emplace_back(size);
     uint64_t checksum = 0;
-    if (std::fread(events.data(), sizeof(Event), size, file_) != size ||
+    if ((size > 0 && std::fread(events.data(), size * sizeof(Event), 1, file_) != 1) ||
         std::fread(&checksum, sizeof checksum, 1, file_) != 1) {
       return error("is cut off");
     }
@@ -200,7 +200,7 @@ Result<void> write_history(const History& history, const std::string& path) {
   for (const auto& events : history.threads) {
     const std::string_view bytes = bytes_of(events);
     const uint64_t checksum = hash_bytes(bytes);
-    ok = ok && std::fwrite(bytes.data(), 1, bytes.size(), file.get()) == bytes.size() &&
+    ok = ok && (bytes.empty() || std::fwrite(bytes.data(), bytes.size(), 1, file.get()) == 1) &&
          std::fwrite(&checksum, sizeof checksum, 1, file.get()) == 1;
   }
   if (!ok || std::fflush(file.get()) != 0) return Error{"cannot write " + path + ": " + reason()};

@@ -163,6 +163,23 @@ class Settler {
   std::size_t impossible_ = 0;
 };
 
+// How many transactions had returned before transaction `i` was begun. They end shortly before it
+// does, so the search gallops back from there.
+uint32_t count_returned_before(const std::vector<Transaction>& committed, uint32_t i) {
+  const uint64_t begin = committed[i].begin;
+  uint32_t high = i;  // does not end before `begin`
+  uint32_t step = 1;
+  while (step <= high && committed[high - step].end >= begin) {
+    high -= step;
+    step *= 2;
+  }
+  const uint32_t low = step <= high ? high - step : 0;
+  const auto first =
+      std::partition_point(committed.begin() + low, committed.begin() + high,
+                           [&](const Transaction& other) { return other.end < begin; });
+  return static_cast<uint32_t>(first - committed.begin());
+}
+
 }  // namespace
 
 void add_real_time(const Case& the_case, std::vector<GraphEdge>& edges) {
@@ -172,10 +189,7 @@ void add_real_time(const Case& the_case, std::vector<GraphEdge>& edges) {
   for (uint32_t i = 0; i < count; ++i) {
     edges.push_back({i, count + i});
     if (i + 1 < count) edges.push_back({count + i, count + i + 1});
-    const auto first_not_before = std::partition_point(
-        committed.begin(), committed.end(),
-        [&](const Transaction& other) { return other.end < committed[i].begin; });
-    const auto before = static_cast<uint32_t>(first_not_before - committed.begin());
+    const uint32_t before = count_returned_before(committed, i);
     if (before > 0) edges.push_back({count + before - 1, i});
   }
 }

@@ -172,6 +172,33 @@ class Splitter {
   bool failed_ = false;  // the open transaction got DEADLOCK or its commit did not succeed
 };
 
+// A thread's transactions, in the order in which they ended.
+struct Run {
+  std::size_t next;
+  std::size_t end;
+};
+
+void merge_by_end(std::vector<Run> runs, std::vector<Transaction>& committed) {
+  std::vector<Transaction> merged;
+  merged.reserve(committed.size());
+  const auto is_later = [&](const Run& a, const Run& b) {
+    const uint64_t a_end = committed[a.next].end;
+    const uint64_t b_end = committed[b.next].end;
+    return a_end != b_end ? a_end > b_end : a.next > b.next;
+  };
+  std::make_heap(runs.begin(), runs.end(), is_later);
+  while (!runs.empty()) {
+    std::pop_heap(runs.begin(), runs.end(), is_later);
+    merged.push_back(committed[runs.back().next++]);
+    if (runs.back().next == runs.back().end) {
+      runs.pop_back();
+    } else {
+      std::push_heap(runs.begin(), runs.end(), is_later);
+    }
+  }
+  committed.swap(merged);
+}
+
 }  // namespace
 
 Transactions split_into_transactions(const History& history) {
@@ -185,13 +212,13 @@ Transactions split_into_transactions(const History& history) {
     const std::vector<Event>& events = history.threads[thread];
     limit = std::min(limit, events.empty() ? 0 : events.back().end);
   }
+  std::vector<Run> runs;
   for (uint32_t thread = 0; thread < history.threads.size() && out.problem.empty(); ++thread) {
+    const std::size_t begin = out.committed.size();
     Splitter(history, thread, limit, out).run();
+    if (out.committed.size() > begin) runs.push_back({begin, out.committed.size()});
   }
-  std::sort(out.committed.begin(), out.committed.end(),
-            [](const Transaction& a, const Transaction& b) {
-              return a.end != b.end ? a.end < b.end : a.thread < b.thread;
-            });
+  merge_by_end(runs, out.committed);
   return out;
 }
 
