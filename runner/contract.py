@@ -127,6 +127,7 @@ class Job:
     `configuration` is the name of a configuration in runtime/configurations when the blob is a bare structure, else
     None. `seeds` has one secret 64-bit seed per session, in hexadecimal (16 digits). `parameters` overrides integers
     of the instance. `trusted` lets reference libraries need more shared objects than a contestant's may.
+    `record` has every call noted and the history certified; the times are then not those of other runs.
     Raises StrictError when a field is out of its range.
     """
 
@@ -142,6 +143,7 @@ class Job:
     parameters: tuple[tuple[str, int], ...] = ()
     trusted: bool = False
     plain: bool = False
+    record: bool = False
     require_level: str = "full"
 
     def __post_init__(self) -> None:
@@ -178,6 +180,7 @@ class Job:
             "parameters": dict(self.parameters),
             "trusted": self.trusted,
             "plain": self.plain,
+            "record": self.record,
             "require_level": self.require_level,
         }
         return json.dumps(fields)
@@ -200,6 +203,7 @@ class Job:
             parameters=tuple(reader.integers("parameters").items()),
             trusted=reader.boolean("trusted"),
             plain=reader.boolean("plain"),
+            record=reader.boolean("record"),
             require_level=reader.text("require_level"),
         )
         reader.end()

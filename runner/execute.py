@@ -160,6 +160,7 @@ def _order(job: Job, settings: Settings) -> Order:
         control=True,
         configuration=None if named is None else load_configuration(settings, named),
         trusted=job.trusted,
+        record=job.record,
     )
 
 

@@ -120,6 +120,14 @@ def test_a_right_library_passes_with_the_control_beside_it(settings: Settings) -
     assert {"create", "populate", "test"} <= phases
 
 
+def test_a_recorded_job_is_certified(settings: Settings) -> None:
+    file = library(settings, "indexes", "global_lock")
+    with leaves_nothing(settings):
+        report = execute(job(settings, file, record=True), lambda _: True, settings)
+    assert (report.verdict, report.reason) == (Verdict.PASSED, ""), report.log
+    assert all(session.candidate["record"] for session in report.sessions)
+
+
 def test_the_same_seed_asks_the_same(settings: Settings) -> None:
     asked = job(settings, library(settings, "indexes", "global_lock"), seeds=("00000000000000aa",))
     first, second = (execute(asked, go_on, settings).sessions[0].candidate for _ in range(2))

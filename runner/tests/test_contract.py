@@ -28,6 +28,7 @@ jobs = st.builds(
     parameters=st.dictionaries(names, st.integers()).map(lambda d: tuple(d.items())),
     trusted=st.booleans(),
     plain=st.booleans(),
+    record=st.booleans(),
     require_level=st.sampled_from(["full", "weak", "none"]),
 )
 findings = st.builds(Finding, st.text(), names, st.sampled_from(Severity), st.text())
