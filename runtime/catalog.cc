@@ -1,5 +1,7 @@
 #include "runtime/catalog.h"
 
+#include "runtime/control/mutant.h"
+
 namespace keydrome::runtime {
 
 bool Catalog::has(std::string_view name) const {
@@ -9,7 +11,7 @@ bool Catalog::has(std::string_view name) const {
 
 ErrCode Catalog::add(const std::shared_ptr<Index>& index) {
   const MutexLock guard(mutex_);
-  return indexes_.try_emplace(index->name(), index).second ? SUCCESS : DB_EXISTS;
+  return indexes_.try_emplace(index->name(), index).second || mutant(36) ? SUCCESS : DB_EXISTS;
 }
 
 std::shared_ptr<Index> Catalog::find_and_pin(std::string_view name) const {

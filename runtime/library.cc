@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/thread_annotations.h"
+#include "runtime/library.h"
 #include "runtime/runtime.h"
 
 namespace {
@@ -61,6 +62,11 @@ const char* keep(std::string text) {
 
 }  // namespace
 
+void keydrome::runtime::install(std::unique_ptr<Runtime> runtime) {
+  // Release, pairs with the acquire in with_runtime.
+  g_runtime.store(runtime.release(), std::memory_order_release);
+}
+
 int keydrome_configure(const char* json, char* reason, uint32_t capacity) {
   try {
     const MutexLock guard(g_configure_mutex);
@@ -74,8 +80,7 @@ int keydrome_configure(const char* json, char* reason, uint32_t capacity) {
       write_reason(runtime.error().message, reason, capacity);
       return 1;
     }
-    // Release, pairs with the acquire in with_runtime.
-    g_runtime.store((*std::move(runtime)).release(), std::memory_order_release);
+    keydrome::runtime::install(*std::move(runtime));
     return 0;
   } catch (...) {
     write_reason("memory is exhausted", reason, capacity);

@@ -5,6 +5,7 @@
 #include <utility>
 
 #include "runtime/codec/key_codec.h"
+#include "runtime/control/mutant.h"
 
 namespace keydrome::runtime {
 
@@ -29,6 +30,12 @@ uint32_t payload_size(const char* payload) {
   return static_cast<uint32_t>(strnlen(payload, MAX_PAYLOAD_LEN + 1));
 }
 
+// Only for a mutant.
+Cursor& shared_cursor() {
+  static Cursor cursor;
+  return cursor;
+}
+
 void copy_payload(const Cursor& cursor, Record& record) {
   std::memcpy(record.payload, cursor.payload, cursor.payload_size);
   record.payload[cursor.payload_size] = '\0';
@@ -41,15 +48,20 @@ Result<std::unique_ptr<Runtime>> Runtime::make(std::string_view setup_json) {
   if (!setup.ok()) return setup.error();
   const Result<StructureLibrary> structure = StructureLibrary::load(setup->structure_path);
   if (!structure.ok()) return structure.error();
-  const Result<void> able = check_capabilities(setup->configuration, structure->table());
+  return make(*structure, setup->configuration);
+}
+
+Result<std::unique_ptr<Runtime>> Runtime::make(const StructureLibrary& structure,
+                                               const Configuration& configuration) {
+  const Result<void> able = check_capabilities(configuration, structure.table());
   if (!able.ok()) return able.error();
-  std::unique_ptr<Runtime> runtime(new Runtime(*structure, setup->configuration));
+  std::unique_ptr<Runtime> runtime(new Runtime(structure, configuration));
   // A trial instance: options that the structure does not understand are an error now, not in the
   // first create.
   if (runtime->strategy_->make_store() == nullptr) {
-    return Error{std::string("the structure ") + structure->table().name +
+    return Error{std::string("the structure ") + structure.table().name +
                  " makes no instance: configuration.options " +
-                 (setup->configuration.options.empty() ? "{}" : setup->configuration.options) +
+                 (configuration.options.empty() ? "{}" : configuration.options) +
                  " are not understood, or memory is exhausted"};
   }
   return runtime;
@@ -97,7 +109,13 @@ ErrCode Runtime::open_index(const char* name, IdxState** state) {
   return session().open(name, catalog_, state);
 }
 
-ErrCode Runtime::close_index(IdxState* state) { return session().close(state) ? SUCCESS : DB_DNE; }
+ErrCode Runtime::close_index(IdxState* state) {
+  if (mutant(41) && session().state() == Session::State::kOpen) {
+    control_->abort(session().control().own());
+    control_->begin(session().control().own());
+  }
+  return session().close(state) ? SUCCESS : DB_DNE;
+}
 
 ErrCode Runtime::begin(TxnState** transaction) {
   if (transaction == nullptr) return FAILURE;
@@ -119,6 +137,10 @@ ErrCode Runtime::abort(TxnState* transaction) {
 ErrCode Runtime::commit(TxnState* transaction) {
   Session& client = session();
   if (!client.is_open_transaction(transaction)) return TXN_DNE;
+  if (mutant(30) && client.state() == Session::State::kDoomed) {
+    client.end_transaction();
+    return SUCCESS;
+  }
   if (client.state() == Session::State::kDoomed) return DEADLOCK;
   const ErrCode committed = control_->commit(client.control().own());
   if (committed == DEADLOCK) {
@@ -142,7 +164,8 @@ ErrCode Runtime::run(IdxState* state, TxnState* transaction, Call&& call) {
   }
   if (!client.is_open_transaction(transaction)) return TXN_DNE;
   if (client.state() == Session::State::kDoomed) return DEADLOCK;
-  const ErrCode code = call(client.control().own(), *handle->index, client.cursor(*handle));
+  const ErrCode code = call(client.control().own(), *handle->index,
+                            mutant(37) ? shared_cursor() : client.cursor(*handle));
   if (code == DEADLOCK) client.doom();
   return code;
 }
@@ -197,7 +220,8 @@ ErrCode Runtime::insert(IdxState* state, TxnState* transaction, const Key* key,
   if (key == nullptr || payload == nullptr) return FAILURE;
   return run(state, transaction, [&](Transaction& own, Index& index, Cursor&) {
     EncodedKey encoded;
-    const uint32_t size = payload_size(payload);
+    const uint32_t full_size = payload_size(payload);
+    const uint32_t size = mutant(40) && full_size == MAX_PAYLOAD_LEN ? full_size - 1 : full_size;
     if (size > MAX_PAYLOAD_LEN || !encoded.encode(*key, index.type())) return FAILURE;
     return control_->insert(own, index, encoded.bytes(), {payload, size});
   });

@@ -26,6 +26,8 @@ class Runtime {
  public:
   // `setup` is the JSON of keydrome_configure. Loads the structure.
   static Result<std::unique_ptr<Runtime>> make(std::string_view setup);
+  static Result<std::unique_ptr<Runtime>> make(const StructureLibrary& structure,
+                                               const Configuration& configuration);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
 

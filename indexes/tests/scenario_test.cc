@@ -67,6 +67,10 @@ constexpr Scenario kScenarios[] = {
     {"UpgradeDeadlock", "1=a", "1:b 1:g1 2:b 2:g1 1:i1=x 2:i1=y 1:c 2:c"},
     {"RingOfThree", "1=a 2=b 3=c", "1:b 1:d1* 2:b 2:d2* 3:b 3:d3* 1:d2* 2:d3* 3:d1* 1:c 2:c 3:c"},
     {"AutoCommitBesideAnotherSession", "", "1:b 1:i1=x 2:@i2=y 2:@g1 2:@g2 1:a"},
+    {"GapCutByItsReader", "50=b", "1:b 1:n 1:i30=x 2:@i10=y 1:g0 1:n 1:n 1:c"},
+    {"GapOfAKeyThatIsTakenBack", "10=a 20=k 50=b",
+     "1:b 1:i30=x 2:b 2:d20* 1:a 3:b 3:g10 3:n 3:n 2:a 3:c"},
+    {"AbortOfADeletionAndItsReturn", "1=a 2=b", "1:b 1:d1=a 1:i1=a 1:i2=c 1:a 2:@g1 2:@g2"},
     {"TornCommit", "", "1:b 1:i1=x 1:i2=x 2:b 2:g1 1:B.i1=x 2:g2 1:c 2:B.g1 2:c"},
 };
 

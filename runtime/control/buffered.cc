@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <mutex>
 
+#include "runtime/control/mutant.h"
+
 namespace keydrome::runtime {
 
 using Answer = ReadLog::Step::Answer;
@@ -67,7 +69,8 @@ int Buffered::read(const Running& transaction, Use& use, Bound from, const Bound
   const auto beyond_limit = [limit](KeydromeBytes key, KeydromeBytes payload) {
     return limit != nullptr && !is_before(key, payload, *limit);
   };
-  const Overlay::Name* own = use.overlay.empty() ? nullptr : use.overlay.first_inserted(from);
+  const Overlay::Name* own =
+      use.overlay.empty() || mutant(15) ? nullptr : use.overlay.first_inserted(from);
   if (own != nullptr && beyond_limit(own->key_bytes(), own->payload_bytes())) own = nullptr;
   Pair skipped;
   position_good = true;
@@ -90,7 +93,7 @@ int Buffered::read(const Running& transaction, Use& use, Bound from, const Bound
       return 0;
     }
     use.log.add(from, Answer::kPair, {pair.key(), pair.payload(), false});
-    if (use.overlay.empty() ||
+    if (use.overlay.empty() || mutant(15) ||
         use.overlay.state(pair.key(), pair.payload()) != Overlay::State::kErased) {
       position_good = true;
       return 1;
@@ -141,6 +144,8 @@ ErrCode Buffered::get_next(Transaction& transaction, Index& index, Cursor& curso
   const ReadLatch latch(content_of(index).latch);
   if (content.broken || refresh(content, index.store(), cursor) < 0) return FAILURE;
   cursor.has_position = false;  // until all has gone well
+  if (mutant_strikes<19>(1000)) seek(index.store(), cursor.position, before_key({"", 0}));
+  const KeydromePosition before = cursor.position;
   Pair pair;
   bool position_good = false;
   const int found =
@@ -148,7 +153,7 @@ ErrCode Buffered::get_next(Transaction& transaction, Index& index, Cursor& curso
   if (found < 0) return FAILURE;
   cursor.has_position = position_good;
   if (found == 0) return DB_END;
-  place_on(cursor, pair, cursor.position);
+  place_on(cursor, pair, mutant_strikes<16>(1000) ? before : cursor.position);
   return SUCCESS;
 }
 
@@ -214,15 +219,40 @@ ErrCode Buffered::erase_key(Transaction& transaction, Index& index, KeydromeByte
     }
     if (found < 0) return FAILURE;
   }
+  if (mutant(20) && victims.size() > 1) victims.pop_back();
   const ErrCode code = checked(self);
   if (code != SUCCESS) return code;
   use.overlay.erase_all(victims);
   return victims.empty() ? KEY_NOTFOUND : SUCCESS;
 }
 
-ErrCode Buffered::validate(const Running& transaction) {
+// Only for mutants: whether what is to be inserted is missing and what is to be deleted is there.
+ErrCode Buffered::writes_fit(const Running& transaction) {
   for (size_t at = 0; at < transaction.used; ++at) {
     const Use& use = *transaction.uses[at];
+    const ReadLatch latch(content_of(*use.index).latch);
+    const bool fit = use.overlay.for_each([&](const Overlay::Name& name, bool inserted) {
+      KeydromePosition position;
+      Pair pair;
+      seek(use.index->store(), position, {name.key_bytes(), name.payload_bytes(), false});
+      const bool there = next_committed(nullptr, *use.index, position, pair) == 1 &&
+                         equal(pair.key(), name.key_bytes()) &&
+                         equal(pair.payload(), name.payload_bytes());
+      return there != inserted;
+    });
+    if (!fit) return DEADLOCK;
+  }
+  return SUCCESS;
+}
+
+ErrCode Buffered::validate(const Running& transaction) {
+  if constexpr (mutant(10)) return SUCCESS;
+  if constexpr (mutant(1) || mutant(2)) return writes_fit(transaction);
+  if (mutant(42) && transaction.used > 1) return writes_fit(transaction);
+  if (mutant(43) && sections_ > 100'000) return writes_fit(transaction);
+  for (size_t at = 0; at < transaction.used; ++at) {
+    const Use& use = *transaction.uses[at];
+    if (mutant(12) && at + 1 < transaction.used) continue;
     if (use.log.empty() || unchanged(transaction, use)) continue;
     ++validations_;
     const ErrCode code = repeat(*use.index, use.log);
@@ -241,6 +271,10 @@ ErrCode Buffered::repeat(Index& index, const ReadLog& log) {
   ReadLog::Reader reader(log);
   ReadLog::Step step{};
   while (reader.next(step)) {
+    if (mutant(3) && step.answer != Answer::kPair) continue;
+    if (mutant(3)) step = {step.to, Answer::kPair, step.to, false};
+    if (mutant(4) && step.answer == Answer::kNone) continue;
+    if (mutant(5) && step.answer == Answer::kNoneBefore && step.to.after) continue;
     if (!step.continues && seek(store, position, step.from) < 0) return FAILURE;
     const int found = next_committed(nullptr, index, position, pair);
     if (found < 0) return FAILURE;
@@ -250,6 +284,7 @@ ErrCode Buffered::repeat(Index& index, const ReadLog& log) {
                           ? found == 0 || !is_before(pair.key(), pair.payload(), step.to)
                           : found == 0;
     if (!same) return DEADLOCK;
+    if constexpr (mutant(17)) break;
   }
   return SUCCESS;
 }

@@ -106,6 +106,7 @@ class Buffered : public Control {
                  bool& there);
   ErrCode checked(Running& transaction);
   ErrCode repeat(Index& index, const ReadLog& log);
+  ErrCode writes_fit(const Running& transaction);
   void end(Running& transaction);
 
   std::atomic<uint64_t> validations_ = 0;

@@ -4,6 +4,9 @@
 #include <cstdio>
 #include <cstring>
 #include <new>
+#include <vector>
+
+#include "runtime/control/mutant.h"
 
 namespace keydrome::runtime {
 
@@ -33,6 +36,7 @@ int seek(const Store& store, KeydromePosition& position, const Bound& bound) {
 int read_next(const Store& store, KeydromePosition& position, Pair& pair) {
   KeydromeBuffer key{pair.key_data, 0, sizeof pair.key_data};
   KeydromeBuffer payload{pair.payload_data, 0, sizeof pair.payload_data};
+  if (mutant_strikes<9>(5000)) store.next(position, key, payload);
   const int found = store.next(position, key, payload);
   if (found <= 0) return found;
   if (key.size > sizeof pair.key_data || payload.size > sizeof pair.payload_data) return -1;
@@ -122,7 +126,30 @@ ErrCode erase_payloads(UndoLog& undo, Index& index, KeydromeBytes key) {
   return undo.empty_beyond(mark) ? KEY_NOTFOUND : SUCCESS;
 }
 
+// Only for a mutant.
+static void undo_forward(UndoLog& undo) {
+  struct Copy {
+    Index* index;
+    bool inserted;
+    Pair pair;
+  };
+  std::vector<Copy> changes;
+  for (; !undo.empty_beyond(0); undo.drop_newest()) {
+    const Change change = undo.newest();
+    changes.push_back({change.index, change.inserted, {}});
+    changes.back().pair.set(change.key, change.payload);
+  }
+  for (auto change = changes.rbegin(); change != changes.rend(); ++change) {
+    const WriteLatch latch(content_of(*change->index).latch);
+    ++content_of(*change->index).changes;
+    Store& store = change->index->store();
+    if (change->inserted) store.del(change->pair.key(), change->pair.payload());
+    if (!change->inserted) store.put(change->pair.key(), change->pair.payload());
+  }
+}
+
 bool undo_to(UndoLog& undo, size_t mark, bool latched) {
+  if (mutant(29) && !latched) undo_forward(undo);
   bool complete = true;
   for (; !undo.empty_beyond(mark); undo.drop_newest()) {
     const Change change = undo.newest();
@@ -131,6 +158,8 @@ bool undo_to(UndoLog& undo, size_t mark, bool latched) {
     if (!latched) latch.lock();
     Store& store = change.index->store();
     ++content.changes;
+    if (change.inserted && mutant_strikes<7>(2)) continue;
+    if (!change.inserted && mutant_strikes<8>(2)) continue;
     const int undone = change.inserted ? store.del(change.key, change.payload)
                                        : store.put(change.key, change.payload);
     if (undone == 1 || content.broken) continue;

@@ -3,6 +3,8 @@
 #include <optional>
 #include <vector>
 
+#include "runtime/control/mutant.h"
+
 namespace keydrome::runtime {
 
 namespace {
@@ -101,10 +103,17 @@ void Gap2pl::after_release(Locking& transaction) {
   self.entries.clear();
 }
 
+// Only for a mutant: locks end with the statement.
+void Gap2pl::release_early(Named& transaction) {
+  locks_.release_all(transaction.owner);
+  after_release(transaction);
+}
+
 ErrCode Gap2pl::get(Transaction& transaction, Index& index, Cursor& cursor, KeydromeBytes key) {
   auto& self = static_cast<Named&>(transaction);
-  const ErrCode locked = lock_key(self, index, key, LockMode::kShared);
+  const ErrCode locked = mutant(6) ? SUCCESS : lock_key(self, index, key, LockMode::kShared);
   if (locked != SUCCESS) return locked;
+  if constexpr (mutant(21)) release_early(self);
   const ReadLatch latch(content_of(index).latch);
   return read_key(index, cursor, key);
 }
@@ -115,6 +124,7 @@ ErrCode Gap2pl::get_next(Transaction& transaction, Index& index, Cursor& cursor)
   for (;;) {
     Wanted blocked;
     const ErrCode code = step(self, index, cursor, blocked);
+    if (mutant(21) && !blocked.name) release_early(self);
     if (!blocked.name) return code;
     const ErrCode waited = wait(self, blocked);
     if (waited != SUCCESS) return waited;
@@ -135,6 +145,7 @@ ErrCode Gap2pl::step(Named& transaction, Index& index, Cursor& cursor, Wanted& b
     return FAILURE;
   }
   const auto lock = [&](const LockName& name) {
+    if (mutant(6) || (mutant(26) && name.kind() != Kind::kKey)) return true;
     return try_lock(transaction, name, LockMode::kShared) ||
            blocked.blocked_by(name, LockMode::kShared);
   };
@@ -173,13 +184,13 @@ ErrCode Gap2pl::insert_latched(Named& transaction, Index& index, KeydromeBytes k
   const Neighbor next(index, before_key(key));
   if (next.failed()) return FAILURE;
   if (!next.has_key(key)) {
-    const LockView gap = view(transaction, next.gap());
+    const LockView gap = mutant(23) ? LockView{} : view(transaction, next.gap());
     if (gap.others) {
       blocked.blocked_by(next.gap(), LockMode::kExclusive);
       return DEADLOCK;
     }
     const LockName lower = gap_name(index, key);
-    if (gap.mine && !try_lock(transaction, lower, LockMode::kShared)) {
+    if (gap.mine && !mutant(25) && !try_lock(transaction, lower, LockMode::kShared)) {
       blocked.blocked_by(lower, LockMode::kShared);
       return DEADLOCK;
     }
@@ -216,7 +227,7 @@ ErrCode Gap2pl::erase_latched(Named& transaction, Index& index, KeydromeBytes ke
     if (second.failed()) return FAILURE;
     last = last && !second.has_key(key);
   }
-  if (last) {
+  if (last && !mutant(24)) {
     const Neighbor next(index, after_key(key));
     if (next.failed()) return FAILURE;
     if (!lock_gap_before(transaction, next, blocked)) return DEADLOCK;

@@ -65,6 +65,7 @@ class Gap2pl final : public TwoPhase {
   ErrCode erase(Transaction& transaction, Index& index, KeydromeBytes key,
                 const KeydromeBytes* payload);
 
+  void release_early(Named& transaction);
   void after_release(Locking& transaction) override;
 
   const LatchKind latch_;

@@ -3,6 +3,8 @@
 #include <algorithm>
 #include <utility>
 
+#include "runtime/control/mutant.h"
+
 namespace keydrome::runtime {
 
 namespace {
@@ -83,6 +85,7 @@ void Lock::grant(LockOwner& owner, LockMode mode) {
 void Lock::drop(const LockOwner& owner) {
   const auto holder = std::find_if(holders_.begin(), holders_.end(),
                                    [&](const Holder& held) { return held.owner == &owner; });
+  if (mutant(22) && holder == holders_.end()) return;
   *holder = holders_.back();
   holders_.pop_back();
 }
@@ -170,6 +173,10 @@ bool LockManager::wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade
     const MutexLock graph(graph_mutex_);
     {
       const MutexLock guard(lock.mutex_);
+      if (mutant(22) && upgrade) {
+        lock.drop(owner);
+        serve_queue(lock, wake_list);
+      }
       if ((lock.queue_ == nullptr || upgrade) && lock.grantable(owner, mode)) {
         lock.grant(owner, mode);
         return true;
@@ -224,7 +231,7 @@ void LockManager::serve_queue(Lock& lock, WakeList& wake_list) {
 
 // Every new cycle goes through the thread that has just begun to wait.
 void LockManager::resolve_deadlocks(Waiter& waiter, WakeList& wake_list) {
-  while (waiter.lock_ != nullptr) {
+  while (waiter.lock_ != nullptr && !mutant(27)) {
     ++last_visit_;
     Waiter* victim = youngest_on_cycle(waiter, waiter, &waiter);
     if (victim == nullptr) return;

@@ -33,6 +33,7 @@ class LockName {
   };
 
   LockName(const Index& index, Kind kind, KeydromeBytes key);
+  Kind kind() const { return static_cast<Kind>(text_[sizeof(uintptr_t)]); }
   std::string_view text() const { return {text_, size_}; }
 
  private:

@@ -7,7 +7,10 @@
 #include <new>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <unordered_map>
+
+#include "runtime/control/mutant.h"
 
 namespace keydrome::runtime {
 
@@ -62,6 +65,9 @@ struct Mvcc::Versioned final : Content {
     const auto found = lives.find(PairText(pair.key(), pair.payload()).view());
     if (found == lives.end()) return true;
     return std::any_of(found->second.begin(), found->second.end(), [&](const Life& life) {
+      if (mutant(35) && life.end == kForEver) {
+        return static_cast<uint16_t>(life.begin) <= static_cast<uint16_t>(snapshot);
+      }
       return life.begin <= snapshot && snapshot < life.end;
     });
   }
@@ -115,7 +121,7 @@ ErrCode Mvcc::begin(Transaction& transaction) {
   uint64_t now;
   do {
     now = clock_;
-    self.at = now;
+    self.at = now - (mutant_strikes<13>(8) && now > 0 ? 1 : 0);
   } while (clock_ != now);
   return SUCCESS;
 }
@@ -211,6 +217,7 @@ bool Mvcc::Versioned::clear_away(Index& index, const std::string& pair, uint64_t
 // takes them back unseen.
 ErrCode Mvcc::install(Running& transaction) {
   const uint64_t now = clock_ + 1;
+  if constexpr (mutant(11)) clock_ = now;
   bool complete = true;
   try {
     for (size_t at = 0; complete && at < transaction.used; ++at) {
@@ -218,6 +225,7 @@ ErrCode Mvcc::install(Running& transaction) {
       if (use.overlay.empty()) continue;
       auto& versioned = static_cast<Versioned&>(content_of(*use.index));
       const WriteLatch latch(versioned.latch);
+      if constexpr (mutant(11)) std::this_thread::yield();
       complete = use.overlay.for_each([&](const Overlay::Name& name, bool inserted) {
         return versioned.write(*use.index, name, inserted, now);
       });

@@ -4,6 +4,8 @@
 #include <mutex>
 #include <shared_mutex>
 
+#include "runtime/control/mutant.h"
+
 namespace keydrome::runtime {
 
 // Versions are sequentially consistent: the proof in the header orders those of different indexes.
@@ -33,7 +35,9 @@ bool Occ::unchanged(const Running&, const Use& use) const {
          static_cast<Versioned&>(use.index->control()).version == use.version;
 }
 
-ErrCode Occ::commit_reads(Running& transaction) { return check_reads(transaction); }
+ErrCode Occ::commit_reads(Running& transaction) {
+  return mutant(14) ? SUCCESS : check_reads(transaction);
+}
 
 ErrCode Occ::check_reads(Running& transaction) {
   bool all_unchanged = true;
@@ -64,6 +68,7 @@ ErrCode Occ::install(Running& transaction) {
     if (use.overlay.empty()) continue;
     const WriteLatch latch(content_of(*use.index).latch);
     complete = use.overlay.for_each([&](const Overlay::Name& name, bool inserted) {
+      if (inserted && mutant_strikes<18>(2000)) return true;
       return change(undo_, *use.index, inserted, name.key_bytes(), name.payload_bytes()) == SUCCESS;
     });
   }

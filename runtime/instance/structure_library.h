@@ -17,6 +17,11 @@ class StructureLibrary {
   // the process ends.
   static Result<StructureLibrary> load(const std::string& path);
 
+  // A structure that is linked in. The table stays as long as the process.
+  static StructureLibrary built_in(const KeydromeStructureTable& table) {
+    return StructureLibrary(&table);
+  }
+
   const KeydromeStructureTable& table() const { return *table_; }
 
  private:
