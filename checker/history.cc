@@ -56,12 +56,37 @@ Result<void> rank_varchar_keys(History& history) {
   return {};
 }
 
+namespace {
+
+// Printable ASCII; the middle of a long key, where keys rarely differ, is left out.
+std::string readable(std::string_view key) {
+  constexpr std::size_t kShown = 16, kTail = 8;
+  std::string text;
+  for (std::size_t i = 0; i < key.size(); ++i) {
+    if (key.size() > kShown && i == kShown - kTail) {
+      text += "...";
+      i = key.size() - kTail;
+    }
+    constexpr std::string_view kDigits = "0123456789abcdef";
+    const auto byte = static_cast<unsigned char>(key[i]);
+    const bool plain = byte >= ' ' && byte < 0x7f && byte != '"' && byte != '\\';
+    if (plain) {
+      text += key[i];
+    } else {
+      text += {'\\', 'x', kDigits[byte >> 4], kDigits[byte & 15u]};
+    }
+  }
+  return text;
+}
+
+}  // namespace
+
 std::string key_text(const History& history, uint16_t index, uint64_t key) {
   if (index >= history.indexes.size() || history.indexes[index].type != VARCHAR) {
     return std::to_string(static_cast<int64_t>(key));
   }
   if (key >= history.varchar_keys.size()) return "an unknown key";
-  return '"' + history.varchar_keys[key] + '"';
+  return '"' + readable(history.varchar_keys[key]) + '"';
 }
 
 }  // namespace keydrome

@@ -49,7 +49,9 @@ inline constexpr uint64_t kUnknownKeyRank = 0x7fffffffffffffff;
 // once. Cost: one hash lookup for each event on a VARCHAR index.
 Result<void> rank_varchar_keys(History& history);
 
-// The name of a key for people: its number, or the string in quotes.
+// The name of a key for people: its number, or the string in quotes, bytes that are not printable
+// as
+// \xNN and long strings without their middle.
 std::string key_text(const History& history, uint16_t index, uint64_t key);
 
 }  // namespace keydrome

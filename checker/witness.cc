@@ -8,7 +8,7 @@
 namespace keydrome {
 namespace {
 
-constexpr std::size_t kCallsShown = 14;  // of one transaction, those that an edge rests on first
+constexpr std::size_t kCallsShown = 12;  // of one transaction, those that an edge rests on first
 constexpr std::size_t kTransactionsShown = 16;
 
 using Meaning = std::pair<std::string_view, std::string_view>;

@@ -63,10 +63,10 @@ def _parser() -> argparse.ArgumentParser:
     return parser
 
 
-def _add_common(parser: argparse.ArgumentParser) -> None:
+def _add_common(parser: argparse.ArgumentParser, scale: Scale) -> None:
     scales = [scale.value for scale in Scale]
     parser.add_argument("library", metavar="LIB", type=Path, help="a shared object")
-    parser.add_argument("--scale", choices=scales, default=Scale.SMOKE.value, help="default: smoke")
+    parser.add_argument("--scale", choices=scales, default=scale.value, help="default: %(default)s")
     parser.add_argument(
         "--seed",
         metavar="S",
@@ -85,7 +85,7 @@ def _add_common(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_bench(parser: argparse.ArgumentParser) -> None:
-    _add_common(parser)
+    _add_common(parser, Scale.SMOKE)
     parser.add_argument("--benchmark", metavar="B", default=cli_bench.DEFAULT_BENCHMARK)
     parser.add_argument("--instance", metavar="I", help="default: the benchmark's first")
     parser.add_argument(
@@ -111,7 +111,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
-    _add_common(parser)
+    _add_common(parser, Scale.LAPTOP)
     parser.add_argument(
         "--suite", metavar="S", action="append", default=[], help="only this suite; repeatable"
     )

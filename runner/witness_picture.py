@@ -1,5 +1,7 @@
 """A witness as a picture: transactions as rows on a time axis, calls as marks, edges as coloured labelled arrows.
 
+Only calls that an edge or the finding rests on are named; the tables beside the picture have all of them.
+
 The picture is SVG text without scripts or references, so it can stand in a page, in a file or behind an <img>. Colours
 tell edges apart, and so do their labels and dashes; lines and texts take the page's own colour (currentColor).
 """
@@ -21,11 +23,10 @@ WIDTH = 760
 _LEFT, _RIGHT = 120, 30
 _TOP = 34
 _BAR = 16
-_LANE = 118  # from one row to the next: a bar, the texts of its calls, room for arrows
-_LABELS = 4  # rows of texts under a bar, so that neighbours do not cover each other
-_LABEL_HEIGHT = 13
-_LABEL_CHARACTERS = 46
-_CHARACTER_WIDTH = 5.6
+_GAP = 46  # under the texts of a row, for arrows
+_LABEL_HEIGHT = 14
+_LABEL_CHARACTERS = 80
+_CHARACTER_WIDTH = 6.3
 _FONT = {"font-family": "system-ui, sans-serif", "font-size": "11"}
 # Keeps texts readable where arrows run behind them.
 _HALO = {"paint-order": "stroke", "stroke": "Canvas", "stroke-width": "4"}
@@ -56,14 +57,14 @@ def witness_svg(witness: Witness) -> str:
     """Return the picture as SVG text; an empty string when there is no transaction to draw."""
     if not witness.transactions:
         return ""
-    height = _TOP + _LANE * len(witness.transactions) + 20
+    rows = _Rows(witness.transactions)
     svg = ET.Element(
         "svg",
         {
             "xmlns": "http://www.w3.org/2000/svg",
-            "viewBox": f"0 0 {WIDTH} {height}",
+            "viewBox": f"0 0 {WIDTH} {rows.height}",
             "width": str(WIDTH),
-            "height": str(height),
+            "height": str(rows.height),
             "role": "img",
             **_FONT,
         },
@@ -71,14 +72,15 @@ def witness_svg(witness: Witness) -> str:
     ET.SubElement(svg, "title").text = witness.summary
     _arrow_heads(svg)
     axis = _Axis(witness.transactions)
-    _draw_axis(svg, axis, height)
-    for row, transaction in enumerate(witness.transactions):
-        _draw_transaction(svg, axis, row, transaction)
+    _draw_axis(svg, axis, rows.height)
+    for y, transaction in zip(rows.bars, witness.transactions, strict=True):
+        _draw_transaction(svg, axis, y, transaction)
     for number, _edge in enumerate(witness.edges):
-        _draw_edge(svg, axis, witness, number)
-    for row, transaction in enumerate(witness.transactions):
-        for number, call in enumerate(transaction.calls):
-            _draw_call(svg, axis.x(call.end_us), _bar_y(row), number, call)
+        _draw_edge(svg, axis, rows, witness, number)
+    for y, transaction in zip(rows.bars, witness.transactions, strict=True):
+        named = [call for call in transaction.calls if call.marked]
+        for number, call in enumerate(named, 1):
+            _draw_label(svg, axis.x(call.end_us), y, number, call)
     return ET.tostring(svg, encoding="unicode")
 
 
@@ -97,8 +99,17 @@ class _Axis:
         return _LEFT + self._step * self._place[moment_us]
 
 
-def _bar_y(row: int) -> float:
-    return _TOP + row * _LANE
+class _Rows:
+    """Where the transactions' bars lie: each has room for the names of its marked calls and for arrows below."""
+
+    def __init__(self, transactions: Sequence[Transaction]) -> None:
+        self.bars: list[int] = []
+        y = _TOP
+        for transaction in transactions:
+            self.bars.append(y)
+            named = sum(call.marked for call in transaction.calls)
+            y += _BAR + _LABEL_HEIGHT * max(named, 2) + _GAP
+        self.height = y - _GAP + 20
 
 
 def _line(parent: ET.Element, ends: tuple[float, float, float, float], **attributes: str) -> None:
@@ -138,8 +149,7 @@ def _draw_axis(svg: ET.Element, axis: _Axis, height: float) -> None:
         _line(svg, (x, 20, x, height - 10), stroke="currentColor", opacity="0.12")
 
 
-def _draw_transaction(svg: ET.Element, axis: _Axis, row: int, transaction: Transaction) -> None:
-    y = _bar_y(row)
+def _draw_transaction(svg: ET.Element, axis: _Axis, y: float, transaction: Transaction) -> None:
     begin, end = axis.x(transaction.begin_us), axis.x(transaction.end_us)
     _text(svg, 4, y + 12, transaction.name, **{"font-weight": "bold"})
     _text(svg, 4, y + 27, f"thread {transaction.thread}", opacity="0.75")
@@ -150,31 +160,30 @@ def _draw_transaction(svg: ET.Element, axis: _Axis, row: int, transaction: Trans
         "rect",
         {"x": f"{begin:.1f}", "y": f"{y}", "width": f"{max(end - begin, 4):.1f}", **bar},
     )
+    for call in transaction.calls:
+        x = axis.x(call.end_us)
+        width = "3" if call.marked else "1.5"
+        _line(svg, (x, y, x, y + _BAR), stroke="currentColor", **{"stroke-width": width})
 
 
-def _draw_call(svg: ET.Element, x: float, y: float, number: int, call: Call) -> None:
-    weight = "3" if call.marked else "1.5"
-    _line(svg, (x, y, x, y + _BAR), stroke="currentColor", **{"stroke-width": weight})
+def _draw_label(svg: ET.Element, x: float, y: float, number: int, call: Call) -> None:
     text = f"{call.call} → {call.answer}"
     if len(text) > _LABEL_CHARACTERS:
         text = text[: _LABEL_CHARACTERS - 1] + "…"
-    below = y + _BAR + _LABEL_HEIGHT * (1 + number % _LABELS)
+    below = y + _BAR + _LABEL_HEIGHT * number
     _line(svg, (x, y + _BAR, x, below - 9), stroke="currentColor", opacity="0.35")
-    # Texts near the right edge end at their mark instead of beginning there.
-    overhang = x + len(text) * _CHARACTER_WIDTH > WIDTH
-    style = {"text-anchor": "end" if overhang else "start", **_HALO}
-    if call.marked:
-        style["font-weight"] = "bold"
-    _text(svg, x, below, text, **style)
+    # A text begins at its mark, or further left where it would run out of the picture.
+    start = max(_LEFT, min(x, WIDTH - len(text) * _CHARACTER_WIDTH))
+    _text(svg, start, below, text, **_HALO)
 
 
-def _draw_edge(svg: ET.Element, axis: _Axis, witness: Witness, number: int) -> None:
+def _draw_edge(svg: ET.Element, axis: _Axis, rows: _Rows, witness: Witness, number: int) -> None:
     edge = witness.edges[number]
     style = EDGE_STYLES[edge.kind]
     source, target = witness.transactions[edge.source], witness.transactions[edge.target]
     down = edge.target > edge.source
-    y1 = _bar_y(edge.source) + (_BAR if down else 0)
-    y2 = _bar_y(edge.target) + (0 if down else _BAR)
+    y1 = rows.bars[edge.source] + (_BAR if down else 0)
+    y2 = rows.bars[edge.target] + (0 if down else _BAR)
     # Edges of a circle run beside each other, not over each other.
     x1 = _within(axis, source, number, len(witness.edges))
     x2 = _within(axis, target, number, len(witness.edges))

@@ -57,7 +57,7 @@ class RoundWriter {
     indexes_.clear();
     for (uint32_t i = 0; i < shape_.indexes; ++i) {
       const KeyType type = kTypes[(i + number) % kTypes.size()];
-      const std::string name = "round " + std::to_string(number) + " index " + std::to_string(i);
+      const std::string name = static_cast<char>('A' + i) + std::to_string(number);
       indexes_.push_back(script_.add_index(name, type));
       arenas.push_back(
           {.slot = static_cast<uint8_t>(i), .keys = add_keys(script_, type, shape_.keys, rng)});

@@ -20,7 +20,7 @@ bool counters_disagree() {
   const auto probe = [&] {
     while (now_ns() < end_ns && !disagree.load(std::memory_order_relaxed)) {
       uint64_t seen = highest.load();
-      const uint64_t mine = clock.before();
+      const uint64_t mine = clock.after();  // before() may be taken ahead of the load above
       if (mine < seen) disagree.store(true, std::memory_order_relaxed);
       while (seen < mine && !highest.compare_exchange_weak(seen, mine)) {
       }
