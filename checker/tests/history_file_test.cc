@@ -54,9 +54,9 @@ TEST_F(HistoryFile, ComesBackAsItWas) {
   ASSERT_EQ(back->threads.size(), history.threads.size());
   for (std::size_t i = 0; i < history.threads.size(); ++i) {
     ASSERT_EQ(back->threads[i].size(), history.threads[i].size());
-    EXPECT_EQ(std::memcmp(back->threads[i].data(), history.threads[i].data(),
-                          history.threads[i].size() * sizeof(Event)),
-              0);
+    for (std::size_t j = 0; j < history.threads[i].size(); ++j) {
+      EXPECT_EQ(std::memcmp(&back->threads[i][j], &history.threads[i][j], sizeof(Event)), 0);
+    }
   }
   EXPECT_EQ(back->indexes[1].name, "words");
   EXPECT_EQ(back->indexes[1].type, VARCHAR);

@@ -21,6 +21,7 @@ FIGURES = ROOT / "docs" / "reference" / "figures.md"
 # Programs that print what they measure and write {"title", "rows": [{"figure", "value", "target"}]} to --json FILE.
 PROGRAMS = {
     "harness cost": [str(RELEASE / "bin" / "harness_cost")],
+    "certify": [str(RELEASE / "bin" / "certify_bench")],
     "jail": [str(PYTHON), "jail/bench/latency.py"],
     "structures": [str(PYTHON), "-m", "tools.bench.structures"],
     "road": [str(PYTHON), "-m", "tools.bench.road"],
