@@ -13,13 +13,6 @@ namespace {
 
 constexpr uint64_t kCalibrationTicks = 1'000'000'000;
 
-// The referee runs on the machine that recorded, so its counter has the same rate.
-double ticks_per_us() {
-  const TickClock clock;
-  return static_cast<double>(kCalibrationTicks) * 1000.0 /
-         static_cast<double>(clock.to_ns(kCalibrationTicks));
-}
-
 bool is_recorded(const Script& script) {
   return std::any_of(script.phases.begin(), script.phases.end(),
                      [](const PhaseScript& phase) { return !phase.log_capacity.empty(); });
@@ -36,6 +29,12 @@ void append_phase(const PhaseOutcome& phase, History& history) {
 }
 
 }  // namespace
+
+double ticks_per_us() {
+  const TickClock clock;
+  return static_cast<double>(kCalibrationTicks) * 1000.0 /
+         static_cast<double>(clock.to_ns(kCalibrationTicks));
+}
 
 Result<History> recorded_history(const Script& script, const Outcome& outcome) {
   History history;

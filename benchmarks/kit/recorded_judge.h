@@ -8,6 +8,10 @@
 
 namespace keydrome {
 
+// The rate of recorded stamps: the referee runs on the machine that recorded, so its counter has
+// the same rate. Takes a moment to measure.
+double ticks_per_us();
+
 // The recorded phases of an outcome one after the other, thread by thread; keys are ranked. An
 // error when the events make no history.
 Result<History> recorded_history(const Script& script, const Outcome& outcome);

@@ -73,30 +73,46 @@ std::string setup_text(const Scenario& scenario, const Variant& variant) {
   return text;
 }
 
-// What the transaction at the end of the run has read, without fillers and its own record.
+// What is there at the end, without fillers and the record that the reading transaction inserts
+// itself; and how many of those are missing.
 std::string contents_text(const Scenario& scenario, const Variant& variant,
                           const Vocabulary& vocabulary, const RunLog& log) {
-  const std::vector<Event>& events = log.history.threads[0];
   std::vector<std::string> records;
-  for (std::size_t i = log.steps_end; i < events.size(); ++i) {
-    const Event& event = events[i];
-    if (call_of(event) == EventCall::kBegin) records.clear();
-    if (call_of(event) != EventCall::kNext || !succeeded(event)) continue;
-    const std::string payload = vocabulary.payload_text(event.payload);
-    if (payload == kFillerPayload || payload == kLastPayload) continue;
-    std::string record = result_text(variant, vocabulary, event);
-    if (scenario.indexes > 1) record.insert(0, index_name(event.index) + " ");
-    records.push_back(std::move(record));
+  std::string missing;
+  for (uint32_t index = 0; index < scenario.indexes; ++index) {
+    uint32_t left = variant.filler + (index == 0 ? 1 : 0);
+    for (const Event& event : final_records(log, index)) {
+      const std::string payload = vocabulary.payload_text(event.payload);
+      if (payload == kFillerPayload || payload == kLastPayload) {
+        left -= std::min(left, 1u);
+        continue;
+      }
+      records.push_back((scenario.indexes > 1 ? index_name(index) + " " : "") +
+                        result_text(variant, vocabulary, event));
+    }
+    if (left > 0) missing = "; records that nobody deleted are missing: " + std::to_string(left);
   }
   std::string text;
   for (std::size_t i = 0; i < std::min(records.size(), kRecordsMax); ++i) {
     text += (i > 0 ? ", " : "") + records[i];
   }
   if (records.size() > kRecordsMax) text += more_text(records.size());
-  return text.empty() ? "nothing" : text;
+  return (text.empty() ? "nothing" : text) + missing;
 }
 
 }  // namespace
+
+std::vector<Event> final_records(const RunLog& log, uint32_t index) {
+  const std::vector<Event>& events = log.history.threads[0];
+  std::vector<Event> records;
+  for (std::size_t i = log.steps_end; i < events.size(); ++i) {
+    const EventCall call = call_of(events[i]);
+    if (call == EventCall::kBegin) records.clear();  // an attempt before was answered DEADLOCK
+    const bool is_record = call == EventCall::kNext && succeeded(events[i]);
+    if (is_record && events[i].index == index) records.push_back(events[i]);
+  }
+  return records;
+}
 
 std::vector<ToldCall> told_calls(const RunLog& log) {
   std::vector<ToldCall> calls;

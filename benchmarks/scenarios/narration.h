@@ -18,6 +18,9 @@ struct ToldCall {
 // The calls of the steps; what sets a run up and reads it at the end is left out.
 std::vector<ToldCall> told_calls(const RunLog& log);
 
+// What the transaction at the end of the run read of an index.
+std::vector<Event> final_records(const RunLog& log, uint32_t index);
+
 // "T1 get(1) -> a".
 std::string call_text(const Scenario& scenario, const Variant& variant,
                       const Vocabulary& vocabulary, uint32_t session, const Event& event);

@@ -3,10 +3,13 @@
 #include <algorithm>
 #include <utility>
 
+#include "benchmarks/kit/recorded_judge.h"
 #include "benchmarks/scenarios/narration.h"
 #include "checker/calls.h"
+#include "checker/certify.h"
 #include "checker/search_orders.h"
 #include "checker/transactions.h"
+#include "checker/witness.h"
 
 namespace keydrome::scenarios {
 namespace {
@@ -34,6 +37,11 @@ class RunJudge {
     }
     judge_codes(transactions);
     judge_last_attempts();
+    // Whoever answers what nobody understands has not said what it did.
+    const bool understood = std::ranges::none_of(accusations_, [](const Accusation& accusation) {
+      return accusation.severity == Severity::kRequired;
+    });
+    if (!understood) return std::move(accusations_);
     if (scenario_.oracle) judge_order(history);
     if (scenario_.sessions == 1 && accusations_.empty()) judge_answers();
     return std::move(accusations_);
@@ -85,6 +93,11 @@ class RunJudge {
       return;
     }
     if (search.order) return;
+    accuse_of_order(history);
+    explain(history);
+  }
+
+  void accuse_of_order(const History& history) {
     if (scenario_.sessions > 1 && search_orders(without_real_time(history)).order) {
       accuse("stale_read", options_.strict ? scenario_.severity : Severity::kAdvisory,
              "the committed transactions have given these answers in no order in which whoever "
@@ -94,6 +107,19 @@ class RunJudge {
     accuse(scenario_.finding,
            "run one after the other, in whatever order, the committed transactions could not have "
            "given these answers");
+  }
+
+  // Two sessions that meet in another order than the written one may show another anomaly than the
+  // one that the scenario is named after: the circle tells which.
+  void explain(const History& history) {
+    Accusation& accusation = accusations_.back();
+    const Certification certification = certify(history);
+    const auto circle = std::ranges::find_if(certification.violations,
+                                             [](const Violation& v) { return !v.edges.empty(); });
+    if (circle == certification.violations.end()) return;
+    if (scenario_.sessions > 1 && accusation.name != "stale_read") accusation.name = circle->name;
+    accusation.rule += ". " + circle->detail;
+    accusation.witness = witness_json(history, *circle, ticks_per_us());
   }
 
   // The same calls as if all sessions had made their steps at the same time, so that every order of

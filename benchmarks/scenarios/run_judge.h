@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "base/json.h"
 #include "benchmarks/kit/finding.h"
 #include "benchmarks/scenarios/run_log.h"
 
@@ -15,7 +16,8 @@ namespace keydrome::scenarios {
 struct Accusation {
   std::string name;
   Severity severity = Severity::kRequired;
-  std::string rule;  // which rule is broken and by what, one sentence without full stop
+  std::string rule;   // which rule is broken and by what, one sentence without full stop
+  Json witness = {};  // the circle of transactions, if there is one (checker/witness.h)
 };
 
 struct RunJudgeOptions {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "benchmarks/scenarios/c_program.h"
 #include "benchmarks/scenarios/narration.h"
 
 namespace keydrome::scenarios {
@@ -39,6 +40,7 @@ void FindingBook::add(const std::string& scenario, Finding finding) {
 }
 
 void FindingBook::show(Findings& findings) const {
+  if (!not_judged_.empty()) findings.not_judged(not_judged_);
   for (const Severity severity : {Severity::kRequired, Severity::kAdvisory}) {
     std::vector<Finding> shown;
     std::size_t left_out = 0;
@@ -67,18 +69,25 @@ void judge_scenario(const PlannedScenario& planned, const ScriptedScenario& scri
     for (const Accusation& accusation :
          judge_run(scenario, variant, scripted.runs[i], logs.runs[i], options)) {
       if (book.knows(accusation.name, scenario.id)) continue;
+      Json witness = accusation.witness;
+      witness["summary"] = title + accusation.rule;
+      const std::string program =
+          c_program(scenario, variant, vocabulary, logs.runs[i], accusation);
+      if (!program.empty()) witness["program"] = program;
       book.add(scenario.id, {.suite = "",
                              .name = accusation.name,
                              .severity = accusation.severity,
                              .detail = title + accusation.rule + "\n" + scenario.about + "\n" +
                                        variant_text(scenario, variant) + "\n" +
-                                       narrate(scenario, variant, vocabulary, logs.runs[i])});
+                                       narrate(scenario, variant, vocabulary, logs.runs[i]),
+                             .witness = std::move(witness)});
     }
   }
-  if (logs.problem.empty()) return;
+  if (logs.overflow) book.not_judged(title + logs.problem);
+  if (logs.problem.empty() || logs.overflow) return;
   book.add(scenario.id, {.suite = "",
-                         .name = logs.overflow ? "log_full" : "outcome_mismatch",
-                         .severity = logs.overflow ? Severity::kAdvisory : Severity::kRequired,
+                         .name = "outcome_mismatch",
+                         .severity = Severity::kRequired,
                          .detail = title + logs.problem});
 }
 

@@ -22,12 +22,14 @@ class FindingBook {
     return book_.contains({name, scenario});
   }
   void add(const std::string& scenario, Finding finding);
+  void not_judged(std::string reason) { not_judged_ = std::move(reason); }
   // Hands over the first ones; the last says how many more there were.
   void show(Findings& findings) const;
 
  private:
   std::map<std::pair<std::string, std::string>, std::size_t> book_;  // place in `kept_`
   std::vector<Finding> kept_;
+  std::string not_judged_;  // why some runs could not be judged
 };
 
 void judge_scenario(const PlannedScenario& planned, const ScriptedScenario& scripted,

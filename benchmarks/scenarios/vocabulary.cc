@@ -131,14 +131,17 @@ std::string Vocabulary::label_text(int64_t label) const {
                    : "");
 }
 
-std::string Vocabulary::key_text(KeyType type, uint64_t key) const {
+std::optional<int64_t> Vocabulary::label_of(KeyType type, uint64_t key) const {
   for (const int64_t label : labels()) {
     const bool is_string = type == VARCHAR;
     const int64_t number = is_string ? 0 : integer(label);
-    if (fingerprint_of(type, number, is_string ? string(label) : "") == key) {
-      return label_text(label);
-    }
+    if (fingerprint_of(type, number, is_string ? string(label) : "") == key) return label;
   }
+  return std::nullopt;
+}
+
+std::string Vocabulary::key_text(KeyType type, uint64_t key) const {
+  if (const std::optional<int64_t> label = label_of(type, key)) return label_text(*label);
   return type == VARCHAR
              ? "a key that nobody passed"
              : "the key " + std::to_string(static_cast<int64_t>(key)) + " that nobody passed";

@@ -7,6 +7,7 @@
 
 #include <cstdint>
 #include <map>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -66,6 +67,7 @@ class Vocabulary {
   // For people: the labels of a recorded key (a number, or the fingerprint of a string) and of a
   // recorded payload.
   std::string key_text(KeyType type, uint64_t key) const;
+  std::optional<int64_t> label_of(KeyType type, uint64_t key) const;
   std::string payload_text(uint64_t fingerprint) const;
   bool knows_payload(uint64_t fingerprint) const { return !payload_label(fingerprint).empty(); }
   std::string label_text(int64_t label) const;

@@ -164,7 +164,11 @@ RunVerdict decide(const RunFacts& facts, const Findings& findings,
   }
   if (!findings.failed()) return {"passed", ""};
   for (const Finding& finding : findings.list()) {
-    if (finding.severity == Severity::kRequired) return {"failed", finding.detail};
+    // A reason is one line; what a finding tells beyond that is for its readers.
+    const std::string& detail = finding.detail;
+    if (finding.severity == Severity::kRequired) {
+      return {"failed", detail.substr(0, detail.find('\n'))};
+    }
   }
   return {"failed", "a required check failed"};
 }

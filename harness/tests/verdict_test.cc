@@ -39,6 +39,9 @@ TEST(Verdict, PassesOnlyACompleteSession) {
   findings.required("lost", "a record was lost");
   EXPECT_EQ(decide(complete(), findings, "full").name, "failed");
   EXPECT_EQ(decide(complete(), findings, "full").reason, "a record was lost");
+  Findings long_ones("unit");
+  long_ones.required("lost", "a record was lost\nstep by step");
+  EXPECT_EQ(decide(complete(), long_ones, "full").reason, "a record was lost");
 }
 
 TEST(Verdict, AFineExitCodeIsNoPass) {

@@ -1,0 +1,119 @@
+"""The scripted scenarios through the command line: right libraries pass, wrong ones get a witness that shows it."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.binaries import built_settings, library
+from tests.test_keydrome import keydrome
+
+ROOT = Path(__file__).resolve().parent.parent
+RUN_SECONDS = 60
+
+
+@pytest.mark.parametrize(
+    ("name", "configuration"),
+    [
+        ("indexes/global_lock", None),
+        ("indexes/berkeley", None),
+        ("structures/btree", "exclusive"),
+        ("structures/btree", "rw"),
+        ("structures/btree", "gap"),
+        ("structures/btree", "serial"),
+        ("structures/btree", "occ"),
+        ("structures/btree", "mvcc"),
+    ],
+)
+def test_right_libraries_pass_without_a_warning(
+    name: str, configuration: str | None, tmp_path: Path
+) -> None:
+    """Each protocol uses a freedom of its own: waiting, DEADLOCK at once, DEADLOCK at commit, old versions."""
+    folder, _, file = name.partition("/")
+    options = ["--config", configuration] if configuration else []
+    answer = tmp_path / "check.json"
+    outcome = keydrome(
+        "check",
+        library(built_settings(), folder, file),
+        *options,
+        *("--suite", "scenarios", "--json", str(answer)),
+        var=tmp_path,
+    )
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    findings = json.loads(answer.read_text())["findings"]
+    # A machine that stands still for a moment is no fault of the library.
+    assert [f for f in findings if f["name"] != "clock_disagrees"] == [], outcome.stdout
+
+
+@pytest.mark.parametrize(
+    ("name", "finding"),
+    [
+        ("allows_phantoms", "phantom"),
+        ("loses_aborts", "dirty_read"),
+        ("wrong_payload", "corrupt_payload"),
+        ("unsorted_scan", "cursor"),
+        ("garbage_codes", "undocumented_code"),
+        ("success_only", "corrupt_payload"),
+    ],
+)
+def test_wrong_libraries_are_named(name: str, finding: str, tmp_path: Path) -> None:
+    """The finding tells the scenario and its steps."""
+    answer = tmp_path / "check.json"
+    outcome = keydrome(
+        "check",
+        library(built_settings(), "faulty", name),
+        *("--suite", "scenarios", "--seed", "3", "--json", str(answer)),
+        var=tmp_path,
+    )
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    findings = json.loads(answer.read_text())["findings"]
+    assert finding in {f["name"] for f in findings}, findings
+    for found in findings:
+        if found["suite"] != "scenarios" or found["name"] == "clock_disagrees":
+            continue
+        assert found["detail"].startswith("S"), found
+        assert "\nbefore: " in found["detail"], found
+
+
+def _built(source: Path, linked: Path) -> Path:
+    program = source.with_suffix("")
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", str(ROOT / "api/include")]
+    subprocess.run(
+        ["cc", *flags, str(source), str(linked), "-o", str(program)], check=True, timeout=60
+    )
+    return program
+
+
+def test_the_program_of_a_witness_shows_the_fault(tmp_path: Path) -> None:
+    """Linked against the wrong library it says that the fault is there; against a right one it does not."""
+    settings = built_settings()
+    wrong = library(settings, "faulty", "allows_phantoms")
+    right = library(settings, "indexes", "global_lock")
+    witness = tmp_path / "witness"
+    options = ["--suite", "scenarios", "--seed", "3", "--witness", str(witness)]
+    assert keydrome("check", wrong, *options, var=tmp_path).returncode == 1
+    sources = sorted(witness.glob("*.c"))
+    assert len(sources) >= 3, list(witness.iterdir())
+    shown = 0
+    for source in sources:
+        told = subprocess.run(
+            [_built(source, wrong)],
+            capture_output=True,
+            text=True,
+            timeout=RUN_SECONDS,
+            check=False,
+        )
+        assert told.returncode in {0, 1}, told.stdout + told.stderr
+        shown += told.returncode
+        quiet = subprocess.run(
+            [_built(source, right)],
+            capture_output=True,
+            text=True,
+            timeout=RUN_SECONDS,
+            check=False,
+        )
+        assert quiet.returncode == 0, quiet.stdout + quiet.stderr
+    assert shown >= 1, "no program showed its fault"
