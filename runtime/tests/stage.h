@@ -6,11 +6,9 @@
 // checker then searches a serial order that explains all answers.
 #pragma once
 
-#include <array>
 #include <atomic>
 #include <condition_variable>
 #include <cstdint>
-#include <functional>
 #include <memory>
 #include <mutex>
 #include <string>
@@ -19,28 +17,14 @@
 
 #include "checker/history.h"
 #include "runtime/control/control.h"
-#include "runtime/index.h"
+#include "runtime/tests/client.h"
 
 namespace keydrome::runtime {
-
-constexpr size_t kStageIndexes = 2;
-
-struct Call {
-  EventCall kind;
-  uint16_t index = 0;
-  int64_t key = 0;
-  std::string payload;
-  bool auto_commit = false;
-};
-
-// "b", "c", "a"; "g5", "n", "i5=x", "d5=x", "d5*"; with "B." the second index, with "@" before that
-// auto-commit.
-Call parse_call(const std::string& text);
 
 class Stage {
  public:
   // The indexes were made by the control. They and the control outlive the stage.
-  Stage(Control& control, std::array<Index*, kStageIndexes> indexes, size_t sessions);
+  Stage(Control& control, ClientIndexes indexes, size_t sessions);
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
   ~Stage();
@@ -55,7 +39,7 @@ class Stage {
   // "1:b 2:@g5 1:c": steps in this order. A session that waits gets its further calls as soon as it
   // has come back. Calls std::abort when sessions wait for ever.
   void play(const std::string& script);
-  // One transaction of the session that reads both indexes from end to end.
+  // One transaction of the session that reads both indexes from end to end. No session waits.
   void scan_all(size_t session);
 
   // What was recorded. No session waits.
@@ -65,20 +49,13 @@ class Stage {
   struct Session;
 
   void run(Session& session);
-  void execute(Session& session, const Call& call);
-  ErrCode call_control(Session& session, const Call& call, Event& event);
-  ErrCode call_data(Transaction& transaction, Index& index, Cursor& cursor, const Call& call,
-                    Event& event);
   void settle();
 
   Control& control_;
-  const std::array<Index*, kStageIndexes> indexes_;
+  const ClientIndexes indexes_;
   std::atomic<uint64_t> clock_ = 1;
   std::atomic<uint64_t> busy_ = 0;  // sessions whose call has not come back
   std::vector<std::unique_ptr<Session>> sessions_;
 };
-
-// A history as text, for messages.
-std::string show(const History& history);
 
 }  // namespace keydrome::runtime

@@ -1,0 +1,163 @@
+#include "runtime/tests/client.h"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <sstream>
+
+#include "base/hash.h"
+#include "runtime/codec/key_codec.h"
+
+namespace keydrome::runtime {
+
+Call parse_call(const std::string& text) {
+  static const std::string kLetters = "bcagnid";
+  static constexpr EventCall kKinds[] = {
+      EventCall::kBegin, EventCall::kCommit, EventCall::kAbort,     EventCall::kGet,
+      EventCall::kNext,  EventCall::kInsert, EventCall::kDeletePair};
+  Call call{};
+  size_t at = 0;
+  if (text[at] == '@') {
+    call.auto_commit = true;
+    ++at;
+  }
+  if (text.compare(at, 2, "B.") == 0) {
+    call.index = 1;
+    at += 2;
+  }
+  call.kind = kKinds[kLetters.find(text[at])];
+  const std::string rest = text.substr(at + 1);
+  call.key = std::strtoll(rest.c_str(), nullptr, 10);
+  const size_t mark = rest.find_first_of("=*");
+  if (mark != std::string::npos && rest[mark] == '=') call.payload = rest.substr(mark + 1);
+  if (mark != std::string::npos && rest[mark] == '*') call.kind = EventCall::kDeleteKey;
+  return call;
+}
+
+Client::~Client() {
+  if (open_ && !failed_) control_.abort(session_->own());
+}
+
+ErrCode Client::call(const Call& call) {
+  if (!call.auto_commit && call.kind != EventCall::kBegin && (!open_ || failed_)) {
+    return DEADLOCK;
+  }
+  Event event{};
+  event.call = static_cast<uint8_t>(static_cast<uint8_t>(call.kind) |
+                                    (call.auto_commit ? kEventAutoCommit : 0));
+  event.index = call.index;
+  const uint64_t begin = clock_();
+  const ErrCode code = call_control(call, event);
+  event.code = static_cast<uint8_t>(code);
+  event.end = clock_();
+  event.duration = static_cast<uint32_t>(event.end - begin);
+  events_.push_back(event);
+  if (code == DEADLOCK && !call.auto_commit) {
+    failed_ = true;
+    Event abort{};
+    abort.call = static_cast<uint8_t>(EventCall::kAbort);
+    abort.end = clock_();
+    events_.push_back(abort);
+  }
+  return code;
+}
+
+ErrCode Client::call_control(const Call& call, Event& event) {
+  Transaction& own = session_->own();
+  switch (call.kind) {
+    case EventCall::kBegin:
+      open_ = true;
+      failed_ = false;
+      for (Cursor& cursor : cursors_) cursor.reset();
+      return control_.begin(own);
+    case EventCall::kCommit:
+      open_ = false;
+      return control_.commit(own);
+    case EventCall::kAbort:
+      open_ = false;
+      return control_.abort(own);
+    default:
+      break;
+  }
+  Index& index = *indexes_[call.index];
+  if (!call.auto_commit) return call_data(own, index, cursors_[call.index], call, event);
+  Transaction& automatic = session_->automatic();
+  Cursor cursor;
+  EXPECT_EQ(control_.begin(automatic), SUCCESS);
+  const ErrCode code = call_data(automatic, index, cursor, call, event);
+  if (code == DEADLOCK) return code;
+  const ErrCode committed = control_.commit(automatic);
+  return committed == SUCCESS ? code : committed;
+}
+
+ErrCode Client::call_data(Transaction& transaction, Index& index, Cursor& cursor, const Call& call,
+                          Event& event) {
+  const auto fingerprint = [](KeydromeBytes bytes) {
+    return hash_bytes({static_cast<const char*>(bytes.data), bytes.size});
+  };
+  Key typed{};
+  typed.type = INT;
+  typed.keyval.intkey = call.key;
+  EncodedKey encoded;
+  EXPECT_TRUE(encoded.encode(typed, INT));
+  const KeydromeBytes key = encoded.bytes();
+  const KeydromeBytes payload{call.payload.data(), static_cast<uint32_t>(call.payload.size())};
+  if (call.kind != EventCall::kNext) event.key = static_cast<uint64_t>(call.key);
+  ErrCode code = FAILURE;
+  switch (call.kind) {
+    case EventCall::kGet:
+      code = control_.get(transaction, index, cursor, key);
+      if (code == SUCCESS) event.payload = fingerprint(cursor.payload_bytes());
+      return code;
+    case EventCall::kNext:
+      code = control_.get_next(transaction, index, cursor);
+      if (code != SUCCESS) return code;
+      EXPECT_TRUE(decode_key(cursor.key_bytes(), INT, typed));
+      event.key = static_cast<uint64_t>(typed.keyval.intkey);
+      event.payload = fingerprint(cursor.payload_bytes());
+      return code;
+    case EventCall::kInsert:
+      event.payload = fingerprint(payload);
+      return control_.insert(transaction, index, key, payload);
+    case EventCall::kDeletePair:
+      event.payload = fingerprint(payload);
+      return control_.erase_pair(transaction, index, key, payload);
+    default:
+      return control_.erase_key(transaction, index, key);
+  }
+}
+
+void Client::scan_all() {
+  call(parse_call("b"));
+  for (const char* next : {"n", "B.n"}) {
+    while (call(parse_call(next)) == SUCCESS) continue;
+  }
+  call(parse_call("c"));
+}
+
+History history_of(const std::vector<const Client*>& clients) {
+  History history;
+  history.indexes = {{INT, "A"}, {INT, "B"}};
+  for (const Client* client : clients) history.threads.push_back(client->events());
+  return history;
+}
+
+std::string show(const History& history) {
+  static constexpr const char* kCalls[] = {"create", "open",   "close",     "begin",
+                                           "commit", "abort",  "get",       "next",
+                                           "insert", "delete", "delete all"};
+  std::ostringstream out;
+  for (size_t thread = 0; thread < history.threads.size(); ++thread) {
+    out << "\n  session " << thread << ":";
+    for (const Event& event : history.threads[thread]) {
+      out << " [" << event.end - event.duration << "-" << event.end << "] "
+          << ((event.call & kEventAutoCommit) != 0 ? "@" : "")
+          << kCalls[event.call & ~kEventAutoCommit] << "(" << event.index << ", "
+          << static_cast<int64_t>(event.key) << ", " << event.payload % 10000
+          << ")=" << static_cast<int>(event.code);
+    }
+  }
+  return out.str();
+}
+
+}  // namespace keydrome::runtime
