@@ -257,9 +257,6 @@ Violation name_circle(const Case& the_case, const Circle& circle) {
   Violation violation;
   violation.name = anomaly.name;
   violation.detail = anomaly.detail;
-  if (violation.name == kStaleRead.name && !the_case.options.strict) {
-    violation.severity = Severity::kAdvisory;
-  }
   const auto size = static_cast<uint32_t>(circle.edges.size());
   for (uint32_t i = 0; i < size; ++i) {
     const CircleEdge& edge = circle.edges[i];

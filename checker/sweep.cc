@@ -284,11 +284,13 @@ class Sweep {
         if (open || (deleted && blamed == kNoNumber)) blamed = element;
       }
     }
-    if (deletes) return;
-    accuse(lost ? "lost_update" : "internal",
-           lost ? "All payloads of a key were deleted, but another transaction had deleted them"
-                : "All payloads of a key without any were deleted",
-           blamed);
+    // By real time it is known what it must have found; without, it is left to the replay.
+    if (deletes || !case_.rule(kRuleRealTime)) return;
+    accuse_deleter(
+        lost ? "lost_update" : "internal",
+        lost ? "All payloads of a key were deleted, but another transaction had deleted them"
+             : "All payloads of a key without any were deleted",
+        blamed);
   }
 
   // A failed transaction's own inserts are in no list; whatever it deleted is not looked at.
@@ -315,7 +317,7 @@ class Sweep {
     if (own_[element] == own_mark(true)) return;
     if (own_[element] == own_mark(false)) {
       if (is_judged_ && case_.rule(kRuleOwnWrites)) {
-        accuse("internal", "A transaction still saw a record that it had deleted", element);
+        accuse_deleter("internal", "A transaction still saw a record that it had deleted", element);
       }
       return;
     }
@@ -331,9 +333,9 @@ class Sweep {
     if (!is_judged_) return;
     if (writer.deleter == writer.inserter) {
       if (case_.rule(kRuleIntermediate)) {
-        accuse("intermediate_read",
-               "A record was seen that its transaction deleted before it committed", element,
-               writer.inserter);
+        accuse_deleter("intermediate_read",
+                       "A record was seen that its transaction deleted before it committed",
+                       element, writer.inserter);
       }
       return;
     }
@@ -381,7 +383,9 @@ class Sweep {
       return;
     }
     const bool deleted = writer.deleter != kNoNumber && writer.deleter != number_;
-    if (!deleted || reader_->end < committed_[writer.deleter].begin) {
+    if (deleted && !case_.rule(kRuleRealTime)) {
+      sink_.either_or({number_, writer.inserter, writer.deleter, element, coverage, event_});
+    } else if (!deleted || reader_->end < committed_[writer.deleter].begin) {
       edge(number_, writer.inserter, EdgeKind::kPredicateWrite, coverage, element);
     } else if (committed_[writer.inserter].end < reader_->begin) {
       edge(writer.deleter, number_, EdgeKind::kPredicateRead, coverage, element);
@@ -400,6 +404,11 @@ class Sweep {
 
   void accuse(const char* name, const char* text, uint32_t element, uint32_t other = kNoNumber) {
     sink_.finding({name, text, element, event_, reader_, other});
+  }
+
+  void accuse_deleter(const char* name, const char* text, uint32_t element,
+                      uint32_t other = kNoNumber) {
+    sink_.finding({name, text, element, event_, reader_, other, /*is_about_deleter=*/true});
   }
 
   Cursor& cursor(uint32_t index) {

@@ -60,6 +60,8 @@ struct DirectFinding {
   EventRef event;
   const Transaction* reader;
   uint32_t other;  // position in Transactions::committed, or kNoNumber
+  // Whether it is wrong only because of who deleted the element.
+  bool is_about_deleter = false;
 };
 
 class SweepSink {

@@ -272,6 +272,7 @@ Writers::Writers(const History& history, const Numbering& numbering,
     if (of[element].inserter == kNoNumber || of[element].deleter != kNoNumber) continue;
     const auto deletions = pass.blind_deletes.find(numbering.element_cells[element]);
     if (deletions != pass.blind_deletes.end()) {
+      unsure.push_back(element);
       blind.resolve(element, deletions->second, pass.inserted_ticks[element], last_seen[element]);
     }
   }

@@ -48,6 +48,8 @@ struct Writers {
   std::vector<Writer> of;      // by element
   std::vector<uint8_t> notes;  // by element, bits of ElementNote
   std::vector<OpenElement> open;
+  // Elements whose deleter, or that there is none, was told by real time; includes the open ones.
+  std::vector<uint32_t> unsure;
   std::vector<DoubleDelete> double_deletes;
   bool unfinished_writes = false;  // a transaction that never ended wrote something
   std::string problem;             // why the order of versions is not known; empty when it is
