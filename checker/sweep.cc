@@ -383,11 +383,10 @@ class Sweep {
       return;
     }
     const bool deleted = writer.deleter != kNoNumber && writer.deleter != number_;
-    if (deleted && !case_.rule(kRuleRealTime)) {
-      sink_.either_or({number_, writer.inserter, writer.deleter, element, coverage, event_});
-    } else if (!deleted || reader_->end < committed_[writer.deleter].begin) {
+    const bool timed = case_.rule(kRuleRealTime);
+    if (!deleted || (timed && reader_->end < committed_[writer.deleter].begin)) {
       edge(number_, writer.inserter, EdgeKind::kPredicateWrite, coverage, element);
-    } else if (committed_[writer.inserter].end < reader_->begin) {
+    } else if (timed && committed_[writer.inserter].end < reader_->begin) {
       edge(writer.deleter, number_, EdgeKind::kPredicateRead, coverage, element);
     } else if (case_.rule(kRuleEitherOr)) {
       sink_.either_or({number_, writer.inserter, writer.deleter, element, coverage, event_});
