@@ -38,6 +38,9 @@ struct History {
   // Threads whose log was full: what they did later is not in it. The judgement ends where the
   // first of them does.
   std::vector<uint32_t> cut_threads;
+  // How many ticks too early the end of a call inside a transaction may be stamped: a processor may
+  // read its counter ahead of a load that stands before. Begins and ends of transactions are exact.
+  uint64_t stamp_slack = 0;
 };
 
 // The key of an event whose varchar key is in unknown_keys.

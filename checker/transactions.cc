@@ -122,7 +122,10 @@ class Splitter {
     transaction_.last = position;
     if (commits) {
       if (failed_) accuse("commit_after_deadlock", Severity::kRequired, position);
-      transaction_.commit_begin = begin_of(event, before_);
+      // As if it were asked for earlier: then no read whose stamp is early is taken for a dirty
+      // one.
+      const uint64_t commit_begin = begin_of(event, before_);
+      transaction_.commit_begin = commit_begin - std::min(commit_begin, history_.stamp_slack);
       finish(TransactionState::kCommitted, event.end);
     } else if (call_of(event) == EventCall::kAbort) {
       finish(TransactionState::kFailed, event.end);

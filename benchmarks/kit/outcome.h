@@ -12,7 +12,7 @@
 
 namespace keydrome {
 
-inline constexpr uint32_t kOutcomeVersion = 3;
+inline constexpr uint32_t kOutcomeVersion = 4;
 
 // Log-linear histogram: 32 linear steps per power of two, so a value is known to 1/32 (3.1 %);
 // values in ns.
@@ -72,7 +72,7 @@ struct alignas(64) ThreadOutcome {
   uint64_t progress_op;           // where the thread stands; readable while it runs
   uint64_t started_ns, ended_ns;  // since GO, the player's clock: diagnostics only
   uint32_t window_shift;
-  uint32_t reserved;
+  uint32_t stamp_slack;  // of a recorded phase: History::stamp_slack
   uint32_t windows[kWindows];
   uint32_t histogram[kTransactionClasses][kHistogramBuckets];
 };

@@ -24,6 +24,7 @@ void append_phase(const PhaseOutcome& phase, History& history) {
     const ThreadResult& thread = phase.threads[t];
     std::vector<Event>& to = history.threads[t];
     to.insert(to.end(), thread.events.begin(), thread.events.end());
+    history.stamp_slack = std::max<uint64_t>(history.stamp_slack, thread.counters->stamp_slack);
     if (thread.counters->events_full != 0) history.cut_threads.push_back(static_cast<uint32_t>(t));
   }
 }

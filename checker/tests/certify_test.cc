@@ -5,6 +5,7 @@
 
 #include "checker/bench/synthetic_history.h"
 #include "checker/report.h"
+#include "checker/search_orders.h"
 #include "checker/tests/script.h"
 
 namespace keydrome {
@@ -25,6 +26,15 @@ class Anomaly : public testing::TestWithParam<NamedCase> {};
 
 TEST_P(Anomaly, HasItsName) {
   EXPECT_EQ(verdict(script(GetParam().steps)), GetParam().name) << GetParam().steps;
+}
+
+// The stamp behind a read may be earlier than the read.
+TEST(Certify, AnEarlyStampIsNoDirtyRead) {
+  History history = script("0:b 0:i(5,x) 1:b 1:g(5)=x 0:c 1:c");
+  EXPECT_EQ(verdict(history), "dirty_read");
+  history.stamp_slack = 1'000'000;
+  EXPECT_EQ(verdict(history), "certified");
+  EXPECT_TRUE(search_orders(history).dirty_reads.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(

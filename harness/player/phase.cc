@@ -78,6 +78,7 @@ void Phase::record_session(uint32_t thread) {
   play_rounds(session, thread);
   inputs.outcome->events = recording.events();
   inputs.outcome->events_full = recording.full() ? 1 : 0;
+  inputs.outcome->stamp_slack = inputs_.event_clock->slack();
 }
 
 void Phase::play_rounds(Session& session, uint32_t thread) {

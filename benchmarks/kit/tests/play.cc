@@ -85,6 +85,7 @@ PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const Poo
         if (recorded) {
           outcomes[t].events = recording->events();
           outcomes[t].events_full = recording->full() ? 1 : 0;
+          outcomes[t].stamp_slack = event_clock.slack();
         }
       });
     }
