@@ -223,3 +223,19 @@ def test_the_text_explains_the_circle(tmp_path: Path) -> None:
     assert "phantom (required)" in done.stdout
     assert "T1 must stand before T2 [rw_predicate]" in done.stdout
     assert "get(accounts, 1) = KEY_NOTFOUND" in done.stdout
+
+
+def test_real_time_counts_unless_it_is_asked_not_to(tmp_path: Path) -> None:
+    insert = Call(INSERT, SUCCESS, 0, 1, 77, 10, 20, auto=True)
+    early = Call(GET, KEY_NOTFOUND, 0, 1, 0, 30, 40, auto=True)
+    late = Call(GET, SUCCESS, 0, 1, 77, 50, 60, auto=True)
+    path = tmp_path / "stale"
+    histories.write(History([(INT, "r")], [[insert], [early, late]]), path)
+    program = [str(BUILD / "bin" / "certify"), "--json"]
+    for options, status, severity in (([], 1, "required"), (["--serialisable"], 0, "advisory")):
+        done = subprocess.run(
+            [*program, *options, str(path)], capture_output=True, text=True, check=False
+        )
+        assert done.returncode == status
+        (violation,) = json.loads(done.stdout)["violations"]
+        assert (violation["name"], violation["severity"]) == ("stale_read", severity)
