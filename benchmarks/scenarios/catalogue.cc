@@ -5,10 +5,13 @@
 #include <utility>
 
 #include "base/json.h"
+#include "benchmarks/scenarios/crowd.h"
 #include "benchmarks/scenarios/notation.h"
 
 namespace keydrome::scenarios {
 namespace {
+
+constexpr int64_t kCrowdMax = 200;
 
 constexpr std::array<std::pair<std::string_view, KeyType>, 3> kTypes{
     {{"int32", SHORT}, {"int64", INT}, {"varchar", VARCHAR}}};
@@ -104,8 +107,32 @@ Result<void> read_steps(const Json& json, Scenario& out) {
   return {};
 }
 
+Result<void> read_crowd(const Json& json, Scenario& out) {
+  const Json& members = *json.find("crowd");
+  Crowd crowd;
+  Result<std::string> kind = members.string_member("kind");
+  if (!kind) return kind.error();
+  crowd.kind = std::move(*kind);
+  if (!is_crowd_kind(crowd.kind)) return Error{"there is no crowd of the kind " + crowd.kind};
+  for (const auto& [name, target] :
+       {std::pair<std::string_view, uint32_t*>{"threads", &crowd.threads},
+        {"rounds", &crowd.rounds},
+        {"records", &crowd.records}}) {
+    const Result<int64_t> number = members.int_member(name);
+    if (!number) return number.error();
+    if (*number < 1 || *number > kCrowdMax) return Error{std::string(name) + " is out of bounds"};
+    *target = static_cast<uint32_t>(*number);
+  }
+  out.crowd = std::move(crowd);
+  return {};
+}
+
+Result<void> read_body(const Json& json, Scenario& out) {
+  return json.find("crowd") != nullptr ? read_crowd(json, out) : read_steps(json, out);
+}
+
 Result<void> check_whole(const Scenario& scenario) {
-  if (scenario.steps.empty()) return Error{"there are no steps"};
+  if (scenario.steps.empty() && !scenario.crowd) return Error{"there are no steps"};
   const std::string_view number = std::string_view(scenario.id).substr(1);
   if (scenario.id[0] != 'S' || number.empty() || number[0] < '1' || number[0] > '9') {
     return Error{"an id looks like S18 or S72b"};
@@ -127,15 +154,15 @@ Result<void> check_whole(const Scenario& scenario) {
 }
 
 Result<Scenario> parse_scenario(const Json& json) {
-  constexpr std::array<std::string_view, 12> kMembers{"id",       "title",    "about",  "finding",
-                                                      "severity", "setup",    "steps",  "types",
-                                                      "keys",     "payloads", "filler", "oracle"};
+  constexpr std::array<std::string_view, 13> kMembers{
+      "crowd", "id",    "title", "about",    "finding", "severity", "setup",
+      "steps", "types", "keys",  "payloads", "filler",  "oracle"};
   if (!json.is_object()) return Error{"a scenario must be an object"};
   Scenario scenario;
   for (const auto& [name, value] : json.as_object()) {
     if (std::ranges::find(kMembers, name) == kMembers.end()) return Error{"unknown member " + name};
   }
-  for (const auto& read : {read_texts, read_severity, read_types, read_literals, read_steps}) {
+  for (const auto& read : {read_texts, read_severity, read_types, read_literals, read_body}) {
     if (Result<void> done = read(json, scenario); !done) return done.error();
   }
   if (Result<void> done = read_flag(json, "filler", scenario.filler); !done) return done.error();

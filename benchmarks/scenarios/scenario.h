@@ -64,6 +64,14 @@ struct Handle {
   uint32_t index = 0;  // 0 for A, 1 for B, 2 for C
 };
 
+// A scenario of loops and many threads instead of steps (crowd.h).
+struct Crowd {
+  std::string kind;
+  uint32_t threads = 0;
+  uint32_t rounds = 0;
+  uint32_t records = 0;
+};
+
 struct Scenario {
   std::string instance;  // of the benchmark
   std::string id;        // "S18"
@@ -75,7 +83,8 @@ struct Scenario {
   uint32_t indexes = 0;
   std::vector<Handle> handles;
   std::vector<SetupRecord> setup;
-  std::vector<Step> steps;  // in the written order
+  std::vector<Step> steps;  // in the written order; none when there is a crowd
+  std::optional<Crowd> crowd;
   // Key types in which it makes sense; all of them unless `literal_keys` says what the labels 0, 1,
   // 2... stand for.
   std::vector<KeyType> types;

@@ -1,6 +1,7 @@
 #include "benchmarks/scenarios/suite.h"
 
 #include <algorithm>
+#include <array>
 #include <utility>
 
 #include "benchmarks/scenarios/catalogue.h"
@@ -14,6 +15,8 @@ namespace scenarios {
 
 namespace {
 constexpr uint64_t kEventsMin = 1 << 16;
+constexpr uint32_t kCrowdThreads = 8;  // from how many a smaller log must do
+constexpr std::array<KeyType, 3> kTypes{SHORT, INT, VARCHAR};
 }  // namespace
 
 Result<Script> Suite::generate(const Parameters& parameters, uint64_t seed) {
@@ -23,6 +26,11 @@ Result<Script> Suite::generate(const Parameters& parameters, uint64_t seed) {
   const PlanSize size{.runs = static_cast<uint64_t>(parameters["runs"]),
                       .interleavings = static_cast<uint64_t>(parameters["interleavings"]),
                       .large_runs = static_cast<uint64_t>(parameters["large_runs"])};
+  crowds_.clear();
+  for (const Scenario& scenario : *catalogue) {
+    if (scenario.crowd) crowds_.push_back(scenario);
+  }
+  std::erase_if(*catalogue, [](const Scenario& s) { return s.crowd.has_value(); });
   plan_ = plan_runs(std::move(*catalogue), size, seed);
   options_.strict = parameters["strict"] != 0;
   const auto patience_us = static_cast<uint32_t>(parameters["patience_us"]);
@@ -33,18 +41,42 @@ Result<Script> Suite::generate(const Parameters& parameters, uint64_t seed) {
   for (const PlannedScenario& planned : plan_) {
     scripted_.push_back(script_scenario(planned, patience_us, class_number, pools, script));
   }
+  script_crowds(size.runs, seed, class_number, pools, script);
   Script built = script.build();
   // A library that answers DEADLOCK at once is asked again for as long as a step may take.
   for (PhaseScript& phase : built.phases) {
+    if (phase.threads.size() > kCrowdThreads) continue;
     for (uint64_t& events : phase.log_capacity) events = std::max(events, kEventsMin);
   }
   return built;
+}
+
+void Suite::script_crowds(uint64_t runs, uint64_t seed, uint32_t class_number, PoolNumbers& pools,
+                          ScriptBuilder& script) {
+  scripted_crowds_.clear();
+  if (crowds_.empty()) return;
+  Rng rng(seed, 0, Purpose::kShape);
+  const uint64_t first_type = rng.below(kTypes.size());
+  const uint64_t times = std::max<uint64_t>(runs / crowds_.size(), 1);
+  for (uint64_t i = 0; i < times * crowds_.size(); ++i) {
+    // Each crowd has another type the next time.
+    const std::size_t place = static_cast<std::size_t>(i % crowds_.size());
+    const KeyType type = kTypes[(first_type + place + i / crowds_.size()) % kTypes.size()];
+    const std::string suffix = "-" + std::to_string(i / crowds_.size());
+    scripted_crowds_.push_back(
+        script_crowd(crowds_[place], suffix, type, class_number, pools, script));
+  }
 }
 
 void Suite::judge(const Outcome& outcome, Findings& findings) const {
   FindingBook book;
   for (std::size_t i = 0; i < std::min(plan_.size(), outcome.phases.size()); ++i) {
     judge_scenario(plan_[i], scripted_[i], outcome.phases[i], options_, book);
+  }
+  for (std::size_t i = 0; i < scripted_crowds_.size(); ++i) {
+    const std::size_t phase = plan_.size() + i;
+    if (phase >= outcome.phases.size()) break;
+    judge_crowd(crowds_[i % crowds_.size()], scripted_crowds_[i], outcome.phases[phase], book);
   }
   book.show(findings);
 }

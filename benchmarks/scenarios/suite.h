@@ -10,6 +10,7 @@
 #include "benchmarks/kit/outcome_reader.h"
 #include "benchmarks/kit/parameters.h"
 #include "benchmarks/kit/workload.h"
+#include "benchmarks/scenarios/crowd.h"
 #include "benchmarks/scenarios/run_script.h"
 #include "benchmarks/scenarios/scenario_judge.h"
 
@@ -27,10 +28,15 @@ class Suite {
   void judge(const Outcome& outcome, Findings& findings) const;
 
  private:
+  void script_crowds(uint64_t runs, uint64_t seed, uint32_t class_number, PoolNumbers& pools,
+                     ScriptBuilder& script);
+
   std::string instance_;
   RunJudgeOptions options_;
   std::vector<PlannedScenario> plan_;
-  std::vector<ScriptedScenario> scripted_;
+  std::vector<ScriptedScenario> scripted_;  // for each of them, in the first phases
+  std::vector<Scenario> crowds_;
+  std::vector<ScriptedCrowd> scripted_crowds_;  // for each of them, in the phases behind
 };
 
 }  // namespace keydrome::scenarios

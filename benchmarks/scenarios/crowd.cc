@@ -1,0 +1,457 @@
+#include "benchmarks/scenarios/crowd.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/check.h"
+#include "benchmarks/kit/judge.h"
+#include "checker/calls.h"
+#include "checker/transactions.h"
+
+namespace keydrome::scenarios {
+namespace {
+
+constexpr uint32_t kReady = 0, kMet = 1;  // events
+constexpr uint8_t kA = 0, kB = 1;         // slots
+constexpr uint32_t kMiddleUs = 30;
+
+// Writes the programs of a crowd.
+class Writer {
+ public:
+  Writer(const Scenario& scenario, const std::string& suffix, KeyType type, uint32_t phase,
+         uint32_t class_number, PoolNumbers& pools, ScriptBuilder& script)
+      : id_(scenario.id + suffix),
+        crowd_(*scenario.crowd),
+        type_(type),
+        phase_(phase),
+        class_(class_number),
+        pools_(pools),
+        script_(script) {}
+
+  // One writer over two indexes, the others read both to the end again and again.
+  void torn(bool commits) {
+    const uint32_t a = add_index("A"), b = add_index("B");
+    const uint32_t most = crowd_.rounds * crowd_.records;
+    set_up({a, b});
+    for (uint32_t t = 0; t < crowd_.threads; ++t) {
+      ThreadBuilder thread = enter(t);
+      thread.open(kA, a);
+      thread.open(kB, b);
+      for (uint32_t round = 0; round < crowd_.rounds; ++round) {
+        thread.begin(Kind::kScript, class_);
+        for (uint32_t i = 0; t == 0 && i < crowd_.records; ++i) {
+          if (i == crowd_.records / 2) let_others_run(thread);
+          thread.insert(i % 2 == 0 ? kA : kB, key(i * crowd_.rounds + round),
+                        script_.new_payload(0));
+        }
+        if (t > 0) {
+          thread.next_to_end(kA, most);
+          thread.next_to_end(kB, most);
+        }
+        t > 0 || commits ? thread.commit() : thread.abort();
+      }
+      thread.close(kB);
+      thread.close(kA);
+    }
+  }
+
+  void moving_record() {
+    const uint32_t a = add_index("A");
+    constexpr std::array<uint32_t, 5> kPlaces{10, 90, 50, 20, 70};
+    const Payload moved = script_.new_payload(0);
+    set_up({a});
+    ThreadBuilder mover = script_.thread(phase_, 0);
+    mover.open(kA, a);
+    mover.insert(kA, key(kPlaces[0]), moved);
+    mover.signal(kReady);
+    for (uint32_t round = 0; round < crowd_.rounds; ++round) {
+      mover.begin(Kind::kScript, class_);
+      mover.delete_pair(kA, key(kPlaces[round % kPlaces.size()]), moved);
+      let_others_run(mover);
+      mover.insert(kA, key(kPlaces[(round + 1) % kPlaces.size()]), moved);
+      mover.commit();
+    }
+    mover.close(kA);
+    for (uint32_t t = 1; t < crowd_.threads; ++t) {
+      ThreadBuilder scanner = script_.thread(phase_, t);
+      scanner.wait(kReady, 2);
+      scanner.open(kA, a);
+      for (uint32_t round = 0; round < crowd_.rounds; ++round) {
+        scanner.begin(Kind::kScript, class_);
+        scanner.next_to_end(kA, crowd_.rounds);
+        scanner.commit();
+      }
+      scanner.close(kA);
+    }
+  }
+
+  void many_transactions() {
+    const uint32_t a = add_index("A");
+    set_up({a});
+    for (uint32_t t = 0; t < crowd_.threads; ++t) {
+      ThreadBuilder thread = enter(t);
+      thread.open(kA, a);
+      for (uint32_t round = 0; round < crowd_.rounds; ++round) {
+        meet(thread, round);
+        thread.begin(Kind::kScript, class_);
+        thread.get(kA, key(t));
+        thread.commit();
+      }
+      thread.close(kA);
+    }
+  }
+
+  void same_record() {
+    const uint32_t a = add_index("A");
+    set_up({a});
+    const Payload payload = script_.new_payload(0);
+    for (uint32_t t = 0; t < crowd_.threads; ++t) {
+      ThreadBuilder thread = enter(t);
+      thread.open(kA, a);
+      for (uint32_t round = 0; round < crowd_.rounds; ++round) {
+        meet(thread, round);
+        thread.insert(kA, key(round), payload);
+      }
+      thread.close(kA);
+    }
+  }
+
+  void create_race() {
+    std::vector<uint32_t> indexes;
+    for (uint32_t i = 0; i < crowd_.rounds; ++i) indexes.push_back(add_index(std::to_string(i)));
+    for (uint32_t t = 0; t < crowd_.threads; ++t) {
+      ThreadBuilder thread = script_.thread(phase_, t);
+      for (uint32_t round = 0; round < crowd_.rounds; ++round) {
+        meet(thread, round);
+        thread.create(indexes[round], kAnyCode);
+        thread.open(kA, indexes[round], kAnyCode);
+        thread.close(kA, kAnyCode);
+      }
+    }
+  }
+
+  void create_many() {
+    for (uint32_t t = 0; t < crowd_.threads; ++t) {
+      ThreadBuilder thread = script_.thread(phase_, t);
+      for (uint32_t round = 0; round < crowd_.rounds; ++round) {
+        const uint32_t index = add_index(std::to_string(t) + "-" + std::to_string(round));
+        meet(thread, round);
+        thread.create(index, kAnyCode);
+        thread.open(kA, index, kAnyCode);
+        thread.close(kA, kAnyCode);
+      }
+    }
+  }
+
+  void open_race() {
+    std::vector<uint32_t> indexes;
+    for (uint32_t i = 0; i < crowd_.rounds; ++i) indexes.push_back(add_index(std::to_string(i)));
+    for (uint32_t t = 0; t < crowd_.threads; ++t) {
+      ThreadBuilder thread = script_.thread(phase_, t);
+      for (uint32_t round = 0; round < crowd_.rounds; ++round) {
+        meet(thread, round);
+        if (t == 0) {
+          thread.create(indexes[round], kAnyCode);
+          continue;
+        }
+        thread.open(kA, indexes[round], kAnyCode);
+        thread.close(kA);  // not called when there is nothing to close
+      }
+    }
+  }
+
+  void open_and_close() {
+    const uint32_t a = add_index("A");
+    set_up({a});
+    for (uint32_t t = 0; t < crowd_.threads; ++t) {
+      ThreadBuilder thread = enter(t);
+      for (uint32_t round = 0; round < crowd_.rounds; ++round) {
+        meet(thread, round);
+        thread.open(kA, a);
+        thread.insert(kA, key(t * crowd_.rounds + round), script_.new_payload(0));
+        thread.get(kA, key(t * crowd_.rounds + round));
+        thread.close(kA);
+      }
+      meet(thread, crowd_.rounds);
+    }
+    ThreadBuilder first = script_.thread(phase_, 0);
+    first.open(kA, a);
+    first.begin(Kind::kScript, class_);
+    first.next_to_end(kA, crowd_.threads * crowd_.rounds);
+    first.commit();
+    first.close(kA);
+  }
+
+ private:
+  uint32_t add_index(const std::string& name) { return script_.add_index(id_ + "-" + name, type_); }
+
+  uint32_t key(int64_t number) {
+    if (type_ != VARCHAR) return pools_.integer(type_, number);
+    const std::string digits = std::to_string(number);
+    return pools_.string("c" + std::string(8 - std::min<std::size_t>(8, digits.size()), '0') +
+                         digits);
+  }
+
+  // The first thread creates the indexes; the others begin when it has.
+  void set_up(std::span<const uint32_t> indexes) {
+    ThreadBuilder first = script_.thread(phase_, 0);
+    first.auto_commit_as(Kind::kScript, class_);
+    for (const uint32_t index : indexes) first.create(index);
+    first.signal(kReady);
+  }
+  void set_up(std::initializer_list<uint32_t> indexes) {
+    set_up(std::span(indexes.begin(), indexes.size()));
+  }
+
+  ThreadBuilder enter(uint32_t t) {
+    ThreadBuilder thread = script_.thread(phase_, t);
+    thread.auto_commit_as(Kind::kScript, class_);
+    thread.wait(kReady, 1);
+    return thread;
+  }
+
+  // In the middle of a transaction, so that there is something to be seen that should not be.
+  static void let_others_run(ThreadBuilder& thread) { thread.yield(kMet, UINT32_MAX, kMiddleUs); }
+
+  // All threads of the crowd go on together.
+  void meet(ThreadBuilder& thread, uint32_t round) {
+    thread.signal(kMet);
+    thread.wait(kMet, crowd_.threads * (round + 1));
+  }
+
+  const std::string id_;
+  const Crowd& crowd_;
+  const KeyType type_;
+  const uint32_t phase_, class_;
+  PoolNumbers& pools_;
+  ScriptBuilder& script_;
+};
+
+// Judges the recorded history of a crowd. Each rule returns what is wrong, or nothing.
+class Judge {
+ public:
+  Judge(const Crowd& crowd, const History& history, const Transactions& transactions)
+      : crowd_(crowd), history_(history), transactions_(transactions) {}
+
+  // Every committed reader found all records of some commits.
+  std::string torn(bool commits) const {
+    for (const auto& [thread, records] : scans()) {
+      if (records % (commits ? crowd_.records : crowd_.records * crowd_.rounds + 1) == 0) continue;
+      return "a transaction of thread " + std::to_string(thread) + " found " +
+             std::to_string(records) + " records, and they are " +
+             (commits ? "committed in groups of " + std::to_string(crowd_.records)
+                      : std::string("never committed"));
+    }
+    return "";
+  }
+
+  std::string moving_record() const {
+    for (const auto& [thread, records] : scans()) {
+      if (records == 1) continue;
+      return "a scan of thread " + std::to_string(thread) + " found the record " +
+             std::to_string(records) + " times";
+    }
+    return "";
+  }
+
+  std::string many_transactions() const {
+    return first_code(EventCall::kBegin, {SUCCESS, DEADLOCK}, "beginTransaction");
+  }
+
+  // Of the calls on one index or key exactly one succeeds, the others answer `otherwise`.
+  std::string one_succeeds(EventCall call, ErrCode otherwise) const {
+    std::map<std::pair<uint16_t, uint64_t>, uint32_t> succeeded_on;
+    for (const std::vector<Event>& events : history_.threads) {
+      for (const Event& event : events) {
+        if (call_of(event) != call || event.code == DEADLOCK) continue;
+        uint32_t& count = succeeded_on[{event.index, event.key}];
+        count += succeeded(event) ? 1 : 0;
+        if (!succeeded(event) && event.code != otherwise) {
+          return "a call answered " + code_text(event.code) + " instead of " + code_text(otherwise);
+        }
+      }
+    }
+    for (const auto& [place, count] : succeeded_on) {
+      if (count != 1) return std::to_string(count) + " threads were told SUCCESS";
+    }
+    return "";
+  }
+
+  std::string all_succeed(EventCall call, const char* name) const {
+    return first_code(call, {SUCCESS, DEADLOCK}, name);
+  }
+
+  std::string open_race() const {
+    std::map<uint16_t, uint64_t> created;
+    for (const Event& event : history_.threads[0]) {
+      if (call_of(event) == EventCall::kCreate && succeeded(event)) {
+        created[event.index] = event.end;
+      }
+    }
+    for (const std::vector<Event>& events : history_.threads) {
+      uint64_t before = 0;
+      for (const Event& event : events) {
+        const bool opens = call_of(event) == EventCall::kOpen && created.contains(event.index);
+        if (opens && !succeeded(event) && begin_of(event, before) > created[event.index]) {
+          return "openIndex answered " + code_text(event.code) + " after create had returned";
+        }
+        before = event.end;
+      }
+    }
+    return "";
+  }
+
+  std::string open_and_close() const {
+    const std::string wrong = first_code(EventCall::kGet, {SUCCESS, DEADLOCK}, "get");
+    if (!wrong.empty()) return wrong + " for a record that was just inserted";
+    for (const auto& [thread, records] : scans()) {
+      if (records == uint64_t{crowd_.threads} * crowd_.rounds) continue;
+      return "of " + std::to_string(crowd_.threads * crowd_.rounds) + " records " +
+             std::to_string(records) + " are there at the end";
+    }
+    return "";
+  }
+
+ private:
+  // Of every committed transaction that scanned: its thread and how many records it found.
+  std::vector<std::pair<uint32_t, uint64_t>> scans() const {
+    std::vector<std::pair<uint32_t, uint64_t>> found;
+    for (const Transaction& transaction : transactions_.committed) {
+      uint64_t records = 0, ends = 0;
+      for_each_call(history_, transaction, [&](uint32_t, const Event& event) {
+        records += call_of(event) == EventCall::kNext && succeeded(event) ? 1 : 0;
+        ends += event.code == DB_END ? 1 : 0;
+      });
+      if (ends > 0) found.emplace_back(transaction.thread, records);
+    }
+    return found;
+  }
+
+  std::string first_code(EventCall call, std::initializer_list<uint8_t> right,
+                         const char* name) const {
+    for (const std::vector<Event>& events : history_.threads) {
+      for (const Event& event : events) {
+        if (call_of(event) != call || std::ranges::count(right, event.code) > 0) continue;
+        return std::string(name) + " answered " + code_text(event.code);
+      }
+    }
+    return "";
+  }
+
+  const Crowd& crowd_;
+  const History& history_;
+  const Transactions& transactions_;
+};
+
+// What a kind of crowd does, and what must come of it.
+struct CrowdKind {
+  std::string_view name;
+  void (*write)(Writer&);
+  std::string (*judge)(const Judge&);
+};
+
+constexpr std::array kKinds{
+    CrowdKind{"torn_commit", [](Writer& w) { w.torn(true); },
+              [](const Judge& j) { return j.torn(true); }},
+    CrowdKind{"torn_abort", [](Writer& w) { w.torn(false); },
+              [](const Judge& j) { return j.torn(false); }},
+    CrowdKind{"moving_record", [](Writer& w) { w.moving_record(); },
+              [](const Judge& j) { return j.moving_record(); }},
+    CrowdKind{"many_transactions", [](Writer& w) { w.many_transactions(); },
+              [](const Judge& j) { return j.many_transactions(); }},
+    CrowdKind{"same_record", [](Writer& w) { w.same_record(); },
+              [](const Judge& j) { return j.one_succeeds(EventCall::kInsert, ENTRY_EXISTS); }},
+    CrowdKind{"create_race", [](Writer& w) { w.create_race(); },
+              [](const Judge& j) {
+                const std::string wrong = j.one_succeeds(EventCall::kCreate, DB_EXISTS);
+                return wrong.empty() ? j.all_succeed(EventCall::kOpen, "openIndex") : wrong;
+              }},
+    CrowdKind{"create_many", [](Writer& w) { w.create_many(); },
+              [](const Judge& j) {
+                const std::string wrong = j.all_succeed(EventCall::kCreate, "create");
+                return wrong.empty() ? j.all_succeed(EventCall::kOpen, "openIndex") : wrong;
+              }},
+    CrowdKind{"open_race", [](Writer& w) { w.open_race(); },
+              [](const Judge& j) { return j.open_race(); }},
+    CrowdKind{"open_and_close", [](Writer& w) { w.open_and_close(); },
+              [](const Judge& j) { return j.open_and_close(); }},
+};
+
+const CrowdKind* find_kind(std::string_view name) {
+  const auto kind = std::ranges::find(kKinds, name, &CrowdKind::name);
+  return kind == kKinds.end() ? nullptr : &*kind;
+}
+
+// The phase's events with indexes numbered from 0. Empty threads where one does not fit.
+History history_of(const ScriptedCrowd& scripted, const PhaseOutcome& outcome) {
+  History history;
+  history.indexes.resize(scripted.indexes);
+  for (const ThreadResult& thread : outcome.threads) {
+    history.threads.push_back(thread.events);
+    for (Event& event : history.threads.back()) {
+      const EventCall call = call_of(event);
+      const bool has_index =
+          call != EventCall::kBegin && call != EventCall::kCommit && call != EventCall::kAbort;
+      // One that is too large stays so, and the splitter refuses it.
+      if (has_index) event.index = static_cast<uint16_t>(event.index - scripted.first_index);
+    }
+  }
+  return history;
+}
+
+}  // namespace
+
+bool is_crowd_kind(std::string_view kind) { return find_kind(kind) != nullptr; }
+
+ScriptedCrowd script_crowd(const Scenario& scenario, const std::string& suffix, KeyType type,
+                           uint32_t class_number, PoolNumbers& pools, ScriptBuilder& script) {
+  ScriptedCrowd scripted;
+  scripted.phase = script.add_phase(scenario.id + ": " + scenario.title, scenario.crowd->threads,
+                                    {.recorded = true});
+  scripted.first_index = script.index_count();
+  Writer writer(scenario, suffix, type, scripted.phase, class_number, pools, script);
+  const CrowdKind* kind = find_kind(scenario.crowd->kind);
+  KEYDROME_CHECK(kind != nullptr);
+  kind->write(writer);
+  scripted.indexes = script.index_count() - scripted.first_index;
+  return scripted;
+}
+
+void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
+                 const PhaseOutcome& outcome, FindingBook& book) {
+  const std::string title = scenario.id + ", " + scenario.title + ": ";
+  const auto accuse = [&](const std::string& name, Severity severity, const std::string& rule) {
+    Json witness;
+    witness["summary"] = title + rule;
+    book.add(scenario.id, {.suite = "",
+                           .name = name,
+                           .severity = severity,
+                           .detail = title + rule + "\n" + scenario.about,
+                           .witness = std::move(witness)});
+  };
+  for (const ThreadResult& thread : outcome.threads) {
+    if (thread.counters->events_full != 0) {
+      return book.not_judged(title + "more calls were made than there was room to record");
+    }
+  }
+  const History history = history_of(scripted, outcome);
+  const Transactions transactions = split_into_transactions(history);
+  if (!transactions.problem.empty()) {
+    return accuse("outcome_mismatch", Severity::kRequired,
+                  "the recorded calls do not fit: " + transactions.problem);
+  }
+  for (const WrongAnswer& wrong : transactions.wrong_answers) {
+    const Event& event = history.threads[wrong.event.thread][wrong.event.position];
+    accuse(wrong.name, wrong.severity, "a call answered " + code_text(event.code));
+  }
+  const std::string rule =
+      find_kind(scenario.crowd->kind)->judge(Judge(*scenario.crowd, history, transactions));
+  if (!rule.empty()) accuse(scenario.finding, scenario.severity, rule);
+}
+
+}  // namespace keydrome::scenarios
