@@ -77,6 +77,7 @@ Mismatch Model::get(const Event& event, Bound bound) {
 Mismatch Model::next(const Event& event, Bound bound) {
   if (event.code != SUCCESS && event.code != DB_END) return Mismatch::kNone;
   Cursor& at = cursor(event.index);
+  if (bound.cell == kAnyCursor) at.place = Place::kLoose;
   if (event.code == DB_END) return end_of_scan(event, at);
   if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
   if (at.place == Place::kLoose) return Mismatch::kNone;

@@ -42,6 +42,19 @@ std::size_t guess_elements(const History& history) {
   return events / 5;
 }
 
+// The indexes of which a thread had several handles open at once.
+std::vector<bool> indexes_with_many_handles(const History& history,
+                                            const std::vector<Event>& events) {
+  std::vector<uint32_t> handles(history.indexes.size(), 0);
+  std::vector<bool> many(history.indexes.size(), false);
+  for (const Event& event : events) {
+    if (!succeeded(event)) continue;
+    if (call_of(event) == EventCall::kOpen && ++handles[event.index] > 1) many[event.index] = true;
+    if (call_of(event) == EventCall::kClose && handles[event.index] > 0) --handles[event.index];
+  }
+  return many;
+}
+
 // Numbers in the order of first sight; the constructor renumbers the cells.
 class Binder {
  public:
@@ -52,12 +65,16 @@ class Binder {
     const std::vector<Event>& events = history_.threads[thread];
     std::vector<Bound>& bounds = out_.bounds[thread];
     bounds.resize(events.size());
+    const std::vector<bool> many_handles = indexes_with_many_handles(history_, events);
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (i + kAhead < events.size()) {
         elements_.prefetch(events[i + kAhead].payload);
-        cells_.prefetch(static_cast<uint64_t>(key_of(history_, events[i + kAhead])));
+        cells_.prefetch(events[i + kAhead].key);
       }
       bounds[i] = bind(events[i]);
+      if (call_of(events[i]) == EventCall::kNext && many_handles[events[i].index]) {
+        bounds[i].cell = kAnyCursor;
+      }
     }
   }
 
@@ -105,7 +122,7 @@ Numbering::Numbering(const History& history) : bounds(history.threads.size()) {
   for (uint32_t& cell : element_cells) cell = ranks[cell];
   for (auto& thread : bounds) {
     for (Bound& bound : thread) {
-      if (bound.cell != kNoNumber) bound.cell = ranks[bound.cell];
+      if (bound.cell < kAnyCursor) bound.cell = ranks[bound.cell];
     }
   }
   first_cells.assign(history.indexes.size() + 1, 0);

@@ -172,6 +172,7 @@ class Sweep {
     if (event.code != SUCCESS && event.code != DB_END) return;
     Cursor& at = cursor(event.index);
     const bool shows = event.code == SUCCESS;
+    if (bound.cell == kAnyCursor) at.place = Place::kLoose;
     if (at.place == Place::kLoose) {
       if (shows) present(bound.element, EdgeKind::kWriteRead);
       return;

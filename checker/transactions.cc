@@ -45,12 +45,15 @@ class Splitter {
 
   void run() {
     const std::vector<Event>& events = history_.threads[thread_];
-    uint32_t size = 0;
-    for (; size < events.size() && events[size].end <= limit_; ++size) {
-      if (!check(size, events[size])) return;
-      note(size, events[size]);
-      if (!out_.problem.empty()) return;
-      before_ = events[size].end;
+    uint32_t size = 0;  // of what is judged
+    for (uint32_t i = 0; i < events.size(); ++i) {
+      if (!check(i, events[i])) return;
+      if (events[i].end <= limit_) {
+        size = i + 1;
+        note(i, events[i]);
+        if (!out_.problem.empty()) return;
+      }
+      before_ = events[i].end;
     }
     if (!open_) return;
     transaction_.last = size - 1;

@@ -85,13 +85,14 @@ class WriterPass {
     if (call == EventCall::kBegin || call == EventCall::kCommit) return;
     uint32_t& cursor = cursors_[event.index];
     const bool inserts = call == EventCall::kInsert && succeeded(event);
-    if (shows_record(event) || inserts) see(bound);
+    if (shows_record(event) || inserts) see(bound.element);
     switch (call) {
       case EventCall::kGet:
         cursor = succeeded(event) ? bound.cell : kNoNumber;
         if (event.code == KEY_NOTFOUND) sight(bound.cell).complete = true;
         break;
       case EventCall::kNext:
+        if (bound.cell == kAnyCursor) break;
         if (cursor != kNoNumber && cursor != bound.cell) sight(cursor).complete = true;
         cursor = bound.cell;
         break;
@@ -113,9 +114,9 @@ class WriterPass {
     return at;
   }
 
-  void see(Bound bound) {
-    Sight& at = sight(bound.cell);
-    seen_.push_back({bound.element, at.last_seen});
+  void see(uint32_t element) {
+    Sight& at = sight(numbering_.element_cells[element]);
+    seen_.push_back({element, at.last_seen});
     at.last_seen = static_cast<uint32_t>(seen_.size() - 1);
   }
 

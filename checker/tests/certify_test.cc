@@ -90,6 +90,8 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"certified", "0:b 1:b 0:g(1)=NF 1:g(2)=NF 0:i(2,x) 1:i(1,y) 0:c 1:c=DL 1:a"},
         NamedCase{"certified", "0:i!(1,a) 0:b 0:g(1)=a 1:i!(2,x) 0:i(3,y) 0:c 1:g!(2)=x"},
         NamedCase{"certified", "0:i!(1,a) 0:b 0:g(1)=NF 0:a"},
+        NamedCase{"certified", "0:i!(1,a) 0:i!(5,b) 0:open 0:open 0:b 0:n=1,a 0:n=1,a 0:n=5,b 0:c"},
+        NamedCase{"certified", "0:i!(1,a) 0:open 0:open 0:b 0:n=1,a 0:n=END 0:d(1,*) 0:c"},
         NamedCase{"certified", "0:i!(1,v) 0:b 1:b 0:d(1,*) 1:d(1,*)=NF 0:c 1:c"},
         NamedCase{"certified", "0:i!(1,a) 0:d!(1,a) 0:i!(1,a) 0:g!(1)=a"},
         // What cannot be judged.

@@ -9,6 +9,7 @@
 #include <iterator>
 
 #include "base/hash.h"
+#include "checker/calls.h"
 #include "checker/certify.h"
 #include "checker/tests/random_history.h"
 
@@ -121,6 +122,31 @@ TEST(RankVarcharKeys, MakesRanksOfFingerprints) {
   EXPECT_FALSE(rank_varchar_keys(passed).ok());
 }
 
+TEST(UntrustedEvents, TheIndexOfACallWithoutOneIsNeverUsed) {
+  for (uint64_t seed = 1; seed <= 200; ++seed) {
+    History history = random_history(seed);
+    const Verdict verdict = certify(history).verdict;
+    for (auto& events : history.threads) {
+      for (Event& event : events) {
+        const EventCall call = call_of(event);
+        const bool has_none =
+            call == EventCall::kBegin || call == EventCall::kCommit || call == EventCall::kAbort;
+        if (has_none) event.index = 0xffff;
+      }
+    }
+    EXPECT_EQ(certify(history).verdict, verdict) << "seed " << seed;
+  }
+}
+
+TEST(UntrustedEvents, BeyondACutAreCheckedToo) {
+  History history = random_history(7);
+  history.cut_threads = {0};
+  history.threads[0].resize(1);
+  history.threads[1].back().call = static_cast<uint8_t>(EventCall::kGet);
+  history.threads[1].back().index = 0xffff;
+  EXPECT_EQ(certify(history).verdict, Verdict::kCouldNotJudge);
+}
+
 // What a hostile recorder could write: the reader accepts it, and nothing may break on it.
 TEST(UntrustedEvents, AreJudgedOrRefusedButNeverTrusted) {
   for (uint64_t seed = 1; seed <= 3000 * soak_factor(); ++seed) {
@@ -132,6 +158,7 @@ TEST(UntrustedEvents, AreJudgedOrRefusedButNeverTrusted) {
       char* event = reinterpret_cast<char*>(&events[(dice >> 8) % events.size()]);
       event[(dice >> 20) % sizeof(Event)] ^= static_cast<char>(1 << (dice >> 32) % 8);
     }
+    if (seed % 2 == 0) history.cut_threads = {static_cast<uint32_t>(seed % 3)};
     const Certification found = certify(history);
     if (found.verdict == Verdict::kViolation) {
       EXPECT_FALSE(found.violations.empty());

@@ -115,6 +115,14 @@ TEST(Model, WhatIsAdvisoryIsLeftFree) {
   EXPECT_FALSE(fits("0:i!(5,x) 0:i!(9,z) 0:b 0:open 0:g(5)=x 0:n=5,x 0:c"));
 }
 
+TEST(Model, SeveralHandlesOfAnIndexHaveCursorsThatNobodyKnows) {
+  EXPECT_TRUE(fits("0:i!(5,x) 0:i!(9,z) 0:open 0:open 0:b 0:n=5,x 0:n=5,x 0:n=9,z 0:n=END 0:c"));
+  EXPECT_FALSE(fits("0:i!(5,x) 0:open 0:close 0:open 0:b 0:n=5,x 0:n=5,x 0:c"));
+  EXPECT_FALSE(fits("0:i!(5,x) 0:open 0:open 0:b 0:n=7,x 0:c"));
+  EXPECT_FALSE(fits("0:i!(5,x) 0:i!(9,z) 0:open 0:open 0:b 0:B.g(1)=x 0:c"));
+  EXPECT_FALSE(fits("0:i!(5,x) 0:i!(9,z) 0:A.open 0:A.open 0:B.i!(1,y) 0:b 0:B.n=END 0:c"));
+}
+
 TEST(Model, TheEndStaysTheEndUntilAnOwnInsertBeyond) {
   EXPECT_TRUE(fits("0:i!(5,x) 0:b 0:n=5,x 0:n=END 0:n=END 0:i(7,y) 0:n=7,y 0:n=END 0:c"));
   EXPECT_FALSE(fits("0:i!(5,x) 0:b 0:n=5,x 0:n=END 0:i(7,y) 0:n=END 0:c"));
