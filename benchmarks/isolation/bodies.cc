@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <array>
-#include <utility>
 
 namespace keydrome::isolation {
 namespace {
@@ -194,23 +193,20 @@ void transfer(BodyWriter& out, uint32_t operations, bool read_only) {
   }
 }
 
-constexpr std::array<std::pair<std::string_view, Body>, 9> kBodies = {{{"soup", soup},
-                                                                       {"registers", registers},
-                                                                       {"append", append},
-                                                                       {"duel", duel},
-                                                                       {"cross", cross},
-                                                                       {"blind", blind},
-                                                                       {"transfer", transfer},
-                                                                       {"wide", soup},
-                                                                       {"large", soup}}};
+constexpr std::array<RoundKind, 9> kKinds = {{
+    {"soup", soup, 2, 40, 10, 100},
+    {"registers", registers, 2, 16, 9, 100},
+    {"append", append, 1, 16, 10, 100},
+    {"duel", duel, 2, 40, 6, 100},
+    {"cross", cross, 3, 16, 12, 100},
+    {"blind", blind, 2, 24, 8, 100},
+    {"transfer", transfer, 2, 24, 6, 100},
+    {"wide", soup, 8, 200, 40, 50},
+    {"large", soup, 2, 20'000, 12, 500},
+}};
 
 }  // namespace
 
-Body body_of(std::string_view instance) {
-  for (const auto& [name, body] : kBodies) {
-    if (name == instance) return body;
-  }
-  return nullptr;
-}
+std::span<const RoundKind> round_kinds() { return kKinds; }
 
 }  // namespace keydrome::isolation

@@ -56,11 +56,18 @@ class BodyWriter {
   Rng* rng_;
 };
 
-// Writes a transaction of about `operations` calls; `read_only` asks for one
-// without changes.
-using Body = void (*)(BodyWriter& out, uint32_t operations, bool read_only);
+// A kind of round: what its transactions do, and the arena in which they meet.
+struct RoundKind {
+  std::string_view name;
+  // Writes a transaction of about `operations` calls; `read_only` asks for one without changes.
+  void (*body)(BodyWriter& out, uint32_t operations, bool read_only);
+  uint32_t indexes;
+  uint32_t keys;        // of each index
+  uint32_t operations;  // calls of a transaction on average
+  uint32_t percent;     // transactions, of what the parameters say
+};
 
-// The body of an instance; nullptr when there is none of that name.
-Body body_of(std::string_view instance);
+// All of them; rounds take turns.
+std::span<const RoundKind> round_kinds();
 
 }  // namespace keydrome::isolation

@@ -21,15 +21,10 @@ constexpr std::array<KeyType, 3> kTypes = {SHORT, VARCHAR, INT};
 constexpr uint32_t kPopulateBatch = 50;
 
 struct Shape {
-  uint32_t rounds, threads, indexes, keys, transactions, operations;
+  uint32_t threads, transactions;
 
   explicit Shape(const Parameters& parameters)
-      : rounds(number(parameters, "rounds")),
-        threads(number(parameters, "threads")),
-        indexes(number(parameters, "indexes")),
-        keys(number(parameters, "keys")),
-        transactions(number(parameters, "transactions")),
-        operations(number(parameters, "operations")) {}
+      : threads(number(parameters, "threads")), transactions(number(parameters, "transactions")) {}
 
   static uint32_t number(const Parameters& parameters, std::string_view name) {
     return static_cast<uint32_t>(parameters[name]);
@@ -41,8 +36,8 @@ struct Shape {
 // everything back.
 class RoundWriter {
  public:
-  RoundWriter(ScriptBuilder& script, const Shape& shape, Body body, uint64_t seed)
-      : script_(script), shape_(shape), body_(body), seed_(seed) {
+  RoundWriter(ScriptBuilder& script, const Shape& shape, uint64_t seed)
+      : script_(script), shape_(shape), seed_(seed) {
     read_only_ = script.add_class("read");
     writing_ = script.add_class("write");
     constexpr std::array<std::size_t, 4> kTextBytes = {0, 1, 20, MAX_PAYLOAD_LEN - kTagBytes};
@@ -51,24 +46,25 @@ class RoundWriter {
     }
   }
 
-  void round(uint32_t number) {
+  void round(uint32_t number, const RoundKind& kind) {
     Rng rng(seed_, number, Purpose::kShape);
     std::vector<Arena> arenas;
     indexes_.clear();
-    for (uint32_t i = 0; i < shape_.indexes; ++i) {
+    for (uint32_t i = 0; i < kind.indexes; ++i) {
       const KeyType type = kTypes[(i + number) % kTypes.size()];
       const std::string name = static_cast<char>('A' + i) + std::to_string(number);
       indexes_.push_back(script_.add_index(name, type));
       arenas.push_back(
-          {.slot = static_cast<uint8_t>(i), .keys = add_keys(script_, type, shape_.keys, rng)});
+          {.slot = static_cast<uint8_t>(i), .keys = add_keys(script_, type, kind.keys, rng)});
     }
-    const uint32_t phase = script_.add_phase("round " + std::to_string(number), shape_.threads,
-                                             {.timed = true, .recorded = true});
+    const uint32_t phase =
+        script_.add_phase("round " + std::to_string(number) + " " + std::string(kind.name),
+                          shape_.threads, {.timed = true, .recorded = true});
     prepare(script_.thread(phase, 0), arenas, rng);
     for (uint32_t t = 0; t < shape_.threads; ++t) {
       ThreadBuilder out = script_.thread(phase, t);
       if (t > 0) open(out);
-      transactions(out, arenas, number * shape_.threads + t);
+      transactions(out, kind, arenas, number * shape_.threads + t);
       out.signal(kDone);
     }
     read_back(script_.thread(phase, 0));
@@ -77,7 +73,7 @@ class RoundWriter {
  private:
   void open(ThreadBuilder& out) {
     out.wait(kReady, 1);
-    for (uint32_t i = 0; i < shape_.indexes; ++i) {
+    for (uint32_t i = 0; i < indexes_.size(); ++i) {
       out.open(static_cast<uint8_t>(i), indexes_[i]);
     }
   }
@@ -85,7 +81,7 @@ class RoundWriter {
   // Every other key gets a record, in transactions of kPopulateBatch inserts.
   void prepare(ThreadBuilder out, std::span<const Arena> arenas, Rng& rng) {
     for (const uint32_t index : indexes_) out.create(index);
-    for (uint32_t i = 0; i < shape_.indexes; ++i) {
+    for (uint32_t i = 0; i < indexes_.size(); ++i) {
       out.open(static_cast<uint8_t>(i), indexes_[i]);
     }
     for (const Arena& arena : arenas) {
@@ -102,14 +98,16 @@ class RoundWriter {
     out.signal(kReady);
   }
 
-  void transactions(ThreadBuilder& out, std::span<const Arena> arenas, uint32_t stream) {
+  void transactions(ThreadBuilder& out, const RoundKind& kind, std::span<const Arena> arenas,
+                    uint32_t stream) {
     Rng rng(seed_, stream, Purpose::kStream);
     BodyWriter writer(script_, out, arenas, texts_, rng);
-    for (uint32_t i = 0; i < shape_.transactions; ++i) {
+    const uint32_t count = shape_.transactions * kind.percent / 100;
+    for (uint32_t i = 0; i < count; ++i) {
       const bool read_only = rng.below(10) < 3;
-      const auto operations = 1 + static_cast<uint32_t>(rng.below(2 * shape_.operations - 1));
+      const auto operations = 1 + static_cast<uint32_t>(rng.below(2 * kind.operations - 1));
       out.begin(Kind::kScript, read_only ? read_only_ : writing_);
-      body_(writer, operations, read_only);
+      kind.body(writer, operations, read_only);
       if (rng.below(50) == 0) {
         out.abort();
       } else {
@@ -122,16 +120,15 @@ class RoundWriter {
   void read_back(ThreadBuilder out) {
     out.wait(kDone, shape_.threads);
     out.begin(Kind::kScript, read_only_);
-    for (uint32_t i = 0; i < shape_.indexes; ++i) {
+    for (uint32_t i = 0; i < indexes_.size(); ++i) {
       out.next_to_end(static_cast<uint8_t>(i), script_.inserts(indexes_[i]));
     }
     out.commit();
-    for (uint32_t i = 0; i < shape_.indexes; ++i) out.close(static_cast<uint8_t>(i));
+    for (uint32_t i = 0; i < indexes_.size(); ++i) out.close(static_cast<uint8_t>(i));
   }
 
   ScriptBuilder& script_;
   const Shape shape_;
-  const Body body_;
   const uint64_t seed_;
   uint32_t read_only_ = 0, writing_ = 0;  // transaction classes
   std::vector<uint32_t> texts_;
@@ -140,32 +137,33 @@ class RoundWriter {
 
 class Isolation : public Workload {
  public:
-  explicit Isolation(Body body) : body_(body) {}
-
   Result<Script> generate(const Parameters& parameters, uint64_t seed,
                           const CheckPolicy&) override {
+    strict_ = parameters["strict"] != 0;
     ScriptBuilder script;
-    const Shape shape(parameters);
-    RoundWriter writer(script, shape, body_, seed);
-    for (uint32_t round = 0; round < shape.rounds; ++round) writer.round(round);
+    RoundWriter writer(script, Shape(parameters), seed);
+    const std::span<const RoundKind> kinds = round_kinds();
+    const auto only = static_cast<std::size_t>(parameters["only"]);
+    for (uint32_t round = 0; round < static_cast<uint64_t>(parameters["rounds"]); ++round) {
+      writer.round(round, kinds[only == 0 ? round % kinds.size() : (only - 1) % kinds.size()]);
+    }
     return script.build();
   }
 
   void judge(const Script& script, const Outcome& outcome, Findings& findings) const override {
     judge_counters(script, outcome, findings);
-    judge_recorded(script, outcome, findings);
+    judge_recorded(script, outcome, strict_, findings);
   }
 
  private:
-  Body body_;
+  bool strict_ = true;
 };
 
 }  // namespace
 }  // namespace isolation
 
-std::unique_ptr<Workload> make_isolation(std::string_view instance) {
-  const isolation::Body body = isolation::body_of(instance);
-  return body == nullptr ? nullptr : std::make_unique<isolation::Isolation>(body);
+std::unique_ptr<Workload> make_isolation(std::string_view) {
+  return std::make_unique<isolation::Isolation>();
 }
 
 }  // namespace keydrome

@@ -55,11 +55,11 @@ Result<History> recorded_history(const Script& script, const Outcome& outcome) {
   return history;
 }
 
-void judge_recorded(const Script& script, const Outcome& outcome, Findings& findings) {
+void judge_recorded(const Script& script, const Outcome& outcome, bool strict, Findings& findings) {
   if (!is_recorded(script)) return;
   const Result<History> history = recorded_history(script, outcome);
   if (!history) return findings.not_judged(history.error().message);
-  const Certification result = certify(*history);
+  const Certification result = certify(*history, {.strict = strict});
   const double rate = ticks_per_us();
   for (const Violation& violation : result.violations) {
     Json witness = witness_json(*history, violation, rate);

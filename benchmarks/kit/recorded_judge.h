@@ -18,7 +18,8 @@ Result<History> recorded_history(const Script& script, const Outcome& outcome);
 
 // Adds a finding with a witness for each violation, named as in checker/violation.h; says
 // not_judged() when the history is not whole or no answer was found. Nothing when no phase was
-// recorded.
-void judge_recorded(const Script& script, const Outcome& outcome, Findings& findings);
+// recorded. Not `strict`: that a transaction did not see what was committed before it began is a
+// warning.
+void judge_recorded(const Script& script, const Outcome& outcome, bool strict, Findings& findings);
 
 }  // namespace keydrome

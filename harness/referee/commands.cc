@@ -182,7 +182,7 @@ Json judged_report(const Prepared& prepared, const Progress& progress) {
   add_fact_findings(facts, findings);
   if (facts.stop == Stop::kNone) {
     prepared.workload->judge(prepared.script, facts.outcome, findings);
-    if (prepared.certify) judge_recorded(prepared.script, facts.outcome, findings);
+    if (prepared.certify) judge_recorded(prepared.script, facts.outcome, false, findings);
   }
   return make_report({prepared.plan, prepared.parameters.values(), prepared.script, facts, findings,
                       decide(facts, findings, prepared.plan.jail.require), machine});
