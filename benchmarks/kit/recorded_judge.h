@@ -1,20 +1,18 @@
-// Judging what was recorded: the phases' events as one history, certified.
+// Judging what was recorded: the phases' events as histories, certified.
+//
+// A phase that works on indexes of its own begins a new history: small ones are judged faster, and
+// what is found in them is small.
 #pragma once
 
 #include "benchmarks/kit/finding.h"
 #include "benchmarks/kit/outcome_reader.h"
 #include "benchmarks/kit/workload.h"
-#include "checker/history.h"
 
 namespace keydrome {
 
 // The rate of recorded stamps: the referee runs on the machine that recorded, so its counter has
 // the same rate. Takes a moment to measure.
 double ticks_per_us();
-
-// The recorded phases of an outcome one after the other, thread by thread; keys are ranked. An
-// error when the events make no history.
-Result<History> recorded_history(const Script& script, const Outcome& outcome);
 
 // Adds a finding with a witness for each violation, named as in checker/violation.h; says
 // not_judged() when the history is not whole or no answer was found. Nothing when no phase was
