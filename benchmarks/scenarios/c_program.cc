@@ -146,6 +146,7 @@ std::string quoted(std::string_view bytes) {
 // Enough to have neighbours; thousands of inserts would make nobody wiser.
 constexpr uint32_t kFillersMax = 20;
 constexpr std::size_t kSetupMax = 200;
+constexpr std::size_t kCallsMax = 200;  // retries after DEADLOCK can be many
 
 std::string type_name(KeyType type) {
   return type == SHORT ? "SHORT" : type == INT ? "INT" : "VARCHAR";
@@ -392,6 +393,7 @@ std::string c_program(const Scenario& scenario, const Variant& variant,
   const bool second_handles = std::ranges::any_of(
       scenario.handles, [](const Handle& handle) { return handle.name.size() > 1; });
   if (second_handles || scenario.setup.size() > kSetupMax) return "";
+  if (told_calls(log).size() > kCallsMax) return "";
   return Writer(scenario, variant, vocabulary, log).write(accusation);
 }
 

@@ -12,8 +12,8 @@ namespace keydrome::scenarios {
 
 // Its exit status: 1 when every call answered as in the failed run, so the fault is there, 0 when
 // it did not show in a hundred attempts. Empty where a program would say nothing: for a session
-// with two handles of one index (the recorded calls do not tell which), and for thousands of
-// records.
+// with two handles of one index (the recorded calls do not tell which), and for hundreds of
+// records or calls.
 std::string c_program(const Scenario& scenario, const Variant& variant,
                       const Vocabulary& vocabulary, const RunLog& log,
                       const Accusation& accusation);

@@ -110,16 +110,16 @@ class RunJudge {
   }
 
   // Two sessions that meet in another order than the written one may show another anomaly than the
-  // one that the scenario is named after: the circle tells which.
+  // one that the scenario is named after: the checker tells which.
   void explain(const History& history) {
     Accusation& accusation = accusations_.back();
     const Certification certification = certify(history);
-    const auto circle = std::ranges::find_if(certification.violations,
-                                             [](const Violation& v) { return !v.edges.empty(); });
-    if (circle == certification.violations.end()) return;
-    if (scenario_.sessions > 1 && accusation.name != "stale_read") accusation.name = circle->name;
-    accusation.rule += ". " + circle->detail;
-    accusation.witness = witness_json(history, *circle, ticks_per_us());
+    const auto found =
+        std::ranges::find(certification.violations, Severity::kRequired, &Violation::severity);
+    if (found == certification.violations.end()) return;
+    if (scenario_.sessions > 1 && accusation.name != "stale_read") accusation.name = found->name;
+    accusation.rule += ". " + found->detail;
+    accusation.witness = witness_json(history, *found, ticks_per_us());
   }
 
   // The same calls as if all sessions had made their steps at the same time, so that every order of

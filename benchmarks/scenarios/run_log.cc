@@ -33,6 +33,17 @@ std::string hand_out(std::span<const Event> events, std::size_t thread, uint32_t
   return "";
 }
 
+// The run that a thread entered last.
+std::size_t last_run(std::span<const Event> events, uint32_t first_index, uint32_t indexes) {
+  for (std::size_t i = events.size(); i > 0; --i) {
+    const Event& event = events[i - 1];
+    if (enters(call_of(event)) && event.index >= first_index) {
+      return (event.index - first_index) / indexes;
+    }
+  }
+  return 0;
+}
+
 // Where the steps of the first thread begin and end. False: the run did not get that far.
 bool find_steps(RunLog& log, uint32_t indexes) {
   const std::vector<Event>& events = log.history.threads[0];
@@ -76,13 +87,18 @@ RunLogs split_logs(const PlannedScenario& planned, const ScriptedScenario& scrip
           {.type = index_type(planned.variants[number], index), .name = index_name(index)});
     }
   }
+  std::size_t whole = logs.runs.size();
   for (std::size_t thread = 0; thread < threads; ++thread) {
     const ThreadResult& result = outcome.threads[thread];
     const std::string problem =
         hand_out(result.events, thread, scripted.runs[0].first_index, indexes, logs.runs);
     if (logs.problem.empty()) logs.problem = problem;
-    logs.overflow = logs.overflow || result.counters->events_full != 0;
+    if (result.counters->events_full == 0) continue;
+    // The run in which the log was full, and those behind it, lack this thread's calls.
+    logs.overflow = true;
+    whole = std::min(whole, last_run(result.events, scripted.runs[0].first_index, indexes));
   }
+  logs.runs.resize(std::min(whole, logs.runs.size()));
   if (logs.overflow) logs.problem = "more calls were made than there was room to record";
   const auto unfinished =
       std::ranges::find_if_not(logs.runs, [&](RunLog& log) { return find_steps(log, indexes); });

@@ -8,6 +8,8 @@
 namespace keydrome::scenarios {
 namespace {
 
+constexpr std::size_t kSummaryMax = 900;  // report.v1.schema.json allows 1,000 characters
+
 std::string variant_text(const Scenario& scenario, const Variant& variant) {
   constexpr std::array<const char*, 3> kTypes{"int32", "int64", "varchar"};
   std::string text = kTypes.at(static_cast<std::size_t>(variant.type));
@@ -48,7 +50,7 @@ void judge_scenario(const PlannedScenario& planned, const ScriptedScenario& scri
          judge_run(scenario, variant, scripted.runs[i], logs.runs[i], options)) {
       if (book.knows(accusation.name, scenario.id)) continue;
       Json witness = accusation.witness;
-      witness["summary"] = title + accusation.rule;
+      witness["summary"] = (title + accusation.rule).substr(0, kSummaryMax);
       const std::string program =
           c_program(scenario, variant, vocabulary, logs.runs[i], accusation);
       if (!program.empty()) witness["program"] = program;

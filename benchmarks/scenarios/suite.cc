@@ -14,7 +14,7 @@ std::span<const std::string_view> scenarios_data();
 namespace scenarios {
 
 namespace {
-constexpr uint64_t kEventsMin = 1 << 16;
+constexpr uint64_t kEventsMin = 1 << 18;
 constexpr uint32_t kCrowdThreads = 8;  // from how many a smaller log must do
 constexpr std::array<KeyType, 3> kTypes{SHORT, INT, VARCHAR};
 }  // namespace

@@ -100,6 +100,23 @@ TEST(Scenarios, NameTheScenarioAndTellTheSteps) {
   EXPECT_NE(text.find("at the end: "), std::string::npos) << text;
 }
 
+TEST(Scenarios, RunsWhoseLogWasFullAreNotJudged) {
+  Suite suite("anomalies");
+  const Script script = suite.generate(small(0), 1).value();
+  Outcome outcome = testing::play(script, testing::test_index({}));
+  // The second session of every scenario has half of its log only.
+  for (PhaseOutcome& phase : outcome.phases) {
+    if (phase.threads.size() < 2) continue;
+    ThreadResult& thread = phase.threads[1];
+    thread.events.resize(thread.events.size() / 2);
+    thread.counters->events_full = 1;
+  }
+  Findings findings("scenarios");
+  suite.judge(outcome, findings);
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
+  EXPECT_NE(findings.not_judged_reason(), "");
+}
+
 TEST(Scenarios, AnUnknownInstanceHasNoPhases) {
   Suite suite("nothing");
   EXPECT_TRUE(suite.generate(small(0), 1).value().phases.empty());
