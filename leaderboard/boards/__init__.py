@@ -10,11 +10,14 @@ import json
 from dataclasses import dataclass, fields, replace
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from django.conf import settings
 
 from runner.contract import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 BOARDS_DIR = Path(__file__).resolve().parent
 JAIL_LEVELS = ("none", "weak", "full")
@@ -31,7 +34,8 @@ class Board:
     `scales` are accepted; `direction` says whether a `lower` or `higher` metric is better; `top`
     entries are shown, at most `per_user` of one user; a run needs `minimum_sessions`; every
     benchmark in `gates` must have been passed by the same binary under the same configuration.
-    `provisional` marks a demonstration board: smaller scale, few sessions.
+    A `strict` board asks its gates for strict serialisability: a transaction sees what was committed before it began;
+    else not doing so is a warning, as in 2009. `provisional` marks a demonstration board: smaller scale, few sessions.
     """
 
     slug: str
@@ -46,6 +50,7 @@ class Board:
     per_user: int
     minimum_sessions: int
     gates: tuple[str, ...]
+    strict: bool
     jail_level: str
     provisional: bool = False
 
@@ -82,6 +87,8 @@ def _wrong_values(data: dict[str, Any]) -> list[str]:
             problems.append(f"{name} must be a positive integer")
     if not _are_names(data["gates"]):
         problems.append("gates must be a list of benchmarks")
+    if type(data["strict"]) is not bool:
+        problems.append("strict must be true or false")
     if not _are_names(data["scales"]) or not set(data["scales"]) <= {s.value for s in Scale}:
         problems.append(f"scales must be a list of {', '.join(Scale)}")
     if data["direction"] not in {"lower", "higher"}:
@@ -103,7 +110,20 @@ def _published() -> tuple[Board, ...]:
     for path in sorted(BOARDS_DIR.glob("*/board.json")):
         description = (path.parent / "description.md").read_text()
         found.append(parse_board(path.parent.name, json.loads(path.read_text()), description))
+    check_together(found)
     return tuple(found)
+
+
+def check_together(boards: Sequence[Board]) -> None:
+    """Raise BoardError when boards share a gate, whose one run serves both, and disagree on what it must show."""
+    for board in boards:
+        for other in boards:
+            shared = set(board.gates) & set(other.gates)
+            if shared and board.strict != other.strict:
+                raise BoardError(
+                    f"boards {board.slug} and {other.slug} share the gate {min(shared)}: "
+                    "both must be strict or neither"
+                )
 
 
 def relaxed(board: Board, scale: str) -> Board:

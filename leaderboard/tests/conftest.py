@@ -15,10 +15,11 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from leaderboard import catalogue, claims, services
+from leaderboard import boards, catalogue, claims, services
 from leaderboard.catalogue import Target
 from leaderboard.models import Kind, Machine, Run, State, Submission
 from leaderboard.tests.reports import make_report
+from leaderboard.tests.small_boards import small_boards
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -77,6 +78,17 @@ class Repository:
         path.write_text(json.dumps(content))
         catalogue._load.cache_clear()
 
+    def add_parameter(self, benchmark: str, name: str) -> None:
+        """Give a benchmark one more parameter, 0 or 1."""
+        path = self.root / "benchmarks" / benchmark / "benchmark.json"
+        content = json.loads(path.read_text())
+        content["parameters"][name] = {"unit": "flag", "min": 0, "max": 1, "description": name}
+        for instance in content["instances"].values():
+            for scale in instance["scales"].values():
+                scale[name] = 1
+        path.write_text(json.dumps(content))
+        catalogue._load.cache_clear()
+
 
 @pytest.fixture(autouse=True)
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:
@@ -94,6 +106,8 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repo
     for name in ("exclusive", "rw"):
         (configurations / f"{name}.json").write_text("{}")
     monkeypatch.setenv("KEYDROME_ROOT", str(root))
+    small = small_boards()
+    monkeypatch.setattr(boards, "_published", lambda: small)
     catalogue._load.cache_clear()
     yield Repository(root)
     catalogue._load.cache_clear()

@@ -4,7 +4,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard.boards import Board, BoardError, jail_suffices, parse_board, relaxed
+from leaderboard.boards import (
+    Board,
+    BoardError,
+    check_together,
+    jail_suffices,
+    parse_board,
+    relaxed,
+)
 from leaderboard.eligibility import GateFacts, RunFacts, reasons_against
 
 BOARD = Board(
@@ -20,6 +27,7 @@ BOARD = Board(
     per_user=3,
     minimum_sessions=11,
     gates=("unit", "phantom"),
+    strict=False,
     jail_level="full",
 )
 GOOD = RunFacts(
@@ -164,6 +172,7 @@ def board_json() -> dict[str, object]:
         "per_user": 3,
         "minimum_sessions": 11,
         "gates": ["unit", "phantom"],
+        "strict": False,
         "jail_level": "full",
     }
 
@@ -182,6 +191,7 @@ def test_a_board_is_read_from_its_folder() -> None:
         ({"direction": "up"}, "direction must be lower or higher"),
         ({"jail_level": "some"}, "jail_level must be one of none, weak, full"),
         ({"gates": "unit"}, "gates must be a list of benchmarks"),
+        ({"strict": 1}, "strict must be true or false"),
         ({"colour": "red"}, "field 'colour' is unknown"),
     ],
 )
@@ -195,3 +205,10 @@ def test_a_missing_field_is_named() -> None:
     del incomplete["metric"]
     with pytest.raises(BoardError, match="field 'metric' is missing"):
         parse_board("small", incomplete, "")
+
+
+def test_boards_that_share_a_gate_agree_on_strictness() -> None:
+    other = replace(BOARD, slug="other", strict=True)
+    check_together([BOARD, replace(other, gates=("isolation",))])
+    with pytest.raises(BoardError, match="share the gate phantom: both must be strict or neither"):
+        check_together([BOARD, other])
