@@ -137,7 +137,8 @@ def test_a_weak_jail_is_refused_unless_it_is_asked_for(built: Settings, tmp_path
 def test_check(name: str, options: list[str], status: int, verdict: str, tmp_path: Path) -> None:
     folder, _, file = name.partition("/")
     answer, witness = tmp_path / "check.json", tmp_path / "witness"
-    options = [*options, "--seed", "1", "--json", str(answer), "--witness", str(witness)]
+    options = [*options, "--scale", "smoke", "--seed", "1", "--json", str(answer)]
+    options += ["--witness", str(witness)]
     outcome = keydrome("check", library(built_settings(), folder, file), *options, var=tmp_path)
     assert outcome.returncode == status, outcome.stdout + outcome.stderr
     result = json.loads(answer.read_text())

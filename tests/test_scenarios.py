@@ -39,7 +39,7 @@ def test_right_libraries_pass_without_a_warning(
         "check",
         library(built_settings(), folder, file),
         *options,
-        *("--suite", "scenarios", "--json", str(answer)),
+        *("--suite", "scenarios", "--scale", "smoke", "--json", str(answer)),
         var=tmp_path,
     )
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
@@ -65,7 +65,8 @@ def test_wrong_libraries_are_named(name: str, finding: str, tmp_path: Path) -> N
     outcome = keydrome(
         "check",
         library(built_settings(), "faulty", name),
-        *("--suite", "scenarios", "--seed", "3", "--json", str(answer)),
+        *("--suite", "scenarios", "--scale", "smoke", "--seed", "3"),
+        *("--json", str(answer)),
         var=tmp_path,
     )
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
@@ -91,7 +92,8 @@ def test_the_program_of_a_witness_shows_the_fault(tmp_path: Path) -> None:
     wrong = library(settings, "faulty", "allows_phantoms")
     right = library(settings, "indexes", "global_lock")
     witness = tmp_path / "witness"
-    options = ["--suite", "scenarios", "--seed", "3", "--witness", str(witness)]
+    options = ["--suite", "scenarios", "--scale", "smoke", "--seed", "3"]
+    options += ["--witness", str(witness)]
     assert keydrome("check", wrong, *options, var=tmp_path).returncode == 1
     sources = sorted(witness.glob("*.c"))
     assert len(sources) >= 3, list(witness.iterdir())

@@ -75,18 +75,59 @@ def main() -> int:
     parser.add_argument("--scale", choices=[s.value for s in Scale], default=Scale.SMOKE.value)
     parser.add_argument("--mutants", help="numbers with commas; default: all")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
+    parser.add_argument(
+        "--state", type=Path, help="JSON file: mutants that it holds are not run again"
+    )
     options = parser.parse_args()
     numbers = [int(n) for n in options.mutants.split(",")] if options.mutants else []
     mutants = json.loads(MUTANTS.read_text())
-    rows = [
-        judge(mutant, options.seeds, Scale(options.scale))
-        for mutant in mutants
-        if not numbers or mutant["number"] in numbers
-    ]
+    state = _State(options.state)
+    rows = []
+    for mutant in mutants:
+        if numbers and mutant["number"] not in numbers:
+            continue
+        kills = state.known(mutant) or judge(mutant, options.seeds, Scale(options.scale))
+        state.keep(kills)
+        rows.append(kills)
     if options.write:
         PAGE.write_text(page(rows, options.seeds, options.scale))
     whole = all(row.as_expected and len(row.seeds_found) == options.seeds for row in rows)
     return 0 if whole else 1
+
+
+class _State:
+    """Results of an earlier call, so that a long run can be cut short and taken up again."""
+
+    def __init__(self, path: Path | None) -> None:
+        self._path = path
+        known = path is not None and path.exists()
+        self._rows: dict[str, Any] = json.loads(path.read_text()) if path and known else {}
+
+    def known(self, mutant: dict[str, Any]) -> Kills | None:
+        row = self._rows.get(str(mutant["number"]))
+        if row is None:
+            return None
+        expected, names = set(mutant["names"]), set(row["names"])
+        found = set(row["seeds_found"])
+        return Kills(
+            mutant["number"],
+            mutant["fault"],
+            expected,
+            row["by_instance"],
+            names,
+            found,
+            row["fastest_s"],
+        )
+
+    def keep(self, kills: Kills) -> None:
+        self._rows[str(kills.number)] = {
+            "by_instance": kills.by_instance,
+            "names": sorted(kills.names),
+            "seeds_found": sorted(kills.seeds_found),
+            "fastest_s": kills.fastest_s,
+        }
+        if self._path is not None:
+            self._path.write_text(json.dumps(self._rows, indent=1))
 
 
 def parts() -> list[Part]:
