@@ -10,7 +10,7 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import expect, sync_playwright
 
-from leaderboard import claims, plotting
+from leaderboard import catalogue, claims, plotting
 from leaderboard.models import Announcement, Run
 from runner.contract import Verdict
 from tools.screenshots import launch_options, log_in
@@ -201,9 +201,10 @@ def test_states_change_without_a_reload_and_polling_stops(
     page.goto(f"/runs/{run.pk}/")
     page.evaluate("window.keydromeMark = 'same page'")
     body = page.locator("#run")
-    expect(body).to_contain_text("number 3 in the queue")
-    finish(claim())
-    finish(claim())
+    gates = len(catalogue.gate_targets())
+    expect(body).to_contain_text(f"number {gates + 1} in the queue")
+    for _ in range(gates):
+        finish(claim())
     mine = claim()
     claims.beat(mine.pk, mine.attempt, 0.5, "session 2 of 3: control, test")
     expect(body.get_by_role("progressbar")).to_have_attribute("value", "0.5")
