@@ -166,11 +166,11 @@ class CircleNamer {
         circle_.edges[0].kind == EdgeKind::kPredicateWrite ? circle_.edges[0] : circle_.edges[1];
     const uint32_t element = missed.observation.element;
     if (case_.writers.of[element].deleter != kNoNumber) return kStaleRead;
+    if (is_seen_after(case_, element, missed.from)) return kStaleRead;
     if ((case_.writers.notes[element] & kDeletedByFailed) != 0) {
       return {"aborted_read",
               "A record is gone that only a transaction deleted which did not commit (G1a)"};
     }
-    if (is_seen_after(case_, element, missed.from)) return kStaleRead;
     return {"missing_record", "A committed record was not found, and nobody ever deleted it"};
   }
 

@@ -74,6 +74,8 @@ INSTANTIATE_TEST_SUITE_P(
                   "0:i(2,y1) 0:c 2:b 2:g(1)=x0 2:g(2)=y1 2:c 1:d(1,x0) 1:i(1,x1) 1:c"},
         NamedCase{"stale_read", "0:i!(1,a) 0:d!(1,a) 1:g!(1)=a"},
         NamedCase{"stale_read", "0:i!(1,a) 1:g!(1)=NF 1:g!(1)=a"},
+        // Somebody tried to delete it and did not commit; it is there all the same.
+        NamedCase{"stale_read", "0:i!(1,a) 0:b 0:d(1,a) 0:a 1:g!(1)=NF 1:g!(1)=a"},
         NamedCase{"missing_record", "0:i!(1,a) 1:g!(1)=NF"},
         NamedCase{"duplicate_record", "0:i!(1,a) 0:i!(1,b) 0:b 0:g(1)=a 0:n=1,a 0:c"},
         NamedCase{"wrong_order", "0:i!(1,a) 0:i!(5,b) 0:b 0:g(5)=b 0:n=1,a 0:c"},
