@@ -36,8 +36,8 @@ FOUND = [
 ]
 
 
-# The threads' steps are the machine's choice, so a seed may miss; nobody misses in all of these.
-SEEDS_MAX = 3
+# The threads' steps are the machine's choice, so a seed may miss, or find what else goes wrong first.
+SEEDS_MAX = 5
 
 
 def gate_case(mutant: dict[str, Any], seed: str) -> Case:
@@ -63,13 +63,13 @@ def test_the_gate_finds_a_mutant_under_one_of_its_names(
     mutant: dict[str, Any], start: int, tmp_path: Path
 ) -> None:
     require_root_and_build()
-    names: set[str] = set()
+    found: list[set[str]] = []
     for seed in range(start, start + SEEDS_MAX):
         report = run_case(gate_case(mutant, f"5eed5eed5eed{seed:04x}"), tmp_path)
-        names = finding_names(report) or {report["verdict"]}
-        if report["verdict"] in {"failed", "crashed", "timed_out"}:
-            break
-    assert names & set(mutant["names"]), f"found as {sorted(names)}"
+        found.append(finding_names(report) or {report["verdict"]})
+        if found[-1] & set(mutant["names"]):
+            return
+    pytest.fail(f"found as {found}")
 
 
 def contract_test(number: int, tests: str) -> subprocess.CompletedProcess[str]:
