@@ -21,9 +21,8 @@ uint64_t key_number(const Key& key, KeyType type) {
   return static_cast<uint64_t>(number);
 }
 
-uint8_t code_byte(ErrCode code) {
-  const auto number = static_cast<uint32_t>(code);
-  return number < kEventOddCode ? static_cast<uint8_t>(number) : kEventOddCode;
+uint8_t code_byte(uint32_t code) {
+  return code < kEventOddCode ? static_cast<uint8_t>(code) : kEventOddCode;
 }
 
 uint32_t duration(uint64_t begin, uint64_t end) {
@@ -74,10 +73,10 @@ struct RecordedCalls {
 
   // A call that neither begins nor ends a transaction: create, openIndex, closeIndex.
   template <typename Call>
-  static ErrCode around(EventCall call, uint16_t index, Call&& make) {
+  static uint32_t around(EventCall call, uint16_t index, Call&& make) {
     Recording& to = recording();
     const uint64_t begin = to.inputs_.clock->before();
-    const ErrCode code = make(*to.inputs_.api);
+    const auto code = static_cast<uint32_t>(make(*to.inputs_.api));
     const uint64_t end = to.inputs_.clock->after();
     to.note({.call = static_cast<uint8_t>(call),
              .code = code_byte(code),
@@ -89,9 +88,10 @@ struct RecordedCalls {
     return code;
   }
 
-  // What a call on data answered, before it is known which record that was.
+  // What a call on data answered, before it is known which record that was. The code is a number
+  // here: a library may answer what is no ErrCode.
   struct Timed {
-    ErrCode code;
+    uint32_t code;
     uint64_t begin, end;
   };
 
@@ -100,7 +100,7 @@ struct RecordedCalls {
     EventClock& clock = *to.inputs_.clock;
     const bool alone = transaction == nullptr;
     const uint64_t begin = alone ? clock.before() : clock.inside();
-    const ErrCode code = make(*to.inputs_.api);
+    const auto code = static_cast<uint32_t>(make(*to.inputs_.api));
     const uint64_t end = alone ? clock.after() : clock.inside();
     return {.code = code, .begin = begin, .end = end};
   }
@@ -119,23 +119,23 @@ struct RecordedCalls {
 
   static ErrCode create(KeyType type, char* name) {
     const uint16_t index = recording().inputs_.names->number(name);
-    return around(EventCall::kCreate, index,
-                  [&](const IndexApi& api) { return api.create(type, name); });
+    return static_cast<ErrCode>(around(
+        EventCall::kCreate, index, [&](const IndexApi& api) { return api.create(type, name); }));
   }
 
   static ErrCode open(const char* name, IdxState** handle) {
     const uint16_t index = recording().inputs_.names->number(name);
-    const ErrCode code = around(EventCall::kOpen, index,
-                                [&](const IndexApi& api) { return api.openIndex(name, handle); });
+    const uint32_t code = around(EventCall::kOpen, index,
+                                 [&](const IndexApi& api) { return api.openIndex(name, handle); });
     if (code == SUCCESS) recording().opened(*handle, index);
-    return code;
+    return static_cast<ErrCode>(code);
   }
 
   static ErrCode close(IdxState* handle) {
-    const ErrCode code = around(EventCall::kClose, recording().index_of(handle),
-                                [&](const IndexApi& api) { return api.closeIndex(handle); });
+    const uint32_t code = around(EventCall::kClose, recording().index_of(handle),
+                                 [&](const IndexApi& api) { return api.closeIndex(handle); });
     recording().closed(handle);
-    return code;
+    return static_cast<ErrCode>(code);
   }
 
   // What a transaction may see comes after the stamp before its begin; the one behind it orders
@@ -143,9 +143,9 @@ struct RecordedCalls {
   static ErrCode begin(TxnState** transaction) {
     Recording& to = recording();
     const uint64_t begin = to.inputs_.clock->before();
-    const ErrCode code = to.inputs_.api->beginTransaction(transaction);
+    const auto code = static_cast<uint32_t>(to.inputs_.api->beginTransaction(transaction));
     note_end(to, EventCall::kBegin, code, begin, to.inputs_.clock->inside());
-    return code;
+    return static_cast<ErrCode>(code);
   }
 
   // What a transaction wrote can be seen before the stamp behind its commit. The one before it may
@@ -153,12 +153,12 @@ struct RecordedCalls {
   static ErrCode commit(TxnState* transaction) {
     Recording& to = recording();
     const uint64_t begin = to.inputs_.clock->inside();
-    const ErrCode code = to.inputs_.api->commitTransaction(transaction);
+    const auto code = static_cast<uint32_t>(to.inputs_.api->commitTransaction(transaction));
     note_end(to, EventCall::kCommit, code, begin, to.inputs_.clock->after());
-    return code;
+    return static_cast<ErrCode>(code);
   }
 
-  static void note_end(Recording& to, EventCall call, ErrCode code, uint64_t begin, uint64_t end) {
+  static void note_end(Recording& to, EventCall call, uint32_t code, uint64_t begin, uint64_t end) {
     to.note({.call = static_cast<uint8_t>(call),
              .code = code_byte(code),
              .index = 0,
@@ -169,8 +169,9 @@ struct RecordedCalls {
   }
 
   static ErrCode abort(TxnState* transaction) {
-    return around(EventCall::kAbort, 0,
-                  [&](const IndexApi& api) { return api.abortTransaction(transaction); });
+    return static_cast<ErrCode>(around(EventCall::kAbort, 0, [&](const IndexApi& api) {
+      return api.abortTransaction(transaction);
+    }));
   }
 
   static ErrCode get(IdxState* handle, TxnState* transaction, Record* record) {
@@ -181,7 +182,7 @@ struct RecordedCalls {
         to, transaction, [&](const IndexApi& api) { return api.get(handle, transaction, record); });
     const uint64_t payload = done.code == SUCCESS ? hash_bytes(payload_bytes(*record)) : 0;
     note(to, EventCall::kGet, transaction, handle, done, key, payload);
-    return done.code;
+    return static_cast<ErrCode>(done.code);
   }
 
   static ErrCode get_next(IdxState* handle, TxnState* transaction, Record* record) {
@@ -193,7 +194,7 @@ struct RecordedCalls {
     const bool found = done.code == SUCCESS;
     note(to, EventCall::kNext, transaction, handle, done, found ? key_number(record->key, type) : 0,
          found ? hash_bytes(payload_bytes(*record)) : 0);
-    return done.code;
+    return static_cast<ErrCode>(done.code);
   }
 
   static ErrCode insert(IdxState* handle, TxnState* transaction, Key* key, const char* payload) {
@@ -207,7 +208,7 @@ struct RecordedCalls {
     const uint64_t fingerprint =
         hash_bytes({payload, strnlen(payload, MAX_PAYLOAD_LEN + std::size_t{1})});
     note(to, EventCall::kInsert, transaction, handle, done, number, fingerprint);
-    return done.code;
+    return static_cast<ErrCode>(done.code);
   }
 
   static ErrCode erase(IdxState* handle, TxnState* transaction, Record* record) {
@@ -220,7 +221,7 @@ struct RecordedCalls {
     });
     note(to, whole_key ? EventCall::kDeleteKey : EventCall::kDeletePair, transaction, handle, done,
          key, payload);
-    return done.code;
+    return static_cast<ErrCode>(done.code);
   }
 };
 
