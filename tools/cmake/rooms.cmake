@@ -14,7 +14,7 @@ function(keydrome_test name)
     target_compile_options(${name} PRIVATE -O0)
   endif()
   add_test(NAME ${name} COMMAND ${name} ${arg_ARGUMENTS})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 300)
+  set_tests_properties(${name} PROPERTIES TIMEOUT 900)
 endfunction()
 
 # keydrome_library_module(NAME KIND SOURCES... [LIBRARIES ...]): a shared library that the harness meets
