@@ -8,6 +8,7 @@
 #include "benchmarks/isolation/bodies.h"
 #include "benchmarks/isolation/key_universe.h"
 #include "benchmarks/kit/judge.h"
+#include "benchmarks/kit/letters.h"
 #include "benchmarks/kit/recorded_judge.h"
 #include "benchmarks/kit/script_builder.h"
 #include "benchmarks/kit/workload.h"
@@ -40,9 +41,9 @@ class RoundWriter {
       : script_(script), shape_(shape), seed_(seed) {
     read_only_ = script.add_class("read");
     writing_ = script.add_class("write");
-    constexpr std::array<std::size_t, 4> kTextBytes = {0, 1, 20, MAX_PAYLOAD_LEN - kTagBytes};
-    for (const std::size_t bytes : kTextBytes) {
-      texts_.push_back(script.add_text(std::string(bytes, 'x')));
+    Rng rng(seed, 0, Purpose::kPools);
+    for (uint64_t bytes = 0; bytes <= MAX_PAYLOAD_LEN - kTagBytes; ++bytes) {
+      texts_.push_back(script.add_text(draw_letters(rng, bytes)));
     }
   }
 

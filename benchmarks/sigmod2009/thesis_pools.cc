@@ -3,7 +3,7 @@
 #include <algorithm>
 #include <string>
 
-#include "benchmarks/kit/rng.h"
+#include "benchmarks/kit/letters.h"
 
 namespace keydrome::sigmod2009 {
 namespace {
@@ -11,14 +11,6 @@ namespace {
 constexpr uint64_t kRand31 = uint64_t{1} << 31;
 constexpr uint64_t kKeyLengths = 127;     // 0..126
 constexpr uint64_t kPayloadLengths = 98;  // 0..97
-
-std::string letters(Rng& rng, uint64_t length) {
-  constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
-  std::string text;
-  text.reserve(length);
-  for (uint64_t i = 0; i < length; ++i) text += kLetters[rng.below(kLetters.size())];
-  return text;
-}
 
 uint32_t first_string(const std::vector<std::string>& strings, const std::vector<uint32_t>& keys) {
   return *std::min_element(keys.begin(), keys.end(), [&](uint32_t a, uint32_t b) {
@@ -41,10 +33,11 @@ ThesisPools draw_thesis_pools(ScriptBuilder& script, uint64_t seed, uint64_t ent
     neighbour = rng.below(kRand31);
     const uint64_t glued = (high << 32 | neighbour) % ((uint64_t{1} << 63) - 2) + 1;
     pools.keys[INT].push_back(script.add_int64_key(static_cast<int64_t>(glued)));
-    pools.keys[VARCHAR].push_back(script.add_varchar_key(letters(rng, rng.below(kKeyLengths))));
+    pools.keys[VARCHAR].push_back(
+        script.add_varchar_key(draw_letters(rng, rng.below(kKeyLengths))));
     const uint64_t payload = rng.below(kPayloadLengths);
     pools.texts.push_back(
-        script.add_text(letters(rng, payload > kTagBytes ? payload - kTagBytes : 0)));
+        script.add_text(draw_letters(rng, payload > kTagBytes ? payload - kTagBytes : 0)));
   }
   pools.first_string = first_string(script.pools().varchar_keys, pools.keys[VARCHAR]);
   return pools;
