@@ -12,6 +12,7 @@
 #include <string>
 
 #include "base/thread_annotations.h"
+#include "runtime/control/mutant.h"
 #include "runtime/library.h"
 #include "runtime/runtime.h"
 
@@ -64,7 +65,9 @@ const char* keep(std::string text) {
 
 void keydrome::runtime::install(std::unique_ptr<Runtime> runtime) {
   // Release, pairs with the acquire in with_runtime.
-  g_runtime.store(runtime.release(), std::memory_order_release);
+  constexpr std::memory_order kPublish =
+      mutant(33) ? std::memory_order_relaxed : std::memory_order_release;
+  g_runtime.store(runtime.release(), kPublish);
 }
 
 int keydrome_configure(const char* json, char* reason, uint32_t capacity) {

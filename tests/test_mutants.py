@@ -1,7 +1,8 @@
 """The gate and the contract's own test must refuse the runtime with a fault in it, and accept it without.
 
 faulty/mutants.json describes the faults. What `contract_test` cannot show (a race, a fault after 100,000 commits) has
-an empty `contract_test` there; what recorded rounds cannot show has `gate` there, which says who finds it instead.
+an empty `contract_test` there; what recorded rounds cannot show has `gate` there, which says who finds it instead. Two
+faults show in no library that runs on this machine for sure; the sanitizers' builds find them (sanitized/).
 """
 
 from __future__ import annotations
@@ -95,7 +96,7 @@ def test_the_same_library_without_a_fault_is_accepted() -> None:
 
 def test_every_mutant_says_what_it_breaks() -> None:
     numbers = [mutant["number"] for mutant in MUTANTS]
-    assert numbers == sorted(set(numbers))
+    assert numbers == list(range(1, 46))
     for mutant in MUTANTS:
         source = (ROOT / "runtime" / mutant["source"]).read_text()
         number = mutant["number"]

@@ -84,7 +84,7 @@ def main() -> int:
     state = _State(options.state)
     rows = []
     for mutant in mutants:
-        if numbers and mutant["number"] not in numbers:
+        if "sanitizer" in mutant or (numbers and mutant["number"] not in numbers):
             continue
         kills = state.known(mutant) or judge(mutant, options.seeds, Scale(options.scale))
         state.keep(kills)
@@ -200,6 +200,8 @@ def _go_on(_progress: Progress) -> bool:
 def page(rows: list[Kills], seeds: int, scale: str) -> str:
     """Return the page."""
     columns = list(rows[0].by_instance)
+    sanitized = [m for m in json.loads(MUTANTS.read_text()) if "sanitizer" in m]
+    by_sanitizer = " and ".join(f"M{m['number']} ({m['sanitizer']})" for m in sanitized)
     lines = [
         "# Kill matrix",
         "",
@@ -207,7 +209,8 @@ def page(rows: list[Kills], seeds: int, scale: str) -> str:
         "which mutant ([tests/faulty/mutants.json](../../tests/faulty/mutants.json)),",
         f"{scale} scale, {seeds} seeds each: a number says in how many seeds the suite refused the",
         "mutant, an empty cell in none. *Found as* are the names of the findings; bold ones are among",
-        "those that the mutant may be called.",
+        f"those that the mutant may be called. {by_sanitizer} are left to the sanitizers' builds",
+        "([tests/sanitized/](../../tests/sanitized/CMakeLists.txt)).",
         "",
         "| mutant | fault | " + " | ".join(columns) + " | found as | fastest s |",
         "|---|---|" + "---|" * (len(columns) + 2),

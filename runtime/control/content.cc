@@ -61,8 +61,17 @@ void declare_broken(Index& index) {
                index.name().c_str());
 }
 
+// Only for a mutant: whether the pair that the cursor stands on has been deleted.
+static bool is_gone(const Store& store, const Cursor& cursor) {
+  Pair pair;
+  return cursor.place == Cursor::Place::kAfterPair &&
+         !(read_first(store, {cursor.key_bytes(), cursor.payload_bytes(), false}, pair) == 1 &&
+           equal(pair.key(), cursor.key_bytes()) && equal(pair.payload(), cursor.payload_bytes()));
+}
+
 int refresh(const Content& content, const Store& store, Cursor& cursor) {
-  if (cursor.has_position && cursor.changes == content.changes) return 0;
+  if (cursor.has_position && (mutant(31) || cursor.changes == content.changes)) return 0;
+  if (mutant(38) && is_gone(store, cursor)) cursor.reset();
   cursor.has_position = false;
   if (seek(store, cursor.position, bound_of(cursor)) < 0) return -1;
   cursor.has_position = true;

@@ -30,9 +30,12 @@ int Occ::next_committed(const Running*, Index& index, KeydromePosition& position
   return read_next(index.store(), position, pair);
 }
 
-bool Occ::unchanged(const Running&, const Use& use) const {
-  return use.version % 2 == 0 &&
-         static_cast<Versioned&>(use.index->control()).version == use.version;
+bool Occ::unchanged(const Running& transaction, const Use& use) const {
+  if (mutant(32) && use.version % 2 == 0) return true;
+  const uint64_t now = static_cast<Versioned&>(use.index->control()).version;
+  constexpr uint64_t kEpoch = 16;  // eight commits
+  if (mutant(34) && !transaction.writes()) return now / kEpoch == use.version / kEpoch;
+  return use.version % 2 == 0 && now == use.version;
 }
 
 ErrCode Occ::commit_reads(Running& transaction) {

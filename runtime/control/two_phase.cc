@@ -30,9 +30,11 @@ void TwoPhase::end(Locking& transaction) {
 }
 
 ErrCode TwoPhase::acquire(Locking& transaction, Lock& lock, LockMode mode) {
-  if (locks_.acquire(transaction.owner, lock, mode)) return SUCCESS;
+  const bool acquired = mutant(45) ? locks_.try_acquire(transaction.owner, lock, mode)
+                                   : locks_.acquire(transaction.owner, lock, mode);
+  if (acquired) return SUCCESS;
   undo_to(transaction.undo, 0);
-  if (!mutant(28)) end(transaction);
+  if (!mutant(28) && !mutant(45)) end(transaction);
   return DEADLOCK;
 }
 
