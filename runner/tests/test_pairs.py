@@ -1,0 +1,157 @@
+"""Who is apart from whom: the verdicts, their symmetry, how often they are wrong, and the forecast."""
+
+from __future__ import annotations
+
+import math
+import os
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from runner.stats.family import MARGIN, SIGNIFICANCE
+from runner.stats.pairs import FORECAST_MAX, Standing, compare, sessions_needed
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+SOAK = int(os.environ.get("KEYDROME_SOAK", "1"))
+TABLES = st.integers(1, 8).flatmap(
+    lambda count: st.lists(
+        st.lists(st.floats(0.1, 100), min_size=count, max_size=count), min_size=2, max_size=4
+    )
+)
+
+
+def blocks(
+    seed: int, ratios: Sequence[float], count: int, noise: float = 0.02
+) -> dict[str, list[float]]:
+    """Return times of libraries a, b, ... in blocks that drift by 30 % together and have noise of their own."""
+    generator = random.Random(seed)
+    drift = [generator.gauss(0, 0.3) for _ in range(count)]
+    return {
+        name: [10 * ratio * math.exp(d + generator.gauss(0, noise)) for d in drift]
+        for name, ratio in zip("abcdef", ratios, strict=False)
+    }
+
+
+def test_clear_differences_are_found_through_a_drift_that_is_larger() -> None:
+    found = compare(blocks(2, (1.0, 1.2, 1.21), 15, noise=0.01), lower_is_better=True)
+    assert found.names == ("a", "b", "c")
+    assert [pair.standing for pair in found.pairs] == ["apart", "apart", "equal"]
+    assert [pair.leader for pair in found.pairs] == ["a", "a", None]
+    assert [(rank.low, rank.high) for rank in found.ranks] == [(1, 1), (2, 3), (2, 3)]
+    first = found.pairs[0]
+    assert first.low < 1 / 1.2 < first.high
+    assert first.ratio == pytest.approx(1 / 1.2, rel=0.02)
+    assert first.coverage == pytest.approx(0.952, abs=0.001)
+    assert all(pair.more_sessions is None for pair in found.pairs)
+
+
+def test_more_is_better_where_the_metric_says_so() -> None:
+    found = compare(blocks(1, (1.0, 1.2), 15), lower_is_better=False)
+    assert found.names == ("b", "a")
+    (pair,) = found.pairs
+    assert (pair.leader, pair.first) == ("b", "b")
+    assert pair.low < 1.2 < pair.high
+    assert found.ranks[0].high == 1
+
+
+def test_the_same_numbers_are_equal() -> None:
+    row = blocks(1, (1.0,), 15)["a"]
+    found = compare({"a": row, "b": row}, lower_is_better=True)
+    assert found.pairs[0].standing is Standing.EQUAL
+    assert (found.pairs[0].ratio, found.pairs[0].p_apart) == (1.0, 1.0)
+
+
+@pytest.mark.parametrize(("libraries", "sessions"), [(1, 6), (2, 6), (3, 7), (5, 9), (10, 11)])
+def test_fewer_sessions_than_needed_decide_nothing(libraries: int, sessions: int) -> None:
+    """10 libraries need 11 sessions, as research says: 2 / 2^11 < 0.05 / 45."""
+    assert sessions_needed(libraries) == sessions
+    pairs = max(libraries * (libraries - 1) // 2, 1)
+    assert 2 / 2**sessions * pairs <= SIGNIFICANCE < 2 / 2 ** (sessions - 1) * pairs
+    ratios = [2.0**n for n in range(min(libraries, 6))]
+    if len(ratios) == libraries > 1:
+        few = compare(blocks(1, ratios, sessions - 1), lower_is_better=True)
+        assert {pair.standing for pair in few.pairs} == {Standing.UNDECIDED}
+        enough = compare(blocks(1, ratios, sessions), lower_is_better=True)
+        assert {pair.standing for pair in enough.pairs} == {Standing.APART}
+
+
+@given(TABLES, st.booleans(), st.randoms(use_true_random=False))
+@settings(max_examples=40)
+def test_neither_the_order_of_blocks_nor_of_libraries_matters(
+    table: list[list[float]], lower: bool, chance: random.Random
+) -> None:
+    values = dict(zip("abcd", table, strict=False))
+    places = list(range(len(table[0])))
+    chance.shuffle(places)
+    shuffled = {name: [values[name][place] for place in places] for name in reversed(values)}
+    one, other = (compare(v, lower_is_better=lower) for v in (values, shuffled))
+    assert one.names == other.names
+    assert one.ranks == other.ranks
+    assert [p.standing for p in one.pairs] == [p.standing for p in other.pairs]
+
+
+@given(st.integers(0, 2**32))
+@settings(max_examples=15)
+def test_an_obviously_slower_library_is_last_and_takes_no_place(seed: int) -> None:
+    values = blocks(seed, (1.0, 1.05, 1.3), 15)
+    before = compare(values, lower_is_better=True)
+    slow = [100 * value for value in values["a"]]
+    after = compare({**values, "slow": slow}, lower_is_better=True)
+    assert after.names == (*before.names, "slow")
+    assert (after.ranks[-1].low, after.ranks[-1].high) == (4, 4)
+    for old, new in zip(before.ranks, after.ranks, strict=False):
+        assert new.low <= old.low <= old.high <= new.high <= 3
+
+
+def test_blocks_must_be_complete() -> None:
+    with pytest.raises(ValueError, match=r"longer|shorter"):
+        compare({"a": [1.0, 2.0], "b": [1.0]}, lower_is_better=True)
+
+
+def share(standing: Standing, ratio: float, count: int, noise: float, trials: int) -> float:
+    """Return how often two libraries come out with this standing."""
+    found = [
+        compare(blocks(seed, (1.0, ratio), count, noise), lower_is_better=True).pairs[0]
+        for seed in range(trials)
+    ]
+    return sum(pair.standing is standing for pair in found) / trials
+
+
+def test_equal_libraries_are_seldom_called_apart_and_unequal_ones_seldom_equal() -> None:
+    """At the very edge of the margin each claim is wrong with at most 2.5 %, which is one side of 5 %."""
+    trials = 400 * SOAK
+    allowed = 0.025 + 4 * math.sqrt(0.025 * 0.975 / trials)
+    assert share(Standing.APART, 1.0, 15, 0.02, trials) <= allowed
+    assert share(Standing.APART, math.exp(MARGIN), 15, 0.02, trials) <= allowed
+    assert share(Standing.EQUAL, math.exp(MARGIN), 15, 0.02, trials) <= allowed
+
+
+def test_a_quiet_machine_finds_ten_per_cent() -> None:
+    assert share(Standing.APART, 1.10, 15, 0.03, 100) >= 0.8
+
+
+@pytest.mark.parametrize("ratio", [1.06, 1.0])
+def test_the_forecast_is_about_right(ratio: float) -> None:
+    """What fifteen blocks say is still needed decides in most cases; the forecast wants four in five."""
+    undecided = []
+    for seed in range(200):
+        pair = compare(blocks(seed, (1.0, ratio), 12, 0.05), lower_is_better=True).pairs[0]
+        if pair.standing is Standing.UNDECIDED and pair.more_sessions is not None:
+            undecided.append(12 + pair.more_sessions)
+    assert len(undecided) > 60
+    typical = sorted(undecided)[len(undecided) // 2]
+    decided = 1 - share(Standing.UNDECIDED, ratio, min(typical, 120), 0.05, 60)
+    assert 0.5 <= decided <= 1.0
+
+
+def test_a_difference_on_the_edge_of_the_margin_is_given_up() -> None:
+    """Half of the evidence for each side: no number of sessions that anybody would run decides."""
+    values = [math.exp(MARGIN + step / 1000) for step in range(-5, 6) if step]
+    found = compare({"a": [1.0] * 10, "b": values}, lower_is_better=True)
+    assert found.pairs[0].more_sessions is None
+    assert FORECAST_MAX == 1000
