@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from leaderboard.models import MAX_LOG_BYTES
 from runner.contract import Scale, Verdict
-from runner.summary import session_ratio
+from runner.summary import control_number, session_ratio
 from runner.summary import summarise as summarise_sessions
 
 if TYPE_CHECKING:
@@ -27,7 +27,8 @@ class Summary:
 def summarise(report: RunReport, metric: str | None, scale: str) -> Summary:
     """Return what a finished run shows. `metric` is the number that its benchmark is ranked by.
 
-    Counts are sums over all sessions, times are medians. What no session reported stays None.
+    Counts are sums over all sessions, times are medians over those that are not void. What no session reported stays
+    None.
     """
     sessions = report.sessions
     series = summarise_sessions(sessions, metric)
@@ -102,7 +103,9 @@ def _session_row(session: Session, metric: str | None) -> dict[str, Any]:
         "verdict": session.candidate["verdict"],
         "candidate": session.candidate["metrics"],
         "control": None if session.control is None else session.control["metrics"],
+        "control_ms": control_number(session, "total_ms"),
         "ratio": None if metric is None else session_ratio(session, metric),
+        "void": session.void,
         "phases": session.candidate["phases"],
         "parameters": session.candidate.get("parameters", {}),
         "jail": session.candidate["jail"],
@@ -115,7 +118,9 @@ def _curves(sessions: tuple[Session, ...], typical_ms: float | None) -> dict[str
         return {}
     chosen = sessions[0]
     if typical_ms is not None:
-        timed = [s for s in sessions if s.candidate["metrics"].get("total_ms") is not None]
+        timed = [
+            s for s in sessions if s.candidate["metrics"].get("total_ms") is not None and not s.void
+        ]
         chosen = min(timed, key=lambda s: abs(s.candidate["metrics"]["total_ms"] - typical_ms))
     curves = {name: chosen.candidate.get(name) for name in ("throughput", "latency")}
     return {

@@ -96,11 +96,13 @@ def bench_json(
             {
                 "seed": session.seed,
                 "candidate_first": session.candidate_first,
+                "void": session.void,
                 "metrics": session.candidate["metrics"],
                 "control_metrics": session.control["metrics"] if session.control else None,
                 "ratio": session_ratio(session, metric) if metric else None,
                 "candidate": session.candidate,
                 "control": session.control,
+                "control_after": session.control_after,
             }
             for session in result.sessions
         ],

@@ -14,7 +14,7 @@ from rich.table import Table
 from rich.text import Text
 
 from runner.contract import Severity, Verdict
-from runner.summary import Summary, session_ratio
+from runner.summary import Summary, control_number, session_ratio
 from runner.text import printable
 from runner.witness_text import witness_text
 
@@ -56,14 +56,13 @@ def show_sessions(out: Console, sessions: tuple[Session, ...], metric: str) -> N
     for name in ("verdict", f"{metric}", "control", "ratio"):
         table.add_column(name, justify="left" if name == "verdict" else "right")
     for number, session in enumerate(sessions, start=1):
-        control = session.control
         ratio = session_ratio(session, metric)
         table.add_row(
             str(number),
             session.seed,
-            str(session.candidate["verdict"]),
+            f"void: {session.void}" if session.void else str(session.candidate["verdict"]),
             _number(session.candidate["metrics"].get(metric)),
-            _number(control["metrics"].get(metric) if control else None),
+            _number(control_number(session, metric)),
             "-" if ratio is None else f"{ratio:.3f}",
         )
     out.print(table)
@@ -140,8 +139,8 @@ def _both(summary: Summary, name: str, form: Callable[[float], str]) -> tuple[st
 def _phases(sessions: tuple[Session, ...]) -> list[tuple[str, tuple[str, str]]]:
     cells: dict[str, tuple[list[float], list[float]]] = {}
     for session in sessions:
-        for column, report in enumerate((session.candidate, session.control)):
-            for phase in report["phases"] if report else []:
+        for column, reports in enumerate(((session.candidate,), session.controls)):
+            for phase in (phase for report in reports for phase in report["phases"]):
                 if phase["timed"]:
                     pair = cells.setdefault(phase["name"], ([], []))
                     pair[column].append(phase["wall_ns"] / 1e6)

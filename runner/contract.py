@@ -216,12 +216,21 @@ class Session:
 
     Reports are the referee's JSON (harness/schema/report.v1.schema.json), already checked against the schema.
     In a session that was cut short (the control failed before the candidate ran) there is no session at all.
+    `control_after` is the control's second report where it runs before and after the candidate, as in long series.
+    `void` says why the session does not count: the control strayed (runner/stats/drift.py). Empty: it counts.
     """
 
     seed: str
     candidate_first: bool
     candidate: dict[str, Any]  # report.v1, validated
     control: dict[str, Any] | None
+    control_after: dict[str, Any] | None = None
+    void: str = ""
+
+    @property
+    def controls(self) -> tuple[dict[str, Any], ...]:
+        """Return the control's reports: none, one, or two."""
+        return tuple(r for r in (self.control, self.control_after) if r is not None)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -230,6 +239,8 @@ class Session:
             "candidate_first": self.candidate_first,
             "candidate": self.candidate,
             "control": self.control,
+            "control_after": self.control_after,
+            "void": self.void,
         }
 
     @classmethod
@@ -241,10 +252,12 @@ class Session:
             candidate_first=reader.boolean("candidate_first"),
             candidate=reader.mapping("candidate"),
             control=reader.optional_mapping("control"),
+            control_after=reader.optional_mapping("control_after"),
+            void=reader.text("void", default=""),
         )
         reader.end()
-        for report in (session.candidate, session.control):
-            known = report is None or report.get("schema") == REPORT_SCHEMA
+        for report in (session.candidate, *session.controls):
+            known = report.get("schema") == REPORT_SCHEMA
             _check(known, f"{where}: a report that is not {REPORT_SCHEMA}")
         return session
 

@@ -128,7 +128,8 @@ def session_log(sessions: tuple[Session, ...]) -> str:
     for number, session in enumerate(sessions, start=1):
         report = session.candidate
         text = f"session {number}: {report['verdict']}"
-        lines.append(f"{text}: {report['reason']}" if report["reason"] else text)
+        text += f": {report['reason']}" if report["reason"] else ""
+        lines.append(f"{text}; void: {session.void}" if session.void else text)
     if sessions:
         lines.append(session_output(sessions[-1]))
     return capped("\n".join(lines), LOG_CHARACTERS_MAX)

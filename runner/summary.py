@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from statistics import median
+from statistics import geometric_mean, median
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
@@ -61,7 +61,8 @@ class Summary:
 
 
 def summarise(sessions: Sequence[Session], metric: str | None) -> Summary:
-    """Return the summary of a series. `metric` names the number that the benchmark is ranked by."""
+    """Return the summary of a series without its void sessions. `metric` names what the benchmark is ranked by."""
+    sessions = [session for session in sessions if not session.void]
     ratios = tuple(_ratios(sessions, metric)) if metric else ()
     return Summary(
         sessions=len(sessions),
@@ -71,19 +72,26 @@ def summarise(sessions: Sequence[Session], metric: str | None) -> Summary:
         ratio=median(ratios) if ratios else None,
         interval=median_interval(ratios) if ratios else None,
         medians=_medians(session.candidate for session in sessions),
-        control_medians=_medians(s.control for s in sessions if s.control is not None),
+        control_medians=_medians(report for session in sessions for report in session.controls),
     )
 
 
 def session_ratio(session: Session, metric: str) -> float | None:
     """Return candidate / control in `metric`, None when either number is missing or not positive."""
-    if session.control is None:
-        return None
     candidate = session.candidate["metrics"].get(metric)
-    control = session.control["metrics"].get(metric)
-    if not candidate or not control or candidate < 0 or control < 0:
+    control = control_number(session, metric)
+    return float(candidate / control) if candidate and candidate > 0 and control else None
+
+
+def control_number(session: Session, metric: str) -> float | None:
+    """Return the control's number in a session, None where it is missing.
+
+    Of runs before and after the candidate it is the geometric mean: a steady drift of the machine cancels.
+    """
+    values = [report["metrics"].get(metric) for report in session.controls]
+    if not values or not all(value and value > 0 for value in values):
         return None
-    return float(candidate / control)
+    return float(values[0] if len(values) == 1 else geometric_mean(values))
 
 
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:

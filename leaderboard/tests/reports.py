@@ -64,8 +64,12 @@ def make_report(
     jail_level: str = "full",
     log: str = "session 1: passed",
     findings: tuple[Finding, ...] = (),
+    void: Sequence[int] = (),
 ) -> RunReport:
-    """Return a report about a claimed run; one session per ratio, the control always taking 100 ms."""
+    """Return a report about a claimed run; one session per ratio, the control always taking 100 ms.
+
+    `void` are the indices of sessions that do not count.
+    """
     given = [1.0] * run.sessions if ratios is None else ratios
     sessions = tuple(
         Session(
@@ -73,6 +77,7 @@ def make_report(
             candidate_first=bool(number % 2),
             candidate=session_report(run, 100.0 * ratio, failed),
             control=None if run.is_gate else session_report(run, 100.0),
+            void="control 1.20 times slower, allowed 1.10" if number in void else "",
         )
         for number, ratio in enumerate(given)
     )

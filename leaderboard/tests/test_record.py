@@ -107,6 +107,19 @@ def test_failed_transactions_keep_a_run_off_the_board(alice: User, track: Track)
     assert rows() == []
 
 
+def test_void_sessions_are_shown_and_count_for_nothing(alice: User, track: Track) -> None:
+    submission = enter(alice)
+    for gate in gates(submission):
+        track.finish(gate)
+    run = track.finish(timed(submission), ratios=[0.5, 9.0, *[0.5] * 10, 9.0], void=(1, 12))
+    detail = RunDetail.objects.get(pk=run.pk)
+    assert detail.ratios == [0.5] * 11
+    assert (run.score, run.total_ms, run.provisional, run.eligible) == (0.5, 50.0, False, True)
+    voided = [number for number, row in enumerate(detail.sessions) if row["void"]]
+    assert voided == [1, 12]
+    assert detail.series["session"] not in {2, 13}
+
+
 def test_the_same_binary_is_one_entry_with_more_sessions(alice: User, track: Track) -> None:
     ranked(track, enter(alice))
     newest = ranked(track, enter(alice), ratio=0.4)

@@ -29,6 +29,7 @@ class SessionRow:
     number: int
     first: str
     verdict: str
+    void: str
     total_ms: float | None
     control_ms: float | None
     ratio: float | None
@@ -71,7 +72,7 @@ def figures(run: Run, detail: RunDetail) -> list[Figure]:
     ):
         if count is not None:
             found.append(Figure(label, jinja.number(count)))
-    metrics = [session["candidate"] for session in detail.sessions]
+    metrics = [session["candidate"] for session in detail.sessions if not session.get("void")]
     for name, label, show in _MEDIANS:
         values = [each[name] for each in metrics if each.get(name) is not None]
         if values:
@@ -85,6 +86,7 @@ def sessions(detail: RunDetail) -> list[SessionRow]:
 
 
 def _session(number: int, session: dict[str, Any]) -> SessionRow:
+    """Return a row; those written before the control ran twice know neither `void` nor `control_ms`."""
     candidate: dict[str, float] = session["candidate"]
     control: dict[str, float] | None = session["control"]
     first = "candidate" if session["candidate_first"] else "control"
@@ -92,8 +94,9 @@ def _session(number: int, session: dict[str, Any]) -> SessionRow:
         number=number,
         first=jinja.UNKNOWN if control is None else first,
         verdict=session["verdict"],
+        void=session.get("void", ""),
         total_ms=candidate.get("total_ms"),
-        control_ms=None if control is None else control.get("total_ms"),
+        control_ms=None if control is None else session.get("control_ms", control.get("total_ms")),
         ratio=session["ratio"],
         deadlocks=candidate.get("deadlocks"),
         transactions_failed=candidate.get("transactions_failed"),
