@@ -74,3 +74,18 @@ def make_witness() -> Witness:
         ),
         program="int main(void) { return 0; }\n",
     )
+
+
+def latency(name: str, *buckets: tuple[int, int]) -> dict[str, Any]:
+    """Return an entry of report.latency."""
+    top = max(bound for bound, _ in buckets)
+    return {
+        "class": name,
+        "count": sum(count for _, count in buckets),
+        "p50_ns": top,
+        "p90_ns": top,
+        "p99_ns": top,
+        "p999_ns": top,
+        "max_ns": top,
+        "buckets": [list(bucket) for bucket in buckets],
+    }

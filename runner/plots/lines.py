@@ -1,0 +1,119 @@
+"""Latency by percentile, throughput over time, and how a number follows a parameter."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.curves import latency_curve, throughput_rows
+from runner.plots.style import Look, legend, line_style, new_figure
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+_PANEL_INCHES = 4.0
+_HEIGHT_INCHES = 3.4
+
+
+@dataclass(frozen=True, slots=True)
+class LatencyPanel:
+    """Lines that belong together: (name, entry of report.latency) each."""
+
+    title: str
+    lines: tuple[tuple[str, dict[str, Any]], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class SweepLine:
+    """A number at several values of a parameter: (value, median, lowest, highest) each, by value."""
+
+    name: str
+    points: tuple[tuple[float, float, float, float], ...]
+
+
+def draw_throughput(curves: Sequence[tuple[str, dict[str, Any]]], look: Look) -> Figure:
+    """Draw committed transactions per second over time: (name, report.throughput) each."""
+    figure, (axes,) = new_figure(look)
+    end = 0.0
+    for number, (name, throughput) in enumerate(curves):
+        rows = throughput_rows(throughput)
+        edges = [row.start_ms for row in rows[:1]] + [row.end_ms for row in rows] or [0.0]
+        style = line_style(number)
+        axes.stairs([row.per_second for row in rows], edges, label=name or None, **style)
+        end = max(end, edges[-1])
+    phases = {throughput["phase"] for _, throughput in curves}
+    phase = phases.pop() if len(phases) == 1 else "the phase"
+    axes.set_xlabel(f"time since the start of {phase} (ms)")
+    axes.set_ylabel("transactions per second")
+    axes.set_xlim(0, end or 1)
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter("{x:,.0f}")
+    legend(axes, look)
+    return figure
+
+
+def draw_latency(panels: Sequence[LatencyPanel], look: Look) -> Figure:
+    """Draw latency by percentile, the panels side by side on one scale."""
+    wide = (_PANEL_INCHES * len(panels), _HEIGHT_INCHES)
+    size = (7.2, 3.2) if len(panels) == 1 else wide
+    figure, found = new_figure(look, columns=len(panels), size=size)
+    for axes, panel in zip(found, panels, strict=True):
+        _latency_panel(axes, panel)
+        legend(axes, look)
+    lows, highs = zip(*(axes.get_ylim() for axes in found), strict=True)
+    for axes in found:
+        axes.set_ylim(min(lows), max(highs))
+    found[0].set_ylabel("latency (\N{MICRO SIGN}s)")
+    return figure
+
+
+def _latency_panel(axes: Axes, panel: LatencyPanel) -> None:
+    for number, (name, entry) in enumerate(panel.lines):
+        curve = latency_curve(entry)
+        axes.step(
+            [slower for slower, _ in curve],
+            [bound for _, bound in curve],
+            where="post",
+            label=name,
+            **line_style(number),
+        )
+    axes.set_xscale("log")
+    axes.set_yscale("log")
+    axes.set_xlim(1, 1e-4)
+    axes.set_xticks([0.5, 0.1, 0.01, 0.001, 0.0001], ["50", "90", "99", "99.9", "99.99"])
+    axes.minorticks_off()
+    axes.yaxis.set_major_formatter("{x:,g}")
+    axes.set_xlabel("percentile of transactions")
+    if panel.title:
+        axes.set_title(panel.title, fontsize=10)
+
+
+def draw_sweep(lines: Sequence[SweepLine], parameter: str, metric: str, look: Look) -> Figure:
+    """Draw a number by the value of a parameter: the median, and bars from the lowest to the highest session."""
+    figure, (axes,) = new_figure(look)
+    values = sorted({value for line in lines for value, *_ in line.points})
+    for number, line in enumerate(lines):
+        where, middle, low, high = zip(*line.points, strict=True)
+        below = [m - b for m, b in zip(middle, low, strict=True)]
+        above = [t - m for m, t in zip(middle, high, strict=True)]
+        axes.errorbar(
+            where,
+            middle,
+            yerr=(below, above),
+            marker="o",
+            markersize=4,
+            capsize=3,
+            elinewidth=0.8,
+            label=line.name,
+            **line_style(number),
+        )
+    axes.set_xticks(values, [f"{value:,g}" for value in values])
+    axes.set_xlabel(parameter)
+    axes.set_ylabel(metric)
+    axes.set_ylim(bottom=0)
+    axes.yaxis.set_major_formatter("{x:,g}")
+    legend(axes, look)
+    return figure

@@ -1,0 +1,112 @@
+"""How pictures look. Byte-stable, without pyplot's global state; the same figure gives the same file.
+
+Curves use colours that colour-blind people can tell apart, readable on light and dark ground, and differ in their
+dashes as well. A picture in a page is SVG with text as text; shown through <img>, the viewer's colour scheme reaches it
+only through a media query, so every grey of it is one placeholder that a style sheet in the file turns light on dark.
+A PNG cannot adapt: there is one for each ground.
+"""
+
+from __future__ import annotations
+
+import io
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from matplotlib import rc_context
+from matplotlib.backends.backend_svg import FigureCanvasSVG
+from matplotlib.figure import Figure
+
+if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
+
+    from matplotlib.axes import Axes
+
+INK = "#5f6b7a"
+INK_ON_DARK = "#c3cad4"
+COLOURS = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#9a7d0a", "#8b6fd1")
+DASHES = ("-", "--", "-.", ":", (0, (6, 1, 1, 1, 1, 1)), (0, (8, 3)))
+_PNG_DOTS_PER_INCH = 144
+
+_ADAPT = (
+    "<style>@media (prefers-color-scheme: dark){"
+    f'[style*="fill: {INK}"]{{fill:{INK_ON_DARK} !important}}'
+    f'[style*="stroke: {INK}"]{{stroke:{INK_ON_DARK} !important}}'
+    "}</style>"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """The colour of text and axes, and of the ground; without a ground the picture is transparent."""
+
+    ink: str
+    ground: str | None = None
+
+
+ADAPTING = Look(INK)
+LIGHT = Look("#3f4956", "#ffffff")
+DARK = Look(INK_ON_DARK, "#14181f")
+
+
+def stable() -> AbstractContextManager[None]:
+    """Return the settings that make files small, stable and legible; draw and save within."""
+    return rc_context(
+        {
+            "svg.hashsalt": "keydrome",
+            "svg.fonttype": "none",
+            "font.family": "sans-serif",
+            "font.size": 10,
+            "axes.formatter.useoffset": False,
+            "axes.formatter.limits": (-6, 9),
+        }
+    )
+
+
+def line_style(number: int) -> dict[str, Any]:
+    """Return colour and dashes of the n-th line: six colours, then the same ones with other dashes."""
+    dash = DASHES[(number + number // len(COLOURS)) % len(DASHES)]
+    return {"color": COLOURS[number % len(COLOURS)], "linestyle": dash, "linewidth": 1.5}
+
+
+def new_figure(
+    look: Look, *, columns: int = 1, size: tuple[float, float] = (7.2, 3.2)
+) -> tuple[Figure, list[Axes]]:
+    """Return an empty figure in the house style, its axes side by side; `size` is in inches."""
+    figure = Figure(figsize=size, layout="constrained")
+    FigureCanvasSVG(figure)
+    if look.ground is None:
+        figure.patch.set_alpha(0)
+    else:
+        figure.patch.set_facecolor(look.ground)
+    found = [figure.add_subplot(1, columns, number + 1) for number in range(columns)]
+    for axes in found:
+        axes.patch.set_alpha(0)
+        for name, spine in axes.spines.items():
+            spine.set_visible(name in {"left", "bottom"})
+            spine.set_color(look.ink)
+        axes.tick_params(colors=look.ink, which="both")
+        for label in (axes.xaxis.label, axes.yaxis.label, axes.title):
+            label.set_color(look.ink)
+        axes.grid(visible=True, axis="y", color=look.ink, alpha=0.25, linewidth=0.6)
+    return figure, found
+
+
+def legend(axes: Axes, look: Look) -> None:
+    """Name the lines where there are any with names."""
+    if axes.get_legend_handles_labels()[0]:
+        axes.legend(frameon=False, labelcolor=look.ink, fontsize=9)
+
+
+def svg(figure: Figure) -> bytes:
+    """Return the figure as SVG with the style sheet for dark grounds."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="svg", metadata={"Date": None, "Creator": None})
+    head, tag, rest = buffer.getvalue().decode().partition("<defs>")
+    return f"{head}{_ADAPT}{tag}{rest}".encode()
+
+
+def png(figure: Figure) -> bytes:
+    """Return the figure as PNG."""
+    buffer = io.BytesIO()
+    figure.savefig(buffer, format="png", dpi=_PNG_DOTS_PER_INCH, metadata={"Software": None})
+    return buffer.getvalue()
