@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import TYPE_CHECKING
 
-from leaderboard.boards import all_boards
+from leaderboard.boards import all_boards, boards_for
 from runner.catalogue import configuration_names
 from runner.contract import Scale
 from runner.manifest import Benchmark, Kind, RequestError, find_benchmark, load_benchmarks
@@ -78,6 +78,11 @@ def choices() -> list[Choice]:
         if benchmark.kind is Kind.PERFORMANCE
         for instance in benchmark.instances.values()
     ]
+
+
+def ranked_targets() -> list[Target]:
+    """Return the choices that some board ranks, in their order."""
+    return [c.target for c in choices() if boards_for(c.target.benchmark, c.target.instance)]
 
 
 def gate_targets() -> list[Target]:

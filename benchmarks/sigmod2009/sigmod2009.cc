@@ -33,8 +33,9 @@ struct Shape {
 // Writes the whole script; one use.
 class Generator {
  public:
-  Generator(const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
-      : seed_(seed),
+  Generator(KeyRule rule, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
+      : rule_(rule),
+        seed_(seed),
         policy_(policy),
         shape_{.threads = static_cast<uint32_t>(parameters["threads"]),
                .inserts = static_cast<uint32_t>(parameters["inserts_per_thread"]),
@@ -45,11 +46,13 @@ class Generator {
     insert_ = script_.add_class("insert");
     check_ = script_.add_class("check");
     add_indices(parameters["indices"]);
-    pools_ = draw_thesis_pools(script_, seed, uint64_t{shape_.threads} * shape_.inserts);
+    pools_ = draw_thesis_pools(script_, seed, uint64_t{shape_.threads} * shape_.inserts, rule);
   }
 
   Script run() {
-    if (policy_.stripes) stripes_.emplace(script_, seed_, shape_.threads, check_);
+    // Literal vary_high has negative keys, so its scans would come by the stripes.
+    const bool room = rule_ != KeyRule::kVaryHigh;
+    if (policy_.stripes && room) stripes_.emplace(script_, seed_, shape_.threads, check_);
     if (policy_.canaries) canaries_.emplace(script_, check_);
     create();
     const uint32_t populate = script_.add_phase("populate", shape_.threads, {.timed = true});
@@ -67,7 +70,9 @@ class Generator {
     const int64_t drawn = rng.between(1, kIndicesMax);
     const int64_t count = wanted == 0 ? drawn : wanted;
     for (int64_t i = 0; i < count; ++i) {
-      script_.add_index("index" + std::to_string(i), static_cast<KeyType>(rng.below(3)));
+      const auto drawn_type = static_cast<KeyType>(rng.below(3));
+      script_.add_index("index" + std::to_string(i),
+                        rule_ == KeyRule::kRandom ? drawn_type : INT);
     }
   }
 
@@ -177,6 +182,7 @@ class Generator {
     return script_.new_payload(pools_.texts[rng.below(pools_.texts.size())]);
   }
 
+  KeyRule rule_;
   uint64_t seed_;
   CheckPolicy policy_;
   Shape shape_;
@@ -189,17 +195,22 @@ class Generator {
 
 class Sigmod2009 : public Workload {
  public:
+  explicit Sigmod2009(KeyRule rule) : rule_(rule) {}
+
   Result<Script> generate(const Parameters& parameters, uint64_t seed,
                           const CheckPolicy& policy) override {
-    return Generator(parameters, seed, policy).run();
+    return Generator(rule_, parameters, seed, policy).run();
   }
+
+ private:
+  KeyRule rule_;
 };
 
 }  // namespace
 }  // namespace sigmod2009
 
-std::unique_ptr<Workload> make_sigmod2009(std::string_view) {
-  return std::make_unique<sigmod2009::Sigmod2009>();
+std::unique_ptr<Workload> make_sigmod2009(std::string_view instance) {
+  return std::make_unique<sigmod2009::Sigmod2009>(sigmod2009::key_rule(instance));
 }
 
 }  // namespace keydrome

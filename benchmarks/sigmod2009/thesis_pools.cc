@@ -19,12 +19,12 @@ uint32_t first_string(const std::vector<std::string>& strings, const std::vector
   });
 }
 
-}  // namespace
+uint32_t draw_text(ScriptBuilder& script, Rng& rng) {
+  const uint64_t length = rng.below(kPayloadLengths);
+  return script.add_text(draw_letters(rng, length > kTagBytes ? length - kTagBytes : 0));
+}
 
-ThesisPools draw_thesis_pools(ScriptBuilder& script, uint64_t seed, uint64_t entries) {
-  Rng rng(seed, 0, Purpose::kPools);
-  ThesisPools pools;
-  pools.keys.resize(3);
+void draw_keys(ScriptBuilder& script, Rng& rng, uint64_t entries, ThesisPools& pools) {
   uint64_t neighbour = rng.below(kRand31);
   for (uint64_t i = 0; i < entries; ++i) {
     pools.keys[SHORT].push_back(
@@ -35,11 +35,37 @@ ThesisPools draw_thesis_pools(ScriptBuilder& script, uint64_t seed, uint64_t ent
     pools.keys[INT].push_back(script.add_int64_key(static_cast<int64_t>(glued)));
     pools.keys[VARCHAR].push_back(
         script.add_varchar_key(draw_letters(rng, rng.below(kKeyLengths))));
-    const uint64_t payload = rng.below(kPayloadLengths);
-    pools.texts.push_back(
-        script.add_text(draw_letters(rng, payload > kTagBytes ? payload - kTagBytes : 0)));
+    pools.texts.push_back(draw_text(script, rng));
   }
   pools.first_string = first_string(script.pools().varchar_keys, pools.keys[VARCHAR]);
+}
+
+constexpr uint64_t varied(KeyRule rule, uint64_t byte) {
+  if (rule == KeyRule::kVaryHigh) return byte << 56;
+  return rule == KeyRule::kVaryHighPositive ? byte << 55 : byte;
+}
+
+}  // namespace
+
+KeyRule key_rule(std::string_view instance) {
+  if (instance == "vary_high") return KeyRule::kVaryHigh;
+  if (instance == "vary_high_positive") return KeyRule::kVaryHighPositive;
+  return instance == "vary_low" ? KeyRule::kVaryLow : KeyRule::kRandom;
+}
+
+ThesisPools draw_thesis_pools(ScriptBuilder& script, uint64_t seed, uint64_t entries,
+                              KeyRule rule) {
+  Rng rng(seed, 0, Purpose::kPools);
+  ThesisPools pools;
+  pools.keys.resize(3);
+  if (rule == KeyRule::kRandom) {
+    draw_keys(script, rng, entries, pools);
+    return pools;
+  }
+  for (uint64_t byte = 0; byte < 256; ++byte) {
+    pools.keys[INT].push_back(script.add_int64_key(static_cast<int64_t>(varied(rule, byte))));
+  }
+  for (uint64_t i = 0; i < entries; ++i) pools.texts.push_back(draw_text(script, rng));
   return pools;
 }
 

@@ -42,7 +42,8 @@ class UploadForm(forms.Form):
     targets = forms.MultipleChoiceField(
         label="Benchmarks",
         widget=Choices,
-        help_text="The correctness tests always run first; only a library that passes them is ranked.",
+        help_text="Those that are ticked at first have a leaderboard. The correctness tests always run first; only a "
+        "library that passes them is ranked.",
         error_messages={"required": "Choose at least one benchmark."},
     )
     configuration = forms.ChoiceField(
@@ -59,7 +60,7 @@ class UploadForm(forms.Form):
         assert isinstance(targets, forms.MultipleChoiceField)  # noqa: S101 - declared above, for the type checker
         assert isinstance(configuration, forms.ChoiceField)  # noqa: S101
         targets.choices = [(str(choice.target), choice.title) for choice in catalogue.choices()]
-        targets.initial = [value for value, _ in targets.choices]
+        targets.initial = [str(target) for target in catalogue.ranked_targets()]
         names = [(name, name) for name in catalogue.configurations()]
         configuration.choices = [WHOLE_LIBRARY, *names]
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import struct
 from dataclasses import replace
 from datetime import timedelta
@@ -70,6 +71,10 @@ def test_the_form_offers_what_the_manifests_say(alice: Client) -> None:
     assert choices()
     for value in choices():
         assert f'value="{value}"' in page
+    ranked = {str(target) for target in catalogue.ranked_targets()}
+    assert ranked == {"sigmod2009/preliminary1", "sigmod2009/preliminary2"}
+    ticked = set(re.findall(r'value="([a-z0-9_]+/[a-z0-9_]+)"[^>]*checked', page))
+    assert ticked == ranked
 
 
 def test_an_upload_becomes_runs_gates_included(alice: Client, world: World) -> None:

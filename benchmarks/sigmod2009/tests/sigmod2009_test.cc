@@ -182,6 +182,44 @@ TEST(Sigmod2009, ChecksDoNotChangeTheStream) {
             stream(make_script(5, {}, {.stripes = false, .canaries = false, .evidence = false})));
 }
 
+class FurtherInstance : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(FurtherInstance, AcceptsACorrectIndexAndFindsAFaultyOne) {
+  const Script script =
+      make_script(1, {{"inserts_per_thread", 200}, {"tests_per_thread", 100}}, {}, GetParam());
+  EXPECT_TRUE(judge(script, Faults{}).empty()) << text_of(judge(script, Faults{}));
+  EXPECT_TRUE(judge(script, {.drops_every = 1000}).failed());
+  EXPECT_TRUE(judge(script, {.skips_every = 1000}).failed());
+}
+
+INSTANTIATE_TEST_SUITE_P(Sigmod2009, FurtherInstance,
+                         ::testing::Values("threads30", "threads55", "fill_memory", "indices5",
+                                           "vary_high", "vary_high_positive", "vary_low"),
+                         [](const ::testing::TestParamInfo<const char*>& parameter) {
+                           return std::string(parameter.param);
+                         });
+
+TEST(Sigmod2009, OnlyOneByteOfTheKeysVaries) {
+  const auto keys = [](const std::string& instance) {
+    std::set<int64_t> found;
+    const CheckPolicy plain = {.stripes = false, .canaries = false, .evidence = false};
+    for (const int64_t key : make_script(1, {}, plain, instance).pools.int64_keys) {
+      found.insert(key);
+    }
+    return found;
+  };
+  const std::set<int64_t> low = keys("vary_low"), high = keys("vary_high"),
+                          positive = keys("vary_high_positive");
+  EXPECT_EQ(low.size(), 256u);
+  EXPECT_EQ(*low.begin(), 0);
+  EXPECT_EQ(*low.rbegin(), 255);
+  EXPECT_EQ(high.size(), 256u);
+  EXPECT_EQ(*high.begin(), INT64_MIN);
+  EXPECT_EQ(*high.rbegin(), int64_t{127} << 56);
+  EXPECT_EQ(*positive.begin(), 0);
+  EXPECT_EQ(*positive.rbegin(), int64_t{255} << 55);
+}
+
 // The stripes lie behind the empty string and before every other key of the stream.
 TEST(Sigmod2009, NoScanPassesThroughTheStripes) {
   const Script script = make_script(4, {{"threads", 4}, {"tests_per_thread", 4000}});

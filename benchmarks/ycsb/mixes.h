@@ -1,0 +1,43 @@
+// The mixes of YCSB's core workloads and of the papers that use them, by instance.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string_view>
+
+namespace keydrome::ycsb {
+
+enum class Items : uint8_t { kZipf, kLatest };  // which items are asked for
+
+// How a YCSB record becomes one of ours.
+enum class Mapping : uint8_t {
+  kString100,  // key "user" and the item's hash in decimal; one payload of 100 characters
+  kInt64,      // key: the item's hash; one payload of 8 characters
+};
+
+// Shares in percent; they add up to 100.
+struct Mix {
+  std::string_view instance;
+  uint32_t read, update, insert, scan, read_modify_write;
+  Items items;
+  Mapping mapping;
+};
+
+inline constexpr uint32_t kScanMax = 100;  // records of a scan: uniform in 1 .. 100
+
+// Workloads A to F as YCSB ships them; with integer keys A, C and D (Zipf instead of latest) as in
+// T. Bang et al. (SIGMOD 2020, section 7.1), who also spread A over many indices.
+inline constexpr std::array kMixes = {
+    Mix{"a", 50, 50, 0, 0, 0, Items::kZipf, Mapping::kString100},
+    Mix{"b", 95, 5, 0, 0, 0, Items::kZipf, Mapping::kString100},
+    Mix{"c", 100, 0, 0, 0, 0, Items::kZipf, Mapping::kString100},
+    Mix{"d", 95, 0, 5, 0, 0, Items::kLatest, Mapping::kString100},
+    Mix{"e", 0, 0, 5, 95, 0, Items::kZipf, Mapping::kString100},
+    Mix{"f", 50, 0, 0, 0, 50, Items::kZipf, Mapping::kString100},
+    Mix{"int64_a", 50, 50, 0, 0, 0, Items::kZipf, Mapping::kInt64},
+    Mix{"int64_c", 100, 0, 0, 0, 0, Items::kZipf, Mapping::kInt64},
+    Mix{"int64_d_zipf", 95, 0, 5, 0, 0, Items::kZipf, Mapping::kInt64},
+    Mix{"many_indices", 50, 50, 0, 0, 0, Items::kZipf, Mapping::kInt64},
+};
+
+}  // namespace keydrome::ycsb

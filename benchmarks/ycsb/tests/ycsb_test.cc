@@ -1,0 +1,174 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/judge.h"
+#include "benchmarks/kit/tests/play.h"
+#include "benchmarks/kit/tests/test_index.h"
+#include "benchmarks/kit/totals.h"
+#include "benchmarks/kit/ycsb_random.h"
+#include "benchmarks/ycsb/item_chooser.h"
+#include "benchmarks/ycsb/mixes.h"
+
+namespace keydrome {
+namespace {
+
+using testing::Faults;
+using testing::play;
+using testing::test_index;
+using testing::text_of;
+
+const BenchmarkEntry& entry() {
+  for (const BenchmarkEntry& candidate : benchmark_registry()) {
+    if (candidate.name == "ycsb") return candidate;
+  }
+  fail(KEYDROME_HERE, "ycsb is not registered");
+}
+
+Manifest manifest() { return Manifest::parse(entry().manifest_json).value(); }
+
+Script make_script(const std::string& instance, uint64_t seed, ParameterValues overrides = {}) {
+  overrides.try_emplace("records", 2000);
+  overrides.try_emplace("operations_per_thread", 1000);
+  const Parameters parameters = manifest().resolve(instance, "smoke", overrides).value();
+  return entry().make(instance)->generate(parameters, seed, {}).value();
+}
+
+const PhaseScript& run_phase(const Script& script) {
+  return *std::find_if(script.phases.begin(), script.phases.end(),
+                       [](const PhaseScript& phase) { return phase.timed; });
+}
+
+TEST(Ycsb, EveryInstanceHasAMix) {
+  std::set<std::string> mixes, instances;
+  for (const ycsb::Mix& mix : ycsb::kMixes) {
+    mixes.emplace(mix.instance);
+    EXPECT_EQ(mix.read + mix.update + mix.insert + mix.scan + mix.read_modify_write, 100u);
+  }
+  for (const auto& [name, instance] : manifest().instances) instances.insert(name);
+  EXPECT_EQ(mixes, instances);
+}
+
+class YcsbInstance : public ::testing::TestWithParam<ycsb::Mix> {
+ protected:
+  std::string name() const { return std::string(GetParam().instance); }
+};
+
+TEST_P(YcsbInstance, ACorrectIndexIsNeverAccused) {
+  const Script script = make_script(name(), 1, {{"records", 800}});
+  // The final scan of an index is one transaction, which must get through between two DEADLOCKs.
+  const Outcome outcome = play(script, test_index({.deadlock_every = 4001}));
+  Findings findings;
+  judge_script(script, outcome, findings);
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
+  const Totals sum = totals(script, outcome);
+  EXPECT_EQ(sum.transactions_completed, 4000u);
+  EXPECT_GT(sum.deadlocks, 0u);
+  EXPECT_EQ(sum.records_start, 800u + 4 * 2);  // with what the stripes loaded
+}
+
+TEST_P(YcsbInstance, AFaultyIndexIsFound) {
+  for (const Faults& faults : {Faults{.success_only = true}, Faults{.drops_every = 1000},
+                               Faults{.changes_payload_every = 1000}}) {
+    const Script script = make_script(name(), 2);
+    Findings findings;
+    judge_script(script, play(script, test_index(faults)), findings);
+    EXPECT_TRUE(findings.failed());
+  }
+}
+
+TEST_P(YcsbInstance, TheMixIsThePublishedOne) {
+  const ycsb::Mix& mix = GetParam();
+  const Script script = make_script(name(), 3, {{"operations_per_thread", 5000}});
+  std::array<double, 5> counts{};
+  for (const std::vector<Op>& ops : run_phase(script).threads) {
+    for (const Op& op : ops) {
+      if (op.code != OpCode::kBegin || static_cast<Kind>(op.kind) != Kind::kStream) continue;
+      ++counts[op.class_];
+    }
+  }
+  const std::array shares = {mix.read, mix.update, mix.insert, mix.scan, mix.read_modify_write};
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const double p = shares[i] / 100.0, n = 20'000;
+    EXPECT_NEAR(counts[i], n * p, 3.3 * std::sqrt(n * p * (1 - p))) << i;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Ycsb, YcsbInstance, ::testing::ValuesIn(ycsb::kMixes),
+                         [](const ::testing::TestParamInfo<ycsb::Mix>& parameter) {
+                           return std::string(parameter.param.instance);
+                         });
+
+// End to end as in YCSB: with 1,000 records workload C asks most for items 144 and 610.
+TEST(Ycsb, TheHottestKeysAreYcsbs) {
+  const Script script =
+      make_script("c", 5, {{"records", 1000}, {"operations_per_thread", 50'000}});
+  std::map<uint32_t, double> counts;
+  for (const std::vector<Op>& ops : run_phase(script).threads) {
+    bool stream = false;
+    for (const Op& op : ops) {
+      if (op.code == OpCode::kBegin) stream = static_cast<Kind>(op.kind) == Kind::kStream;
+      if (op.code == OpCode::kGet && stream) ++counts[op.key];
+    }
+  }
+  const auto share = [&](uint64_t item) {
+    const std::string key = "user" + std::to_string(fnv_63(item));
+    const auto& keys = script.pools.varchar_keys;
+    const auto at = std::find(keys.begin(), keys.end(), key) - keys.begin();
+    return counts[static_cast<uint32_t>(at)] / 200'000;
+  };
+  EXPECT_NEAR(share(144), 0.0386, 0.0015);
+  EXPECT_NEAR(share(610), 0.0200, 0.0015);
+}
+
+TEST(Ycsb, ScansAreOneToAHundredRecordsLong) {
+  const Script script = make_script("e", 6, {{"operations_per_thread", 20'000}});
+  std::vector<double> lengths(102);
+  for (const std::vector<Op>& ops : run_phase(script).threads) {
+    for (std::size_t at = 0; at < ops.size(); ++at) {
+      if (ops[at].code != OpCode::kBegin || ops[at].class_ != 3) continue;
+      ASSERT_EQ(ops[at + 1].code, OpCode::kGet);
+      const bool more = ops[at + 2].code == OpCode::kNext;
+      ++lengths[std::min<std::size_t>(more ? ops[at + 2].argument + 1 : 1, 101)];
+    }
+  }
+  double scans = 0, chi_square = 0;
+  for (const double count : lengths) scans += count;
+  for (std::size_t length = 1; length <= 100; ++length) {
+    const double wanted = scans / 100;
+    chi_square += (lengths[length] - wanted) * (lengths[length] - wanted) / wanted;
+  }
+  EXPECT_EQ(lengths[0] + lengths[101], 0);
+  EXPECT_LT(chi_square, 149);  // 99 degrees of freedom, one in a thousand
+  EXPECT_GT(chi_square, 60);
+}
+
+// With a law in each index all are equally hot; with one over all of them they are not.
+TEST(Ycsb, TheHeatOfTheIndicesFollowsTheParameter) {
+  const auto hottest_share = [](bool per_index) {
+    ycsb::ItemChooser chooser(ycsb::kMixes[0], 64'000, 0, 64, per_index);
+    Rng rng(7, 0, Purpose::kStream);
+    std::vector<double> counts(64);
+    for (int i = 0; i < 200'000; ++i) ++counts[chooser.next(rng, 64'000) % 64];
+    return *std::max_element(counts.begin(), counts.end()) / 200'000;
+  };
+  EXPECT_LT(hottest_share(true), 1.1 / 64);
+  EXPECT_GT(hottest_share(false), 2.0 / 64);
+}
+
+TEST(Ycsb, TooFewRecordsForTheIndicesAreRefused) {
+  const Parameters parameters =
+      manifest().resolve("many_indices", "smoke", {{"records", 20}, {"indices", 16}}).value();
+  const Result<Script> script = entry().make("many_indices")->generate(parameters, 1, {});
+  ASSERT_FALSE(script.ok());
+  EXPECT_NE(script.error().message.find("raise records"), std::string::npos);
+}
+
+}  // namespace
+}  // namespace keydrome
