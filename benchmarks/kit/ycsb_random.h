@@ -18,9 +18,7 @@
 namespace keydrome {
 
 // Uniform in [0, 1), with 53 random bits.
-inline double unit_interval(Rng& rng) {
-  return static_cast<double>(rng.next() >> 11) * 0x1.0p-53;
-}
+inline double unit_interval(Rng& rng) { return static_cast<double>(rng.next() >> 11) * 0x1.0p-53; }
 
 // FNV-1a over the eight octets of `value`, lowest first, taken as a signed number without its sign:
 // at most 63 bits.

@@ -71,8 +71,7 @@ class Generator {
     const int64_t count = wanted == 0 ? drawn : wanted;
     for (int64_t i = 0; i < count; ++i) {
       const auto drawn_type = static_cast<KeyType>(rng.below(3));
-      script_.add_index("index" + std::to_string(i),
-                        rule_ == KeyRule::kRandom ? drawn_type : INT);
+      script_.add_index("index" + std::to_string(i), rule_ == KeyRule::kRandom ? drawn_type : INT);
     }
   }
 

@@ -21,8 +21,8 @@ struct ThesisPools {
 
 // Which keys an instance uses (thesis 2.3.3).
 enum class KeyRule : uint8_t {
-  kRandom,            // all three types, as below
-  kVaryHigh,          // int64: b << 56, b = 0 .. 255: only the highest byte varies; half are negative
+  kRandom,    // all three types, as below
+  kVaryHigh,  // int64: b << 56, b = 0 .. 255: only the highest byte varies; half are negative
   kVaryHighPositive,  // int64: b << 55
   kVaryLow,           // int64: b: only the lowest byte varies
 };

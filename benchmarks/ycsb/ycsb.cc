@@ -92,10 +92,10 @@ class Generator {
   struct Client {
     ThreadBuilder out;
     Rng rng, evidence, checks;
-    uint64_t done = 0;      // transactions
-    uint32_t in_open = 0;   // of them since the index was opened
-    uint32_t opened = 0;    // index + 1; 0: none is open
-    uint32_t turns = 0;     // of the canaries
+    uint64_t done = 0;     // transactions
+    uint32_t in_open = 0;  // of them since the index was opened
+    uint32_t opened = 0;   // index + 1; 0: none is open
+    uint32_t turns = 0;    // of the canaries
   };
 
   // As YCSB counts them for the range of its keys: twice what is expected.
@@ -125,9 +125,7 @@ class Generator {
 
   uint32_t index_of(uint64_t item) const { return static_cast<uint32_t>(item % indices_); }
 
-  Payload random_payload(Rng& rng) {
-    return script_.new_payload(texts_[rng.below(texts_.size())]);
-  }
+  Payload random_payload(Rng& rng) { return script_.new_payload(texts_[rng.below(texts_.size())]); }
 
   // Every thread loads a contiguous part of the items; not timed.
   void load_thread(ThreadBuilder out, uint32_t thread) {
@@ -173,9 +171,8 @@ class Generator {
 
   void transaction(Client& client, uint32_t thread) {
     const Operation operation = draw_operation(client.rng, mix_);
-    const uint64_t item = operation == Operation::kInsert
-                              ? new_item()
-                              : chooser_.next(client.rng, counter_.limit());
+    const uint64_t item =
+        operation == Operation::kInsert ? new_item() : chooser_.next(client.rng, counter_.limit());
     open(client, index_of(item));
     client.out.begin(Kind::kStream, classes_[static_cast<std::size_t>(operation)]);
     operate(client, operation, keys_[item]);

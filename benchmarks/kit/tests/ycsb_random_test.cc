@@ -34,9 +34,7 @@ std::vector<std::vector<std::string>> rows(const std::string& name) {
   return found;
 }
 
-uint64_t draws() {
-  return std::getenv("KEYDROME_SOAK") == nullptr ? 1'000'000 : 10'000'000;
-}
+uint64_t draws() { return std::getenv("KEYDROME_SOAK") == nullptr ? 1'000'000 : 10'000'000; }
 
 // How far off what was counted is, as a standard normal (Wilson and Hilferty, 1931): cells are
 // merged until 20 are expected in each.
@@ -107,8 +105,8 @@ TEST(YcsbRandom, ZipfGivesYcsbsItems) {
   for (const auto& row : table) {
     const uint64_t items = std::stoull(row[0]);
     const double theta = std::stod(row[1]);
-    const GrayZipf zipf = items == kScrambledRanks ? GrayZipf(items, theta, kScrambledZetan)
-                                                   : GrayZipf(items, theta);
+    const GrayZipf zipf =
+        items == kScrambledRanks ? GrayZipf(items, theta, kScrambledZetan) : GrayZipf(items, theta);
     EXPECT_EQ(zipf.at(std::stod(row[2])), std::stoull(row[3])) << row[0] << " " << row[2];
   }
 }

@@ -107,8 +107,7 @@ INSTANTIATE_TEST_SUITE_P(Ycsb, YcsbInstance, ::testing::ValuesIn(ycsb::kMixes),
 
 // End to end as in YCSB: with 1,000 records workload C asks most for items 144 and 610.
 TEST(Ycsb, TheHottestKeysAreYcsbs) {
-  const Script script =
-      make_script("c", 5, {{"records", 1000}, {"operations_per_thread", 50'000}});
+  const Script script = make_script("c", 5, {{"records", 1000}, {"operations_per_thread", 50'000}});
   std::map<uint32_t, double> counts;
   for (const std::vector<Op>& ops : run_phase(script).threads) {
     bool stream = false;
