@@ -14,13 +14,19 @@ import sys
 from dataclasses import dataclass
 from enum import StrEnum
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from runner.catalogue import trusted_needed
+from runner.contract import Finding, Severity
 from runner.settings import MEBIBYTE, Settings
 from runner.strict import ObjectReader, parse_object
+from runner.text import capped, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
 
 WALL_SECONDS = 10
+_TEXT_CHARACTERS_MAX = 1000
 ALLOWED_NEEDED = frozenset(
     {
         "libc.so.6",
@@ -96,6 +102,13 @@ class LibraryFacts:
         }
 
 
+def refusal_findings(refusals: Iterable[Refusal]) -> tuple[Finding, ...]:
+    """Return refusals as findings of the suite "inspection"."""
+    return tuple(
+        Finding("inspection", refusal.name, Severity.REQUIRED, str(refusal)) for refusal in refusals
+    )
+
+
 def inspect_library(path: Path, settings: Settings, *, trusted: bool = False) -> LibraryFacts:
     """Return the facts about the file at `path`, refusals among them. About 0.2 s; thread-safe.
 
@@ -152,7 +165,7 @@ def _ask_child(descriptor: int, allowed: frozenset[str]) -> str:
 
 def _stuck(detail: str) -> str:
     refusal = {
-        "name": "malformed",
+        "name": "inspection_limit",
         "problem": f"the file cannot be inspected within the limits ({detail})",
         "remedy": "upload the file as the linker wrote it; strip it if it has very many symbols",
     }
@@ -164,20 +177,30 @@ def _facts(answer: str, size_bytes: int) -> LibraryFacts:
     refusals = []
     for index, item in enumerate(reader.items("refusals")):
         entry = ObjectReader(item, f"inspection.refusals[{index}]")
-        refusals.append(Refusal(entry.text("name"), entry.text("problem"), entry.text("remedy")))
+        problem, remedy = _shown(entry.text("problem")), _shown(entry.text("remedy"))
+        refusals.append(Refusal(entry.text("name"), problem, remedy))
         entry.end()
     versions = reader.mapping("versions", required=False)
     facts = LibraryFacts(
         kind=reader.word("kind", LibraryKind),
         size_bytes=size_bytes,
         refusals=tuple(refusals),
-        soname=reader.text("soname", ""),
-        needed=reader.texts("needed", required=False),
-        versions=tuple((library, str(version)) for library, version in versions.items()),
+        soname=_shown(reader.text("soname", "")),
+        needed=_all_shown(reader.texts("needed", required=False)),
+        versions=tuple((_shown(name), _shown(str(version))) for name, version in versions.items()),
         calls=reader.texts("calls", required=False),
         missing=reader.texts("missing", required=False),
-        extensions=reader.texts("extensions", required=False),
-        risk_flags=reader.texts("risk_flags", required=False),
+        extensions=_all_shown(reader.texts("extensions", required=False)),
+        risk_flags=_all_shown(reader.texts("risk_flags", required=False)),
     )
     reader.end()
     return facts
+
+
+def _shown(text: str) -> str:
+    """Return a text that holds names from the file, fit for pages, logs and databases."""
+    return capped(printable(text), _TEXT_CHARACTERS_MAX)
+
+
+def _all_shown(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(_shown, texts))

@@ -11,10 +11,13 @@ import os
 import resource
 import sys
 
+from runner.elf_image import MalformedError
 from runner.elf_rules import inspect_stream
 
 CPU_SECONDS = 2
 ADDRESS_SPACE_BYTES = 512 << 20
+# What the caller keeps of a file; an honest library's facts have about 2 KB.
+ANSWER_BYTES_MAX = 64 << 10
 _NOBODY = 65534
 
 
@@ -30,14 +33,20 @@ def _restrict() -> None:
         os.setresuid(_NOBODY, _NOBODY, _NOBODY)
 
 
+def _inspect(size: int, allowed: list[str], folders: list[str]) -> str:
+    answer = json.dumps(inspect_stream(sys.stdin.buffer, size, allowed, folders))
+    if len(answer) > ANSWER_BYTES_MAX:
+        raise MalformedError(f"its names fill {len(answer):,} bytes")
+    return answer
+
+
 def main() -> int:
     """Inspect standard input; always 0, because what is wrong with the file is part of the answer."""
     request = json.loads(sys.argv[1])
     size = os.fstat(sys.stdin.fileno()).st_size
     _restrict()
     try:
-        facts = inspect_stream(sys.stdin.buffer, size, request["allowed"], request["folders"])
-        answer = json.dumps(facts)
+        answer = _inspect(size, request["allowed"], request["folders"])
     except Exception as error:  # whatever bytes made to break the reader may cause
         detail = f"{type(error).__name__}: {error}"[:300]
         refusal = {

@@ -225,7 +225,7 @@ def _check_versions(
         path = next((p for p in (Path(f) / library for f in folders) if p.is_file()), None)
         if path is None:
             problem = f"{library} is not installed on this machine"
-            yield _refusal("needed_library", problem, "ask the organisers, or link it statically")
+            yield _refusal("missing_library", problem, "ask the organisers, or link it statically")
             continue
         if not wanted:
             continue

@@ -13,16 +13,14 @@ from typing import TYPE_CHECKING
 from runner.catalogue import load_configuration
 from runner.contract import (
     Cancelled,
-    Finding,
     JailLevel,
     Job,
     Progress,
     RunReport,
     Session,
-    Severity,
     Verdict,
 )
-from runner.elf import LibraryFacts, inspect_library
+from runner.elf import LibraryFacts, inspect_library, refusal_findings
 from runner.machine import machine_facts
 from runner.manifest import RequestError, find_benchmark, load_benchmarks
 from runner.order import Order, make_target
@@ -96,7 +94,7 @@ def run_file(
     facts = inspect_library(file, settings, trusted=order.trusted)
     if facts.refusals:
         reason = "; ".join(map(str, facts.refusals))
-        return SeriesResult(Verdict.REFUSED, reason, refusal_findings(facts)), facts
+        return SeriesResult(Verdict.REFUSED, reason, refusal_findings(facts.refusals)), facts
     missing = settings.missing_binaries()
     if missing:
         names = ", ".join(map(str, missing))
@@ -112,14 +110,6 @@ def copy_into(folder: Path, file: Path) -> Path:
     shutil.copyfile(file, copy)
     copy.chmod(0o444)
     return copy
-
-
-def refusal_findings(facts: LibraryFacts) -> tuple[Finding, ...]:
-    """Return the inspection's refusals as findings of the suite "inspection"."""
-    return tuple(
-        Finding("inspection", refusal.name, Severity.REQUIRED, str(refusal))
-        for refusal in facts.refusals
-    )
 
 
 def session_log(sessions: tuple[Session, ...]) -> str:

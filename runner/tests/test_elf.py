@@ -202,6 +202,32 @@ def test_only_trusted_libraries_may_need_what_ours_need(
     assert inspect_library(library, settings, trusted=True).refusals == ()
 
 
+def test_names_in_the_file_cannot_steer_what_shows_them(
+    compiled: Compile, tmp_path: Path, settings: Settings
+) -> None:
+    built = compiled("int _Z6createABCDEF(void) { return 0; }", "-Wl,-soname,mine.ABC")
+    odd = tmp_path / "odd.so"
+    content = built.read_bytes().replace(b"createABCDEF\0", b"create\x1b[31m\n\0")
+    odd.write_bytes(content.replace(b"mine.ABC\0", b"mine\xe2\x80\xae\r\0"))
+    facts = inspect_library(odd, settings)
+    text = refusal(facts, "missing_symbol") + facts.soname
+    assert "_Z6create\ufffd[31m" in text
+    assert "mine\ufffd\ufffd" in text
+    assert not [sign for sign in ("\x1b", "\u202e", "\r") if sign in text]
+
+
+def test_endless_names_are_bounded(compiled: Compile, settings: Settings) -> None:
+    long = compiled(f"int _Z6create{'x' * 30_000}(void) {{ return 0; }}")
+    text = refusal(inspect_library(long, settings), "missing_symbol")
+    assert len(text) < 2000
+    assert "characters left out" in text
+    needy = [f"-Wl,-soname,{'y' * 30_000}{i}" for i in range(3)]
+    others = [compiled("int other;", option, name=f"y{i}.so") for i, option in enumerate(needy)]
+    library = compiled(GOOD, "-Wl,--no-as-needed", *map(str, others))
+    text = refusal(inspect_library(library, settings), "malformed")
+    assert "its names fill" in text
+
+
 def test_a_newer_c_library(compiled: Compile, settings: Settings, tmp_path: Path) -> None:
     script = tmp_path / "versions"
     script.write_text("GLIBC_2.99 { global: brand_new; };")
