@@ -21,7 +21,7 @@ class GateFacts:
     """How the same binary under the same configuration did in one gate at its newest version.
 
     `passed` counts instances passed, `wanted` all instances of the gate; `failed` holds the
-    verdicts of judged runs that did not pass. A run lost to the machine is in neither.
+    verdicts of judged runs that did not pass. A run that was refused or lost to the machine is in neither.
     """
 
     benchmark: str

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 # Any constant: the key of the advisory lock that makes refreshes follow one another on PostgreSQL.
 _LOCK_KEY = 0x6B657964
 NO_BOARD = "no board ranks this benchmark instance"
+# Nothing ran. A refusal may rest on more than the binary (who submitted it, on which machine), so it is not held
+# against the same binary of somebody else.
+NOT_JUDGED = (Verdict.INFRASTRUCTURE, Verdict.REFUSED)
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -155,7 +158,7 @@ def _gates(run: Run, board: Board) -> list[GateFacts]:
             submission__configuration=run.submission.configuration,
             submission__deleted_at__isnull=True,
             state=State.DONE,
-        ).exclude(verdict=Verdict.INFRASTRUCTURE)
+        ).exclude(verdict__in=NOT_JUDGED)
         for benchmark, instance, verdict in done.values_list("benchmark", "instance", "verdict"):
             judged[benchmark][instance].append(verdict)
     return [

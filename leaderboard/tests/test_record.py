@@ -88,6 +88,16 @@ def test_a_gate_lost_to_the_machine_decides_nothing(alice: User, track: Track) -
     assert [row.run_id for row in rows()] == [run.pk]
 
 
+def test_a_refusal_is_not_held_against_the_same_file_of_somebody_else(
+    alice: User, bob: User, track: Track
+) -> None:
+    """A reference library may need more than a contestant's; a copy of it is refused and changes no board."""
+    run = ranked(track, enter(alice))
+    for gate in gates(enter(bob)):
+        track.finish(gate, verdict=Verdict.REFUSED, ratios=[])
+    assert [row.run_id for row in rows()] == [run.pk]
+
+
 def test_another_configuration_is_another_entry(alice: User, track: Track) -> None:
     """The gates of one configuration say nothing about another."""
     submission = enter(alice)
