@@ -20,10 +20,11 @@ MAX_LOG_BYTES = 64 * 1024
 
 
 class Kind(models.TextChoices):
-    """What an uploaded file is: a whole library (contract A) or a bare structure (contract B)."""
+    """What an uploaded file is: a whole library (contract A), a bare structure (contract B), or neither."""
 
     INDEX = "index", "index"
     STRUCTURE = "structure", "structure"
+    UNKNOWN = "unknown", "of unknown kind"
 
 
 class State(models.TextChoices):

@@ -119,6 +119,16 @@ class SubmissionPage:
 
 
 @dataclass(frozen=True, slots=True)
+class RefusedUpload:
+    """A submission that nothing was run of: why, and what it had been submitted for."""
+
+    submission: Submission
+    run: Run  # one of its runs; all of them have these reasons
+    reasons: tuple[str, ...]
+    targets: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class PrivatePart:
     """What only the owner and organisers see of a run."""
 
@@ -288,6 +298,23 @@ def own_submission(submission_id: int, viewer: Viewer) -> Submission | None:
     if submission.deleted_at is not None and not _is_organiser(viewer):
         return None
     return submission
+
+
+def refused_upload(submission_id: int, viewer: Viewer) -> RefusedUpload | None:
+    """Return a submission of the viewer that was refused when it came in, or None. At most 2 SQL statements."""
+    submission = own_submission(submission_id, viewer)
+    if submission is None:
+        return None
+    runs = list(submission.runs.select_related("detail").order_by("-kind", "id"))  # gates last
+    if not runs or any(run.verdict != Verdict.REFUSED for run in runs):
+        return None
+    findings = tuple(finding["detail"] for finding in runs[0].detail.findings)
+    return RefusedUpload(
+        submission=submission,
+        run=runs[0],
+        reasons=findings or (runs[0].reason,),
+        targets=tuple(f"{run.benchmark}/{run.instance}" for run in runs if not run.is_gate),
+    )
 
 
 def run_page(run_id: int, viewer: Viewer) -> RunPage | None:

@@ -32,7 +32,7 @@ from leaderboard.models import (
 )
 from leaderboard.summaries import summarise
 from runner.contract import Verdict
-from runner.elf import LibraryFacts, LibraryKind, inspect_library
+from runner.elf import LibraryFacts, LibraryKind, Refusal, inspect_library, refusal_findings
 from runner.manifest import Kind as BenchmarkKind
 from runner.manifest import RequestError
 from runner.settings import load_settings
@@ -52,22 +52,12 @@ _log = logging.getLogger(__name__)
 MAX_SESSIONS = 99
 PRIORITY_SUBMIT = 0
 PRIORITY_RERUN = 10
-# Faults that depend on the bench machine or need a full look: they become runs with the verdict
-# "refused". All other faults are told in the form, and nothing is created.
-DEEP_REFUSALS = frozenset(
-    {
-        "executable_stack",
-        "writable_code",
-        "text_relocations",
-        "forbidden_entry",
-        "needed_library",
-        "newer_library",
-    }
-)
+# Faults that another machine, or a less busy one, might not find: whether they are there is left to the worker.
+BENCH_DECIDES = frozenset({"newer_library", "missing_library", "inspection_limit"})
 
 
 class Refused(Exception):  # noqa: N818 - not a fault of the program
-    """A request that cannot be accepted; `messages` say what is wrong and what to do."""
+    """A request that cannot become a submission; `messages` say what is wrong and what to do."""
 
     def __init__(self, messages: Sequence[str]) -> None:
         super().__init__("; ".join(messages))
@@ -102,16 +92,20 @@ def submit(
     KEYDROME_SCALE and KEYDROME_SESSIONS; gates run one session. `trusted` and `reference` are for the libraries of
     this repository: the one allows more shared objects, the other lifts the limit per user on boards.
 
-    Raises Refused, and then creates no row: wrong file (not an ELF shared object, other machine, missing calls, too
-    large, empty), unknown target, scale or configuration, no target at all. Faults in DEEP_REFUSALS are left to the
-    worker, which gives the verdict.
+    A file that the inspection refuses, or that does not fit the configuration, is a submission too: its runs are done
+    at once, with the verdict "refused" and the reasons. Faults in BENCH_DECIDES are left to the worker.
+
+    Raises Refused, and then creates no row, for what cannot be a submission: a file above the limit, an unknown
+    target, scale or configuration, no target at all.
     """
     wanted_scale = scale or settings.KEYDROME_SCALE
     wanted_sessions = settings.KEYDROME_SESSIONS if sessions is None else sessions
-    planned = _plan(targets, wanted_scale, wanted_sessions)
+    planned = _plan(targets, wanted_scale, wanted_sessions, configuration)
     blob, facts = _take_in(file, trusted=trusted)
-    _check_configuration(facts, configuration)
+    refusals = _refusals(facts, configuration)
     with transaction.atomic():
+        if refusals:
+            standing.lock()
         submission = Submission.objects.create(
             owner=owner,
             description=printable(" ".join(description.split()))[:MAX_DESCRIPTION],
@@ -124,15 +118,20 @@ def submit(
             trusted=trusted,
             reference=reference,
         )
-        Run.objects.bulk_create(
+        runs = Run.objects.bulk_create(
             _new_run(submission, target, run_scale, wanted_sessions)
             for target, run_scale in planned
         )
-        transaction.on_commit(partial(bell.ring, bell.BENCH))
+        if refusals:
+            _refuse(runs, refusals, facts)
+        else:
+            transaction.on_commit(partial(bell.ring, bell.BENCH))
     return submission
 
 
-def _plan(targets: Sequence[Target], scale: str, sessions: int) -> list[tuple[Target, str]]:
+def _plan(
+    targets: Sequence[Target], scale: str, sessions: int, configuration: str = ""
+) -> list[tuple[Target, str]]:
     """Return what to run at which scale, gates first. Raises Refused."""
     messages = []
     planned = []
@@ -140,6 +139,11 @@ def _plan(targets: Sequence[Target], scale: str, sessions: int) -> list[tuple[Ta
         messages.append("choose at least one benchmark")
     if not 1 <= sessions <= MAX_SESSIONS:
         messages.append(f"{sessions} sessions were asked for: choose 1 to {MAX_SESSIONS}")
+    known = catalogue.configurations()
+    if configuration and configuration not in known:
+        messages.append(
+            f"there is no configuration {configuration!r}; there are: {', '.join(known)}"
+        )
     gates = catalogue.gate_targets()
     for target in [*gates, *(t for t in dict.fromkeys(targets) if t not in gates)]:
         try:
@@ -153,38 +157,51 @@ def _plan(targets: Sequence[Target], scale: str, sessions: int) -> list[tuple[Ta
 
 
 def _take_in(file: BinaryIO, *, trusted: bool) -> tuple[Blob, LibraryFacts]:
-    """Store and inspect an uploaded file. Raises Refused for faults that are not in DEEP_REFUSALS."""
+    """Store and inspect an uploaded file. Raises Refused, and keeps nothing, when it is above the limit."""
     place = load_settings()
     store = BlobStore(place.blobs)
     try:
         blob = store.put(file, limit_bytes=place.library_bytes_max)
     except BlobTooLargeError as error:
         raise Refused([str(error)]) from error
-    facts = inspect_library(store.path(blob.sha256), place, trusted=trusted)
-    shallow = [str(r) for r in facts.refusals if r.name not in DEEP_REFUSALS]
-    if shallow:
-        # The same bytes are refused whoever brings them, so no row will need the blob. "malformed" may also mean that
-        # the reader had too little time.
-        certain = all(refusal.name != "malformed" for refusal in facts.refusals)
-        if certain and not Submission.objects.filter(blob_sha256=blob.sha256).exists():
-            store.remove(blob.sha256)
-        raise Refused(shallow)
-    return blob, facts
+    return blob, inspect_library(store.path(blob.sha256), place, trusted=trusted)
 
 
-def _check_configuration(facts: LibraryFacts, configuration: str) -> None:
-    """Raise Refused unless a structure comes with a known configuration and an index with none."""
-    known = catalogue.configurations()
-    if facts.kind is LibraryKind.STRUCTURE and configuration not in known:
-        raise Refused(
-            [f"this file is a bare structure: choose a configuration ({', '.join(known)})"]
+def _refusals(facts: LibraryFacts, configuration: str) -> list[Refusal]:
+    """Return why the file is not run, as far as that can be said without the bench machine."""
+    found = [refusal for refusal in facts.refusals if refusal.name not in BENCH_DECIDES]
+    if not found and facts.kind is LibraryKind.STRUCTURE and not configuration:
+        known = ", ".join(catalogue.configurations())
+        problem = "the file is a bare structure, which runs under a configuration only"
+        found.append(Refusal("no_configuration", problem, f"submit it with one of {known}"))
+    if not found and facts.kind is LibraryKind.INDEX and configuration:
+        problem = "the file is a whole library, and configurations are for bare structures only"
+        found.append(Refusal("configuration", problem, "submit it without a configuration"))
+    return found
+
+
+def _refuse(runs: Sequence[Run], refusals: Sequence[Refusal], facts: LibraryFacts) -> None:
+    """End runs that were just created: their file goes to no worker. Call it after `standing.lock`."""
+    now = timezone.now()
+    created = Run.objects.filter(pk__in=[run.pk for run in runs])
+    created.update(
+        state=State.DONE,
+        verdict=Verdict.REFUSED,
+        reason="; ".join(map(str, refusals)),
+        finished_at=now,
+    )
+    RunDetail.objects.bulk_create(
+        RunDetail(
+            run=run,
+            findings=[finding.to_json() for finding in refusal_findings(refusals)],
+            library_facts=facts.to_json(),
+            drawn_at=now,  # there is nothing to draw
         )
-    if facts.kind is LibraryKind.INDEX and configuration:
-        raise Refused(
-            ["this file is a whole index library: configurations are for bare structures only"]
-        )
-    if facts.kind is LibraryKind.UNKNOWN:
-        raise Refused(["the file is neither an index library nor a bare structure"])
+        for run in runs
+    )
+    standing.refresh(
+        created.select_related("submission", "machine").filter(kind=BenchmarkKind.PERFORMANCE)
+    )
 
 
 def _new_run(

@@ -94,10 +94,6 @@ class BlobStore:
                 f"the blob {sha256} is not in {self._root}: was another KEYDROME_VAR in use when it was stored?"
             ) from error
 
-    def remove(self, sha256: str) -> None:
-        """Take a blob out of the store; nothing happens when there is none."""
-        self.path(sha256).unlink(missing_ok=True)
-
     def verify(self, sha256: str) -> None:
         """Read the whole blob; BlobMissingError or BlobDamagedError unless its bytes have its digest."""
         with self.open(sha256) as stream:

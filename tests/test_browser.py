@@ -108,6 +108,7 @@ def fill_the_site(world: World) -> list[str]:
     """Make every kind of row and state; return the addresses that show them."""
     good = world.submit(description="a prefix tree with a description that is rather long")
     finish_all()
+    refused = world.submit(content=b"\x7fELF" + bytes(100), description="not even a library")
     bad = world.submit(content=world.library + b"x", name="an_unusually_long_name_of_a_library.so")
     while Run.objects.filter(state="queued", kind="correctness").exists():
         finish(claim(), Verdict.FAILED, findings=findings(), reason="A required check failed.")
@@ -119,8 +120,10 @@ def fill_the_site(world: World) -> list[str]:
     Announcement.objects.create(
         title="New tests", body="They are *stricter*.", published_at=timezone.now()
     )
-    runs = [run_of(good), run_of(bad), run_of(bad, "unit"), running, run_of(waiting)]
-    return [f"/runs/{run.pk}/" for run in runs] + [f"/submissions/{good.pk}/delete/"]
+    shown = [good, bad, refused, waiting]
+    runs = [*map(run_of, shown), run_of(bad, "unit"), running]
+    others = [f"/submissions/{good.pk}/delete/", f"/submit/?refused={refused.pk}"]
+    return [f"/runs/{run.pk}/" for run in runs] + others
 
 
 def complaints(page: Page, path: str) -> list[str]:
@@ -179,8 +182,8 @@ def test_signing_up_and_submitting(page: Page, world: World, library_file: Path)
     expect(page.get_by_role("row", name="from a browser").first).to_be_visible()
 
 
-def test_a_wrong_file_is_told_in_the_form(
-    page: Page, live_server: LiveServer, world: World
+def test_a_wrong_file_is_told_in_the_form_and_can_be_mended(
+    page: Page, live_server: LiveServer, world: World, library_file: Path
 ) -> None:
     log_in(page, live_server.url, "alice", PASSWORD)
     page.goto("/submit/")
@@ -188,9 +191,17 @@ def test_a_wrong_file_is_told_in_the_form(
     page.get_by_label("Shared library").set_input_files(wrong)  # type: ignore[arg-type] # a FilePayload
     page.get_by_label("Description").fill("kept")
     page.get_by_role("button", name="Submit and run").click()
-    expect(page.get_by_role("alert")).to_contain_text("ELF")
+    expect(page.get_by_role("alert")).to_contain_text("not an ELF file, it looks like a text file")
     expect(page.get_by_label("Description")).to_have_value("kept")
-    assert Run.objects.count() == 0
+    page.get_by_role("link", name="What was found").click()
+    expect(page.locator("#run")).to_contain_text("Not ranked because its verdict is refused.")
+    page.go_back()
+    page.get_by_label("Shared library").set_input_files(library_file)
+    page.get_by_role("button", name="Submit and run").click()
+    page.wait_for_url("**/submissions/")
+    rows = page.get_by_role("row", name="kept")
+    expect(rows.first).to_contain_text("queued")
+    expect(rows.last).to_contain_text("The file is not an ELF file")
 
 
 def test_states_change_without_a_reload_and_polling_stops(

@@ -120,6 +120,11 @@ def printable(text: str) -> str:
     )
 
 
+def sentence(text: str) -> str:
+    """Return a message of ours as a sentence: with a capital letter and a full stop."""
+    return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
+
+
 def words(value: str) -> str:
     """Return an identifier such as timed_out as words."""
     return value.replace("_", " ")
@@ -146,6 +151,7 @@ FILTERS: Mapping[str, Any] = {
     "moment": moment,
     "day": day,
     "printable": printable,
+    "sentence": sentence,
     "words": words,
     "short": short,
 }

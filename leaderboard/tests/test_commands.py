@@ -93,6 +93,13 @@ def test_a_scale_that_does_not_exist_is_told(references: Path) -> None:
         run("add_reference", "--scale", "huge")
 
 
+def test_a_reference_that_is_refused_is_an_error_each_time(references: Path) -> None:
+    (references / "lib" / "indexes" / "mine.so").write_bytes(b"hello")
+    for _ in range(2):
+        with pytest.raises(CommandError, match="mine: the file is not an ELF file"):
+            run("add_reference", "mine")
+
+
 def test_what_is_not_built_is_told(references: Path) -> None:
     (references / "lib" / "indexes" / "mine.so").unlink()
     with pytest.raises(CommandError, match=r"not built: .*mine\.so; build first"):

@@ -1,17 +1,20 @@
 import hashlib
 import io
 import json
+import subprocess
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
+from django.utils import timezone
 
-from leaderboard import bell, catalogue, services
+from leaderboard import bell, catalogue, claims, plotting, services
 from leaderboard.catalogue import Target
 from leaderboard.models import Kind, Run, State, Submission
 from leaderboard.services import Refused
 from leaderboard.tests.conftest import PRELIMINARY1, PRELIMINARY2, LibraryMaker, Repository
+from runner.contract import Verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -89,20 +92,32 @@ def test_a_name_with_newlines_and_slashes_is_made_harmless(
     ("content", "message"),
     [
         (b"", "the file is empty"),
-        (b"#!/bin/sh\necho hello\n" * 10, "ELF"),
-        (b"\x7fELF\x02\x01\x01" + bytes(200), "shared object|machine"),
+        (b"#!/bin/sh\necho hello\n" * 10, "looks like a script"),
+        (b"\x7fELF\x02\x01\x01" + bytes(200), "ELF machine 0"),
     ],
 )
-def test_what_is_no_library_is_refused_and_nothing_is_created(
-    alice: User, own_var: Path, content: bytes, message: str
+def test_what_is_no_library_is_refused_at_once_with_the_reason(
+    alice: User, content: bytes, message: str, django_capture_on_commit_callbacks: Any
 ) -> None:
-    with pytest.raises(Refused, match=message):
-        services.submit(
+    with django_capture_on_commit_callbacks() as callbacks:
+        submission = services.submit(
             owner=alice, file=io.BytesIO(content), file_name="x.so", targets=[PRELIMINARY1]
         )
-    assert not Submission.objects.exists()
-    assert not Run.objects.exists()
-    assert not [path for path in (own_var / "blobs").rglob("*") if path.is_file()]
+    assert callbacks == []  # no worker is woken
+    assert (submission.kind, submission.size_bytes) == (Kind.UNKNOWN, len(content))
+    runs = list(submission.runs.select_related("detail"))
+    assert len(runs) == 3
+    for run in runs:
+        assert (run.state, run.verdict, run.attempt) == (State.DONE, Verdict.REFUSED, 0)
+        assert message in run.reason
+        assert run.machine is None
+        assert run.finished_at is not None
+        (finding,) = run.detail.findings
+        assert (finding["suite"], finding["detail"]) == ("inspection", run.reason)
+        assert run.why_not == ([] if run.is_gate else ["its verdict is refused"])
+    assert claims.claimable(timezone.now()).count() == 0
+    assert plotting.draw_missing() == 0
+    assert services.withdraw(submission, by=alice)
 
 
 def test_a_missing_call_is_refused_by_name(
@@ -111,12 +126,11 @@ def test_a_missing_call_is_refused_by_name(
     whole = library_maker()
     path = tmp_path / "other.so"
     path.write_bytes(whole.read_bytes().replace(b"getNext\0", b"getNixt\0"))
-    with pytest.raises(Refused, match="getNext"):
-        submit(alice, path)
-    assert not Submission.objects.exists()
+    (reason,) = set(submit(alice, path).runs.values_list("reason", flat=True))
+    assert "does not export getNext:" in reason
 
 
-def test_a_file_above_the_limit_is_refused_while_it_comes_in(alice: User) -> None:
+def test_a_file_above_the_limit_is_refused_while_it_comes_in(alice: User, own_var: Path) -> None:
     class Endless(io.RawIOBase):
         def readable(self) -> bool:
             return True
@@ -129,14 +143,38 @@ def test_a_file_above_the_limit_is_refused_while_it_comes_in(alice: User) -> Non
         services.submit(
             owner=alice, file=io.BufferedReader(Endless()), file_name="x", targets=[PRELIMINARY1]
         )
+    assert not Submission.objects.exists()
+    assert not [path for path in (own_var / "blobs").rglob("*") if path.is_file()]
 
 
-def test_faults_that_only_the_worker_can_judge_become_runs(
-    alice: User, library_maker: LibraryMaker
+def test_faults_of_the_file_are_told_at_once_and_those_of_a_machine_by_the_worker(
+    alice: User, library_maker: LibraryMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    submission = submit(alice, library_maker(0, "-Wl,-rpath,/opt/mine", "-Wl,--disable-new-dtags"))
-    assert submission.runs.count() == 3
+    path = library_maker(0, "-Wl,-rpath,/opt/mine", "-Wl,--disable-new-dtags")
+    submission = submit(alice, path)
+    assert set(submission.runs.values_list("verdict", flat=True)) == {Verdict.REFUSED}
     assert [refusal["name"] for refusal in submission.facts["refusals"]] == ["forbidden_entry"]
+    monkeypatch.setattr(services, "BENCH_DECIDES", {"forbidden_entry"})
+    submission = submit(alice, path)
+    assert set(submission.runs.values_list("state", flat=True)) == {State.QUEUED}
+
+
+def test_a_file_must_fit_the_configuration(
+    alice: User, tmp_path: Path, library_maker: LibraryMaker
+) -> None:
+    whole = submit(alice, library_maker(), configuration="rw")
+    (reason,) = set(whole.runs.values_list("reason", flat=True))
+    assert "configurations are for bare structures only: submit it without" in reason
+    source = tmp_path / "bare.c"
+    source.write_text("int keydrome_structure(void) { return 0; }")
+    path = tmp_path / "bare.so"
+    subprocess.run(["gcc", "-shared", "-fPIC", str(source), "-o", str(path)], check=True)
+    bare = submit(alice, path)
+    assert bare.kind == Kind.STRUCTURE
+    (reason,) = set(bare.runs.values_list("reason", flat=True))
+    assert "submit it with one of exclusive, rw" in reason
+    queued = submit(alice, path, configuration="rw")
+    assert set(queued.runs.values_list("state", flat=True)) == {State.QUEUED}
 
 
 @pytest.mark.parametrize(
@@ -147,7 +185,7 @@ def test_faults_that_only_the_worker_can_judge_become_runs(
         ({"targets": [Target("sigmod2009", "final")]}, "has no instance 'final'"),
         ({"scale": "huge"}, "there is no scale 'huge'"),
         ({"sessions": 0}, "choose 1 to 99"),
-        ({"configuration": "rw"}, "configurations are for bare structures only"),
+        ({"configuration": "fast"}, "no configuration 'fast'; there are: exclusive, rw"),
     ],
 )
 def test_a_wrong_request_is_refused(

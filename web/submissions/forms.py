@@ -1,4 +1,4 @@
-"""The upload form: checks what can be checked at a glance; services.submit looks into the file."""
+"""The upload form: checks the request; what is in the file is for services.submit and decides nothing here."""
 
 from __future__ import annotations
 
@@ -29,10 +29,10 @@ class UploadForm(forms.Form):
         widget=forms.FileInput(attrs={"accept": ".so"}),
         error_messages={
             "required": "Choose the shared library (.so) that you have built.",
-            "empty": "The file is empty: check that the build succeeded and choose it again.",
             "max_length": "The file's name is too long: rename it and try again.",
         },
         max_length=255,
+        allow_empty_file=True,  # a submission like any other, which the inspection refuses
     )
     description = forms.CharField(
         max_length=MAX_DESCRIPTION,

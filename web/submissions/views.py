@@ -12,6 +12,7 @@ from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
 from leaderboard import catalogue, files, queries, services
+from web import jinja
 from web.http import fragment, private_file
 from web.submissions.forms import UploadForm
 from web.submissions.limits import count_upload
@@ -30,9 +31,9 @@ CREATED = "Submitted. The runs below start as soon as the machine is free."
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: UserRequest) -> HttpResponse:
-    """Show the form; take a library in and queue its runs."""
+    """Show the form; take a library in and queue its runs, or come back to the form with why it was refused."""
     if request.method != "POST":
-        return render(request, "submissions/upload.html", {"form": UploadForm()})
+        return render(request, "submissions/upload.html", _blank(request))
     too_large = was_too_large(request)
     form = UploadForm(request.POST, request.FILES, too_large=too_large)
     status = 413 if too_large else 200
@@ -40,17 +41,35 @@ def upload(request: UserRequest) -> HttpResponse:
     if wait:
         status = 429
         form.add_error(None, f"Too many uploads in an hour. Try again in {wait // 60 + 1} minutes.")
-    elif form.is_valid() and _submit(request, form):
+    elif form.is_valid() and (submission := _submit(request, form)):
+        if queries.refused_upload(submission.pk, request.user):
+            return redirect(jinja.url("submissions:upload", refused=submission.pk))
         messages.success(request, CREATED)
         return redirect("submissions:list")
-    return render(request, "submissions/upload.html", {"form": form}, status=status)
+    context = {"form": form, "refused": None}
+    return render(request, "submissions/upload.html", context, status=status)
 
 
-def _submit(request: UserRequest, form: UploadForm) -> bool:
-    """Hand a valid form to the service; if that refuses the file, put its reasons into the form."""
+def _blank(request: UserRequest) -> dict[str, Any]:
+    """Return the empty form; with `refused` in the address, as that submission had filled it, and with the reasons."""
+    refused = None
+    initial = {}
+    if number := _number(request, "refused"):
+        refused = queries.refused_upload(number, request.user)
+    if refused is not None:
+        initial = {
+            "description": refused.submission.description,
+            "targets": refused.targets,
+            "configuration": refused.submission.configuration,
+        }
+    return {"form": UploadForm(initial=initial), "refused": refused}
+
+
+def _submit(request: UserRequest, form: UploadForm) -> Submission | None:
+    """Hand a valid form to the service; if that takes no such request, put its reasons into the form."""
     file = form.cleaned_data["file"]
     try:
-        services.submit(
+        return services.submit(
             owner=request.user,
             file=file.file,
             file_name=file.name,
@@ -60,21 +79,25 @@ def _submit(request: UserRequest, form: UploadForm) -> bool:
         )
     except services.Refused as refused:
         for message in refused.messages:
-            form.add_error("file", f"{message[:1].upper()}{message[1:]}.")
-        return False
-    return True
+            form.add_error(None, jinja.sentence(message))
+        return None
+
+
+def _number(request: UserRequest, name: str) -> int | None:
+    """Return a number of the address, None when it is missing or odd."""
+    # fullmatch, because isdigit() takes signs that int() does not, and int() refuses endless ones.
+    text = request.GET.get(name, "")
+    return int(text) if _NUMBER.fullmatch(text) else None
 
 
 def _table(request: UserRequest) -> dict[str, Any]:
     """Return what the table of submissions shows; `before` continues a long list, `seen` is what was open last time."""
-    # fullmatch, because isdigit() takes signs that int() does not, and int() refuses endless ones.
-    before = request.GET.get("before", "")
-    before = before if _NUMBER.fullmatch(before) else ""
-    page = queries.my_submissions(request.user, before=int(before) if before else None)
+    before = _number(request, "before")
+    page = queries.my_submissions(request.user, before=before)
     unfinished = sum(not run.is_final for row in page.rows for run in (*row.runs, *row.gate_runs))
     return {
         "page": page,
-        "before": before or None,
+        "before": before,
         "unfinished": unfinished,
         "announce": request.GET.get("seen", str(unfinished)) != str(unfinished),
     }

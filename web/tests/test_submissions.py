@@ -6,10 +6,12 @@ import re
 import struct
 from dataclasses import replace
 from datetime import timedelta
+from html import unescape
 from typing import TYPE_CHECKING
 
 import pytest
 from django.utils import timezone
+from markupsafe import escape
 
 from leaderboard import catalogue, claims, plotting
 from leaderboard.models import Artefact, BoardEntry, Run, Submission
@@ -57,13 +59,34 @@ def status_of(browser: Client, path: str) -> int:
     return answer.status_code
 
 
-def error_of(answer: HttpResponseBase) -> str:
-    """Return the summary of errors; there must be one, and nothing may have been created."""
+def alert_of(answer: HttpResponseBase) -> str:
+    """Return what the page says is wrong."""
     page = content_of(answer).decode()
     assert 'role="alert"' in page, page
-    assert Submission.objects.count() == 0
     start = page.index('role="alert"')
     return page[start : page.index("</div>", start)]
+
+
+def error_of(answer: HttpResponseBase) -> str:
+    """Return the summary of errors; there must be one, and nothing may have been created."""
+    assert Submission.objects.count() == 0
+    return alert_of(answer)
+
+
+def refusal_of(browser: Client, answer: HttpResponseBase) -> str:
+    """Return what the form says after a refused upload; the submission's pages must say the same."""
+    submission = Submission.objects.latest("id")
+    assert answer.status_code == 302
+    assert answer["Location"] == f"/submit/?refused={submission.pk}"
+    alert = alert_of(browser.get(answer["Location"]))
+    run = run_of(submission)
+    assert run.verdict == Verdict.REFUSED
+    assert f'href="/runs/{run.pk}/"' in alert
+    page = browser.get(f"/runs/{run.pk}/").content.decode()
+    assert str(escape(run.reason[1:])) in page
+    assert "Not ranked because its verdict is refused." in page
+    assert str(escape(run.reason[1:40])) in browser.get("/submissions/").content.decode()
+    return unescape(alert)
 
 
 def test_the_form_offers_what_the_manifests_say(alice: Client) -> None:
@@ -90,30 +113,46 @@ def test_an_upload_becomes_runs_gates_included(alice: Client, world: World) -> N
     assert "first try" in page
 
 
-@pytest.mark.parametrize(
-    ("content", "expected"),
-    [
-        (b"", "empty"),
-        (b"#!/bin/sh\necho hello\n", "ELF"),
-        (b"\x7fELF", "ELF"),
-    ],
-)
-def test_what_is_no_library_is_refused_in_the_form(
-    alice: Client, world: World, content: bytes, expected: str
+def test_what_is_refused_is_told_in_the_form_and_on_the_pages(alice: Client, world: World) -> None:
+    answer = upload(alice, world, "mine<b>.so", b"#!/bin/sh\necho hello\n")
+    alert = refusal_of(alice, answer)
+    assert "mine<b>.so was refused; nothing was run." in alert
+    assert "The file is not an ELF file, it looks like a script: build a shared object:" in alert
+
+
+def test_after_a_refusal_the_form_is_as_it_was(alice: Client, bob: Client, world: World) -> None:
+    form = {"description": "second try", "targets": [choices()[-1]], "configuration": "rw"}
+    answer = alice.post("/submit/", {**form, "file": world.file(content=b"hello")})
+    page = alice.get(answer["Location"]).content.decode()
+    assert 'value="second try"' in page
+    assert '<option value="rw" selected>' in page
+    checked = re.findall(r'value="([^"]+)" id="id_targets_\d"\s+checked', page)
+    assert checked == [choices()[-1]]
+    # Nobody else learns of it, and other numbers show the empty form.
+    for browser, address in ((bob, answer["Location"]), (alice, "/submit/?refused=x")):
+        page = browser.get(address).content.decode()
+        assert "second try" not in page
+        assert 'role="alert"' not in page
+
+
+def test_a_submission_that_was_not_refused_is_not_offered_again(
+    alice: Client, world: World
 ) -> None:
-    assert expected in error_of(upload(alice, world, content=content))
+    submission = world.submit()
+    page = alice.get("/submit/", {"refused": submission.pk}).content.decode()
+    assert 'role="alert"' not in page
 
 
 def test_a_library_for_another_machine_is_refused(alice: Client, world: World) -> None:
     aarch64 = bytearray(world.library)
     struct.pack_into("<H", aarch64, 18, 183)  # e_machine
-    message = error_of(upload(alice, world, content=bytes(aarch64)))
-    assert "machine" in message.lower() or "x86" in message.lower()
+    alert = refusal_of(alice, upload(alice, world, content=bytes(aarch64)))
+    assert "The library is for Arm64" in alert
 
 
 def test_a_missing_call_is_named(alice: Client, world: World, tmp_path: Path) -> None:
     incomplete = compile_library(tmp_path, calls=[call for call in CALLS if call != "getNext"])
-    assert "getNext" in error_of(upload(alice, world, content=incomplete))
+    assert "getNext" in refusal_of(alice, upload(alice, world, content=incomplete))
 
 
 def test_a_file_that_is_too_large_says_so_and_how_to_mend_it(
@@ -126,6 +165,7 @@ def test_a_file_that_is_too_large_says_so_and_how_to_mend_it(
     assert "larger than 9.8" in message
     assert "strip" in message
     assert "Choose the shared library" not in message
+    assert not list(load_settings().blobs.rglob("*"))
 
 
 def test_no_file_no_benchmark_and_a_long_description(alice: Client) -> None:
@@ -144,19 +184,24 @@ def test_an_unknown_benchmark_is_refused(alice: Client, world: World, value: str
 
 def test_a_configuration_is_refused_for_a_whole_library(alice: Client, world: World) -> None:
     answer = alice.post("/submit/", {**FORM, "configuration": "rw", "file": world.file()})
-    assert "bare structures only" in error_of(answer)
+    assert "bare structures only: submit it without" in refusal_of(alice, answer)
+
+
+def test_an_unknown_configuration_is_an_error_of_the_form(alice: Client, world: World) -> None:
+    answer = alice.post("/submit/", {**FORM, "configuration": "fast", "file": world.file()})
+    assert "Select a valid choice. fast is not one of" in error_of(answer)
 
 
 def test_a_bare_structure_needs_a_configuration(
     alice: Client, world: World, tmp_path: Path
 ) -> None:
     structure = compile_library(tmp_path, calls=["keydrome_structure"])
-    message = error_of(upload(alice, world, content=structure))
-    assert "bare structure: choose a configuration" in message
-    assert "rw" in message
+    alert = refusal_of(alice, upload(alice, world, content=structure))
+    assert "a bare structure, which runs under a configuration only: submit it with one" in alert
+    assert "rw" in alert
     form = {**FORM, "configuration": "rw", "file": world.file(content=structure)}
     assert alice.post("/submit/", form).status_code == 302
-    submission = Submission.objects.get()
+    submission = Submission.objects.latest("id")
     assert (submission.kind, submission.configuration) == ("structure", "rw")
     assert "rw" in alice.get("/submissions/").content.decode()
 
@@ -177,8 +222,9 @@ def test_uploads_are_counted_per_hour_but_not_those_of_organisers(
 ) -> None:
     settings.KEYDROME_UPLOADS_PER_HOUR = 1
     assert upload(alice, world).status_code == 302
-    answer = upload(alice, world)
+    answer = upload(alice, world, content=b"hello")
     assert answer.status_code == 429
+    assert Submission.objects.count() == 1
     assert "Too many uploads" in content_of(answer).decode()
     for _ in range(2):
         assert upload(olga, world).status_code == 302

@@ -15,6 +15,7 @@ from django.db.models import Q
 
 from leaderboard import catalogue, queries, services
 from leaderboard.models import FINAL_STATES, Run, State
+from leaderboard.standing import NOT_JUDGED
 from runner.catalogue import reference_libraries, structures
 from runner.contract import Verdict
 from runner.manifest import RequestError
@@ -161,6 +162,9 @@ def submit_missing(reference: Reference, owner: User, scale: str, sessions: int)
             trusted=reference.trusted,
             reference=True,
         )
+    refused = submission.runs.filter(verdict=Verdict.REFUSED).first()
+    if refused is not None:
+        raise services.Refused([f"{reference.title}: {refused.reason}"])
     return submission.runs.count()
 
 
@@ -182,9 +186,9 @@ def _ending(run: Run) -> str:
 def _exists(digest: str, configuration: str, target: Target, scale: str) -> bool:
     """Whether this binary was judged on a target at the newest benchmark version, or still will be."""
     version = catalogue.benchmarks()[target.benchmark].version
-    lost = Q(state=State.CANCELLED) | Q(verdict=Verdict.INFRASTRUCTURE)
+    not_judged = Q(state=State.CANCELLED) | Q(verdict__in=NOT_JUDGED)
     return Run.objects.filter(
-        ~lost,
+        ~not_judged,
         submission__blob_sha256=digest,
         submission__configuration=configuration,
         submission__deleted_at__isnull=True,
