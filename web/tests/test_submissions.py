@@ -126,7 +126,7 @@ def test_after_a_refusal_the_form_is_as_it_was(alice: Client, bob: Client, world
     page = alice.get(answer["Location"]).content.decode()
     assert 'value="second try"' in page
     assert '<option value="rw" selected>' in page
-    checked = re.findall(r'value="([^"]+)" id="id_targets_\d"\s+checked', page)
+    checked = re.findall(r'value="([^"]+)" id="id_targets_\d+"\s+checked', page)
     assert checked == [choices()[-1]]
     # Nobody else learns of it, and other numbers show the empty form.
     for browser, address in ((bob, answer["Location"]), (alice, "/submit/?refused=x")):
