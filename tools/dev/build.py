@@ -5,13 +5,14 @@ from __future__ import annotations
 from dev.paths import ROOT
 from dev.steps import run
 
-JOBS = "2"
+# For what is done behind the back of test suites.
+POLITELY = ("nice", "-n", "15")
 
 
 def build(preset: str, *targets: str, politely: bool = False) -> None:
     """Configure (when needed) and build a preset; Ninja decides what is out of date.
 
-    `politely` gives way to whatever else runs: for builds behind the back of test suites.
+    `politely` gives way to whatever else runs.
     """
     cure = "read the compiler's message above; `./dev lint` and CONTRIBUTING.md tell the rules"
     if not (ROOT / "build" / preset / "build.ninja").exists():
@@ -20,5 +21,5 @@ def build(preset: str, *targets: str, politely: bool = False) -> None:
     if targets:
         command += ["--target", *targets]
     if politely:
-        command = ["nice", "-n", "15", *command]
+        command = [*POLITELY, *command]
     run(command, log=f"build-{preset}", cure=cure)

@@ -9,18 +9,20 @@ import os
 import time
 import xml.etree.ElementTree as ET
 from concurrent.futures import Future, ThreadPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from dev import build, lint, packages, python_env, servers
 from dev.paths import LOGS, PYTHON, ROOT, VAR
-from dev.steps import StepError, become_root, run
+from dev.steps import StepError, Timings, become_root, run
 
 if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
 CURE = "read the test's message in the log"
+SLOWEST = 10
 
 
 @dataclass
@@ -31,6 +33,7 @@ class Outcome:
     failed: int = 0
     message: str = ""
     seconds: float = 0.0
+    tests: list[tuple[float, str]] = field(default_factory=list)  # seconds and name of each
 
 
 @dataclass(frozen=True)
@@ -41,59 +44,78 @@ class Suite:
     action: Callable[[], Outcome]
     fast: bool = False
     long: bool = False
-    preset: str = ""  # a build that is made while the suites before it run
+    # Done while the suites before it run; the action waits for it.
+    behind: Callable[[], object] | None = None
 
 
 def test(*, fast: bool, only: list[str] | None) -> int:
     """Run the suites; return 0 only if all ran and passed."""
-    builds = _Builds()
-    suites = _suites(builds, fast=fast)
+    behind = _Behind()
+    suites = _suites(behind, fast=fast)
     unknown = set(only or []) - {suite.name for suite in suites}
     if unknown:
         names = ", ".join(suite.name for suite in suites)
         raise StepError(f"no suite named {', '.join(sorted(unknown))}; there are: {names}")
     become_root()
-    _set_up()
+    timings = Timings()
+    _set_up(timings)
     soak = "KEYDROME_SOAK" in os.environ
     chosen = [
         s
         for s in suites
         if (s.name in only if only else s.fast or not (fast or (s.long and not soak)))
     ]
-    builds.begin([suite.preset for suite in chosen if suite.preset])
-    outcomes: dict[str, Outcome] = {}
-    for suite in chosen:
-        print(f"- {suite.name} ...", flush=True)
-        outcomes[suite.name] = _timed(suite)
-        outcome = outcomes[suite.name]
-        print(
-            f"  {suite.name}: {outcome.passed} passed, {outcome.failed} failed, {outcome.seconds:.0f} s"
-        )
-        if outcome.message:
-            print(outcome.message, flush=True)
-    return _table(outcomes)
+    behind.begin(chosen)
+    # The quick suites use one core each; in a whole run what is done behind them has the other one.
+    with ThreadPoolExecutor(2 if fast else 1) as pool:
+        outcomes = dict(zip([s.name for s in chosen], pool.map(_reported, chosen), strict=True))
+    _show_slowest(outcomes)
+    return _table(timings, outcomes)
 
 
-def _set_up() -> None:
-    packages.install(packages.BUILD + packages.TEST)
-    python_env.ensure()
-    build.build("release")
+def _set_up(timings: Timings) -> None:
+    with timings.measure("packages"):
+        packages.install(packages.BUILD + packages.TEST)
+    with timings.measure("python environment"):
+        python_env.ensure()
+    with timings.measure("release build"):
+        build.build("release")
     VAR.mkdir(exist_ok=True)
 
 
-def _timed(suite: Suite) -> Outcome:
+def _reported(suite: Suite) -> Outcome:
+    """Run a suite; say when it begins, and how it ended."""
+    print(f"- {suite.name} ...", flush=True)
     begin = time.monotonic()
     try:
         outcome = suite.action()
     except StepError as error:
         outcome = Outcome(failed=1, message=str(error))
     outcome.seconds = time.monotonic() - begin
+    counts = f"{outcome.passed} passed, {outcome.failed} failed"
+    message = f"\n{outcome.message}" if outcome.message else ""
+    print(f"  {suite.name}: {counts}, {outcome.seconds:.0f} s{message}", flush=True)
     return outcome
 
 
-def _table(outcomes: dict[str, Outcome]) -> int:
-    width = max(len(name) for name in outcomes)
+def _show_slowest(outcomes: dict[str, Outcome]) -> None:
+    """Print the tests that take longest, so that a slow one is seen when it comes."""
+    tests = [
+        (seconds, f"{suite}: {name}")
+        for suite, outcome in outcomes.items()
+        for seconds, name in outcome.tests
+    ]
+    print("\nslowest tests")
+    for seconds, name in sorted(tests, reverse=True)[:SLOWEST]:
+        print(f"{seconds:7.1f} s  {name}")
+
+
+def _table(timings: Timings, outcomes: dict[str, Outcome]) -> int:
+    names = [*timings.seconds, *outcomes]
+    width = max(len(name) for name in names)
     print(f"\n{'suite':<{width}}  passed  failed  seconds")
+    for name, seconds in timings.seconds.items():
+        print(f"{name:<{width}}  {'':6}  {'':6}  {seconds:7.1f}")
     for name, outcome in outcomes.items():
         print(f"{name:<{width}}  {outcome.passed:6}  {outcome.failed:6}  {outcome.seconds:7.1f}")
     passed = sum(outcome.passed for outcome in outcomes.values())
@@ -102,36 +124,43 @@ def _table(outcomes: dict[str, Outcome]) -> int:
     return 1 if failed or not passed else 0
 
 
-class _Builds:
-    """The sanitizers' builds, one after the other behind the back of the suites that need one core only."""
+class _Behind:
+    """What gives way to the suites that need one core only: the sanitizers' builds and clang-tidy, one by one."""
 
     def __init__(self) -> None:
         self._pool = ThreadPoolExecutor(1)
-        self._running: dict[str, Future[None]] = {}
+        self._running: dict[str, Future[object]] = {}
 
-    def begin(self, presets: list[str]) -> None:
-        """Start building the presets."""
-        for preset in presets:
-            self._running[preset] = self._pool.submit(build.build, preset, politely=True)
+    def begin(self, suites: list[Suite]) -> None:
+        """Start what the suites have to be done behind the others."""
+        for suite in suites:
+            if suite.behind is not None:
+                self._running[suite.name] = self._pool.submit(suite.behind)
 
-    def wait_for(self, preset: str) -> None:
-        """Return when a preset is built; StepError when it could not be."""
-        self._running[preset].result()
+    def wait_for(self, suite: str) -> object:
+        """Return what a suite's work behind the others gave; raise what it raised."""
+        return self._running[suite].result()
 
 
-def _suites(builds: _Builds, *, fast: bool) -> list[Suite]:
+def _suites(behind: _Behind, *, fast: bool) -> list[Suite]:
     rooms = ["checker/tests", "runner", "leaderboard", "web", "tools"]
     python = ["-m", "not slow", *rooms] if fast else rooms
     return [
+        Suite("python", lambda: _pytest("python", python), fast=True),
         Suite("lint", _lint, fast=True),
         Suite("native", lambda: _ctest("release"), fast=True),
-        Suite("python", lambda: _pytest("python", python), fast=True),
         Suite("jail", lambda: _pytest("jail", ["jail/tests"])),
         Suite("road", lambda: _pytest("road", ["tests"])),
         Suite("postgres", _postgres),
-        Suite("asan", lambda: _built(builds, "asan"), preset="asan"),
-        Suite("tsan", lambda: _built(builds, "tsan"), preset="tsan"),
-        Suite("tidy", _tidy),
+        *(
+            Suite(
+                preset,
+                partial(_built, behind, preset),
+                behind=partial(build.build, preset, politely=True),
+            )
+            for preset in ("asan", "tsan")
+        ),
+        Suite("tidy", partial(_tidy, behind), behind=_tidied),
         Suite("clang", _clang, long=True),
     ]
 
@@ -140,8 +169,14 @@ def _lint() -> Outcome:
     return _checks(lint.quick_checks())
 
 
-def _tidy() -> Outcome:
-    return _checks([lint.tidy_check()])
+def _tidied() -> str:
+    check = lint.tidy_check()
+    return _complaint(replace(check, command=[*build.POLITELY, *check.command]))
+
+
+def _tidy(behind: _Behind) -> Outcome:
+    complaint = str(behind.wait_for("tidy"))
+    return Outcome(passed=not complaint, failed=bool(complaint), message=complaint)
 
 
 def _checks(checks: list[lint.Check]) -> Outcome:
@@ -176,8 +211,8 @@ def _ctest(preset: str) -> Outcome:
     return _counted(report, lambda: run(command, log=f"ctest-{preset}", cure=CURE))
 
 
-def _built(builds: _Builds, preset: str) -> Outcome:
-    builds.wait_for(preset)
+def _built(behind: _Behind, preset: str) -> Outcome:
+    behind.wait_for(preset)
     return _ctest(preset)
 
 
@@ -216,6 +251,10 @@ def _counted(report: Path, action: Callable[[], None]) -> Outcome:
         bad = bad or case.get("status") in {"fail", "notrun", "disabled"}
         outcome.failed += bad
         outcome.passed += not bad
+        name = case.get("name", "")
+        if case.get("classname") != name:  # ctest says the same twice
+            name = f"{case.get('classname')}::{name}"
+        outcome.tests.append((float(case.get("time") or 0), name))
     if outcome.message and not outcome.failed:
         outcome.failed = 1  # the program failed outside any test, e.g. while collecting
     return outcome

@@ -1,0 +1,67 @@
+"""`./dev test`'s own bookkeeping: what counts as failed, which tests were slow, what is done behind the suites."""
+
+from pathlib import Path
+
+import pytest
+from dev import testing
+from dev.steps import StepError, Timings
+from dev.testing import Outcome, Suite
+
+REPORT = """<testsuites><testsuite>
+<testcase classname="a.b" name="slow" time="2.5"/>
+<testcase classname="native" name="native" time="0.25"/>
+<testcase classname="a.b" name="skipped" time="0"><skipped/></testcase>
+<testcase classname="a.b" name="broken" time="0.5"><failure/></testcase>
+<testcase classname="c" name="c" time="0" status="notrun"/>
+</testsuite></testsuites>"""
+
+
+def outcome_of(report: Path) -> Outcome:
+    def write() -> None:
+        report.write_text(REPORT)
+
+    return testing._counted(report, write)
+
+
+def test_what_did_not_pass_has_failed(tmp_path: Path) -> None:
+    outcome = outcome_of(tmp_path / "report.xml")
+    assert (outcome.passed, outcome.failed) == (2, 3)
+
+
+def test_a_report_of_an_earlier_run_counts_for_nothing(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    report.write_text(REPORT)
+    outcome = testing._counted(report, lambda: None)
+    assert (outcome.passed, outcome.failed) == (0, 1)
+    assert "report.xml" in outcome.message
+
+
+def test_the_slowest_come_first_and_the_count_comes_last(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    outcomes = {"python": outcome_of(tmp_path / "report.xml")}
+    timings = Timings({"packages": 1.5})
+    testing._show_slowest(outcomes)
+    assert testing._table(timings, outcomes) == 1
+    lines = capsys.readouterr().out.splitlines()
+    at = lines.index("slowest tests")
+    assert [line.split() for line in lines[at + 1 : at + 4]] == [
+        ["2.5", "s", "python:", "a.b::slow"],
+        ["0.5", "s", "python:", "a.b::broken"],
+        ["0.2", "s", "python:", "native"],
+    ]
+    assert ["packages", "1.5"] in [line.split() for line in lines]
+    assert lines[-1] == "2 passed, 3 failed"
+
+
+def test_what_fails_behind_the_suites_fails_its_own(capsys: pytest.CaptureFixture[str]) -> None:
+    behind = testing._Behind()
+
+    def build() -> None:
+        raise StepError("no compiler")
+
+    suite = Suite("asan", lambda: Outcome(passed=bool(behind.wait_for("asan"))), behind=build)
+    behind.begin([Suite("python", Outcome), suite])
+    outcome = testing._reported(suite)
+    assert (outcome.passed, outcome.failed, outcome.message) == (0, 1, "no compiler")
+    assert "asan: 0 passed, 1 failed" in capsys.readouterr().out
