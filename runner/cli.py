@@ -1,4 +1,4 @@
-"""`keydrome`: bench, check and inspect a library on this machine, without a site.
+"""`keydrome`: judge, time and compare libraries on this machine, without a site.
 
 Exit status: 0 the library passed, 1 it did not, 2 it could not be judged (wrong arguments, not a usable library,
 a machine that gives less than a run requires).
@@ -12,7 +12,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner import cli_bench, cli_check, cli_inspect, cli_list
+from runner import cli_bench, cli_check, cli_compare, cli_inspect, cli_list, cli_plot
 from runner.cli_common import UsageError, positive
 from runner.contract import Cancelled, JailLevel, Scale
 from runner.manifest import RequestError
@@ -54,6 +54,10 @@ def _parser() -> argparse.ArgumentParser:
     commands = parser.add_subparsers(required=True, metavar="COMMAND")
     _add_bench(commands.add_parser("bench", help="judge and time a library", allow_abbrev=False))
     _add_check(commands.add_parser("check", help="is a library right?", allow_abbrev=False))
+    _add_compare(
+        commands.add_parser("compare", help="who is faster than whom?", allow_abbrev=False)
+    )
+    _add_plot(commands.add_parser("plot", help="draw results", allow_abbrev=False))
     inspect = commands.add_parser("inspect", help="look at a library without running it")
     inspect.add_argument("library", metavar="LIB", type=Path, help="a shared object")
     inspect.add_argument("--json", metavar="FILE", type=Path, help="write the facts as JSON")
@@ -65,15 +69,11 @@ def _parser() -> argparse.ArgumentParser:
 
 def _add_common(parser: argparse.ArgumentParser, scale: Scale) -> None:
     scales = [scale.value for scale in Scale]
-    parser.add_argument("library", metavar="LIB", type=Path, help="a shared object")
     parser.add_argument("--scale", choices=scales, default=scale.value, help="default: %(default)s")
     parser.add_argument(
         "--seed",
         metavar="S",
         help="seed of the first session: 16 hexadecimal digits as printed, or a number; default: drawn",
-    )
-    parser.add_argument(
-        "--config", metavar="FILE|NAME", help="configuration for a bare structure (see list)"
     )
     parser.add_argument("--json", metavar="FILE", type=Path, help="write the result as JSON")
     parser.add_argument(
@@ -84,13 +84,16 @@ def _add_common(parser: argparse.ArgumentParser, scale: Scale) -> None:
     )
 
 
-def _add_bench(parser: argparse.ArgumentParser) -> None:
-    _add_common(parser, Scale.SMOKE)
+def _add_library(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("library", metavar="LIB", type=Path, help="a shared object")
+    parser.add_argument(
+        "--config", metavar="FILE|NAME", help="configuration for a bare structure (see list)"
+    )
+
+
+def _add_workload(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--benchmark", metavar="B", default=cli_bench.DEFAULT_BENCHMARK)
     parser.add_argument("--instance", metavar="I", help="default: the benchmark's first")
-    parser.add_argument(
-        "--sessions", metavar="N", type=positive, default=3, help="fresh processes; default: 3"
-    )
     parser.add_argument("--threads", metavar="N", type=positive, help="same as -p threads=N")
     parser.add_argument(
         "-p",
@@ -101,6 +104,15 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         help="override a parameter of the instance; repeatable",
     )
     parser.add_argument("--plain", action="store_true", help="the stream only, without checks")
+
+
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    _add_library(parser)
+    _add_common(parser, Scale.SMOKE)
+    _add_workload(parser)
+    parser.add_argument(
+        "--sessions", metavar="N", type=positive, default=3, help="fresh processes; default: 3"
+    )
     parser.add_argument(
         "--record", action="store_true", help="note every call and certify the history; slower"
     )
@@ -110,7 +122,53 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=cli_bench.run)
 
 
+def _add_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "libraries",
+        metavar="LIB[:CONFIG]",
+        nargs="+",
+        help="shared objects; a bare structure with the configuration to run it under",
+    )
+    _add_common(parser, Scale.SMOKE)
+    _add_workload(parser)
+    parser.add_argument(
+        "--config",
+        metavar="FILE|NAME",
+        action="append",
+        default=[],
+        help="configuration for every structure that names none; repeatable",
+    )
+    parser.add_argument(
+        "--sessions",
+        metavar="N",
+        type=positive,
+        default=cli_compare.DEFAULT_SESSIONS,
+        help="blocks that count; default: %(default)s",
+    )
+    parser.add_argument(
+        "--keep-same",
+        action="store_true",
+        help="compare equal files as well: what noise alone does",
+    )
+    parser.set_defaults(run=cli_compare.run)
+
+
+def _add_plot(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "reports",
+        metavar="REPORT",
+        nargs="+",
+        type=Path,
+        help="what bench or compare wrote with --json",
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, default=Path("plots"), help="default: %(default)s"
+    )
+    parser.set_defaults(run=cli_plot.run)
+
+
 def _add_check(parser: argparse.ArgumentParser) -> None:
+    _add_library(parser)
     _add_common(parser, Scale.LAPTOP)
     parser.add_argument(
         "--suite", metavar="S", action="append", default=[], help="only this suite; repeatable"

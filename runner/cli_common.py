@@ -110,10 +110,8 @@ def is_trusted(library: Path, settings: Settings) -> bool:
     return library.resolve() in ours
 
 
-@contextmanager
-def prepared(library: Path) -> Iterator[tuple[Settings, Path, Path]]:
-    """Give settings with a free jail slot, a working folder, and in it a copy of the user's file."""
-    settings = load_settings()
+def check_file(library: Path, settings: Settings) -> None:
+    """Refuse what cannot be a library, in words for the person who named it."""
     if not library.exists():
         raise UsageError(f"{library}: there is no such file (see `keydrome list` for ours)")
     if not library.is_file():
@@ -121,8 +119,22 @@ def prepared(library: Path) -> Iterator[tuple[Settings, Path, Path]]:
     if library.stat().st_size > settings.library_bytes_max:
         limit = settings.library_bytes_max >> 20
         raise UsageError(f"{display_name(library.name)}: larger than {limit} MiB; strip it")
+
+
+@contextmanager
+def local_jail() -> Iterator[tuple[Settings, Path]]:
+    """Give settings with a free jail slot, and a working folder."""
+    settings = load_settings()
     with hold_local_slot() as slot, work_folder(settings.work) as folder:
-        yield replace(settings, slot=slot), folder, copy_into(folder, library)
+        yield replace(settings, slot=slot), folder
+
+
+@contextmanager
+def prepared(library: Path) -> Iterator[tuple[Settings, Path, Path]]:
+    """Give settings with a free jail slot, a working folder, and in it a copy of the user's file."""
+    check_file(library, load_settings())
+    with local_jail() as (settings, folder):
+        yield settings, folder, copy_into(folder, library)
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:

@@ -12,26 +12,28 @@ if TYPE_CHECKING:
     from runner.contract import Progress
 
     Beat = Callable[[Progress], bool]
+    Label = Callable[[Progress], str]
 
 
-def _label(progress: Progress) -> str:
+def session_label(progress: Progress) -> str:
+    """Return where a series of sessions stands."""
     if progress.session == 0:
         return progress.phase
     return f"session {progress.session}/{progress.sessions} {progress.role}: {progress.phase}"
 
 
 @contextmanager
-def shown_progress(title: str) -> Iterator[Beat]:
+def shown_progress(title: str, label_of: Label = session_label) -> Iterator[Beat]:
     """Give a beat function that shows where the run stands and never cancels it."""
     if sys.stderr.isatty():
-        with _bar(title) as beat:
+        with _bar(title, label_of) as beat:
             yield beat
         return
     last = ""
 
     def beat_line(progress: Progress) -> bool:
         nonlocal last
-        label = _label(progress)
+        label = label_of(progress)
         if label != last:
             print(f"{title}: {label}", file=sys.stderr, flush=True)
             last = label
@@ -41,7 +43,7 @@ def shown_progress(title: str) -> Iterator[Beat]:
 
 
 @contextmanager
-def _bar(title: str) -> Iterator[Beat]:
+def _bar(title: str, label_of: Label) -> Iterator[Beat]:
     from rich.console import Console  # noqa: PLC0415 - only on a terminal
     from rich.progress import BarColumn, Progress, TextColumn, TimeElapsedColumn  # noqa: PLC0415
 
@@ -56,7 +58,8 @@ def _bar(title: str) -> Iterator[Beat]:
         task = bar.add_task("", total=1.0, title=title, label="")
 
         def beat(progress: object) -> bool:
-            bar.update(task, completed=progress.fraction, label=_label(progress))  # type: ignore[attr-defined,arg-type]
+            label = label_of(progress)  # type: ignore[arg-type]
+            bar.update(task, completed=progress.fraction, label=label)  # type: ignore[attr-defined]
             return True
 
         yield beat

@@ -52,6 +52,11 @@ class Settings:
         return self.build / "lib" / "indexes" / "global_lock.so"
 
     @property
+    def floor(self) -> Path:
+        """The library that does nothing: what is left is the harness's own time."""
+        return self.build / "lib" / "indexes" / "null.so"
+
+    @property
     def runtime(self) -> Path:
         """Keydrome's runtime: the contract A library that runs a bare structure."""
         return self.build / "lib" / "runtime" / "runtime.so"

@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING
 import pytest
 from jsonschema import Draft202012Validator
 
+from runner.cli_plot import read_result
+from runner.plots.pictures import pictures
 from tests.binaries import built_settings, library
 
 if TYPE_CHECKING:
@@ -156,3 +158,34 @@ def test_check_goes_on_for_the_seconds_it_is_given(built: Settings, tmp_path: Pa
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     assert time.monotonic() - began >= 3
     assert ", 1 session from" not in outcome.stdout
+
+
+def test_compare_says_who_leads_and_plot_can_draw_it(built: Settings, tmp_path: Path) -> None:
+    """A structure under two configurations, a whole library, and one that crashes; small, so that it is quick."""
+    answer = tmp_path / "compare.json"
+    btree = library(built, "structures", "btree")
+    crashing = library(built, "faulty", "crash_in_constructor")
+    small = ["--threads", "2", "-p", "inserts_per_thread=20", "-p", "tests_per_thread=20"]
+    libraries = [library(built, "indexes", "global_lock"), btree, f"{btree}:exclusive", crashing]
+    options = [*small, "--config", "rw", "--sessions", "1", "--seed", "7", "--json", str(answer)]
+    outcome = keydrome("compare", *libraries, *options, var=tmp_path)
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    assert "1 sessions cannot decide anything between 4 libraries" in outcome.stderr
+    assert "crash_in_constructor is left out: crashed in the rehearsal" in " ".join(
+        outcome.stdout.split()
+    )
+    schema = built.root / "harness" / "schema" / "compare.v1.schema.json"
+    result = json.loads(answer.read_text())
+    Draft202012Validator(json.loads(schema.read_text())).validate(result)
+    assert [lib["name"] for lib in result["libraries"]] == [
+        "global_lock",
+        "btree:rw",
+        "btree:exclusive",
+        "crash_in_constructor",
+    ]
+    assert len(result["pairs"]) == 3
+    assert {pair["standing"] for pair in result["pairs"]} == {"undecided"}
+    assert result["floor"]["missing"] == ""
+    assert all(lib["over_floor"] > 0 for lib in result["libraries"][:3])
+    drawn = pictures([read_result(answer, schema.parent)])
+    assert [picture.name.rpartition("-")[2] for picture in drawn] == ["forest", "values"]

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from runner.curves import latency_curve, throughput_rows
-from runner.plots.style import Look, legend, line_style, new_figure
+from runner.plots.style import COLOURS, Look, common_legend, legend, line_style, new_figure
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -14,8 +14,10 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
-_PANEL_INCHES = 4.0
-_HEIGHT_INCHES = 3.4
+_WIDTH_INCHES = 7.2
+_ROW_INCHES = 1.6
+_PANEL_INCHES = 3.6
+_PANELS_MAX = 3  # side by side
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,43 +37,55 @@ class SweepLine:
 
 
 def draw_throughput(curves: Sequence[tuple[str, dict[str, Any]]], look: Look) -> Figure:
-    """Draw committed transactions per second over time: (name, report.throughput) each."""
-    figure, (axes,) = new_figure(look)
-    end = 0.0
-    for number, (name, throughput) in enumerate(curves):
+    """Draw committed transactions per second over time: (name, report.throughput) each, one above the other."""
+    count = len(curves)
+    size = (_WIDTH_INCHES, 3.2) if count == 1 else (_WIDTH_INCHES, 0.7 + _ROW_INCHES * count)
+    figure, found = new_figure(look, count=count, size=size)
+    end = top = 0.0
+    for number, ((name, throughput), axes) in enumerate(zip(curves, found, strict=True)):
         rows = throughput_rows(throughput)
         edges = [row.start_ms for row in rows[:1]] + [row.end_ms for row in rows] or [0.0]
-        style = line_style(number)
-        axes.stairs([row.per_second for row in rows], edges, label=name or None, **style)
-        end = max(end, edges[-1])
+        colour = COLOURS[number % len(COLOURS)]
+        axes.stairs([row.per_second for row in rows], edges, color=colour, linewidth=1.5)
+        axes.yaxis.set_major_formatter("{x:,.0f}")
+        if name:
+            axes.set_title(name, fontsize=10, loc="left", color=look.ink)
+        end, top = max(end, edges[-1]), max(top, axes.get_ylim()[1])
+    for axes in found:
+        axes.set_xlim(0, end or 1)
+        axes.set_ylim(0, top)
     phases = {throughput["phase"] for _, throughput in curves}
     phase = phases.pop() if len(phases) == 1 else "the phase"
-    axes.set_xlabel(f"time since the start of {phase} (ms)")
-    axes.set_ylabel("transactions per second")
-    axes.set_xlim(0, end or 1)
-    axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter("{x:,.0f}")
-    legend(axes, look)
+    found[-1].set_xlabel(f"time since the start of {phase} (ms)")
+    found[count // 2].set_ylabel("transactions per second")
     return figure
 
 
 def draw_latency(panels: Sequence[LatencyPanel], look: Look) -> Figure:
-    """Draw latency by percentile, the panels side by side on one scale."""
-    wide = (_PANEL_INCHES * len(panels), _HEIGHT_INCHES)
-    size = (7.2, 3.2) if len(panels) == 1 else wide
-    figure, found = new_figure(look, columns=len(panels), size=size)
-    for axes, panel in zip(found, panels, strict=True):
-        _latency_panel(axes, panel)
-        legend(axes, look)
+    """Draw latency by percentile, the panels on one scale."""
+    if len(panels) == 1:
+        figure, found = new_figure(look)
+        _latency_panel(found[0], panels[0])
+        legend(found[0], look)
+    else:
+        columns = min(len(panels), _PANELS_MAX)
+        rows = -(-len(panels) // columns)
+        size = (_PANEL_INCHES * columns, 0.5 + _PANEL_INCHES * 0.85 * rows)
+        figure, found = new_figure(look, count=len(panels), columns=columns, size=size)
+        for axes, panel in zip(found, panels, strict=True):
+            _latency_panel(axes, panel)
+        common_legend(figure, found, look)
     lows, highs = zip(*(axes.get_ylim() for axes in found), strict=True)
     for axes in found:
         axes.set_ylim(min(lows), max(highs))
-    found[0].set_ylabel("latency (\N{MICRO SIGN}s)")
+        axes.set_ylabel("latency (\N{MICRO SIGN}s)")
     return figure
 
 
 def _latency_panel(axes: Axes, panel: LatencyPanel) -> None:
     for number, (name, entry) in enumerate(panel.lines):
+        if not entry["buckets"]:
+            continue
         curve = latency_curve(entry)
         axes.step(
             [slower for slower, _ in curve],

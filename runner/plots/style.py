@@ -17,6 +17,7 @@ from matplotlib.backends.backend_svg import FigureCanvasSVG
 from matplotlib.figure import Figure
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
     from contextlib import AbstractContextManager
 
     from matplotlib.axes import Axes
@@ -69,16 +70,17 @@ def line_style(number: int) -> dict[str, Any]:
 
 
 def new_figure(
-    look: Look, *, columns: int = 1, size: tuple[float, float] = (7.2, 3.2)
+    look: Look, *, count: int = 1, columns: int = 1, size: tuple[float, float] = (7.2, 3.2)
 ) -> tuple[Figure, list[Axes]]:
-    """Return an empty figure in the house style, its axes side by side; `size` is in inches."""
+    """Return an empty figure in the house style with `count` axes in rows of `columns`; `size` is in inches."""
     figure = Figure(figsize=size, layout="constrained")
     FigureCanvasSVG(figure)
     if look.ground is None:
         figure.patch.set_alpha(0)
     else:
         figure.patch.set_facecolor(look.ground)
-    found = [figure.add_subplot(1, columns, number + 1) for number in range(columns)]
+    rows = -(-count // columns)
+    found = [figure.add_subplot(rows, columns, number + 1) for number in range(count)]
     for axes in found:
         axes.patch.set_alpha(0)
         for name, spine in axes.spines.items():
@@ -95,6 +97,24 @@ def legend(axes: Axes, look: Look) -> None:
     """Name the lines where there are any with names."""
     if axes.get_legend_handles_labels()[0]:
         axes.legend(frameon=False, labelcolor=look.ink, fontsize=9)
+
+
+def common_legend(figure: Figure, axes: Sequence[Axes], look: Look) -> None:
+    """Name the lines of several axes once, below them; a name has the same line everywhere."""
+    named = {
+        name: handle
+        for one in axes
+        for handle, name in zip(*one.get_legend_handles_labels(), strict=True)
+    }
+    figure.legend(
+        named.values(),
+        named.keys(),
+        loc="outside lower center",
+        ncols=min(len(named), 4),
+        frameon=False,
+        labelcolor=look.ink,
+        fontsize=9,
+    )
 
 
 def svg(figure: Figure) -> bytes:

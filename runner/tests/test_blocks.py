@@ -1,0 +1,170 @@
+"""Blocks with a referee that answers from files: who runs when, what counts, who is left out."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from runner.blocks import CONTROL, FLOOR, Block, Blocks, block_order, run_blocks
+from runner.contract import Cancelled, JailLevel, Progress, Scale
+from runner.manifest import parse_benchmark
+from runner.order import Order, Target
+from runner.referee import RefereeError
+from runner.tests.samples import MANIFEST, report
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.settings import Settings
+
+# Answers with the file named after the library and how often it has run, else with the one named after the library.
+SCRIPT = """#!/bin/sh
+seed=$(sed 's/.*"seed": "\\([0-9a-f]*\\)".*/\\1/' "$2")
+plain=$(sed 's/.*"plain": \\([a-z]*\\).*/\\1/' "$2")
+name=$(sed 's/.*"library": {"path": "[^"]*\\/\\([a-z_]*\\).so".*/\\1/' "$2")
+echo "$seed $name" >> ANSWERS/played
+count=$(grep -c " $name\\$" ANSWERS/played)
+answer=ANSWERS/$name.$count
+[ -e "$answer" ] || answer=ANSWERS/$name
+sed "s/00000000000000aa/$seed/; s/\\"plain\\": false/\\"plain\\": $plain/" "$answer" > "$4"
+"""
+SEEDS = tuple(f"{n:016x}" for n in range(20))
+
+
+@dataclass(frozen=True)
+class Track:
+    """A build folder with that referee; `answer` says what a library's session shows."""
+
+    settings: Settings
+    folder: Path
+
+    def answer(
+        self, name: str, total_ms: float | None, verdict: str = "passed", run: int = 0
+    ) -> None:
+        content = report(verdict, total_ms)
+        file = f"{name}.{run}" if run else name
+        (self.folder / "answers" / file).write_text(json.dumps(content))
+
+    def played(self) -> list[tuple[str, str]]:
+        lines = (self.folder / "answers" / "played").read_text().splitlines()
+        return [(line.split()[0], line.split()[1]) for line in lines]
+
+    def run(self, names: str, wanted: int, beat: Any = lambda _: True) -> Blocks:
+        order = Order(
+            benchmark=parse_benchmark(MANIFEST, "sample"),
+            instance="small",
+            scale=Scale.SMOKE,
+            overrides={},
+            seeds=SEEDS[: 1 + 2 * wanted],
+            plain=False,
+            require=JailLevel.FULL,
+            control=True,
+        )
+        targets = {name: Target(self.folder / f"{name}.so") for name in names}
+        return run_blocks(targets, order, self.settings, self.folder, beat, wanted=wanted)
+
+
+@pytest.fixture
+def track(settings: Settings, tmp_path: Path) -> Track:
+    referee = tmp_path / "build" / "bin" / "referee"
+    referee.parent.mkdir(parents=True)
+    (tmp_path / "answers").mkdir()
+    referee.write_text(SCRIPT.replace("ANSWERS", str(tmp_path / "answers")))
+    referee.chmod(0o755)
+    made = Track(replace(settings, build=tmp_path / "build"), tmp_path)
+    for name, total_ms in (("a", 5.0), ("b", 6.0), ("null", 1.0), ("global_lock", 10.0)):
+        made.answer(name, total_ms)
+    made.answer("null", 1.0, "failed")  # it stores nothing, and that is known
+    return made
+
+
+def test_each_block_has_everybody_once_between_two_controls(track: Track) -> None:
+    seen: list[Progress] = []
+
+    def beat(progress: Progress) -> bool:
+        seen.append(progress)
+        return True
+
+    result = track.run("ab", 2, beat)
+    assert result.rehearsal is not None
+    assert [block.seed for block in (result.rehearsal, *result.blocks)] == list(SEEDS[:3])
+    assert result.values() == {"a": [5.0, 5.0], "b": [6.0, 6.0]}
+    for block in result.blocks:
+        names = [name for seed, name in track.played() if seed == block.seed]
+        assert names[0] == names[-1] == "global_lock"
+        assert sorted(names[1:-1]) == ["a", "b", "null"]
+        shown = {CONTROL: "global_lock", FLOOR: "null"}
+        assert [shown.get(name, name) for name in block.order] == names
+        assert block.control == pytest.approx(10.0)
+        assert block.change == 0.0
+    assert (result.excluded, result.floor, result.jail_levels) == ({}, "", {"full"})
+    fractions = [progress.fraction for progress in seen]
+    assert fractions == sorted(fractions)
+    assert 0 <= fractions[0] < fractions[-1] <= 1
+
+
+def test_every_order_is_as_likely() -> None:
+    orders = [block_order(("a", "b", "c"), f"{n:016x}") for n in range(3000)]
+    counts = [orders.count(order) for order in set(orders)]
+    assert len(counts) == 6
+    assert all(400 < count < 600 for count in counts)
+    assert block_order(("c", "a", "b"), SEEDS[0]) == block_order(("a", "b", "c"), SEEDS[0])
+
+
+def test_a_block_in_which_the_control_strays_is_void_and_repeated(track: Track) -> None:
+    # The control's runs 1 and 2 are the rehearsal's; 4 is the last of the first block.
+    track.answer("global_lock", 13.0, run=4)
+    result = track.run("ab", 5)
+    assert result.drift().void == (0,)
+    assert result.drift().reason(0) == "control 1.30 times slower, allowed 1.10"
+    assert len(result.blocks) == 6
+    assert [len(values) for values in result.values().values()] == [5, 5]
+
+
+def test_a_library_that_fails_is_left_out_and_the_others_go_on(track: Track) -> None:
+    track.answer("c", 4.0)
+    track.answer("c", 4.0, "timed_out", run=3)
+    result = track.run("abc", 3)
+    assert result.excluded == {"c": "timed out in block 2: why"}
+    assert result.values() == {"a": [5.0] * 3, "b": [6.0] * 3}
+    assert [name for _, name in track.played()].count("c") == 3
+
+
+def test_the_rehearsal_finds_who_does_not_get_through(track: Track) -> None:
+    track.answer("c", None)
+    result = track.run("ac", 3)
+    assert result.excluded == {"c": "passed in the rehearsal: it reported no total_ms"}
+    assert result.blocks == []
+    assert result.values() == {}
+
+
+def test_without_the_null_library_there_is_only_no_floor(track: Track) -> None:
+    track.answer("null", 1.0, "unsupported")
+    result = track.run("ab", 2)
+    assert result.floor == "unsupported in the rehearsal: why"
+    assert result.values() == {"a": [5.0] * 2, "b": [6.0] * 2}
+    assert FLOOR not in result.blocks[0].order
+
+
+@pytest.mark.parametrize(
+    ("verdict", "words"),
+    [("crashed", "block 1: the control library crashed: why"), ("refused", "^why$")],
+)
+def test_a_control_that_fails_ends_it(track: Track, verdict: str, words: str) -> None:
+    track.answer("global_lock", 10.0, verdict, run=3)
+    with pytest.raises(RefereeError, match=words):
+        track.run("ab", 2)
+
+
+def test_it_can_be_cancelled(track: Track) -> None:
+    with pytest.raises(Cancelled):
+        track.run("ab", 2, lambda progress: progress.session == 0)
+    assert not (track.folder / "session").exists()
+
+
+def test_the_control_of_a_block_is_free_of_steady_drift() -> None:
+    block = Block("0" * 16, (), {}, control_first=8.0, control_last=12.5)
+    assert block.control == pytest.approx(10.0)
