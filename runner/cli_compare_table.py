@@ -73,14 +73,15 @@ def _pairs(pairs: tuple[Pair, ...]) -> Table:
     table.add_column("first / second", overflow="fold")
     table.add_column("ratio", justify="right")
     table.add_column("interval", justify="right")
-    table.add_column("p apart", justify="right")
-    table.add_column("p equal", justify="right")
+    for name in ("p differ", "p apart", "p equal"):
+        table.add_column(name, justify="right")
     table.add_column("so they are")
     for pair in pairs:
         table.add_row(
             Text(printable(f"{pair.first} / {pair.second}")),
             f"{pair.ratio:.3f}",
             f"{pair.low:.3f}-{pair.high:.3f}",
+            _p_text(pair.p_different),
             _p_text(pair.p_apart),
             _p_text(pair.p_equal),
             Text(printable(verdict(pair))),
@@ -98,9 +99,10 @@ def verdict(pair: Pair) -> str:
         return f"apart: {pair.leader} leads"
     if pair.standing is Standing.EQUAL:
         return f"equal within {_MARGIN_PERCENT:.0f} %"
-    if pair.more_sessions is None:
-        return f"undecided; more than {FORECAST_MAX:,} more sessions would decide"
-    return f"undecided; about {pair.more_sessions} more sessions would decide"
+    more = f"more than {FORECAST_MAX:,}" if pair.more_sessions is None else pair.more_sessions
+    if pair.standing is Standing.AHEAD:
+        return f"{pair.leader} is ahead, perhaps by less than {_MARGIN_PERCENT:.0f} % ({more} sessions)"
+    return f"undecided ({more} sessions)"
 
 
 def notes(compared: Compared) -> Iterator[str]:
@@ -128,5 +130,5 @@ def notes(compared: Compared) -> Iterator[str]:
         yield (
             f"ratios are medians of paired differences (Hodges-Lehmann), {better} is better; each interval holds its "
             f"ratio with {100 * compared.comparison.pairs[0].coverage:.1f} %; p-values are Holm-corrected; margin "
-            f"{_MARGIN_PERCENT:.0f} %"
+            f"{_MARGIN_PERCENT:.0f} %; in brackets: about how many more sessions would decide"
         )

@@ -171,6 +171,7 @@ def _pair_json(pair: Pair) -> dict[str, Any]:
         "low": pair.low,
         "high": pair.high,
         "coverage": pair.coverage,
+        "p_different": pair.p_different,
         "p_apart": pair.p_apart,
         "p_equal": pair.p_equal,
         "standing": pair.standing.value,

@@ -21,6 +21,7 @@ _WIDTH_INCHES = 7.2
 # Standing -> colour, marker and whether it is filled; told apart without colour as well.
 _MARKS = {
     "apart": (COLOURS[0], "o", True),
+    "ahead": (COLOURS[0], "o", False),
     "equal": (COLOURS[2], "s", True),
     "undecided": (COLOURS[4], "D", False),
 }
@@ -60,7 +61,8 @@ def draw_forest(pairs: Sequence[Mapping[str, Any]], margin_ratio: float, look: L
 
 
 def _standing(pair: Mapping[str, Any]) -> str:
-    return f"{pair['leader']} leads" if pair["leader"] else str(pair["standing"])
+    words = {"apart": f"{pair['leader']} leads", "ahead": f"{pair['leader']} ahead"}
+    return words.get(pair["standing"], str(pair["standing"]))
 
 
 def _log_ratios(axes: Axes) -> None:

@@ -21,7 +21,17 @@ if TYPE_CHECKING:
 
 _LATENCY_COLUMNS = ("result", "transaction", "percentile", "latency_us")
 _THROUGHPUT_COLUMNS = ("result", "start_ms", "end_ms", "committed", "per_second")
-_PAIR_COLUMNS = ("first", "second", "ratio", "low", "high", "standing", "p_apart", "p_equal")
+_PAIR_COLUMNS = (
+    "first",
+    "second",
+    "ratio",
+    "low",
+    "high",
+    "standing",
+    "p_different",
+    "p_apart",
+    "p_equal",
+)
 SWEPT_METRIC = "throughput_tps"
 
 

@@ -2,8 +2,9 @@
 
 In a block all libraries do the same operations, one after the other in random order. For two of them each block gives
 one difference of logarithms; what hits the whole block cancels. The pair is *apart* when the centre of the differences
-is surely beyond the margin, *equal* when it is surely within, else *undecided* (two one-sided tests each, Schuirmann
-1987). Both kinds of claim are Holm-corrected over all pairs, each kind by itself.
+is surely beyond the margin and *equal* when it is surely within (two one-sided tests, Schuirmann 1987). One library is
+*ahead* when it is surely faster, by more than the margin or by less. Else the pair is *undecided*. Each kind of claim
+is Holm-corrected over all pairs.
 """
 
 from __future__ import annotations
@@ -30,6 +31,7 @@ class Standing(StrEnum):
     """What can be said about a pair."""
 
     APART = "apart"
+    AHEAD = "ahead"
     EQUAL = "equal"
     UNDECIDED = "undecided"
 
@@ -38,8 +40,8 @@ class Standing(StrEnum):
 class Pair:
     """Two libraries: `ratio` is first / second in the metric, with its interval.
 
-    The p-values are adjusted. `leader` is named when they are apart. `more_sessions` is about how many further
-    sessions would decide an undecided pair, None when that is beyond FORECAST_MAX.
+    The p-values are adjusted. `leader` is named when one is ahead or they are apart. `more_sessions` is about how many
+    further sessions would show whether they are apart or equal, where that is open; None when beyond FORECAST_MAX.
     """
 
     first: str
@@ -48,6 +50,7 @@ class Pair:
     low: float
     high: float
     coverage: float
+    p_different: float
     p_apart: float
     p_equal: float
     standing: Standing
@@ -83,17 +86,16 @@ def compare(values: Mapping[str, Sequence[float]], *, lower_is_better: bool) -> 
         signed_rank([a - b for a, b in zip(logs[first], logs[second], strict=True)])
         for first, second in couples
     ]
-    apart = holm([_apart_p(test) for test in tests])
-    equal = holm([_equal_p(test) for test in tests])
+    claims = [_Claims(*ps) for ps in zip(*(holm(ps) for ps in _p_values(tests)), strict=True)]
     pairs = tuple(
-        _pair(couple, test, ps, sign=sign, family=len(couples))
-        for couple, test, ps in zip(couples, tests, zip(apart, equal, strict=True), strict=True)
+        _pair(couple, test, claim, sign=sign, family=len(couples))
+        for couple, test, claim in zip(couples, tests, claims, strict=True)
     )
     place = {name: index for index, name in enumerate(names)}
     sure = [
         (place[pair.leader], place[pair.second if pair.leader == pair.first else pair.first])
         for pair in pairs
-        if pair.leader is not None
+        if pair.leader is not None and pair.standing is Standing.APART
     ]
     return Comparison(tuple(names), tuple(ranks(len(names), sure)), pairs)
 
@@ -108,38 +110,43 @@ def _best_first(logs: Mapping[str, Sequence[float]]) -> list[str]:
     return sorted(logs, key=lambda name: (distance(name), name))
 
 
-def _apart_p(test: SignedRank) -> float:
-    """Return the two-sided p-value for the claim that the centre lies beyond the margin."""
-    return min(1.0, 2 * min(test.above_p(MARGIN), test.below_p(-MARGIN)))
+@dataclass(frozen=True, slots=True)
+class _Claims:
+    """The p-values of what may be said about a pair."""
+
+    different: float
+    apart: float
+    equal: float
 
 
-def _equal_p(test: SignedRank) -> float:
-    """Return the p-value for the claim that the centre lies within the margin.
+def _p_values(tests: Sequence[SignedRank]) -> tuple[list[float], list[float], list[float]]:
+    """Return each test's p-values: that the centre is not 0, that it is beyond the margin, that it is within.
 
-    Doubled, so that one pair is called equal exactly when the interval that is shown lies within the margin.
+    The last is doubled, so that a single pair is equal exactly when the interval that is shown lies within the margin.
     """
-    return min(1.0, 2 * max(test.above_p(-MARGIN), test.below_p(MARGIN)))
+    return (
+        [min(1.0, 2 * min(test.above_p(0.0), test.below_p(0.0))) for test in tests],
+        [min(1.0, 2 * min(test.above_p(MARGIN), test.below_p(-MARGIN))) for test in tests],
+        [min(1.0, 2 * max(test.above_p(-MARGIN), test.below_p(MARGIN))) for test in tests],
+    )
+
+
+def _standing(claims: _Claims) -> Standing:
+    if claims.apart <= SIGNIFICANCE:
+        return Standing.APART
+    if claims.equal <= SIGNIFICANCE:
+        return Standing.EQUAL
+    return Standing.AHEAD if claims.different <= SIGNIFICANCE else Standing.UNDECIDED
 
 
 def _pair(
-    names: tuple[str, str],
-    test: SignedRank,
-    p_values: tuple[float, float],
-    *,
-    sign: float,
-    family: int,
+    names: tuple[str, str], test: SignedRank, claims: _Claims, *, sign: float, family: int
 ) -> Pair:
     low, high, coverage = test.interval(CONFIDENCE)
     ends = sorted((math.exp(sign * low), math.exp(sign * high)))
-    p_apart, p_equal = p_values
-    standing, leader, more = Standing.UNDECIDED, None, None
-    if p_apart <= SIGNIFICANCE:
-        standing = Standing.APART
-        leader = names[0] if test.estimate < 0 else names[1]
-    elif p_equal <= SIGNIFICANCE:
-        standing = Standing.EQUAL
-    else:
-        more = _more_sessions(test, family)
+    standing = _standing(claims)
+    is_open = standing in {Standing.AHEAD, Standing.UNDECIDED}
+    leads = standing in {Standing.AHEAD, Standing.APART}
     return Pair(
         first=names[0],
         second=names[1],
@@ -147,11 +154,12 @@ def _pair(
         low=ends[0],
         high=ends[1],
         coverage=coverage,
-        p_apart=p_apart,
-        p_equal=p_equal,
+        p_different=claims.different,
+        p_apart=claims.apart,
+        p_equal=claims.equal,
         standing=standing,
-        leader=leader,
-        more_sessions=more,
+        leader=names[test.estimate > 0] if leads else None,
+        more_sessions=_more_sessions(test, family) if is_open else None,
     )
 
 

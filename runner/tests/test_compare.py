@@ -111,7 +111,8 @@ def test_few_blocks_decide_nothing_and_say_how_many_would(
 ) -> None:
     text = " ".join(shown(example(4)).split())
     capsys.readouterr()
-    assert "undecided; about" in text
+    assert "undecided (" in text
+    assert "about how many more sessions would decide" in text
     assert "1-2" in text
 
 

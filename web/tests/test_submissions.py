@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 import struct
-from dataclasses import replace
 from datetime import timedelta
 from html import unescape
 from typing import TYPE_CHECKING
@@ -21,7 +20,6 @@ from web.tests.world import (
     BOARD,
     CALLS,
     World,
-    _session,
     choices,
     claim,
     compile_library,
@@ -387,22 +385,6 @@ def test_a_run_page_has_rank_sessions_and_facts(alice: Client, world: World) -> 
     version = f"version {catalogue.benchmarks()[run.benchmark].version}"
     for fact in (submission.blob_sha256, "bench1", version, "full", "Test CPU", "0.506"):
         assert fact in page
-    assert page.count('<th scope="row" class="num">') == 3
-
-
-def test_a_void_session_says_why(alice: Client, world: World) -> None:
-    submission = world.submit()
-    run = run_of(submission)
-    while (claimed := claim()).pk != run.pk:
-        finish(claimed)
-    void = "control 1.31 times slower, allowed 1.10"
-    sessions = [
-        _session(claimed, seed, n, Verdict.PASSED, timed=True) for n, seed in enumerate("abc")
-    ]
-    finish(claimed, sessions=(*sessions[:2], replace(sessions[2], void=void)))
-    page = alice.get(f"/runs/{run.pk}/").content.decode()
-    assert page.count(void) == 1
-    assert "counts for nothing and was repeated" in page
     assert page.count('<th scope="row" class="num">') == 3
 
 
