@@ -8,6 +8,7 @@
 #include "checker/naming.h"
 #include "checker/open_options.h"
 #include "checker/precedence.h"
+#include "checker/relaxed_time.h"
 #include "checker/rules.h"
 #include "checker/search_orders.h"
 
@@ -16,6 +17,8 @@ namespace {
 
 // Histories with so few committed transactions are searched when their versions are not known.
 constexpr std::size_t kSearchedMax = 9;
+// How often transactions are moved back in time. A few times are enough where an order exists.
+constexpr uint32_t kMovesMax = 20;
 
 void add_violation(Violation violation, const CertifyOptions& options, Certification& out) {
   const bool known =
@@ -101,25 +104,24 @@ class Certifier {
     }
   }
 
-  // With kRuleRealTime off. An absence whose record came and went is then explained on either side;
-  // the side that real time suggests is tried, and the replay decides.
-  void run_without_real_time() {
+  // With kRuleRealTime off: accuses of what is wrong in whatever order. What rests on who deleted a
+  // record blindly, or on which side of a record that came and went a reader stands, is no proof.
+  void accuse_without_real_time() {
     Collector found(writers_, /*tentative=*/true);
     sweep(case_, /*lean=*/false, found);
     for (const DoubleDelete& twice : writers_.double_deletes) {
       accuse(name_double_delete(case_, twice));
     }
     for (const DirectFinding& finding : found.findings) accuse(name_finding(case_, finding));
-    std::vector<GraphEdge> edges = std::move(found.edges);
-    if (accuse_circles(Graph(count_, edges), {}) || has_required(out_)) return;
-    for (const Observation& open : found.open_edges) edges.push_back({open.from, open.to});
-    for (const EitherOr& choice : found.choices) {
-      const std::vector<Transaction>& committed = case_.transactions.committed;
-      const bool gone = committed[choice.inserter].end < committed[choice.reader].begin;
-      const Observation side = side_of(choice, !gone);
-      edges.push_back({side.from, side.to});
+    const Graph graph(count_, found.edges);
+    if (accuse_circles(graph, {}) || has_required(out_)) return;
+    std::erase_if(found.choices, [this](const EitherOr& choice) {
+      return (writers_.notes[choice.element] & kOpenDeleter) != 0;
+    });
+    const SettledChoices settled = settle(case_, graph, found.choices);
+    if (settled.settled == Settled::kImpossible) {
+      accuse_impossible(found.edges, found.choices, settled);
     }
-    replay(Graph(count_, edges));
   }
 
  private:
@@ -163,17 +165,25 @@ class Certifier {
     }
     const bool possible = settled.settled == Settled::kYes;
     if (!possible && tentative_) return Fit::kNo;
-    std::vector<Observation> sides;
+    if (!possible && accuse_impossible(edges, choices, settled)) return Fit::kYes;
+    if (!possible) return undecided("no order fits, though each single choice is possible");
+    for (const SettledSide side : settled.sides) {
+      const Observation edge = side_of(choices[side.choice], side.reader_first);
+      edges.push_back({edge.from, edge.to});
+    }
+    return replay(Graph(count_ * 2, edges));
+  }
+
+  // A choice of which neither side is possible: with one of them there is a circle to show. False
+  // when there is none.
+  bool accuse_impossible(std::vector<GraphEdge>& edges, const std::vector<EitherOr>& choices,
+                         const SettledChoices& settled) {
+    std::vector<Observation> sides{side_of(choices[settled.impossible], true)};
     for (const SettledSide side : settled.sides) {
       sides.push_back(side_of(choices[side.choice], side.reader_first));
     }
-    // With one side of an impossible choice there is a circle to show.
-    if (!possible) sides.push_back(side_of(choices[settled.impossible], true));
     for (const Observation& side : sides) edges.push_back({side.from, side.to});
-    const Graph extended(count_ * 2, edges);
-    if (possible) return replay(extended);
-    if (accuse_circles(extended, sides)) return Fit::kYes;
-    return undecided("no order fits, though each single choice is possible");
+    return accuse_circles(Graph(count_ * 2, edges), sides);
   }
 
   // For each circle, the open elements that have an edge in it.
@@ -282,16 +292,22 @@ void search_instead(const History& history, const Transactions& transactions,
   out.verdict = Verdict::kCouldNotJudge;
   out.reason = problem;
   if (transactions.committed.size() > kSearchedMax) return;
-  const OrderSearch found = search_orders(history, options.strict);
-  if (found.order && found.dirty_reads.empty()) {
+  const OrderSearch found = search_orders(history);
+  const bool clean = found.dirty_reads.empty();
+  const bool stale = !found.order && clean && search_orders(history, /*strict=*/false).order;
+  out.without_real_time =
+      clean && (found.order || stale) ? Verdict::kCertified : Verdict::kViolation;
+  if (clean && (found.order || (stale && !options.strict))) {
     out.verdict = Verdict::kCertified;
     out.reason.clear();
-    return;
   }
+  if (clean && found.order) return;
   Violation violation;
   violation.name = found.order ? "dirty_read" : "internal";
   violation.detail = found.order ? "A record was seen before its transaction asked to commit it"
                                  : "No serial order of the transactions gives the recorded answers";
+  if (stale) name_stale_read(violation);
+  if (stale && !options.strict) violation.severity = Severity::kAdvisory;
   for (const Transaction& one : transactions.committed) {
     violation.transactions.push_back(span_of(one));
   }
@@ -307,6 +323,69 @@ void count(const History& history, const Transactions& transactions, Certificati
   for (const auto& events : history.threads) counts.events += events.size();
 }
 
+// Whether the history has a serial order at all: see relaxed_time.h.
+bool has_some_order(History history, const CertifyOptions& options) {
+  for (uint32_t i = 0; i < kMovesMax; ++i) {
+    const Transactions transactions = split_into_transactions(history);
+    const Numbering numbering(history);
+    Writers writers(history, numbering, transactions, /*readers_are_late=*/true);
+    const Case moved{history, numbering, transactions, writers, options};
+    Certification found;
+    if (i > 0) Certifier(moved, writers, found).run();
+    if (found.verdict == Verdict::kCertified && !has_required(found)) return true;
+    if (!move_back(moved, history)) return false;
+  }
+  return false;
+}
+
+void judge_without_real_time(const History& history, const Numbering& numbering,
+                             const Transactions& transactions, Writers writers,
+                             const CertifyOptions& options, Certification& out) {
+  for (const uint32_t element : writers.unsure) writers.notes[element] |= kOpenDeleter;
+  CertifyOptions lax = options;
+  lax.disabled_rules |= kRuleRealTime;
+  const Case lax_case{history, numbering, transactions, writers, lax};
+  Certifier(lax_case, writers, out).accuse_without_real_time();
+  if (has_required(out)) {
+    out.verdict = Verdict::kViolation;
+  } else if (has_some_order(history, options)) {
+    out.verdict = Verdict::kCertified;
+    out.reason.clear();
+  } else if (out.reason.empty()) {
+    out.verdict = Verdict::kUndecided;
+    out.reason = "without real time, no order was found that gives every answer";
+  }
+}
+
+// An edge of real time shows best what a stale read is.
+bool needs_real_time(const Violation& violation) {
+  return std::any_of(violation.edges.begin(), violation.edges.end(),
+                     [](const ViolationEdge& edge) { return edge.kind == EdgeKind::kRealTime; });
+}
+
+// `out`: the violations of a history in real time; `lax`: those that need none, and the verdict.
+void settle_severities(Certification lax, const CertifyOptions& options, Certification& out) {
+  const bool is_serial = lax.verdict == Verdict::kCertified;
+  std::vector<Violation> found = std::exchange(out.violations, {});
+  bool lost = false;
+  for (Violation& violation : found) {
+    // Data that is lost, or gone by a transaction that failed, is no matter of order.
+    const bool is_lost = violation.name == "missing_record" || violation.name == "aborted_read";
+    lost |= is_lost;
+    // There is an order: then whatever was found only says that it is not the one of real time.
+    if (is_serial && !is_lost) name_stale_read(violation);
+    if (!options.strict && !is_lost) violation.severity = Severity::kAdvisory;
+  }
+  if (is_serial) std::stable_partition(found.begin(), found.end(), needs_real_time);
+  // One of each name is kept: the one that counts.
+  if (!options.strict) found.swap(lax.violations);
+  for (Violation& violation : found) add_violation(std::move(violation), options, out);
+  for (Violation& violation : lax.violations) add_violation(std::move(violation), options, out);
+  out.without_real_time = lost ? Verdict::kViolation : lax.verdict;
+  if (!options.strict || !is_serial) out.reason = std::move(lax.reason);
+  out.verdict = options.strict ? Verdict::kViolation : out.without_real_time;
+}
+
 void judge(const History& history, const Transactions& transactions, const CertifyOptions& options,
            Certification& out) {
   const Numbering numbering(history);
@@ -315,27 +394,14 @@ void judge(const History& history, const Transactions& transactions, const Certi
     search_instead(history, transactions, writers.problem, options, out);
     return;
   }
-  CertifyOptions strict = options;
-  strict.strict = true;
-  const Case strict_case{history, numbering, transactions, writers, strict};
-  Certification strict_out = out;
-  Certifier(strict_case, writers, strict_out).run();
-  if (options.strict || !has_required(strict_out)) {
-    out = std::move(strict_out);
-    return;
-  }
-  for (const uint32_t element : writers.unsure) writers.notes[element] |= kOpenDeleter;
-  CertifyOptions lax = options;
-  lax.disabled_rules |= kRuleRealTime;
-  const Case lax_case{history, numbering, transactions, writers, lax};
-  Certifier(lax_case, writers, out).run_without_real_time();
-  out.counts = strict_out.counts;
-  for (Violation& violation : strict_out.violations) {
-    // Data that is lost, or gone by a transaction that failed, is no matter of order.
-    const bool lost = violation.name == "missing_record" || violation.name == "aborted_read";
-    if (!lost) violation.severity = Severity::kAdvisory;
-    add_violation(std::move(violation), options, out);
-  }
+  const Certification before = out;
+  const Case the_case{history, numbering, transactions, writers, options};
+  Certifier(the_case, writers, out).run();
+  out.without_real_time = out.verdict;
+  if (!has_required(out) || has_required(before)) return;
+  Certification lax = before;
+  judge_without_real_time(history, numbering, transactions, std::move(writers), options, lax);
+  settle_severities(std::move(lax), options, out);
 }
 
 }  // namespace
@@ -352,13 +418,20 @@ Certification certify(const History& history, const CertifyOptions& options) {
   for (const UnknownKey& unknown : history.unknown_keys) {
     add_violation(name_unknown_key(unknown), options, out);
   }
+  const bool is_wrong_anyway = has_required(out);
   judge(history, transactions, options, out);
+  if (is_wrong_anyway) out.without_real_time = Verdict::kViolation;
+  if (!history.cut_threads.empty()) {
+    for (Verdict* verdict : {&out.verdict, &out.without_real_time}) {
+      if (*verdict != Verdict::kCertified) continue;
+      *verdict = Verdict::kCouldNotJudge;
+      out.reason = "a log was full; nothing else was wrong up to there";
+    }
+  }
   if (has_required(out)) {
     out.verdict = Verdict::kViolation;
-    out.reason.clear();
-  } else if (out.verdict == Verdict::kCertified && !history.cut_threads.empty()) {
-    out.verdict = Verdict::kCouldNotJudge;
-    out.reason = "a log was full; nothing was wrong up to there";
+    const Verdict beyond = out.without_real_time;
+    if (beyond == Verdict::kViolation || beyond == Verdict::kCertified) out.reason.clear();
   }
   return out;
 }

@@ -8,6 +8,9 @@
 // violation. Without a circle, the transactions are replayed in an order that fits all edges, and
 // every answer is compared: a green verdict is a proof and needs no trust in the edges.
 //
+// A history that has no order in real time is judged again without it (relaxed_time.h): a library
+// that answers from old but consistent states has stale reads, and nothing else is held against it.
+//
 // Cost for a million transactions of 11 operations: about a second and 0.6 GB beside the history.
 #pragma once
 
@@ -19,7 +22,7 @@
 namespace keydrome {
 
 struct CertifyOptions {
-  // Real time decides too (strict serialisability). If not, a circle that needs it is advisory.
+  // Real time decides too (strict serialisability). If not, what only it contradicts is advisory.
   bool strict = true;
   // At most one violation of each name, and at most so many.
   uint32_t violations_max = 5;

@@ -272,6 +272,11 @@ Violation name_circle(const Case& the_case, const Circle& circle) {
   return violation;
 }
 
+void name_stale_read(Violation& violation) {
+  violation.name = kStaleRead.name;
+  violation.detail = kStaleRead.detail;
+}
+
 Violation name_finding(const Case& the_case, const DirectFinding& finding) {
   Violation violation;
   violation.name = finding.name;

@@ -14,6 +14,8 @@ Violation name_finding(const Case& the_case, const DirectFinding& finding);
 Violation name_double_delete(const Case& the_case, const DoubleDelete& twice);
 Violation name_wrong_answer(const WrongAnswer& wrong);
 Violation name_unknown_key(const UnknownKey& unknown);
+// Of what turned out to be wrong in real time only.
+void name_stale_read(Violation& violation);
 
 // "thread 2, event 17"
 std::string place_text(EventRef event);

@@ -184,6 +184,7 @@ std::string text_report(const History& history, const Certification& found) {
 Json json_report(const History& history, const Certification& found) {
   Json json;
   json["verdict"] = name_of(found.verdict);
+  json["without_real_time"] = name_of(found.without_real_time);
   json["reason"] = found.reason;
   Json counts;
   counts["committed"] = found.counts.committed;

@@ -122,7 +122,10 @@ struct CertificationCounts {
 
 struct Certification {
   Verdict verdict = Verdict::kCouldNotJudge;
-  std::string reason;  // one sentence; empty when certified
+  // What the verdict would be if real time did not count: kCertified beside violations means that
+  // all that is wrong are stale reads.
+  Verdict without_real_time = Verdict::kCouldNotJudge;
+  std::string reason;  // one sentence: why one of them could not be given; empty when both are
   std::vector<Violation> violations;
   CertificationCounts counts;
 };

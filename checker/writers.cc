@@ -253,7 +253,7 @@ class BlindDeletes {
 }  // namespace
 
 Writers::Writers(const History& history, const Numbering& numbering,
-                 const Transactions& transactions)
+                 const Transactions& transactions, bool readers_are_late)
     : of(numbering.element_cells.size()), notes(numbering.element_cells.size(), 0) {
   WriterPass pass(history, numbering, transactions, *this);
   pass.run();
@@ -262,6 +262,7 @@ Writers::Writers(const History& history, const Numbering& numbering,
   // When each element was last seen by a transaction that began then.
   std::vector<uint64_t> last_seen(of.size(), 0);
   for (const Transaction& reader : transactions.committed) {
+    if (readers_are_late) break;
     for_each_call(history, reader, [&](uint32_t position, const Event& event) {
       if (!shows_record(event)) return;
       uint64_t& seen = last_seen[numbering.bounds[reader.thread][position].element];

@@ -43,7 +43,10 @@ struct DoubleDelete {
 };
 
 struct Writers {
-  Writers(const History& history, const Numbering& numbering, const Transactions& transactions);
+  // `readers_are_late`: whoever saw a record may have seen an old state, so that tells nothing
+  // about when it was deleted blindly.
+  Writers(const History& history, const Numbering& numbering, const Transactions& transactions,
+          bool readers_are_late = false);
 
   std::vector<Writer> of;      // by element
   std::vector<uint8_t> notes;  // by element, bits of ElementNote

@@ -78,6 +78,10 @@ Result<History> history_of(const Script& script, const Outcome& outcome, std::si
   return history;
 }
 
+bool has_no_verdict(Verdict verdict) {
+  return verdict == Verdict::kCouldNotJudge || verdict == Verdict::kUndecided;
+}
+
 // Certifies one history. False when there is nothing more to say about the run.
 bool judge_history(const History& history, bool strict, double rate, Findings& findings) {
   const Certification result = certify(history, {.strict = strict});
@@ -89,8 +93,11 @@ bool judge_history(const History& history, bool strict, double rate, Findings& f
                   .detail = violation.detail,
                   .witness = witness_json(history, violation, rate)});
   }
-  if (result.verdict == Verdict::kCouldNotJudge || result.verdict == Verdict::kUndecided) {
+  if (has_no_verdict(result.verdict)) {
     findings.not_judged(result.reason);
+  } else if (result.verdict == Verdict::kViolation && has_no_verdict(result.without_real_time)) {
+    // Whoever forgives stale reads must know that nothing is known of the rest.
+    findings.required("could_not_judge", "stale reads apart: " + result.reason);
   }
   return findings.list().size() < kViolationsMax;
 }

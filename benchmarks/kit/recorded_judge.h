@@ -16,8 +16,11 @@ double ticks_per_us();
 
 // Adds a finding with a witness for each violation, named as in checker/violation.h; says
 // not_judged() when the history is not whole or no answer was found. Nothing when no phase was
-// recorded. Not `strict`: that a transaction did not see what was committed before it began is a
-// warning.
+// recorded.
+//
+// That a transaction did not see what was committed before it began is the finding `stale_read`:
+// required if `strict`, else a warning. It stands for itself: everything else is judged without
+// real time, and `could_not_judge` is required too where that had no answer.
 void judge_recorded(const Script& script, const Outcome& outcome, bool strict, Findings& findings);
 
 }  // namespace keydrome

@@ -3,8 +3,10 @@
 #include <algorithm>
 #include <queue>
 #include <random>
+#include <span>
 
 #include "base/hash.h"
+#include "checker/calls.h"
 
 namespace keydrome {
 namespace {
@@ -47,6 +49,7 @@ class Synthesizer {
       done += commits ? 1 : 0;
       plan(next.thread, transact(next, commits));
     }
+    read_back();
     return std::move(history_);
   }
 
@@ -88,7 +91,23 @@ class Synthesizer {
       event.duration = static_cast<uint32_t>(event.end - before - (i == first ? 0 : 1));
       before = event.end;
     }
+    last_end_ = std::max(last_end_, before);
     return before;
+  }
+
+  // What is left, read by the first thread when all have ended.
+  void read_back() {
+    events_ = history_.threads.data();
+    const std::size_t first = events_->size();
+    note(EventCall::kBegin, SUCCESS, 0, 0, 0);
+    for (uint16_t index = 0; index < options_.indexes; ++index) {
+      uint32_t key = 0;
+      shown_ = 0;
+      while (next(index, key)) {
+      }
+    }
+    note(EventCall::kCommit, SUCCESS, 0, 0, 0);
+    for (std::size_t i = first; i < events_->size(); ++i) (*events_)[i].end = last_end_ += 2;
   }
 
   void operate(bool only_reads) {
@@ -202,10 +221,36 @@ class Synthesizer {
   std::vector<Undo> undo_;
   std::size_t shown_ = 0;
   uint64_t payloads_ = 0;
-  uint64_t now_ = 0;  // end of the last data call
+  uint64_t now_ = 0;       // end of the last data call
+  uint64_t last_end_ = 0;  // of all transactions
 };
 
 }  // namespace
+
+History with_stale_readers(const History& history, uint64_t delay_ticks) {
+  History stale = history;
+  stale.threads.clear();
+  for (const std::vector<Event>& events : history.threads) {
+    std::vector<Event> in_time, late;
+    for (std::size_t first = 0, i = 0; i < events.size(); ++i) {
+      if (call_of(events[i]) != EventCall::kCommit && call_of(events[i]) != EventCall::kAbort) {
+        continue;
+      }
+      const std::span<const Event> transaction(&events[first], i + 1 - first);
+      const bool reads =
+          std::all_of(transaction.begin(), transaction.end(), [](const Event& event) {
+            return !is_data_call(call_of(event)) || call_of(event) <= EventCall::kNext;
+          });
+      std::vector<Event>& to = reads ? late : in_time;
+      to.insert(to.end(), transaction.begin(), transaction.end());
+      first = i + 1;
+    }
+    for (Event& event : late) event.end += delay_ticks;
+    stale.threads.push_back(std::move(in_time));
+    stale.threads.push_back(std::move(late));
+  }
+  return stale;
+}
 
 History synthetic_history(const SyntheticOptions& options) { return Synthesizer(options).run(); }
 
