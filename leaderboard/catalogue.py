@@ -95,14 +95,6 @@ def gate_targets() -> list[Target]:
     ]
 
 
-def gate_parameters(benchmark: str) -> dict[str, int]:
-    """Return what the boards ask of a gate's runs beside its scale: `strict`, where the benchmark knows it."""
-    found = benchmarks().get(benchmark)
-    if found is None or "strict" not in found.parameters:
-        return {}
-    return {"strict": int(any(board.strict for board in all_boards() if benchmark in board.gates))}
-
-
 def run_scale(target: Target, wanted: str) -> str:
     """Return the scale a target runs at: the wanted one; for a gate without it, its largest.
 

@@ -16,18 +16,27 @@ if TYPE_CHECKING:
     from leaderboard.boards import Board
 
 
+# The finding that boards may forgive: a transaction did not see what was committed before it began.
+STALE_READ = "stale_read"
+UNFORGIVEN = "which this board does not forgive"
+
+
+@dataclass(frozen=True, slots=True)
+class GateRun:
+    """A judged run of a gate's instance; one that was refused or lost is none. `faults` as in models.Run."""
+
+    instance: str
+    verdict: str
+    faults: tuple[str, ...] = ()
+
+
 @dataclass(frozen=True, slots=True)
 class GateFacts:
-    """How the same binary under the same configuration did in one gate at its newest version.
-
-    `passed` counts instances passed, `wanted` all instances of the gate; `failed` holds the
-    verdicts of judged runs that did not pass. A run that was refused or lost to the machine is in neither.
-    """
+    """How the same binary under the same configuration did in a gate, with all its instances, at its newest version."""
 
     benchmark: str
-    wanted: int
-    passed: int
-    failed: tuple[str, ...] = ()
+    instances: tuple[str, ...]
+    runs: tuple[GateRun, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,6 +54,7 @@ class RunFacts:
     transactions_completed: int | None
     transactions_planned: int | None
     jail_level: str
+    faults: tuple[str, ...] = ()
     deleted: bool = False
 
 
@@ -64,9 +74,16 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
     reasons = _version_and_scale(run, board)
     reasons += _transactions(run)
     reasons += _measurement(run, board)
+    if board.strict and STALE_READ in run.faults:
+        reasons.append(f"its recorded session showed a stale read, {UNFORGIVEN}")
     for gate in gates:
-        reasons += _gate(gate)
+        reasons += _gate(gate, board)
     return reasons
+
+
+def has_only_stale_reads(verdict: str, faults: Sequence[str]) -> bool:
+    """Whether a run failed for nothing but stale reads; whatever else is wrong is a fault of its own."""
+    return verdict == "failed" and set(faults) == {STALE_READ}
 
 
 def _version_and_scale(run: RunFacts, board: Board) -> list[str]:
@@ -116,12 +133,22 @@ def _measurement(run: RunFacts, board: Board) -> list[str]:
     return reasons
 
 
-def _gate(gate: GateFacts) -> list[str]:
-    """Ask that every instance was passed and none was judged otherwise."""
-    if gate.failed:
-        return [f"{gate.benchmark} tests: {gate.failed[0].replace('_', ' ')}"]
-    if gate.wanted < 1:
+def _gate(gate: GateFacts, board: Board) -> list[str]:
+    """Ask that every instance was passed and none was judged otherwise, as far as the board does not forgive it.
+
+    A binary that failed once is not saved by passing another time.
+    """
+    passed = set()
+    for run in gate.runs:
+        stale = has_only_stale_reads(run.verdict, run.faults)
+        if run.verdict == "passed" or (stale and not board.strict):
+            passed.add(run.instance)
+        elif stale:
+            return [f"{gate.benchmark} tests: stale reads, {UNFORGIVEN}"]
+        else:
+            return [f"{gate.benchmark} tests: {run.verdict.replace('_', ' ')}"]
+    if not gate.instances:
         return [f"the gate {gate.benchmark} does not exist"]
-    if gate.passed < gate.wanted:
+    if not passed.issuperset(gate.instances):
         return [f"{gate.benchmark} tests have not passed yet"]
     return []

@@ -139,7 +139,11 @@ class Run(models.Model):
     transactions_completed = models.BigIntegerField(null=True, blank=True)
     transactions_planned = models.BigIntegerField(null=True, blank=True)
     provisional = models.BooleanField(default=False)
-    eligible = models.BooleanField(default=False)
+    faults = models.JSONField(
+        default=list, help_text="names of the required findings, and stale_read in any case"
+    )
+    eligible = models.BooleanField(default=False, help_text="for at least one board")
+    ranked_on = models.JSONField(default=list, help_text="slugs of the boards whose rules it keeps")
     why_not = models.JSONField(default=list, help_text="sentences: why it is not ranked")
 
     created_at = models.DateTimeField(auto_now_add=True)

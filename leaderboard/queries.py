@@ -17,6 +17,7 @@ from django.utils import timezone
 
 from leaderboard import catalogue, claims
 from leaderboard.boards import Board, all_boards, boards_for
+from leaderboard.eligibility import has_only_stale_reads
 from leaderboard.models import (
     ACTIVE_STATES,
     Announcement,
@@ -156,6 +157,7 @@ class RunPage:
     witnesses: tuple[ShownWitness, ...]  # what shows the findings that have a witness
     artefacts: tuple[str, ...]
     status: RankStatus
+    forgiven_on: tuple[Board, ...]  # of a gate with stale reads only: the boards that take it
     queue_position: int | None  # 1 is next; None unless it waits
     private: PrivatePart | None
     may_change: bool
@@ -224,10 +226,12 @@ def ranking_status(run: Run) -> RankStatus:
         else:
             places.append(Place(board, entry.rank_low, entry.rank_high))
     for board in boards.values():
+        if board.slug not in run.ranked_on:
+            continue  # said in run.why_not
         why_not.append(
             f"its owner has {board.per_user} better entries on {board.title}, the most for one user"
         )
-    return RankStatus(tuple(places), tuple(why_not))
+    return RankStatus(tuple(places), (*why_not, *run.why_not))
 
 
 def my_submissions(
@@ -337,10 +341,18 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
         witnesses=tuple(_shown(f) for f in findings if "witness" in f),
         artefacts=tuple(names),
         status=ranking_status(run),
+        forgiven_on=forgiving_boards(run),
         queue_position=queue_position(run),
         private=_private_part(run, detail) if may_change else None,
         may_change=may_change,
     )
+
+
+def forgiving_boards(run: Run) -> tuple[Board, ...]:
+    """Return the boards for which this gate counts as passed though it failed. No SQL."""
+    if not run.is_gate or not has_only_stale_reads(run.verdict, run.faults):
+        return ()
+    return tuple(b for b in all_boards() if run.benchmark in b.gates and not b.strict)
 
 
 def _shown(finding: dict[str, Any]) -> ShownWitness:

@@ -1,7 +1,7 @@
 """Keeping the materialised boards true: who may be ranked, each user's slots, everybody's places.
 
 Called by services.py inside the transaction that changed a run, after `lock`. Only these functions
-write Run.eligible, Run.why_not and BoardEntry. `rebuild` makes everything anew from the runs.
+write Run.eligible, Run.ranked_on, Run.why_not and BoardEntry. `rebuild` makes everything anew from the runs.
 """
 
 from __future__ import annotations
@@ -15,12 +15,12 @@ from django.db.models import Q
 
 from leaderboard import catalogue, ranking
 from leaderboard.boards import Board, all_boards, boards_for
-from leaderboard.eligibility import GateFacts, RunFacts, reasons_against
+from leaderboard.eligibility import GateFacts, GateRun, RunFacts, reasons_against
 from leaderboard.models import BoardEntry, Run, State
 from runner.contract import Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from django.db.models import QuerySet
 
@@ -109,15 +109,23 @@ def _places_of(run: Run) -> set[tuple[_Column, int]]:
 
 
 def _decide(run: Run) -> None:
-    """Write whether the run may be ranked and, if on no board, why not on the first one."""
+    """Write on which boards the run may be ranked, and why not: on the first board or, if on some, on the others."""
     boards = boards_for(run.benchmark, run.instance)
-    verdicts = [reasons_of(run, board) for board in boards]
-    eligible = any(not reasons for reasons in verdicts)
-    against = verdicts[0] if verdicts else [NO_BOARD]
-    why_not = [] if run.is_gate or eligible else against
-    if (run.eligible, run.why_not) != (eligible, why_not):
-        run.eligible, run.why_not = eligible, why_not
-        Run.objects.filter(pk=run.pk).update(eligible=eligible, why_not=why_not)
+    verdicts = {board.slug: reasons_of(run, board) for board in boards}
+    ranked_on = [slug for slug, reasons in verdicts.items() if not reasons]
+    if run.is_gate:
+        why_not = []
+    elif ranked_on:
+        why_not = [
+            f"{reasons[0]} ({board.title})" for board in boards if (reasons := verdicts[board.slug])
+        ]
+    else:
+        why_not = next(iter(verdicts.values()), [NO_BOARD])
+    decided = {"eligible": bool(ranked_on), "ranked_on": ranked_on, "why_not": why_not}
+    if any(getattr(run, name) != value for name, value in decided.items()):
+        for name, value in decided.items():
+            setattr(run, name, value)
+        Run.objects.filter(pk=run.pk).update(**decided)
 
 
 def reasons_of(run: Run, board: Board) -> list[str]:
@@ -134,6 +142,7 @@ def reasons_of(run: Run, board: Board) -> list[str]:
         transactions_completed=run.transactions_completed,
         transactions_planned=run.transactions_planned,
         jail_level=run.jail_level,
+        faults=tuple(run.faults),
         deleted=run.submission.deleted_at is not None,
     )
     return reasons_against(facts, board, _gates(run, board))
@@ -142,7 +151,7 @@ def reasons_of(run: Run, board: Board) -> list[str]:
 def _gates(run: Run, board: Board) -> list[GateFacts]:
     """Return how the same binary under the same configuration did in the board's gates. 1 SQL statement."""
     targets = [target for target in catalogue.gate_targets() if target.benchmark in board.gates]
-    judged: dict[str, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
+    judged: dict[str, list[GateRun]] = defaultdict(list)
     if targets:
         wanted = Q()
         for target in targets:
@@ -159,23 +168,17 @@ def _gates(run: Run, board: Board) -> list[GateFacts]:
             submission__deleted_at__isnull=True,
             state=State.DONE,
         ).exclude(verdict__in=NOT_JUDGED)
-        for benchmark, instance, verdict in done.values_list("benchmark", "instance", "verdict"):
-            judged[benchmark][instance].append(verdict)
+        found = done.order_by("pk").values_list("benchmark", "instance", "verdict", "faults")
+        for benchmark, instance, verdict, faults in found:
+            judged[benchmark].append(GateRun(instance, verdict, tuple(faults)))
     return [
-        _gate_facts(gate, [t.instance for t in targets if t.benchmark == gate], judged[gate])
+        GateFacts(
+            benchmark=gate,
+            instances=tuple(t.instance for t in targets if t.benchmark == gate),
+            runs=tuple(judged[gate]),
+        )
         for gate in board.gates
     ]
-
-
-def _gate_facts(gate: str, instances: Sequence[str], judged: dict[str, list[str]]) -> GateFacts:
-    """Return one gate's facts; a binary that failed once is not saved by passing another time."""
-    verdicts = [verdict for found in judged.values() for verdict in found]
-    return GateFacts(
-        benchmark=gate,
-        wanted=len(instances),
-        passed=sum(Verdict.PASSED in judged.get(instance, []) for instance in instances),
-        failed=tuple(verdict for verdict in verdicts if verdict != Verdict.PASSED),
-    )
 
 
 def _board(column: _Column) -> Board:
@@ -210,6 +213,7 @@ def _refill_slots(column: _Column, user_id: int) -> None:
         "submission__reference",
         "detail__ratios",
         "provisional",
+        "ranked_on",
     )
     candidates = [
         ranking.Candidate(
@@ -221,7 +225,8 @@ def _refill_slots(column: _Column, user_id: int) -> None:
             provisional=provisional or board.provisional,
             reference=reference,
         )
-        for pk, digest, configuration, reference, ratios, provisional in runs
+        for pk, digest, configuration, reference, ratios, provisional, ranked_on in runs
+        if board.slug in ranked_on
     ]
     chosen = ranking.choose(
         candidates, per_user=board.per_user, lower_is_better=board.lower_is_better

@@ -5,8 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
+from leaderboard.eligibility import STALE_READ
 from leaderboard.models import MAX_LOG_BYTES
-from runner.contract import Scale, Verdict
+from runner.contract import Scale, Severity, Verdict
 from runner.summary import control_number, session_ratio
 from runner.summary import summarise as summarise_sessions
 
@@ -36,6 +37,7 @@ def summarise(report: RunReport, metric: str | None, scale: str) -> Summary:
         "verdict": report.verdict.value,
         "reason": storable(report.reason),
         "jail_level": report.jail_level,
+        "faults": faults_of(finding.to_json() for finding in report.findings),
         "score": series.ratio,
         "score_low": series.interval.low if series.interval else None,
         "score_high": series.interval.high if series.interval else None,
@@ -56,6 +58,17 @@ def summarise(report: RunReport, metric: str | None, scale: str) -> Summary:
         "library_facts": report.library_facts,
     }
     return Summary(columns=columns, detail={name: _clean(value) for name, value in detail.items()})
+
+
+def faults_of(findings: Iterable[dict[str, Any]]) -> list[str]:
+    """Return the names that decide which boards take a run: of required findings, and `stale_read` in any case."""
+    return sorted(
+        {
+            storable(finding["name"])
+            for finding in findings
+            if finding["severity"] == Severity.REQUIRED or finding["name"] == STALE_READ
+        }
+    )
 
 
 def storable(text: str) -> str:

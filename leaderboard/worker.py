@@ -20,7 +20,7 @@ from django.conf import settings
 from django.db import OperationalError, close_old_connections
 from django.utils import timezone
 
-from leaderboard import bell, catalogue, claims, services
+from leaderboard import bell, claims, services
 from leaderboard.claims import Beat, Slot
 from leaderboard.models import ACTIVE_STATES, Run
 from runner.contract import Cancelled, JailLevel, Job, Progress, RunReport, Scale, Verdict
@@ -85,7 +85,6 @@ def make_job(run: Run) -> Job:
         instance=run.instance,
         scale=Scale(run.scale),
         seeds=tuple(run.seeds),
-        parameters=tuple(catalogue.gate_parameters(run.benchmark).items()),
         configuration=submission.configuration or None,
         trusted=submission.trusted,
         require_level=os.environ.get("KEYDROME_JAIL_LEVEL", JailLevel.FULL.value),

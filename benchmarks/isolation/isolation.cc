@@ -140,7 +140,6 @@ class Isolation : public Workload {
  public:
   Result<Script> generate(const Parameters& parameters, uint64_t seed,
                           const CheckPolicy&) override {
-    strict_ = parameters["strict"] != 0;
     ScriptBuilder script;
     RoundWriter writer(script, Shape(parameters), seed);
     const std::span<const RoundKind> kinds = round_kinds();
@@ -153,11 +152,8 @@ class Isolation : public Workload {
 
   void judge(const Script& script, const Outcome& outcome, Findings& findings) const override {
     judge_counters(script, outcome, findings);
-    judge_recorded(script, outcome, strict_, findings);
+    judge_recorded(script, outcome, /*strict=*/true, findings);
   }
-
- private:
-  bool strict_ = true;
 };
 
 }  // namespace

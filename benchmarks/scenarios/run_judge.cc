@@ -19,8 +19,8 @@ constexpr uint32_t kLoneAttemptsMax = 10;  // index.h, convention 3
 class RunJudge {
  public:
   RunJudge(const Scenario& scenario, const Variant& variant, const ScriptedRun& run,
-           const RunLog& log, const RunJudgeOptions& options)
-      : scenario_(scenario), variant_(variant), run_(run), log_(log), options_(options) {}
+           const RunLog& log)
+      : scenario_(scenario), variant_(variant), run_(run), log_(log) {}
 
   std::vector<Accusation> judge() {
     History history = log_.history;
@@ -99,12 +99,14 @@ class RunJudge {
 
   void accuse_of_order(const History& history) {
     if (scenario_.sessions > 1 && search_orders(without_real_time(history)).order) {
-      accuse("stale_read", options_.strict ? scenario_.severity : Severity::kAdvisory,
+      accuse("stale_read",
              "the committed transactions have given these answers in no order in which whoever "
              "began after another's commit comes behind it");
       return;
     }
-    accuse(scenario_.finding,
+    // Boards may forgive a stale read, so nothing else is called so.
+    const bool about_time = scenario_.finding == "stale_read";
+    accuse(about_time ? "internal" : scenario_.finding,
            "run one after the other, in whatever order, the committed transactions could not have "
            "given these answers");
   }
@@ -114,10 +116,14 @@ class RunJudge {
   void explain(const History& history) {
     Accusation& accusation = accusations_.back();
     const Certification certification = certify(history);
+    const bool stale = accusation.name == "stale_read";
     const auto found =
-        std::ranges::find(certification.violations, Severity::kRequired, &Violation::severity);
+        std::ranges::find_if(certification.violations, [stale](const Violation& violation) {
+          return violation.severity == Severity::kRequired &&
+                 (violation.name == "stale_read") == stale;
+        });
     if (found == certification.violations.end()) return;
-    if (scenario_.sessions > 1 && accusation.name != "stale_read") accusation.name = found->name;
+    if (scenario_.sessions > 1) accusation.name = found->name;
     accusation.rule += ". " + found->detail;
     accusation.witness = witness_json(history, *found, ticks_per_us());
   }
@@ -191,16 +197,14 @@ class RunJudge {
   const Variant& variant_;
   const ScriptedRun& run_;
   const RunLog& log_;
-  const RunJudgeOptions& options_;
   std::vector<Accusation> accusations_;
 };
 
 }  // namespace
 
 std::vector<Accusation> judge_run(const Scenario& scenario, const Variant& variant,
-                                  const ScriptedRun& run, const RunLog& log,
-                                  const RunJudgeOptions& options) {
-  return RunJudge(scenario, variant, run, log, options).judge();
+                                  const ScriptedRun& run, const RunLog& log) {
+  return RunJudge(scenario, variant, run, log).judge();
 }
 
 }  // namespace keydrome::scenarios

@@ -20,13 +20,8 @@ struct Accusation {
   Json witness = {};  // the circle of transactions, if there is one (checker/witness.h)
 };
 
-struct RunJudgeOptions {
-  bool strict = true;  // real time decides too; otherwise it gives a warning
-};
-
 // Empty: the run is right.
 std::vector<Accusation> judge_run(const Scenario& scenario, const Variant& variant,
-                                  const ScriptedRun& run, const RunLog& log,
-                                  const RunJudgeOptions& options);
+                                  const ScriptedRun& run, const RunLog& log);
 
 }  // namespace keydrome::scenarios

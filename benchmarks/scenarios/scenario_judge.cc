@@ -38,8 +38,7 @@ void judge_progress(const PhaseOutcome& outcome, const Scenario& scenario, const
 }  // namespace
 
 void judge_scenario(const PlannedScenario& planned, const ScriptedScenario& scripted,
-                    const PhaseOutcome& outcome, const RunJudgeOptions& options,
-                    FindingBook& book) {
+                    const PhaseOutcome& outcome, FindingBook& book) {
   const Scenario& scenario = planned.scenario;
   const std::string title = scenario.id + ", " + scenario.title + ": ";
   judge_progress(outcome, scenario, title, book);
@@ -48,7 +47,7 @@ void judge_scenario(const PlannedScenario& planned, const ScriptedScenario& scri
     const Variant& variant = planned.variants[i];
     const Vocabulary& vocabulary = scripted.runs[i].vocabulary;
     for (const Accusation& accusation :
-         judge_run(scenario, variant, scripted.runs[i], logs.runs[i], options)) {
+         judge_run(scenario, variant, scripted.runs[i], logs.runs[i])) {
       if (book.knows(accusation.name, scenario.id)) continue;
       Json witness = accusation.witness;
       witness["summary"] = (title + accusation.rule).substr(0, kSummaryMax);

@@ -8,6 +8,6 @@
 namespace keydrome::scenarios {
 
 void judge_scenario(const PlannedScenario& planned, const ScriptedScenario& scripted,
-                    const PhaseOutcome& outcome, const RunJudgeOptions& options, FindingBook& book);
+                    const PhaseOutcome& outcome, FindingBook& book);
 
 }  // namespace keydrome::scenarios

@@ -32,7 +32,6 @@ Result<Script> Suite::generate(const Parameters& parameters, uint64_t seed) {
   }
   std::erase_if(*catalogue, [](const Scenario& s) { return s.crowd.has_value(); });
   plan_ = plan_runs(std::move(*catalogue), size, seed);
-  options_.strict = parameters["strict"] != 0;
   const auto patience_us = static_cast<uint32_t>(parameters["patience_us"]);
   ScriptBuilder script;
   PoolNumbers pools(script);
@@ -71,7 +70,7 @@ void Suite::script_crowds(uint64_t runs, uint64_t seed, uint32_t class_number, P
 void Suite::judge(const Outcome& outcome, Findings& findings) const {
   FindingBook book;
   for (std::size_t i = 0; i < std::min(plan_.size(), outcome.phases.size()); ++i) {
-    judge_scenario(plan_[i], scripted_[i], outcome.phases[i], options_, book);
+    judge_scenario(plan_[i], scripted_[i], outcome.phases[i], book);
   }
   for (std::size_t i = 0; i < scripted_crowds_.size(); ++i) {
     const std::size_t phase = plan_.size() + i;

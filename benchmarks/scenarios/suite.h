@@ -32,7 +32,6 @@ class Suite {
                      ScriptBuilder& script);
 
   std::string instance_;
-  RunJudgeOptions options_;
   std::vector<PlannedScenario> plan_;
   std::vector<ScriptedScenario> scripted_;  // for each of them, in the first phases
   std::vector<Scenario> crowds_;

@@ -78,17 +78,6 @@ class Repository:
         path.write_text(json.dumps(content))
         catalogue._load.cache_clear()
 
-    def add_parameter(self, benchmark: str, name: str) -> None:
-        """Give a benchmark one more parameter, 0 or 1."""
-        path = self.root / "benchmarks" / benchmark / "benchmark.json"
-        content = json.loads(path.read_text())
-        content["parameters"][name] = {"unit": "flag", "min": 0, "max": 1, "description": name}
-        for instance in content["instances"].values():
-            for scale in instance["scales"].values():
-                scale[name] = 1
-        path.write_text(json.dumps(content))
-        catalogue._load.cache_clear()
-
 
 @pytest.fixture(autouse=True)
 def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repository]:

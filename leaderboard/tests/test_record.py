@@ -1,3 +1,4 @@
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
@@ -6,13 +7,13 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
-from leaderboard import claims, queries, services, standing
+from leaderboard import boards, claims, queries, services, standing
 from leaderboard.boards import board_named
 from leaderboard.claims import Slot
 from leaderboard.models import BoardEntry, Machine, Run, RunDetail, State, Submission
 from leaderboard.tests.conftest import PRELIMINARY1, PRELIMINARY2, Repository, Track, enter
 from leaderboard.tests.reports import make_report, warning
-from runner.contract import Verdict
+from runner.contract import Finding, Severity, Verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -79,6 +80,30 @@ def test_a_failed_gate_takes_the_row_away(alice: User, track: Track) -> None:
     run.refresh_from_db()
     assert run.why_not == ["unit tests: crashed"]
     assert rows() == []
+
+
+def test_each_board_says_for_itself_whether_it_forgives_a_stale_read(
+    alice: User, track: Track, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    lenient = board_named("preliminary1")
+    assert lenient is not None
+    strict = replace(lenient, slug="strict", title="Strict", strict=True)
+    monkeypatch.setattr(boards, "_published", lambda: (lenient, strict))
+    submission = enter(alice)
+    stale = Finding("phantom", "stale_read", Severity.REQUIRED, "it saw an old state")
+    first, second = gates(submission)
+    track.finish(first)
+    track.finish(second, verdict=Verdict.FAILED, reason="stale", findings=(stale,))
+    run = track.finish(timed(submission), ratios=[0.5] * 15)
+    assert (run.eligible, run.ranked_on) == (True, ["preliminary1"])
+    assert list(BoardEntry.objects.values_list("board", flat=True)) == ["preliminary1"]
+    status = queries.ranking_status(run)
+    assert [place.board.slug for place in status.places] == ["preliminary1"]
+    assert len(status.why_not) == 1
+    assert "which this board does not forgive (Strict)" in status.why_not[0]
+    page = queries.run_page(second.pk, alice)
+    assert page is not None
+    assert [board.slug for board in page.forgiven_on] == ["preliminary1"]
 
 
 def test_a_gate_lost_to_the_machine_decides_nothing(alice: User, track: Track) -> None:

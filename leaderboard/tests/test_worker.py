@@ -2,7 +2,7 @@
 
 from collections.abc import Callable
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from datetime import timedelta
 from typing import Any
 
@@ -12,12 +12,11 @@ from django.core.exceptions import PermissionDenied
 from django.db import DataError, OperationalError
 from django.utils import timezone
 
-from leaderboard import bell, boards, claims, services, tasks
+from leaderboard import bell, claims, services, tasks
 from leaderboard.claims import Beat, Slot
 from leaderboard.models import Machine, Run, State
-from leaderboard.tests.conftest import Repository, enter
+from leaderboard.tests.conftest import enter
 from leaderboard.tests.reports import make_report
-from leaderboard.tests.small_boards import small_boards
 from leaderboard.tests.test_record import timed
 from leaderboard.worker import SlotTakenError, Worker, hold_slot, make_job
 from runner.contract import Cancelled, Job, Progress, RunReport, Verdict
@@ -73,19 +72,6 @@ def test_a_job_says_all_that_the_runner_needs(alice: User, machine: Machine) -> 
     assert job.require_level == "full"
     assert not job.trusted
     assert job.parameters == ()
-
-
-def test_a_gate_is_as_strict_as_its_boards(
-    alice: User, machine: Machine, repository: Repository, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    repository.add_parameter("phantom", "strict")
-    enter(alice)
-    run = claims.claim(Slot(machine, 0))
-    assert run is not None
-    assert (run.benchmark, make_job(run).parameters) == ("phantom", (("strict", 0),))
-    strict = tuple(replace(board, strict=True) for board in small_boards())
-    monkeypatch.setattr(boards, "_published", lambda: strict)
-    assert make_job(run).parameters == (("strict", 1),)
 
 
 def test_a_heartbeat_shows_where_the_run_is(alice: User, machine: Machine) -> None:

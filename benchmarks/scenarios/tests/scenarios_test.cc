@@ -15,11 +15,8 @@ using testing::Faults;
 using testing::text_of;
 
 Parameters small(int64_t large_runs) {
-  return Parameters({{"runs", 120},
-                     {"interleavings", 50},
-                     {"large_runs", large_runs},
-                     {"patience_us", 200},
-                     {"strict", 1}});
+  return Parameters(
+      {{"runs", 120}, {"interleavings", 50}, {"large_runs", large_runs}, {"patience_us", 200}});
 }
 
 Findings judged(std::string_view instance, const Faults& faults, uint64_t seed = 1,
