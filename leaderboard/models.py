@@ -278,6 +278,7 @@ class BoardEntry(models.Model):
     rank_high = models.PositiveIntegerField(null=True, blank=True)
 
     class Meta:
+        verbose_name_plural = "board entries"
         indexes: ClassVar = [
             models.Index(
                 fields=["board", "benchmark_version", "machine_class", "position"],
