@@ -33,6 +33,7 @@ _FLAG_EXECUTE, _FLAG_WRITE = 1, 2
 _FLAGS_TEXTREL, _FLAGS_STATIC_TLS = 4, 16
 _FLAGS1_NOOPEN, _FLAGS1_PIE = 0x40, 0x8000000
 _POINTER_BYTES = 8
+_BIG_ENDIAN = 2
 
 _OTHER_FORMATS = (
     (b"!<arch>", "a static archive (.a)"),
@@ -136,9 +137,11 @@ def _check_header(head: bytes, size: int) -> Iterator[dict[str, str]]:
         machine = int.from_bytes(head[18:20], "little")
         here = _MACHINES.get(host, platform.machine())
         if head[4] != 2 or head[5] != 1:  # noqa: PLR2004 - ELFCLASS64, ELFDATA2LSB
-            word = "32-bit" if head[4] == 1 else "big-endian"
+            word = (
+                "32-bit" if head[4] == 1 else "big-endian" if head[5] == _BIG_ENDIAN else "damaged"
+            )
             problem = f"the library is {word}, but this machine runs {here}"
-            yield _refusal("wrong_class", problem, "compile for 64 bits (-m64)")
+            yield _refusal("wrong_class", problem, f"compile for {here} (on a PC: gcc -m64)")
         elif machine != host:
             found = _MACHINES.get(machine, f"ELF machine {machine}")
             problem = f"the library is for {found}, but this machine runs {here}"

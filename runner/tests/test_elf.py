@@ -127,6 +127,10 @@ def test_another_machine(good_library: Path, tmp_path: Path, settings: Settings)
     assert "is for Arm64, but this machine runs x86-64" in text
     narrow = patched(good_library, tmp_path / "narrow.so", 4, b"\x01")
     assert "is 32-bit" in refusal(inspect_library(narrow, settings), "wrong_class")
+    big = patched(good_library, tmp_path / "big.so", 5, b"\x02")
+    assert "is big-endian" in refusal(inspect_library(big, settings), "wrong_class")
+    zeros = patched(good_library, tmp_path / "zeros.so", 4, bytes(2))
+    assert "is damaged" in refusal(inspect_library(zeros, settings), "wrong_class")
 
 
 @pytest.mark.parametrize(
