@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from leaderboard.boards import all_boards, boards_for
 from runner.catalogue import configuration_names
 from runner.contract import Scale
-from runner.manifest import Benchmark, Kind, RequestError, find_benchmark, load_benchmarks
+from runner.manifest import Benchmark, Instance, Kind, RequestError, find_benchmark, load_benchmarks
 from runner.settings import load_settings
 
 if TYPE_CHECKING:
@@ -66,12 +66,19 @@ def parse_target(text: str) -> Target:
     return Target(benchmark.name, benchmark.instance(instance).name)
 
 
+def full_title(benchmark: Benchmark, instance: Instance) -> str:
+    """Return how an instance is called where its benchmark is not named beside it."""
+    if instance.title.startswith(benchmark.title):
+        return instance.title
+    return f"{benchmark.title}: {instance.title}"
+
+
 def choices() -> list[Choice]:
     """Return the performance targets that a contestant may choose from; gates are always added."""
     return [
         Choice(
             target=Target(benchmark.name, instance.name),
-            title=f"{benchmark.title}: {instance.title}",
+            title=full_title(benchmark, instance),
             description=instance.description,
         )
         for benchmark in benchmarks().values()

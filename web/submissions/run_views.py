@@ -83,7 +83,7 @@ def _title(run: Run) -> str:
     benchmark = catalogue.benchmarks().get(run.benchmark)
     if benchmark is None or run.instance not in benchmark.instances:
         return f"{run.benchmark}/{run.instance}"
-    return f"{benchmark.title}: {benchmark.instances[run.instance].title}"
+    return catalogue.full_title(benchmark, benchmark.instances[run.instance])
 
 
 @require_safe
