@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-import struct
 from datetime import timedelta
 from html import unescape
 from typing import TYPE_CHECKING
@@ -18,7 +17,6 @@ from runner.contract import Verdict
 from runner.settings import load_settings
 from web.tests.world import (
     BOARD,
-    CALLS,
     World,
     choices,
     claim,
@@ -139,18 +137,6 @@ def test_a_submission_that_was_not_refused_is_not_offered_again(
     submission = world.submit()
     page = alice.get("/submit/", {"refused": submission.pk}).content.decode()
     assert 'role="alert"' not in page
-
-
-def test_a_library_for_another_machine_is_refused(alice: Client, world: World) -> None:
-    aarch64 = bytearray(world.library)
-    struct.pack_into("<H", aarch64, 18, 183)  # e_machine
-    alert = refusal_of(alice, upload(alice, world, content=bytes(aarch64)))
-    assert "The library is for Arm64" in alert
-
-
-def test_a_missing_call_is_named(alice: Client, world: World, tmp_path: Path) -> None:
-    incomplete = compile_library(tmp_path, calls=[call for call in CALLS if call != "getNext"])
-    assert "getNext" in refusal_of(alice, upload(alice, world, content=incomplete))
 
 
 def test_a_file_that_is_too_large_says_so_and_how_to_mend_it(
