@@ -4,7 +4,7 @@ from django.db import migrations
 class Migration(migrations.Migration):
 
     dependencies = [
-        ('leaderboard', '0003_submission_of_unknown_kind'),
+        ('leaderboard', '0004_boards_forgive_stale_reads'),
     ]
 
     operations = [
