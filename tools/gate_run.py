@@ -1,0 +1,73 @@
+"""One session of a correctness benchmark, for the programs that run very many of them (kill_matrix, certified)."""
+
+from __future__ import annotations
+
+import subprocess
+import tempfile
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.catalogue import load_configuration
+from runner.contract import JailLevel, Progress, Scale, Verdict
+from runner.execute import copy_into, run_file
+from runner.order import Order
+from runner.settings import load_settings
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from runner.manifest import Benchmark
+    from runner.series import SeriesResult
+
+ROOT = Path(__file__).resolve().parents[1]
+FAULTS_OF_LIBRARY = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
+
+
+@dataclass(frozen=True, slots=True)
+class GateRun:
+    """Which library plays what. `library` is a path below the build's lib/; `configuration` is for structures."""
+
+    library: str
+    suite: Benchmark
+    instance: str
+    scale: Scale
+    seed: str
+    overrides: Mapping[str, int] = field(default_factory=dict)
+    configuration: str | None = None
+
+
+def run(gate: GateRun) -> SeriesResult:
+    """Run one session in the jail slot that KEYDROME_SLOT names, and return what came of it."""
+    settings = load_settings()
+    named = gate.configuration
+    order = Order(
+        benchmark=gate.suite,
+        instance=gate.instance,
+        scale=gate.scale,
+        overrides=gate.overrides,
+        seeds=(gate.seed,),
+        plain=False,
+        require=JailLevel.FULL,
+        control=False,
+        configuration=None if named is None else load_configuration(settings, named),
+        trusted=True,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        copy = copy_into(Path(folder), settings.build / "lib" / gate.library)
+        work = Path(folder) / "work"
+        work.mkdir(mode=0o700)
+        return run_file(copy, order, settings, work, _go_on)[0]
+
+
+def commit() -> str:
+    """Return the commit that the tables were made on, shortened; with a plus sign when files differ from it."""
+    command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
+    return subprocess.run(
+        command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=30
+    ).stdout.strip()
+
+
+def _go_on(_progress: Progress) -> bool:
+    return True
