@@ -6,6 +6,7 @@
 
 #include "benchmarks/kit/histogram.h"
 #include "benchmarks/kit/totals.h"
+#include "checker/calls.h"
 
 namespace keydrome {
 namespace {
@@ -54,6 +55,23 @@ void add_counts(const Totals& sums, uint64_t main_wall_ns, Json& metrics) {
     metrics["hit_ratio"] = static_cast<double>(sums.get_hits) / static_cast<double>(sums.gets);
   }
   if (sums.records_start) metrics["records_start"] = *sums.records_start;
+}
+
+// Transactions that committed and were recorded, auto-committed calls included.
+uint64_t recorded_transactions(const Outcome& outcome) {
+  const auto commits = [](const Event& event) {
+    if (!is_auto_commit(event)) return call_of(event) == EventCall::kCommit && succeeded(event);
+    return event.code != DEADLOCK && event.code != TXN_DNE && event.code != FAILURE &&
+           event.code != DB_DNE;
+  };
+  uint64_t count = 0;
+  for (const PhaseOutcome& phase : outcome.phases) {
+    for (const ThreadResult& thread : phase.threads) {
+      count +=
+          static_cast<uint64_t>(std::count_if(thread.events.begin(), thread.events.end(), commits));
+    }
+  }
+  return count;
 }
 
 // What the jail held more after the last phase that changes something than before the first.
@@ -132,6 +150,8 @@ void add_metrics(const Script& script, const RunFacts& facts, Json& report) {
     latency = latency_of(script, sums);
     report["throughput"] = throughput_of(facts.phases[*phase].name, facts.outcome.phases[*phase]);
   }
+  const uint64_t recorded = recorded_transactions(facts.outcome);
+  if (recorded > 0) metrics["transactions_recorded"] = recorded;
   report["metrics"] = std::move(metrics);
   report["latency"] = std::move(latency);
 }
