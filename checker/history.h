@@ -41,6 +41,7 @@ struct History {
   // How many ticks too early the end of a call inside a transaction may be stamped: a processor may
   // read its counter ahead of a load that stands before. Begins and ends of transactions are exact.
   uint64_t stamp_slack = 0;
+  uint64_t ticks_per_s = 1'000'000'000;  // of the stamps; above 0
 };
 
 // The key of an event whose varchar key is in unknown_keys.

@@ -15,7 +15,7 @@ namespace {
 static_assert(std::endian::native == std::endian::little, "the format is little-endian");
 
 constexpr std::string_view kMagic = "KDHIST\r\n";
-constexpr uint32_t kVersion = 1;
+constexpr uint32_t kVersion = 2;
 constexpr std::size_t kNameBytesMax = 65535;
 
 struct Header {
@@ -27,8 +27,10 @@ struct Header {
   uint64_t keys;
   uint64_t table_bytes;  // of the header, the tables and their checksum
   uint64_t file_bytes;
+  uint64_t stamp_slack;
+  uint64_t ticks_per_s;
 };
-static_assert(sizeof(Header) == 48);
+static_assert(sizeof(Header) == 64);
 
 struct Close {
   void operator()(std::FILE* file) const { std::fclose(file); }
@@ -132,6 +134,9 @@ class HistoryReader {
     tables.resize(size - 8);
     if (hash_bytes(tables) != checksum) return error("is damaged: its tables' checksum is wrong");
 
+    if (header_.ticks_per_s == 0) return error("says that its clock stands still");
+    history_.stamp_slack = header_.stamp_slack;
+    history_.ticks_per_s = header_.ticks_per_s;
     TableReader reader(std::string_view(tables).substr(sizeof header_));
     for (uint32_t i = 0; i < header_.indexes && reader.ok(); ++i) {
       const auto type = reader.take<uint16_t>();
@@ -184,12 +189,17 @@ Result<void> write_history(const History& history, const std::string& path) {
     if (index.name.size() > kNameBytesMax) return Error{"the name of an index is too long"};
   }
   std::string tables = tables_of(history);
-  Header header{{}, kVersion, 0, 0, 0, history.varchar_keys.size(), tables.size() + 8, 0};
+  Header header{.magic = {},
+                .version = kVersion,
+                .indexes = static_cast<uint32_t>(history.indexes.size()),
+                .threads = static_cast<uint32_t>(history.threads.size()),
+                .cut_threads = static_cast<uint32_t>(history.cut_threads.size()),
+                .keys = history.varchar_keys.size(),
+                .table_bytes = tables.size() + 8,
+                .file_bytes = tables.size() + 8,
+                .stamp_slack = history.stamp_slack,
+                .ticks_per_s = history.ticks_per_s};
   std::memcpy(header.magic, kMagic.data(), sizeof header.magic);
-  header.indexes = static_cast<uint32_t>(history.indexes.size());
-  header.threads = static_cast<uint32_t>(history.threads.size());
-  header.cut_threads = static_cast<uint32_t>(history.cut_threads.size());
-  header.file_bytes = header.table_bytes;
   for (const auto& events : history.threads) header.file_bytes += bytes_of(events).size() + 8;
   std::memcpy(tables.data(), &header, sizeof header);
   append(tables, hash_bytes(tables));

@@ -284,7 +284,6 @@ Violation name_finding(const Case& the_case, const DirectFinding& finding) {
   if (finding.element != kNoNumber) {
     violation.detail += ": " + record_text(the_case, finding.element);
   }
-  violation.detail += " (" + place_text(finding.event) + ")";
   violation.transactions.push_back(span_of(*finding.reader));
   violation.events.push_back(finding.event);
   if (finding.other != kNoNumber) {
@@ -301,7 +300,7 @@ Violation name_double_delete(const Case& the_case, const DoubleDelete& twice) {
   violation.name = own ? "internal" : "lost_update";
   violation.detail = (own ? "A transaction deleted one record twice: "
                           : "Two committed transactions deleted the same record: ") +
-                     record_text(the_case, twice.element) + " (" + place_text(twice.event) + ")";
+                     record_text(the_case, twice.element);
   violation.transactions.push_back(span_of(committed[twice.first]));
   if (!own) violation.transactions.push_back(span_of(committed[twice.second]));
   violation.events = {write_of(the_case, twice.first, twice.element, true), twice.event};
@@ -316,7 +315,6 @@ Violation name_wrong_answer(const WrongAnswer& wrong) {
       wrong.name == "commit_after_deadlock" ? "commitTransaction answered SUCCESS after DEADLOCK"
       : wrong.name == "unexpected_failure"  ? "A call answered FAILURE"
                                             : "A call gave an answer that is not documented for it";
-  violation.detail += " (" + place_text(wrong.event) + ")";
   violation.events.push_back(wrong.event);
   return violation;
 }
@@ -325,7 +323,7 @@ Violation name_unknown_key(const UnknownKey& unknown) {
   Violation violation;
   violation.name = "corrupt_key";
   const EventRef event{unknown.thread, unknown.position};
-  violation.detail = "getNext showed a key that nobody ever passed (" + place_text(event) + ")";
+  violation.detail = "getNext showed a key that nobody ever passed";
   violation.events.push_back(event);
   return violation;
 }

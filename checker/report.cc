@@ -3,6 +3,8 @@
 #include <cstdio>
 
 #include "checker/calls.h"
+#include "checker/transactions.h"
+#include "checker/witness.h"
 
 namespace keydrome {
 namespace {
@@ -43,15 +45,6 @@ std::string arguments_text(const History& history, const Event& event) {
   return call == EventCall::kDeleteKey ? text + ", all" : text;
 }
 
-std::vector<uint32_t> positions_of(const History& history, const TransactionSpan& span) {
-  std::vector<uint32_t> positions;
-  const std::vector<Event>& events = history.threads[span.thread];
-  for (uint32_t i = span.first; i <= span.last && i < events.size(); ++i) {
-    if (is_auto_commit(events[i]) == span.auto_commit) positions.push_back(i);
-  }
-  return positions;
-}
-
 Json json_of(EventRef event) {
   Json json;
   json["thread"] = event.thread;
@@ -73,10 +66,10 @@ Json json_of(const History& history, const TransactionSpan& span) {
   json["state"] = name_of(span.state);
   json["auto_commit"] = span.auto_commit;
   Json::Array calls;
-  for (const uint32_t position : positions_of(history, span)) {
+  for (const EventRef ref : calls_of(history, span)) {
     Json call;
-    call["position"] = position;
-    call["text"] = event_text(history, history.threads[span.thread][position]);
+    call["position"] = ref.position;
+    call["text"] = event_text(history, history.threads[ref.thread][ref.position]);
     calls.push_back(std::move(call));
   }
   json["calls"] = std::move(calls);
@@ -108,23 +101,48 @@ Json json_of(const History& history, const Violation& violation) {
   for (const ViolationEdge& edge : violation.edges) edges.push_back(json_of(edge));
   json["edges"] = std::move(edges);
   json["events"] = json_of(violation.events);
+  json["witness"] = witness_json(history, violation);
   return json;
 }
 
-std::string text_of(const History& history, const Violation& violation) {
-  std::string text = std::string("\n") + violation.name + " (" + name_of(violation.severity) +
-                     "): " + violation.detail + "\n";
-  for (std::size_t i = 0; i < violation.transactions.size(); ++i) {
-    const TransactionSpan& span = violation.transactions[i];
-    text += "  T" + std::to_string(i + 1) + ", thread " + std::to_string(span.thread) + ", " +
-            name_of(span.state) + "\n";
-    for (const uint32_t position : positions_of(history, span)) {
-      text += "    " + event_text(history, history.threads[span.thread][position]) + "\n";
-    }
+std::string text_of(const Json& transaction) {
+  std::string text = "  " + transaction.find("name")->as_string() + ", thread " +
+                     std::to_string(transaction.find("thread")->as_int()) + ", " +
+                     transaction.find("state")->as_string() + "\n";
+  for (const Json& call : transaction.find("calls")->as_array()) {
+    text += call.find("marked")->as_bool() ? "  > " : "    ";
+    text += call.find("call")->as_string() + " = " + call.find("answer")->as_string() + "\n";
   }
-  for (const ViolationEdge& edge : violation.edges) {
-    text += "  T" + std::to_string(edge.from + 1) + " must stand before T" +
-            std::to_string(edge.to + 1) + " [" + name_of(edge.kind) + "]: " + edge.because + "\n";
+  const int64_t left_out = transaction.find("calls_left_out")->as_int();
+  if (left_out > 0) {
+    text += "    and " + std::to_string(left_out) + (left_out == 1 ? " call" : " calls") +
+            " that nothing rests on\n";
+  }
+  return text;
+}
+
+// The same facts as the witness of a report, for a terminal.
+std::string text_of(const History& history, const Violation& violation) {
+  const Json witness = witness_json(history, violation, /*with_program=*/false);
+  std::string text = std::string("\n") + violation.name + " (" + name_of(violation.severity) +
+                     "): " + witness.find("summary")->as_string() + ".\n";
+  if (const Json* initial = witness.find("initial")) {
+    text += "  There was before:\n";
+    for (const Json& record : initial->as_array()) text += "    " + record.as_string() + "\n";
+  }
+  const Json::Array& transactions = witness.find("transactions")->as_array();
+  for (const Json& transaction : transactions) text += text_of(transaction);
+  for (const Json& edge : witness.find("edges")->as_array()) {
+    const auto name = [&](const char* end) {
+      const auto number = static_cast<std::size_t>(edge.find(end)->as_int());
+      return transactions[number].find("name")->as_string();
+    };
+    text += "  " + name("source") + " must stand before " + name("target") + " [" +
+            edge.find("kind")->as_string() + "]: " + edge.find("because")->as_string() + "\n";
+  }
+  for (const EventRef ref : violation.events) {
+    text += "  (thread " + std::to_string(ref.thread) + ", event " + std::to_string(ref.position) +
+            ": " + event_text(history, history.threads[ref.thread][ref.position]) + ")\n";
   }
   return text;
 }

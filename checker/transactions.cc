@@ -233,4 +233,16 @@ TransactionSpan span_of(const Transaction& transaction) {
           transaction.auto_commit, transaction.begin, transaction.end};
 }
 
+std::vector<EventRef> calls_of(const History& history, const TransactionSpan& span) {
+  std::vector<EventRef> calls;
+  const std::vector<Event>& events = history.threads[span.thread];
+  for (uint32_t position = span.first; position <= span.last && position < events.size();
+       ++position) {
+    if (is_auto_commit(events[position]) == span.auto_commit) {
+      calls.push_back({span.thread, position});
+    }
+  }
+  return calls;
+}
+
 }  // namespace keydrome

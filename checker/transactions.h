@@ -42,6 +42,9 @@ Transactions split_into_transactions(const History& history);
 
 TransactionSpan span_of(const Transaction& transaction);
 
+// All calls of a transaction, begin and end included.
+std::vector<EventRef> calls_of(const History& history, const TransactionSpan& span);
+
 // Calls visit(position, event) for every call that belongs to the transaction: data calls, and
 // openIndex and closeIndex, which move cursors.
 template <typename Visit>

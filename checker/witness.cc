@@ -2,13 +2,21 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
+#include <optional>
 #include <utility>
+#include <vector>
+
+#include "checker/c_program.h"
+#include "checker/minimal.h"
+#include "checker/replay.h"
+#include "checker/transactions.h"
+#include "checker/words.h"
 
 namespace keydrome {
 namespace {
 
 constexpr std::size_t kCallsShown = 12;  // of one transaction, those that an edge rests on first
+constexpr std::size_t kCallsOfMinimal = 200;
 constexpr std::size_t kTransactionsShown = 16;
 
 using Meaning = std::pair<std::string_view, std::string_view>;
@@ -61,10 +69,6 @@ constexpr std::array kMeanings = {
     Meaning{"wrong_order", "A scan went backwards"},
 };
 
-constexpr std::array<std::string_view, 11> kCodeNames = {
-    "SUCCESS", "DB_DNE",       "DB_EXISTS", "DB_END",   "KEY_NOTFOUND", "TXN_EXISTS",
-    "TXN_DNE", "ENTRY_EXISTS", "ENTRY_DNE", "DEADLOCK", "FAILURE"};
-
 std::string_view edge_name(EdgeKind kind) {
   switch (kind) {
     case EdgeKind::kWriteWrite:
@@ -95,34 +99,40 @@ std::string_view state_name(TransactionState state) {
   return "";
 }
 
-std::string code_name(uint8_t code) {
-  if (code < kCodeNames.size()) return std::string(kCodeNames[code]);
-  return "undocumented code " + std::to_string(code);
-}
+// What a witness shows: the minimal history where there is one, else the transactions as they are
+// with the calls that matter.
+struct Shown {
+  const History& history;
+  const Violation& violation;
+  std::vector<MinimalTransaction> transactions;
+  std::size_t calls_max;
+  const std::vector<Event>* before = nullptr;  // inserts of what was there before
+};
 
 class Writer {
  public:
-  Writer(const History& history, const Violation& violation, double ticks_per_us)
-      : history_(history), violation_(violation), ticks_per_us_(ticks_per_us) {
-    const std::size_t count = std::min(violation.transactions.size(), kTransactionsShown);
-    shown_ = std::vector(violation.transactions.begin(),
-                         violation.transactions.begin() + static_cast<std::ptrdiff_t>(count));
-    for (const TransactionSpan& span : shown_) start_ = std::min(start_, span.begin_ticks);
+  explicit Writer(const Shown& shown) : shown_(shown), words_(shown.history, mentioned()) {
+    for (const MinimalTransaction& one : shown.transactions) {
+      start_ = std::min(start_, one.span.begin_ticks);
+    }
   }
 
-  Json write() {
+  Json write() const {
     Json witness;
-    std::string summary(violation_meaning(violation_.name));
-    if (!violation_.detail.empty()) summary += ". Here: " + violation_.detail;
+    std::string summary(violation_meaning(shown_.violation.name));
+    if (!shown_.violation.detail.empty()) summary += ". Here: " + shown_.violation.detail;
     witness["summary"] = summary;
+    if (shown_.before != nullptr && !shown_.before->empty()) {
+      witness["initial"] = Json::Array{};
+      for (const Event& event : *shown_.before) witness["initial"].push_back(initial(event));
+    }
     witness["transactions"] = Json::Array{};
-    name_records();
-    for (std::size_t i = 0; i < shown_.size(); ++i) {
+    for (std::size_t i = 0; i < shown_.transactions.size(); ++i) {
       witness["transactions"].push_back(transaction(i));
     }
     witness["edges"] = Json::Array{};
-    for (const ViolationEdge& edge : violation_.edges) {
-      if (std::max(edge.from, edge.to) >= shown_.size()) continue;
+    for (const ViolationEdge& edge : shown_.violation.edges) {
+      if (std::max(edge.from, edge.to) >= shown_.transactions.size()) continue;
       Json json;
       json["source"] = edge.from;
       json["target"] = edge.to;
@@ -133,75 +143,74 @@ class Writer {
     return witness;
   }
 
- private:
-  const Event& event(EventRef ref) const { return history_.threads[ref.thread][ref.position]; }
+  const Words& words() const { return words_; }
 
-  double microseconds(uint64_t ticks) const {
-    return ticks <= start_ ? 0.0 : static_cast<double>(ticks - start_) / ticks_per_us_;
+ private:
+  const Event& event(EventRef ref) const {
+    return shown_.history.threads[ref.thread][ref.position];
   }
 
-  // Positions of a transaction's own calls.
-  std::vector<uint32_t> calls_of(const TransactionSpan& span) const {
-    std::vector<uint32_t> calls;
-    for (uint32_t at = span.first; at <= span.last; ++at) {
-      const bool alone = (history_.threads[span.thread][at].call & kEventAutoCommit) != 0;
-      if (alone == span.auto_commit) calls.push_back(at);
-    }
-    return calls;
+  double microseconds(uint64_t ticks) const {
+    if (ticks <= start_) return 0.0;
+    return static_cast<double>(ticks - start_) * 1e6 /
+           static_cast<double>(shown_.history.ticks_per_s);
   }
 
   bool is_cause(EventRef ref) const {
     const auto in = [&](const std::vector<EventRef>& refs) {
       return std::find(refs.begin(), refs.end(), ref) != refs.end();
     };
-    return in(violation_.events) ||
-           std::any_of(violation_.edges.begin(), violation_.edges.end(),
+    return in(shown_.violation.events) ||
+           std::any_of(shown_.violation.edges.begin(), shown_.violation.edges.end(),
                        [&](const ViolationEdge& edge) { return in(edge.causes); });
   }
 
-  // The calls to show: causes first, then the others from the front, in their order.
-  std::vector<uint32_t> choose(const TransactionSpan& span) const {
-    const std::vector<uint32_t> calls = calls_of(span);
-    std::vector<uint32_t> chosen;
+  // The calls to show, of those that there are: causes first, then the others from the front, in
+  // their order.
+  std::vector<EventRef> choose(const TransactionSpan& span) const {
+    const std::vector<EventRef> calls = calls_of(shown_.history, span);
+    std::vector<EventRef> chosen;
     for (const bool cause : {true, false}) {
-      for (const uint32_t at : calls) {
-        if (chosen.size() == kCallsShown) break;
-        if (is_cause({.thread = span.thread, .position = at}) == cause) chosen.push_back(at);
+      for (const EventRef call : calls) {
+        if (chosen.size() == shown_.calls_max) break;
+        if (is_cause(call) == cause) chosen.push_back(call);
       }
     }
-    std::sort(chosen.begin(), chosen.end());
+    std::ranges::sort(chosen, {}, &EventRef::position);
     return chosen;
   }
 
-  // Records are named in the order of their calls in time.
-  void name_records() {
-    std::vector<EventRef> refs;
-    for (const TransactionSpan& span : shown_) {
-      for (const uint32_t at : choose(span))
-        refs.push_back({.thread = span.thread, .position = at});
+  std::vector<EventRef> mentioned() const {
+    std::vector<EventRef> calls;
+    if (shown_.before != nullptr) {
+      const auto last = static_cast<uint32_t>(shown_.history.threads.size() - 1);
+      for (uint32_t at = 0; at < shown_.before->size(); ++at) calls.push_back({last, at});
     }
-    std::sort(refs.begin(), refs.end(),
-              [&](EventRef a, EventRef b) { return event(a).end < event(b).end; });
-    for (const EventRef ref : refs) {
-      const uint64_t payload = event(ref).payload;
-      if (payload != 0) records_.emplace(payload, "r" + std::to_string(records_.size() + 1));
+    for (const MinimalTransaction& one : shown_.transactions) {
+      for (const EventRef call : choose(one.span)) calls.push_back(call);
     }
+    return calls;
+  }
+
+  std::string initial(const Event& event) const {
+    return words_.record(event.payload) + " under key " +
+           key_text(shown_.history, event.index, event.key) + " of index " +
+           shown_.history.indexes[event.index].name;
   }
 
   Json transaction(std::size_t number) const {
-    const TransactionSpan& span = shown_[number];
-    const std::vector<uint32_t> chosen = choose(span);
+    const MinimalTransaction& one = shown_.transactions[number];
+    const std::vector<EventRef> chosen = choose(one.span);
+    const std::size_t calls = calls_of(shown_.history, one.span).size();
     Json json;
     json["name"] = "T" + std::to_string(number + 1);
-    json["thread"] = span.thread;
-    json["state"] = state_name(span.state);
-    json["begin_us"] = microseconds(span.begin_ticks);
-    json["end_us"] = microseconds(span.end_ticks);
+    json["thread"] = one.span.thread;
+    json["state"] = state_name(one.span.state);
+    json["begin_us"] = microseconds(one.span.begin_ticks);
+    json["end_us"] = microseconds(one.span.end_ticks);
     json["calls"] = Json::Array{};
-    for (const uint32_t at : chosen) {
-      json["calls"].push_back(call({.thread = span.thread, .position = at}));
-    }
-    json["calls_left_out"] = static_cast<uint64_t>(calls_of(span).size() - chosen.size());
+    for (const EventRef ref : chosen) json["calls"].push_back(call(ref));
+    json["calls_left_out"] = static_cast<uint64_t>(one.calls_left_out + calls - chosen.size());
     return json;
   }
 
@@ -210,71 +219,25 @@ class Writer {
     Json json;
     json["begin_us"] = microseconds(event.end - event.duration);
     json["end_us"] = microseconds(event.end);
-    json["call"] = call_text(event);
-    json["answer"] = answer_text(event);
+    json["call"] = words_.call(event);
+    json["answer"] = words_.answer(event);
     json["marked"] = is_cause(ref);
     return json;
   }
 
-  std::string index_text(const Event& event) const {
-    if (event.index >= history_.indexes.size()) return "?";
-    return '"' + history_.indexes[event.index].name + '"';
-  }
-
-  std::string record_text(uint64_t payload) const {
-    const auto found = records_.find(payload);
-    return found == records_.end() ? "?" : found->second;
-  }
-
-  std::string call_text(const Event& event) const {
-    const std::string index = index_text(event);
-    const auto with_key = [&](std::string_view name) {
-      return std::string(name) + "(" + index + ", " + key_text(history_, event.index, event.key);
-    };
-    switch (static_cast<EventCall>(event.call & ~kEventAutoCommit)) {
-      case EventCall::kCreate:
-        return "create(" + index + ")";
-      case EventCall::kOpen:
-        return "openIndex(" + index + ")";
-      case EventCall::kClose:
-        return "closeIndex(" + index + ")";
-      case EventCall::kBegin:
-        return "beginTransaction()";
-      case EventCall::kCommit:
-        return "commitTransaction()";
-      case EventCall::kAbort:
-        return "abortTransaction()";
-      case EventCall::kGet:
-        return with_key("get") + ")";
-      case EventCall::kNext:
-        return "getNext(" + index + ")";
-      case EventCall::kInsert:
-        return with_key("insertRecord") + ", " + record_text(event.payload) + ")";
-      case EventCall::kDeletePair:
-        return with_key("deleteRecord") + ", " + record_text(event.payload) + ")";
-      case EventCall::kDeleteKey:
-        return with_key("deleteRecord") + ", all)";
-    }
-    return "an unknown call";
-  }
-
-  std::string answer_text(const Event& event) const {
-    std::string text = code_name(event.code);
-    if (event.code != SUCCESS) return text;
-    const auto call = static_cast<EventCall>(event.call & ~kEventAutoCommit);
-    if (call == EventCall::kGet) return text + ", " + record_text(event.payload);
-    if (call != EventCall::kNext) return text;
-    return text + ", " + key_text(history_, event.index, event.key) + ", " +
-           record_text(event.payload);
-  }
-
-  const History& history_;
-  const Violation& violation_;
-  const double ticks_per_us_;
-  std::vector<TransactionSpan> shown_;
+  const Shown& shown_;
+  const Words words_;
   uint64_t start_ = UINT64_MAX;
-  std::map<uint64_t, std::string> records_;  // by payload
 };
+
+Json whole_witness(const History& history, const Violation& violation) {
+  Shown shown{history, violation, {}, kCallsShown};
+  for (const TransactionSpan& span : violation.transactions) {
+    if (shown.transactions.size() == kTransactionsShown) break;
+    shown.transactions.push_back({span, 0});
+  }
+  return Writer(shown).write();
+}
 
 }  // namespace
 
@@ -285,8 +248,17 @@ std::string_view violation_meaning(std::string_view name) {
   return "";
 }
 
-Json witness_json(const History& history, const Violation& violation, double ticks_per_us) {
-  return Writer(history, violation, ticks_per_us).write();
+Json witness_json(const History& history, const Violation& violation, bool with_program) {
+  const std::optional<MinimalHistory> small = minimise(history, violation);
+  if (!small) return whole_witness(history, violation);
+  const Shown shown{small->history, small->violation, small->transactions, kCallsOfMinimal,
+                    &small->history.threads.back()};
+  const Writer writer(shown);
+  Json witness = writer.write();
+  if (!with_program) return witness;
+  const std::optional<Play> play = replay_of(*small, writer.words());
+  if (play) witness["program"] = c_program(*play);
+  return witness;
 }
 
 }  // namespace keydrome

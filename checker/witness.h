@@ -2,8 +2,8 @@
 // time, and why each must stand before the next. Pictures, tables and pages are drawn from it
 // elsewhere (the form is in harness/schema/report.v1.schema.json, "witness").
 //
-// Payloads are hashes in a history, so the records of a witness are called r1, r2, ... in the order
-// in which they appear. Thread safety: pure functions.
+// What is shown is the minimal history (minimal.h) where there is one: every record that a call
+// shows has its writer shown or was there before. Thread safety: pure functions.
 #pragma once
 
 #include <string>
@@ -19,7 +19,8 @@ namespace keydrome {
 // isolation, without full stop. Empty when there is no such name.
 std::string_view violation_meaning(std::string_view name);
 
-// `ticks_per_us` turns stamps into microseconds. `violation` is one of certify(history).
-Json witness_json(const History& history, const Violation& violation, double ticks_per_us);
+// `violation` is one of certify(history). `with_program`: with a C program that plays it again,
+// where one can be written (replay.h).
+Json witness_json(const History& history, const Violation& violation, bool with_program = true);
 
 }  // namespace keydrome

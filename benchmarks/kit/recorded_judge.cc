@@ -14,6 +14,7 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kCalibrationTicks = 1'000'000'000;
+constexpr double kNsPerSecond = 1e9;
 constexpr std::size_t kViolationsMax = 5;  // shown of one run
 
 bool is_recorded(const Script& script) {
@@ -57,9 +58,9 @@ bool begins_anew(const PhaseScript& phase) {
   return std::includes(created.begin(), created.end(), opened.begin(), opened.end());
 }
 
-// The history of the phases [first, end).
-Result<History> history_of(const Script& script, const Outcome& outcome, std::size_t first,
-                           std::size_t end) {
+// The history of the recorded phases in [first, end).
+History history_of(const Script& script, const Outcome& outcome, std::size_t first,
+                   std::size_t end) {
   History history;
   for (const IndexSpec& index : script.indexes) {
     history.indexes.push_back({.type = index.type, .name = index.name});
@@ -73,8 +74,6 @@ Result<History> history_of(const Script& script, const Outcome& outcome, std::si
   std::vector<std::string>& keys = history.varchar_keys;
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
-  const Result<void> ranked = rank_varchar_keys(history);
-  if (!ranked) return ranked.error();
   return history;
 }
 
@@ -82,8 +81,14 @@ bool has_no_verdict(Verdict verdict) {
   return verdict == Verdict::kCouldNotJudge || verdict == Verdict::kUndecided;
 }
 
-// Certifies one history. False when there is nothing more to say about the run.
-bool judge_history(const History& history, bool strict, double rate, Findings& findings) {
+// Certifies one history, whose keys are fingerprints. False when there is nothing more to say about
+// the run.
+bool judge_history(History history, bool strict, Findings& findings) {
+  const Result<void> ranked = rank_varchar_keys(history);
+  if (!ranked) {
+    findings.not_judged(ranked.error().message);
+    return false;
+  }
   const Certification result = certify(history, {.strict = strict});
   for (const Violation& violation : result.violations) {
     if (findings.count(violation.name) > 0) continue;  // one witness of each kind is enough
@@ -91,7 +96,7 @@ bool judge_history(const History& history, bool strict, double rate, Findings& f
                   .name = violation.name,
                   .severity = violation.severity,
                   .detail = violation.detail,
-                  .witness = witness_json(history, violation, rate)});
+                  .witness = witness_json(history, violation)});
   }
   if (has_no_verdict(result.verdict)) {
     findings.not_judged(result.reason);
@@ -104,23 +109,33 @@ bool judge_history(const History& history, bool strict, double rate, Findings& f
 
 }  // namespace
 
-double ticks_per_us() {
-  const TickClock clock;
-  return static_cast<double>(kCalibrationTicks) * 1000.0 /
-         static_cast<double>(clock.to_ns(kCalibrationTicks));
+uint64_t ticks_per_s() {
+  static const uint64_t rate = [] {
+    const TickClock clock;
+    return static_cast<uint64_t>(static_cast<double>(kCalibrationTicks) * kNsPerSecond /
+                                 static_cast<double>(clock.to_ns(kCalibrationTicks)));
+  }();
+  return rate;
 }
 
-void judge_recorded(const Script& script, const Outcome& outcome, bool strict, Findings& findings) {
+void for_each_history(const Script& script, const Outcome& outcome,
+                      const std::function<bool(const std::string& name, History history)>& visit) {
   if (!is_recorded(script)) return;
-  const double rate = ticks_per_us();
+  const uint64_t rate = ticks_per_s();
   std::size_t first = 0;
   for (std::size_t end = 1; end <= outcome.phases.size(); ++end) {
     if (end < outcome.phases.size() && !begins_anew(script.phases[end])) continue;
-    const Result<History> history = history_of(script, outcome, first, end);
-    if (!history) return findings.not_judged(history.error().message);
-    if (!judge_history(*history, strict, rate, findings)) return;
+    History history = history_of(script, outcome, first, end);
+    history.ticks_per_s = rate;
+    if (!visit(script.phases[first].name, std::move(history))) return;
     first = end;
   }
+}
+
+void judge_recorded(const Script& script, const Outcome& outcome, bool strict, Findings& findings) {
+  for_each_history(script, outcome, [&](const std::string&, History history) {
+    return judge_history(std::move(history), strict, findings);
+  });
 }
 
 }  // namespace keydrome

@@ -4,15 +4,25 @@
 // what is found in them is small.
 #pragma once
 
+#include <cstdint>
+#include <functional>
+#include <string>
+
 #include "benchmarks/kit/finding.h"
 #include "benchmarks/kit/outcome_reader.h"
 #include "benchmarks/kit/workload.h"
+#include "checker/history.h"
 
 namespace keydrome {
 
-// The rate of recorded stamps: the referee runs on the machine that recorded, so its counter has
-// the same rate. Takes a moment to measure.
-double ticks_per_us();
+// The rate of recorded stamps, for History::ticks_per_s: the referee runs on the machine that
+// recorded, so its counter has the same rate. Measured once, in a moment.
+uint64_t ticks_per_s();
+
+// Calls visit(name, history) for each history of a run as it was recorded, with fingerprints for
+// varchar keys, until it returns false. The name is that of its first phase.
+void for_each_history(const Script& script, const Outcome& outcome,
+                      const std::function<bool(const std::string& name, History history)>& visit);
 
 // Adds a finding with a witness for each violation, named as in checker/violation.h; says
 // not_judged() when the history is not whole or no answer was found. Nothing when no phase was

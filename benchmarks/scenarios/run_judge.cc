@@ -25,6 +25,7 @@ class RunJudge {
   std::vector<Accusation> judge() {
     History history = log_.history;
     history.varchar_keys = run_.vocabulary.strings();
+    history.ticks_per_s = ticks_per_s();
     if (const Result<void> ranked = rank_varchar_keys(history); !ranked) {
       accuse("outcome_mismatch", "the recorded calls do not fit: " + ranked.error().message);
       return std::move(accusations_);
@@ -125,7 +126,7 @@ class RunJudge {
     if (found == certification.violations.end()) return;
     if (scenario_.sessions > 1) accusation.name = found->name;
     accusation.rule += ". " + found->detail;
-    accusation.witness = witness_json(history, *found, ticks_per_us());
+    accusation.witness = witness_json(history, *found, /*with_program=*/false);
   }
 
   // The same calls as if all sessions had made their steps at the same time, so that every order of

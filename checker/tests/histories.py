@@ -10,7 +10,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 MASK = (1 << 64) - 1
-HEADER = struct.Struct("<8sIIIIQQQ")
+HEADER = struct.Struct("<8sIIIIQQQQQ")
 EVENT = struct.Struct("<BBHIQQQ")
 MAGIC = b"KDHIST\r\n"
 CREATE, OPEN, CLOSE, BEGIN, COMMIT, ABORT, GET, NEXT, INSERT, DELETE_PAIR, DELETE_KEY = range(11)
@@ -70,8 +70,8 @@ def hash_bytes(data: bytes) -> int:
 def read(path: Path) -> History:
     """Read a file that is known to be whole."""
     data = path.read_bytes()
-    magic, version, indexes, threads, cut, keys, _tables, size = HEADER.unpack_from(data)
-    assert (magic, version, size) == (MAGIC, 1, len(data))
+    magic, version, indexes, threads, cut, keys, _tables, size, *_clock = HEADER.unpack_from(data)
+    assert (magic, version, size) == (MAGIC, 2, len(data))
     at = HEADER.size
     history = History([], [])
     for _ in range(indexes):
@@ -112,7 +112,7 @@ def write(history: History, path: Path) -> None:
     table_bytes = HEADER.size + len(tables) + 8
     size = table_bytes + sum(len(body) + 8 for body in bodies)
     counts = (len(history.indexes), len(history.threads), 0, len(history.keys))
-    head = HEADER.pack(MAGIC, 1, *counts, table_bytes, size) + tables
+    head = HEADER.pack(MAGIC, 2, *counts, table_bytes, size, 0, 10**9) + tables
     data = head + struct.pack("<Q", hash_bytes(head))
     for body in bodies:
         data += body + struct.pack("<Q", hash_bytes(body))

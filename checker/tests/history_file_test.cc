@@ -11,6 +11,7 @@
 #include "base/hash.h"
 #include "checker/calls.h"
 #include "checker/certify.h"
+#include "checker/report.h"
 #include "checker/tests/random_history.h"
 
 namespace keydrome {
@@ -41,6 +42,8 @@ class HistoryFile : public testing::Test {
     }
     history.threads.emplace_back();
     history.cut_threads = {3};
+    history.stamp_slack = 40;
+    history.ticks_per_s = 2'100'000'000;
     return history;
   }
 
@@ -63,6 +66,61 @@ TEST_F(HistoryFile, ComesBackAsItWas) {
   EXPECT_EQ(back->indexes[1].type, VARCHAR);
   EXPECT_EQ(back->varchar_keys, history.varchar_keys);
   EXPECT_EQ(back->cut_threads, history.cut_threads);
+  EXPECT_EQ(back->stamp_slack, history.stamp_slack);
+  EXPECT_EQ(back->ticks_per_s, history.ticks_per_s);
+}
+
+// Judged from the file as it was judged before, witness and program included.
+TEST_F(HistoryFile, IsJudgedAsTheHistoryItself) {
+  std::size_t violations = 0;
+  for (uint64_t seed = 1; seed <= 300 * soak_factor(); ++seed) {
+    History history = random_history(seed);
+    history.ticks_per_s = 3'000'000'000;
+    ASSERT_TRUE(write_history(history, path_).ok());
+    const Result<History> back = read_history(path_);
+    ASSERT_TRUE(back.ok()) << back.error().message;
+    const Certification found = certify(history);
+    violations += found.violations.size();
+    EXPECT_EQ(json_report(*back, certify(*back)).dump(), json_report(history, found).dump())
+        << "seed " << seed;
+  }
+  EXPECT_GT(violations, 10u);
+}
+
+// Whoever writes the bytes can write right checksums too: then sizes and numbers must not be
+// believed either.
+TEST_F(HistoryFile, DamageUnderARightChecksumIsRefusedOrJudged) {
+  ASSERT_TRUE(write_history(sample(), path_).ok());
+  const std::string whole = bytes();
+  uint64_t table_bytes = 0;
+  std::memcpy(&table_bytes, whole.data() + 32, sizeof table_bytes);
+  std::size_t refused = 0;
+  for (std::size_t at = 12; at < table_bytes - 8; ++at) {
+    for (const int mask : {0x01, 0x80, 0xff}) {
+      std::string forged = whole;
+      forged[at] = static_cast<char>(forged[at] ^ mask);
+      const uint64_t checksum = hash_bytes(std::string_view(forged).substr(0, table_bytes - 8));
+      std::memcpy(forged.data() + table_bytes - 8, &checksum, sizeof checksum);
+      put(forged);
+      Result<History> back = read_history(path_);
+      if (!back || !rank_varchar_keys(*back)) {
+        ++refused;
+        continue;
+      }
+      const Certification found = certify(*back);
+      EXPECT_TRUE(found.verdict == Verdict::kCertified || found.verdict == Verdict::kViolation ||
+                  !found.reason.empty())
+          << at;
+    }
+  }
+  EXPECT_GT(refused, 100u);
+}
+
+TEST_F(HistoryFile, AClockThatStandsStillIsAnError) {
+  History history = sample();
+  history.ticks_per_s = 0;
+  ASSERT_TRUE(write_history(history, path_).ok());
+  EXPECT_NE(read_history(path_).error().message.find("clock"), std::string::npos);
 }
 
 TEST_F(HistoryFile, EveryCutIsAnError) {

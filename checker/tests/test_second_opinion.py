@@ -221,7 +221,7 @@ def test_the_text_explains_the_circle(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "phantom (required)" in done.stdout
-    assert "T1 must stand before T2 [rw_predicate]" in done.stdout
+    assert "T1 must stand before T2 [predicate_write]" in done.stdout
     assert "get(accounts, 1) = KEY_NOTFOUND" in done.stdout
 
 
