@@ -119,6 +119,13 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--no-control", action="store_true", help="do not run the control library beside it"
     )
+    parser.add_argument(
+        "--history",
+        metavar="DIR",
+        type=Path,
+        help="keep the recorded history of what was found wrong there, for the program certify",
+    )
+    _add_all_histories(parser)
     parser.set_defaults(run=cli_bench.run)
 
 
@@ -167,6 +174,14 @@ def _add_plot(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=cli_plot.run)
 
 
+def _add_all_histories(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--all-histories",
+        action="store_true",
+        help="keep every recorded history there, also those in which nothing was wrong",
+    )
+
+
 def _add_check(parser: argparse.ArgumentParser) -> None:
     _add_library(parser)
     _add_common(parser, Scale.LAPTOP)
@@ -183,8 +198,9 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         "--witness",
         metavar="DIR",
         type=Path,
-        help="keep the reports and witnesses of failed sessions there",
+        help="keep the reports, witnesses and recorded histories of failed sessions there",
     )
+    _add_all_histories(parser)
     parser.set_defaults(run=cli_check.run)
 
 

@@ -6,8 +6,10 @@ import hashlib
 from typing import TYPE_CHECKING, Any
 
 from runner.cli_common import (
+    UsageError,
     check_rights,
     find_configuration,
+    history_folder,
     is_trusted,
     parse_parameters,
     prepared,
@@ -18,7 +20,7 @@ from runner.cli_progress import shown_progress
 from runner.contract import JailLevel, Scale, Verdict
 from runner.execute import run_file, session_output
 from runner.machine import machine_facts
-from runner.manifest import find_benchmark, load_benchmarks
+from runner.manifest import Kind, find_benchmark, load_benchmarks
 from runner.order import Order
 from runner.settings import load_settings
 from runner.summary import Summary, session_ratio, summarise
@@ -58,6 +60,8 @@ def run(options: argparse.Namespace) -> int:
 
 def _order(options: argparse.Namespace, settings: Settings) -> Order:
     benchmark = find_benchmark(load_benchmarks(settings.root), options.benchmark)
+    if options.history is not None and not options.record and benchmark.kind is Kind.PERFORMANCE:
+        raise UsageError("nothing is recorded that --history could keep: give --record too")
     return Order(
         benchmark=benchmark,
         instance=options.instance or next(iter(benchmark.instances)),
@@ -70,6 +74,8 @@ def _order(options: argparse.Namespace, settings: Settings) -> Order:
         control=not options.no_control,
         configuration=find_configuration(options.config, settings),
         trusted=is_trusted(options.library, settings),
+        histories=history_folder(options.history, "--history", everything=options.all_histories),
+        all_histories=options.all_histories,
     )
 
 

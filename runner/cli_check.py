@@ -11,6 +11,7 @@ from runner.cli_common import (
     UsageError,
     check_rights,
     find_configuration,
+    history_folder,
     is_trusted,
     prepared,
     seed_series,
@@ -79,6 +80,7 @@ class _Check:
     configuration: dict[str, Any] | None
     trusted: bool
     witness: Path | None
+    all_histories: bool
 
     def order(self, suite: Benchmark, instance: str, seed: str) -> Order:
         """Return the order for one session."""
@@ -93,6 +95,8 @@ class _Check:
             control=False,
             configuration=self.configuration,
             trusted=self.trusted,
+            histories=self.witness,
+            all_histories=self.all_histories,
         )
 
     def left(self, tally: _Tally) -> list[tuple[Benchmark, str]]:
@@ -110,11 +114,10 @@ def run(options: argparse.Namespace) -> int:
         level=JailLevel(options.require),
         configuration=find_configuration(options.config, settings),
         trusted=is_trusted(options.library, settings),
-        witness=options.witness,
+        witness=history_folder(options.witness, "--witness", everything=options.all_histories),
+        all_histories=options.all_histories,
     )
     check_rights(check.level)
-    if check.witness is not None:
-        check.witness.mkdir(parents=True, exist_ok=True)
     seed = seed_series(options.seed, 1)[0]
     tally = _run_suites(check, options.library, seed, options.seconds or 0)
     _report(options, tally, seed)

@@ -137,6 +137,15 @@ def prepared(library: Path) -> Iterator[tuple[Settings, Path, Path]]:
         yield settings, folder, copy_into(folder, library)
 
 
+def history_folder(folder: Path | None, option: str, *, everything: bool) -> Path | None:
+    """Return where histories are to be kept, made if need be; UsageError for --all-histories without a place."""
+    if folder is None and everything:
+        raise UsageError(f"--all-histories needs a folder: give {option} DIR")
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+    return folder
+
+
 def write_json(path: Path, value: dict[str, Any]) -> None:
     """Write a result as JSON for scripts, whole or not at all."""
     draft = path.with_name(f"{path.name}.{os.getpid()}")

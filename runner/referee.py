@@ -19,7 +19,7 @@ from runner.contract import REPORT_SCHEMA, Cancelled
 from runner.strict import StrictError, parse_object
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from runner.order import Order, Target
@@ -73,10 +73,24 @@ def build_plan(target: Target, order: Order, seed: str, settings: Settings) -> d
     }
 
 
+def history_arguments(order: Order) -> list[str]:
+    """Return what the referee is told about keeping recorded histories."""
+    if order.histories is None:
+        return []
+    keep = ["--histories", str(order.histories.resolve())]
+    return [*keep, "--all-histories"] if order.all_histories else keep
+
+
 def run_session(
-    plan: dict[str, Any], folder: Path, settings: Settings, tick: Callable[[str, int, int], bool]
+    plan: dict[str, Any],
+    folder: Path,
+    settings: Settings,
+    tick: Callable[[str, int, int], bool],
+    arguments: Sequence[str] = (),
 ) -> dict[str, Any]:
     """Run one plan in the fresh folder `folder` and return the referee's report, validated.
+
+    `arguments` are further ones for the referee (history_arguments).
 
     `tick` gets the name of the phase that begins, its number and how many there are, and between progress lines, at
     least every TICK_SECONDS, an empty name and zeros; it returns False to cancel.
@@ -88,7 +102,8 @@ def run_session(
     silence = SILENCE_SECONDS + plan["limits"]["phase_timeout_ms"] / 1000
     errors_path = folder / "referee.err"
     with errors_path.open("wb") as errors:
-        process = _start(settings.referee, plan_path, report_path, errors.fileno())
+        files = [str(plan_path), "--report", str(report_path)]
+        process = _start(settings.referee, [*files, *arguments], errors.fileno())
         try:
             status = _Watch(process, tick, silence).until_end()
         finally:
@@ -99,14 +114,14 @@ def run_session(
     return _read_report(report_path, plan, settings)
 
 
-def _start(referee: Path, plan: Path, report: Path, errors: int) -> subprocess.Popen[bytes]:
+def _start(referee: Path, arguments: list[str], errors: int) -> subprocess.Popen[bytes]:
     """Start the referee so that it dies with the thread that called: a worker killed -9 leaves nothing behind."""
-    command = ["setpriv", "--pdeathsig", "KILL", str(referee), "run", str(plan)]
+    command = ["setpriv", "--pdeathsig", "KILL", str(referee), "run", *arguments, "--progress"]
     if not referee.is_file():
         raise RefereeError(f"{referee} is missing: build it (./dev build), or set KEYDROME_BUILD")
     try:
         return subprocess.Popen(
-            [*command, "--report", str(report), "--progress"],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,

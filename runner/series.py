@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 
 from runner.contract import Cancelled, Finding, JailLevel, Progress, Session, Verdict
 from runner.order import Target
-from runner.referee import RefereeError, build_plan, run_session
+from runner.referee import RefereeError, build_plan, history_arguments, run_session
 from runner.stats.drift import VALUES_MIN, judge_drift
 
 if TYPE_CHECKING:
@@ -173,7 +173,8 @@ class _Series:
         work = self.folder / f"{number}-{role.replace(' ', '-')}"
         work.mkdir(mode=0o700)
         plan = build_plan(target, self.order, seed, self.settings)
-        return run_session(plan, work, self.settings, tick)
+        keep = history_arguments(self.order) if role == CANDIDATE else []
+        return run_session(plan, work, self.settings, tick, keep)
 
     def result(self, verdict: Verdict, reason: str) -> SeriesResult:
         """Return the result with what the sessions so far showed."""

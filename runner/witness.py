@@ -16,6 +16,7 @@ from runner.strict import ObjectReader, StrictError
 TRANSACTIONS_MAX = 64
 CALLS_MAX = 256  # of one transaction
 EDGES_MAX = 256
+RECORDS_MAX = 512
 TEXT_CHARACTERS_MAX = 1_000
 PROGRAM_CHARACTERS_MAX = 200_000
 
@@ -67,12 +68,16 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """What shows a finding: transactions, the edges between them, and a C program where one can be written."""
+    """What shows a finding: transactions, the edges between them, and a C program where one can be written.
+
+    `initial` are records that were there before the transactions, as far as these saw them.
+    """
 
     summary: str
     transactions: tuple[Transaction, ...] = ()
     edges: tuple[Edge, ...] = ()
     program: str = ""
+    initial: tuple[str, ...] = ()
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -91,10 +96,14 @@ class Witness:
             _edge(item, len(transactions), f"{where}.edges[{i}]")
             for i, item in enumerate(_items(reader, "edges", EDGES_MAX, where))
         )
+        initial = tuple(
+            _checked(item, f"{where}.initial[{i}]")
+            for i, item in enumerate(_items(reader, "initial", RECORDS_MAX, where))
+        )
         program = reader.text("program", default="")
         if len(program) > PROGRAM_CHARACTERS_MAX:
             raise StrictError(f"{where}.program: longer than {PROGRAM_CHARACTERS_MAX} characters")
-        witness = cls(_text(reader, "summary", where), transactions, edges, program)
+        witness = cls(_text(reader, "summary", where), transactions, edges, program, initial)
         reader.end()
         return witness
 
@@ -107,9 +116,14 @@ def _items(reader: ObjectReader, name: str, most: int, where: str) -> list[Any]:
 
 
 def _text(reader: ObjectReader, name: str, where: str) -> str:
-    text = reader.text(name)
+    return _checked(reader.text(name), f"{where}.{name}")
+
+
+def _checked(text: object, where: str) -> str:
+    if not isinstance(text, str):
+        raise StrictError(f"{where}: not a text")
     if len(text) > TEXT_CHARACTERS_MAX:
-        raise StrictError(f"{where}.{name}: longer than {TEXT_CHARACTERS_MAX} characters")
+        raise StrictError(f"{where}: longer than {TEXT_CHARACTERS_MAX} characters")
     return text
 
 

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
 def witness_text(witness: Witness) -> str:
     """Return what is wrong, the transactions with their calls (`>` marks what an edge rests on), and the edges."""
     lines = [f"{witness.summary}.", ""]
+    if witness.initial:
+        lines += ["There was before:", *(f"  {record}" for record in witness.initial), ""]
     for transaction in witness.transactions:
         lines += [*_transaction_lines(transaction), ""]
     for edge in witness.edges:
@@ -27,5 +29,7 @@ def _transaction_lines(transaction: Transaction) -> list[str]:
         mark = ">" if call.marked else " "
         lines.append(f"  {mark} {call.end_us:10.2f} us  {call.call} = {call.answer}")
     if transaction.calls_left_out:
-        lines.append(f"    and {transaction.calls_left_out} calls that nothing rests on")
+        count = transaction.calls_left_out
+        calls = "call" if count == 1 else "calls"
+        lines.append(f"    and {count} {calls} that nothing rests on")
     return lines

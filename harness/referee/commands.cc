@@ -175,7 +175,8 @@ Json stale_report(const Plan& plan, const BenchmarkEntry& entry) {
   return make_report({plan, {}, {}, {}, Findings(), std::move(verdict), machine_facts()});
 }
 
-Json judged_report(const Prepared& prepared, const Progress& progress) {
+Result<Json> judged_report(const Prepared& prepared, const RunCommand& command,
+                           const Progress& progress) {
   const Json machine = machine_facts();  // before the session itself makes the machine busy
   const RunFacts facts = play(prepared.script, prepared.jail, progress);
   Findings findings(prepared.plan.benchmark);
@@ -183,6 +184,9 @@ Json judged_report(const Prepared& prepared, const Progress& progress) {
   if (facts.stop == Stop::kNone) {
     prepared.workload->judge(prepared.script, facts.outcome, findings);
     if (prepared.certify) judge_recorded(prepared.script, facts.outcome, false, findings);
+    const Result<void> kept =
+        keep_histories(command.histories, prepared.plan, prepared.script, facts.outcome, findings);
+    if (!kept) return kept.error();
   }
   return make_report({prepared.plan, prepared.parameters.values(), prepared.script, facts, findings,
                       decide(facts, findings, prepared.plan.jail.require), machine});
@@ -203,7 +207,9 @@ int command_run(const RunCommand& command) {
   }
   const Result<Prepared> prepared = prepare(std::move(*plan), *entry);
   if (!prepared) return unusable(prepared.error().message);
-  return finish(*file, judged_report(*prepared, progress), progress);
+  const Result<Json> report = judged_report(*prepared, command, progress);
+  if (!report) return not_written(report.error().message);
+  return finish(*file, *report, progress);
 }
 
 int command_list() {

@@ -3,6 +3,8 @@
 
 #include <string>
 
+#include "harness/referee/kept_histories.h"
+
 namespace keydrome {
 
 inline constexpr int kExitDone = 0;  // run: a report was written, whatever its verdict
@@ -14,6 +16,7 @@ struct RunCommand {
   std::string plan_path;
   std::string report_path;
   bool progress = false;  // one JSON object per line on standard output
+  HistoryRequest histories;
 };
 
 int command_run(const RunCommand& command);

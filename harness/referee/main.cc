@@ -12,7 +12,8 @@ namespace keydrome {
 namespace {
 
 constexpr std::string_view kUsage =
-    "usage: referee run PLAN.json --report FILE [--progress]\n"
+    "usage: referee run PLAN.json --report FILE [--progress]"
+    " [--histories FOLDER [--all-histories]]\n"
     "       referee list\n"
     "       referee fingerprint BENCHMARK\n"
     "       referee --version\n";
@@ -29,6 +30,10 @@ int run(const std::vector<std::string_view>& arguments) {
       command.progress = true;
     } else if (arguments[i] == "--report" && i + 1 < arguments.size()) {
       command.report_path = arguments[++i];
+    } else if (arguments[i] == "--histories" && i + 1 < arguments.size()) {
+      command.histories.folder = arguments[++i];
+    } else if (arguments[i] == "--all-histories") {
+      command.histories.all = true;
     } else if (command.plan_path.empty() && !arguments[i].starts_with("--")) {
       command.plan_path = arguments[i];
     } else {

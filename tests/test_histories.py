@@ -1,0 +1,143 @@
+"""What was recorded, kept as files and judged again; and the programs of certified circles, played again."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.binaries import built_settings, library
+from tests.referee_run import BUILD, ROOT, Case, require_root_and_build, run_case
+from tests.test_keydrome import keydrome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+RUN_SECONDS = 60
+# Faults that need no luck: whoever makes these calls in this order gets these answers.
+DETERMINISTIC = (1, 3, 6, 10)
+MORE_DETERMINISTIC = (2, 14, 15)
+ROUNDS = {"rounds": 9, "transactions": 60}
+SEEDS_MAX = 3
+
+
+def bench(name: str, histories: Path, *more: str) -> subprocess.CompletedProcess[str]:
+    """Record two small rounds of the soup."""
+    folder, _, file = name.partition("/")
+    return keydrome(
+        "bench",
+        library(built_settings(), folder, file),
+        *("--benchmark", "isolation", "--sessions", "1", "--no-control", "--seed", "7"),
+        *("-p", "only=1", "-p", "rounds=2", "-p", "transactions=40"),
+        *("--history", str(histories), *more),
+        var=histories.parent,
+    )
+
+
+def certify(file: Path) -> tuple[int, dict[str, Any]]:
+    """Return the exit status and the report of the stand-alone judge."""
+    done = subprocess.run(
+        [BUILD / "bin" / "certify", "--json", file], capture_output=True, text=True, check=False
+    )
+    return done.returncode, json.loads(done.stdout)
+
+
+def test_a_kept_history_is_judged_again_to_the_same_witness(tmp_path: Path) -> None:
+    answer = tmp_path / "bench.json"
+    done = bench("faulty/mutant_10", tmp_path / "kept", "--json", str(answer))
+    assert done.returncode == 1, done.stdout + done.stderr
+    files = sorted((tmp_path / "kept").glob("isolation-isolation-*-round-*.history"))
+    assert files, list((tmp_path / "kept").iterdir())
+    found: dict[str, Any] = {}
+    for file in files:
+        status, report = certify(file)
+        assert status == 1
+        for violation in report["violations"]:
+            found.setdefault(violation["name"], violation["witness"])
+    reported = [f for f in json.loads(answer.read_text())["findings"] if "witness" in f]
+    assert reported, "the fault did not show"
+    # The referee shows five at most.
+    assert {f["name"] for f in reported} <= set(found)
+    for finding in reported:
+        # Empty lists are left out of what the command line writes.
+        kept = {k: v for k, v in found[finding["name"]].items() if v}
+        assert {k: v for k, v in finding["witness"].items() if v} == kept
+
+
+def test_right_runs_are_kept_only_when_asked_for(tmp_path: Path) -> None:
+    done = bench("indexes/global_lock", tmp_path / "kept")
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert list((tmp_path / "kept").iterdir()) == []
+    done = bench("indexes/global_lock", tmp_path / "kept", "--all-histories")
+    assert done.returncode == 0, done.stdout + done.stderr
+    files = sorted((tmp_path / "kept").iterdir())
+    assert len(files) == 2, files
+    for file in files:
+        status, report = certify(file)
+        assert (status, report["verdict"]) == (0, "certified")
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (["--benchmark", "sigmod2009", "--history", "DIR"], "give --record too"),
+        (["--benchmark", "isolation", "--all-histories"], "give --history DIR"),
+    ],
+)
+def test_nothing_to_keep_and_no_place_for_it_are_errors(
+    options: list[str], message: str, tmp_path: Path
+) -> None:
+    places = [str(tmp_path / "kept") if option == "DIR" else option for option in options]
+    wrong = library(built_settings(), "indexes", "global_lock")
+    done = keydrome("bench", wrong, *places, var=tmp_path)
+    assert done.returncode == 2
+    assert message in done.stderr
+
+
+def played(program: str, name: str, source: Path) -> tuple[int, str]:
+    """Build a witness' program with a library; its exit status and what it says."""
+    source.write_text(program)
+    binary = source.with_suffix("")
+    linked = library(built_settings(), *name.split("/"))
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", str(ROOT / "api/include")]
+    subprocess.run(["cc", *flags, str(source), str(linked), "-o", str(binary)], check=True)
+    done = subprocess.run(
+        [binary], capture_output=True, text=True, timeout=RUN_SECONDS, check=False
+    )
+    return done.returncode, done.stdout
+
+
+@pytest.mark.parametrize(
+    "number", DETERMINISTIC + (MORE_DETERMINISTIC if "KEYDROME_SOAK" in os.environ else ())
+)
+def test_the_program_of_a_circle_shows_the_fault(number: int, tmp_path: Path) -> None:
+    """Two threads that met once, of thousands of calls: the few that matter go wrong again, and only there."""
+    require_root_and_build()
+    shown = 0
+    for seed in range(SEEDS_MAX):
+        case = Case(
+            f"mutant_{number:02d}",
+            "isolation",
+            "isolation",
+            parameters=ROUNDS,
+            seed=f"5eed5eed5eed{seed:04x}",
+        )
+        report = run_case(case, tmp_path)
+        programs = [
+            finding["witness"]["program"]
+            for finding in report["findings"]
+            if finding.get("witness", {}).get("program")
+        ]
+        for program in programs[:3]:
+            status, told = played(program, f"faulty/mutant_{number:02d}", tmp_path / "wrong.c")
+            assert status in {0, 1}, told
+            shown += status
+            assert (status == 1) == ("Every call answered as in the failed run." in told)
+            right, told = played(program, "faulty/mutant_00", tmp_path / "right.c")
+            assert right == 0, told
+        if shown:
+            return
+    pytest.fail("no program showed the fault")
