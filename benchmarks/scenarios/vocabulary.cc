@@ -21,10 +21,6 @@ std::string tag_text(uint32_t tag) {
   return text;
 }
 
-uint64_t fingerprint_of(KeyType type, int64_t integer, const std::string& string) {
-  return type == VARCHAR ? hash_bytes(string) : static_cast<uint64_t>(integer);
-}
-
 }  // namespace
 
 uint32_t PoolNumbers::integer(KeyType type, int64_t key) {
@@ -85,6 +81,26 @@ Vocabulary::Vocabulary(const Scenario& scenario, const Variant& variant, PoolNum
     if (i == 0) first_filler_tag_ = tag;
     KEYDROME_CHECK(tag == first_filler_tag_ + i);
   }
+  remember_labels(variant);
+}
+
+void Vocabulary::remember_labels(const Variant& variant) {
+  const std::vector<int64_t> all = labels();
+  for (uint32_t index = 0; index < scenario_->indexes; ++index) {
+    const bool strings = index_type(variant, index) == VARCHAR;
+    auto& known = strings ? string_labels_ : integer_labels_;
+    for (const int64_t label : all) {
+      const uint64_t key =
+          strings ? hash_bytes(string(label)) : static_cast<uint64_t>(integer(label));
+      known.try_emplace(key, label);
+    }
+  }
+  for (const auto& [label, named] : payloads_) {
+    payload_labels_.try_emplace(hash_bytes(named.bytes), label);
+  }
+  for (uint32_t i = 0; i < fillers_; ++i) {
+    payload_labels_.try_emplace(hash_bytes(tag_text(first_filler_tag_ + i)), kFillerPayload);
+  }
 }
 
 int64_t Vocabulary::integer(int64_t label) const {
@@ -132,12 +148,9 @@ std::string Vocabulary::label_text(int64_t label) const {
 }
 
 std::optional<int64_t> Vocabulary::label_of(KeyType type, uint64_t key) const {
-  for (const int64_t label : labels()) {
-    const bool is_string = type == VARCHAR;
-    const int64_t number = is_string ? 0 : integer(label);
-    if (fingerprint_of(type, number, is_string ? string(label) : "") == key) return label;
-  }
-  return std::nullopt;
+  const auto& known = type == VARCHAR ? string_labels_ : integer_labels_;
+  const auto found = known.find(key);
+  return found == known.end() ? std::nullopt : std::optional(found->second);
 }
 
 std::string Vocabulary::key_text(KeyType type, uint64_t key) const {
@@ -148,13 +161,8 @@ std::string Vocabulary::key_text(KeyType type, uint64_t key) const {
 }
 
 std::string Vocabulary::payload_label(uint64_t fingerprint) const {
-  for (const auto& [label, named] : payloads_) {
-    if (hash_bytes(named.bytes) == fingerprint) return label;
-  }
-  for (uint32_t i = 0; i < fillers_; ++i) {
-    if (hash_bytes(tag_text(first_filler_tag_ + i)) == fingerprint) return kFillerPayload;
-  }
-  return "";
+  const auto found = payload_labels_.find(fingerprint);
+  return found == payload_labels_.end() ? "" : found->second;
 }
 
 std::string Vocabulary::payload_text(uint64_t fingerprint) const {
