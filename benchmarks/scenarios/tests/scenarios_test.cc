@@ -20,8 +20,7 @@ Parameters small(std::string_view instance, int64_t large_runs) {
   return Parameters({{"runs", instance == "crowds" ? 9 : 120},
                      {"interleavings", 50},
                      {"large_runs", large_runs},
-                     {"patience_us", 200},
-                     {"strict", 1}});
+                     {"patience_us", 200}});
 }
 
 Findings judged(std::string_view instance, const Faults& faults, uint64_t seed = 1,
