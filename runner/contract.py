@@ -4,7 +4,7 @@ A `Job` says what to run; a `RunReport` says what happened. Both are immutable v
 unknown or missing field is an error, because a message that is half understood would become a wrong result.
 Terms: a *run* is one library (or structure under a configuration) on one benchmark instance at one scale; a run has
 one or more *sessions*, each a fresh process with a fresh secret seed; in each session of a performance benchmark the
-*control* library runs beside the *candidate*, in random order.
+*control* library runs beside the *candidate* (runner/series.py says when).
 """
 
 from __future__ import annotations
