@@ -154,7 +154,7 @@ def page(tallies: dict[str, Tally], commit: str) -> str:
         "different protocols, played recorded rounds (benchmarks/isolation) through referee and jail, every run with a",
         "seed of its own. *Certified* is a transaction of a run for which a serial order that respects real time was",
         "found and replayed. A *false alarm* is a run in which the checker or another judge accused the library; *not",
-        "judged* one that it could neither accuse nor certify.",
+        "judged* one that it could neither accuse nor certify. (A plus sign: the commit with local changes.)",
         "",
         f"Shapes, in turn: {shapes}. The nine kinds of rounds take turns in each.",
         "",
