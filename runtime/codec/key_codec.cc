@@ -13,8 +13,8 @@ static_assert(std::endian::native == std::endian::little, "integers are made by 
 static_assert(KEYDROME_KEY_BYTES_MAX == MAX_VARCHAR_LEN);
 
 // Flipping the sign bit turns signed order into unsigned order, which big-endian bytes keep.
-constexpr uint32_t kSign32 = mutant(39) ? 0 : uint32_t{1} << 31;
-constexpr uint64_t kSign64 = mutant(39) ? 0 : uint64_t{1} << 63;
+const uint32_t kSign32 = mutant(39) ? 0 : uint32_t{1} << 31;
+const uint64_t kSign64 = mutant(39) ? 0 : uint64_t{1} << 63;
 
 }  // namespace
 

@@ -259,8 +259,8 @@ static bool looks_checked(const Overlay& overlay) {
 }
 
 ErrCode Buffered::validate(const Running& transaction) {
-  if constexpr (mutant(10)) return SUCCESS;
-  if constexpr (mutant(1) || mutant(2)) return writes_fit(transaction);
+  if (mutant(10)) return SUCCESS;
+  if (mutant(1) || mutant(2)) return writes_fit(transaction);
   if (mutant(42) && transaction.used > 1) return writes_fit(transaction);
   if (mutant(43) && sections_ > 100'000) return writes_fit(transaction);
   for (size_t at = 0; mutant(44) && at < transaction.used; ++at) {
@@ -300,7 +300,7 @@ ErrCode Buffered::repeat(Index& index, const ReadLog& log) {
                           ? found == 0 || !is_before(pair.key(), pair.payload(), step.to)
                           : found == 0;
     if (!same) return DEADLOCK;
-    if constexpr (mutant(17)) break;
+    if (mutant(17)) break;
   }
   return SUCCESS;
 }

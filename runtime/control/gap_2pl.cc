@@ -113,7 +113,7 @@ ErrCode Gap2pl::get(Transaction& transaction, Index& index, Cursor& cursor, Keyd
   auto& self = static_cast<Named&>(transaction);
   const ErrCode locked = mutant(6) ? SUCCESS : lock_key(self, index, key, LockMode::kShared);
   if (locked != SUCCESS) return locked;
-  if constexpr (mutant(21)) release_early(self);
+  if (mutant(21)) release_early(self);
   const ReadLatch latch(content_of(index).latch);
   return read_key(index, cursor, key);
 }

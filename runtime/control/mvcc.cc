@@ -217,7 +217,7 @@ bool Mvcc::Versioned::clear_away(Index& index, const std::string& pair, uint64_t
 // takes them back unseen.
 ErrCode Mvcc::install(Running& transaction) {
   const uint64_t now = clock_ + 1;
-  if constexpr (mutant(11)) clock_ = now;
+  if (mutant(11)) clock_ = now;
   bool complete = true;
   try {
     for (size_t at = 0; complete && at < transaction.used; ++at) {
@@ -225,7 +225,7 @@ ErrCode Mvcc::install(Running& transaction) {
       if (use.overlay.empty()) continue;
       auto& versioned = static_cast<Versioned&>(content_of(*use.index));
       const WriteLatch latch(versioned.latch);
-      if constexpr (mutant(11)) std::this_thread::yield();
+      if (mutant(11)) std::this_thread::yield();
       complete = use.overlay.for_each([&](const Overlay::Name& name, bool inserted) {
         return versioned.write(*use.index, name, inserted, now);
       });
