@@ -153,7 +153,7 @@ class Replay {
                                           " = " + words_.answer(event) + "\n");
       }
     }
-    std::ranges::stable_sort(lines, {}, &std::pair<uint64_t, std::string>::first);
+    std::ranges::sort(lines);
     std::string text;
     for (const auto& [end, line] : lines) text += line;
     return text;

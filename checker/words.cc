@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <array>
 #include <string_view>
+#include <tuple>
 
 #include "checker/calls.h"
 
@@ -24,7 +25,9 @@ Words::Words(const History& history, std::vector<EventRef> calls) : history_(his
   const auto event = [&](EventRef ref) -> const Event& {
     return history.threads[ref.thread][ref.position];
   };
-  std::ranges::stable_sort(calls, {}, [&](EventRef ref) { return event(ref).end; });
+  std::ranges::sort(calls, {}, [&](EventRef ref) {
+    return std::tuple(event(ref).end, ref.thread, ref.position);
+  });
   for (const EventRef ref : calls) {
     const uint64_t payload = event(ref).payload;
     if (payload != 0) records_.emplace(payload, "r" + std::to_string(records_.size() + 1));

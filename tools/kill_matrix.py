@@ -112,9 +112,14 @@ def main() -> int:
 
 
 def is_found(mutant: dict[str, Any], kills: Kills) -> bool:
-    """Say whether the instances found a mutant under one of its names, and the gate in nearly all seeds."""
+    """Say whether the gate found a mutant in nearly all seeds; without its seeds, whether any instance did.
+
+    Either way under one of the names that the mutant may be called.
+    """
+    if not kills.gate:
+        return bool(kills.names & set(mutant["names"]))
     misses = len(kills.gate) * (GATE_SEEDS - GATE_FOUND) // GATE_SEEDS
-    return bool(kills.names & set(mutant["names"])) and kills.gate_found >= len(kills.gate) - misses
+    return kills.gate_found >= len(kills.gate) - misses
 
 
 def _run(mutants: list[dict[str, Any]], wanted: Wanted, state: Path | None) -> dict[int, Kills]:
@@ -237,7 +242,7 @@ def page(mutants: list[dict[str, Any]], rows: dict[int, Kills], wanted: Wanted) 
         f"{wanted.scale.value} scale, with {_count(wanted.seeds, 'seed')} for each cell: a number says in how many",
         "the suite refused the mutant, an empty cell in none. *Found as* are the names of the findings; bold ones are",
         f"among those that the mutant may be called. {by_sanitizer} are left to the sanitizers' builds",
-        "([tests/sanitized/](../../tests/sanitized/CMakeLists.txt)).",
+        "([tests/sanitized/](../../tests/sanitized/CMakeLists.txt)). (A plus sign: the commit with local changes.)",
         "",
         "| mutant | fault | " + " | ".join(columns) + " | found as |",
         "|---|---|" + "---|" * (len(columns) + 1),

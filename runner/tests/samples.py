@@ -73,6 +73,7 @@ def make_witness() -> Witness:
             Edge(1, 0, missed, "T2's getNext passed over key 16, where T1 inserted r2"),
         ),
         program="int main(void) { return 0; }\n",
+        initial=("r1 under key 17 of index a",),
     )
 
 

@@ -46,6 +46,8 @@ def test_whole_numbers_are_numbers_too() -> None:
         (("summary",), None, "summary: expected str"),
         (("summary",), "x" * 1_001, "summary: longer than 1000 characters"),
         (("program",), "x" * 200_001, "program: longer than 200000 characters"),
+        (("initial",), [1], r"initial\[0\]: not a text"),
+        (("initial",), ["r"] * 513, "513 items, at most 512"),
         (("transactions",), [{}] * 65, "65 items, at most 64"),
         (("transactions", 0, "thread"), -1, "-1 is less than 0"),
         (("transactions", 0, "begin_us"), "0", "begin_us: expected float"),
@@ -104,6 +106,7 @@ def test_equal_moments_do_not_divide_by_zero() -> None:
 def test_text_tells_transactions_calls_and_edges() -> None:
     text = witness_text(make_witness())
     assert text.startswith("Two transactions each looked where the other inserted a record")
+    assert "There was before:\n  r1 under key 17 of index a\n" in text
     assert "T1 (thread 3, committed, 0.00 to 9.50 us)" in text
     assert '  >       0.90 us  get("a", 39) = KEY_NOTFOUND' in text
     assert "and 4 calls that nothing rests on" in text

@@ -349,6 +349,7 @@ def test_the_run_page_tells_required_and_advisory_findings_apart(
     assert "Two transactions each looked where the other inserted a record" in page
     assert '<svg xmlns="http://www.w3.org/2000/svg"' in page
     assert "T1 must stand before T2" in page
+    assert "There was before: r1 under key 17 of index a." in page
     assert "<td><strong>get(&#34;a&#34;, 39)</strong></td>" in page
     assert "4 more calls that nothing rests on" in page
     assert "int main(void)" in page
