@@ -5,6 +5,7 @@
 #include <array>
 #include <cstring>
 
+#include "benchmarks/kit/legal_answers.h"
 #include "benchmarks/kit/record_buffers.h"
 #include "benchmarks/kit/session.h"
 
@@ -13,29 +14,7 @@ namespace {
 
 constexpr uint32_t kYieldAfterAttempts = 3;
 constexpr uint32_t kYieldsMax = 32;
-constexpr uint32_t kAbortsMax = 100;
 constexpr uint64_t kPatienceNs = 2'000'000'000;
-
-constexpr uint32_t bit(ErrCode code) { return 1u << static_cast<uint32_t>(code); }
-
-// The answers that the contract allows beside SUCCESS and DEADLOCK.
-constexpr uint32_t allowed_codes(OpCode op) {
-  switch (op) {
-    case OpCode::kGet:
-    case OpCode::kDeleteKey:
-      return bit(KEY_NOTFOUND);
-    case OpCode::kNext:
-    case OpCode::kNextToEnd:
-      return bit(DB_END);
-    case OpCode::kInsert:
-      return bit(ENTRY_EXISTS);
-    case OpCode::kDeletePair:
-    case OpCode::kDeleteRead:  // the transaction may have deleted the record itself
-      return bit(ENTRY_DNE) | bit(KEY_NOTFOUND);
-    default:
-      return 0;
-  }
-}
 
 // Lets others run after some attempts, for longer the more there were.
 void back_off(uint32_t attempts) {
@@ -60,11 +39,7 @@ Session::Flow Session::judge_code(const Op& op, std::size_t at, uint32_t code) {
     ++outcome_->deadlocks;
     return Flow::kRetry;
   }
-  if (code > FAILURE) return violation(at, code);
-  if ((op.flags & kAnyCode) != 0) return Flow::kNext;
-  // Every payload of a stream is new, so none can be there already.
-  const bool duplicate = code == ENTRY_EXISTS && is_stream(op);
-  if (!duplicate && (allowed_codes(op.code) >> code & 1u) != 0) return Flow::kNext;
+  if (is_legal_answer(op, is_stream(op), code)) return Flow::kNext;
   return violation(at, code);
 }
 

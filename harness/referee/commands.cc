@@ -7,6 +7,7 @@
 #include <memory>
 
 #include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/log_judge.h"
 #include "benchmarks/kit/parameters.h"
 #include "benchmarks/kit/recorded_judge.h"
 #include "benchmarks/kit/script_builder.h"
@@ -181,7 +182,8 @@ Result<Json> judged_report(const Prepared& prepared, const RunCommand& command,
   const RunFacts facts = play(prepared.script, prepared.jail, progress);
   Findings findings(prepared.plan.benchmark);
   add_fact_findings(facts, findings);
-  if (facts.stop == Stop::kNone) {
+  // A log that is not that of the program says nothing about the library's answers.
+  if (facts.stop == Stop::kNone && judge_logs(prepared.script, facts.outcome, findings)) {
     prepared.workload->judge(prepared.script, facts.outcome, findings);
     if (prepared.certify) judge_recorded(prepared.script, facts.outcome, false, findings);
     const Result<void> kept =
