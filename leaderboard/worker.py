@@ -25,6 +25,7 @@ from leaderboard.claims import Beat, Slot
 from leaderboard.models import ACTIVE_STATES, Run
 from runner.contract import Cancelled, JailLevel, Job, Progress, RunReport, Scale, Verdict
 from runner.execute import execute as execute_for_real
+from runner.lot import draw_seed
 from runner.machine import machine_facts
 from runner.settings import load_settings
 from runner.slots import SlotsTakenError
@@ -87,6 +88,7 @@ def make_job(run: Run) -> Job:
         seeds=tuple(run.seeds),
         configuration=submission.configuration or None,
         trusted=submission.trusted,
+        recorded_seed=None if run.is_gate else draw_seed(settings.KEYDROME_RECORD_ONE_IN),
         require_level=os.environ.get("KEYDROME_JAIL_LEVEL", JailLevel.FULL.value),
     )
 

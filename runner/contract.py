@@ -128,6 +128,7 @@ class Job:
     None. `seeds` has one secret 64-bit seed per session, in hexadecimal (16 digits). `parameters` overrides integers
     of the instance. `trusted` lets reference libraries need more shared objects than a contestant's may.
     `record` has every call noted and the history certified; the times are then not those of other runs.
+    `recorded_seed` is that of one more session, recorded unannounced beside the timed ones (runner/lot.py).
     Raises StrictError when a field is out of its range.
     """
 
@@ -144,6 +145,7 @@ class Job:
     trusted: bool = False
     plain: bool = False
     record: bool = False
+    recorded_seed: str | None = None
     require_level: str = "full"
 
     def __post_init__(self) -> None:
@@ -158,9 +160,10 @@ class Job:
         _check(self.attempt >= 1, "job.attempt: must be at least 1")
         _check(self.benchmark_version >= 1, "job.benchmark_version: must be at least 1")
         _check(self.seeds, "job.seeds: at least one session is needed")
-        seeds = all(_SEED.fullmatch(seed) for seed in self.seeds)
+        given = self.seeds if self.recorded_seed is None else (*self.seeds, self.recorded_seed)
+        seeds = all(_SEED.fullmatch(seed) for seed in given)
         _check(seeds, "job.seeds: expected 16 hexadecimal digits each")
-        _check(len(set(self.seeds)) == len(self.seeds), "job.seeds: a seed stands twice")
+        _check(len(set(given)) == len(given), "job.seeds: a seed stands twice")
         levels = tuple(JailLevel)
         _check(self.require_level in levels, f"job.require_level: not one of {', '.join(levels)}")
 
@@ -181,6 +184,7 @@ class Job:
             "trusted": self.trusted,
             "plain": self.plain,
             "record": self.record,
+            "recorded_seed": self.recorded_seed,
             "require_level": self.require_level,
         }
         return json.dumps(fields)
@@ -204,6 +208,7 @@ class Job:
             trusted=reader.boolean("trusted"),
             plain=reader.boolean("plain"),
             record=reader.boolean("record"),
+            recorded_seed=reader.optional_text("recorded_seed"),
             require_level=reader.text("require_level"),
         )
         reader.end()

@@ -21,10 +21,11 @@ from runner.contract import (
     Verdict,
 )
 from runner.elf import LibraryFacts, inspect_library, refusal_findings
+from runner.lot import run_with_lot
 from runner.machine import machine_facts
 from runner.manifest import RequestError, find_benchmark, load_benchmarks
 from runner.order import Order, make_target
-from runner.series import SeriesResult, run_series
+from runner.series import SeriesResult
 from runner.settings import Settings, load_settings
 from runner.store import BlobStore, StoreError
 from runner.strict import StrictError
@@ -60,7 +61,9 @@ def execute(job: Job, beat: Beat, settings: Settings | None = None) -> RunReport
             order = _order(job, settings)
             file = folder / _FILE_NAME
             BlobStore(settings.blobs).copy(job.blob_sha256, file, mode=0o444)
-            result, facts = run_file(file, order, settings, folder, beat)
+            result, facts = run_file(
+                file, order, settings, folder, beat, recorded_seed=job.recorded_seed
+            )
         except RequestError as error:
             result = SeriesResult(Verdict.REFUSED, str(error))
         except (StaleHarnessError, StoreError, StrictError) as error:
@@ -82,12 +85,19 @@ def execute(job: Job, beat: Beat, settings: Settings | None = None) -> RunReport
 
 
 def run_file(
-    file: Path, order: Order, settings: Settings, folder: Path, beat: Beat
+    file: Path,
+    order: Order,
+    settings: Settings,
+    folder: Path,
+    beat: Beat,
+    *,
+    recorded_seed: str | None = None,
 ) -> tuple[SeriesResult, LibraryFacts]:
     """Inspect the file and run the order's sessions with it; `folder` is for working files.
 
-    The file must not change meanwhile and must be readable for everybody: give a copy (`copy_into`). RequestError
-    when the file does not fit the order's configuration.
+    The file must not change meanwhile and must be readable for everybody: give a copy (`copy_into`). With a
+    `recorded_seed` there is one more session, recorded (runner/lot.py). RequestError when the file does not fit the
+    order's configuration.
     """
     if not beat(Progress(0, len(order.seeds), "inspection", "inspection", 0.0)):
         raise Cancelled
@@ -101,7 +111,7 @@ def run_file(
         reason = f"not built: {names}; build (./dev build) or set KEYDROME_BUILD"
         return SeriesResult(Verdict.INFRASTRUCTURE, reason), facts
     target = make_target(file, facts, order, settings)
-    return run_series(target, order, settings, folder, beat), facts
+    return run_with_lot(target, order, settings, folder, beat, seed=recorded_seed), facts
 
 
 def copy_into(folder: Path, file: Path) -> Path:

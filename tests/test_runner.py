@@ -265,3 +265,20 @@ def test_a_worker_killed_in_mid_run_takes_the_jail_with_it(settings: Settings) -
 
 def _other(settings: Settings) -> str:
     return job(settings, library(settings, "indexes", "global_lock")).blob_sha256
+
+
+def test_an_unannounced_recorded_session_fails_the_run(settings: Settings) -> None:
+    file = library(settings, "faulty", "garbage_codes")
+    report = execute(job(settings, file, recorded_seed="00000000000000cc"), go_on, settings)
+    assert report.verdict is Verdict.FAILED, report.reason
+    assert report.reason.startswith("recorded session: ")
+    assert {"illegal_answer", "undocumented_code"} <= {f.name for f in report.findings}
+    assert report.sessions == ()
+
+
+def test_a_recorded_session_of_a_right_library_changes_nothing(settings: Settings) -> None:
+    right = job(settings, library(settings, "faulty", "honest"), recorded_seed="00000000000000cc")
+    report = execute(right, go_on, settings)
+    assert (report.verdict, report.reason) == (Verdict.PASSED, "")
+    assert [session.seed for session in report.sessions] == list(right.seeds)
+    assert not any(session.candidate.get("record") for session in report.sessions)

@@ -172,6 +172,8 @@ KEYDROME_SESSIONS = env.int("KEYDROME_SESSIONS", default=3 if KEYDROME_BOARD_SCA
 KEYDROME_LEASE_SECONDS = env.int("KEYDROME_LEASE_SECONDS", default=60)
 KEYDROME_SWEEP_SECONDS = env.int("KEYDROME_SWEEP_SECONDS", default=15)
 KEYDROME_MAX_ATTEMPTS = env.int("KEYDROME_MAX_ATTEMPTS", default=3)
+# One timed run in so many has one more session, recorded and certified, unannounced; 0: none.
+KEYDROME_RECORD_ONE_IN = env.int("KEYDROME_RECORD_ONE_IN", default=10)
 
 # How many slots of its machine a bench worker may choose from.
 KEYDROME_SLOTS = env.int("KEYDROME_SLOTS", default=1)

@@ -74,6 +74,20 @@ def test_a_job_says_all_that_the_runner_needs(alice: User, machine: Machine) -> 
     assert job.parameters == ()
 
 
+def test_the_lot_falls_on_timed_runs_only(alice: User, machine: Machine, settings: Any) -> None:
+    submission = enter(alice)
+    Run.objects.update(attempt=1)
+    assert make_job(timed(submission)).recorded_seed is None
+    settings.KEYDROME_RECORD_ONE_IN = 1
+    gate = submission.runs.select_related("submission").filter(kind="correctness").first()
+    assert gate is not None
+    first, second = (make_job(timed(submission)).recorded_seed for _ in range(2))
+    assert first
+    assert second
+    assert first != second
+    assert make_job(gate).recorded_seed is None
+
+
 def test_a_heartbeat_shows_where_the_run_is(alice: User, machine: Machine) -> None:
     enter(alice)
     seen: list[Any] = []
