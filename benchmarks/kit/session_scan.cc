@@ -68,7 +68,8 @@ Session::Flow Session::scan(const Op& op, std::size_t at, TxnState* transaction)
   const bool to_end = op.code == OpCode::kNextToEnd;
   const uint32_t calls = op.argument + (to_end ? 1u : 0u);
   ScanKey<kType> place;
-  bool ordered = place_.valid && place_.slot == op.slot;
+  // An auto-commit call reads the first record, wherever a transaction before it stood.
+  bool ordered = transaction != nullptr && place_.valid && place_.slot == op.slot;
   if (ordered) place.set_from_pool(*pools_, place_.key);
   place_.valid = false;
   for (uint32_t number = 0; number < calls; ++number) {

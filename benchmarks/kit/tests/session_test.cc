@@ -137,6 +137,20 @@ ErrCode second_get_deadlocks(IdxState* handle, TxnState* transaction, Record* re
 
 // Auto-commit calls beside a transaction, once in one that runs again and once in one that does
 // not: the counters fit the ends, or the outcome could not be read.
+TEST_F(SessionTest, AnAutoCommitScanBehindATransactionMayStartBeforeItsGet) {
+  ThreadBuilder thread = out();
+  thread.open(0, index_);
+  thread.insert(0, a_, script_.new_payload(0));
+  thread.insert(0, b_, script_.new_payload(0));
+  thread.begin(Kind::kStream, 0);
+  thread.get(0, b_);
+  thread.commit();
+  thread.next(0, 1);
+  thread.close(0);
+  const Outcome outcome = play(script_.build(), real);
+  EXPECT_EQ(result(outcome).counters->order_violations, 0u);
+}
+
 TEST_F(SessionTest, AutoCommitCallsInsideATransactionCountOnce) {
   for (const uint8_t flags : {uint8_t{0}, kOneAttempt}) {
     SCOPED_TRACE(flags);
