@@ -14,9 +14,10 @@ const std::map<std::string, uint8_t> kCodes = {
     {"NF", KEY_NOTFOUND}, {"END", DB_END},  {"EXISTS", ENTRY_EXISTS}, {"NONE", ENTRY_DNE},
     {"DL", DEADLOCK},     {"TXN", TXN_DNE}, {"FAIL", FAILURE},        {"OPEN", TXN_EXISTS}};
 const std::map<std::string, EventCall> kCalls = {
-    {"b", EventCall::kBegin},   {"c", EventCall::kCommit},    {"a", EventCall::kAbort},
-    {"g", EventCall::kGet},     {"n", EventCall::kNext},      {"i", EventCall::kInsert},
-    {"open", EventCall::kOpen}, {"close", EventCall::kClose}, {"d", EventCall::kDeletePair}};
+    {"b", EventCall::kBegin},      {"c", EventCall::kCommit},    {"a", EventCall::kAbort},
+    {"g", EventCall::kGet},        {"n", EventCall::kNext},      {"i", EventCall::kInsert},
+    {"open", EventCall::kOpen},    {"close", EventCall::kClose}, {"d", EventCall::kDeletePair},
+    {"create", EventCall::kCreate}};
 
 std::string before(std::string& text, char mark) {
   const std::size_t at = text.find(mark);

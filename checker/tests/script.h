@@ -3,11 +3,11 @@
 //   "1:b 1:i(5,x) 2:g!(5)=NF 1:c"
 //
 // Steps run one after the other, THREAD:CALL. Calls: b c a (begin, commit, abort), g(KEY)=PAYLOAD,
-// n=KEY,PAYLOAD (getNext), i(KEY,PAYLOAD), d(KEY,PAYLOAD), d(KEY,*), open, close. The answer is
-// SUCCESS unless '=' names a code: NF (KEY_NOTFOUND), END, EXISTS, NONE (ENTRY_DNE), DL (DEADLOCK),
-// TXN (TXN_DNE), FAIL. '!' behind the letter makes the call auto-committed. "B." before the call
-// means index 1, "A." or nothing index 0. '~' before THREAD makes the call begin together with the
-// step before it, so that the two overlap.
+// n=KEY,PAYLOAD (getNext), i(KEY,PAYLOAD), d(KEY,PAYLOAD), d(KEY,*), open, close, create. The
+// answer is SUCCESS unless '=' names a code: NF (KEY_NOTFOUND), END, EXISTS, NONE (ENTRY_DNE), DL
+// (DEADLOCK), TXN (TXN_DNE), FAIL. '!' behind the letter makes the call auto-committed. "B." before
+// the call means index 1, "A." or nothing index 0. '~' before THREAD makes the call begin together
+// with the step before it, so that the two overlap.
 #pragma once
 
 #include <string>
