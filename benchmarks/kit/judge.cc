@@ -5,6 +5,7 @@
 
 #include "benchmarks/kit/digest_judge.h"
 #include "benchmarks/kit/evidence.h"
+#include "benchmarks/kit/replay.h"
 
 namespace keydrome {
 namespace {
@@ -145,6 +146,10 @@ void judge_script(const Script& script, const Outcome& outcome, Findings& findin
 
 void Workload::judge(const Script& script, const Outcome& outcome, Findings& findings) const {
   judge_script(script, outcome, findings);
+}
+
+void Workload::examine(const Script& script, const Played& played, Findings& findings) const {
+  if (played.ending.complete) judge(script, played.outcome, findings);
 }
 
 }  // namespace keydrome

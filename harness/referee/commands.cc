@@ -10,6 +10,7 @@
 #include "benchmarks/kit/log_judge.h"
 #include "benchmarks/kit/parameters.h"
 #include "benchmarks/kit/recorded_judge.h"
+#include "benchmarks/kit/replay.h"
 #include "benchmarks/kit/script_builder.h"
 #include "benchmarks/kit/workload.h"
 #include "harness/referee/machine.h"
@@ -176,15 +177,32 @@ Json stale_report(const Plan& plan, const BenchmarkEntry& entry) {
   return make_report({plan, {}, {}, {}, Findings(), std::move(verdict), machine_facts()});
 }
 
+// Plays with the same library and limits, one after the other in the session's own jail slot.
+Replay replay_of(const JailOptions& session) {
+  return [session](const Script& script, uint64_t phase_timeout_ms) {
+    JailOptions options = session;
+    uint64_t& limit_ms = options.plan.limits.phase_timeout_ms;
+    limit_ms = std::min(limit_ms, phase_timeout_ms);
+    RunFacts facts = play(script, options, {});
+    Ending ending = ending_of(facts);
+    return Replayed{std::move(ending), std::move(facts.outcome)};
+  };
+}
+
 Result<Json> judged_report(const Prepared& prepared, const RunCommand& command,
                            const Progress& progress) {
   const Json machine = machine_facts();  // before the session itself makes the machine busy
   const RunFacts facts = play(prepared.script, prepared.jail, progress);
   Findings findings(prepared.plan.benchmark);
   add_fact_findings(facts, findings);
+  const bool complete = facts.stop == Stop::kNone;
   // A log that is not that of the program says nothing about the library's answers.
-  if (facts.stop == Stop::kNone && judge_logs(prepared.script, facts.outcome, findings)) {
-    prepared.workload->judge(prepared.script, facts.outcome, findings);
+  const bool sound = !complete || judge_logs(prepared.script, facts.outcome, findings);
+  if (sound) {
+    const Played played{facts.outcome, ending_of(facts), replay_of(prepared.jail)};
+    prepared.workload->examine(prepared.script, played, findings);
+  }
+  if (complete && sound) {
     if (prepared.certify) judge_recorded(prepared.script, facts.outcome, false, findings);
     const Result<void> kept =
         keep_histories(command.histories, prepared.plan, prepared.script, facts.outcome, findings);

@@ -124,6 +124,23 @@ std::string jail_level(const JailEnd& jail) {
   return level == "full" || level == "weak" ? std::string(level) : "none";
 }
 
+Ending ending_of(const RunFacts& facts) {
+  Ending ending{.complete = facts.stop == Stop::kNone, .stop = {}};
+  // What reaches a limit depends on more than the calls.
+  RunVerdict limit;
+  if (facts.stage != Stage::kPlaying || decide_by_limits(facts, limit)) return ending;
+  const std::string_view status = facts.jail.text("status");
+  if (facts.stop == Stop::kDeadline) ending.stop = "hang";
+  if (facts.stop == Stop::kException) ending.stop = "exception";
+  if (facts.stop == Stop::kClosed && status == "signaled") {
+    ending.stop = signal_name(facts.jail.number("signal").value_or(0));
+  }
+  if (facts.stop == Stop::kClosed && status == "exited") {
+    ending.stop = "exit code " + std::string(facts.jail.text("exit_code"));
+  }
+  return ending;
+}
+
 void add_fact_findings(const RunFacts& facts, Findings& findings) {
   add_clock_findings(facts, findings);
   if (facts.stop == Stop::kViolation) findings.required("protocol_violation", facts.detail);

@@ -8,6 +8,7 @@
 #include <string>
 
 #include "benchmarks/kit/finding.h"
+#include "benchmarks/kit/replay.h"
 #include "harness/referee/run.h"
 
 namespace keydrome {
@@ -23,6 +24,9 @@ void add_fact_findings(const RunFacts& facts, Findings& findings);
 
 RunVerdict decide(const RunFacts& facts, const Findings& findings,
                   const std::string& required_level);
+
+// How the session ended, as far as its workload may know.
+Ending ending_of(const RunFacts& facts);
 
 // full, weak or none; none when the jail did not say.
 std::string jail_level(const JailEnd& jail);

@@ -60,6 +60,33 @@ TEST(Verdict, NamesTheSignal) {
             "ended by SIGSEGV while the library was loaded");
 }
 
+// What a workload is told, so that it can look for the same end in replays.
+TEST(Ending, SaysWhatTheLibraryDid) {
+  EXPECT_TRUE(ending_of(complete()).complete);
+  EXPECT_EQ(ending_of(complete()).stop, "");
+  RunFacts facts = stopped(Stage::kPlaying, Stop::kClosed, "signaled");
+  facts.jail.meta["signal"] = "11";
+  EXPECT_FALSE(ending_of(facts).complete);
+  EXPECT_EQ(ending_of(facts).stop, "SIGSEGV");
+  facts.stage = Stage::kLoading;  // before it was asked for anything
+  EXPECT_EQ(ending_of(facts).stop, "");
+  facts = stopped(Stage::kPlaying, Stop::kClosed, "exited");
+  facts.jail.meta["exit_code"] = "3";
+  EXPECT_EQ(ending_of(facts).stop, "exit code 3");
+  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, Stop::kDeadline, "killed")).stop, "hang");
+  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, Stop::kException, "killed")).stop, "exception");
+}
+
+TEST(Ending, SaysNothingOfLimitsAndOfOurFaults) {
+  for (const char* limit : {"out_of_memory", "timed_out", "cpu_exceeded"}) {
+    const Ending ending = ending_of(stopped(Stage::kPlaying, Stop::kClosed, limit));
+    EXPECT_FALSE(ending.complete) << limit;
+    EXPECT_EQ(ending.stop, "") << limit;
+  }
+  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, Stop::kViolation, "killed")).stop, "");
+  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, Stop::kPlayerFailed, "killed")).stop, "");
+}
+
 TEST(Verdict, FollowsTheLimitsOfTheJail) {
   EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kClosed, "out_of_memory")), "out_of_memory");
   EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kClosed, "timed_out")), "timed_out");
