@@ -1,0 +1,189 @@
+#include "benchmarks/differential/c_program.h"
+
+#include <array>
+#include <string_view>
+#include <unordered_map>
+
+#include "base/hash.h"
+#include "benchmarks/differential/judged_calls.h"
+#include "benchmarks/kit/c_literal.h"
+#include "benchmarks/kit/judge.h"
+#include "checker/calls.h"
+
+namespace keydrome::differential {
+namespace {
+
+constexpr std::string_view kPrelude = R"c(#include <stdio.h>
+#include <string.h>
+
+#include "keydrome/index.h"
+
+enum call { CREATE, OPEN, CLOSE, BEGIN, COMMIT, ABORT, GET, NEXT, INSERT, DELETE };
+enum { UNKNOWN = -1 }; /* the call did not come back, or was not made */
+
+static IdxState* handles[8];
+static TxnState* txn;
+static int differences; /* calls that answered otherwise than in the failed run */
+static char passed[STEPS][MAX_PAYLOAD_LEN + 1]; /* the payloads of inserts */
+static int passes;
+
+static Record make(KeyType type, long long number, const char* text, const char* payload) {
+  Record record;
+  memset(&record, 0, sizeof record);
+  record.key.type = type;
+  if (type == SHORT) record.key.keyval.shortkey = (int32_t)number;
+  if (type == INT) record.key.keyval.intkey = number;
+  if (type == VARCHAR) strcpy(record.key.keyval.charkey, text);
+  strcpy(record.payload, payload);
+  return record;
+}
+
+static int same_payload(const char* got, const char* failed) {
+  int i;
+  if (strcmp(failed, "?") != 0) return strcmp(got, failed) == 0;
+  for (i = 0; i < passes; i++) { /* the failed run gave a payload that nobody had passed */
+    if (strcmp(got, passed[i]) == 0) return 0;
+  }
+  return 1;
+}
+
+static int same_key(const Key* a, const Key* b) {
+  if (a->type == SHORT) return a->keyval.shortkey == b->keyval.shortkey;
+  if (a->type == INT) return a->keyval.intkey == b->keyval.intkey;
+  if (strcmp(b->keyval.charkey, "?") == 0) return 1; /* not a key that anybody passed */
+  return strcmp(a->keyval.charkey, b->keyval.charkey) == 0;
+}
+
+/* Makes a call: `record` is what is passed, `wanted` and `failed` what the failed run answered. */
+static void step(enum call call, char* name, int slot, Record record, int wanted, Record failed) {
+  static const char* const kCalls[] = {"create", "openIndex", "closeIndex", "beginTransaction",
+                                       "commitTransaction", "abortTransaction", "get", "getNext",
+                                       "insertRecord", "deleteRecord"};
+  static const char* const kCodes[] = {"SUCCESS", "DB_DNE", "DB_EXISTS", "DB_END", "KEY_NOTFOUND",
+                                       "TXN_EXISTS", "TXN_DNE", "ENTRY_EXISTS", "ENTRY_DNE",
+                                       "DEADLOCK", "FAILURE"};
+  IdxState* handle = handles[slot];
+  int code = SUCCESS, same;
+  printf("%s(%s)", kCalls[call], name);
+  fflush(stdout); /* it may not come back */
+  switch (call) {
+    case CREATE: code = create(record.key.type, name); break;
+    case OPEN: code = openIndex(name, &handles[slot]); break;
+    case CLOSE: code = closeIndex(handle); break;
+    case BEGIN: code = beginTransaction(&txn); break;
+    case COMMIT: code = commitTransaction(txn); txn = NULL; break;
+    case ABORT: code = abortTransaction(txn); txn = NULL; break;
+    case GET: code = get(handle, txn, &record); break;
+    case NEXT: code = getNext(handle, txn, &record); break;
+    case INSERT: strcpy(passed[passes++], record.payload); code = insertRecord(handle, txn, &record.key, record.payload); break;
+    case DELETE: code = deleteRecord(handle, txn, &record); break;
+  }
+  same = code == wanted;
+  printf(" -> %s", code >= 0 && code <= FAILURE ? kCodes[code] : "a code that does not exist");
+  if ((call == GET || call == NEXT) && code == SUCCESS) {
+    printf(" \"%s\"", record.payload);
+    same = same && same_payload(record.payload, failed.payload);
+    if (call == NEXT) same = same && same_key(&record.key, &failed.key);
+  }
+  if (!same) differences++;
+  if (!same && wanted != UNKNOWN) printf(", in the failed run %s", kCodes[wanted]);
+  if (!same && wanted == SUCCESS && failed.payload[0] != 0) printf(" \"%s\"", failed.payload);
+  printf("\n");
+}
+
+)c";
+
+constexpr std::string_view kEnd = R"c(  if (differences == 0) {
+    printf("Every call answered as in the failed run. %s\n", FAULT);
+    return 1;
+  }
+  printf("Not every call answered as in the failed run.\n");
+  return 0;
+}
+)c";
+
+std::string type_name(KeyType type) {
+  return type == SHORT ? "SHORT" : type == INT ? "INT" : "VARCHAR";
+}
+
+std::string make(KeyType type, int64_t number, std::string_view text, std::string_view payload) {
+  return "make(" + type_name(type) + ", " + c_integer(number) + ", " + c_string(text) + ", " +
+         c_string(payload) + ")";
+}
+
+class Writer {
+ public:
+  Writer(const Case& session, const History& history)
+      : session_(session), events_(history.threads[0]), history_(history) {
+    for (const Call& call : session.calls) {
+      if (!has_payload(call.kind)) continue;
+      const std::string bytes = payload_bytes(session, call);
+      payloads_.emplace(hash_bytes(bytes), bytes);
+    }
+  }
+
+  std::string main() const {
+    std::string text = "int main(void) {\n";
+    for (std::size_t i = 0; i < session_.indexes.size(); ++i) {
+      const std::string name = index_name(static_cast<uint32_t>(i));
+      text += "  static char " + name + "[] = \"" + name + "\";\n";
+    }
+    text += "  static char nothing[] = \"\";\n";
+    for (std::size_t i = 0; i < session_.calls.size(); ++i) text += step(i);
+    return text + std::string(kEnd);
+  }
+
+ private:
+  std::string step(std::size_t position) const {
+    const Call& call = session_.calls[position];
+    const Event& event = events_[position];
+    constexpr std::array<const char*, kCallKinds> kNames{"CREATE", "OPEN",   "CLOSE", "BEGIN",
+                                                         "COMMIT", "ABORT",  "GET",   "NEXT",
+                                                         "INSERT", "DELETE", "DELETE"};
+    const bool named = uses_index(call.kind);
+    const KeyType type = named ? session_.indexes[call.index] : SHORT;
+    const bool known = event.code != kNoAnswer && event.code != kEventOddCode;
+    return "  step(" + std::string(kNames.at(static_cast<std::size_t>(call.kind))) + ", " +
+           (named ? index_name(call.index) : std::string("nothing")) + ", " +
+           std::to_string(call.slot) + ", " + passed(call, type) + ", " +
+           (known ? code_text(event.code) : std::string("UNKNOWN")) + ", " +
+           returned(call, event, type) + ");\n";
+  }
+
+  std::string passed(const Call& call, KeyType type) const {
+    if (!has_key(call.kind)) return make(type, 0, "", "");
+    const KeyValue& key = session_.keys[call.key];
+    return make(type, key.number, key.text,
+                has_payload(call.kind) ? payload_bytes(session_, call) : std::string());
+  }
+
+  // What a read gave in the failed run; a payload that nobody passed is not known.
+  std::string returned(const Call& call, const Event& event, KeyType type) const {
+    const bool reads = call.kind == CallKind::kGet || call.kind == CallKind::kNext;
+    if (!reads || !succeeded(event)) return make(type, 0, "", "");
+    const auto found = payloads_.find(event.payload);
+    const std::string payload = found == payloads_.end() ? "?" : found->second;
+    if (type != VARCHAR) return make(type, static_cast<int64_t>(event.key), "", payload);
+    const bool known = event.key < history_.varchar_keys.size();
+    return make(type, 0, known ? history_.varchar_keys[event.key] : "?", payload);
+  }
+
+  const Case& session_;
+  const std::vector<Event>& events_;
+  const History& history_;
+  std::unordered_map<uint64_t, std::string> payloads_;
+};
+
+}  // namespace
+
+std::string c_program(const Case& session, const History& history, const std::string& fault) {
+  return "/* The calls of one session after which the library was wrong: " + fault +
+         ".\n *\n * Build and run, with your library as LIBRARY.so:\n"
+         " *   cc -std=c99 -I api/include session.c ./LIBRARY.so -o session && ./session\n"
+         " * Exit status 1: every call answered as in the failed run. 0: the fault did not show.\n"
+         " */\n#define STEPS " +
+         std::to_string(session.calls.size()) + "\n" + std::string(kPrelude) + "#define FAULT " +
+         c_string("What is wrong: " + fault + ".") + "\n\n" + Writer(session, history).main();
+}
+
+}  // namespace keydrome::differential

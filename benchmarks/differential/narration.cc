@@ -1,0 +1,202 @@
+#include "benchmarks/differential/narration.h"
+
+#include <algorithm>
+#include <array>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "benchmarks/differential/judged_calls.h"
+#include "benchmarks/kit/judge.h"
+#include "checker/calls.h"
+
+namespace keydrome::differential {
+namespace {
+
+constexpr uint32_t kRunMin = 4;        // so many alike calls become one line
+constexpr uint32_t kTokensMax = 20;    // of a session in the notation
+constexpr int64_t kNumberMax = 1'000;  // larger keys get labels there
+
+bool has_index(EventCall call) {
+  return call != EventCall::kBegin && call != EventCall::kCommit && call != EventCall::kAbort;
+}
+
+bool names_key(const Event& event) {
+  const EventCall call = call_of(event);
+  return keydrome::is_data_call(call) && (call != EventCall::kNext || succeeded(event));
+}
+
+bool is_integer(const History& history, const Event& event) {
+  return history.indexes[event.index].type != VARCHAR;
+}
+
+std::string_view call_name(EventCall call) {
+  constexpr std::array<std::string_view, 11> kNames{
+      "create",           "openIndex", "closeIndex", "beginTransaction", "commitTransaction",
+      "abortTransaction", "get",       "getNext",    "insertRecord",     "deleteRecord",
+      "deleteRecord"};
+  return kNames.at(static_cast<std::size_t>(call));
+}
+
+// The name of each event's handle: "A", and "A2" for a second one that was opened.
+std::vector<std::string> handles_of(const Case& session, const History& history) {
+  std::vector<std::string> handles;
+  std::map<uint16_t, std::vector<uint8_t>> slots;  // of an index, in the order of their openings
+  const bool known = corresponds(history, session.calls);
+  for (std::size_t i = 0; i < history.threads[0].size(); ++i) {
+    const Event& event = history.threads[0][i];
+    std::string name = has_index(call_of(event)) ? history.indexes[event.index].name : "";
+    if (known && has_index(call_of(event)) && session.calls[i].kind != CallKind::kCreate) {
+      std::vector<uint8_t>& of_index = slots[event.index];
+      const auto found = std::ranges::find(of_index, session.calls[i].slot);
+      const auto place = static_cast<std::size_t>(found - of_index.begin());
+      if (found == of_index.end()) of_index.push_back(session.calls[i].slot);
+      if (place > 0) name += std::to_string(place + 1);
+    }
+    handles.push_back(std::move(name));
+  }
+  return handles;
+}
+
+}  // namespace
+
+Narrator::Narrator(const Case& session, const History& history)
+    : history_(history),
+      events_(history.threads[0]),
+      handles_(handles_of(session, history)),
+      keys_(history.indexes.size()) {
+  for (const Event& event : events_) {
+    const EventCall call = call_of(event);
+    const bool passes = call == EventCall::kInsert || call == EventCall::kDeletePair;
+    if (passes) payloads_.try_emplace(event.payload, payloads_.size() + 1);
+    if (names_key(event)) keys_[event.index].push_back(event.key);
+  }
+  for (std::size_t index = 0; index < keys_.size(); ++index) {
+    std::vector<uint64_t>& keys = keys_[index];
+    std::ranges::sort(keys, {}, [](uint64_t key) { return static_cast<int64_t>(key); });
+    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+  }
+}
+
+std::string Narrator::payload(uint64_t fingerprint) const {
+  const auto found = payloads_.find(fingerprint);
+  if (found == payloads_.end()) return "a payload that nobody passed";
+  return "p" + std::to_string(found->second);
+}
+
+std::string Narrator::answer(const Event& event) const {
+  if (event.code == kNoAnswer) return "";
+  if (event.code == kEventOddCode) return " -> a code that does not exist";
+  const EventCall call = call_of(event);
+  const bool reads = call == EventCall::kGet || call == EventCall::kNext;
+  if (!succeeded(event) || !reads) return " -> " + code_text(event.code);
+  const std::string payload = this->payload(event.payload);
+  if (call == EventCall::kGet) return " -> " + payload;
+  return " -> " + key_text(history_, event.index, event.key) + " = " + payload;
+}
+
+std::string Narrator::call(uint32_t position) const {
+  const Event& event = events_[position];
+  const EventCall call = call_of(event);
+  std::string arguments = handles_[position];
+  if (call == EventCall::kCreate) {
+    constexpr std::array<const char*, 3> kTypes{"int32", "int64", "varchar"};
+    const auto type = static_cast<std::size_t>(history_.indexes[event.index].type);
+    arguments += std::string(", ") + kTypes.at(type);
+  }
+  if (keydrome::is_data_call(call) && call != EventCall::kNext) {
+    arguments += ", " + key_text(history_, event.index, event.key);
+  }
+  if (call == EventCall::kInsert || call == EventCall::kDeletePair) {
+    arguments += ", " + payload(event.payload);
+  }
+  if (call == EventCall::kDeleteKey) arguments += ", all payloads";
+  return std::string(call_name(call)) + "(" + arguments + ")" +
+         (is_auto_commit(event) ? " with auto-commit" : "") + answer(event);
+}
+
+bool Narrator::alike(uint32_t a, uint32_t b) const {
+  return events_[a].call == events_[b].call && events_[a].code == events_[b].code &&
+         handles_[a] == handles_[b];
+}
+
+std::vector<std::string> Narrator::lines(uint32_t last) const {
+  std::vector<std::string> lines;
+  for (uint32_t first = 0; first <= last;) {
+    uint32_t end = first + 1;
+    while (end < last && alike(first, end)) ++end;
+    if (end - first >= kRunMin) {
+      lines.push_back(std::to_string(end - first) + " times, from " + call(first) + " to " +
+                      call(end - 1));
+    } else {
+      for (uint32_t i = first; i < end; ++i) lines.push_back(call(i));
+    }
+    first = end;
+  }
+  return lines;
+}
+
+std::string Narrator::label(const Event& event) const {
+  const std::vector<uint64_t>& keys = keys_[event.index];
+  const auto key = static_cast<int64_t>(event.key);
+  if (is_integer(history_, event) && key > -kNumberMax && key < kNumberMax) {
+    return std::to_string(key);
+  }
+  const auto place = std::ranges::find(keys, event.key) - keys.begin();
+  return "k" + std::to_string(place + 1);
+}
+
+std::string Narrator::token(uint32_t position) const {
+  const Event& event = events_[position];
+  constexpr std::array<const char*, 11> kLetters{"create", "open", "close", "b", "c", "a",
+                                                 "g",      "n",    "i",     "d", "d"};
+  const EventCall call = call_of(event);
+  std::string text = kLetters.at(static_cast<std::size_t>(call));
+  const bool several = std::ranges::any_of(handles_, [&](const std::string& handle) {
+    return !handle.empty() && handle != handles_[position];
+  });
+  if (has_index(call) && several) text.insert(0, handles_[position] + ".");
+  if (keydrome::is_data_call(call) && call != EventCall::kNext) {
+    text += "(" + label(event);
+    if (call == EventCall::kInsert || call == EventCall::kDeletePair) {
+      text += "," + payload(event.payload);
+    }
+    text += call == EventCall::kDeleteKey ? ",*)" : ")";
+  }
+  constexpr std::array<const char*, 11> kCodes{"",          "DB_DNE",     "DB_EXISTS", "END",
+                                               "NF",        "TXN_EXISTS", "TXN_DNE",   "EXISTS",
+                                               "ENTRY_DNE", "DEADLOCK",   "FAILURE"};
+  if (event.code == kNoAnswer) return text;
+  const bool known = payloads_.contains(event.payload);
+  if (succeeded(event) && (call == EventCall::kGet || call == EventCall::kNext)) {
+    text += "=" + (call == EventCall::kNext ? label(event) + ":" : std::string());
+    return text + (known ? payload(event.payload) : "?");
+  }
+  if (succeeded(event)) return text;
+  return text + "=" + (event.code < kCodes.size() ? kCodes.at(event.code) : "?");
+}
+
+std::string Narrator::notation(uint32_t last) const {
+  if (last >= kTokensMax) return "";
+  std::string text = "T1:", legend;
+  std::set<std::string> opened;
+  for (uint32_t i = 0; i <= last; ++i) {
+    const EventCall call = call_of(events_[i]);
+    const bool first = call == EventCall::kOpen && opened.insert(handles_[i]).second;
+    if (call != EventCall::kCreate && !first) text += " " + token(i);
+  }
+  std::vector<std::string> told;
+  for (uint32_t i = 0; i <= last; ++i) {
+    if (!names_key(events_[i])) continue;
+    const std::string name = label(events_[i]);
+    if (!name.starts_with('k')) continue;
+    std::string line = history_.indexes[events_[i].index].name + "." + name + " is " +
+                       key_text(history_, events_[i].index, events_[i].key);
+    if (std::ranges::find(told, line) != told.end()) continue;
+    legend += (legend.empty() ? "; " : ", ") + line;
+    told.push_back(std::move(line));
+  }
+  return text + legend;
+}
+
+}  // namespace keydrome::differential

@@ -1,0 +1,24 @@
+// Shrinking: the smallest session found that still fails in the same way (A. Zeller and R.
+// Hildebrandt, "Simplifying and isolating failure-inducing input", 2002, and some steps that know
+// what calls are: all calls of a kind or on a key at once, simpler keys, payloads and types).
+//
+// A minimum only of what was tried, and only as far as `fails` is asked: whoever bounds the time
+// lets it answer false from then on.
+#pragma once
+
+#include <functional>
+
+#include "benchmarks/differential/calls.h"
+
+namespace keydrome::differential {
+
+// Whether a session fails in the way that is looked for. Its calls are playable().
+using Fails = std::function<bool(const Case&)>;
+
+// `session` fails. Not thread-safe where `fails` is not.
+Case shrink(Case session, const Fails& fails);
+
+// Only the calls up to the fault: what comes behind it does not matter.
+Case shorten(Case session, const Fails& fails);
+
+}  // namespace keydrome::differential

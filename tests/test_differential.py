@@ -1,0 +1,124 @@
+"""One session against the model, through the real jail: right libraries pass, of wrong ones a few calls are left."""
+
+from __future__ import annotations
+
+import json
+import os
+import re
+import subprocess
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.binaries import built_settings, library
+from tests.referee_run import BUILD, ROOT, Case, require_root_and_build, run_case
+from tests.test_keydrome import keydrome
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+# Library, the names it may be found under, how many calls are left at most, in how many lines they are told.
+QUICK = [
+    ("mutant_40", {"corrupt_payload"}, 4, 4),
+    ("throws_exception", {"exception"}, 3, 3),
+]
+# A fault that shows once in a thousand calls takes a thousand calls, which are told in a few lines.
+MORE = [
+    ("mutant_15", {"internal"}, 6, 6),
+    ("mutant_16", {"duplicate_record"}, 2205, 10),
+    ("mutant_19", {"wrong_order"}, 2205, 10),
+    ("mutant_37", {"missing_record", "internal"}, 10, 10),
+    ("mutant_39", {"missing_record", "wrong_order", "internal"}, 8, 8),
+    ("mutant_41", {"missing_record", "wrong_delete", "wrong_insert", "internal"}, 10, 10),
+    ("drops_1000th_write", {"missing_record"}, 2205, 10),
+    ("wrong_payload", {"corrupt_payload"}, 15, 8),
+    ("unsorted_scan", {"missing_record", "wrong_order"}, 40, 12),
+    ("loses_aborts", {"aborted_read", "wrong_insert", "wrong_delete", "missing_record"}, 8, 8),
+    ("success_only", {"corrupt_payload", "illegal_answer"}, 5, 5),
+    ("garbage_codes", {"undocumented_code"}, 3, 3),
+    ("spin_for_ever", {"timed_out"}, 110, 8),
+    ("always_deadlock", {"no_progress"}, 25, 25),
+]
+SHOWN = re.compile(r"\nA session of (\d+) calls shows it[^\n]*:\n")
+
+
+@pytest.mark.parametrize(
+    ("name", "configuration"),
+    [
+        ("indexes/berkeley", None),
+        ("structures/btree", "gap"),
+        ("structures/btree", "serial"),
+        ("structures/btree", "occ"),
+        ("structures/btree", "mvcc"),
+    ],
+)
+def test_right_libraries_pass(name: str, configuration: str | None, tmp_path: Path) -> None:
+    folder, _, file = name.partition("/")
+    options = ["--config", configuration] if configuration else []
+    outcome = keydrome(
+        "check",
+        library(built_settings(), folder, file),
+        *options,
+        *("--suite", "differential", "--scale", "smoke"),
+        var=tmp_path,
+    )
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+
+
+@pytest.mark.parametrize(
+    ("name", "names", "calls", "lines"), QUICK + (MORE if "KEYDROME_SOAK" in os.environ else [])
+)
+def test_few_calls_are_left(
+    name: str, names: set[str], calls: int, lines: int, tmp_path: Path
+) -> None:
+    require_root_and_build()
+    case = Case(
+        name,
+        "differential",
+        "differential",
+        parameters={"calls": 20_000, "shrink_ms": 30_000},
+        phase_timeout_ms=3_000,
+    )
+    report = run_case(case, tmp_path)
+    told = [entry for entry in report["findings"] if SHOWN.search(entry["detail"])]
+    assert len(told) == 1, report["findings"]
+    (shown,) = told
+    assert shown["name"] in names
+    assert shown["severity"] == "required"
+    assert shown["witness"]["program"]
+    match = SHOWN.search(shown["detail"])
+    assert match
+    assert int(match.group(1)) <= calls, shown["detail"]
+    listed = shown["detail"][match.end() :].split("\nin the notation")[0].splitlines()
+    assert len(listed) <= lines, shown["detail"]
+
+
+def run_program(source: Path, file: Path) -> subprocess.CompletedProcess[str]:
+    """Build a witness' program against a library and run it."""
+    program = source.with_suffix("")
+    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-I", str(ROOT / "api" / "include")]
+    subprocess.run(["cc", *flags, str(source), str(file), "-o", str(program)], check=True)
+    return subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=60)
+
+
+def test_the_program_shows_the_fault(tmp_path: Path) -> None:
+    """Linked against the wrong library it says that the fault is there; against a right one it does not."""
+    settings = built_settings()
+    wrong = library(settings, "faulty", "mutant_40")
+    witness = tmp_path / "witness"
+    answer = tmp_path / "check.json"
+    outcome = keydrome(
+        "check",
+        wrong,
+        *("--suite", "differential", "--scale", "smoke", "--seed", "3"),
+        *("--witness", str(witness), "--json", str(answer)),
+        var=tmp_path,
+    )
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    (first, *_) = json.loads(answer.read_text())["findings"]
+    assert first["suite"] == "differential"
+    (source,) = witness.glob("*.c")
+    shown = run_program(source, wrong)
+    assert shown.returncode == 1, shown.stdout + shown.stderr
+    right = run_program(source, BUILD / "lib" / "indexes" / "global_lock.so")
+    assert right.returncode == 0, right.stdout + right.stderr
