@@ -64,7 +64,7 @@ static void step(enum call call, char* name, int slot, Record record, int wanted
                                        "DEADLOCK", "FAILURE"};
   IdxState* handle = handles[slot];
   int code = SUCCESS, same;
-  printf("%s(%s)", kCalls[call], name);
+  printf("%s(%s)", kCalls[call], name == NULL ? "" : name);
   fflush(stdout); /* it may not come back */
   switch (call) {
     case CREATE: code = create(record.key.type, name); break;
@@ -128,7 +128,6 @@ class Writer {
       const std::string name = index_name(static_cast<uint32_t>(i));
       text += "  static char " + name + "[] = \"" + name + "\";\n";
     }
-    text += "  static char nothing[] = \"\";\n";
     for (std::size_t i = 0; i < session_.calls.size(); ++i) text += step(i);
     return text + std::string(kEnd);
   }
@@ -144,7 +143,7 @@ class Writer {
     const KeyType type = named ? session_.indexes[call.index] : SHORT;
     const bool known = event.code != kNoAnswer && event.code != kEventOddCode;
     return "  step(" + std::string(kNames.at(static_cast<std::size_t>(call.kind))) + ", " +
-           (named ? index_name(call.index) : std::string("nothing")) + ", " +
+           (named ? index_name(call.index) : std::string("NULL")) + ", " +
            std::to_string(call.slot) + ", " + passed(call, type) + ", " +
            (known ? code_text(event.code) : std::string("UNKNOWN")) + ", " +
            returned(call, event, type) + ");\n";
