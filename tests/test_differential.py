@@ -59,7 +59,7 @@ def test_right_libraries_pass(name: str, configuration: str | None, tmp_path: Pa
         "check",
         library(built_settings(), folder, file),
         *options,
-        *("--suite", "differential", "--scale", "smoke"),
+        *("--suite", "differential", "--scale", "smoke", "--seed", "1"),
         var=tmp_path,
     )
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr

@@ -212,7 +212,8 @@ std::vector<TransactionSpan> spans_of(const History& history,
   return spans;
 }
 
-Json witness_of(const History& history, const SessionFault& fault) {
+Json witness_of(History history, const SessionFault& fault) {
+  history.ticks_per_s = ticks_per_s();
   Violation violation;
   violation.name = fault.name;
   std::vector<uint32_t> positions = fault.causes;
@@ -221,7 +222,7 @@ Json witness_of(const History& history, const SessionFault& fault) {
   for (const uint32_t position : positions) {
     violation.events.push_back({.thread = 0, .position = position});
   }
-  return witness_json(history, violation, ticks_per_us());
+  return witness_json(history, violation, /*with_program=*/false);
 }
 
 std::string sentence_of(const History& history, const Case& session, const SessionFault& fault) {
