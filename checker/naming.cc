@@ -313,8 +313,10 @@ Violation name_wrong_answer(const WrongAnswer& wrong) {
   violation.severity = wrong.severity;
   violation.detail =
       wrong.name == "commit_after_deadlock" ? "commitTransaction answered SUCCESS after DEADLOCK"
-      : wrong.name == "unexpected_failure"  ? "A call answered FAILURE"
-                                            : "A call gave an answer that is not documented for it";
+      : wrong.name == "answer_after_deadlock"
+          ? "A call of a transaction that had been answered DEADLOCK was carried out"
+      : wrong.name == "unexpected_failure" ? "A call answered FAILURE"
+                                           : "A call gave an answer that is not documented for it";
   violation.events.push_back(wrong.event);
   return violation;
 }

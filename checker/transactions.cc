@@ -139,6 +139,10 @@ class Splitter {
 
   void note_data_call(uint32_t position, const Event& event) {
     if (open_) {
+      // The client should have aborted; a library must not go on with what it has given up.
+      if (failed_ && is_answer(event)) {
+        accuse("answer_after_deadlock", Severity::kRequired, position);
+      }
       failed_ |= event.code == DEADLOCK;
     } else if (is_answer(event)) {
       refuse(position, "a call in a transaction, but none is open");

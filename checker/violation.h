@@ -87,6 +87,7 @@ struct Violation {
 
 inline constexpr std::string_view kViolationNames[] = {
     "aborted_read",               // G1a: saw what a transaction wrote that never committed
+    "answer_after_deadlock",      // a call answered, after DEADLOCK, as if nothing had happened
     "circular_information_flow",  // G1c: each saw what the other wrote
     "commit_after_deadlock",      // commitTransaction answered SUCCESS after DEADLOCK
     "corrupt_key",                // a key that nobody ever passed

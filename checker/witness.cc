@@ -23,6 +23,9 @@ using Meaning = std::pair<std::string_view, std::string_view>;
 constexpr std::array kMeanings = {
     Meaning{"aborted_read",
             "A transaction saw what another one wrote that never committed: that data never was"},
+    Meaning{"answer_after_deadlock",
+            "The library answered DEADLOCK, which ends a transaction without effect, and then "
+            "answered its next call as if nothing had happened"},
     Meaning{"circular_information_flow",
             "Each of these transactions saw what another of them wrote, around a circle: whichever "
             "is put first saw the future"},
