@@ -4,7 +4,8 @@ namespace keydrome {
 namespace {
 
 bool leaves_evidence(const Op& op) {
-  return op.code == OpCode::kMark || (op.flags & (kEvidence | kEvidenceAll)) != 0;
+  return op.code == OpCode::kMark || op.code == OpCode::kBareCall ||
+         (op.flags & (kEvidence | kEvidenceAll)) != 0;
 }
 
 // How many records the op leaves; a scan to the end leaves as many as it takes until it ends.
@@ -43,7 +44,8 @@ bool for_each_evidence(std::span<const Op> ops, const ThreadResult& result,
     while (fits && records.size() < wanted) {
       Evidence record{};
       fits = trace.next(record) && record.op == step.op &&
-             (op.code == OpCode::kMark || record.repetition >> 32 == step.round);
+             (op.code == OpCode::kMark || op.code == OpCode::kBareCall ||
+              record.repetition >> 32 == step.round);
       if (fits) records.push_back(record);
       if (op.code == OpCode::kNextToEnd && record.code != SUCCESS) break;
     }

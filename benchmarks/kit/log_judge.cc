@@ -34,10 +34,17 @@ class Wording {
     }
   }
 
+  // Whether the payload has no bytes: a delete of it asks for all of the key.
+  bool is_empty(const Op& op) const {
+    return op.argument == kNoTag && script_.pools.payloads[op.payload].empty();
+  }
+
   uint64_t payload(const Op& op) const {
-    std::string text(kTagBytes, '\0');
-    write_tag(op.argument, text.data());
-    return hash_bytes(text + script_.pools.payloads[op.payload]);
+    const std::string& text = script_.pools.payloads[op.payload];
+    if (op.argument == kNoTag) return hash_bytes(text);
+    std::string tag(kTagBytes, '\0');
+    write_tag(op.argument, tag.data());
+    return hash_bytes(tag + text);
   }
 
  private:
@@ -158,6 +165,7 @@ class Follower {
     set_end(TransactionEnd::kNotRun);
     kept_ = {};
     kind_ = op_kind(ops_[at]);
+    goes_on_ = (ops_[at].flags & kAnyCode) != 0;
     while (!stopped_) {
       const uint32_t code = take({EventCall::kBegin});
       if (code == SUCCESS) {
@@ -177,22 +185,31 @@ class Follower {
       const uint32_t code = take({EventCall::kAbort});
       if (code == DEADLOCK) {
         abort_attempt();
-      } else if (code != SUCCESS) {
+      } else if (code != SUCCESS && (!goes_on_ || code > FAILURE)) {
         open_ = false;
         return Flow::kFailed;
       }
     } else {
       const uint32_t code = take({EventCall::kCommit});
-      if (code != SUCCESS) {
-        if (code == TXN_DNE) open_ = false;
-        return judge(op, code);
-      }
+      if (code != SUCCESS) return finish_unfit(op, code);
     }
     ends_[saved_.transaction] =
         op.code == OpCode::kAbort ? TransactionEnd::kAborted : TransactionEnd::kCommitted;
     open_ = false;
     attempts_ = 0;
     return Flow::kNext;
+  }
+
+  Flow finish_unfit(const Op& op, uint32_t code) {
+    const Flow flow = judge(op, code);
+    if (code == TXN_DNE) open_ = false;
+    if (flow != Flow::kNext) return flow;
+    if (open_) abort_attempt();
+    if (saved_.transaction < ends_.size()) {
+      ends_[saved_.transaction] = TransactionEnd::kDeadlocked;
+    }
+    attempts_ = 0;
+    return flow;
   }
 
   // A call outside transactions is auto-committed if it is one on records.
@@ -228,10 +245,11 @@ class Follower {
 
   Flow data_call(const Op& op, uint32_t index, bool alone) {
     Call wanted{EventCall::kGet, index, alone, wording_.key(op, index), {}};
-    if (op.code == OpCode::kInsert || op.code == OpCode::kDeletePair) {
+    const bool empty = wording_.is_empty(op);
+    if (op.code == OpCode::kInsert || (op.code == OpCode::kDeletePair && !empty)) {
       wanted.call = op.code == OpCode::kInsert ? EventCall::kInsert : EventCall::kDeletePair;
       wanted.payload = wording_.payload(op);
-    } else if (op.code == OpCode::kDeleteKey) {
+    } else if (op.code != OpCode::kGet) {
       wanted.call = EventCall::kDeleteKey;
       wanted.payload = 0;
     }
@@ -265,10 +283,12 @@ class Follower {
 
   Flow judge(const Op& op, uint32_t code) const {
     if (code == SUCCESS) return Flow::kNext;
-    if (code == DEADLOCK) return Flow::kRetry;
     const bool outer = (op.flags & kAutoCommit) != 0 || !open_;
+    const bool goes_on = goes_on_ && !outer;
+    if (code == DEADLOCK) return goes_on ? Flow::kNext : Flow::kRetry;
     const bool is_stream = (outer ? op_kind(op) : kind_) == Kind::kStream;
-    return is_legal_answer(op, is_stream, code) ? Flow::kNext : Flow::kFailed;
+    const bool legal = is_legal_answer(op, is_stream, code) || (code <= FAILURE && goes_on);
+    return legal ? Flow::kNext : Flow::kFailed;
   }
 
   std::size_t auto_commit(std::size_t at) {
@@ -378,6 +398,7 @@ class Follower {
   Saved saved_;
   Kind kind_ = Kind::kStream;
   bool open_ = false;
+  bool goes_on_ = false;
   uint32_t attempts_ = 0, round_ = 0, openings_ = 0;
   uint64_t next_ = 0;  // number of the next transaction
 };

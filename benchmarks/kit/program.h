@@ -15,6 +15,9 @@
 
 #include <cstdint>
 
+#include "checker/event.h"
+#include "keydrome/index.h"
+
 namespace keydrome {
 
 inline constexpr uint32_t kProgramVersion = 1;
@@ -24,6 +27,7 @@ inline constexpr uint32_t kTransactionClasses =
 inline constexpr uint32_t kEvents = 16;  // counters for kSignal and kWait
 inline constexpr uint32_t kThreadsMax = 256;
 inline constexpr uint32_t kTagBytes = 8;  // every payload begins with its tag
+inline constexpr uint32_t kNoTag = 0;     // but one with this, which is its text alone
 
 enum class OpCode : uint8_t {
   kCreate,  // create(index `argument`)
@@ -49,6 +53,8 @@ enum class OpCode : uint8_t {
   kStep,  // waits for the baton to reach step `argument` (baton.h); passes a step over that holds
           // it for more than `payload` microseconds
   kStepDone,  // passes the baton on if it still stands at step `argument`
+  kBareCall,  // one call with just the arguments that it says (BareCall), be they fair or not;
+              // neither judged nor retried, and always evidence
 };
 
 // Flags of an Op.
@@ -62,7 +68,8 @@ inline constexpr uint8_t kDigest = 1u
 inline constexpr uint8_t kUnitStart =
     1u << 4;  // a round may begin here: no handle or transaction is open
 inline constexpr uint8_t kAnyCode =
-    1u << 5;  // every documented code is legal here (scripts judge the evidence)
+    1u << 5;  // every documented code is legal here (scripts judge the evidence); kBegin: in the
+              // whole transaction, which goes on even after DEADLOCK up to its end as programmed
 inline constexpr uint8_t kOneAttempt =
     1u << 6;  // kBegin: a transaction that is answered DEADLOCK is aborted and not run again
 inline constexpr uint8_t kKeep =
@@ -96,6 +103,29 @@ struct Op {
 };
 static_assert(sizeof(Op) == 16);
 
+// What a kBareCall does; in Op::argument. Op::slot says which handle, which may never have been
+// opened or be closed already. Op::key is a number in the pool of `key_type`, or that of an index;
+// the payload is text Op::payload alone, without a tag.
+struct BareCall {
+  EventCall call = EventCall::kBegin;
+  bool in_transaction = false;  // the thread's last bare kBegin's, ended or not; otherwise NULL
+  KeyType key_type = SHORT;
+  bool garbage = false;  // fill what the call need not read with kGarbage, instead of zeros
+
+  static constexpr char kGarbage = '\xa5';
+
+  constexpr uint32_t packed() const {
+    return static_cast<uint32_t>(call) | uint32_t{in_transaction} << 8 |
+           static_cast<uint32_t>(key_type) << 16 | uint32_t{garbage} << 24;
+  }
+  static constexpr BareCall unpacked(uint32_t bits) {
+    return {.call = static_cast<EventCall>(bits & 0xff),
+            .in_transaction = (bits >> 8 & 0xff) != 0,
+            .key_type = static_cast<KeyType>(bits >> 16 & 0xff),
+            .garbage = bits >> 24 != 0};
+  }
+};
+
 // The pools image is one memfd that is sent with the first phase and stays mapped (pools_image.h
 // writes and reads it): this header, the index table and four pools. The int32 and int64 pools are
 // plain arrays. Strings (varchar keys, payload texts) are `offsets[count + 1]` (uint32, relative to
@@ -111,7 +141,7 @@ struct PoolsHeader {
   uint64_t payload_offset, payload_count;
 };
 
-inline constexpr uint32_t kIndexNameBytes = 64;
+inline constexpr uint32_t kIndexNameBytes = 1024;
 struct IndexEntry {
   uint32_t type;               // KeyType
   char name[kIndexNameBytes];  // NUL-terminated

@@ -47,10 +47,15 @@ inline std::string_view payload_bytes(const Record& record) {
   return {record.payload, strnlen(record.payload, sizeof record.payload)};
 }
 
-// Writes tag and text, then zeros up to kPayloadBytes.
+// Writes tag and text, or with kNoTag the text alone, then zeros up to kPayloadBytes.
 inline constexpr std::size_t kPayloadBytes = 104;
 static_assert(sizeof(Record) - offsetof(Record, payload) == kPayloadBytes);
 inline void put_payload(char* out, uint32_t tag, std::string_view text) {
+  if (tag == kNoTag) [[unlikely]] {
+    std::memset(out, 0, kPayloadBytes);
+    text.copy(out, text.size());
+    return;
+  }
   write_tag(tag, out);
   copy_text<(kPayloadBytes - kTagBytes) / sizeof(Lane)>(out + kTagBytes, text);
 }

@@ -14,6 +14,7 @@ namespace {
 // not used costs no memory.
 constexpr uint64_t kAttemptsRecorded = 16;
 constexpr uint64_t kEventsMin = 4096;
+constexpr std::size_t kBarePayloadBytesMax = sizeof(Record::payload);
 constexpr std::size_t kRecordedIndexesMax = 0xffff;  // Event::index has 16 bits
 
 uint64_t calls_of(const Op& op) {
@@ -102,8 +103,8 @@ void ThreadBuilder::close(uint8_t slot, uint8_t flags) {
 void ThreadBuilder::begin(Kind kind, uint32_t class_number, uint8_t flags) {
   KEYDROME_CHECK(!in_transaction() && class_number < kTransactionClasses);
   // Stripes and canaries have results that are known only if they end as programmed.
-  KEYDROME_CHECK(flags == 0 ||
-                 (flags == kOneAttempt && kind != Kind::kStripe && kind != Kind::kCanary));
+  const bool known = flags == kOneAttempt || flags == (kOneAttempt | kAnyCode);
+  KEYDROME_CHECK(flags == 0 || (known && kind != Kind::kStripe && kind != Kind::kCanary));
   append({.code = OpCode::kBegin,
           .flags = flags,
           .kind = static_cast<uint8_t>(static_cast<uint8_t>(kind) & 15u),
@@ -213,10 +214,19 @@ void ThreadBuilder::step_done(uint32_t number) {
   append({.code = OpCode::kStepDone, .argument = number});
 }
 
+void ThreadBuilder::bare_call(uint8_t slot, const BareCall& call, uint32_t key, uint32_t text) {
+  KEYDROME_CHECK(!in_transaction());
+  append({.code = OpCode::kBareCall,
+          .slot = slot,
+          .key = key,
+          .payload = text,
+          .argument = call.packed()});
+}
+
 uint64_t ThreadBuilder::size() const { return ops_->size(); }
 
 uint32_t ScriptBuilder::add_index(std::string name, KeyType type) {
-  KEYDROME_CHECK(!name.empty() && name.size() < kIndexNameBytes);
+  KEYDROME_CHECK(name.size() < kIndexNameBytes);
   script_.indexes.push_back({.name = std::move(name), .type = type});
   inserts_.push_back(0);
   return index_count() - 1;
@@ -287,7 +297,7 @@ std::size_t ScriptBuilder::key_count(KeyType type) const {
 }
 
 uint64_t ScriptBuilder::evidence_records(const Op& op) const {
-  if (op.code == OpCode::kMark) return 1;
+  if (op.code == OpCode::kMark || op.code == OpCode::kBareCall) return 1;
   if ((op.flags & kEvidenceAll) != 0 && op.code == OpCode::kNext) return op.argument;
   if ((op.flags & kEvidenceAll) != 0 && op.code == OpCode::kNextToEnd)
     return op.argument + uint64_t{1};
@@ -311,6 +321,10 @@ uint64_t ScriptBuilder::trace_bytes(const std::vector<Op>& ops) const {
     if (op.code == OpCode::kOpen) slots[op.slot] = op.argument;
     const uint64_t records = evidence_records(op);
     if (records == 0) return;
+    if (op.code == OpCode::kBareCall) {  // what it reads is limited by the record alone
+      bytes += trace_record_bytes(sizeof(Key::keyval), kBarePayloadBytesMax);
+      return;
+    }
     const bool is_string = script_.indexes.at(slots[op.slot]).type == VARCHAR;
     bytes += records * (is_string ? string_record : int_record);
     const bool has_key = op.code >= OpCode::kGet && op.code <= OpCode::kDeletePair &&

@@ -50,7 +50,7 @@ class ThreadBuilder {
   // stays free.
   void open_missing(uint8_t slot, uint32_t index);
   void close(uint8_t slot, uint8_t flags = 0);
-  // `flags`: kOneAttempt or nothing.
+  // `flags`: kOneAttempt, with or without kAnyCode, or nothing.
   void begin(Kind kind, uint32_t class_number, uint8_t flags = 0);
   void commit();
   void abort();
@@ -76,6 +76,9 @@ class ThreadBuilder {
   // passed over.
   void step(uint32_t number, uint32_t us_max);
   void step_done(uint32_t number);
+
+  // One call as it stands, fair or not. The script knows nothing of what it does.
+  void bare_call(uint8_t slot, const BareCall& call, uint32_t key = 0, uint32_t text = 0);
 
   // Ordinal of the next op.
   uint64_t size() const;

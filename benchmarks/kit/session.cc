@@ -83,6 +83,9 @@ std::size_t Session::step(std::span<const Op> ops, std::size_t at) {
     case OpCode::kYield:
       yield(op);
       return at + 1;
+    case OpCode::kBareCall:
+      bare_call(op, at);
+      return at + 1;
     default:
       break;
   }
@@ -260,6 +263,7 @@ std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
   ends_[next_transaction_++] = TransactionEnd::kNotRun;
   kind_ = op.kind;
   class_ = op.class_;
+  goes_on_ = (op.flags & kAnyCode) != 0;
   place_.valid = false;
   kept_ = 0;
   while (true) {
@@ -292,7 +296,7 @@ Session::Flow Session::finish_transaction(const Op& op, std::size_t at) {
     if (code == DEADLOCK) {
       ++outcome_->deadlocks;
       abort_attempt();
-    } else if (code != SUCCESS) {
+    } else if (code != SUCCESS && (!goes_on_ || code > FAILURE)) {
       open_ = false;
       return violation(at, code);
     }
@@ -300,10 +304,7 @@ Session::Flow Session::finish_transaction(const Op& op, std::size_t at) {
   } else {
     const uint32_t code = static_cast<uint32_t>(api_->commitTransaction(transaction_));
     ++outcome_->calls;
-    if (code != SUCCESS) {
-      if (code == TXN_DNE) open_ = false;
-      return judge_code(op, at, code);
-    }
+    if (code != SUCCESS) return finish_unfit(op, at, code);
     commit_ticks_ = recorder_.committed(class_, start_ticks_);
     behind_commit_ = base_ + at + 1;
   }

@@ -10,7 +10,8 @@
 // DEADLOCK from an auto-commit call: the same call again. An answer that the contract does not
 // allow: the transaction is aborted and counted as failed, the first such answer is kept, and the
 // program goes on behind it. A transaction with kOneAttempt is given up after its first DEADLOCK,
-// which is no fault.
+// which is no fault; one with kAnyCode goes on with its next call, whatever that answers, and is
+// aborted when its commit does not succeed. Bare calls (kBareCall) have no part in any of this.
 //
 // Hot path: no allocation, no lock, one indirect call per API call. A Session belongs to one
 // thread.
@@ -119,6 +120,9 @@ class Session {
   std::size_t end_auto_commit(const Op& op, std::size_t at, Flow flow, const AutoCommit& before);
   std::size_t outside(const Op& op, std::size_t at);
   Flow finish_transaction(const Op& op, std::size_t at);
+  Flow finish_unfit(const Op& op, std::size_t at, uint32_t code);
+  void bare_call(const Op& op, std::size_t at);
+  uint32_t make_bare_call(const Op& op, const BareCall& bare, Record& record);
   Flow call(const Op& op, std::size_t at, TxnState* transaction);
   template <KeyType kType>
   uint32_t data_call(const Op& op, IdxState* handle, TxnState* transaction);
@@ -160,6 +164,8 @@ class Session {
   Record& record(KeyType type) {
     return (type == VARCHAR ? string_record_ : integer_record_).value();
   }
+  // Whether the op belongs to a transaction that takes whatever comes.
+  bool goes_on(const Op& op) const { return goes_on_ && open_ && (op.flags & kAutoCommit) == 0; }
   bool is_stream(const Op& op) const {
     return static_cast<Kind>((op.flags & kAutoCommit) != 0 || !open_ ? op.kind : kind_) ==
            Kind::kStream;
@@ -177,7 +183,9 @@ class Session {
 
   std::array<Slot, kSlots> slots_{};
   TxnState* transaction_ = nullptr;
-  bool open_ = false;  // a transaction is open
+  bool open_ = false;                     // a transaction is open
+  bool goes_on_ = false;                  // with kAnyCode on its kBegin
+  TxnState* bare_transaction_ = nullptr;  // what the last bare kBegin gave
   uint8_t kind_ = 0, class_ = 0;
   uint32_t attempts_ = 0;
   uint64_t start_ticks_ = 0;

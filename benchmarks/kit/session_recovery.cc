@@ -37,10 +37,23 @@ Session::Flow Session::judge_code(const Op& op, std::size_t at, uint32_t code) {
   if (code == SUCCESS) return Flow::kNext;
   if (code == DEADLOCK) {
     ++outcome_->deadlocks;
-    return Flow::kRetry;
+    return goes_on(op) ? Flow::kNext : Flow::kRetry;
   }
-  if (is_legal_answer(op, is_stream(op), code)) return Flow::kNext;
+  const bool legal = is_legal_answer(op, is_stream(op), code);
+  if (legal || (code <= FAILURE && goes_on(op))) return Flow::kNext;
   return violation(at, code);
+}
+
+// After a commit that did not succeed.
+Session::Flow Session::finish_unfit(const Op& op, std::size_t at, uint32_t code) {
+  const Flow flow = judge_code(op, at, code);
+  if (code == TXN_DNE) open_ = false;
+  if (flow != Flow::kNext) return flow;
+  if (open_) abort_attempt();
+  ends_[saved_.transaction] = TransactionEnd::kDeadlocked;
+  ++outcome_->deadlocked;
+  attempts_ = 0;
+  return flow;
 }
 
 Session::Flow Session::violation(std::size_t at, uint32_t code) {

@@ -2,6 +2,7 @@
 // what was read. Against an index under one lock that a transaction holds from begin to end.
 #include <gtest/gtest.h>
 
+#include <cstring>
 #include <mutex>
 #include <string>
 #include <thread>
@@ -222,6 +223,90 @@ TEST_F(ScenarioOpsTest, AnEndAsDeadlockedNeedsTheFlag) {
   Findings findings;
   judge_counters(script, outcome, findings);
   EXPECT_EQ(findings.count("outcome_mismatch"), 1u) << text_of(findings);
+}
+
+// A transaction with kAnyCode makes all its calls after DEADLOCK too, and is aborted at its end.
+TEST_F(ScenarioOpsTest, ATransactionThatGoesOnMakesAllItsCalls) {
+  ThreadBuilder out = thread(0);
+  out.open(0, words_);
+  out.begin(Kind::kScript, 0, kOneAttempt | kAnyCode);
+  out.get(0, a_);
+  out.get(0, b_);
+  out.commit();
+  out.begin(Kind::kScript, 0);
+  out.insert(0, a_, script_.new_payload(0));
+  out.commit();
+  out.close(0);
+  const Script script = script_.build();
+  IndexApi api = real;
+  api.get = deadlocked_get;
+  api.commitTransaction = [](TxnState* transaction) {
+    count(commits);
+    return commits == 1 ? DEADLOCK : real.commitTransaction(transaction);
+  };
+  api.abortTransaction = counting_abort;
+  const Outcome outcome = play(script, api);
+  const ThreadResult& result = outcome.phases[test_].threads[0];
+  EXPECT_EQ(gets, 2u);
+  EXPECT_EQ(commits, 2u);
+  EXPECT_EQ(aborts, 1u);
+  EXPECT_EQ(result.ends, (std::vector{TransactionEnd::kDeadlocked, TransactionEnd::kCommitted}));
+  EXPECT_EQ(result.counters->deadlocked, 1u);
+  EXPECT_EQ(result.counters->code_violations, 0u);
+  expect_no_finding(script, outcome);
+}
+
+// What the library gets from bare calls.
+std::vector<const void*> passed_transactions, passed_handles;
+std::string passed_bytes;
+
+TEST_F(ScenarioOpsTest, BareCallsPassWhatTheySay) {
+  passed_transactions.clear();
+  passed_handles.clear();
+  IndexApi api = real;
+  api.commitTransaction = [](TxnState* transaction) {
+    passed_transactions.push_back(transaction);
+    return passed_transactions.size() == 1 ? real.commitTransaction(transaction) : TXN_DNE;
+  };
+  api.closeIndex = [](IdxState* handle) {
+    passed_handles.push_back(handle);
+    return passed_handles.size() == 2 ? real.closeIndex(handle) : DB_DNE;
+  };
+  api.insertRecord = [](IdxState*, TxnState*, Key* key, const char*) {
+    passed_bytes.assign(reinterpret_cast<const char*>(key), sizeof *key);
+    return FAILURE;
+  };
+  ThreadBuilder out = thread(0);
+  out.bare_call(0, {.call = EventCall::kClose});
+  out.bare_call(0, {.call = EventCall::kOpen}, words_);
+  out.bare_call(0, {.call = EventCall::kBegin});
+  out.bare_call(0, {.call = EventCall::kCommit, .in_transaction = true});
+  out.bare_call(0, {.call = EventCall::kCommit, .in_transaction = true});
+  out.bare_call(0, {.call = EventCall::kCommit});
+  out.bare_call(0, {.call = EventCall::kInsert, .key_type = INT, .garbage = true}, seven_);
+  out.bare_call(0, {.call = EventCall::kClose});
+  out.bare_call(0, {.call = EventCall::kClose});
+  const Script script = script_.build();
+  const Outcome outcome = play(script, api);
+  std::vector<uint32_t> codes;
+  EXPECT_TRUE(for_each_evidence(
+      script.phases[test_].threads[0], outcome.phases[test_].threads[0],
+      [&](const Step&, std::span<const Evidence> records) { codes.push_back(records[0].code); }));
+  EXPECT_EQ(codes, (std::vector<uint32_t>{DB_DNE, SUCCESS, SUCCESS, SUCCESS, TXN_DNE, TXN_DNE,
+                                          FAILURE, SUCCESS, DB_DNE}));
+  ASSERT_EQ(passed_transactions.size(), 3u);
+  EXPECT_NE(passed_transactions[0], nullptr);
+  EXPECT_EQ(passed_transactions[1], passed_transactions[0]);
+  EXPECT_EQ(passed_transactions[2], nullptr);
+  ASSERT_EQ(passed_handles.size(), 3u);
+  EXPECT_EQ(passed_handles[0], nullptr);
+  EXPECT_EQ(passed_handles[1], passed_handles[2]);
+  Key key;
+  std::memcpy(&key, passed_bytes.data(), sizeof key);
+  EXPECT_EQ(key.type, INT);
+  EXPECT_EQ(key.keyval.intkey, 7);
+  EXPECT_EQ(passed_bytes[offsetof(Key, keyval) + sizeof(int64_t)], BareCall::kGarbage);
+  expect_no_finding(script, outcome);
 }
 
 TEST_F(ScenarioOpsTest, DeleteReadDeletesWhatWasReadLast) {

@@ -259,7 +259,8 @@ ErrCode insert_record(IdxState* state, TxnState* transaction, Key* key, const ch
   Records& records = state->index->records;
   if (hit(faults.fails_every)) return FAILURE;
   if (hit(faults.drops_every)) return SUCCESS;
-  if (hit(faults.changes_payload_every)) pair.second.back() = pair.second.back() == 'x' ? 'y' : 'x';
+  if (hit(faults.changes_payload_every) && !pair.second.empty())
+    pair.second.back() = pair.second.back() == 'x' ? 'y' : 'x';
   if (hit(faults.wrong_key_every) && !records.empty()) pair.first = records.begin()->first;
   if (!records.insert(pair).second) return faults.accepts_duplicates ? SUCCESS : ENTRY_EXISTS;
   if (transaction != nullptr)
