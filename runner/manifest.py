@@ -55,6 +55,7 @@ class Instance:
     title: str
     description: str
     scales: dict[Scale, dict[str, int]]
+    advisory: bool = False  # whatever happens in it is a warning; the referee sees to that
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,6 +227,7 @@ def _instance(name: str, value: object, where: str) -> Instance:
         title=title,
         description=description,
         scales={_scale(key, f"{where}.scales"): scales.integers(key) for key in given},
+        advisory=reader.boolean("advisory", default=False),
     )
     reader.end()
     return instance

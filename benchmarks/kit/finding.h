@@ -65,6 +65,9 @@ class Findings {
     return total;
   }
 
+  // Makes every finding so far a warning.
+  void demote();
+
   bool empty() const { return kept_.empty(); }
   // Whether there is a required finding.
   bool failed() const { return failed_; }

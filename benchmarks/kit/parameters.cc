@@ -87,7 +87,9 @@ Result<ParameterValues> parse_scale(const Json& json, const std::string& place,
 
 Result<InstanceManifest> parse_instance(const Json& json, const std::string& place,
                                         const Manifest& manifest) {
-  if (Result<void> fine = check_members(json, place, {"title", "description", "scales"}); !fine) {
+  if (Result<void> fine =
+          check_members(json, place, {"title", "description", "scales"}, {"advisory"});
+      !fine) {
     return fine.error();
   }
   const Result<std::string> title = json.string_member("title");
@@ -95,6 +97,10 @@ Result<InstanceManifest> parse_instance(const Json& json, const std::string& pla
   if (!title) return at(place, title.error().message);
   if (!description) return at(place, description.error().message);
   InstanceManifest instance{.title = *title, .description = *description, .scales = {}};
+  if (const Json* advisory = json.find("advisory"); advisory != nullptr) {
+    if (!advisory->is_bool()) return at(place, "advisory must be true or false");
+    instance.advisory = advisory->as_bool();
+  }
   const Json& scales = *json.find("scales");
   if (Result<void> fine = check_members(scales, place + ".scales", {"smoke", "laptop", "paper"});
       !fine) {

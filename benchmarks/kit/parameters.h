@@ -37,6 +37,7 @@ struct ParameterBounds {
 struct InstanceManifest {
   std::string title;
   std::string description;
+  bool advisory = false;  // whatever happens, a crash too, is a warning and never decides
   std::map<std::string, ParameterValues, std::less<>> scales;  // smoke, laptop, paper
 };
 

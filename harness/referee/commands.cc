@@ -196,20 +196,27 @@ Result<Json> judged_report(const Prepared& prepared, const RunCommand& command,
   Findings findings(prepared.plan.benchmark);
   add_fact_findings(facts, findings);
   const bool complete = facts.stop == Stop::kNone;
+  const bool advisory = prepared.manifest.instances.find(prepared.plan.instance)->second.advisory;
+  // Where nothing decides, what was played before the end is still worth telling.
+  const bool judged = complete || advisory;
   // A log that is not that of the program says nothing about the library's answers.
-  const bool sound = !complete || judge_logs(prepared.script, facts.outcome, findings);
-  if (sound) {
+  const bool sound = !judged || judge_logs(prepared.script, facts.outcome, findings);
+  if (sound && judged && !complete) {
+    prepared.workload->judge(prepared.script, facts.outcome, findings);
+  } else if (sound) {
     const Played played{facts.outcome, ending_of(facts), replay_of(prepared.jail)};
     prepared.workload->examine(prepared.script, played, findings);
   }
-  if (complete && sound) {
+  if (judged && sound) {
     if (prepared.certify) judge_recorded(prepared.script, facts.outcome, false, findings);
     const Result<void> kept =
         keep_histories(command.histories, prepared.plan, prepared.script, facts.outcome, findings);
     if (!kept) return kept.error();
   }
+  RunVerdict verdict = decide(facts, findings, prepared.plan.jail.require);
+  if (advisory) verdict = as_warning(std::move(verdict), findings);
   return make_report({prepared.plan, prepared.parameters.values(), prepared.script, facts, findings,
-                      decide(facts, findings, prepared.plan.jail.require), machine});
+                      std::move(verdict), machine});
 }
 
 }  // namespace

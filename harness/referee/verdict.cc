@@ -190,4 +190,16 @@ RunVerdict decide(const RunFacts& facts, const Findings& findings,
   return {"failed", "a required check failed"};
 }
 
+RunVerdict as_warning(RunVerdict verdict, Findings& findings) {
+  constexpr std::array<std::string_view, 4> kFaults{"failed", "crashed", "timed_out",
+                                                    "out_of_memory"};
+  const bool not_judged = verdict.name == "infrastructure" && !findings.not_judged_reason().empty();
+  const bool fault = std::ranges::find(kFaults, verdict.name) != kFaults.end();
+  if (!fault && !not_judged) return verdict;
+  const bool told = findings.failed();
+  findings.demote();
+  if (!told) findings.advisory(not_judged ? "not_judged" : verdict.name, verdict.reason);
+  return {"passed", ""};
+}
+
 }  // namespace keydrome

@@ -28,6 +28,10 @@ RunVerdict decide(const RunFacts& facts, const Findings& findings,
 // How the session ended, as far as its workload may know.
 Ending ending_of(const RunFacts& facts);
 
+// The verdict of an instance that never decides: what the library did is a warning in `findings`,
+// and the session has passed. What is no fault of the library stays.
+RunVerdict as_warning(RunVerdict verdict, Findings& findings);
+
 // full, weak or none; none when the jail did not say.
 std::string jail_level(const JailEnd& jail);
 

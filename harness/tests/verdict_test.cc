@@ -44,6 +44,32 @@ TEST(Verdict, PassesOnlyACompleteSession) {
   EXPECT_EQ(decide(complete(), long_ones, "full").reason, "a record was lost");
 }
 
+TEST(Verdict, OfAnInstanceThatNeverDecidesIsAWarning) {
+  Findings crash("scenarios");
+  const RunVerdict crashed{"crashed", "ended by SIGABRT"};
+  EXPECT_EQ(as_warning(crashed, crash).name, "passed");
+  EXPECT_EQ(crash.count("crashed"), 1u);
+  EXPECT_FALSE(crash.failed());
+
+  Findings found("scenarios");
+  found.required("lost", "a record was lost");
+  EXPECT_EQ(as_warning({"failed", "a record was lost"}, found).name, "passed");
+  EXPECT_FALSE(found.failed());
+  EXPECT_EQ(found.list().size(), 1u);
+  EXPECT_EQ(found.list()[0].severity, Severity::kAdvisory);
+
+  Findings full("scenarios");
+  full.not_judged("a log was full");
+  EXPECT_EQ(as_warning(decide(complete(), full, "full"), full).name, "passed");
+  EXPECT_EQ(full.count("not_judged"), 1u);
+
+  // What is no fault of the library still says so.
+  Findings none("scenarios");
+  EXPECT_EQ(as_warning({"infrastructure", "no jail"}, none).name, "infrastructure");
+  EXPECT_EQ(as_warning({"refused", "weak"}, none).name, "refused");
+  EXPECT_TRUE(none.empty());
+}
+
 TEST(Verdict, AFineExitCodeIsNoPass) {
   RunFacts facts = stopped(Stage::kPlaying, Stop::kClosed, "exited");
   facts.jail.meta["exit_code"] = "0";
