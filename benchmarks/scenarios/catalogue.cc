@@ -11,7 +11,8 @@
 namespace keydrome::scenarios {
 namespace {
 
-constexpr int64_t kCrowdMax = 200;
+constexpr int64_t kCrowdMax = 200;  // threads and rounds
+constexpr int64_t kCrowdRecordsMax = 1'000'000;
 
 constexpr std::array<std::pair<std::string_view, KeyType>, 3> kTypes{
     {{"int32", SHORT}, {"int64", INT}, {"varchar", VARCHAR}}};
@@ -80,7 +81,8 @@ Result<void> read_literals(const Json& json, Scenario& out) {
   if (payloads == nullptr) return {};
   if (!payloads->is_object()) return Error{"payloads must be an object"};
   for (const auto& [label, text] : payloads->as_object()) {
-    Result<std::string> bytes = parse_bytes(text.is_string() ? text.as_string() : "");
+    if (!text.is_string()) return Error{"payloads must be strings"};
+    Result<std::string> bytes = parse_bytes(text.as_string());
     if (!bytes) return bytes.error();
     out.literal_payloads[label] = std::move(*bytes);
   }
@@ -120,7 +122,8 @@ Result<void> read_crowd(const Json& json, Scenario& out) {
         {"records", &crowd.records}}) {
     const Result<int64_t> number = members.int_member(name);
     if (!number) return number.error();
-    if (*number < 1 || *number > kCrowdMax) return Error{std::string(name) + " is out of bounds"};
+    if (*number < 1 || *number > (name == "records" ? kCrowdRecordsMax : kCrowdMax))
+      return Error{std::string(name) + " is out of bounds"};
     *target = static_cast<uint32_t>(*number);
   }
   out.crowd = std::move(crowd);
@@ -134,6 +137,10 @@ Result<void> read_body(const Json& json, Scenario& out) {
 Result<void> check_whole(const Scenario& scenario) {
   if (scenario.steps.empty() && !scenario.crowd) return Error{"there are no steps"};
   const std::string_view number = std::string_view(scenario.id).substr(1);
+  if (scenario.bare && (scenario.sessions != 1 || scenario.indexes > 1)) {
+    return Error{"bare calls are for one session and one index"};
+  }
+  if (scenario.garbage && !scenario.bare) return Error{"garbage is for bare calls"};
   if (scenario.id[0] != 'S' || number.empty() || number[0] < '1' || number[0] > '9') {
     return Error{"an id looks like S18 or S72b"};
   }
@@ -153,20 +160,40 @@ Result<void> check_whole(const Scenario& scenario) {
   return {};
 }
 
+// An entry that has its place in the list but no script.
+Result<Scenario> parse_place(const Json& json) {
+  Scenario scenario;
+  for (const auto& [name, target] : {std::pair<std::string_view, std::string*>{"id", &scenario.id},
+                                     {"title", &scenario.title},
+                                     {"instead", &scenario.instead}}) {
+    Result<std::string> text = json.string_member(name);
+    if (!text) return text.error();
+    if (text->empty()) return Error{std::string(name) + " is empty"};
+    *target = std::move(*text);
+  }
+  if (json.as_object().size() != 3) return Error{"with \"instead\" there are only id and title"};
+  return scenario;
+}
+
 Result<Scenario> parse_scenario(const Json& json) {
-  constexpr std::array<std::string_view, 13> kMembers{
-      "crowd", "id",    "title", "about",    "finding", "severity", "setup",
-      "steps", "types", "keys",  "payloads", "filler",  "oracle"};
+  constexpr std::array<std::string_view, 15> kMembers{
+      "bare",  "crowd", "id",    "title", "about",    "finding", "garbage", "severity",
+      "setup", "steps", "types", "keys",  "payloads", "filler",  "oracle"};
   if (!json.is_object()) return Error{"a scenario must be an object"};
+  if (json.find("instead") != nullptr) return parse_place(json);
   Scenario scenario;
   for (const auto& [name, value] : json.as_object()) {
     if (std::ranges::find(kMembers, name) == kMembers.end()) return Error{"unknown member " + name};
   }
+  for (const auto& [name, flag] : {std::pair<std::string_view, bool*>{"filler", &scenario.filler},
+                                   {"oracle", &scenario.oracle},
+                                   {"bare", &scenario.bare},
+                                   {"garbage", &scenario.garbage}}) {
+    if (Result<void> done = read_flag(json, name, *flag); !done) return done.error();
+  }
   for (const auto& read : {read_texts, read_severity, read_types, read_literals, read_body}) {
     if (Result<void> done = read(json, scenario); !done) return done.error();
   }
-  if (Result<void> done = read_flag(json, "filler", scenario.filler); !done) return done.error();
-  if (Result<void> done = read_flag(json, "oracle", scenario.oracle); !done) return done.error();
   if (Result<void> done = check_whole(scenario); !done) return done.error();
   return scenario;
 }

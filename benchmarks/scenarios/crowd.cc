@@ -9,29 +9,14 @@
 #include <vector>
 
 #include "base/check.h"
-#include "benchmarks/kit/judge.h"
-#include "checker/calls.h"
-#include "checker/transactions.h"
+#include "benchmarks/scenarios/crowd_kind.h"
 
 namespace keydrome::scenarios {
 namespace {
 
-constexpr uint32_t kReady = 0, kMet = 1;  // events
-constexpr uint8_t kA = 0, kB = 1;         // slots
-constexpr uint32_t kMiddleUs = 30;
-
-// Writes the programs of a crowd.
-class Writer {
+class Writer : public CrowdStage {
  public:
-  Writer(const Scenario& scenario, const std::string& suffix, KeyType type, uint32_t phase,
-         uint32_t class_number, PoolNumbers& pools, ScriptBuilder& script)
-      : id_(scenario.id + suffix),
-        crowd_(*scenario.crowd),
-        type_(type),
-        phase_(phase),
-        class_(class_number),
-        pools_(pools),
-        script_(script) {}
+  explicit Writer(const CrowdStage& stage) : CrowdStage(stage) {}
 
   // One writer over two indexes, the others read both to the end again and again.
   void torn(bool commits) {
@@ -186,57 +171,12 @@ class Writer {
     first.commit();
     first.close(kA);
   }
-
- private:
-  uint32_t add_index(const std::string& name) { return script_.add_index(id_ + "-" + name, type_); }
-
-  uint32_t key(int64_t number) {
-    if (type_ != VARCHAR) return pools_.integer(type_, number);
-    const std::string digits = std::to_string(number);
-    return pools_.string("c" + std::string(8 - std::min<std::size_t>(8, digits.size()), '0') +
-                         digits);
-  }
-
-  // The first thread creates the indexes; the others begin when it has.
-  void set_up(std::span<const uint32_t> indexes) {
-    ThreadBuilder first = script_.thread(phase_, 0);
-    first.auto_commit_as(Kind::kScript, class_);
-    for (const uint32_t index : indexes) first.create(index);
-    first.signal(kReady);
-  }
-  void set_up(std::initializer_list<uint32_t> indexes) {
-    set_up(std::span(indexes.begin(), indexes.size()));
-  }
-
-  ThreadBuilder enter(uint32_t t) {
-    ThreadBuilder thread = script_.thread(phase_, t);
-    thread.auto_commit_as(Kind::kScript, class_);
-    thread.wait(kReady, 1);
-    return thread;
-  }
-
-  // In the middle of a transaction, so that there is something to be seen that should not be.
-  static void let_others_run(ThreadBuilder& thread) { thread.yield(kMet, UINT32_MAX, kMiddleUs); }
-
-  // All threads of the crowd go on together.
-  void meet(ThreadBuilder& thread, uint32_t round) {
-    thread.signal(kMet);
-    thread.wait(kMet, crowd_.threads * (round + 1));
-  }
-
-  const std::string id_;
-  const Crowd& crowd_;
-  const KeyType type_;
-  const uint32_t phase_, class_;
-  PoolNumbers& pools_;
-  ScriptBuilder& script_;
 };
 
-// Judges the recorded history of a crowd. Each rule returns what is wrong, or nothing.
-class Judge {
+// Each rule returns what is wrong, or nothing.
+class Judge : public CrowdRecord {
  public:
-  Judge(const Crowd& crowd, const History& history, const Transactions& transactions)
-      : crowd_(crowd), history_(history), transactions_(transactions) {}
+  explicit Judge(const CrowdRecord& record) : CrowdRecord(record) {}
 
   // Every committed reader found all records of some commits.
   std::string torn(bool commits) const {
@@ -316,75 +256,47 @@ class Judge {
     }
     return "";
   }
-
- private:
-  // Of every committed transaction that scanned: its thread and how many records it found.
-  std::vector<std::pair<uint32_t, uint64_t>> scans() const {
-    std::vector<std::pair<uint32_t, uint64_t>> found;
-    for (const Transaction& transaction : transactions_.committed) {
-      uint64_t records = 0, ends = 0;
-      for_each_call(history_, transaction, [&](uint32_t, const Event& event) {
-        records += call_of(event) == EventCall::kNext && succeeded(event) ? 1 : 0;
-        ends += event.code == DB_END ? 1 : 0;
-      });
-      if (ends > 0) found.emplace_back(transaction.thread, records);
-    }
-    return found;
-  }
-
-  std::string first_code(EventCall call, std::initializer_list<uint8_t> right,
-                         const char* name) const {
-    for (const std::vector<Event>& events : history_.threads) {
-      for (const Event& event : events) {
-        if (call_of(event) != call || std::ranges::count(right, event.code) > 0) continue;
-        return std::string(name) + " answered " + code_text(event.code);
-      }
-    }
-    return "";
-  }
-
-  const Crowd& crowd_;
-  const History& history_;
-  const Transactions& transactions_;
-};
-
-// What a kind of crowd does, and what must come of it.
-struct CrowdKind {
-  std::string_view name;
-  void (*write)(Writer&);
-  std::string (*judge)(const Judge&);
 };
 
 constexpr std::array kKinds{
-    CrowdKind{"torn_commit", [](Writer& w) { w.torn(true); },
-              [](const Judge& j) { return j.torn(true); }},
-    CrowdKind{"torn_abort", [](Writer& w) { w.torn(false); },
-              [](const Judge& j) { return j.torn(false); }},
-    CrowdKind{"moving_record", [](Writer& w) { w.moving_record(); },
-              [](const Judge& j) { return j.moving_record(); }},
-    CrowdKind{"many_transactions", [](Writer& w) { w.many_transactions(); },
-              [](const Judge& j) { return j.many_transactions(); }},
-    CrowdKind{"same_record", [](Writer& w) { w.same_record(); },
-              [](const Judge& j) { return j.one_succeeds(EventCall::kInsert, ENTRY_EXISTS); }},
-    CrowdKind{"create_race", [](Writer& w) { w.create_race(); },
-              [](const Judge& j) {
+    CrowdKind{"torn_commit", [](const CrowdStage& stage) { Writer(stage).torn(true); },
+              [](const CrowdRecord& record) { return Judge(record).torn(true); }},
+    CrowdKind{"torn_abort", [](const CrowdStage& stage) { Writer(stage).torn(false); },
+              [](const CrowdRecord& record) { return Judge(record).torn(false); }},
+    CrowdKind{"moving_record", [](const CrowdStage& stage) { Writer(stage).moving_record(); },
+              [](const CrowdRecord& record) { return Judge(record).moving_record(); }},
+    CrowdKind{"many_transactions",
+              [](const CrowdStage& stage) { Writer(stage).many_transactions(); },
+              [](const CrowdRecord& record) { return Judge(record).many_transactions(); }},
+    CrowdKind{"same_record", [](const CrowdStage& stage) { Writer(stage).same_record(); },
+              [](const CrowdRecord& record) {
+                return Judge(record).one_succeeds(EventCall::kInsert, ENTRY_EXISTS);
+              }},
+    CrowdKind{"create_race", [](const CrowdStage& stage) { Writer(stage).create_race(); },
+              [](const CrowdRecord& record) {
+                const Judge j(record);
                 const std::string wrong = j.one_succeeds(EventCall::kCreate, DB_EXISTS);
                 return wrong.empty() ? j.all_succeed(EventCall::kOpen, "openIndex") : wrong;
               }},
-    CrowdKind{"create_many", [](Writer& w) { w.create_many(); },
-              [](const Judge& j) {
+    CrowdKind{"create_many", [](const CrowdStage& stage) { Writer(stage).create_many(); },
+              [](const CrowdRecord& record) {
+                const Judge j(record);
                 const std::string wrong = j.all_succeed(EventCall::kCreate, "create");
                 return wrong.empty() ? j.all_succeed(EventCall::kOpen, "openIndex") : wrong;
               }},
-    CrowdKind{"open_race", [](Writer& w) { w.open_race(); },
-              [](const Judge& j) { return j.open_race(); }},
-    CrowdKind{"open_and_close", [](Writer& w) { w.open_and_close(); },
-              [](const Judge& j) { return j.open_and_close(); }},
+    CrowdKind{"open_race", [](const CrowdStage& stage) { Writer(stage).open_race(); },
+              [](const CrowdRecord& record) { return Judge(record).open_race(); }},
+    CrowdKind{"open_and_close", [](const CrowdStage& stage) { Writer(stage).open_and_close(); },
+              [](const CrowdRecord& record) { return Judge(record).open_and_close(); }},
 };
 
 const CrowdKind* find_kind(std::string_view name) {
-  const auto kind = std::ranges::find(kKinds, name, &CrowdKind::name);
-  return kind == kKinds.end() ? nullptr : &*kind;
+  for (const std::span<const CrowdKind> kinds :
+       {std::span<const CrowdKind>(kKinds), extreme_crowds()}) {
+    const auto kind = std::ranges::find(kinds, name, &CrowdKind::name);
+    if (kind != kinds.end()) return &*kind;
+  }
+  return nullptr;
 }
 
 // The phase's events with indexes numbered from 0. Empty threads where one does not fit.
@@ -414,10 +326,10 @@ ScriptedCrowd script_crowd(const Scenario& scenario, const std::string& suffix, 
   scripted.phase = script.add_phase(scenario.id + ": " + scenario.title, scenario.crowd->threads,
                                     {.recorded = true});
   scripted.first_index = script.index_count();
-  Writer writer(scenario, suffix, type, scripted.phase, class_number, pools, script);
+  const CrowdStage stage(scenario, suffix, type, scripted.phase, class_number, pools, script);
   const CrowdKind* kind = find_kind(scenario.crowd->kind);
   KEYDROME_CHECK(kind != nullptr);
-  kind->write(writer);
+  kind->write(stage);
   scripted.indexes = script.index_count() - scripted.first_index;
   return scripted;
 }
@@ -450,7 +362,7 @@ void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
     accuse(wrong.name, wrong.severity, "a call answered " + code_text(event.code));
   }
   const std::string rule =
-      find_kind(scenario.crowd->kind)->judge(Judge(*scenario.crowd, history, transactions));
+      find_kind(scenario.crowd->kind)->judge(CrowdRecord(*scenario.crowd, history, transactions));
   if (!rule.empty()) accuse(scenario.finding, scenario.severity, rule);
 }
 

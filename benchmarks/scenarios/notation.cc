@@ -9,6 +9,8 @@ namespace keydrome::scenarios {
 namespace {
 
 constexpr uint32_t kSetupRepeatMax = 100'000;
+constexpr std::array<std::string_view, 3> kTypeNames{"int32", "int64", "varchar"};
+static_assert(SHORT == 0 && INT == 1 && VARCHAR == 2);
 
 std::vector<std::string_view> split(std::string_view text, char separator) {
   std::vector<std::string_view> parts;
@@ -42,14 +44,17 @@ Result<uint32_t> take_handle(std::string_view& text, Scenario& scenario) {
 
 // What a call may answer: NF, 9, 9:x for getNext, x for get...
 Result<Answer> parse_answer(std::string_view text, Action action) {
-  constexpr std::array<std::pair<std::string_view, uint32_t>, 8> kCodes{{{"OK", SUCCESS},
-                                                                         {"NF", KEY_NOTFOUND},
-                                                                         {"END", DB_END},
-                                                                         {"EXISTS", ENTRY_EXISTS},
-                                                                         {"ENTRY_DNE", ENTRY_DNE},
-                                                                         {"FAILURE", FAILURE},
-                                                                         {"DEADLOCK", DEADLOCK},
-                                                                         {"TXN_DNE", TXN_DNE}}};
+  constexpr std::array<std::pair<std::string_view, uint32_t>, 10> kCodes{
+      {{"OK", SUCCESS},
+       {"DB_DNE", DB_DNE},
+       {"TXN_EXISTS", TXN_EXISTS},
+       {"NF", KEY_NOTFOUND},
+       {"END", DB_END},
+       {"EXISTS", ENTRY_EXISTS},
+       {"ENTRY_DNE", ENTRY_DNE},
+       {"FAILURE", FAILURE},
+       {"DEADLOCK", DEADLOCK},
+       {"TXN_DNE", TXN_DNE}}};
   for (const auto& [name, code] : kCodes) {
     if (text == name) return Answer{.code = code, .key = {}, .payload = {}};
   }
@@ -69,7 +74,8 @@ Result<Answer> parse_answer(std::string_view text, Action action) {
 
 // "i(3,x)" and the like, without handle and answers.
 Result<void> parse_call(std::string_view call, Step& step) {
-  constexpr std::array<std::pair<std::string_view, Action>, 7> kBare{{{"b", Action::kBegin},
+  constexpr std::array<std::pair<std::string_view, Action>, 8> kBare{{{"b", Action::kBegin},
+                                                                      {"b+", Action::kBegin},
                                                                       {"c", Action::kCommit},
                                                                       {"a", Action::kAbort},
                                                                       {"n", Action::kNext},
@@ -79,12 +85,21 @@ Result<void> parse_call(std::string_view call, Step& step) {
   for (const auto& [name, action] : kBare) {
     if (call != name) continue;
     step.action = action;
+    step.goes_on = call == "b+";
     return {};
   }
   if (call.size() < 4 || call[1] != '(' || call.back() != ')') return bad("no such call", call);
   std::string_view arguments = call.substr(2, call.size() - 3);
   const std::size_t comma = arguments.find(',');
-  const Result<int64_t> key = number(arguments.substr(0, comma));
+  std::string_view label = arguments.substr(0, comma);
+  const std::size_t at = label.find('@');
+  if (at != std::string_view::npos) {
+    const auto type = std::ranges::find(kTypeNames, label.substr(at + 1));
+    if (type == kTypeNames.end()) return bad("no key type", call);
+    step.key_type = static_cast<KeyType>(type - kTypeNames.begin());
+    label = label.substr(0, at);
+  }
+  const Result<int64_t> key = number(label);
   if (!key) return key.error();
   step.key = *key;
   if (comma != std::string_view::npos) step.payload = std::string(arguments.substr(comma + 1));
@@ -103,8 +118,16 @@ Result<void> parse_call(std::string_view call, Step& step) {
 
 bool is_data_call(Action action) { return action >= Action::kGet && action <= Action::kDeleteKey; }
 
-// Whether the step may stand where it does, and what follows for those behind it.
-Result<void> place(Step& step, bool explicit_auto_commit, std::vector<bool>& in_transaction) {
+// Whether the step may stand where it does, and what follows for those behind it. A bare call may
+// stand everywhere, and passes no transaction only if it is written so.
+Result<void> place(Step& step, bool explicit_auto_commit, std::vector<bool>& in_transaction,
+                   bool bare) {
+  if (bare) {
+    if (step.action == Action::kNextToEnd) return bad("a bare call is one call", step.text);
+    step.auto_commit = explicit_auto_commit;
+    return {};
+  }
+  if (step.key_type) return bad("a key of another type", step.text);
   std::vector<bool>::reference open = in_transaction[step.session];
   const bool ends = step.action == Action::kCommit || step.action == Action::kAbort;
   if (step.action == Action::kBegin && open) return bad("a second begin", step.text);
@@ -130,7 +153,8 @@ Result<void> parse_step(std::string_view token, uint32_t session, std::vector<bo
   if (!handle) return handle.error();
   step.handle = *handle;
   if (Result<void> parsed = parse_call(call, step); !parsed) return parsed;
-  if (Result<void> placed = place(step, explicit_auto_commit, in_transaction); !placed) {
+  if (Result<void> placed = place(step, explicit_auto_commit, in_transaction, scenario.bare);
+      !placed) {
     return placed;
   }
   if (equals < token.size()) {

@@ -111,7 +111,7 @@ class RunWriter {
     const uint8_t flags = step.auto_commit ? kAutoCommit : 0;
     switch (step.action) {
       case Action::kBegin:
-        return session.begin(Kind::kScript, class_, variant_.persistent ? 0 : kOneAttempt);
+        return session.begin(Kind::kScript, class_, begin_flags(step));
       case Action::kCommit:
         return session.commit();
       case Action::kAbort:
@@ -136,6 +136,11 @@ class RunWriter {
         open_[step.session].erase(step.handle);
         return session.close(slot);
     }
+  }
+
+  uint8_t begin_flags(const Step& step) const {
+    if (step.goes_on) return kOneAttempt | kAnyCode;
+    return variant_.persistent ? 0 : kOneAttempt;
   }
 
   // No scan of the index can give more.

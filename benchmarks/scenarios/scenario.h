@@ -44,8 +44,10 @@ struct Answer {
 struct Step {
   uint32_t session = 0;
   Action action = Action::kBegin;
-  uint32_t handle = 0;       // number in Scenario::handles
-  bool auto_commit = false;  // outside a transaction, or with '!' inside one
+  uint32_t handle = 0;              // number in Scenario::handles
+  bool auto_commit = false;         // outside a transaction, or with '!' inside one
+  bool goes_on = false;             // a begin: the transaction goes on after DEADLOCK
+  std::optional<KeyType> key_type;  // of a bare call, when it is not the index's
   int64_t key = 0;
   std::string payload;
   std::vector<Answer> answers;  // empty: whatever the serial order allows
@@ -78,6 +80,8 @@ struct Scenario {
   std::string title;     // "Write skew on two records"
   std::string about;     // what is tried and why it must not work, for a newcomer
   std::string finding;   // how a library is accused that fails it
+  // Where else it is judged or why nowhere; then it has no steps.
+  std::string instead;
   Severity severity = Severity::kRequired;
   uint32_t sessions = 0;
   uint32_t indexes = 0;
@@ -96,6 +100,10 @@ struct Scenario {
   // Whether the outcome is compared with serial orders; otherwise only with the answers written
   // down.
   bool oracle = true;
+  // The session makes every call just as it is written, be it fair or not (bare_run.h).
+  bool bare = false;
+  // Its calls hold garbage wherever the library need not read.
+  bool garbage = false;
 };
 
 }  // namespace keydrome::scenarios

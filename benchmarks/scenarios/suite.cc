@@ -17,20 +17,32 @@ namespace {
 constexpr uint64_t kEventsMin = 1 << 18;
 constexpr uint32_t kCrowdThreads = 8;  // from how many a smaller log must do
 constexpr std::array<KeyType, 3> kTypes{SHORT, INT, VARCHAR};
+
+// A crowd with that part of its records; all of them with 0.
+Scenario scaled(Scenario scenario, int64_t percent) {
+  uint32_t& records = scenario.crowd->records;
+  if (percent > 0) {
+    records = static_cast<uint32_t>(std::max<int64_t>(1, records * percent / 100));
+  }
+  return scenario;
+}
 }  // namespace
 
 Result<Script> Suite::generate(const Parameters& parameters, uint64_t seed) {
   Result<std::vector<Scenario>> catalogue = load_catalogue(scenarios_data());
   if (!catalogue) return catalogue.error();
-  std::erase_if(*catalogue, [&](const Scenario& s) { return s.instance != instance_; });
+  std::erase_if(*catalogue,
+                [&](const Scenario& s) { return s.instance != instance_ || !s.instead.empty(); });
   const PlanSize size{.runs = static_cast<uint64_t>(parameters["runs"]),
                       .interleavings = static_cast<uint64_t>(parameters["interleavings"]),
                       .large_runs = static_cast<uint64_t>(parameters["large_runs"])};
   crowds_.clear();
+  bare_.clear();
   for (const Scenario& scenario : *catalogue) {
-    if (scenario.crowd) crowds_.push_back(scenario);
+    if (scenario.crowd) crowds_.push_back(scaled(scenario, parameters["extent_percent"]));
+    if (scenario.bare) bare_.push_back(scenario);
   }
-  std::erase_if(*catalogue, [](const Scenario& s) { return s.crowd.has_value(); });
+  std::erase_if(*catalogue, [](const Scenario& s) { return s.crowd || s.bare; });
   plan_ = plan_runs(std::move(*catalogue), size, seed);
   const auto patience_us = static_cast<uint32_t>(parameters["patience_us"]);
   ScriptBuilder script;
@@ -39,6 +51,10 @@ Result<Script> Suite::generate(const Parameters& parameters, uint64_t seed) {
   scripted_.clear();
   for (const PlannedScenario& planned : plan_) {
     scripted_.push_back(script_scenario(planned, patience_us, class_number, pools, script));
+  }
+  scripted_bare_.clear();
+  for (const Scenario& scenario : bare_) {
+    scripted_bare_.push_back(script_bare(scenario, pools, script));
   }
   script_crowds(size.runs, seed, class_number, pools, script);
   Script built = script.build();
@@ -72,8 +88,13 @@ void Suite::judge(const Outcome& outcome, Findings& findings) const {
   for (std::size_t i = 0; i < std::min(plan_.size(), outcome.phases.size()); ++i) {
     judge_scenario(plan_[i], scripted_[i], outcome.phases[i], book);
   }
+  for (std::size_t i = 0; i < scripted_bare_.size(); ++i) {
+    const uint32_t phase = scripted_bare_[i].phase;
+    if (phase >= outcome.phases.size()) break;
+    judge_bare(bare_[i], scripted_bare_[i], outcome.phases[phase], book);
+  }
   for (std::size_t i = 0; i < scripted_crowds_.size(); ++i) {
-    const std::size_t phase = plan_.size() + i;
+    const uint32_t phase = scripted_crowds_[i].phase;
     if (phase >= outcome.phases.size()) break;
     judge_crowd(crowds_[i % crowds_.size()], scripted_crowds_[i], outcome.phases[phase], book);
   }

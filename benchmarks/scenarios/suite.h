@@ -10,6 +10,7 @@
 #include "benchmarks/kit/outcome_reader.h"
 #include "benchmarks/kit/parameters.h"
 #include "benchmarks/kit/workload.h"
+#include "benchmarks/scenarios/bare_run.h"
 #include "benchmarks/scenarios/crowd.h"
 #include "benchmarks/scenarios/run_script.h"
 #include "benchmarks/scenarios/scenario_judge.h"
@@ -34,8 +35,10 @@ class Suite {
   std::string instance_;
   std::vector<PlannedScenario> plan_;
   std::vector<ScriptedScenario> scripted_;  // for each of them, in the first phases
+  std::vector<Scenario> bare_;
+  std::vector<ScriptedBare> scripted_bare_;  // for each of them, in the phases behind
   std::vector<Scenario> crowds_;
-  std::vector<ScriptedCrowd> scripted_crowds_;  // for each of them, in the phases behind
+  std::vector<ScriptedCrowd> scripted_crowds_;  // for each of them, in the last phases
 };
 
 }  // namespace keydrome::scenarios

@@ -67,14 +67,16 @@ Vocabulary::Vocabulary(const Scenario& scenario, const Variant& variant, PoolNum
   if (!scenario.literal_payloads.empty()) {
     const uint32_t tag = script.new_payload(0).tag;
     for (const auto& [label, text] : scenario.literal_payloads) {
-      payloads_[label].payload = {.tag = tag, .text = pools.text(text)};
+      const uint32_t own_tag = text.empty() ? kNoTag : tag;  // the empty payload is really empty
+      payloads_[label].payload = {.tag = own_tag, .text = pools.text(text)};
     }
   }
   for (const SetupRecord& record : scenario.setup) add(record.payload);
   for (const Step& step : scenario.steps) add(step.payload);
   add(kLastPayload);
   for (auto& [label, named] : payloads_) {
-    named.bytes = tag_text(named.payload.tag) + script.pools().payloads[named.payload.text];
+    const std::string& text = script.pools().payloads[named.payload.text];
+    named.bytes = named.payload.tag == kNoTag ? text : tag_text(named.payload.tag) + text;
   }
   for (uint32_t i = 0; i < fillers_; ++i) {
     const uint32_t tag = script.new_payload(0).tag;

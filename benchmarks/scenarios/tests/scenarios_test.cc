@@ -16,17 +16,19 @@ using testing::Faults;
 using testing::text_of;
 
 // Crowds are few and large: as many runs as there are of them, so that each comes once.
-Parameters small(std::string_view instance, int64_t large_runs) {
-  return Parameters({{"runs", instance == "crowds" ? 9 : 120},
+Parameters small(std::string_view instance, int64_t large_runs, int64_t extent_percent = 0) {
+  const bool crowds = instance == "crowds" || instance == "extremes";
+  return Parameters({{"runs", crowds ? 1 : 120},
                      {"interleavings", 50},
                      {"large_runs", large_runs},
-                     {"patience_us", 200}});
+                     {"patience_us", 200},
+                     {"extent_percent", extent_percent}});
 }
 
 Findings judged(std::string_view instance, const Faults& faults, uint64_t seed = 1,
-                int64_t large_runs = 1) {
+                int64_t large_runs = 1, int64_t extent_percent = 0) {
   Suite suite(instance);
-  const Script script = suite.generate(small(instance, large_runs), seed).value();
+  const Script script = suite.generate(small(instance, large_runs, extent_percent), seed).value();
   const Outcome outcome = testing::play(script, testing::test_index(faults));
   Findings findings("scenarios");
   suite.judge(outcome, findings);
@@ -40,6 +42,17 @@ TEST_P(EveryInstance, PassesACorrectIndex) {
     const Findings findings = judged(GetParam(), Faults{}, seed);
     EXPECT_TRUE(findings.empty()) << "seed " << seed << "\n" << text_of(findings);
   }
+}
+
+TEST(Scenarios, PassACorrectIndexOfExtremeSize) {
+  const Findings findings = judged("extremes", Faults{}, 1, 0, 1);
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
+}
+
+TEST(Scenarios, WarnOfAnIndexThatFailsAtExtremeSize) {
+  const Findings findings = judged("extremes", {.drops_every = 997}, 1, 0, 1);
+  EXPECT_GT(findings.count("large_transaction"), 0u) << text_of(findings);
+  EXPECT_FALSE(findings.failed()) << text_of(findings);
 }
 
 // A transaction of many calls would never get through if every few of them were answered DEADLOCK.
