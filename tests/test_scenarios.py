@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.binaries import built_settings, library
+from tests.referee_run import Case, finding_names, require_root_and_build, run_case
 from tests.test_keydrome import keydrome
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -75,6 +76,15 @@ def test_wrong_libraries_are_named(name: str, finding: str, tmp_path: Path) -> N
     told = [f["detail"] for f in findings if f["name"] != "clock_disagrees"]
     assert all(detail.startswith("S") for detail in told), told
     assert any("\nbefore: " in detail and "\nT1 " in detail for detail in told), told
+
+
+def test_what_happens_on_misuse_is_a_warning(tmp_path: Path) -> None:
+    """A crash on a call that no fair client makes is told and decides nothing."""
+    require_root_and_build()
+    report = run_case(Case("crashes_on_misuse", "scenarios", "misuse"), tmp_path)
+    assert report["verdict"] == "passed", report["reason"]
+    assert finding_names(report) == set()
+    assert "crashed" in finding_names(report, "advisory"), report["findings"]
 
 
 def _built(source: Path, linked: Path) -> Path:
