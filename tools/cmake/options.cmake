@@ -10,6 +10,8 @@ endif()
 if(KEYDROME_WERROR)
   add_compile_options(-Werror)
 endif()
+# What is tested is compiled as the preset says; its tests compile in half the time without optimisation.
+set(KEYDROME_TEST_OPTIONS -O0)
 if(KEYDROME_SANITIZE)
   add_compile_options(-fsanitize=${KEYDROME_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)

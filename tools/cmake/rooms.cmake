@@ -6,26 +6,36 @@ if(KEYDROME_SANITIZE STREQUAL "thread")
   set(KEYDROME_CONTRACT_FILTER --gtest_filter=*Concurrent*:*Directory*)
 endif()
 
-# keydrome_test(NAME [SINGLE_THREADED] SOURCES... [LIBRARIES ...] [ARGUMENTS ...]): one GoogleTest program, run by ctest.
-# SINGLE_THREADED: there is nothing in it for the thread sanitizer, which leaves it out.
-# Tests that start threads are labelled by the sanitizer presets' own choice of targets, not here.
-function(keydrome_test name)
-  cmake_parse_arguments(PARSE_ARGV 1 arg "SINGLE_THREADED" "" "SOURCES;LIBRARIES;ARGUMENTS")
-  find_package(GTest REQUIRED)
+# keydrome_test_program(NAME [SINGLE_THREADED] SOURCES... [LIBRARIES ...]): a program with GoogleTest in
+# build/PRESET/tests. SINGLE_THREADED: there is nothing in it for the thread sanitizer, which leaves it out.
+function(keydrome_test_program name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SINGLE_THREADED" "" "SOURCES;LIBRARIES")
   add_executable(${name} ${arg_SOURCES})
-  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest_main Threads::Threads)
-  set_target_properties(${name} PROPERTIES
-    RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
-  if(KEYDROME_SANITIZE)
-    # The code under test keeps the preset's -O1; its tests compile in half the time without.
-    target_compile_options(${name} PRIVATE -O0)
-  endif()
+  target_link_libraries(${name} PRIVATE ${arg_LIBRARIES} GTest::gtest Threads::Threads)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/tests)
+  target_compile_options(${name} PRIVATE ${KEYDROME_TEST_OPTIONS})
+  target_precompile_headers(${name} REUSE_FROM precompiled_test)
   if(arg_SINGLE_THREADED AND KEYDROME_SANITIZE STREQUAL "thread")
     set_target_properties(${name} PROPERTIES EXCLUDE_FROM_ALL ON)
-    return()
+  else()
+    set_property(GLOBAL APPEND PROPERTY KEYDROME_TESTS ${name})
   endif()
-  add_test(NAME ${name} COMMAND ${name} ${arg_ARGUMENTS})
-  set_tests_properties(${name} PROPERTIES TIMEOUT 900)
+endfunction()
+
+# keydrome_test(NAME [SINGLE_THREADED] SOURCES... [LIBRARIES ...] [ARGUMENTS ...]): such a program, run by ctest.
+function(keydrome_test name)
+  cmake_parse_arguments(PARSE_ARGV 1 arg "SINGLE_THREADED" "" "SOURCES;LIBRARIES;ARGUMENTS")
+  set(single_threaded)
+  if(arg_SINGLE_THREADED)
+    set(single_threaded SINGLE_THREADED)
+  endif()
+  keydrome_test_program(${name} ${single_threaded}
+    SOURCES ${arg_SOURCES} LIBRARIES ${arg_LIBRARIES} GTest::gtest_main)
+  get_target_property(left_out ${name} EXCLUDE_FROM_ALL)
+  if(NOT left_out)
+    add_test(NAME ${name} COMMAND ${name} ${arg_ARGUMENTS})
+    set_tests_properties(${name} PROPERTIES TIMEOUT 900)
+  endif()
 endfunction()
 
 # keydrome_library_module(NAME KIND SOURCES... [LIBRARIES ...]): a shared library that the harness meets

@@ -1,0 +1,25 @@
+# Precompiled headers: reading the standard library and GoogleTest is most of what compiling a source costs.
+#
+# They are read once for libraries and once for tests. A source still includes what it uses: clang-tidy and the clang
+# preset compile without, and so does everybody with a compiler cache, which cannot use them.
+if(CMAKE_CXX_COMPILER_LAUNCHER)
+  set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
+endif()
+
+set(standard_headers
+  <algorithm> <array> <atomic> <bit> <charconv> <condition_variable> <cstddef> <cstdint> <cstdio> <cstdlib> <cstring>
+  <deque> <functional> <limits> <map> <memory> <mutex> <numeric> <optional> <random> <set> <shared_mutex> <span>
+  <sstream> <string> <string_view> <thread> <tuple> <utility> <variant> <vector>)
+
+list(TRANSFORM standard_headers REPLACE "<(.+)>" "$<$<COMPILE_LANGUAGE:CXX>:<\\1$<ANGLE-R>>")
+
+file(CONFIGURE OUTPUT ${CMAKE_BINARY_DIR}/precompiled.cc CONTENT "int main() { return 0; }\n")
+add_library(precompiled_library OBJECT EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cc)
+target_precompile_headers(precompiled_library PRIVATE ${standard_headers})
+
+find_package(GTest REQUIRED)
+add_executable(precompiled_test EXCLUDE_FROM_ALL ${CMAKE_BINARY_DIR}/precompiled.cc)
+target_link_libraries(precompiled_test PRIVATE GTest::gtest)
+target_compile_options(precompiled_test PRIVATE ${KEYDROME_TEST_OPTIONS})
+target_precompile_headers(precompiled_test PRIVATE ${standard_headers}
+  "$<$<COMPILE_LANGUAGE:CXX>:<gtest/gtest.h$<ANGLE-R>>")
