@@ -28,14 +28,10 @@ class Writer : public CrowdStage {
   }
 
   void odd_names() {
-    constexpr std::size_t kLong = 1'000;
-    const std::array<std::string, 7> names{"",
-                                           "/",
-                                           "a/b",
-                                           "a b",
-                                           "\xff\xfe",
-                                           std::string(kLong, 'n') + "1",
-                                           std::string(kLong, 'n') + "2"};
+    std::string first(1'001, 'n'), second = first;  // they differ in their last byte only
+    first.back() = '1';
+    second.back() = '2';
+    const std::array<std::string, 7> names{"", "/", "a/b", "a b", "\xff\xfe", first, second};
     named(names, nullptr);
   }
 

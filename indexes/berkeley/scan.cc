@@ -1,6 +1,8 @@
 #include "indexes/berkeley/scan.h"
 
+#include <array>
 #include <cstring>
+#include <string_view>
 
 namespace keydrome {
 namespace {
@@ -38,12 +40,16 @@ int Scan::close() {
   return cursor == nullptr ? 0 : cursor->close(cursor);
 }
 
-int Scan::read(uint32_t flags) {
+int Scan::read(std::string_view from, uint32_t flags) {
+  // Berkeley DB writes the key that it found over the one that it was given.
+  std::array<char, MAX_VARCHAR_LEN + 1> bytes;
+  std::memcpy(bytes.data(), from.data(), from.size());
+  DBT key = buffer(bytes.data(), static_cast<uint32_t>(from.size()), bytes.size());
   PairBytes answer = pair_;
-  DBT key = key_of(answer.key);
   DBT payload = payload_of(answer);
   const int error = cursor_->get(cursor_, &key, &payload, flags);
   if (error != 0) return error;
+  std::memcpy(answer.key.bytes.data(), bytes.data(), key.size);
   answer.key.size = key.size;
   answer.payload_size = payload.size;
   pair_ = answer;
@@ -85,11 +91,13 @@ int Scan::seek_behind_pair() {
   return error == DB_NOTFOUND ? seek_behind_key() : error;
 }
 
+// Looks for the smallest bytes behind the key, not for the key: where all of a key's many payloads
+// were deleted under a cursor, Berkeley DB ends a search for that key there and not at the next
+// one.
 int Scan::seek_behind_key() {
-  const KeyBytes key = pair_.key;  // every read so far was under this key
-  const int error = read(DB_SET_RANGE);
-  if (error != 0 || pair_.key.view() != key.view()) return error;
-  return read(DB_NEXT_NODUP);
+  std::array<char, MAX_VARCHAR_LEN + 1> behind{};  // no key has a NUL where this one ends in it
+  std::memcpy(behind.data(), pair_.key.bytes.data(), pair_.key.size);
+  return read(std::string_view(behind.data(), pair_.key.size + 1), DB_SET_RANGE);
 }
 
 int put_pair(const Index& index, DB_TXN* txn, PairBytes& pair) {

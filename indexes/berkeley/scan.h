@@ -9,6 +9,7 @@
 
 #include <array>
 #include <cstdint>
+#include <string_view>
 
 #include "indexes/berkeley/environment.h"
 #include "indexes/common/key_bytes.h"
@@ -48,9 +49,10 @@ class Scan {
 
   int seek_behind_pair();
   int seek_behind_key();
-  // Reads with Berkeley DB's operation `flags` from pair_ into pair_, which is unchanged on an
-  // error.
-  int read(uint32_t flags);
+  // Reads with Berkeley DB's operation `flags` into pair_, which is unchanged on an error: from
+  // pair_, or with its payload from a key of at most MAX_VARCHAR_LEN + 1 bytes.
+  int read(uint32_t flags) { return read(pair_.key.view(), flags); }
+  int read(std::string_view from, uint32_t flags);
 
   DBC* cursor_ = nullptr;
   Place place_ = Place::kStart;

@@ -192,6 +192,21 @@ TEST_P(RequiredSemantics, AScanGoesOnAfterOwnDeletes) {
   EXPECT_EQ(a.next(txn), answer(DB_END));
 }
 
+// So many that they may lie in a place of their own.
+TEST_P(RequiredSemantics, AScanGoesOnAfterDeletingManyPayloadsUnderIt) {
+  const Handle other(name, GetParam());
+  fill({{4, "behind"}});
+  for (int i = 0; i < 60; ++i) {
+    ASSERT_EQ(a.insert(nullptr, a.key(2), std::string(90, 'p') + std::to_string(i)), SUCCESS);
+  }
+  Transaction txn;
+  EXPECT_EQ(a.get(txn, a.key(2)).code, SUCCESS);
+  EXPECT_EQ(other.get(txn, other.key(2)).code, SUCCESS);
+  EXPECT_EQ(a.erase_all(txn, a.key(2)), SUCCESS);
+  EXPECT_EQ(a.next(txn), pair(4, "behind"));
+  EXPECT_EQ(a.next(txn), answer(DB_END));
+}
+
 TEST_P(RequiredSemantics, GetAfterEndOfScanWorks) {
   fill({{1, "a"}, {2, "b"}});
   Transaction txn;
