@@ -90,7 +90,7 @@ def test_honest_library_passes_unharmed(library: str, seed: str, tmp_path: Path)
     assert report["jail"]["level"] == "full"
 
 
-@pytest.mark.parametrize("library", ["hang_in_create", "spin_for_ever", "always_deadlock"])
+@pytest.mark.parametrize("library", ["hang_in_create", "spin_for_ever"])
 def test_library_that_never_ends_is_stopped(library: str, tmp_path: Path) -> None:
     started = time.monotonic()
     report = run_case(Case(library, phase_timeout_ms=HANG_MS), tmp_path)
@@ -98,6 +98,18 @@ def test_library_that_never_ends_is_stopped(library: str, tmp_path: Path) -> Non
     # Which thread is named depends on which was still running.
     assert re.search(r"thread \d+ stands at operation \d+", report["reason"])
     assert time.monotonic() - started < HANG_MS / 1000 + 30
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "instance"),
+    [("sigmod2009", "preliminary1"), ("isolation", "isolation"), ("unit", "unit")],
+)
+def test_library_in_which_nothing_gets_through_is_told_before_the_time_limit(
+    benchmark: str, instance: str, tmp_path: Path
+) -> None:
+    report = run_case(Case("always_deadlock", benchmark, instance), tmp_path)
+    assert report["verdict"] == "failed"
+    assert "no_progress" in finding_names(report)
 
 
 def test_phantoms_are_found_by_the_phantom_benchmark(tmp_path: Path) -> None:
@@ -174,7 +186,7 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
 def test_every_library_has_a_case() -> None:
     named = {entry[0] for entry in WRONG} | set(RIGHT)
     named |= {"hang_in_create", "spin_for_ever", "always_deadlock"}
-    named |= {"allows_phantoms", "refuses_configuration"}
-    named |= {"mutant_setup", "mutant_number"}  # parts of every mutant: test_mutants.py
+    named |= {"allows_phantoms", "refuses_configuration", "crashes_on_misuse"}
+    named |= {"mutant_setup", "mutant_runtime", "mutant_number"}  # parts of every mutant: test_mutants.py
     sources = (ROOT / "tests" / "faulty").glob("*.c*")
     assert {path.stem for path in sources} == named

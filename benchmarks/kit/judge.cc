@@ -29,7 +29,7 @@ void judge_violation(const PhaseScript& phase, std::size_t thread, const ThreadO
     case kCodeNoProgress:
       return findings.required(
           "no_progress",
-          where + call + " was answered by DEADLOCK at least 10000 times in a row" + count);
+          where + call + " was answered by DEADLOCK in every attempt, many times in a row" + count);
     case kCodeEndless:
       return findings.required("endless_scan",
                                where + "getNext gave more records than were ever inserted" + count);

@@ -304,7 +304,7 @@ class Follower {
   std::size_t outside(std::size_t at) {
     Flow flow = call(ops_[at], true);
     for (uint32_t attempt = 1; flow == Flow::kRetry && !stopped_; ++attempt) {
-      if (attempt % kAttemptsMax == 0 && result_.counters->code_violations > 0) stop("");
+      if (attempt % kAttemptsAfterwards == 0 && result_.counters->code_violations > 0) stop("");
       flow = call(ops_[at], true);
     }
     return at + 1;
@@ -327,7 +327,7 @@ class Follower {
   // tell exactly. A transaction that is reported as failed fails the run, so what comes behind it
   // need not be followed.
   void lose_patience(uint32_t attempts, uint64_t transaction) {
-    if (attempts % kAttemptsMax != 0 || transaction >= result_.ends.size()) return;
+    if (attempts % kAttemptsAfterwards != 0 || transaction >= result_.ends.size()) return;
     if (result_.ends[transaction] == TransactionEnd::kFailed) stop("");
   }
 

@@ -36,7 +36,7 @@ enum class TransactionEnd : uint8_t {
 };
 
 // Violations that are not an answer of the library; beyond every ErrCode.
-inline constexpr uint32_t kCodeNoProgress = 1000;  // DEADLOCK on every one of kAttemptsMax attempts
+inline constexpr uint32_t kCodeNoProgress = 1000;  // DEADLOCK on every attempt (patience.h)
 inline constexpr uint32_t kCodeEndless =
     1001;  // a scan to the end gave more records than can exist
 inline constexpr uint32_t kCodeNoHandle =

@@ -40,6 +40,7 @@ Session::Session(const SessionInputs& inputs)
       names_(inputs.names),
       events_(inputs.events),
       baton_(inputs.baton),
+      patience_(inputs.patience),
       recorder_(*inputs.outcome, *inputs.clock, inputs.go_ticks),
       outcome_(inputs.outcome),
       ends_(inputs.ends),

@@ -6,12 +6,13 @@
 // writable memory, index names live as long as the image.
 //
 // DEADLOCK inside a transaction: abort, back to its kBegin (digest, evidence and order violations
-// too: a doomed attempt may read an inconsistent snapshot), again; at most kAttemptsMax attempts.
-// DEADLOCK from an auto-commit call: the same call again. An answer that the contract does not
-// allow: the transaction is aborted and counted as failed, the first such answer is kept, and the
-// program goes on behind it. A transaction with kOneAttempt is given up after its first DEADLOCK,
-// which is no fault; one with kAnyCode goes on with its next call, whatever that answers, and is
-// aborted when its commit does not succeed. Bare calls (kBareCall) have no part in any of this.
+// too: a doomed attempt may read an inconsistent snapshot), again, as long as there is patience
+// (patience.h). DEADLOCK from an auto-commit call: the same call again. An answer that the contract
+// does not allow: the transaction is aborted and counted as failed, the first such answer is kept,
+// and the program goes on behind it. A transaction with kOneAttempt is given up after its first
+// DEADLOCK, which is no fault; one with kAnyCode goes on with its next call, whatever that answers,
+// and is aborted when its commit does not succeed. Bare calls (kBareCall) have no part in any of
+// this.
 //
 // Hot path: no allocation, no lock, one indirect call per API call. A Session belongs to one
 // thread.
@@ -30,6 +31,7 @@
 #include "benchmarks/kit/index_api.h"
 #include "benchmarks/kit/index_names.h"
 #include "benchmarks/kit/outcome.h"
+#include "benchmarks/kit/patience.h"
 #include "benchmarks/kit/pools_view.h"
 #include "benchmarks/kit/program.h"
 #include "benchmarks/kit/recorder.h"
@@ -38,17 +40,14 @@
 
 namespace keydrome {
 
-// A transaction or auto-commit call that was answered DEADLOCK that often, for at least two
-// seconds, counts as failed with kCodeNoProgress.
-inline constexpr uint32_t kAttemptsMax = 10'000;
-
 // What a session borrows; all of it outlives the session.
 struct SessionInputs {
   const IndexApi* api = nullptr;
   const PoolsView* pools = nullptr;
   IndexNames* names = nullptr;
-  Events* events = nullptr;  // shared by the threads of the phase
-  Baton* baton = nullptr;    // likewise; may be missing when no program has steps
+  Events* events = nullptr;      // shared by the threads of the phase
+  Baton* baton = nullptr;        // likewise; may be missing when no program has steps
+  Patience* patience = nullptr;  // of the player; may be missing when nothing answers DEADLOCK
   const TickClock* clock = nullptr;
   uint64_t go_ticks = 0;             // clock->ticks() at GO, the same for all threads
   ThreadOutcome* outcome = nullptr;  // zeroed; the session's own
@@ -176,6 +175,7 @@ class Session {
   IndexNames* names_;
   Events* events_;
   Baton* baton_;
+  Patience* patience_;
   Recorder recorder_;
   ThreadOutcome* outcome_;
   std::span<TransactionEnd> ends_;

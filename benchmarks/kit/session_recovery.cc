@@ -14,7 +14,6 @@ namespace {
 
 constexpr uint32_t kYieldAfterAttempts = 3;
 constexpr uint32_t kYieldsMax = 32;
-constexpr uint64_t kPatienceNs = 2'000'000'000;
 
 // Lets others run after some attempts, for longer the more there were.
 void back_off(uint32_t attempts) {
@@ -25,11 +24,8 @@ void back_off(uint32_t attempts) {
 
 }  // namespace
 
-// Whether the attempts are used up: many, and over a time in which every other thread had its turn
-// on a busy machine.
 bool Session::out_of_patience(uint32_t attempts, uint64_t start_ticks) {
-  if (attempts % kAttemptsMax != 0) return false;
-  return recorder_.ns_since(start_ticks) >= kPatienceNs;
+  return patience_->ends(attempts, [&] { return recorder_.ns_since(start_ticks); });
 }
 
 // What an answer other than SUCCESS means.

@@ -58,6 +58,7 @@ class Player {
     Phase phase(control_, {.api = &api,
                            .pools = &pools_,
                            .names = &*names_,
+                           .patience = &patience_,
                            .clock = &clock_,
                            .go_ticks = go_ticks,
                            .event_clock = event_clock(outcome)});
@@ -86,6 +87,7 @@ class Player {
 
   Control control_;
   TickClock clock_;
+  Patience patience_;
   std::optional<EventClock> event_clock_;
   Mapping pools_image_;
   PoolsView pools_;

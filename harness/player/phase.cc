@@ -100,6 +100,7 @@ SessionInputs Phase::session_inputs(uint32_t thread) {
           .names = inputs_.names,
           .events = &events_,
           .baton = &baton_,
+          .patience = inputs_.patience,
           .clock = inputs_.clock,
           .go_ticks = inputs_.go_ticks,
           .outcome = outcomes + thread,

@@ -29,6 +29,7 @@ struct PhaseInputs {
   const IndexApi* api = nullptr;
   const PoolsView* pools = nullptr;
   IndexNames* names = nullptr;
+  Patience* patience = nullptr;
   const TickClock* clock = nullptr;
   uint64_t go_ticks = 0;              // when GO came
   EventClock* event_clock = nullptr;  // nullptr: the phase is not recorded

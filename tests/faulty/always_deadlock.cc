@@ -1,5 +1,5 @@
 // Fault: every data call in a transaction answers DEADLOCK, so no transaction ever commits.
-// Must be found by: the count of committed transactions, or the phase deadline.
+// Must be found by: no_progress, long before the phase's deadline.
 #include "tests/faulty/honest.h"
 
 extern "C" {

@@ -51,6 +51,7 @@ PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const Poo
   EventClock event_clock(EventClock::Source::kSharedCounter);
   Events events;
   Baton baton;
+  Patience patience;
   const uint64_t go = clock.ticks();
   {
     std::vector<std::jthread> threads;
@@ -75,6 +76,7 @@ PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const Poo
                          .names = &names,
                          .events = &events,
                          .baton = &baton,
+                         .patience = &patience,
                          .clock = &clock,
                          .go_ticks = go,
                          .outcome = &outcomes[t],
