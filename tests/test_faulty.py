@@ -187,6 +187,10 @@ def test_every_library_has_a_case() -> None:
     named = {entry[0] for entry in WRONG} | set(RIGHT)
     named |= {"hang_in_create", "spin_for_ever", "always_deadlock"}
     named |= {"allows_phantoms", "refuses_configuration", "crashes_on_misuse"}
-    named |= {"mutant_setup", "mutant_runtime", "mutant_number"}  # parts of every mutant: test_mutants.py
+    named |= {
+        "mutant_setup",
+        "mutant_runtime",
+        "mutant_number",
+    }  # parts of every mutant: test_mutants.py
     sources = (ROOT / "tests" / "faulty").glob("*.c*")
     assert {path.stem for path in sources} == named
