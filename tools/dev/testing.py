@@ -223,7 +223,8 @@ def _clang() -> Outcome:
 
 def _pytest(name: str, places: list[str], env: dict[str, str] | None = None) -> Outcome:
     report = LOGS / f"pytest-{name}.xml"
-    command = [str(PYTHON), "-m", "pytest", "-q", f"--junitxml={report}", *places]
+    command = [str(PYTHON), "-m", "pytest", "-q", "--continue-on-collection-errors"]
+    command += [f"--junitxml={report}", *places]
     # Tests make their own data folders; none may see the developer's site or its servers.
     clean = {"KEYDROME_BUILD": str(ROOT / "build" / "release"), **(env or {})}
     return _counted(report, lambda: run(command, log=f"pytest-{name}", cure=CURE, env=clean))
