@@ -8,6 +8,7 @@
 #include <mutex>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace keydrome::testing {
@@ -106,6 +107,10 @@ namespace {
 
 std::atomic<uint64_t> next_number{1};
 
+// A program may end without closing what it opened.
+std::mutex handles_mutex;
+std::map<IdxState*, std::unique_ptr<IdxState>> open_handles;  // guarded by handles_mutex
+
 // Holds the lock for one call, unless the thread's transaction holds it already.
 class CallLock {
  public:
@@ -148,12 +153,17 @@ ErrCode open_index(const char* name, IdxState** state) {
   if (library->faults.success_only) return SUCCESS;
   const auto found = library->indexes.find(name);
   if (found == library->indexes.end()) return DB_DNE;
-  *state = new IdxState{.index = &found->second, .number = 0, .cursor = {}};
+  auto handle =
+      std::make_unique<IdxState>(IdxState{.index = &found->second, .number = 0, .cursor = {}});
+  *state = handle.get();
+  const std::lock_guard guard(handles_mutex);
+  open_handles.emplace(*state, std::move(handle));
   return SUCCESS;
 }
 
 ErrCode close_index(IdxState* state) {
-  delete state;
+  const std::lock_guard guard(handles_mutex);
+  open_handles.erase(state);
   return SUCCESS;
 }
 
@@ -296,6 +306,7 @@ ErrCode delete_record(IdxState* state, TxnState* transaction, Record* record) {
 }  // namespace
 
 IndexApi test_index(const Faults& faults) {
+  open_handles.clear();
   library = std::make_unique<Library>();
   library->faults = faults;
   return {.create = create_index,
