@@ -35,7 +35,7 @@ def _sync() -> None:
             cure=cure,
         )
     run(
-        [str(uv), "sync", "--frozen", "--python", sys.executable],
+        [str(uv), "sync", "--frozen", "--compile-bytecode", "--python", sys.executable],
         log="uv-sync",
         cure=cure,
         env={"UV_PYTHON_DOWNLOADS": "never", "UV_PROJECT_ENVIRONMENT": str(PYTHON.parents[1])},
