@@ -367,6 +367,15 @@ bool needs_real_time(const Violation& violation) {
                      [](const ViolationEdge& edge) { return edge.kind == EdgeKind::kRealTime; });
 }
 
+void show_real_time_first(std::vector<Violation>& violations) {
+  std::vector<Violation> rest;
+  std::vector<Violation> all = std::exchange(violations, {});
+  for (Violation& violation : all) {
+    (needs_real_time(violation) ? violations : rest).push_back(std::move(violation));
+  }
+  for (Violation& violation : rest) violations.push_back(std::move(violation));
+}
+
 // `out`: the violations of a history in real time; `lax`: those that need none, and the verdict.
 void settle_severities(Certification lax, const CertifyOptions& options, Certification& out) {
   const bool is_serial = lax.verdict == Verdict::kCertified;
@@ -380,7 +389,7 @@ void settle_severities(Certification lax, const CertifyOptions& options, Certifi
     if (is_serial && !is_lost) name_stale_read(violation);
     if (!options.strict && !is_lost) violation.severity = Severity::kAdvisory;
   }
-  if (is_serial) std::stable_partition(found.begin(), found.end(), needs_real_time);
+  if (is_serial) show_real_time_first(found);
   // One of each name is kept: the one that counts.
   if (!options.strict) found.swap(lax.violations);
   for (Violation& violation : found) add_violation(std::move(violation), options, out);

@@ -126,7 +126,7 @@ class Writer {
     std::string text = "int main(void) {\n";
     for (std::size_t i = 0; i < session_.indexes.size(); ++i) {
       const std::string name = index_name(static_cast<uint32_t>(i));
-      text += "  static char " + name + "[] = \"" + name + "\";\n";
+      text.append("  static char ").append(name).append("[] = \"").append(name).append("\";\n");
     }
     for (std::size_t i = 0; i < session_.calls.size(); ++i) text += step(i);
     return text + std::string(kEnd);

@@ -68,7 +68,8 @@ class RoundWriter {
     const Shape shape = draw_shape(rng_);
     end_ = session_.calls.size() + shape.calls;
     second_handles_ = rng_.below(10) == 0;
-    const uint64_t indexes = rng_.below(10) < 6 ? 1 : 2 + rng_.below(kIndexesMax - 1);
+    const auto indexes =
+        static_cast<uint8_t>(rng_.below(10) < 6 ? 1 : 2 + rng_.below(kIndexesMax - 1));
     for (uint8_t i = 0; i < indexes; ++i) arenas_.push_back(add_arena(i, shape.keys));
     while (session_.calls.size() < end_) step();
     if (in_transaction_) end_transaction();

@@ -435,8 +435,9 @@ bool judge_logs(const Script& script, const Outcome& outcome, Findings& findings
       }
       if (fault.empty()) continue;
       fits = false;
-      findings.required("forged_log", place + "the recorded log is not that of its program: " +
-                                          fault + "; it was changed in the library's process");
+      std::string detail = place;
+      detail.append("the recorded log is not that of its program: ").append(fault);
+      findings.required("forged_log", detail.append("; it was changed in the library's process"));
     }
   }
   return fits;

@@ -100,7 +100,8 @@ class Synthesizer {
     events_ = history_.threads.data();
     const std::size_t first = events_->size();
     note(EventCall::kBegin, SUCCESS, 0, 0, 0);
-    for (uint16_t index = 0; index < options_.indexes; ++index) {
+    const auto indexes = static_cast<uint16_t>(options_.indexes);
+    for (uint16_t index = 0; index < indexes; ++index) {
       uint32_t key = 0;
       shown_ = 0;
       while (next(index, key)) {
