@@ -5,6 +5,7 @@
 #include <string_view>
 #include <tuple>
 
+#include "checker/c_literal.h"
 #include "checker/calls.h"
 
 namespace keydrome {
@@ -164,21 +165,6 @@ int main(void) {
 
 constexpr std::size_t kLineBytes = 96;
 
-std::string quoted(std::string_view bytes) {
-  std::string text = "\"";
-  for (const char c : bytes) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte >= 0x20 && byte < 0x7f && c != '"' && c != '\\' && c != '?') {
-      text += c;
-      continue;
-    }
-    // Three octal digits: a hexadecimal escape would swallow the digits behind it.
-    text += '\\';
-    for (const int shift : {6, 3, 0}) text += static_cast<char>('0' + (byte >> shift & 7));
-  }
-  return text + "\"";
-}
-
 // In a comment, nothing may end it.
 std::string harmless(std::string text) {
   for (std::size_t at = 0; (at = text.find("*/", at)) != std::string::npos; at += 3) {
@@ -252,7 +238,7 @@ class Writer {
     for (const HistoryIndex& index : play_.indexes) {
       name_bytes = std::max(name_bytes, index.name.size());
     }
-    std::string text = "#define FAULT " + quoted(play_.fault) + "\nenum { ATTEMPTS = 100, ";
+    std::string text = "#define FAULT " + c_string(play_.fault) + "\nenum { ATTEMPTS = 100, ";
     text += "PATIENCE_US = 5000, SESSIONS = " + std::to_string(play_.sessions) +
             ", CALLS = " + std::to_string(calls_.size()) +
             ", INDEXES = " + std::to_string(play_.indexes.size()) +
@@ -281,11 +267,8 @@ class Writer {
 
   std::string make(const PlayedRecord& record) const {
     // The smallest int64 has no literal.
-    const std::string literal = record.number == INT64_MIN
-                                    ? std::to_string(record.number + 1) + "LL - 1"
-                                    : std::to_string(record.number) + "LL";
-    return "make(" + type_name(type(record.index)) + ", " + literal + ", " + quoted(record.text) +
-           ", " + quoted(record.payload) + ")";
+    return "make(" + type_name(type(record.index)) + ", " + c_integer(record.number) + ", " +
+           c_string(record.text) + ", " + c_string(record.payload) + ")";
   }
 
   std::string name_of(std::size_t index) const {
@@ -297,7 +280,7 @@ class Writer {
         "static void set_up(void) {\n  IdxState* index;\n  Record record;\n  (void)record;\n";
     for (std::size_t index = 0; index < play_.indexes.size(); ++index) {
       text += "  snprintf(" + name_of(index) + ", NAME_BYTES, \"%s%d\", " +
-              quoted(play_.indexes[index].name) + ", attempt);\n  create(" +
+              c_string(play_.indexes[index].name) + ", attempt);\n  create(" +
               type_name(play_.indexes[index].type) + ", " + name_of(index) + ");\n  openIndex(" +
               name_of(index) + ", &index);\n";
       for (const PlayedRecord& record : play_.before) {
@@ -364,7 +347,7 @@ class Writer {
     if (shows_key(call)) {
       same += " && same_key(&record.key, &failed.key, " + type_name(type(call.index)) + ")";
     }
-    text += "  tell(" + quoted(call.text) + ", code, " + wanted + ", " +
+    text += "  tell(" + c_string(call.text) + ", code, " + wanted + ", " +
             (reads ? "&record, &failed, " : "NULL, NULL, ") + same + ");\n";
     if (call.call == EventCall::kCommit || call.call == EventCall::kAbort) {
       text += "  if (code != DEADLOCK) txn = NULL;\n";
@@ -423,10 +406,10 @@ class Writer {
            ", 0, \"\", \"\");\n"
            "  while (getNext(index, txn, &record) == SUCCESS) {\n"
            "    if (strcmp(record.payload, " +
-           quoted(play_.ignored) +
+           c_string(play_.ignored) +
            ") == 0) continue;\n"
            "    printf(\"  %s \\\"%s\\\"\\n\", " +
-           quoted(play_.indexes[index].name) +
+           c_string(play_.indexes[index].name) +
            ", record.payload);\n"
            "    for (i = 0; i < lefts; i++) {\n"
            "      if (same_key(&record.key, &left[i].key, " +

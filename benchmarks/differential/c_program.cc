@@ -6,8 +6,8 @@
 
 #include "base/hash.h"
 #include "benchmarks/differential/judged_calls.h"
-#include "benchmarks/kit/c_literal.h"
 #include "benchmarks/kit/judge.h"
+#include "checker/c_literal.h"
 #include "checker/calls.h"
 
 namespace keydrome::differential {
