@@ -78,10 +78,18 @@ struct Case {
 
 class ScenariosFind : public ::testing::TestWithParam<Case> {};
 
+// Scripted steps show a fault at the first seed; what a crowd sees depends on who comes first, and half a
+// transaction can be seen under several names.
 TEST_P(ScenariosFind, TheFaultByName) {
-  const Findings findings = judged(GetParam().instance, GetParam().faults);
-  EXPECT_TRUE(findings.failed());
-  EXPECT_GT(findings.count(GetParam().finding), 0u) << text_of(findings);
+  const uint64_t seeds = GetParam().instance == std::string("crowds") ? 20 : 1;
+  std::string seen;
+  for (uint64_t seed = 1; seed <= seeds; ++seed) {
+    const Findings findings = judged(GetParam().instance, GetParam().faults, seed);
+    EXPECT_TRUE(findings.failed()) << "seed " << seed;
+    if (findings.count(GetParam().finding) > 0) return;
+    seen += text_of(findings);
+  }
+  FAIL() << seen;
 }
 
 INSTANTIATE_TEST_SUITE_P(
