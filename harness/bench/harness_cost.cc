@@ -55,7 +55,10 @@ std::vector<Op> program(OpCode code, uint32_t calls, uint32_t length) {
     if (length > 0 && i % length == 0) ops.push_back(make_op(OpCode::kBegin, 0, 0, length + 1));
     const uint8_t flags = length == 0 ? kAutoCommit : uint8_t{0};
     ops.push_back(make_op(code, flags, i * kKeyStep % kKeys, 0));
-    if (code == OpCode::kInsert) ops.back().payload = kText;
+    if (code == OpCode::kInsert) {
+      ops.back().payload = kText;
+      ops.back().argument = i + 1;  // the payload's tag: every workload's inserts have one
+    }
     if (length > 0 && i % length == length - 1) ops.push_back(make_op(OpCode::kCommit, 0, 0, 0));
   }
   ops.push_back(make_op(OpCode::kClose, 0, 0, 0));
