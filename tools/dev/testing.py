@@ -6,6 +6,7 @@ A suite that cannot run is a failure with instructions. A skipped test counts as
 from __future__ import annotations
 
 import os
+import re
 import time
 import xml.etree.ElementTree as ET
 from concurrent.futures import Future, ThreadPoolExecutor
@@ -23,6 +24,12 @@ if TYPE_CHECKING:
 
 CURE = "read the test's message in the log"
 SLOWEST = 10
+# What test programs print where something is wrong, and how much of it is shown of one test.
+TELLS = re.compile(
+    r": Failure$|^E  |\[  FAILED  \]|ERROR: |WARNING: ThreadSanitizer|runtime error:"
+)
+LINES_AFTER = 4
+LINES_MAX = 40
 
 
 @dataclass
@@ -235,6 +242,19 @@ def _postgres() -> Outcome:
         return _pytest("postgres", ["leaderboard", "web"], env)
 
 
+def _told(case: ET.Element) -> str:
+    """Return the lines of a failed test's output that say what is wrong: the log may be far away, or gone."""
+    lines = "\n".join(case.itertext()).splitlines()
+    chosen: list[str] = []
+    last = -1
+    for number, line in enumerate(lines):
+        if TELLS.search(line):
+            last = number + LINES_AFTER
+        if number <= last:
+            chosen.append(f"    {line[:300]}")
+    return "\n".join((chosen or [f"    {line[:300]}" for line in lines])[:LINES_MAX])
+
+
 def _counted(report: Path, action: Callable[[], None]) -> Outcome:
     """Run a test program that writes JUnit XML; count from that file, never from the exit code alone."""
     report.unlink(missing_ok=True)
@@ -255,6 +275,8 @@ def _counted(report: Path, action: Callable[[], None]) -> Outcome:
         name = case.get("name", "")
         if case.get("classname") != name:  # ctest says the same twice
             name = f"{case.get('classname')}::{name}"
+        if bad:
+            outcome.message += f"\n{name}:\n{_told(case)}"
         outcome.tests.append((float(case.get("time") or 0), name))
     if outcome.message and not outcome.failed:
         outcome.failed = 1  # the program failed outside any test, e.g. while collecting

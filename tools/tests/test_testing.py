@@ -28,6 +28,23 @@ def test_what_did_not_pass_has_failed(tmp_path: Path) -> None:
     assert (outcome.passed, outcome.failed) == (2, 3)
 
 
+def test_what_a_failed_test_printed_of_its_failure_is_told(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+    chatter = "\n".join(f"required finding {number}" for number in range(1000))
+    said = f"{chatter}\nx_test.cc:82: Failure\nExpected: true\n{chatter}\n[  FAILED  ] X.Y (1 ms)"
+
+    def write() -> None:
+        report.write_text(
+            f'<testsuite><testcase classname="x" name="x" status="fail"><system-out>{said}</system-out>'
+            "</testcase></testsuite>"
+        )
+
+    lines = testing._counted(report, write).message.splitlines()
+    assert lines[1:4] == ["x:", "    x_test.cc:82: Failure", "    Expected: true"]
+    assert lines[-1] == "    [  FAILED  ] X.Y (1 ms)"
+    assert len(lines) <= testing.LINES_MAX
+
+
 def test_a_report_of_an_earlier_run_counts_for_nothing(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     report.write_text(REPORT)
