@@ -12,6 +12,8 @@
 
 namespace keydrome {
 
+inline constexpr uint64_t kNsPerMs = 1'000'000;
+
 // CLOCK_MONOTONIC in nanoseconds; about 20 ns per call. Thread-safe.
 inline uint64_t now_ns() {
   timespec time{};

@@ -188,9 +188,9 @@ std::string code_text(uint8_t code) {
   return code < kNames.size() ? kNames.at(code) : std::to_string(code);
 }
 
-class Writer {
+class ProgramWriter {
  public:
-  explicit Writer(const Play& play) : play_(play), calls_(play.calls) {
+  explicit ProgramWriter(const Play& play) : play_(play), calls_(play.calls) {
     std::ranges::sort(calls_, {}, [](const PlayedCall& call) {
       return std::tuple(call.begin_ticks, call.session, call.end_ticks);
     });
@@ -426,6 +426,6 @@ class Writer {
 
 }  // namespace
 
-std::string c_program(const Play& play) { return Writer(play).write(); }
+std::string c_program(const Play& play) { return ProgramWriter(play).write(); }
 
 }  // namespace keydrome

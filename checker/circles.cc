@@ -10,7 +10,7 @@ namespace keydrome {
 namespace {
 
 // A component with more transactions is cut down to those on short circles first.
-constexpr std::size_t kSearchedMax = 400;
+constexpr std::size_t kMembersMax = 400;
 constexpr std::size_t kSampledStarts = 64;
 
 bool is_anti(EdgeKind kind) {
@@ -169,7 +169,7 @@ class Sampler {
     const std::set<uint32_t> inside(component.begin(), component.end());
     std::set<uint32_t> members;
     const std::size_t stride = component.size() / kSampledStarts + 1;
-    for (std::size_t i = 0; i < component.size() && members.size() < kSearchedMax; i += stride) {
+    for (std::size_t i = 0; i < component.size() && members.size() < kMembersMax; i += stride) {
       circle_through(component[i], inside, members);
     }
     return {members.begin(), members.end()};
@@ -219,7 +219,7 @@ std::vector<Circle> pick_circles(const Case& the_case, const Graph& graph,
   if (components.size() > circles_max) components.resize(circles_max);
   Sampler sampler(graph, transactions);
   for (auto& component : components) {
-    if (component.size() > kSearchedMax * 2) {
+    if (component.size() > kMembersMax * 2) {
       component = sampler.sample(component);
     } else {
       std::erase_if(component, [&](uint32_t node) { return node >= transactions; });

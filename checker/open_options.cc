@@ -7,7 +7,7 @@ namespace keydrome {
 namespace {
 
 // Each try costs a sweep and a graph.
-constexpr uint32_t kTriesMax = 64;
+constexpr uint32_t kCombinationsMax = 64;
 
 }  // namespace
 
@@ -16,7 +16,7 @@ OpenOptions::OpenOptions(Writers& writers)
   std::size_t combinations = 1;
   for (const OpenElement& open : writers.open) {
     combinations *= open.options.size();
-    enumerates_ &= combinations <= kTriesMax;
+    enumerates_ &= combinations <= kCombinationsMax;
     if (!enumerates_) break;
   }
 }
@@ -24,7 +24,7 @@ OpenOptions::OpenOptions(Writers& writers)
 bool OpenOptions::next(const std::vector<std::vector<uint32_t>>& conflicts,
                        const std::vector<uint32_t>& order) {
   if (enumerates_) return next_combination();
-  if (++tries_ >= kTriesMax) return false;
+  if (++tries_ >= kCombinationsMax) return false;
   if (tries_ == 1) {
     of_call_order_ = conflicts;
     for (std::size_t i = 0; i < positions_.size(); ++i) {

@@ -112,9 +112,9 @@ struct Shown {
   const std::vector<Event>* before = nullptr;  // inserts of what was there before
 };
 
-class Writer {
+class WitnessWriter {
  public:
-  explicit Writer(const Shown& shown) : shown_(shown), words_(shown.history, mentioned()) {
+  explicit WitnessWriter(const Shown& shown) : shown_(shown), words_(shown.history, mentioned()) {
     for (const MinimalTransaction& one : shown.transactions) {
       start_ = std::min(start_, one.span.begin_ticks);
     }
@@ -239,7 +239,7 @@ Json whole_witness(const History& history, const Violation& violation) {
     if (shown.transactions.size() == kTransactionsShown) break;
     shown.transactions.push_back({span, 0});
   }
-  return Writer(shown).write();
+  return WitnessWriter(shown).write();
 }
 
 }  // namespace
@@ -256,7 +256,7 @@ Json witness_json(const History& history, const Violation& violation, bool with_
   if (!small) return whole_witness(history, violation);
   const Shown shown{small->history, small->violation, small->transactions, kCallsOfMinimal,
                     &small->history.threads.back()};
-  const Writer writer(shown);
+  const WitnessWriter writer(shown);
   Json witness = writer.write();
   if (!with_program) return witness;
   const std::optional<Play> play = replay_of(*small, writer.words());

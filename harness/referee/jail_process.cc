@@ -24,7 +24,6 @@ constexpr int kCommandFd = 4;  // in the jail process
 constexpr int kMetaFd = 5;
 constexpr int kFirstFreeFd =
     16;  // our descriptors stand above the child's, so that dup2 never hits one
-constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr uint64_t kExitTimeoutMs = 20'000;  // tearing down a large process tree
 constexpr size_t kMetaBytesMax = 65'536;
 

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "base/clock.h"
 #include "benchmarks/kit/histogram.h"
 #include "benchmarks/kit/totals.h"
 #include "checker/calls.h"
@@ -11,7 +12,6 @@
 namespace keydrome {
 namespace {
 
-constexpr double kNsPerMs = 1e6;
 constexpr double kNsPerSecond = 1e9;
 
 // The last timed phase, which is the one that throughput is about; nothing when the session did not
@@ -36,7 +36,7 @@ void add_times(const RunFacts& facts, const Totals& sums, Json& metrics) {
     cpu_us += phase.cpu_us.value_or(0);
     cpu_known = cpu_known && phase.cpu_us.has_value();
   }
-  metrics["total_ms"] = static_cast<double>(wall_ns) / kNsPerMs;
+  metrics["total_ms"] = static_cast<double>(wall_ns) / static_cast<double>(kNsPerMs);
   if (cpu_known) metrics["cpu_us"] = cpu_us;
   if (sums.calls > 0) metrics["ns_per_call"] = thread_ns / static_cast<double>(sums.calls);
 }

@@ -14,7 +14,6 @@
 namespace keydrome {
 namespace {
 
-constexpr uint64_t kNsPerMs = 1'000'000;
 // A library can look ahead by at most two rounds; a round of this size takes a thread several
 // milliseconds.
 constexpr uint64_t kOpsPerRound = 1 << 16;

@@ -38,7 +38,8 @@ def _native() -> list[str]:
 
 def _translation_units() -> list[str]:
     """Return the sources that the release build compiles; tests and faulty libraries do odd things on purpose."""
-    database = (ROOT / "build" / "release" / "compile_commands.json").read_text()
+    run(["cmake", "--preset", "tidy"], log="configure-tidy", cure="read CMake's message above")
+    database = (ROOT / "build" / "tidy" / "compile_commands.json").read_text()
     names = _tracked(".c", ".cc")
     return [n for n in names if f'"{ROOT / n}"' in database and "tests" not in n.split("/")]
 
@@ -70,7 +71,7 @@ def quick_checks() -> list[Check]:
 
 
 def tidy_check() -> Check:
-    """Return clang-tidy over everything the release build compiles; needs that build's compile commands."""
+    """Return clang-tidy over everything the release build compiles."""
     script = [str(BIN / "python"), "tools/run_clang_tidy.py", *_translation_units()]
     return Check("clang-tidy", script, "mend what it names; .clang-tidy says why each check is on")
 
