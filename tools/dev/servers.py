@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import pwd
 import shutil
+import signal
 import subprocess
 import tempfile
 import time
@@ -21,31 +22,46 @@ if TYPE_CHECKING:
 START_TIMEOUT_S = 30.0
 
 
-def _postgres_bin() -> Path:
-    folders = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
-    if not folders:
-        raise StepError("PostgreSQL is not installed: apt-get install postgresql")
-    return folders[-1]
+CONNECTIONS = 100
 
 
 @contextmanager
 def postgres_and_redis() -> Iterator[dict[str, str]]:
     """Start both servers; yield the environment that points Keydrome at them; stop them."""
-    data = VAR / "test-servers"
+    with (
+        folders("test-servers") as (data, sockets),
+        postgres(data / "postgres", sockets) as database,
+        redis(data, sockets) as broker,
+    ):
+        yield {"DATABASE_URL": database, "KEYDROME_BROKER_URL": broker}
+
+
+@contextmanager
+def folders(name: str) -> Iterator[tuple[Path, Path]]:
+    """Yield a folder for data, below var/, and one for sockets; both are empty, and gone afterwards."""
+    data = VAR / name
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir(parents=True)
     # Socket paths are limited to about 100 bytes, so they do not live below the checkout.
     sockets = Path(tempfile.mkdtemp(prefix="keydrome-"))
     try:
-        with _postgres(data / "postgres", sockets) as database, _redis(data, sockets) as broker:
-            yield {"DATABASE_URL": database, "KEYDROME_BROKER_URL": broker}
+        yield data, sockets
     finally:
         shutil.rmtree(sockets, ignore_errors=True)
         shutil.rmtree(data, ignore_errors=True)
 
 
 @contextmanager
-def _postgres(data: Path, sockets: Path) -> Iterator[str]:
+def postgres(data: Path, sockets: Path, connections: int = CONNECTIONS) -> Iterator[str]:
+    """Start PostgreSQL with a fresh database in `data`; yield its URL; stop it."""
+    command = make_postgres(data, sockets, connections)
+    ready = [str(_postgres_bin() / "pg_isready"), "-h", str(sockets)]
+    with _running(command, ready, "PostgreSQL", "postgres.log"):
+        yield postgres_url(sockets)
+
+
+def make_postgres(data: Path, sockets: Path, connections: int = CONNECTIONS) -> list[str]:
+    """Make an empty PostgreSQL database in `data`; return the command that starts its server."""
     binaries = _postgres_bin()
     user = pwd.getpwnam("postgres")  # the server refuses to run as root
     data.mkdir()
@@ -57,59 +73,64 @@ def _postgres(data: Path, sockets: Path) -> Iterator[str]:
             continue
         folder.chmod(folder.stat().st_mode | 0o011)
     as_user = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
-    cure = "read the server's message above"
-    initdb = [
-        str(binaries / "initdb"),
-        "-D",
-        str(data),
-        "-A",
-        "trust",
-        "-U",
-        "postgres",
-        "-E",
-        "UTF8",
-    ]
-    run([*as_user, *initdb, "--no-sync"], log="initdb", cure=cure, cwd=Path("/"))
+    initdb = [str(binaries / "initdb"), "-D", str(data), "-A", "trust", "-U", "postgres"]
+    run(
+        [*as_user, *initdb, "-E", "UTF8", "--no-sync"],
+        log="initdb",
+        cure="read the server's message above",
+        cwd=Path("/"),
+    )
     options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={sockets}"]
-    options += ["-c", "fsync=off", "-c", "max_connections=100"]
-    command = [*as_user, str(binaries / "postgres"), "-D", str(data), *options]
-    with (LOGS / "postgres.log").open("wb") as log:
-        server = subprocess.Popen(
-            command, cwd="/", stdin=subprocess.DEVNULL, stdout=log, stderr=log
-        )
-    try:
-        _wait_until(
-            server, [str(binaries / "pg_isready"), "-h", str(sockets)], "PostgreSQL", "postgres.log"
-        )
-        # Percent-encoding is what a URL needs to name a socket folder as host.
-        host = str(sockets).replace("/", "%2F")
-        yield f"postgres://postgres@{host}/postgres"
-    finally:
-        server.terminate()
-        server.wait(START_TIMEOUT_S)
+    options += ["-c", "fsync=off", "-c", f"max_connections={connections}"]
+    return [*as_user, str(binaries / "postgres"), "-D", str(data), *options]
+
+
+def postgres_url(sockets: Path) -> str:
+    """Return the URL of the server whose socket lies in that folder."""
+    # Percent-encoding is what a URL needs to name a socket folder as host.
+    host = str(sockets).replace("/", "%2F")
+    return f"postgres://postgres@{host}/postgres"
+
+
+def _postgres_bin() -> Path:
+    found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
+    if not found:
+        raise StepError("PostgreSQL is not installed: apt-get install postgresql")
+    return found[-1]
 
 
 @contextmanager
-def _redis(data: Path, sockets: Path) -> Iterator[str]:
+def redis(data: Path, sockets: Path) -> Iterator[str]:
+    """Start Redis; yield its URL; stop it."""
     socket = sockets / "redis.sock"
-    command = [
-        "redis-server",
-        "--port",
-        "0",
-        "--unixsocket",
-        str(socket),
-        "--dir",
-        str(data),
-        "--save",
-        "",
-    ]
-    with (LOGS / "redis.log").open("wb") as log:
-        server = subprocess.Popen(command, stdin=subprocess.DEVNULL, stdout=log, stderr=log)
+    ready = ["redis-cli", "-s", str(socket), "ping"]
+    with _running(redis_command(data, sockets), ready, "Redis", "redis.log"):
+        yield redis_url(sockets)
+
+
+def redis_command(data: Path, sockets: Path) -> list[str]:
+    """Return the command that starts a Redis that keeps nothing over a restart."""
+    where = ["--port", "0", "--unixsocket", str(sockets / "redis.sock"), "--dir", str(data)]
+    return ["redis-server", *where, "--save", ""]
+
+
+def redis_url(sockets: Path) -> str:
+    """Return the URL of the Redis whose socket lies in that folder."""
+    return f"redis+socket://{sockets / 'redis.sock'}"
+
+
+@contextmanager
+def _running(command: list[str], ready: list[str], name: str, log: str) -> Iterator[None]:
+    LOGS.mkdir(parents=True, exist_ok=True)
+    with (LOGS / log).open("wb") as out:
+        server = subprocess.Popen(
+            command, cwd="/", stdin=subprocess.DEVNULL, stdout=out, stderr=out
+        )
     try:
-        _wait_until(server, ["redis-cli", "-s", str(socket), "ping"], "Redis", "redis.log")
-        yield f"redis+socket://{socket}"
+        _wait_until(server, ready, name, log)
+        yield
     finally:
-        server.terminate()
+        server.send_signal(signal.SIGINT)  # PostgreSQL: now, not when the last client has gone
         server.wait(START_TIMEOUT_S)
 
 
