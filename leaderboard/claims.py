@@ -2,7 +2,8 @@
 
 A worker owns a run while its *lease* lasts; a beat extends it. A step that changes no row means
 that somebody else owns the run now, and whatever the caller holds is to be thrown away. Works alike
-on SQLite and PostgreSQL.
+on SQLite and PostgreSQL. Leases are taken and compared on the database's clock only: a machine whose
+clock is wrong, or jumps, harms no run.
 """
 
 from __future__ import annotations
@@ -14,19 +15,22 @@ from typing import TYPE_CHECKING
 
 from django.conf import settings
 from django.db import IntegrityError, transaction
-from django.db.models import F, Q
-from django.utils import timezone
+from django.db.models import DateTimeField, Expression, ExpressionWrapper, F, Max, Q
+from django.db.models.functions import Now
 
-from leaderboard.models import ACTIVE_STATES, Machine, Run, State
+from leaderboard import fairness
+from leaderboard.models import ACTIVE_STATES, Machine, Run, Share, State
 
 if TYPE_CHECKING:
-    from datetime import datetime
+    from collections.abc import Mapping, Sequence
 
     from django.db.models import QuerySet
 
 # How many heads of the queue a worker tries before it says that others were always faster.
 _CLAIM_TRIES = 20
 _BACKOFF_SECONDS = 5
+# A lease that ends later than so many leases from now was taken before the database's clock was set back.
+_LEASES_AHEAD = 10
 
 
 class Beat(Enum):
@@ -45,9 +49,14 @@ class Slot:
     number: int
 
 
-def _lease_end(now: datetime) -> datetime:
+def _from_now(seconds: float) -> Expression:
+    """Return a moment on the database's clock."""
+    return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())
+
+
+def _lease_end() -> Expression:
     """Return when a lease taken now runs out."""
-    return now + timedelta(seconds=settings.KEYDROME_LEASE_SECONDS)
+    return _from_now(settings.KEYDROME_LEASE_SECONDS)
 
 
 def _owned(run_id: int, attempt: int) -> QuerySet[Run]:
@@ -55,33 +64,80 @@ def _owned(run_id: int, attempt: int) -> QuerySet[Run]:
     return Run.objects.filter(pk=run_id, attempt=attempt, state__in=ACTIVE_STATES)
 
 
-def claimable(now: datetime) -> QuerySet[Run]:
-    """Return the queue, first in line first."""
-    return Run.objects.filter(
-        Q(not_before__isnull=True) | Q(not_before__lte=now), state=State.QUEUED
-    ).order_by("priority", "id")
+def enqueue(owner_id: int, runs: Sequence[Run]) -> list[Run]:
+    """Save new runs of one user and one priority, each behind the one before. Call inside a transaction.
+
+    At most 6 SQL statements. Two calls for one user follow one another: the row of the share is locked.
+    """
+    if not runs:
+        return []
+    priority = runs[0].priority
+    Share.objects.get_or_create(user_id=owner_id, priority=priority)
+    share = Share.objects.select_for_update().get(user_id=owner_id, priority=priority)
+    claimed = Run.objects.filter(priority=priority, attempt__gt=0).aggregate(
+        clock=Max("virtual_time")
+    )
+    stamps, share.finish = fairness.stamp(
+        claimed["clock"] or 0, share.finish, [run.sessions for run in runs]
+    )
+    for run, time in zip(runs, stamps, strict=True):
+        run.virtual_time = time
+    share.save(update_fields=["finish"])
+    return Run.objects.bulk_create(runs)
 
 
-def claim(slot: Slot) -> Run | None:
+def cancel_waiting(runs: QuerySet[Run]) -> int:
+    """Cancel those of the runs that wait; they took no machine time, so their owners' shares get it back.
+
+    Call inside a transaction. 3 SQL statements for a run.
+    """
+    waiting = list(
+        runs.filter(state=State.QUEUED).select_related("submission").select_for_update(of=("self",))
+    )
+    for run in waiting:
+        Run.objects.filter(pk=run.pk).update(
+            state=State.CANCELLED, cancel_requested_at=Now(), finished_at=Now()
+        )
+        Share.objects.filter(user_id=run.submission.owner_id, priority=run.priority).update(
+            finish=F("finish") - run.sessions
+        )
+    return len(waiting)
+
+
+def claimable(versions: Mapping[str, int] | None = None) -> QuerySet[Run]:
+    """Return the queue, first in line first; of these versions of the benchmarks only, if they are given."""
+    waiting = Run.objects.filter(
+        Q(not_before__isnull=True) | Q(not_before__lte=Now()), state=State.QUEUED
+    )
+    if versions is not None:
+        known = Q(pk__in=[])
+        for benchmark, version in versions.items():
+            known |= Q(benchmark=benchmark, benchmark_version=version)
+        waiting = waiting.filter(known)
+    return waiting.order_by("priority", "virtual_time", "id")
+
+
+def claim(slot: Slot, versions: Mapping[str, int] | None = None) -> Run | None:
     """Take the first run of the queue for this slot; None when there is none or the slot is busy.
 
-    2 SQL statements, and 2 more for each time that another worker was faster; 1 to load the
-    submission.
+    `versions` are the benchmarks that the worker has; runs of others are left to other workers.
+    2 SQL statements in a transaction and 1 to load the submission. On PostgreSQL a row that another worker is taking is
+    passed over (SKIP LOCKED); on SQLite there is one writer at a time.
     """
     for _ in range(_CLAIM_TRIES):
-        now = timezone.now()
-        run_id = claimable(now).values_list("pk", flat=True).first()
-        if run_id is None:
-            return None
         try:
             with transaction.atomic():
+                heads = claimable(versions).select_for_update(skip_locked=True)
+                run_id = heads.values_list("pk", flat=True).first()
+                if run_id is None:
+                    return None
                 taken = Run.objects.filter(pk=run_id, state=State.QUEUED).update(
                     state=State.CLAIMED,
                     machine=slot.machine,
                     slot=slot.number,
                     attempt=F("attempt") + 1,
-                    lease_until=_lease_end(now),
-                    heartbeat_at=now,
+                    lease_until=_lease_end(),
+                    heartbeat_at=Now(),
                     progress=0.0,
                     progress_note="",
                 )
@@ -94,27 +150,25 @@ def claim(slot: Slot) -> Run | None:
 
 
 def beat(run_id: int, attempt: int, progress: float, note: str) -> Beat:
-    """Extend the lease, publish progress (0 to 1) and learn whether to go on. 2 SQL statements."""
-    now = timezone.now()
-    alive = _owned(run_id, attempt).update(
-        state=State.RUNNING,
-        lease_until=_lease_end(now),
-        heartbeat_at=now,
-        progress=min(max(progress, 0.0), 1.0),
-        progress_note=note[:200],
-    )
-    if not alive:
-        return Beat.LOST
-    cancelled = Run.objects.filter(pk=run_id, cancel_requested_at__isnull=False).exists()
-    return Beat.CANCEL if cancelled else Beat.GO_ON
+    """Extend the lease, publish progress (0 to 1) and learn whether to go on. 1 SQL statement, 2 when not to."""
+    owned = _owned(run_id, attempt)
+    news = {
+        "state": State.RUNNING,
+        "lease_until": _lease_end(),
+        "heartbeat_at": Now(),
+        "progress": min(max(progress, 0.0), 1.0),
+        "progress_note": note[:200],
+    }
+    if owned.filter(cancel_requested_at__isnull=True).update(**news):
+        return Beat.GO_ON
+    return Beat.CANCEL if owned.update(**news) else Beat.LOST
 
 
 def start(run_id: int, attempt: int) -> bool:
     """Say that execution starts; False when the run is no longer ours. 1 SQL statement."""
-    now = timezone.now()
     return bool(
         _owned(run_id, attempt).update(
-            state=State.RUNNING, started_at=now, heartbeat_at=now, lease_until=_lease_end(now)
+            state=State.RUNNING, started_at=Now(), heartbeat_at=Now(), lease_until=_lease_end()
         )
     )
 
@@ -123,7 +177,7 @@ def finish_cancelled(run_id: int, attempt: int) -> bool:
     """End a run whose cancellation was asked for; False when it is no longer ours. 1 SQL statement."""
     return bool(
         _owned(run_id, attempt).update(
-            state=State.CANCELLED, finished_at=timezone.now(), lease_until=None, progress_note=""
+            state=State.CANCELLED, finished_at=Now(), lease_until=None, progress_note=""
         )
     )
 
@@ -133,7 +187,8 @@ def requeue(run_id: int, attempt: int) -> bool:
     return bool(
         _owned(run_id, attempt).update(
             state=State.QUEUED,
-            not_before=timezone.now() + timedelta(seconds=_BACKOFF_SECONDS * attempt),
+            not_before=_from_now(_BACKOFF_SECONDS * attempt),
+            started_at=None,
             lease_until=None,
             progress=0.0,
             progress_note="",
@@ -141,6 +196,9 @@ def requeue(run_id: int, attempt: int) -> bool:
     )
 
 
-def lapsed(now: datetime) -> QuerySet[Run]:
+def lapsed() -> QuerySet[Run]:
     """Return the runs whose lease ran out: their worker died, hangs or cannot reach the database."""
-    return Run.objects.filter(state__in=ACTIVE_STATES, lease_until__lt=now)
+    too_far = _from_now(_LEASES_AHEAD * settings.KEYDROME_LEASE_SECONDS)
+    return Run.objects.filter(
+        Q(lease_until__lt=Now()) | Q(lease_until__gt=too_far), state__in=ACTIVE_STATES
+    )

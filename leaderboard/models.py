@@ -52,6 +52,9 @@ class Machine(models.Model):
     last_busy = models.DateTimeField(
         null=True, blank=True, help_text="when a run was last claimed or ended here"
     )
+    refusal = models.TextField(
+        blank=True, help_text="why its worker leaves runs that wait; empty: it takes all"
+    )
 
     def __str__(self) -> str:
         return self.name
@@ -113,6 +116,9 @@ class Run(models.Model):
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     priority = models.SmallIntegerField(default=0, help_text="lower runs first")
+    virtual_time = models.BigIntegerField(
+        default=0, help_text="place among runs of one priority, see fairness.py"
+    )
     not_before = models.DateTimeField(null=True, blank=True)
     machine = models.ForeignKey(
         Machine, on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
@@ -152,14 +158,21 @@ class Run(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # The claim: first of the queue.
-            models.Index(fields=["priority", "id"], name="run_queue", condition=Q(state="queued")),
-            # The sweep: leases that ran out.
+            # The claim: first of the queue. The sweep uses one_active_run_per_slot below; an index on the lease
+            # would make every heartbeat write to all indexes (no heap-only update on PostgreSQL).
             models.Index(
-                fields=["lease_until"],
-                name="run_leases",
-                condition=Q(state__in=["claimed", "running"]),
+                fields=["priority", "virtual_time", "id"],
+                name="run_queue",
+                condition=Q(state="queued"),
             ),
+            # The virtual clock: the latest start time that was claimed.
+            models.Index(
+                fields=["priority", "-virtual_time"],
+                name="run_clock",
+                condition=Q(attempt__gt=0),
+            ),
+            # How long runs took lately.
+            models.Index(fields=["-finished_at"], name="run_ended", condition=Q(state="done")),
             # A user's slots on a board are chosen from these.
             models.Index(
                 fields=["benchmark", "benchmark_version", "instance", "score"],
@@ -196,6 +209,24 @@ class Run(models.Model):
     def is_gate(self) -> bool:
         """Whether this run only decides if others may be ranked."""
         return self.kind == "correctness"
+
+
+class Share(models.Model):
+    """Where a user's next run of a priority is put in the queue: the virtual time at which the earlier ones end."""
+
+    user = models.ForeignKey(
+        settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="shares"
+    )
+    priority = models.SmallIntegerField()
+    finish = models.BigIntegerField(default=0)
+
+    class Meta:
+        constraints: ClassVar = [
+            models.UniqueConstraint(fields=["user", "priority"], name="one_share_per_priority"),
+        ]
+
+    def __str__(self) -> str:
+        return f"share of {self.user_id} at priority {self.priority}: {self.finish}"
 
 
 class RunDetail(models.Model):

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeAlias
 
-from django.db.models import Count, Max, Min, Prefetch, Q
+from django.db.models import Count, Max, Min, Prefetch
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
@@ -29,19 +29,19 @@ from leaderboard.models import (
     State,
     Submission,
 )
+from leaderboard.waits import MACHINE_LOST_SECONDS, Wait, waits
 from runner.contract import Severity, Verdict
 from runner.witness import Witness
 from runner.witness_picture import witness_svg
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
 
     from django.contrib.auth.models import AnonymousUser, User
 
     Viewer: TypeAlias = User | AnonymousUser
 
 STALLED_SECONDS = 60
-MACHINE_LOST_SECONDS = 120
 PAGE_ROWS = 50
 
 # What the column "unit tests" of a submission can say.
@@ -112,11 +112,13 @@ class SubmissionPage:
 
     rows: tuple[SubmissionRow, ...]
     next_before: int | None
+    waits: dict[int, Wait]  # of the runs that wait, by id
 
     @property
     def live_tag(self) -> str:
         """Return a tag that changes whenever the page would."""
-        return live_tag(run for row in self.rows for run in (*row.runs, *row.gate_runs))
+        runs = (run for row in self.rows for run in (*row.runs, *row.gate_runs))
+        return live_tag(runs, self.waits)
 
 
 @dataclass(frozen=True, slots=True)
@@ -158,7 +160,7 @@ class RunPage:
     artefacts: tuple[str, ...]
     status: RankStatus
     forgiven_on: tuple[Board, ...]  # of a gate with stale reads only: the boards that take it
-    queue_position: int | None  # 1 is next; None unless it waits
+    wait: Wait | None  # None unless it waits
     private: PrivatePart | None
     may_change: bool
 
@@ -237,7 +239,7 @@ def ranking_status(run: Run) -> RankStatus:
 def my_submissions(
     user: User, *, before: int | None = None, limit: int = PAGE_ROWS
 ) -> SubmissionPage:
-    """Return a user's submissions with an id below `before`, newest first. 2 SQL statements."""
+    """Return a user's submissions with an id below `before`, newest first. 2 SQL statements, 6 while some wait."""
     found = Submission.objects.filter(owner_id=user.pk, deleted_at__isnull=True).order_by("-id")
     if before is not None:
         found = found.filter(pk__lt=before)
@@ -245,7 +247,8 @@ def my_submissions(
     page = list(found.prefetch_related(Prefetch("runs", queryset=runs))[: limit + 1])
     rows = tuple(_submission_row(submission) for submission in page[:limit])
     more = len(page) > limit
-    return SubmissionPage(rows, rows[-1].submission.pk if more else None)
+    shown = [run for row in rows for run in (*row.runs, *row.gate_runs)]
+    return SubmissionPage(rows, rows[-1].submission.pk if more else None, waits(shown))
 
 
 def _submission_row(submission: Submission) -> SubmissionRow:
@@ -324,7 +327,7 @@ def refused_upload(submission_id: int, viewer: Viewer) -> RefusedUpload | None:
 def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
     """Return what the page of a run shows to this viewer, or None when there is no such run for them.
 
-    At most 5 SQL statements.
+    At most 5 SQL statements, 8 for a run that waits.
     """
     run = visible_run(run_id, viewer)
     if run is None:
@@ -342,7 +345,7 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
         artefacts=tuple(names),
         status=ranking_status(run),
         forgiven_on=forgiving_boards(run),
-        queue_position=queue_position(run),
+        wait=waits([run]).get(run.pk),
         private=_private_part(run, detail) if may_change else None,
         may_change=may_change,
     )
@@ -368,14 +371,6 @@ def _private_part(run: Run, detail: RunDetail | None) -> PrivatePart:
     )
 
 
-def queue_position(run: Run) -> int | None:
-    """Return how far the run is from the head of the queue, 1 being next. At most 1 SQL statement."""
-    if run.state != State.QUEUED:
-        return None
-    ahead = Q(priority__lt=run.priority) | Q(priority=run.priority, pk__lt=run.pk)
-    return Run.objects.filter(ahead, state=State.QUEUED).count() + 1
-
-
 def artefact_for(run_id: int, name: str, viewer: Viewer) -> Artefact | None:
     """Return a file about a run that the viewer may see, or None. 1 SQL statement."""
     found = Artefact.objects.filter(run_id=run_id, name=name)
@@ -384,8 +379,8 @@ def artefact_for(run_id: int, name: str, viewer: Viewer) -> Artefact | None:
     return found.first()
 
 
-def live_tag(runs: Iterable[Run]) -> str:
-    """Return a tag, fit for an ETag, that changes whenever what is shown of these runs does. No SQL."""
+def live_tag(runs: Iterable[Run], waits: Mapping[int, Wait]) -> str:
+    """Return a tag, fit for an ETag, that changes whenever what is shown of these runs and waits does. No SQL."""
     digest = hashlib.sha256()
     for run in runs:
         shown = (
@@ -398,6 +393,7 @@ def live_tag(runs: Iterable[Run]) -> str:
             run.progress_note,
             run.cancel_requested_at,
             tuple(run.why_not),
+            str(waits.get(run.pk, "")),
         )
         digest.update(repr(shown).encode())
     return digest.hexdigest()[:32]
@@ -430,7 +426,7 @@ def _last_sign(machine: Machine, beats: dict[int, datetime]) -> datetime:
 def system_status() -> SystemStatus:
     """Return how the queue and the machines do. 3 SQL statements."""
     now = timezone.now()
-    waiting = claims.claimable(now).aggregate(
+    waiting = claims.claimable().aggregate(
         count=Count("pk"), since=Min(Coalesce("not_before", "created_at"))
     )
     active = Run.objects.filter(state__in=ACTIVE_STATES).values_list("machine_id", "heartbeat_at")

@@ -18,10 +18,12 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard import bell, catalogue, claims, standing
+from leaderboard import bell, catalogue, claims, quotas, standing
 from leaderboard.catalogue import Target
+from leaderboard.fairness import Priority
 from leaderboard.models import (
     ACTIVE_STATES,
+    FINAL_STATES,
     MAX_DESCRIPTION,
     Kind,
     Machine,
@@ -50,8 +52,6 @@ if TYPE_CHECKING:
 _log = logging.getLogger(__name__)
 
 MAX_SESSIONS = 99
-PRIORITY_SUBMIT = 0
-PRIORITY_RERUN = 10
 # Faults that another machine, or a less busy one, might not find: whether they are there is left to the worker.
 BENCH_DECIDES = frozenset({"newer_library", "missing_library", "inspection_limit"})
 
@@ -106,6 +106,8 @@ def submit(
     with transaction.atomic():
         if refusals:
             standing.lock()
+        elif reason := quotas.reason_against(owner):
+            raise Refused([reason])
         submission = Submission.objects.create(
             owner=owner,
             description=printable(" ".join(description.split()))[:MAX_DESCRIPTION],
@@ -118,13 +120,14 @@ def submit(
             trusted=trusted,
             reference=reference,
         )
-        runs = Run.objects.bulk_create(
+        runs = [
             _new_run(submission, target, run_scale, wanted_sessions)
             for target, run_scale in planned
-        )
+        ]
         if refusals:
-            _refuse(runs, refusals, facts)
+            _refuse(Run.objects.bulk_create(runs), refusals, facts)
         else:
+            claims.enqueue(owner.pk, runs)
             transaction.on_commit(partial(bell.ring, bell.BENCH))
     return submission
 
@@ -209,7 +212,7 @@ def _new_run(
     target: Target,
     scale: str,
     sessions: int,
-    priority: int = PRIORITY_SUBMIT,
+    priority: Priority = Priority.CONTEST,
 ) -> Run:
     """Return a run in the queue, not saved. A gate needs one session only."""
     benchmark = catalogue.benchmarks()[target.benchmark]
@@ -313,7 +316,7 @@ def sweep() -> Swept:
     requeued: list[int] = []
     given_up: list[int] = []
     cancelled: list[int] = []
-    for run in claims.lapsed(timezone.now()).select_related("machine"):
+    for run in claims.lapsed().select_related("machine"):
         where = f"{run.machine.name}, slot {run.slot}" if run.machine else "an unknown machine"
         if run.cancel_requested_at is not None:
             if claims.finish_cancelled(run.pk, run.attempt):
@@ -323,7 +326,7 @@ def sweep() -> Swept:
         if try_again(run.pk, run.attempt, reason):
             last = run.attempt >= settings.KEYDROME_MAX_ATTEMPTS
             (given_up if last else requeued).append(run.pk)
-    if claims.claimable(timezone.now()).exists():
+    if claims.claimable().exists():
         bell.ring(bell.BENCH)
     return Swept(tuple(requeued), tuple(given_up), tuple(cancelled))
 
@@ -343,12 +346,9 @@ def cancel(run: Run, *, by: User) -> bool:
     """
     _may_change(run.submission, by)
     with transaction.atomic():
-        now = timezone.now()
-        waiting = Run.objects.filter(pk=run.pk, state=State.QUEUED).update(
-            state=State.CANCELLED, cancel_requested_at=now, finished_at=now
-        )
+        waiting = claims.cancel_waiting(Run.objects.filter(pk=run.pk))
         active = Run.objects.filter(pk=run.pk, state__in=ACTIVE_STATES).update(
-            cancel_requested_at=now
+            cancel_requested_at=timezone.now()
         )
     return bool(waiting or active)
 
@@ -369,13 +369,44 @@ def withdraw(submission: Submission, *, by: User) -> bool:
         if not changed:
             return False
         runs = Run.objects.filter(submission_id=submission.pk)
-        runs.filter(state=State.QUEUED).update(
-            state=State.CANCELLED, cancel_requested_at=now, finished_at=now
-        )
+        claims.cancel_waiting(runs)
         runs.filter(state__in=ACTIVE_STATES).update(cancel_requested_at=now)
         standing.refresh(runs.select_related("submission", "machine").filter(state=State.DONE))
     submission.deleted_at = now
     return True
+
+
+def rerun(run: Run, *, by: User) -> Run:
+    """Queue a finished run once more, at the benchmark's newest version, behind all submissions; return the new run.
+
+    Raises Refused when it has not ended, was refused, its target is gone, or the same waits or runs already.
+    """
+    _may_change(run.submission, by)
+    with transaction.atomic():
+        if reason := _reason_against_rerun(run):
+            raise Refused([reason])
+        target = Target(run.benchmark, run.instance)
+        again = _new_run(run.submission, target, run.scale, run.sessions, Priority.RERUN)
+        claims.enqueue(run.submission.owner_id, [again])
+        transaction.on_commit(partial(bell.ring, bell.BENCH))
+    return again
+
+
+def _reason_against_rerun(run: Run) -> str:
+    """Return why a run is not run again, empty when it may be."""
+    if not run.is_final or run.submission.deleted_at is not None:
+        return "only a run that has ended, of a submission that was not deleted, can be run again"
+    if run.verdict == Verdict.REFUSED:
+        return "the file was refused: change it and submit it anew"
+    target = Target(run.benchmark, run.instance)
+    try:
+        catalogue.parse_target(str(target))
+    except RequestError as error:
+        return str(error)
+    same = run.submission.runs.filter(
+        benchmark=run.benchmark, instance=run.instance, scale=run.scale
+    )
+    return "" if not same.exclude(state__in=FINAL_STATES).exists() else "it is queued already"
 
 
 def rerun_stale() -> list[Run]:
@@ -389,11 +420,16 @@ def rerun_stale() -> list[Run]:
         standing.lock()
         stale = list(_stale_targets())
         new = [
-            _new_run(submission, target, scale, sessions, PRIORITY_RERUN)
+            run
             for submission, targets in stale
-            for target, scale, sessions in targets
+            for run in claims.enqueue(
+                submission.owner_id,
+                [
+                    _new_run(submission, target, scale, sessions, Priority.BATCH)
+                    for target, scale, sessions in targets
+                ],
+            )
         ]
-        Run.objects.bulk_create(new)
         standing.refresh(
             Run.objects.select_related("submission", "machine").filter(
                 submission__in=[submission for submission, _ in stale],
@@ -428,10 +464,8 @@ def _stale_targets() -> Iterable[tuple[Submission, list[tuple[Target, str, int]]
 
 def machine_seen(name: str, machine_class: str, facts: dict[str, Any]) -> Machine:
     """Write down that a machine is there, and what it is; return its row."""
-    machine, _ = Machine.objects.update_or_create(
-        name=name,
-        defaults={"machine_class": machine_class, "facts": facts, "last_seen": timezone.now()},
-    )
+    seen = {"machine_class": machine_class, "facts": facts, "last_seen": timezone.now()}
+    machine, _ = Machine.objects.update_or_create(name=name, defaults={**seen, "refusal": ""})
     return machine
 
 
@@ -440,3 +474,8 @@ def machine_alive(machine: Machine, *, busy: bool) -> None:
     now = timezone.now()
     times = {"last_seen": now, "last_busy": now} if busy else {"last_seen": now}
     Machine.objects.filter(pk=machine.pk).update(**times)
+
+
+def machine_refuses(machine: Machine, reason: str) -> None:
+    """Write down why the machine's worker leaves runs that wait; an empty reason: it leaves none."""
+    Machine.objects.filter(pk=machine.pk).exclude(refusal=reason).update(refusal=reason)

@@ -17,10 +17,9 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from django.conf import settings
-from django.db import OperationalError, close_old_connections
-from django.utils import timezone
+from django.db import InterfaceError, OperationalError, close_old_connections
 
-from leaderboard import bell, claims, services
+from leaderboard import bell, catalogue, claims, services
 from leaderboard.claims import Beat, Slot
 from leaderboard.models import ACTIVE_STATES, Run
 from runner.contract import Cancelled, JailLevel, Job, Progress, RunReport, Scale, Verdict
@@ -38,6 +37,8 @@ if TYPE_CHECKING:
 
 BEAT_SECONDS = 1.0
 IDLE_SECONDS = 1.0
+# What Django raises while the database is away, and once more on a connection that it had before.
+DATABASE_AWAY = (OperationalError, InterfaceError)
 
 _log = logging.getLogger(__name__)
 
@@ -127,7 +128,7 @@ class _Heart:
                 self.run_id, self.attempt, progress.fraction, describe(progress)
             )
             self.alive_until = _lease_from_now()
-        except OperationalError:
+        except DATABASE_AWAY:
             _log.warning(
                 "run %d: the database did not hear a heartbeat", self.run_id, exc_info=True
             )
@@ -136,10 +137,42 @@ class _Heart:
                 self.last = Beat.LOST
         return self.last is Beat.GO_ON
 
+    def insist(self, write: Callable[[], bool]) -> bool:
+        """Write how the run ended; while the database is away, try again as long as the lease lasts.
+
+        A write whose answer was lost may have been done: then the next try changes nothing and gives False.
+        """
+        while True:
+            try:
+                return write()
+            except DATABASE_AWAY:
+                if time.monotonic() > self.alive_until:
+                    raise
+                _log.warning("run %d: the database did not take its end", self.run_id)
+                close_old_connections()
+                time.sleep(self.beat_seconds)
+
 
 def something_waits() -> bool:
     """Whether a run could start now. 1 SQL statement."""
-    return claims.claimable(timezone.now()).exists()
+    return claims.claimable().exists()
+
+
+def own_versions() -> dict[str, int]:
+    """Return the benchmarks that this worker has, with their versions."""
+    return {name: benchmark.version for name, benchmark in catalogue.benchmarks().items()}
+
+
+def refusal(versions: dict[str, int]) -> str:
+    """Return which waiting runs a worker with these versions leaves, and what to do, or "". 1 SQL statement."""
+    waiting = claims.claimable().order_by().values_list("benchmark", "benchmark_version").distinct()
+    lacking = sorted((name, version) for name, version in waiting if versions.get(name) != version)
+    return "; ".join(
+        f"runs wait for {name} version {version}, this worker has "
+        + (f"version {versions[name]}" if name in versions else "no such benchmark")
+        + ": update and restart whichever is older"
+        for name, version in lacking
+    )
 
 
 def describe(progress: Progress) -> str:
@@ -161,6 +194,8 @@ class Worker:
     execute: Execute | None = None  # None: runner.execute.execute in this slot's jail
     beat_seconds: float = BEAT_SECONDS
     stopping: threading.Event = field(default_factory=threading.Event)
+    # Whether a run may still be ours in the database though nothing executes: a step failed halfway.
+    unsure: bool = False
 
     def stop(self) -> None:
         """Ask the worker to stop soon; its run goes back to the queue."""
@@ -182,19 +217,36 @@ class Worker:
         return taken
 
     def run_one(self) -> bool:
-        """Claim, execute and record one run; False when there was nothing to do."""
+        """Claim, execute and record one run; False when there was nothing to do.
+
+        Raises what the database raises when it cannot be reached; the next call takes back what that left behind.
+        """
         services.machine_alive(self.slot.machine, busy=False)
         if self.stopping.is_set():
             return False
-        run = claims.claim(self.slot)
-        if run is None:
-            return False
-        services.machine_alive(self.slot.machine, busy=True)
-        if something_waits():  # for other slots, which may be idle
-            bell.ring(bell.BENCH)
-        self._execute(run)
-        services.machine_alive(self.slot.machine, busy=True)
-        return True
+        if self.unsure:
+            self.take_back()
+        self.unsure = True
+        run = self._claim()
+        if run is not None:
+            services.machine_alive(self.slot.machine, busy=True)
+            if something_waits():  # for other slots, which may be idle
+                bell.ring(bell.BENCH)
+            self._execute(run)
+            services.machine_alive(self.slot.machine, busy=True)
+        self.unsure = False
+        return run is not None
+
+    def _claim(self) -> Run | None:
+        """Claim a run of a benchmark version that this worker has; when it only leaves others, say so once."""
+        versions = own_versions()
+        run = claims.claim(self.slot, versions)
+        reason = refusal(versions) if run is None else ""
+        if reason != self.slot.machine.refusal:
+            self.slot.machine.refusal = reason
+            services.machine_refuses(self.slot.machine, reason)
+            _log.warning("refusal: %s", reason or "no more")
+        return run
 
     def drain(self) -> int:
         """Work until nothing waits; return how many runs were worked on."""
@@ -209,7 +261,7 @@ class Worker:
             close_old_connections()
             try:
                 done = self.drain()
-            except OperationalError:
+            except DATABASE_AWAY:
                 _log.warning("the database cannot be reached, trying again", exc_info=True)
                 done = 0
             if done == 0:
@@ -231,7 +283,7 @@ class Worker:
         try:
             report = self._execute_here()(make_job(run), heart)
             doing = "The result could not be written down"
-            self._record(run, report)
+            self._record(run, report, heart)
         except Cancelled:
             self._stopped(run, heart)
         except Exception as error:  # the queue must go on whatever a run does
@@ -247,14 +299,14 @@ class Worker:
             claims.requeue(run.pk, run.attempt)
         _log.info("run %d attempt %d stopped: %s", run.pk, run.attempt, heart.last.value)
 
-    def _record(self, run: Run, report: RunReport) -> None:
+    def _record(self, run: Run, report: RunReport, heart: _Heart) -> None:
         """Record a report; a fault of the machine is tried again before its owner hears of it."""
         tries: int = settings.KEYDROME_MAX_ATTEMPTS
         if report.verdict is Verdict.INFRASTRUCTURE and run.attempt < tries:
             _log.warning("run %d attempt %d: %s", run.pk, run.attempt, report.reason)
-            claims.requeue(run.pk, run.attempt)
+            heart.insist(partial(claims.requeue, run.pk, run.attempt))
             return
-        recorded = services.record(report)
+        recorded = heart.insist(partial(services.record, report))
         _log.info(
             "run %d attempt %d: %s%s",
             run.pk,

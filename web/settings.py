@@ -175,6 +175,11 @@ KEYDROME_MAX_ATTEMPTS = env.int("KEYDROME_MAX_ATTEMPTS", default=3)
 # One timed run in so many has one more session, recorded and certified, unannounced; 0: none.
 KEYDROME_RECORD_ONE_IN = env.int("KEYDROME_RECORD_ONE_IN", default=10)
 
+# What one user may ask for, organisers apart: submissions in 24 hours, and submissions that have not ended. What fails
+# through the machines' fault or was cancelled before it started is not counted (leaderboard/quotas.py).
+KEYDROME_SUBMISSIONS_PER_DAY = env.int("KEYDROME_SUBMISSIONS_PER_DAY", default=100)
+KEYDROME_SUBMISSIONS_OPEN = env.int("KEYDROME_SUBMISSIONS_OPEN", default=20)
+
 # How many slots of its machine a bench worker may choose from.
 KEYDROME_SLOTS = env.int("KEYDROME_SLOTS", default=1)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from django.db import transaction
 
 from leaderboard import boards, catalogue, claims, services
 from leaderboard.catalogue import Target
@@ -208,8 +209,10 @@ def enter(
         kind=Kind.STRUCTURE if configuration else Kind.INDEX,
         configuration=configuration,
     )
-    Run.objects.bulk_create(
+    runs = [
         services._new_run(submission, target, target_scale, sessions)
         for target, target_scale in services._plan(targets, scale, sessions)
-    )
+    ]
+    with transaction.atomic():
+        claims.enqueue(owner.pk, runs)
     return submission

@@ -12,6 +12,7 @@ from leaderboard.models import Announcement, Machine, Run
 from leaderboard.tests.conftest import PRELIMINARY1, PRELIMINARY2, Track, enter
 from leaderboard.tests.reports import warning
 from leaderboard.tests.test_record import gates, ranked, timed
+from leaderboard.waits import Pace, Wait, about
 from runner.contract import Verdict
 
 pytestmark = pytest.mark.django_db
@@ -36,7 +37,7 @@ def test_a_board_costs_two_statements_however_many_stand_on_it(
         assert len(shown) == count
 
 
-def test_my_submissions_cost_two_statements(
+def test_my_submissions_cost_two_statements_and_four_while_some_wait(
     alice: User, bob: User, track: Track, django_assert_num_queries: Any
 ) -> None:
     first = enter(alice)
@@ -44,7 +45,7 @@ def test_my_submissions_cost_two_statements(
     second = enter(alice, 1, targets=(PRELIMINARY1, PRELIMINARY2))
     enter(bob, 2)
     track.finish(gates(second)[0], verdict=Verdict.FAILED)
-    with django_assert_num_queries(2):
+    with django_assert_num_queries(6):
         page = queries.my_submissions(alice)
         names = [[run.machine and run.machine.name for run in row.runs] for row in page.rows]
     assert [row.submission.pk for row in page.rows] == [second.pk, first.pk]
@@ -55,6 +56,9 @@ def test_my_submissions_cost_two_statements(
     ]
     assert [row.is_final for row in page.rows] == [False, True]
     assert page.next_before is None
+    second.runs.filter(state="queued").update(state="cancelled")
+    with django_assert_num_queries(2):
+        assert queries.my_submissions(alice).waits == {}
 
 
 def test_my_submissions_come_in_pages(alice: User) -> None:
@@ -78,18 +82,63 @@ def test_the_live_tag_changes_with_what_is_shown(alice: User, machine: Machine) 
     assert queries.my_submissions(alice).live_tag != claimed
 
 
-def test_a_run_page_costs_at_most_five_statements(
+def test_a_run_page_costs_a_few_statements(
     alice: User, track: Track, django_assert_max_num_queries: Any
 ) -> None:
     run = ranked(track, enter(alice))
     waiting = timed(enter(alice, 1))
-    for shown in (run, waiting):
-        with django_assert_max_num_queries(5):
+    for shown, statements in ((run, 5), (waiting, 8)):
+        with django_assert_max_num_queries(statements):
             page = queries.run_page(shown.pk, alice)
             assert page is not None
             assert page.run.submission.owner.username == "alice"
     assert page is not None
-    assert page.queue_position == 3
+    assert page.wait is not None
+    assert page.wait.position == 3
+
+
+def test_a_waiting_run_says_when_it_will_start(alice: User, bob: User, track: Track) -> None:
+    waiting = enter(alice)
+    first, last = (waiting.runs.order_by("id")[n] for n in (0, 2))
+    nobody = queries.run_page(last.pk, alice)
+    assert nobody is not None
+    assert str(nobody.wait) == "number 3 in the queue"
+    done = enter(bob, 1)
+    for run in done.runs.order_by("id"):  # each took five seconds, as make_report says
+        track.finish(run)
+    services.machine_alive(track.machine, busy=False)
+    page = queries.run_page(last.pk, alice)
+    assert page is not None
+    assert page.wait == Wait(3, 15.0)
+    assert str(page.wait) == "number 3 in the queue, starts in less than a minute"
+    before = queries.my_submissions(alice)
+    assert before.waits[last.pk].position == 3
+    assert claims.claim(Slot(track.machine, 0)) is not None
+    after = queries.my_submissions(alice)
+    assert first.pk not in after.waits
+    assert after.waits[last.pk].position == 2
+    assert before.live_tag != after.live_tag
+
+
+@pytest.mark.parametrize(
+    ("seconds", "words"),
+    [
+        (0, "less than a minute"),
+        (61, "about 1 minute"),
+        (600, "about 10 minutes"),
+        (7199, "about 2 hours"),
+        (86_400, "about 24 hours"),
+    ],
+)
+def test_expected_times_are_as_rough_as_they_are_known(seconds: float, words: str) -> None:
+    assert about(seconds) == words
+
+
+def test_more_slots_make_the_wait_shorter() -> None:
+    assert Pace(1, 30.0).seconds_until(4) == 120.0
+    assert Pace(4, 30.0).seconds_until(4) == 30.0
+    assert Pace(0, 30.0).seconds_until(4) is None
+    assert Pace(4, None).seconds_until(4) is None
 
 
 def test_the_log_is_for_the_owner_and_organisers(

@@ -7,7 +7,6 @@ from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
-from django.utils import timezone
 
 from leaderboard import bell, catalogue, claims, plotting, services
 from leaderboard.catalogue import Target
@@ -115,7 +114,7 @@ def test_what_is_no_library_is_refused_at_once_with_the_reason(
         (finding,) = run.detail.findings
         assert (finding["suite"], finding["detail"]) == ("inspection", run.reason)
         assert run.why_not == ([] if run.is_gate else ["its verdict is refused"])
-    assert claims.claimable(timezone.now()).count() == 0
+    assert claims.claimable().count() == 0
     assert plotting.draw_missing() == 0
     assert services.withdraw(submission, by=alice)
 

@@ -7,15 +7,16 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+import time_machine
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
-from django.db import DataError, OperationalError
+from django.db import DataError, InterfaceError, OperationalError
 from django.utils import timezone
 
 from leaderboard import bell, claims, services, tasks
 from leaderboard.claims import Beat, Slot
 from leaderboard.models import Machine, Run, State
-from leaderboard.tests.conftest import enter
+from leaderboard.tests.conftest import Repository, enter
 from leaderboard.tests.reports import make_report
 from leaderboard.tests.test_record import timed
 from leaderboard.worker import SlotTakenError, Worker, hold_slot, make_job
@@ -232,13 +233,13 @@ def test_a_worker_outlives_its_database(
     claim = claims.claim
     left = [OperationalError(), None, None, None, None]
 
-    def sometimes(slot: Slot) -> Run | None:
+    def sometimes(slot: Slot, versions: dict[str, int]) -> Run | None:
         fault = left.pop(0)
         if fault is not None:
             raise fault
         if not left:
             at_work.stop()
-        return claim(slot)
+        return claim(slot, versions)
 
     monkeypatch.setattr(claims, "claim", sometimes)
     monkeypatch.setattr("leaderboard.worker.IDLE_SECONDS", 0.0)
@@ -328,3 +329,103 @@ def test_a_slot_belongs_to_one_process() -> None:
             pass
     with hold_slot(800):
         pass
+
+
+def test_a_worker_leaves_runs_of_other_versions_and_says_why(
+    alice: User, machine: Machine, repository: Repository
+) -> None:
+    submission = enter(alice)
+    Run.objects.filter(benchmark="phantom").update(benchmark_version=2)
+    Run.objects.filter(benchmark="unit").update(benchmark="newer")
+    script = Scripted()
+    old = worker(machine, script)
+    assert old.drain() == 1
+    assert [job.benchmark for job in script.jobs] == ["sigmod2009"]
+    machine.refresh_from_db()
+    assert machine.refusal == (
+        "runs wait for newer version 1, this worker has no such benchmark: update and restart whichever is older; "
+        "runs wait for phantom version 2, this worker has version 1: update and restart whichever is older"
+    )
+    assert set(submission.runs.filter(state="queued").values_list("attempt", flat=True)) == {0}
+    repository.set_version("phantom", 2)
+    Run.objects.filter(benchmark="newer").update(benchmark="unit")
+    assert old.drain() == 2
+    assert not old.run_one()
+    machine.refresh_from_db()
+    assert machine.refusal == ""
+
+
+def test_a_result_waits_for_the_database_as_long_as_the_lease(
+    transactional_db: None, alice: User, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    enter(alice)
+    write = services.record
+    faults = [OperationalError(), InterfaceError()]
+
+    def late(report: RunReport) -> bool:
+        if faults:
+            raise faults.pop()
+        return write(report)
+
+    monkeypatch.setattr(services, "record", late)
+    script = Scripted()
+    assert worker(machine, script).run_one()
+    run = Run.objects.get(pk=script.jobs[0].run_id)
+    assert (run.verdict, run.attempt, faults) == ("passed", 1, [])
+
+
+def test_a_worker_that_could_not_write_its_end_takes_the_run_back(
+    transactional_db: None,
+    alice: User,
+    machine: Machine,
+    monkeypatch: pytest.MonkeyPatch,
+    settings: Any,
+) -> None:
+    """The database stays away beyond the lease; when it is back, the slot is not blocked until the sweep comes."""
+    enter(alice)
+    settings.KEYDROME_LEASE_SECONDS = 0
+    write, again = services.record, services.try_again
+    away = {"record", "try_again"}
+
+    def record(report: RunReport) -> bool:
+        if "record" in away:
+            raise OperationalError
+        return write(report)
+
+    def try_again(run_id: int, attempt: int, reason: str) -> bool:
+        if "try_again" in away:
+            raise OperationalError
+        return again(run_id, attempt, reason)
+
+    monkeypatch.setattr(services, "record", record)
+    monkeypatch.setattr(services, "try_again", try_again)
+    at_work = worker(machine, Scripted())
+    with pytest.raises(OperationalError):
+        at_work.run_one()
+    left = Run.objects.get(state=State.RUNNING)
+    away.clear()
+    settings.KEYDROME_LEASE_SECONDS = 60
+    assert at_work.run_one()
+    left.refresh_from_db()
+    assert (left.state, left.attempt) == (State.QUEUED, 1)
+
+
+def test_clocks_that_are_wrong_or_jump_take_no_lease_away(alice: User, machine: Machine) -> None:
+    enter(alice)
+    run = claims.claim(Slot(machine, 0))
+    assert run is not None
+    for away in (timedelta(hours=-5), timedelta(hours=5)):
+        with time_machine.travel(timezone.now() + away):  # this process's clock, not the database's
+            assert claims.beat(run.pk, run.attempt, 0.5, "") is Beat.GO_ON
+            assert services.sweep().requeued == ()
+        assert services.sweep().requeued == ()
+
+
+def test_a_lease_from_before_the_databases_clock_was_set_back_runs_out(
+    alice: User, machine: Machine
+) -> None:
+    enter(alice)
+    run = claims.claim(Slot(machine, 0))
+    assert run is not None
+    Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() + timedelta(hours=5))
+    assert services.sweep().requeued == (run.pk,)

@@ -15,6 +15,7 @@ from django.views.decorators.http import require_POST, require_safe
 
 from leaderboard import catalogue, queries, services
 from leaderboard.series import latency_rows, throughput_rows
+from web import jinja
 from web.http import fragment, private_file
 from web.submissions import figures
 
@@ -52,7 +53,8 @@ def _settled(page: RunPage) -> bool:
 def _tag(page: RunPage) -> str:
     """Return a tag that changes whenever the live part of the page would."""
     drawn = page.detail is not None and page.detail.drawn_at is not None
-    return f"{queries.live_tag([page.run])}-{page.queue_position or 0}-{int(drawn)}"
+    waits = {page.run.pk: page.wait} if page.wait else {}
+    return f"{queries.live_tag([page.run], waits)}-{int(drawn)}"
 
 
 def _context(request: HttpRequest, page: RunPage) -> dict[str, Any]:
@@ -118,6 +120,22 @@ def cancel(request: UserRequest, pk: int) -> HttpResponse:
     else:
         messages.info(request, "The run had already ended.")
     return redirect("submissions:run", pk)
+
+
+@login_required
+@require_POST
+def rerun(request: UserRequest, pk: int) -> HttpResponse:
+    """Queue a run once more; for its owner and organisers. Show the new run, or say why there is none."""
+    page = _page(request, pk)
+    if not page.may_change:
+        raise Http404
+    try:
+        again = services.rerun(page.run, by=request.user)
+    except services.Refused as refused:
+        messages.error(request, jinja.sentence(f"not run again: {refused}"))
+        return redirect("submissions:run", pk)
+    messages.success(request, "Queued again, behind new submissions.")
+    return redirect("submissions:run", again.pk)
 
 
 @require_safe

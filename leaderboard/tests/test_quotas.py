@@ -1,0 +1,90 @@
+"""What one user may ask for, and that the machines' faults are on us."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from django.contrib.auth.models import User
+from django.utils import timezone
+
+from leaderboard import claims, services
+from leaderboard.claims import Slot
+from leaderboard.models import Machine, Run, State, Submission
+from leaderboard.quotas import reason_against
+from leaderboard.tests.conftest import LibraryMaker, enter
+from leaderboard.tests.test_submit import submit
+
+pytestmark = pytest.mark.django_db
+
+
+@pytest.fixture(autouse=True)
+def small_quotas(settings: Any) -> None:
+    settings.KEYDROME_SUBMISSIONS_PER_DAY = 2
+    settings.KEYDROME_SUBMISSIONS_OPEN = 2
+
+
+def end(submission: Submission, verdict: str) -> None:
+    submission.runs.update(state=State.DONE, verdict=verdict)
+
+
+def test_a_user_has_so_many_submissions_at_a_time(
+    alice: User, bob: User, library_maker: LibraryMaker
+) -> None:
+    for _ in range(2):
+        submit(alice, library_maker())
+    with pytest.raises(services.Refused, match="2 of your submissions have not ended yet"):
+        submit(alice, library_maker())
+    assert Submission.objects.count() == 2
+    submit(bob, library_maker())
+
+
+def test_a_user_has_so_many_submissions_a_day(alice: User, library_maker: LibraryMaker) -> None:
+    for number in range(2):
+        end(enter(alice, number), "crashed")
+    with pytest.raises(
+        services.Refused, match=r"2 times in 24 hours, the most is 2: try again after"
+    ):
+        submit(alice, library_maker())
+    Submission.objects.update(created_at=timezone.now() - timedelta(hours=25))
+    submit(alice, library_maker())
+
+
+@pytest.mark.parametrize("verdict", ["infrastructure", "refused"])
+def test_our_faults_and_refusals_are_not_charged(alice: User, verdict: str) -> None:
+    for number in range(5):
+        end(enter(alice, number), verdict)
+    assert reason_against(alice) == ""
+
+
+def test_what_was_cancelled_before_it_started_is_not_charged(alice: User, machine: Machine) -> None:
+    for number in range(2):
+        services.withdraw(enter(alice, number), by=alice)
+    assert reason_against(alice) == ""
+    for number in range(2):
+        submission = enter(alice, number)
+        run = claims.claim(Slot(machine, 0))
+        assert run is not None
+        assert claims.start(run.pk, run.attempt)
+        services.withdraw(submission, by=alice)
+        assert claims.finish_cancelled(run.pk, run.attempt)
+    assert "2 times in 24 hours" in reason_against(alice)
+
+
+def test_a_run_that_was_lost_and_then_cancelled_is_not_charged(
+    alice: User, machine: Machine
+) -> None:
+    for number in range(2):
+        submission = enter(alice, number)
+        run = claims.claim(Slot(machine, 0))
+        assert run is not None
+        assert claims.start(run.pk, run.attempt)
+        assert claims.requeue(run.pk, run.attempt)
+        services.withdraw(submission, by=alice)
+    assert not Run.objects.exclude(state=State.CANCELLED).exists()
+    assert reason_against(alice) == ""
+
+
+def test_organisers_have_no_quota(organiser: User) -> None:
+    for number in range(5):
+        enter(organiser, number)
+    assert reason_against(organiser) == ""

@@ -1,0 +1,50 @@
+"""What the pages show of the queue, and running a finished run again."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from leaderboard.models import Machine, Run
+from web.tests.world import World, finish_all
+
+if TYPE_CHECKING:
+    from django.test import Client
+
+pytestmark = pytest.mark.django_db
+
+
+def test_a_waiting_run_shows_its_place_and_a_finished_one_can_run_again(
+    alice: Client, bob: Client, world: World
+) -> None:
+    submission = world.submit()
+    waiting = submission.runs.order_by("id").last()
+    assert waiting is not None
+    count = submission.runs.count()
+    for path in ("/submissions/", f"/runs/{waiting.pk}/"):
+        assert f"number {count} in the queue" in alice.get(path).content.decode()
+    finish_all()
+    page = alice.get(f"/runs/{waiting.pk}/").content.decode()
+    assert "in the queue" not in page
+    assert "Run again" in page
+    assert "Run again" not in bob.get(f"/runs/{waiting.pk}/").content.decode()
+    assert bob.post(f"/runs/{waiting.pk}/rerun/").status_code == 404
+    answer = alice.post(f"/runs/{waiting.pk}/rerun/")
+    again = Run.objects.latest("id")
+    assert answer["Location"] == f"/runs/{again.pk}/"
+    assert (again.submission_id, again.instance, again.state) == (
+        submission.pk,
+        waiting.instance,
+        "queued",
+    )
+    page = alice.post(f"/runs/{waiting.pk}/rerun/", follow=True).content.decode()
+    assert "Not run again: it is queued already." in page
+
+
+def test_the_status_page_says_why_a_machine_leaves_runs(client: Client) -> None:
+    reason = "runs wait for unit version 2, this worker has version 1: update"
+    Machine.objects.create(name="bench1", machine_class="fast", refusal=reason)
+    assert "Runs wait for unit version 2, this worker has version 1: update." in (
+        client.get("/status/").content.decode()
+    )
