@@ -120,6 +120,11 @@ def printable(text: str) -> str:
     )
 
 
+def lines(text: str) -> list[str]:
+    """Return the lines of untrusted text, each printable."""
+    return [printable(line) for line in text.split("\n")]
+
+
 def sentence(text: str) -> str:
     """Return a message of ours as a sentence: with a capital letter and a full stop."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
@@ -151,6 +156,7 @@ FILTERS: Mapping[str, Any] = {
     "moment": moment,
     "day": day,
     "printable": printable,
+    "lines": lines,
     "sentence": sentence,
     "words": words,
     "short": short,

@@ -359,6 +359,18 @@ def test_the_run_page_tells_required_and_advisory_findings_apart(
     assert "int main(void)" in page
 
 
+def test_a_finding_of_several_lines_keeps_them(alice: Client, world: World) -> None:
+    run = run_of(world.submit(), "unit")
+    finish_all(verdicts={"unit": Verdict.FAILED})
+    run.refresh_from_db()
+    detail = "the time is over\nthread 0: get(<7>) has not returned\n  stack: library.so+0x1"
+    run.detail.findings = [{**finding.to_json(), "detail": detail} for finding in findings()]
+    run.detail.save()
+    page = alice.get(f"/runs/{run.pk}/").content.decode()
+    shown = "thread 0: get(&lt;7&gt;) has not returned\n  stack: library.so+0x1</pre>"
+    assert f'<pre class="log">{shown}' in page
+
+
 def test_a_run_page_says_why_it_is_not_ranked(alice: Client, world: World) -> None:
     run = run_of(world.submit())
     finish_all(verdicts={"unit": Verdict.FAILED})
