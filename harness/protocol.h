@@ -3,8 +3,8 @@
 //
 //   player                         referee
 //   HELLO                 ->                        version
-//                         <-       LOAD             paths and configuration; then the jail is
-//                         tightened
+//                         <-       LOAD             paths and configuration; fd: stack page
+//                                                   (stacks.h); then the jail is tightened
 //   LOADED                ->                        a LoadStatus, and why not as text
 //   per phase:
 //                         <-       GO               nonce, phase number; fds: [pools,] round 0,
@@ -25,7 +25,7 @@
 
 namespace keydrome {
 
-inline constexpr uint32_t kProtocolVersion = 1;
+inline constexpr uint32_t kProtocolVersion = 2;
 inline constexpr int kControlFd = 3;  // in the player; nothing else but 0, 1 and 2 is open
 inline constexpr uint32_t kTextBytes = 8192;
 

@@ -97,6 +97,9 @@ def test_library_that_never_ends_is_stopped(library: str, tmp_path: Path) -> Non
     assert report["verdict"] == "timed_out"
     # Which thread is named depends on which was still running.
     assert re.search(r"thread \d+ stands at operation \d+", report["reason"])
+    (hang,) = (entry for entry in report["findings"] if entry["name"] == "hang")
+    assert re.search(r"\nthread \d+: \w+\(.*\) \(operation \d+\) has not returned", hang["detail"])
+    assert re.search(r"\n  stack: .*library\.so\+0x", hang["detail"])
     assert time.monotonic() - started < HANG_MS / 1000 + 30
 
 
@@ -186,6 +189,7 @@ def test_nothing_is_left_behind(tmp_path: Path) -> None:
 def test_every_library_has_a_case() -> None:
     named = {entry[0] for entry in WRONG} | set(RIGHT)
     named |= {"hang_in_create", "spin_for_ever", "always_deadlock"}
+    named |= {"hang_in_constructor", "hides_its_stack"}  # harness/tests/hang_test.cc
     named |= {"allows_phantoms", "refuses_configuration", "crashes_on_misuse"}
     named |= {
         "mutant_setup",

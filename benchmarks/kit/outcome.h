@@ -12,7 +12,7 @@
 
 namespace keydrome {
 
-inline constexpr uint32_t kOutcomeVersion = 4;
+inline constexpr uint32_t kOutcomeVersion = 5;
 
 // Log-linear histogram: 32 linear steps per power of two, so a value is known to 1/32 (3.1 %);
 // values in ns.
@@ -49,6 +49,9 @@ struct IllegalAnswer {
   uint32_t reserved;
 };
 
+// Of ThreadOutcome::progress_op: the library was asked to abort the attempt that the op is in.
+inline constexpr uint64_t kTakingBack = uint64_t{1} << 63;
+
 // Transactions are counted in program order: one for each kBegin and one for each call with
 // kAutoCommit, repeated bodies as often as they run.
 struct alignas(64) ThreadOutcome {
@@ -69,10 +72,12 @@ struct alignas(64) ThreadOutcome {
   uint64_t trace_dropped;         // evidence that did not fit
   uint64_t events;                // of the log of a recorded phase
   uint64_t events_full;           // 1: the log was full, later calls are not in it
-  uint64_t progress_op;           // where the thread stands; readable while it runs
+  uint64_t progress_op;           // ordinal of the op that the thread is in, with kTakingBack
+                                  // while its attempt is taken back; readable while it runs
   uint64_t started_ns, ended_ns;  // since GO, the player's clock: diagnostics only
   uint32_t window_shift;
   uint32_t stamp_slack;  // of a recorded phase: History::stamp_slack
+  uint32_t thread_id;    // gettid() of the thread, in the jail
   uint32_t windows[kWindows];
   uint32_t histogram[kTransactionClasses][kHistogramBuckets];
 };

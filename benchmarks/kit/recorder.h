@@ -62,11 +62,15 @@ class Recorder {
     pending_ += count;
   }
 
-  // Where the thread stands, readable by the referee at any time. Relaxed: a hint, ordered with
-  // nothing.
+  // The op that the thread is in, readable by the referee at any time: said before each call of the
+  // library, so that a call that never returns can be named. One store a call. Relaxed: a hint,
+  // ordered with nothing.
   void progress(uint64_t op) {
     std::atomic_ref<uint64_t>(outcome_->progress_op).store(op, std::memory_order_relaxed);
   }
+
+  // The op's answer ends the attempt, which is now taken back: until the next progress().
+  void taking_back() { progress(outcome_->progress_op | kTakingBack); }
 
   // The end of the thread's program.
   void finish() {

@@ -65,6 +65,7 @@ void Session::finish() {
 // Executes the op and returns the position of the next one.
 std::size_t Session::step(std::span<const Op> ops, std::size_t at) {
   const Op& op = ops[at];
+  recorder_.progress(base_ + at);
   switch (op.code) {
     case OpCode::kBegin:
       return begin(ops, at);
@@ -186,9 +187,11 @@ Session::Run Session::run_calls_on(std::span<const Op> ops, std::size_t at, TxnS
   const Op* const first = &ops[at];
   const Op* const end = ops.data() + ops.size();
   const Op* op = first;
+  const uint64_t first_number = base_ + at;
   uint64_t writes = 0, misses = 0;
   Flow flow = Flow::kNext;
   do {
+    recorder_.progress(first_number + static_cast<uint64_t>(op - first));
     const bool is_get = op->code == OpCode::kGet;
     const uint32_t code = data_call<kType>(*op, slot.handle, transaction);
     if (code != SUCCESS) [[unlikely]] {
@@ -281,6 +284,7 @@ std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
     }
     ++outcome_->deadlocks;
     if (transaction_ != nullptr) abort_attempt();
+    recorder_.progress(base_ + at);
     if ((op.flags & kOneAttempt) != 0) return give_up(ops, TransactionEnd::kDeadlocked);
     if (out_of_patience(++attempts_, start_ticks_)) {
       violation(at, kCodeNoProgress);
@@ -316,7 +320,6 @@ Session::Flow Session::finish_transaction(const Op& op, std::size_t at) {
   }
   open_ = false;
   attempts_ = 0;
-  recorder_.progress(base_ + at);
   return Flow::kNext;
 }
 

@@ -138,7 +138,6 @@ std::size_t Session::end_auto_commit(const Op& op, std::size_t at, Flow flow,
     trace_.rewind(before.trace);
     segment_ = before.segment;
   }
-  if (before.timed) recorder_.progress(base_ + at);
   return at + 1;
 }
 
@@ -251,6 +250,7 @@ void Session::restore_slots() {
 // Ends the library's transaction after DEADLOCK or an illegal answer. It may be gone already, so
 // the answer does not matter, unless it is DEADLOCK again: that one is asked again, for a while.
 void Session::abort_attempt() {
+  recorder_.taking_back();
   for (uint32_t i = 0; i < kAbortsMax; ++i) {
     const uint32_t code = static_cast<uint32_t>(api_->abortTransaction(transaction_));
     ++outcome_->calls;
@@ -291,13 +291,13 @@ std::size_t Session::give_up(std::span<const Op> ops, TransactionEnd how) {
   const std::size_t end = std::min(ops.size(), saved_.at + 1 + ops[saved_.at].argument);
   for (std::size_t at = saved_.at + 1; at < end; ++at) {
     const Op& op = ops[at];
+    recorder_.progress(base_ + at);
     if (synchronise(op)) continue;
     if (op.code == OpCode::kOpen || op.code == OpCode::kClose) outside(op, at);
     if ((op.flags & kAutoCommit) == 0) continue;
     if (next_transaction_ >= begun) ends_[next_transaction_] = TransactionEnd::kNotRun;
     ++next_transaction_;
   }
-  recorder_.progress(base_ + end);
   return end;
 }
 

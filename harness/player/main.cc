@@ -13,6 +13,7 @@
 #include "harness/player/control.h"
 #include "harness/player/library.h"
 #include "harness/player/phase.h"
+#include "harness/player/stack_writer.h"
 #include "jail/tighten.h"
 
 namespace keydrome {
@@ -40,6 +41,9 @@ class Player {
   void play() {
     control_.send(MessageType::kHello, {});
     if (control_.receive() != MessageType::kLoad) leave(1);
+    stack_page_ = Mapping(control_.fds()[0].get(), Mapping::Access::kShare);
+    if (stack_page_.bytes().size() < sizeof(StackPage)) leave(1);
+    install_stack_writer(reinterpret_cast<StackPage*>(stack_page_.bytes().data()));
     const LoadedLibrary library = load_and_tighten(control_.message());
     control_.send(MessageType::kLoaded, {}, 0, library.status, library.reason);
     if (library.status != kLoadWell) leave(0);
@@ -86,6 +90,7 @@ class Player {
   }
 
   Control control_;
+  Mapping stack_page_;
   TickClock clock_;
   Patience patience_;
   std::optional<EventClock> event_clock_;

@@ -49,6 +49,7 @@ void Phase::play(Address address, Mapping round, Mapping outcome) {
 // An exception that gets here came through the session from a call of the library, because nothing
 // else in a session throws. The other threads may wait for this one, so the phase cannot go on.
 void Phase::run_thread(uint32_t thread) {
+  session_inputs(thread).outcome->thread_id = static_cast<uint32_t>(gettid());
   try {
     inputs_.event_clock == nullptr ? run_session(thread) : record_session(thread);
   } catch (const std::exception& error) {

@@ -181,6 +181,7 @@ Json stale_report(const Plan& plan, const BenchmarkEntry& entry) {
 Replay replay_of(const JailOptions& session) {
   return [session](const Script& script, uint64_t phase_timeout_ms) {
     JailOptions options = session;
+    options.explain_hangs = false;
     uint64_t& limit_ms = options.plan.limits.phase_timeout_ms;
     limit_ms = std::min(limit_ms, phase_timeout_ms);
     RunFacts facts = play(script, options, {});

@@ -30,6 +30,7 @@ struct JailOptions {
   uint64_t tmpfs_bytes = 0;
   uint64_t processes = 0;               // tasks, threads included
   uint64_t command_timeout_ms = 5'000;  // for freezing, thawing and asking for usage
+  bool explain_hangs = true;            // takes up to a second of a session that did not go on
 };
 
 // How the jail ended. `meta` holds its key:value lines.
@@ -71,6 +72,7 @@ class JailProcess {
   // jail and reads its meta lines. Call once.
   JailEnd finish(uint64_t patience_ms);
 
+  pid_t pid() const { return pid_; }
   const OutputCapture& output() const { return stdout_; }
   const OutputCapture& errors() const { return stderr_; }
 

@@ -3,13 +3,15 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 
 #include "base/clock.h"
 #include "benchmarks/kit/images.h"
 #include "benchmarks/kit/outcome_layout.h"
+#include "harness/referee/hang.h"
 #include "harness/referee/memfd.h"
+#include "harness/referee/phase_watch.h"
+#include "harness/stacks.h"
 
 namespace keydrome {
 namespace {
@@ -22,6 +24,8 @@ constexpr uint64_t kOpsPerRound = 1 << 16;
 constexpr uint64_t kReadyBytesMax = uint64_t{512} << 20;
 // After the channel closed, a crash needs a moment to become an exit.
 constexpr uint64_t kPatienceMs = 2'000;
+// How often it is looked how far the threads of a phase are.
+constexpr uint64_t kLookEveryMs = 500;
 
 uint64_t fresh_nonce() {
   uint64_t nonce = 0;
@@ -118,6 +122,9 @@ class Conductor {
     Result<UniqueFd> pools = sealed_input(pools_image(script_));
     if (!pools) return stop(Stop::kNotStarted, pools.error().message);
     pools_ = std::move(*pools);
+    Result<SharedRegion> stacks = SharedRegion::create(sizeof(StackPage));
+    if (!stacks) return stop(Stop::kNotStarted, stacks.error().message);
+    stacks_.emplace(std::move(*stacks));
     Result<JailProcess> jail = JailProcess::start(options_);
     if (!jail) return stop(Stop::kNotStarted, jail.error().message);
     jail_.emplace(std::move(*jail));
@@ -129,9 +136,21 @@ class Conductor {
     return now_ns() + options_.plan.limits.load_timeout_ms * kNsPerMs;
   }
 
+  // Waits for a message, and looks now and then how far the threads are.
+  JailProcess::Event wait(Message& message, uint64_t deadline_ns) {
+    while (watch_ != nullptr) {
+      const uint64_t look_ns = now_ns() + kLookEveryMs * kNsPerMs;
+      if (look_ns >= deadline_ns) break;
+      const JailProcess::Event event = jail_->wait(message, look_ns);
+      if (event != JailProcess::Event::kDeadline) return event;
+      watch_->look(now_ns());
+    }
+    return jail_->wait(message, deadline_ns);
+  }
+
   // Waits for exactly this type of message.
   bool expect(Message& message, MessageType type, uint64_t deadline_ns, const std::string& what) {
-    switch (jail_->wait(message, deadline_ns)) {
+    switch (wait(message, deadline_ns)) {
       case JailProcess::Event::kClosed:
         return stop(Stop::kClosed, "it ended while the referee waited for " + what);
       case JailProcess::Event::kDeadline:
@@ -154,9 +173,15 @@ class Conductor {
     kLibraryInside.copy(message.text, kLibraryInside.size());
     const std::string configuration = configuration_text(options_.plan.library);
     configuration.copy(message.text + kLibraryInside.size() + 1, configuration.size());
-    if (!send(message)) return stop(Stop::kClosed, "it ended before it could be told to load");
+    const int stacks = stacks_->fd();
+    if (!send(message, {&stacks, 1})) {
+      return stop(Stop::kClosed, "it ended before it could be told to load");
+    }
     const std::string what = "the library to load";
-    if (!expect(message, MessageType::kLoaded, load_deadline(), what)) return false;
+    if (!expect(message, MessageType::kLoaded, load_deadline(), what)) {
+      explain_hang(nullptr, nullptr);
+      return false;
+    }
     if (message.status != 0) {
       message.text[kTextBytes - 1] = '\0';
       facts_.load_status = message.status;
@@ -206,8 +231,12 @@ class Conductor {
     if (facts_.frozen_between && !resume(phase.name)) return false;
     const uint64_t start_ns = now_ns();
     if (!send(go, fds)) return stop(Stop::kClosed, "it ended before phase " + phase.name);
-    if (!follow(go, rounds)) {
-      if (facts_.stop == Stop::kDeadline) facts_.detail += progress_of(phase, layout, *outcome);
+    PhaseWatch watch(layout, outcome->bytes());
+    watch_ = &watch;
+    const bool ended = follow(go, rounds);
+    watch_ = nullptr;
+    if (!ended) {
+      explain_hang(&phase, &watch);
       return false;
     }
     facts.wall_ns = now_ns() - start_ns;
@@ -223,6 +252,19 @@ class Conductor {
       return stop(Stop::kClosed, "it ended before phase " + phase);
     }
     return stop(Stop::kNotStarted, "the jail could not be resumed for phase " + phase);
+  }
+
+  void explain_hang(const PhaseScript* phase, PhaseWatch* watch) {
+    if (facts_.stop != Stop::kDeadline) return;
+    if (watch != nullptr) watch->look(now_ns());
+    if (options_.explain_hangs) {
+      facts_.hang = hang_evidence({.jail = jail_->pid(),
+                                   .stack_page = stacks_->bytes(),
+                                   .script = &script_,
+                                   .phase = phase,
+                                   .watch = watch});
+    }
+    if (phase != nullptr) facts_.detail += progress_of(*phase, *watch);
   }
 
   // Hands out rounds until DONE.
@@ -291,16 +333,12 @@ class Conductor {
   }
 
   // Where the threads of an unfinished phase stand. The numbers are the player's word.
-  static std::string progress_of(const PhaseScript& phase, const OutcomeLayout& layout,
-                                 const SharedRegion& outcome) {
+  static std::string progress_of(const PhaseScript& phase, const PhaseWatch& watch) {
     constexpr uint32_t kThreadsNamed = 4;
     std::string text;
     uint32_t unfinished = 0;
     for (size_t t = 0; t < phase.threads.size(); ++t) {
-      uint64_t at = 0;
-      const size_t offset = layout.header.thread_offset + t * sizeof(ThreadOutcome) +
-                            offsetof(ThreadOutcome, progress_op);
-      std::memcpy(&at, outcome.bytes().data() + offset, sizeof at);
+      const uint64_t at = watch.stand(t).progress & ~kTakingBack;
       if (at >= phase.threads[t].size() || ++unfinished > kThreadsNamed) continue;
       text += (text.empty() ? "; thread " : ", thread ") + std::to_string(t) +
               " stands at operation " + std::to_string(at) + " of " +
@@ -329,6 +367,8 @@ class Conductor {
   const JailOptions& options_;
   const Progress& progress_;
   UniqueFd pools_;
+  std::optional<SharedRegion> stacks_;
+  PhaseWatch* watch_ = nullptr;  // of the phase that runs
   std::optional<JailProcess> jail_;
   JailUsage usage_;
   RunFacts facts_;

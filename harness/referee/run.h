@@ -48,6 +48,7 @@ struct RunFacts {
   Stage stage = Stage::kStarting;
   Stop stop = Stop::kNone;
   std::string detail;                           // one sentence about the stop; empty when complete
+  std::string hang;                             // hang_evidence() of a deadline that passed
   uint32_t load_status = 0;                     // LoadStatus, as the player claims
   std::vector<PhaseFacts> phases;               // the ones that ended, in order
   Outcome outcome;                              // of the same phases

@@ -146,6 +146,9 @@ void add_fact_findings(const RunFacts& facts, Findings& findings) {
   if (facts.stop == Stop::kViolation) findings.required("protocol_violation", facts.detail);
   if (facts.stop == Stop::kException) findings.required("exception", facts.detail);
   if (facts.stop == Stop::kBadOutcome) findings.required("outcome_mismatch", facts.detail);
+  if (facts.stop == Stop::kDeadline && facts.stage != Stage::kStarting) {
+    findings.required("hang", facts.detail + (facts.hang.empty() ? "" : "\n" + facts.hang));
+  }
   if (facts.stop != Stop::kLoadFailed) return;
   if (facts.load_status == kLoadSymbolMissing) findings.required("missing_symbol", facts.detail);
   if (facts.load_status == kLoadNotOpened) findings.required("not_loadable", facts.detail);

@@ -26,7 +26,7 @@ errors, wrong, late = SETTINGS
 held = b""
 log = open(os.path.abspath(__file__) + ".log", "w", buffering=1)
 def say(kind):
-    control.send(struct.pack("<IIQIIII8192x", 1, kind, 0, 0, 0, 0, 0))
+    control.send(struct.pack("<IIQIIII8192x", 2, kind, 0, 0, 0, 0, 0))
 say(1)
 while True:
     for ready in select.select([control, command], [], [], 20)[0] or sys.exit(1):

@@ -3,41 +3,27 @@
 #include "harness/referee/run.h"
 
 #include <gtest/gtest.h>
-#include <unistd.h>
 
 #include <string>
 #include <vector>
 
-#include "harness/referee/memfd.h"
 #include "harness/referee/verdict.h"
+#include "harness/tests/jailed.h"
 
 namespace keydrome {
 namespace {
+
+using testing::JailedTest;
+using testing::op;
+using testing::options_for;
+using testing::phase;
+
+class RunTest : public JailedTest {};
 
 constexpr uint32_t kThreads = 2;
 constexpr uint32_t kInsertsPerUnit = 1000;
 constexpr uint32_t kUnits = 150;  // two and a half rounds
 constexpr uint32_t kKeysPerThread = kInsertsPerUnit * kUnits;
-
-Op op(OpCode code, uint32_t key = 0, uint32_t argument = 0, uint8_t flags = 0) {
-  return {.code = code,
-          .flags = flags,
-          .slot = 0,
-          .kind = 0,
-          .class_ = 0,
-          .key = key,
-          .payload = 0,
-          .argument = argument};
-}
-
-PhaseScript phase(const char* name, std::vector<std::vector<Op>> threads, uint64_t trace_bytes) {
-  PhaseScript result;
-  result.name = name;
-  result.timed = true;
-  result.trace_capacity_bytes.assign(threads.size(), trace_bytes);
-  result.threads = std::move(threads);
-  return result;
-}
 
 std::vector<Op> insert_all(uint32_t thread) {
   std::vector<Op> ops;
@@ -72,29 +58,6 @@ Script counting_script() {
   return script;
 }
 
-JailOptions options_for(const std::string& library) {
-  JailOptions options;
-  options.plan.benchmark = "test";
-  options.plan.player = KEYDROME_PLAYER;
-  options.plan.library.path = std::string(KEYDROME_FAULTY "/") + library + ".so";
-  options.plan.jail.path = KEYDROME_JAIL;
-  options.plan.jail.slot = 990;
-  options.plan.jail.require = "weak";
-  options.plan.limits.phase_timeout_ms = 60'000;
-  options.wall_ms = 120'000;
-  options.memory_bytes = uint64_t{512} << 20;
-  options.tmpfs_bytes = 1 << 20;
-  options.processes = 64;
-  return options;
-}
-
-class RunTest : public ::testing::Test {
- protected:
-  void SetUp() override {
-    ASSERT_EQ(geteuid(), 0u) << "the jail needs root: run this test as root or with sudo";
-  }
-};
-
 std::string verdict_of(const RunFacts& facts) {
   const RunVerdict verdict = decide(facts, Findings(), "weak");
   return verdict.name + ": " + verdict.reason + facts.standard_errors;
@@ -127,14 +90,6 @@ TEST_F(RunTest, CatchesAnException) {
   EXPECT_EQ(facts.stop, Stop::kException) << verdict_of(facts);
   EXPECT_EQ(facts.detail,
             "an exception left the library in phase populate: the contract forbids this");
-}
-
-TEST_F(RunTest, EndsAPhaseThatHangs) {
-  JailOptions options = options_for("hang_in_create");
-  options.plan.limits.phase_timeout_ms = 300;
-  const RunFacts facts = play(counting_script(), options, {});
-  EXPECT_EQ(facts.stop, Stop::kDeadline) << verdict_of(facts);
-  EXPECT_EQ(decide(facts, Findings(), "weak").name, "timed_out");
 }
 
 TEST_F(RunTest, DoesNotBelieveAForgedProtocol) {

@@ -1,0 +1,79 @@
+#include "harness/player/stack_writer.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <unistd.h>
+#include <unwind.h>
+
+#include <atomic>
+#include <cerrno>
+#include <cstring>
+
+namespace keydrome {
+namespace {
+
+StackPage* g_page = nullptr;  // set before the first signal
+
+struct Walk {
+  ThreadStack* to = nullptr;
+  bool interrupted = false;  // the walk has left the signal's own frames
+};
+
+_Unwind_Reason_Code note_frame(_Unwind_Context* context, void* argument) {
+  auto* walk = static_cast<Walk*>(argument);
+  int exact = 0;
+  const uint64_t address = _Unwind_GetIPInfo(context, &exact);
+  walk->interrupted = walk->interrupted || exact != 0;
+  if (!walk->interrupted) return _URC_NO_REASON;
+  ThreadStack& to = *walk->to;
+  if (address == 0 || to.frames == kFramesMax) return _URC_END_OF_STACK;
+  // A caller's address is that of the instruction behind the call, which may be another line.
+  to.frame[to.frames++].address = exact != 0 ? address : address - 1;
+  return _URC_NO_REASON;
+}
+
+template <std::size_t kCapacity>
+void copy_text(const char* text, char (&to)[kCapacity]) {
+  if (text != nullptr) std::strncpy(to, text, kCapacity - 1);
+}
+
+void name_frame(StackFrame& frame) {
+  Dl_info info{};
+  if (dladdr(reinterpret_cast<const void*>(frame.address), &info) == 0) return;
+  frame.offset = frame.address - reinterpret_cast<uint64_t>(info.dli_fbase);
+  const char* slash = std::strrchr(info.dli_fname, '/');
+  copy_text(slash == nullptr ? info.dli_fname : slash + 1, frame.module);
+  if (info.dli_sname == nullptr) return;
+  copy_text(info.dli_sname, frame.symbol);
+  frame.symbol_offset = frame.address - reinterpret_cast<uint64_t>(info.dli_saddr);
+}
+
+// In a signal handler, on a thread that may hold any lock: no memory is allocated, and unwinding
+// takes no lock. Naming takes the loader's, which the thread may never get, so it comes last.
+void write_stack(int) {
+  const int saved = errno;
+  const uint32_t number =
+      std::atomic_ref(g_page->next).fetch_add(1, std::memory_order_relaxed);  // a counter only
+  if (number < kStacksMax) {
+    ThreadStack& to = g_page->stacks[number];
+    to.thread_id = static_cast<uint32_t>(gettid());
+    Walk walk{.to = &to};
+    _Unwind_Backtrace(note_frame, &walk);
+    std::atomic_ref(to.state).store(kStackWalked, std::memory_order_release);
+    for (uint32_t i = 0; i < to.frames; ++i) name_frame(to.frame[i]);
+    std::atomic_ref(to.state).store(kStackNamed, std::memory_order_release);
+  }
+  errno = saved;
+}
+
+}  // namespace
+
+void install_stack_writer(StackPage* page) {
+  g_page = page;
+  struct sigaction action{};
+  action.sa_handler = write_stack;
+  action.sa_flags = SA_RESTART;
+  sigaction(kStackSignal, &action, nullptr);
+}
+
+}  // namespace keydrome

@@ -1,0 +1,57 @@
+#include "harness/referee/thread_facts.h"
+
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+
+namespace keydrome {
+namespace {
+
+// A child that waits in read() of a pipe whose other end is ours.
+class ThreadFactsTest : public ::testing::Test {
+ protected:
+  void SetUp() override {
+    std::array<int, 2> ends{};
+    ASSERT_EQ(pipe(ends.data()), 0);
+    child_ = fork();
+    if (child_ == 0) {
+      char byte = 0;
+      close(ends[1]);
+      _exit(static_cast<int>(read(ends[0], &byte, 1)));
+    }
+    close(ends[0]);
+    end_ = ends[1];
+  }
+  void TearDown() override {
+    close(end_);
+    waitpid(child_, nullptr, 0);
+  }
+
+  pid_t child_ = -1;
+  int end_ = -1;
+};
+
+TEST_F(ThreadFactsTest, SaysWhatAThreadWaitsFor) {
+  std::vector<ThreadFacts> threads;
+  do {
+    threads = thread_facts(child_);
+    ASSERT_EQ(threads.size(), 1u);
+  } while (threads[0].state != 'S' || threads[0].waits_in.empty());  // until it has got there
+  EXPECT_EQ(threads[0].outside, child_);
+  EXPECT_NE(threads[0].inside, 0u);
+  EXPECT_EQ(threads[0].waits_in, "read");
+  EXPECT_LT(threads[0].cpu_ms, 1000u);
+}
+
+TEST_F(ThreadFactsTest, AProcessWithoutGrandchildrenIsNoJail) { EXPECT_EQ(program_of(child_), 0); }
+
+TEST(ThreadFacts, WhatIsNotThereHasNoThreads) {
+  EXPECT_TRUE(thread_facts(0).empty());
+  EXPECT_EQ(program_of(0), 0);
+}
+
+}  // namespace
+}  // namespace keydrome

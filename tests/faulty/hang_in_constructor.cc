@@ -1,0 +1,15 @@
+// Fault: loading it never ends.
+// Must be found by: the deadline for loading; verdict timed_out, with the stack that leads there.
+#include <unistd.h>
+
+#include "tests/faulty/honest.h"
+
+extern "C" void wait_for_ever() {
+  for (;;) pause();
+}
+
+namespace {
+
+[[gnu::constructor]] void hang() { wait_for_ever(); }
+
+}  // namespace
