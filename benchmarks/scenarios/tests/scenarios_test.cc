@@ -78,8 +78,8 @@ struct Case {
 
 class ScenariosFind : public ::testing::TestWithParam<Case> {};
 
-// Scripted steps show a fault at the first seed; what a crowd sees depends on who comes first, and half a
-// transaction can be seen under several names.
+// Scripted steps show a fault at the first seed; what a crowd sees depends on who comes first, and
+// half a transaction can be seen under several names.
 TEST_P(ScenariosFind, TheFaultByName) {
   const uint64_t seeds = GetParam().instance == std::string("crowds") ? 20 : 1;
   std::string seen;

@@ -74,16 +74,15 @@ TEST_P(YcsbInstance, ACorrectIndexIsNeverAccused) {
 }
 
 TEST_P(YcsbInstance, AFaultyIndexIsFound) {
-  // Which calls the threads hit is theirs to choose, and some lost writes are overwritten before anyone
-  // looks: about forty faults a run leave no room for luck.
+  // Which calls the threads hit is theirs to choose, and some lost writes are overwritten before
+  // anyone looks: about forty faults a run leave no room for luck.
   for (const Faults& faults : {Faults{.success_only = true}, Faults{.drops_every = 100},
                                Faults{.changes_payload_every = 100}}) {
     const Script script = make_script(name(), 2);
     Findings findings;
     judge_script(script, play(script, test_index(faults)), findings);
-    EXPECT_TRUE(findings.failed())
-        << "drops_every " << faults.drops_every << ", changes_payload_every "
-        << faults.changes_payload_every;
+    EXPECT_TRUE(findings.failed()) << "drops_every " << faults.drops_every
+                                   << ", changes_payload_every " << faults.changes_payload_every;
   }
 }
 
