@@ -45,6 +45,8 @@ struct Call {
   uint32_t key = 0;    // number in Case::keys
   uint32_t tag = 0;    // payload: its tag in letters,
   uint32_t text = 0;   // and behind it text number `text` of Case::texts
+
+  bool operator==(const Call&) const = default;
 };
 
 struct KeyValue {

@@ -125,14 +125,16 @@ class Search {
 
   Fails fails_as(const Suspect& suspect) {
     return [this, &suspect](const Case& candidate) {
-      return laboratory_.has_time() && fits(suspect, laboratory_.play(candidate, patience_ms()));
+      if (!laboratory_.has_time()) return Answer::kNoTime;
+      return fits(suspect, laboratory_.play(candidate, patience_ms())) ? Answer::kFails
+                                                                       : Answer::kPasses;
     };
   }
 
   std::optional<Shrunk> from(uint32_t first) {
     const Fails fails = fails_as(suspect_);
     Case part = part_of(session_, first, suspect_.round.end);
-    if (!fails(part)) return std::nullopt;
+    if (fails(part) != Answer::kFails) return std::nullopt;
     part = shorten(std::move(part), fails);
     if (part.calls.size() > kManyCalls) {
       if (std::optional<Shrunk> plain = from_plain()) return plain;

@@ -30,8 +30,11 @@ class Shrinker {
  private:
   // Takes the session over if it fails too.
   bool take(Case session) {
+    if (over_) return false;
     session.calls = playable(session.calls);
-    if (!fails_(session)) return false;
+    const Answer answer = fails_(session);
+    over_ = answer == Answer::kNoTime;
+    if (answer != Answer::kFails) return false;
     best_ = std::move(session);
     return true;
   }
@@ -46,7 +49,7 @@ class Shrinker {
   void shorten() {
     const std::vector<Call> all = best_.calls;
     std::size_t passes = 0, fails = all.size();
-    while (fails - passes > 1) {
+    while (fails - passes > 1 && !over_) {
       const std::size_t middle = passes + (fails - passes) / 2;
       const auto end = all.begin() + static_cast<std::ptrdiff_t>(middle);
       (take_calls({all.begin(), end}) ? fails : passes) = middle;
@@ -54,7 +57,7 @@ class Shrinker {
   }
 
   void remove_all() {
-    for (std::size_t before = SIZE_MAX; best_.calls.size() < before;) {
+    for (std::size_t before = SIZE_MAX; best_.calls.size() < before && !over_;) {
       before = best_.calls.size();
       remove_classes();
       remove_chunks();
@@ -63,6 +66,7 @@ class Shrinker {
 
   template <typename Belongs>
   bool remove_if(Belongs belongs) {
+    if (over_) return false;
     std::vector<Call> left;
     std::ranges::copy_if(best_.calls, std::back_inserter(left),
                          [&](const Call& call) { return !belongs(call); });
@@ -101,7 +105,7 @@ class Shrinker {
   void remove_chunks() {
     for (std::size_t size = std::max<std::size_t>(best_.calls.size() / 2, 1);; size /= 2) {
       std::size_t end = best_.calls.size();
-      while (end > 0) {
+      while (end > 0 && !over_) {
         const std::size_t first = end - std::min(size, end);
         std::vector<Call> left = best_.calls;
         left.erase(left.begin() + static_cast<std::ptrdiff_t>(first),
@@ -111,12 +115,13 @@ class Shrinker {
         // What was left out may have taken other calls with it.
         end = std::min(first, before == best_.calls.size() ? first : best_.calls.size());
       }
-      if (size == 1) return;
+      if (size == 1 || over_) return;
     }
   }
 
   // Whether anything became simpler in a way that may allow for fewer calls.
   bool simplify() {
+    if (over_) return false;
     const bool types = simplify_types();
     const bool keys = simplify_keys();
     simplify_payloads();
@@ -180,6 +185,7 @@ class Shrinker {
 
   // One key, in its place among the others.
   bool simplify_key(uint16_t index, uint32_t key) {
+    if (over_) return false;
     const KeyValue old = best_.keys[key];
     std::vector<KeyValue> simpler;
     if (best_.indexes[index] == VARCHAR) {
@@ -208,7 +214,7 @@ class Shrinker {
   bool merge_keys(uint16_t index) {
     const std::vector<uint32_t> keys = keys_of(index);
     bool changed = false;
-    for (std::size_t i = 1; i < keys.size() && i < 10; ++i) {
+    for (std::size_t i = 1; i < keys.size() && i < 10 && !over_; ++i) {
       Case session = best_;
       for (Call& call : session.calls) {
         if (has_key(call.kind) && call.key == keys[i]) call.key = keys[0];
@@ -240,6 +246,7 @@ class Shrinker {
 
   Case best_;
   const Fails& fails_;
+  bool over_ = false;  // no more time
 };
 
 }  // namespace

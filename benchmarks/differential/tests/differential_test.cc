@@ -109,7 +109,7 @@ INSTANTIATE_TEST_SUITE_P(
 TEST(Differential, TellsARareFaultInAFewLines) {
   for (const Faults& faults : {Faults{.drops_every = 1'000}, Faults{.repeats_every = 1'000}}) {
     // There is no smaller session than one of a thousand calls, however long it is looked for.
-    const Findings findings = examined(faults, 20'000, 1, 1'000);
+    const Findings findings = examined(faults, 20'000, 1, 2'000);
     ASSERT_TRUE(findings.failed());
     const std::string detail = findings.list().front().detail;
     EXPECT_LE(shrunk_size(detail), 2'205u) << detail;
@@ -190,15 +190,35 @@ TEST(Shrinker, FindsTheSmallestSession) {
   const Fails fails = [&](const Case& session) {
     ++asked;
     const auto aborts = std::ranges::find(session.calls, CallKind::kAbort, &Call::kind);
-    return std::any_of(aborts, session.calls.end(),
-                       [](const Call& call) { return call.kind == CallKind::kDeletePair; });
+    const bool deletes = std::any_of(aborts, session.calls.end(), [](const Call& call) {
+      return call.kind == CallKind::kDeletePair;
+    });
+    return deletes ? Answer::kFails : Answer::kPasses;
   };
-  Case start = generated.session;
-  const Case small = shrink(start, fails);
+  const Case small = shrink(generated.session, fails);
   // create, open, begin, abort, delete
   EXPECT_EQ(small.calls.size(), 5u);
   EXPECT_LT(asked, 300u);
-  EXPECT_TRUE(fails(small));
+  EXPECT_EQ(fails(small), Answer::kFails);
+}
+
+TEST(Shrinker, AsksNothingMoreWhenTimeIsOver) {
+  const Generated generated = generate(3'000, 3);
+  for (const uint32_t questions : {1u, 5u, 40u, 250u}) {
+    uint32_t asked = 0;
+    Case last = generated.session;
+    const Fails fails = [&](const Case& session) {
+      if (++asked >= questions) return Answer::kNoTime;
+      // Needs as many calls as there are of one kind, so that little can go.
+      const auto gets = std::ranges::count(session.calls, CallKind::kGet, &Call::kind);
+      if (gets < 300) return Answer::kPasses;
+      last = session;
+      return Answer::kFails;
+    };
+    const Case small = shrink(generated.session, fails);
+    EXPECT_EQ(asked, questions);
+    EXPECT_EQ(small.calls, last.calls);
+  }
 }
 
 }  // namespace
