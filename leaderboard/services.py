@@ -6,6 +6,7 @@ and raise PermissionDenied unless that person owns the thing or is an organiser 
 
 from __future__ import annotations
 
+import errno
 import logging
 import secrets
 from dataclasses import dataclass
@@ -160,13 +161,18 @@ def _plan(
 
 
 def _take_in(file: BinaryIO, *, trusted: bool) -> tuple[Blob, LibraryFacts]:
-    """Store and inspect an uploaded file. Raises Refused, and keeps nothing, when it is above the limit."""
+    """Store and inspect an uploaded file. Raises Refused, and keeps nothing, when there is no room for it."""
     place = load_settings()
     store = BlobStore(place.blobs)
     try:
         blob = store.put(file, limit_bytes=place.library_bytes_max)
     except BlobTooLargeError as error:
         raise Refused([str(error)]) from error
+    except OSError as error:
+        if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
+            raise
+        _log.exception("no room for an upload in %s", place.blobs)
+        raise Refused(["the site's disk is full: tell an organiser and try again later"]) from error
     return blob, inspect_library(store.path(blob.sha256), place, trusted=trusted)
 
 
