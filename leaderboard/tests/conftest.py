@@ -29,7 +29,11 @@ if TYPE_CHECKING:
 
 if "postgres" not in os.environ.get("DATABASE_URL", ""):
     # What exists on PostgreSQL only; `./dev test` runs these tests in its suite of that name.
-    collect_ignore = ["test_postgres_faults.py", "test_postgres_role.py"]
+    collect_ignore = [
+        "test_postgres_faults.py",
+        "test_postgres_queue.py",
+        "test_postgres_role.py",
+    ]
 
 REPOSITORY = Path(__file__).resolve().parents[2]
 LIBRARY = """

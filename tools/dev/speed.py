@@ -25,6 +25,7 @@ PROGRAMS = {
     "jail": [str(PYTHON), "jail/bench/latency.py"],
     "structures": [str(PYTHON), "-m", "tools.bench.structures"],
     "road": [str(PYTHON), "-m", "tools.bench.road"],
+    "queue": [str(PYTHON), "-m", "tools.bench.queue_scale"],
     "board page": [str(PYTHON), "-m", "tools.bench.board_page"],
 }
 

@@ -1,0 +1,95 @@
+"""What keeps the queue fast on PostgreSQL; tools/bench/queue_scale.py measures it with a thousand workers."""
+
+from __future__ import annotations
+
+import threading
+from typing import TYPE_CHECKING
+
+import pytest
+from django.db import connection, transaction
+
+from leaderboard import claims, services
+from leaderboard.claims import Slot
+from leaderboard.models import Run
+from leaderboard.tests.conftest import enter
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from leaderboard.models import Machine, Submission
+
+pytestmark = pytest.mark.django_db(transaction=True)
+RUNS = 2000
+WORKERS = 8
+CLAIMS = 5  # of each worker
+
+
+def many_runs(submission: Submission) -> None:
+    """Make copies of a submission's first run wait, and tell the database's planner."""
+    with transaction.atomic():
+        pattern = submission.runs.order_by("id")[0]
+        fields = {
+            field.attname: getattr(pattern, field.attname)
+            for field in Run._meta.concrete_fields
+            if not field.primary_key
+        }
+        Run.objects.bulk_create(Run(**{**fields, "virtual_time": n}) for n in range(RUNS))
+    with connection.cursor() as cursor:
+        cursor.execute("ANALYZE leaderboard_run")
+
+
+def test_neither_claims_nor_sweeps_look_at_the_whole_queue(alice: User, machine: Machine) -> None:
+    many_runs(enter(alice))
+    versions = {"unit": 1, "phantom": 1, "sigmod2009": 1}
+    assert "run_queue" in claims.claimable(versions)[:1].explain()
+    assert "Sort" not in claims.claimable(versions)[:1].explain()
+    run = claims.claim(Slot(machine, 0), versions)
+    assert run is not None
+    assert "one_active_run_per_slot" in claims.lapsed().explain()
+
+
+def test_a_heartbeat_writes_no_index(alice: User, machine: Machine) -> None:
+    """A heap-only update; with an index on the lease each beat of each worker would write to all indexes."""
+    enter(alice)
+    run = claims.claim(Slot(machine, 0))
+    assert run is not None
+    assert claims.start(run.pk, run.attempt)
+    counts = "SELECT pg_stat_get_xact_tuples_updated(c), pg_stat_get_xact_tuples_hot_updated(c)"
+    with transaction.atomic(), connection.cursor() as cursor:
+        cursor.execute(f"{counts} FROM (SELECT 'leaderboard_run'::regclass::oid c) t")
+        updated, heap_only = cursor.fetchone()
+        for _ in range(5):
+            claims.beat(run.pk, run.attempt, 0.5, "")
+        cursor.execute(f"{counts} FROM (SELECT 'leaderboard_run'::regclass::oid c) t")
+        assert cursor.fetchone() == (updated + 5, heap_only + 5)
+
+
+def test_workers_that_claim_at_once_get_different_runs_and_none_waits_for_another(
+    alice: User, machine: Machine
+) -> None:
+    many_runs(enter(alice))
+    taken: list[list[int]] = [[] for _ in range(WORKERS)]
+
+    def work(number: int) -> None:
+        try:
+            for _ in range(CLAIMS):
+                run = claims.claim(Slot(machine, number))
+                assert run is not None
+                taken[number].append(run.pk)
+                assert services.give_up(run.pk, run.attempt, "enough")
+        finally:
+            connection.close()
+
+    with (
+        transaction.atomic()
+    ):  # one worker that is in the middle of its claim, for as long as the others work
+        first = claims.claim(Slot(machine, WORKERS))
+        threads = [threading.Thread(target=work, args=[n]) for n in range(WORKERS)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+    assert first is not None
+    claimed = [first.pk, *(pk for each in taken for pk in each)]
+    assert len(claimed) == len(set(claimed)) == 1 + WORKERS * CLAIMS
+    assert set(Run.objects.filter(pk__in=claimed).values_list("attempt", flat=True)) == {1}
