@@ -9,7 +9,7 @@ import os
 import re
 import time
 import xml.etree.ElementTree as ET
-from concurrent.futures import Future, ThreadPoolExecutor
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -45,20 +45,21 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Suite:
-    """A named group of tests; `fast` ones are part of `./dev test --fast`, `long` ones of `./dev soak` only."""
+    """A named group of tests; `fast` ones are part of `./dev test --fast`, `long` ones of `./dev soak` only.
+
+    Two suites run at a time, for most need one core only: one of those `aside`, which give way, and one of the others.
+    """
 
     name: str
     action: Callable[[], Outcome]
     fast: bool = False
     long: bool = False
-    # Done while the suites before it run; the action waits for it.
-    behind: Callable[[], object] | None = None
+    aside: bool = False
 
 
 def test(*, fast: bool, only: list[str] | None) -> int:
     """Run the suites; return 0 only if all ran and passed."""
-    behind = _Behind()
-    suites = _suites(behind, fast=fast)
+    suites = _suites(fast=fast)
     unknown = set(only or []) - {suite.name for suite in suites}
     if unknown:
         names = ", ".join(suite.name for suite in suites)
@@ -72,10 +73,7 @@ def test(*, fast: bool, only: list[str] | None) -> int:
         for s in suites
         if (s.name in only if only else s.fast or not (fast or (s.long and not soak)))
     ]
-    behind.begin(chosen)
-    # The quick suites use one core each; in a whole run what is done behind them has the other one.
-    with ThreadPoolExecutor(2 if fast else 1) as pool:
-        outcomes = dict(zip([s.name for s in chosen], pool.map(_reported, chosen), strict=True))
+    outcomes = _outcomes(chosen)
     _show_slowest(outcomes)
     return _table(timings, outcomes)
 
@@ -88,6 +86,14 @@ def _set_up(timings: Timings) -> None:
     with timings.measure("release build"):
         build.build("release")
     VAR.mkdir(exist_ok=True)
+
+
+def _outcomes(suites: list[Suite]) -> dict[str, Outcome]:
+    lanes = [[suite for suite in suites if suite.aside == aside] for aside in (False, True)]
+    with ThreadPoolExecutor(len(lanes)) as pool:
+        done = pool.map(lambda lane: {suite.name: _reported(suite) for suite in lane}, lanes)
+        found = {name: outcome for lane in done for name, outcome in lane.items()}
+    return {suite.name: found[suite.name] for suite in suites}
 
 
 def _reported(suite: Suite) -> Outcome:
@@ -131,43 +137,19 @@ def _table(timings: Timings, outcomes: dict[str, Outcome]) -> int:
     return 1 if failed or not passed else 0
 
 
-class _Behind:
-    """What gives way to the suites that need one core only: the sanitizers' builds and clang-tidy, one by one."""
-
-    def __init__(self) -> None:
-        self._pool = ThreadPoolExecutor(1)
-        self._running: dict[str, Future[object]] = {}
-
-    def begin(self, suites: list[Suite]) -> None:
-        """Start what the suites have to be done behind the others."""
-        for suite in suites:
-            if suite.behind is not None:
-                self._running[suite.name] = self._pool.submit(suite.behind)
-
-    def wait_for(self, suite: str) -> object:
-        """Return what a suite's work behind the others gave; raise what it raised."""
-        return self._running[suite].result()
-
-
-def _suites(behind: _Behind, *, fast: bool) -> list[Suite]:
+def _suites(*, fast: bool) -> list[Suite]:
     rooms = ["checker/tests", "runner", "leaderboard", "web", "tools"]
     python = ["-m", "not slow", *rooms] if fast else rooms
     return [
         Suite("python", lambda: _pytest("python", python), fast=True),
-        Suite("lint", _lint, fast=True),
-        Suite("native", lambda: _ctest("release"), fast=True),
+        Suite("lint", _lint, fast=True, aside=fast),
+        Suite("native", lambda: _ctest("release"), fast=True, aside=fast),
         Suite("jail", lambda: _pytest("jail", ["jail/tests"])),
         Suite("road", lambda: _pytest("road", ["tests"])),
         Suite("postgres", _postgres),
-        *(
-            Suite(
-                preset,
-                partial(_built, behind, preset),
-                behind=partial(build.build, preset, politely=True),
-            )
-            for preset in ("asan", "tsan")
-        ),
-        Suite("tidy", partial(_tidy, behind), behind=_tidied),
+        Suite("asan", partial(_sanitized, "asan"), aside=True),
+        Suite("tsan", partial(_sanitized, "tsan"), aside=True),
+        Suite("tidy", _tidy, aside=True),
         Suite("clang", _clang, long=True),
     ]
 
@@ -176,14 +158,9 @@ def _lint() -> Outcome:
     return _checks(lint.quick_checks())
 
 
-def _tidied() -> str:
+def _tidy() -> Outcome:
     check = lint.tidy_check()
-    return _complaint(replace(check, command=[*build.POLITELY, *check.command]))
-
-
-def _tidy(behind: _Behind) -> Outcome:
-    complaint = str(behind.wait_for("tidy"))
-    return Outcome(passed=not complaint, failed=bool(complaint), message=complaint)
+    return _checks([replace(check, command=[*build.POLITELY, *check.command])])
 
 
 def _checks(checks: list[lint.Check]) -> Outcome:
@@ -202,10 +179,11 @@ def _complaint(check: lint.Check) -> str:
     return ""
 
 
-def _ctest(preset: str) -> Outcome:
+def _ctest(preset: str, *prefix: str) -> Outcome:
     report = LOGS / f"ctest-{preset}.xml"
     # Address-space randomisation is off for the sanitizers' sake (google/sanitizers issue 1716).
     command = [
+        *prefix,
         "setarch",
         "-R",
         "ctest",
@@ -218,9 +196,10 @@ def _ctest(preset: str) -> Outcome:
     return _counted(report, lambda: run(command, log=f"ctest-{preset}", cure=CURE))
 
 
-def _built(behind: _Behind, preset: str) -> Outcome:
-    behind.wait_for(preset)
-    return _ctest(preset)
+def _sanitized(preset: str) -> Outcome:
+    build.build(preset, politely=True)
+    # Slower than what runs beside them, but not so slow that what waits in them takes it for a hang.
+    return _ctest(preset, "nice", "-n", "5")
 
 
 def _clang() -> Outcome:

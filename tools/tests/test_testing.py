@@ -1,5 +1,6 @@
-"""`./dev test`'s own bookkeeping: what counts as failed, which tests were slow, what is done behind the suites."""
+"""`./dev test`'s own bookkeeping: what counts as failed, which tests were slow, what runs aside."""
 
+import threading
 from pathlib import Path
 
 import pytest
@@ -71,14 +72,27 @@ def test_the_slowest_come_first_and_the_count_comes_last(
     assert lines[-1] == "2 passed, 3 failed"
 
 
-def test_what_fails_behind_the_suites_fails_its_own(capsys: pytest.CaptureFixture[str]) -> None:
-    behind = testing._Behind()
+def test_what_stands_aside_runs_beside_the_others_and_fails_alone(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    both = threading.Barrier(2, timeout=30)
 
-    def build() -> None:
+    def meet() -> Outcome:
+        both.wait()
+        return Outcome(passed=1)
+
+    def build() -> Outcome:
+        both.wait()
         raise StepError("no compiler")
 
-    suite = Suite("asan", lambda: Outcome(passed=bool(behind.wait_for("asan"))), behind=build)
-    behind.begin([Suite("python", Outcome), suite])
-    outcome = testing._reported(suite)
-    assert (outcome.passed, outcome.failed, outcome.message) == (0, 1, "no compiler")
+    outcomes = testing._outcomes(
+        [
+            Suite("asan", build, aside=True),
+            Suite("python", meet),
+            Suite("tidy", lambda: Outcome(passed=2), aside=True),
+        ]
+    )
+    assert list(outcomes) == ["asan", "python", "tidy"]
+    assert [(o.passed, o.failed) for o in outcomes.values()] == [(0, 1), (1, 0), (2, 0)]
+    assert outcomes["asan"].message == "no compiler"
     assert "asan: 0 passed, 1 failed" in capsys.readouterr().out
