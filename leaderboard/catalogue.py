@@ -35,11 +35,11 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A target as the upload form offers it."""
+    """A target as the upload form offers it, under its benchmark's title."""
 
     target: Target
+    group: str
     title: str
-    description: str
 
 
 @lru_cache(maxsize=4)
@@ -78,8 +78,8 @@ def choices() -> list[Choice]:
     return [
         Choice(
             target=Target(benchmark.name, instance.name),
-            title=full_title(benchmark, instance),
-            description=instance.description,
+            group=benchmark.title,
+            title=instance.title,
         )
         for benchmark in benchmarks().values()
         if benchmark.kind is Kind.PERFORMANCE

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import groupby
+from operator import attrgetter
 from typing import Any
 
 from django import forms
@@ -59,7 +61,10 @@ class UploadForm(forms.Form):
         configuration = self.fields["configuration"]
         assert isinstance(targets, forms.MultipleChoiceField)  # noqa: S101 - declared above, for the type checker
         assert isinstance(configuration, forms.ChoiceField)  # noqa: S101
-        targets.choices = [(str(choice.target), choice.title) for choice in catalogue.choices()]
+        targets.choices = [
+            (group, [(str(choice.target), choice.title) for choice in choices])
+            for group, choices in groupby(catalogue.choices(), key=attrgetter("group"))
+        ]
         targets.initial = [str(target) for target in catalogue.ranked_targets()]
         names = [(name, name) for name in catalogue.configurations()]
         configuration.choices = [WHOLE_LIBRARY, *names]

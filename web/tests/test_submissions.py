@@ -94,6 +94,11 @@ def test_the_form_offers_what_the_manifests_say(alice: Client) -> None:
     assert ranked == {"sigmod2009/preliminary1", "sigmod2009/preliminary2"}
     ticked = set(re.findall(r'value="([a-z0-9_]+/[a-z0-9_]+)"[^>]*checked', page))
     assert ticked == ranked
+    groups = re.findall(r"<details ?(open)?\s*>\s*<summary>(.+) \((\d+)\)</summary>", page)
+    offered = {choice.group for choice in catalogue.choices()}
+    assert {title for _, title, _ in groups} == offered
+    assert sum(int(count) for _, _, count in groups) == len(choices())
+    assert [title for is_open, title, _ in groups if is_open] == ["SIGMOD 2009 contest"]
 
 
 def test_an_upload_becomes_runs_gates_included(alice: Client, world: World) -> None:
@@ -122,7 +127,7 @@ def test_after_a_refusal_the_form_is_as_it_was(alice: Client, bob: Client, world
     page = alice.get(answer["Location"]).content.decode()
     assert 'value="second try"' in page
     assert '<option value="rw" selected>' in page
-    checked = re.findall(r'value="([^"]+)" id="id_targets_\d+"\s+checked', page)
+    checked = re.findall(r'value="([^"]+)" id="id_targets_[\d_]+"\s+checked', page)
     assert checked == [choices()[-1]]
     # Nobody else learns of it, and other numbers show the empty form.
     for browser, address in ((bob, answer["Location"]), (alice, "/submit/?refused=x")):
