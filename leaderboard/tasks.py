@@ -8,7 +8,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any
 
 from celery import shared_task
-from celery.signals import worker_shutting_down
+from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 
 from leaderboard import bell, plotting, services
@@ -72,6 +72,13 @@ def _wake_results() -> None:
     """Find lost runs and draw what is new."""
     services.sweep()
     plotting.draw_missing()
+
+
+@worker_ready.connect  # type: ignore[untyped-decorator]
+def _ring_at_start(sender: Any, **_kwargs: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
+    """Look into the table at once: what the process before left on our slot need not wait for the sweep."""
+    for queue in sender.app.amqp.queues.consume_from:
+        bell.ring(queue)
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator]

@@ -1,8 +1,8 @@
 """`./dev soak`: the long versions of the suites, for whoever has an evening, and the tables that only they can fill.
 
 KEYDROME_SOAK multiplies seeds, rounds and repetitions in the tests that know it; the whole `./dev test` list runs with
-it. Then the programs below run; each shows how far it is, goes on where it stopped when it was interrupted, and writes
-its page with the commit that it ran on.
+it. Then the programs below run; each shows how far it is and writes its page with the commit that it ran on. The first
+two go on where they stopped when they were interrupted.
 """
 
 from __future__ import annotations
@@ -18,6 +18,7 @@ FOLDER = VAR / "soak"
 PROGRAMS = {
     "certified": ["tools.certified"],
     "kill-matrix": ["tools.kill_matrix", "--gate-seeds", "20"],
+    "fault-storm": ["tools.fault_storm"],
 }
 
 
