@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections
 
-from leaderboard import bell, catalogue, claims, services
+from leaderboard import bell, claims, services, versions
 from leaderboard.claims import Beat, Slot
 from leaderboard.models import ACTIVE_STATES, Run
 from runner.contract import Cancelled, JailLevel, Job, Progress, RunReport, Scale, Verdict
@@ -69,7 +69,11 @@ def hold_slot(number: int) -> Iterator[None]:
 
 
 def this_slot(number: int) -> Slot:
-    """Return the slot of this machine, writing the machine down. KEYDROME_MACHINE names it, else its host name."""
+    """Return the slot of this machine, writing the machine down. KEYDROME_MACHINE names it, else its host name.
+
+    Raises versions.SchemaSkewError when this worker and the database are not of one version.
+    """
+    versions.require_own_schema()
     facts = machine_facts()
     name = os.environ.get("KEYDROME_MACHINE") or str(facts["name"])
     return Slot(services.machine_seen(name, str(facts["class"]), facts), number)
@@ -158,23 +162,6 @@ def something_waits() -> bool:
     return claims.claimable().exists()
 
 
-def own_versions() -> dict[str, int]:
-    """Return the benchmarks that this worker has, with their versions."""
-    return {name: benchmark.version for name, benchmark in catalogue.benchmarks().items()}
-
-
-def refusal(versions: dict[str, int]) -> str:
-    """Return which waiting runs a worker with these versions leaves, and what to do, or "". 1 SQL statement."""
-    waiting = claims.claimable().order_by().values_list("benchmark", "benchmark_version").distinct()
-    lacking = sorted((name, version) for name, version in waiting if versions.get(name) != version)
-    return "; ".join(
-        f"runs wait for {name} version {version}, this worker has "
-        + (f"version {versions[name]}" if name in versions else "no such benchmark")
-        + ": update and restart whichever is older"
-        for name, version in lacking
-    )
-
-
 def describe(progress: Progress) -> str:
     """Return where a run stands in words."""
     if progress.session == 0:
@@ -239,9 +226,9 @@ class Worker:
 
     def _claim(self) -> Run | None:
         """Claim a run of a benchmark version that this worker has; when it only leaves others, say so once."""
-        versions = own_versions()
-        run = claims.claim(self.slot, versions)
-        reason = refusal(versions) if run is None else ""
+        own = versions.own_versions()
+        run = claims.claim(self.slot, own)
+        reason = versions.refusal(own) if run is None else ""
         if reason != self.slot.machine.refusal:
             self.slot.machine.refusal = reason
             services.machine_refuses(self.slot.machine, reason)

@@ -15,6 +15,7 @@ $$;
 REVOKE ALL ON ALL TABLES IN SCHEMA public FROM keydrome_worker;
 GRANT USAGE ON SCHEMA public TO keydrome_worker;
 
+GRANT SELECT ON django_migrations TO keydrome_worker;
 GRANT SELECT ON leaderboard_submission TO keydrome_worker;
 GRANT SELECT ON leaderboard_run TO keydrome_worker;
 GRANT UPDATE (

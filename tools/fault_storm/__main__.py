@@ -39,7 +39,7 @@ def main() -> int:
 
         django.setup()
         people = [
-            Contestant(site.url, f"user{n}", file, random.Random(options.seed + n))
+            Contestant(site.url, f"user{n}", file, random.Random(options.seed + n))  # noqa: S311 - no secret
             for n in range(options.users)
         ]
         for number in range(options.submissions):

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from django.core.management.base import BaseCommand, CommandError
 
+from leaderboard.versions import SchemaSkewError
 from leaderboard.worker import SlotTakenError, Worker, hold_slot, this_slot
 from runner.settings import SLOT_MAX, load_settings
 
@@ -49,5 +50,5 @@ class Command(BaseCommand):
                     worker.drain()
                 else:
                     worker.work()
-        except SlotTakenError as error:
+        except (SlotTakenError, SchemaSkewError) as error:
             raise CommandError(str(error)) from error

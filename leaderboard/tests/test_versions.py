@@ -1,0 +1,32 @@
+"""A worker that is not of the site's version says so and touches nothing."""
+
+from io import StringIO
+
+import pytest
+from django.core.management import call_command
+from django.core.management.base import CommandError
+from django.db import connection
+from django.db.migrations.recorder import MigrationRecorder
+
+from leaderboard.models import Machine
+from leaderboard.versions import SchemaSkewError, require_own_schema
+from leaderboard.worker import this_slot
+
+pytestmark = pytest.mark.django_db
+
+
+def test_one_version_is_fine() -> None:
+    require_own_schema()
+
+
+def test_a_worker_older_than_the_site_refuses() -> None:
+    MigrationRecorder(connection).record_applied("leaderboard", "9999_of_the_future")
+    with pytest.raises(SchemaSkewError, match="has 9999_of_the_future, which this worker does not"):
+        this_slot(0)
+    assert Machine.objects.count() == 0
+
+
+def test_a_site_older_than_the_worker_is_named() -> None:
+    MigrationRecorder(connection).record_unapplied("leaderboard", "0006_fair_queue")
+    with pytest.raises(CommandError, match=r"lacks 0006_fair_queue: update the site"):
+        call_command("work", "--drain", "--slot", "7", stdout=StringIO())
