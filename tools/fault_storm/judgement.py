@@ -75,6 +75,8 @@ def _records(logs: Path) -> list[str]:
             said[int(run_id)] += 1
             if attempts.get(int(run_id)) != int(attempt):
                 found.append(f"run {run_id}: attempt {attempt} was recorded and is not the last")
+    if not said:
+        found.append("no worker said that it recorded anything: the check above saw nothing")
     return [*found, *(f"run {pk} was recorded {n} times" for pk, n in said.items() if n > 1)]
 
 
