@@ -11,6 +11,9 @@
 //   missing_record        a read or scan left out what must have been there
 //   wrong_delete          a delete says that it found a record that cannot have been there, or none
 //                         where one must have been
+//   wrong_insert          an insert says that its pair was there already when it cannot have been,
+//   or
+//                         not when it must have been
 //   duplicate_record      a scan gave the same record twice
 //   unrepeatable_read     two reads of one transaction contradict each other (phantoms included)
 //   outcome_mismatch      the player's report does not fit the script; it was tampered with

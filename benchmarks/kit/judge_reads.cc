@@ -99,29 +99,31 @@ class ReadJudge {
       for (const Evidence& record : records) add(record);
     } else {
       close_group();  // a write may move the cursor
-      if (op.code == OpCode::kDeleteKey || op.code == OpCode::kDeletePair) {
-        judge_delete(op, records[0], moment);
-      }
+      if (is_data_call(op.code)) judge_write(op, records[0], moment);
     }
   }
 
-  void judge_delete(const Op& op, const Evidence& evidence, const Moment& moment) {
+  // Whether the answer of an insert or a delete can be right.
+  void judge_write(const Op& op, const Evidence& evidence, const Moment& moment) {
     const uint32_t index = slots_[op.slot];
     const KeyType type = script_.indexes[index].type;
+    const bool inserts = op.code == OpCode::kInsert;
     const Change change{.index = index,
                         .rank = ranks_.rank(type, op.key),
                         .tag = op.argument,
                         .text = op.payload,
                         .moment = moment,
-                        .what = op.code == OpCode::kDeleteKey ? Change::What::kDeleteKey
-                                                              : Change::What::kDeletePair};
-    const std::optional<std::string> reason =
-        ledger_.why_wrong_delete(change, evidence.code == SUCCESS);
+                        .what = inserts                         ? Change::What::kInsert
+                                : op.code == OpCode::kDeleteKey ? Change::What::kDeleteKey
+                                                                : Change::What::kDeletePair};
+    const bool succeeded = evidence.code == SUCCESS;
+    const std::optional<std::string> reason = inserts ? ledger_.why_wrong_insert(change, !succeeded)
+                                                      : ledger_.why_wrong_delete(change, succeeded);
     if (!reason) return;
-    findings_.required("wrong_delete", "index " + script_.indexes[index].name + ", " +
-                                           ledger_.describe(moment) + ": deleteRecord of key " +
-                                           ranks_.text(type, change.rank) + " answered " +
-                                           code_text(evidence.code) + ", but " + *reason);
+    findings_.required(inserts ? "wrong_insert" : "wrong_delete",
+                       "index " + script_.indexes[index].name + ", " + ledger_.describe(moment) +
+                           ": " + op_text(op) + " of key " + ranks_.text(type, change.rank) +
+                           " answered " + code_text(evidence.code) + ", but " + *reason);
   }
 
   // Keeps track of which index each slot stands for; evidence comes in program order.

@@ -116,6 +116,22 @@ std::optional<std::string> Ledger::why_wrong_delete(const Change& change, bool f
   return std::nullopt;
 }
 
+std::optional<std::string> Ledger::why_wrong_insert(const Change& change, bool existed) const {
+  bool possible = false;
+  for (const Change& insert : changes(change.index, change.rank)) {
+    const bool same_pair =
+        insert.what == What::kInsert && insert.tag == change.tag && insert.text == change.text;
+    if (!same_pair || same_op(insert.moment, change.moment)) continue;
+    if (!existed && must_see(insert, change.moment)) {
+      return "the pair that " + describe(insert.moment) +
+             " inserted and nobody deleted was there already";
+    }
+    possible = possible || !why_invisible(insert, change.moment);
+  }
+  if (existed && !possible) return "that pair cannot have been there";
+  return std::nullopt;
+}
+
 // Why the reader cannot see what that insert wrote.
 std::optional<std::string> Ledger::why_invisible(const Change& insert, const Moment& reader) const {
   const bool own = same_transaction(insert.moment, reader);

@@ -64,6 +64,9 @@ class Ledger {
   // Why that delete cannot have found a record, or cannot have found none; nothing when it can.
   std::optional<std::string> why_wrong_delete(const Change& change, bool found) const;
 
+  // Why that insert cannot have found its own pair, or must have; nothing when it can.
+  std::optional<std::string> why_wrong_insert(const Change& change, bool existed) const;
+
   // "thread 3, transaction 17 of phase test".
   std::string describe(const Moment& moment) const;
 

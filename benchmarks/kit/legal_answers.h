@@ -35,8 +35,8 @@ constexpr uint32_t allowed_codes(OpCode op) {
 constexpr bool is_legal_answer(const Op& op, bool is_stream, uint32_t code) {
   if (code > FAILURE) return false;
   if ((op.flags & kAnyCode) != 0) return true;
-  // Every payload of a stream is new, so none can be there already.
-  if (code == ENTRY_EXISTS && is_stream) return false;
+  // A payload of a stream is new, so it cannot be there already, unless the program says otherwise.
+  if (code == ENTRY_EXISTS && is_stream && (op.flags & kMayExist) == 0) return false;
   return (allowed_codes(op.code) >> code & 1u) != 0;
 }
 

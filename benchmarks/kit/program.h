@@ -72,6 +72,8 @@ inline constexpr uint8_t kAnyCode =
               // whole transaction, which goes on even after DEADLOCK up to its end as programmed
 inline constexpr uint8_t kOneAttempt =
     1u << 6;  // kBegin: a transaction that is answered DEADLOCK is aborted and not run again
+inline constexpr uint8_t kMayExist =
+    1u << 6;  // kInsert: the program inserts that pair more than once, so ENTRY_EXISTS is legal
 inline constexpr uint8_t kKeep =
     1u << 7;  // kGet, kNext, kNextToEnd: a kDeleteRead may ask for what this returns
 

@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <cstddef>
+#include <cstring>
 #include <functional>
 
 #include "benchmarks/kit/script_builder.h"
@@ -257,6 +259,40 @@ TEST_F(JudgeTest, AFailedTransactionMayHaveLeftSomethingOrNot) {
   EXPECT_GT(findings.count("transactions_failed"), 0u);
   EXPECT_EQ(findings.count("missing_record") + findings.count("impossible_record"), 0u)
       << text_of(findings);
+}
+
+// The pair of the first insert cannot have been there, whatever the library says.
+TEST_F(JudgeTest, AnInsertThatIsWrongAboutItsPairIsFound) {
+  const Payload fresh = script_.new_payload(0);
+  thread(0).begin(Kind::kStream, 0);
+  thread(0).insert(0, keys_[1], fresh, kMayExist | kEvidence);
+  thread(0).insert(0, keys_[1], fresh, kMayExist | kEvidence);
+  thread(0).commit();
+  uint32_t code = FAILURE;
+  const Findings findings = judge({}, [&](Outcome& outcome) {
+    std::byte* at = outcome.phases[1].threads[0].trace.data() + offsetof(TraceRecord, code);
+    std::memcpy(&code, at, sizeof code);
+    const uint32_t other = ENTRY_EXISTS;
+    std::memcpy(at, &other, sizeof other);
+  });
+  EXPECT_EQ(code, static_cast<uint32_t>(SUCCESS));
+  EXPECT_EQ(findings.count("wrong_insert"), 1u) << text_of(findings);
+}
+
+TEST_F(JudgeTest, AnInsertThatDeniesThatItsPairWasThereIsFound) {
+  thread(0).begin(Kind::kStream, 0);
+  thread(0).insert(0, keys_[0], stored_, kMayExist | kEvidence);
+  thread(0).commit();
+  const Findings findings = judge({.accepts_duplicates = true});
+  EXPECT_GT(findings.count("wrong_insert"), 0u) << text_of(findings);
+}
+
+TEST_F(JudgeTest, AnInsertThatKnowsItsPairIsNotAccused) {
+  thread(0).begin(Kind::kStream, 0);
+  thread(0).insert(0, keys_[0], stored_, kMayExist | kEvidence);
+  thread(0).commit();
+  const Findings findings = judge({});
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
 }
 
 TEST_F(JudgeTest, TamperedReportsAreFound) {
