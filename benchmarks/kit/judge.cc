@@ -152,4 +152,7 @@ void Workload::examine(const Script& script, const Played& played, Findings& fin
   if (played.ending.complete) judge(script, played.outcome, findings);
 }
 
+void Workload::measure(const Script& /*script*/, const Outcome& /*outcome*/,
+                       std::span<const PhaseMeasures> /*phases*/, Metrics& /*metrics*/) const {}
+
 }  // namespace keydrome

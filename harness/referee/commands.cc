@@ -174,7 +174,7 @@ Json stale_report(const Plan& plan, const BenchmarkEntry& entry) {
                                            plan.benchmark + ", and this referee has version " +
                                            std::to_string(entry.version) +
                                            "; build again and queue the run again"};
-  return make_report({plan, {}, {}, {}, Findings(), std::move(verdict), machine_facts()});
+  return make_report({plan, {}, {}, nullptr, {}, Findings(), std::move(verdict), machine_facts()});
 }
 
 // Plays with the same library and limits, one after the other in the session's own jail slot.
@@ -216,8 +216,8 @@ Result<Json> judged_report(const Prepared& prepared, const RunCommand& command,
   }
   RunVerdict verdict = decide(facts, findings, prepared.plan.jail.require);
   if (advisory) verdict = as_warning(std::move(verdict), findings);
-  return make_report({prepared.plan, prepared.parameters.values(), prepared.script, facts, findings,
-                      std::move(verdict), machine});
+  return make_report({prepared.plan, prepared.parameters.values(), prepared.script,
+                      prepared.workload.get(), facts, findings, std::move(verdict), machine});
 }
 
 }  // namespace

@@ -1,6 +1,7 @@
 #include "harness/referee/metrics.h"
 
 #include <algorithm>
+#include <cmath>
 #include <optional>
 #include <vector>
 
@@ -47,7 +48,7 @@ void add_counts(const Totals& sums, uint64_t main_wall_ns, Json& metrics) {
   metrics["transactions_failed"] = sums.transactions_failed;
   metrics["deadlocks"] = sums.deadlocks;
   metrics["calls"] = sums.calls;
-  if (main_wall_ns > 0) {
+  if (main_wall_ns > 0 && sums.transactions_planned > 0) {
     metrics["throughput_tps"] = static_cast<double>(sums.transactions_completed) * kNsPerSecond /
                                 static_cast<double>(main_wall_ns);
   }
@@ -137,9 +138,22 @@ Json throughput_of(const std::string& phase, const PhaseOutcome& outcome) {
   return throughput;
 }
 
+void add_own(const Script& script, const Workload& workload, const RunFacts& facts, Json& metrics) {
+  std::vector<PhaseMeasures> phases;
+  for (const PhaseFacts& phase : facts.phases) {
+    phases.push_back({.wall_ns = phase.wall_ns, .memory_bytes = phase.memory_bytes});
+  }
+  Metrics own;
+  workload.measure(script, facts.outcome, phases, own);
+  for (const auto& [name, value] : own) {
+    if (std::isfinite(value)) metrics[name] = value;
+  }
+}
+
 }  // namespace
 
-void add_metrics(const Script& script, const RunFacts& facts, Json& report) {
+void add_metrics(const Script& script, const Workload* workload, const RunFacts& facts,
+                 Json& report) {
   Json metrics = Json::Object{};
   Json latency = Json::Array{};
   const Totals sums = totals(script, facts.outcome);
@@ -152,6 +166,7 @@ void add_metrics(const Script& script, const RunFacts& facts, Json& report) {
   }
   const uint64_t recorded = recorded_transactions(facts.outcome);
   if (recorded > 0) metrics["transactions_recorded"] = recorded;
+  if (workload != nullptr && facts.stop == Stop::kNone) add_own(script, *workload, facts, metrics);
   report["metrics"] = std::move(metrics);
   report["latency"] = std::move(latency);
 }

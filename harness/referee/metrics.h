@@ -11,6 +11,8 @@
 namespace keydrome {
 
 // The members `metrics`, `latency` and, when a timed phase ended, `throughput` of the report.
-void add_metrics(const Script& script, const RunFacts& facts, Json& report);
+// `workload` adds its own; null: there is none, because nothing was played.
+void add_metrics(const Script& script, const Workload* workload, const RunFacts& facts,
+                 Json& report);
 
 }  // namespace keydrome

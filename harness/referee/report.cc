@@ -86,7 +86,7 @@ Json make_report(const ReportInputs& inputs) {
   report["record"] = plan.record;
   report["findings"] = findings_json(inputs.findings);
   report["phases"] = phases_json(inputs.facts);
-  add_metrics(inputs.script, inputs.facts, report);
+  add_metrics(inputs.script, inputs.workload, inputs.facts, report);
   report["jail"] = jail_json(inputs.facts.jail);
   report["output"] = output_json(inputs.facts);
   report["machine"] = inputs.machine;

@@ -19,6 +19,7 @@ struct ReportInputs {
   const Plan& plan;
   const ParameterValues& parameters;  // as resolved
   const Script& script;
+  const Workload* workload;  // null: nothing was played
   const RunFacts& facts;
   const Findings& findings;
   RunVerdict verdict;
