@@ -83,6 +83,15 @@ Totals totals(const Script& script, const Outcome& outcome) {
   return sum;
 }
 
+std::vector<uint64_t> thread_windows(const ThreadOutcome& counters, uint32_t shift) {
+  std::vector<uint64_t> windows(kWindows);
+  const uint32_t merge = shift - counters.window_shift;
+  for (std::size_t i = 0; i < kWindows; ++i) {
+    windows[merge < 32 ? i >> merge : 0] += counters.windows[i];
+  }
+  return windows;
+}
+
 Throughput phase_throughput(const PhaseOutcome& outcome) {
   uint32_t shift = kWindowShiftMin;
   for (const ThreadResult& thread : outcome.threads)
@@ -90,10 +99,8 @@ Throughput phase_throughput(const PhaseOutcome& outcome) {
   Throughput throughput{.window_ns = uint64_t{1} << shift,
                         .committed = std::vector<uint64_t>(kWindows)};
   for (const ThreadResult& thread : outcome.threads) {
-    const uint32_t merge = shift - thread.counters->window_shift;
-    for (std::size_t i = 0; i < kWindows; ++i) {
-      throughput.committed[merge < 32 ? i >> merge : 0] += thread.counters->windows[i];
-    }
+    const std::vector<uint64_t> windows = thread_windows(*thread.counters, shift);
+    for (std::size_t i = 0; i < kWindows; ++i) throughput.committed[i] += windows[i];
   }
   while (!throughput.committed.empty() && throughput.committed.back() == 0)
     throughput.committed.pop_back();

@@ -38,6 +38,9 @@ struct Totals {
 
 Totals totals(const Script& script, const Outcome& outcome);
 
+// A thread's windows, brought to the width 2^shift ns, which is not less than its own.
+std::vector<uint64_t> thread_windows(const ThreadOutcome& counters, uint32_t shift);
+
 // Sums the windows of a phase's threads, all brought to the widest width among them.
 Throughput phase_throughput(const PhaseOutcome& outcome);
 

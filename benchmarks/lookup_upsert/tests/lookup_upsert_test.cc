@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/tests/workloads.h"
+#include "benchmarks/kit/totals.h"
+
+namespace keydrome {
+namespace {
+
+using testing::expect_faults_are_found;
+using testing::expect_right_is_not_accused;
+using testing::expect_uniform;
+using testing::for_each_transaction;
+using testing::make_script;
+
+constexpr const char* kName = "lookup_upsert";
+const ParameterValues kSmall = {
+    {"records", 1'000}, {"upserts_per_thread", 400}, {"lookups_per_thread", 400}};
+
+const PhaseScript& phase(const Script& script, const std::string& name) {
+  for (const PhaseScript& candidate : script.phases) {
+    if (candidate.name == name) return candidate;
+  }
+  ADD_FAILURE() << "no phase " << name;
+  return script.phases.front();
+}
+
+class LookupUpsertInstance : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(LookupUpsertInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+  const std::string instance = GetParam();
+  const Script script = make_script(kName, instance, 1, kSmall);
+  const Outcome outcome = expect_right_is_not_accused(kName, instance, script);
+  const Totals sum = totals(script, outcome);
+  EXPECT_EQ(sum.transactions_planned, 4 * 800u);
+  if (instance == "growing") {
+    EXPECT_LT(sum.get_hits, sum.gets);
+  } else {
+    EXPECT_EQ(sum.get_hits, sum.gets);
+  }
+  expect_faults_are_found(kName, instance, script);
+  Metrics metrics;
+  const std::vector<PhaseMeasures> measures(outcome.phases.size(), {2'000'000'000, {}});
+  testing::benchmark(kName).make(instance)->measure(script, outcome, measures, metrics);
+  EXPECT_EQ(metrics, (Metrics{{"lookups_per_s", 800}, {"upserts_per_s", 800}}));
+}
+
+INSTANTIATE_TEST_SUITE_P(LookupUpsert, LookupUpsertInstance,
+                         ::testing::Values("small", "medium", "large", "growing"),
+                         [](const ::testing::TestParamInfo<const char*>& parameter) {
+                           return std::string(parameter.param);
+                         });
+
+TEST(LookupUpsert, KeysAreUniformAndAnUpsertReplacesItsKey) {
+  const Script script = make_script(
+      kName, "small", 2,
+      {{"records", 1'000}, {"upserts_per_thread", 5'000}, {"lookups_per_thread", 5'000}});
+  std::vector<double> upserts(50), lookups(50);
+  for_each_transaction(phase(script, "upsert"), [&](std::span<const Op> ops) {
+    ASSERT_EQ(ops.size(), 4u);
+    ASSERT_EQ(ops[1].code, OpCode::kDeleteKey);
+    ASSERT_EQ(ops[2].code, OpCode::kInsert);
+    ASSERT_EQ(ops[1].key, ops[2].key);
+    ++upserts[static_cast<uint64_t>(script.pools.int64_keys[ops[1].key]) / 20];
+  });
+  for_each_transaction(phase(script, "lookup"), [&](std::span<const Op> ops) {
+    ASSERT_EQ(ops.size(), 3u);
+    ASSERT_EQ(ops[1].code, OpCode::kGet);
+    ++lookups[static_cast<uint64_t>(script.pools.int64_keys[ops[1].key]) / 20];
+  });
+  expect_uniform(upserts);
+  expect_uniform(lookups);
+}
+
+TEST(LookupUpsert, EveryKeyIsLoadedOnceInRandomOrder) {
+  const Script script = make_script(kName, "small", 3, kSmall);
+  std::set<int64_t> keys;
+  uint64_t inserts = 0, falls = 0;
+  for (const std::vector<Op>& ops : phase(script, "load").threads) {
+    int64_t last = -1;
+    for (const Op& op : ops) {
+      if (op.code != OpCode::kInsert || static_cast<Kind>(op.kind) != Kind::kStream) continue;
+      const int64_t key = script.pools.int64_keys[op.key];
+      keys.insert(key);
+      ++inserts;
+      falls += key < last ? 1 : 0;
+      last = key;
+    }
+  }
+  EXPECT_EQ(inserts, 1'000u);
+  EXPECT_EQ(keys.size(), 1'000u);
+  EXPECT_EQ(*keys.begin(), 0);
+  EXPECT_EQ(*keys.rbegin(), 999);
+  EXPECT_GT(falls, 400u);
+}
+
+TEST(LookupUpsert, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
+  EXPECT_EQ(fingerprint(make_script(kName, "small", 6, kSmall)),
+            fingerprint(make_script(kName, "small", 6, kSmall)));
+  EXPECT_NE(fingerprint(make_script(kName, "small", 6, kSmall)),
+            fingerprint(make_script(kName, "small", 7, kSmall)));
+}
+
+}  // namespace
+}  // namespace keydrome

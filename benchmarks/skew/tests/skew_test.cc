@@ -1,0 +1,171 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/tests/workloads.h"
+#include "benchmarks/kit/totals.h"
+#include "benchmarks/kit/ycsb_random.h"
+#include "benchmarks/skew/recovery.h"
+
+namespace keydrome {
+namespace {
+
+using testing::expect_faults_are_found;
+using testing::expect_right_is_not_accused;
+using testing::expect_uniform;
+using testing::make_script;
+using testing::timed_phase;
+
+constexpr const char* kName = "skew";
+
+class SkewInstance : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(SkewInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+  const Script script =
+      make_script(kName, GetParam(), 1, {{"records", 1'000}, {"lookups_per_part", 200}});
+  const Totals sum = totals(script, expect_right_is_not_accused(kName, GetParam(), script));
+  EXPECT_EQ(sum.transactions_planned, 4 * 6 * 200u);
+  EXPECT_EQ(sum.get_hits, sum.gets);
+  expect_faults_are_found(kName, GetParam(), script);
+}
+
+INSTANTIATE_TEST_SUITE_P(Skew, SkewInstance, ::testing::Values("shifting_range", "shifting_zipf"),
+                         [](const ::testing::TestParamInfo<const char*>& parameter) {
+                           return std::string(parameter.param);
+                         });
+
+// The keys that the stream asks for, by part of the schedule; parts begin with a wait.
+std::vector<std::vector<int64_t>> keys_by_part(const Script& script) {
+  std::vector<std::vector<int64_t>> parts(6);
+  for (const std::vector<Op>& ops : timed_phase(script).threads) {
+    std::size_t part = 0;
+    bool stream = false;
+    for (const Op& op : ops) {
+      if (op.code == OpCode::kWait) ++part;
+      if (op.code == OpCode::kBegin) stream = static_cast<Kind>(op.kind) == Kind::kStream;
+      if (op.code == OpCode::kGet && stream) {
+        parts.at(part).push_back(script.pools.int64_keys[op.key]);
+      }
+    }
+    EXPECT_EQ(part, 5u);
+  }
+  return parts;
+}
+
+// The paper's schedule in sixty-fourths of the keys: everything, [16, 48), and four times one to
+// the left. Uniform inside.
+TEST(Skew, TheRangeShiftsAsPublished) {
+  const Script script =
+      make_script(kName, "shifting_range", 2, {{"records", 6'400}, {"lookups_per_part", 4'000}});
+  const std::vector<std::vector<int64_t>> parts = keys_by_part(script);
+  for (std::size_t part = 0; part < parts.size(); ++part) {
+    const auto shift = static_cast<int64_t>(part);
+    const int64_t first = part == 0 ? 0 : 1'600 - 100 * (shift - 1);
+    const int64_t width = part == 0 ? 6'400 : 3'200;
+    std::vector<double> counts(64);
+    for (const int64_t key : parts[part]) {
+      ASSERT_GE(key, first) << part;
+      ASSERT_LT(key, first + width) << part;
+      ++counts[static_cast<std::size_t>((key - first) * 64 / width)];
+    }
+    EXPECT_EQ(parts[part].size(), 16'000u);
+    expect_uniform(counts);
+  }
+}
+
+// The hottest rank gets 1 / zeta, here 10.3 %; its key is another one in each part.
+TEST(Skew, TheHotKeysChange) {
+  const Script script =
+      make_script(kName, "shifting_zipf", 3, {{"records", 6'400}, {"lookups_per_part", 4'000}});
+  std::map<int64_t, int> hottest;
+  for (const std::vector<int64_t>& keys : keys_by_part(script)) {
+    std::map<int64_t, double> counts;
+    for (const int64_t key : keys) ++counts[key];
+    const auto most =
+        std::max_element(counts.begin(), counts.end(),
+                         [](const auto& a, const auto& b) { return a.second < b.second; });
+    EXPECT_NEAR(most->second / 16'000, GrayZipf(6'400, GrayZipf::kTheta).probability(0), 0.01);
+    ++hottest[most->first];
+  }
+  EXPECT_EQ(hottest.size(), 6u);
+}
+
+TEST(Skew, RecoveryIsTheTimeBelowThePlateau) {
+  // Two changes: in window 10, after which three windows are slow, and in window 30, after which
+  // none is.
+  std::vector<uint64_t> windows(51, 100);
+  windows[10] = 10;  // partly before, partly after
+  windows[11] = 40;
+  windows[12] = 70;
+  windows[13] = 94;
+  windows[14] = 95;
+  windows[20] = 1;  // later noise is no recovery
+  windows[30] = 20;
+  const std::vector<std::size_t> changes = {10, 30};
+  const auto found = skew::recoveries(windows, changes);
+  ASSERT_TRUE(found.has_value());
+  ASSERT_EQ(found->size(), 2u);
+  EXPECT_EQ(found->at(0).windows, 3u);
+  EXPECT_DOUBLE_EQ(found->at(0).drop, 0.6);
+  EXPECT_EQ(found->at(1).windows, 0u);
+  EXPECT_EQ(found->at(1).drop, 0);
+}
+
+TEST(Skew, TooFewWindowsSayNothing) {
+  const std::vector<std::size_t> changes = {10, 17};
+  EXPECT_FALSE(skew::recoveries(std::vector<uint64_t>(51, 100), changes).has_value());
+  EXPECT_FALSE(skew::recoveries(std::vector<uint64_t>{}, changes).has_value());
+  EXPECT_FALSE(skew::recoveries(std::vector<uint64_t>(12, 100), changes).has_value());
+}
+
+TEST(Skew, TheWindowOfACommitIsWhereItsCountIsReached) {
+  const std::vector<uint64_t> windows = {5, 0, 5, 5};
+  EXPECT_EQ(skew::window_of(windows, 5), 0u);
+  EXPECT_EQ(skew::window_of(windows, 6), 2u);
+  EXPECT_EQ(skew::window_of(windows, 15), 3u);
+  EXPECT_EQ(skew::window_of(windows, 99), 3u);
+}
+
+// The whole way, with windows as a player would report them: part 3 begins with a slow third.
+TEST(Skew, RecoveryComesFromTheThreadsOwnWindows) {
+  const ParameterValues small = {{"threads", 2}, {"records", 640}, {"lookups_per_part", 300}};
+  const Script script = make_script(kName, "shifting_range", 4, small,
+                                    {.stripes = false, .canaries = false, .evidence = false});
+  Outcome outcome = expect_right_is_not_accused(kName, "shifting_range", script);
+  for (const ThreadResult& thread : outcome.phases[2].threads) {
+    ThreadOutcome& counters = *thread.counters;
+    std::fill(std::begin(counters.windows), std::end(counters.windows), 0u);
+    counters.window_shift = 20;
+    std::size_t window = 0;
+    for (int part = 0; part < 6; ++part) {
+      for (int left = 300; left > 0; ++window) {
+        const int count = part == 3 && left > 240 ? 10 : 30;
+        counters.windows[window] = static_cast<uint32_t>(std::min(count, left));
+        left -= count;
+      }
+    }
+  }
+  Metrics metrics;
+  testing::benchmark(kName).make("shifting_range")->measure(script, outcome, {}, metrics);
+  ASSERT_TRUE(metrics.contains("recovery_ms"));
+  const double window_ms = 1'048'576 / 1e6;
+  EXPECT_DOUBLE_EQ(metrics["window_ms"], window_ms);
+  EXPECT_DOUBLE_EQ(metrics["recovery_ms"], 5 * window_ms);  // six, one of them with the change
+  EXPECT_DOUBLE_EQ(metrics["recovery_drop"], 1 - 10.0 / 30);
+}
+
+TEST(Skew, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
+  const ParameterValues small = {{"records", 640}, {"lookups_per_part", 100}};
+  EXPECT_EQ(fingerprint(make_script(kName, "shifting_range", 6, small)),
+            fingerprint(make_script(kName, "shifting_range", 6, small)));
+  EXPECT_NE(fingerprint(make_script(kName, "shifting_range", 6, small)),
+            fingerprint(make_script(kName, "shifting_range", 7, small)));
+}
+
+}  // namespace
+}  // namespace keydrome
