@@ -71,13 +71,17 @@ Totals totals(const Script& script, const Outcome& outcome) {
   for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
     const PhaseScript& phase = script.phases[p];
     const PhaseOutcome& results = outcome.phases[p];
+    const uint64_t completed_before = sum.transactions_completed;
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
       sum.transactions_failed += results.threads[t].counters->failed;
       if (!phase.timed) continue;
       add_counters(*results.threads[t].counters, sum);
       add_transactions(phase.threads[t], results.threads[t], sum);
     }
-    if (phase.timed) sum.records_start = records_before(script, outcome, p);
+    if (phase.timed) {
+      sum.completed_in_last_phase = sum.transactions_completed - completed_before;
+      sum.records_start = records_before(script, outcome, p);
+    }
     if (phase.verifies) sum.records_end = records_read(phase, results);
   }
   return sum;

@@ -23,6 +23,7 @@ struct Totals {
   // is what the contest counted: threads x tests.
   uint64_t transactions_planned = 0;
   uint64_t transactions_completed = 0;
+  uint64_t completed_in_last_phase = 0;  // of them, in the last timed phase
   // Whatever failed in any phase, checks and auto-commit calls included.
   uint64_t transactions_failed = 0;
   uint64_t deadlocks = 0;  // DEADLOCK answers in timed phases

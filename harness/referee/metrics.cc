@@ -49,7 +49,7 @@ void add_counts(const Totals& sums, uint64_t main_wall_ns, Json& metrics) {
   metrics["deadlocks"] = sums.deadlocks;
   metrics["calls"] = sums.calls;
   if (main_wall_ns > 0 && sums.transactions_planned > 0) {
-    metrics["throughput_tps"] = static_cast<double>(sums.transactions_completed) * kNsPerSecond /
+    metrics["throughput_tps"] = static_cast<double>(sums.completed_in_last_phase) * kNsPerSecond /
                                 static_cast<double>(main_wall_ns);
   }
   if (sums.gets > 0) {
