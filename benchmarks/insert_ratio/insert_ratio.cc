@@ -55,7 +55,7 @@ class Generator {
   void load() {
     Rng rng(seed_, 0, Purpose::kPopulate);
     const std::vector<uint32_t> order = shuffled(static_cast<uint32_t>(records_), rng);
-    clients_->load("load", false, records_, [&](uint64_t i) {
+    clients_->load(records_, [&](uint64_t i) {
       return Row{.index = index_, .key = 2 * order[i], .payload = script_.new_payload(0)};
     });
   }

@@ -32,6 +32,17 @@ void Client::begin(uint32_t index, uint32_t class_number) {
   out_->begin(Kind::kStream, class_number);
 }
 
+void Client::begin_on_all(uint32_t class_number) {
+  if (opened_ != kAll) {
+    close();
+    out_->unit_start();
+    const uint32_t count = clients_->script_->index_count();
+    for (uint32_t index = 0; index < count; ++index) out_->open(static_cast<uint8_t>(index), index);
+    opened_ = kAll;
+  }
+  out_->begin(Kind::kStream, class_number);
+}
+
 void Client::commit() {
   out_->commit();
   done();
@@ -43,7 +54,8 @@ void Client::done() {
 }
 
 void Client::close() {
-  if (opened_ != 0) out_->close(kSlot);
+  const uint32_t count = opened_ == kAll ? clients_->script_->index_count() : opened_ != 0 ? 1 : 0;
+  for (uint32_t slot = 0; slot < count; ++slot) out_->close(static_cast<uint8_t>(slot));
   opened_ = 0;
   in_open_ = 0;
 }
@@ -59,10 +71,8 @@ Clients::Clients(ScriptBuilder& script, Options options)
   }
 }
 
-void Clients::load(const std::string& phase, bool timed, uint64_t count,
-                   const std::function<Row(uint64_t)>& row) {
-  if (!load_) load_ = script_->add_class("load");
-  const uint32_t number = script_->add_phase(phase, size(), {.timed = timed});
+void Clients::load(uint64_t count, const std::function<Row(uint64_t)>& row) {
+  const uint32_t number = script_->add_phase("load", size(), {});
   script_->reserve(number, count / size() * 11 / 10);
   for (uint32_t t = 0; t < size(); ++t) {
     load_part(script_->thread(number, t), t, count * t / size(), count * (t + 1) / size(), row);
@@ -85,7 +95,7 @@ void Clients::load_part(ThreadBuilder out, uint32_t thread, uint64_t first, uint
       out.open(Client::kSlot, next.index);
       opened = next.index + 1;
     }
-    out.auto_commit_as(Kind::kStream, *load_);
+    out.auto_commit_as(Kind::kStream, check_);
     out.insert(Client::kSlot, next.key, next.payload);
   }
   if (opened != 0) out.close(Client::kSlot);

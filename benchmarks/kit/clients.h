@@ -5,7 +5,7 @@
 // What is drawn for checks never changes what is drawn for the stream (rng.h).
 //
 //   Clients clients(script, {.seed = seed, .threads = 4, .policy = policy, .probe = probe});
-//   clients.load("load", false, records, [&](uint64_t i) { return Row{index, keys[i], payload}; });
+//   clients.load(records, [&](uint64_t i) { return Row{index, keys[i], payload}; });
 //   clients.start("run");
 //   for (uint64_t i = 0; i < transactions; ++i) {
 //     for (Client& client : clients) {
@@ -54,10 +54,12 @@ class Client {
   // `flag` for one call in 64, otherwise no flag.
   uint8_t sample(uint8_t flag = kEvidence);
 
-  // Opens the index unless it is open; closes another one.
+  // Opens the index in kSlot unless it is open; closes what else is open.
   void use(uint32_t index);
   // A transaction of the stream on that index.
   void begin(uint32_t index, uint32_t class_number);
+  // A transaction on all indexes, each in the slot of its number.
+  void begin_on_all(uint32_t class_number);
   void commit();
   // What commit() does behind the transaction; for auto-commit calls.
   void done();
@@ -80,7 +82,8 @@ class Client {
   uint32_t turns_;        // of the canaries
   uint64_t done_ = 0;     // transactions
   uint32_t in_open_ = 0;  // of them since the index was opened
-  uint32_t opened_ = 0;   // index + 1; 0: none is open
+  uint32_t opened_ = 0;   // index + 1; 0: none is open, kAll: all are
+  static constexpr uint32_t kAll = UINT32_MAX;
 };
 
 class Clients {
@@ -99,10 +102,9 @@ class Clients {
   Clients(const Clients&) = delete;
   Clients& operator=(const Clients&) = delete;
 
-  // A whole phase: each thread inserts a contiguous part of `count` records by auto-commit calls,
-  // with the insert of a stripe behind each hundred. Adds the class "load" unless it is there.
-  void load(const std::string& phase, bool timed, uint64_t count,
-            const std::function<Row(uint64_t number)>& row);
+  // The untimed phase "load": each thread inserts a contiguous part of `count` records by
+  // auto-commit calls, with the insert of a stripe behind each hundred.
+  void load(uint64_t count, const std::function<Row(uint64_t number)>& row);
 
   // Begins a timed phase of all clients, and ends it. Each thread is expected to have about
   // `ops_per_thread` ops. Returns its number.
@@ -131,7 +133,6 @@ class Clients {
   ScriptBuilder* script_;
   Options options_;
   uint32_t check_;
-  std::optional<uint32_t> load_;
   std::optional<Stripes> stripes_;
   std::optional<Canaries> canaries_;
   std::vector<Client> clients_;

@@ -53,7 +53,7 @@ class Generator {
   void load() {
     Rng rng(seed_, 0, Purpose::kPopulate);
     const std::vector<uint32_t> order = shuffled(records_, rng);
-    clients_->load("load", false, records_, [&](uint64_t i) {
+    clients_->load(records_, [&](uint64_t i) {
       return Row{.index = index_, .key = order[i], .payload = script_.new_payload(0)};
     });
   }

@@ -65,7 +65,7 @@ class Generator {
     const std::vector<uint32_t> texts =
         random_texts(script_, seed_, kTexts, payload_bytes_ - kTagBytes);
     const std::vector<uint32_t> order = shuffled(records_, rng);
-    clients_->load("load", false, records_, [&](uint64_t i) {
+    clients_->load(records_, [&](uint64_t i) {
       const uint32_t text = texts[rng.below(texts.size())];
       return Row{.index = index_, .key = order[i], .payload = script_.new_payload(text)};
     });

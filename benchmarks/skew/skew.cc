@@ -87,7 +87,7 @@ class Generator {
     script_.thread(create, 0).create(index_);
     Rng rng(seed_, 0, Purpose::kPopulate);
     const std::vector<uint32_t> order = shuffled(records_, rng);
-    clients_->load("load", false, records_, [&](uint64_t i) {
+    clients_->load(records_, [&](uint64_t i) {
       return Row{.index = index_, .key = order[i], .payload = script_.new_payload(0)};
     });
     clients_->start(kPhase, lookups_ * kParts * 3);
