@@ -37,6 +37,7 @@ _ROWS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("hit_ratio", "hit ratio", lambda v: f"{100 * v:.1f} %"),
     ("upserts_per_s", "upserts/s", lambda v: f"{v:,.0f}"),
     ("lookups_per_s", "lookups/s", lambda v: f"{v:,.0f}"),
+    ("inserts_per_s", "inserts/s", lambda v: f"{v:,.0f}"),
     ("scanned_records_per_s", "records scanned/s", lambda v: f"{v:,.0f}"),
     ("scanned_mb_per_s", "payload scanned, MB/s", lambda v: f"{v:,.1f}"),
     ("recovery_ms", "recovery after a change, ms", lambda v: f"{v:,.1f}"),

@@ -50,6 +50,7 @@ _MEDIANS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
     ("hit_ratio", "Hit ratio", _share),
     ("upserts_per_s", "Upserts per second", jinja.number),
     ("lookups_per_s", "Lookups per second", jinja.number),
+    ("inserts_per_s", "Inserts per second", jinja.number),
     ("scanned_records_per_s", "Records scanned per second", jinja.number),
     ("scanned_mb_per_s", "Payload scanned per second, MB", lambda value: jinja.number(value, 1)),
     ("recovery_ms", "Recovery after a change, ms", lambda value: jinja.number(value, 1)),

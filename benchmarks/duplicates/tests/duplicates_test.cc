@@ -1,0 +1,156 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/judge.h"
+#include "benchmarks/kit/tests/play.h"
+#include "benchmarks/kit/tests/test_index.h"
+#include "benchmarks/kit/tests/workloads.h"
+#include "benchmarks/kit/totals.h"
+
+namespace keydrome {
+namespace {
+
+using testing::expect_faults_are_found;
+using testing::expect_right_is_not_accused;
+using testing::for_each_transaction;
+using testing::make_script;
+using testing::timed_phase;
+
+constexpr const char* kName = "duplicates";
+
+ParameterValues small(const std::string& instance) {
+  if (instance == "many") return {{"keys", 8}, {"payloads_per_key", 200}};
+  return {{"keys", 100}, {"operations_per_thread", 250}};
+}
+
+class DuplicatesInstance : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(DuplicatesInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+  const std::string instance = GetParam();
+  const Script script = make_script(kName, instance, 1, small(instance));
+  const Totals sum = totals(script, expect_right_is_not_accused(kName, instance, script));
+  EXPECT_EQ(sum.get_hits, sum.gets);
+  expect_faults_are_found(kName, instance, script);
+}
+
+INSTANTIATE_TEST_SUITE_P(Duplicates, DuplicatesInstance,
+                         ::testing::Values("few", "many", "zipf", "one_heavy"),
+                         [](const ::testing::TestParamInfo<const char*>& parameter) {
+                           return std::string(parameter.param);
+                         });
+
+// Payloads of each key as loaded, the most first.
+std::vector<double> loaded_counts(const Script& script) {
+  std::map<uint32_t, double> counts;
+  for (const std::vector<Op>& ops : script.phases[1].threads) {
+    for (const Op& op : ops) {
+      if (op.code == OpCode::kInsert && static_cast<Kind>(op.kind) == Kind::kStream)
+        ++counts[op.key];
+    }
+  }
+  std::vector<double> sorted;
+  for (const auto& [key, count] : counts) sorted.push_back(count);
+  std::sort(sorted.rbegin(), sorted.rend());
+  return sorted;
+}
+
+TEST(Duplicates, KeysHaveAsManyPayloadsAsTheirLawSays) {
+  EXPECT_EQ(loaded_counts(make_script(kName, "few", 2, small("few"))),
+            std::vector<double>(100, 10));
+  const std::vector<double> heavy =
+      loaded_counts(make_script(kName, "one_heavy", 2, small("one_heavy")));
+  EXPECT_EQ(heavy[0], 99 * 5);
+  EXPECT_EQ(heavy[1], 5);
+  EXPECT_EQ(heavy.back(), 5);
+  const std::vector<double> zipf = loaded_counts(make_script(kName, "zipf", 2, small("zipf")));
+  double harmonic = 0;
+  for (int rank = 1; rank <= 100; ++rank) harmonic += 1.0 / rank;
+  for (std::size_t rank = 1; rank <= 100; ++rank) {
+    EXPECT_EQ(zipf[rank - 1], std::round(1'000 / harmonic / static_cast<double>(rank))) << rank;
+  }
+}
+
+// The shares of the operations; and a key is read as often as it has payloads, so the heavy one by
+// half of all reads.
+TEST(Duplicates, OperationsAndKeysComeAsOftenAsTheyShould) {
+  const Script script =
+      make_script(kName, "one_heavy", 3, {{"keys", 100}, {"operations_per_thread", 5'000}});
+  std::array<double, 5> counts{};
+  std::map<uint32_t, double> reads;
+  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+    ++counts[ops[0].class_];
+    if (ops[0].class_ == 0) ++reads[ops[1].key];
+  });
+  const std::array<double, 5> shares = {0.40, 0.25, 0.25, 0.08, 0.02};
+  for (std::size_t i = 0; i < shares.size(); ++i) {
+    const double n = 20'000, p = shares[i];
+    EXPECT_NEAR(counts[i], n * p, 3.3 * std::sqrt(n * p * (1 - p))) << i;
+  }
+  double most = 0;
+  for (const auto& [key, count] : reads) most = std::max(most, count);
+  EXPECT_NEAR(most / counts[0], 0.5, 0.02);
+}
+
+// A thread's model of its own keys: what it replaces and inserts again is there, what it inserts
+// anew is not, and it meets no other thread's writes.
+TEST(Duplicates, WritesFitWhatIsThere) {
+  const Script script = make_script(kName, "zipf", 4, small("zipf"),
+                                    {.stripes = false, .canaries = false, .evidence = false});
+  std::map<uint32_t, std::set<uint32_t>> tags;  // by key
+  std::map<uint32_t, std::size_t> writer;
+  for (const std::size_t phase : {1u, 2u}) {
+    for (std::size_t t = 0; t < script.phases[phase].threads.size(); ++t) {
+      for (const Op& op : script.phases[phase].threads[t]) {
+        const bool insert = op.code == OpCode::kInsert;
+        if (!insert && op.code != OpCode::kDeletePair && op.code != OpCode::kDeleteKey) continue;
+        if (phase == 2) {
+          ASSERT_EQ(writer.try_emplace(op.key, t).first->second, t);
+        }
+        std::set<uint32_t>& there = tags[op.key];
+        if (op.code == OpCode::kDeleteKey) {
+          ASSERT_FALSE(there.empty());
+          there.clear();
+        } else if (op.code == OpCode::kDeletePair) {
+          ASSERT_EQ(there.erase(op.argument), 1u);
+        } else {
+          ASSERT_EQ(there.insert(op.argument).second, (op.flags & kMayExist) == 0);
+        }
+      }
+    }
+  }
+}
+
+TEST(Duplicates, AnIndexThatAcceptsDuplicatesIsFound) {
+  const Script script = make_script(kName, "few", 5, {{"keys", 50}});
+  Findings findings;
+  judge_script(script, testing::play(script, testing::test_index({.accepts_duplicates = true})),
+               findings);
+  EXPECT_GT(findings.count("wrong_insert"), 0u) << testing::text_of(findings);
+}
+
+TEST(Duplicates, TooFewKeysAreRefused) {
+  const Parameters parameters =
+      testing::manifest_of(kName).resolve("few", "smoke", {{"keys", 7}}).value();
+  const Result<Script> script = testing::benchmark(kName).make("few")->generate(parameters, 1, {});
+  ASSERT_FALSE(script.ok());
+  EXPECT_NE(script.error().message.find("raise keys"), std::string::npos);
+}
+
+TEST(Duplicates, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
+  EXPECT_EQ(fingerprint(make_script(kName, "zipf", 6, small("zipf"))),
+            fingerprint(make_script(kName, "zipf", 6, small("zipf"))));
+  EXPECT_NE(fingerprint(make_script(kName, "zipf", 6, small("zipf"))),
+            fingerprint(make_script(kName, "zipf", 7, small("zipf"))));
+}
+
+}  // namespace
+}  // namespace keydrome

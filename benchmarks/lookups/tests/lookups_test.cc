@@ -1,0 +1,102 @@
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <cstdint>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/tests/workloads.h"
+#include "benchmarks/kit/totals.h"
+
+namespace keydrome {
+namespace {
+
+using testing::expect_faults_are_found;
+using testing::expect_right_is_not_accused;
+using testing::expect_uniform;
+using testing::for_each_transaction;
+using testing::make_script;
+using testing::timed_phase;
+
+constexpr const char* kName = "lookups";
+const ParameterValues kSmall = {{"records", 1'000}, {"lookups_per_thread", 1'000}};
+
+class LookupsInstance : public ::testing::TestWithParam<const char*> {};
+
+// The hit ratio is the one asked for, so hits are there and misses are not.
+TEST_P(LookupsInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+  const std::string instance = GetParam();
+  const Script script = make_script(kName, instance, 1, kSmall);
+  const Totals sum = totals(script, expect_right_is_not_accused(kName, instance, script));
+  EXPECT_EQ(sum.gets, 4'000u);
+  if (instance == "half") {
+    EXPECT_NEAR(static_cast<double>(sum.get_hits), 2'000, 3.3 * std::sqrt(4'000 * 0.25));
+  } else {
+    EXPECT_EQ(sum.get_hits, instance == "hits" ? sum.gets : 0u);
+  }
+  expect_faults_are_found(kName, instance, script);
+}
+
+INSTANTIATE_TEST_SUITE_P(Lookups, LookupsInstance,
+                         ::testing::Values("hits", "half", "misses_between", "misses_beyond",
+                                           "misses_suffix"),
+                         [](const ::testing::TestParamInfo<const char*>& parameter) {
+                           return std::string(parameter.param);
+                         });
+
+// Which record a lookup is about is uniform, whether it hits or misses.
+TEST(Lookups, RecordsAreUniform) {
+  const Script script =
+      make_script(kName, "half", 2, {{"records", 1'000}, {"lookups_per_thread", 10'000}});
+  std::vector<double> hits(50), misses(50);
+  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+    ASSERT_EQ(ops.size(), 3u);
+    const auto key = static_cast<uint64_t>(script.pools.int64_keys[ops[1].key]);
+    ASSERT_LT(key, 2'000u);
+    ++(key % 2 == 0 ? hits : misses)[key / 40];
+  });
+  expect_uniform(hits);
+  expect_uniform(misses);
+}
+
+TEST(Lookups, KeysBeyondLieAboveAllRecords) {
+  const Script script = make_script(kName, "misses_beyond", 3, kSmall);
+  std::vector<double> counts(50);
+  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+    const int64_t key = script.pools.int64_keys[ops[1].key];
+    ASSERT_GE(key, 1'000);
+    ASSERT_LT(key, 2'000);
+    ++counts[static_cast<std::size_t>(key - 1'000) / 20];
+  });
+  expect_uniform(counts);
+}
+
+TEST(Lookups, MissingStringsDifferInTheLastCharacter) {
+  const Script script = make_script(kName, "misses_suffix", 4, kSmall);
+  std::set<std::string> loaded;
+  for (const std::vector<Op>& ops : script.phases[1].threads) {
+    for (const Op& op : ops) {
+      if (op.code == OpCode::kInsert && static_cast<Kind>(op.kind) == Kind::kStream)
+        loaded.insert(script.pools.varchar_keys[op.key]);
+    }
+  }
+  EXPECT_EQ(loaded.size(), 1'000u);
+  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+    std::string key = script.pools.varchar_keys[ops[1].key];
+    ASSERT_FALSE(loaded.contains(key));
+    key.back() = 'a';
+    ASSERT_TRUE(loaded.contains(key));
+  });
+}
+
+TEST(Lookups, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
+  EXPECT_EQ(fingerprint(make_script(kName, "half", 6, kSmall)),
+            fingerprint(make_script(kName, "half", 6, kSmall)));
+  EXPECT_NE(fingerprint(make_script(kName, "half", 6, kSmall)),
+            fingerprint(make_script(kName, "half", 7, kSmall)));
+}
+
+}  // namespace
+}  // namespace keydrome
