@@ -1,0 +1,157 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/tests/workloads.h"
+#include "benchmarks/kit/totals.h"
+
+namespace keydrome {
+namespace {
+
+using testing::expect_faults_are_found;
+using testing::expect_right_is_not_accused;
+using testing::for_each_transaction;
+using testing::make_script;
+using testing::timed_phase;
+
+constexpr const char* kName = "tatp";
+const ParameterValues kSmall = {{"subscribers", 150}, {"transactions_per_thread", 600}};
+
+void expect_share(double count, double n, double share) {
+  EXPECT_NEAR(count, n * share, 3.3 * std::sqrt(n * share * (1 - share)));
+}
+
+class TatpInstance : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(TatpInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+  const Script script = make_script(kName, GetParam(), 1, kSmall);
+  const Totals sum = totals(script, expect_right_is_not_accused(kName, GetParam(), script));
+  EXPECT_EQ(sum.transactions_completed, 4 * 600u);
+  EXPECT_LT(sum.get_hits, sum.gets);  // misses are part of it
+  expect_faults_are_found(kName, GetParam(), script);
+}
+
+INSTANTIATE_TEST_SUITE_P(Tatp, TatpInstance, ::testing::Values("nonuniform", "uniform"),
+                         [](const ::testing::TestParamInfo<const char*>& parameter) {
+                           return std::string(parameter.param);
+                         });
+
+// Rows as loaded, by table.
+std::array<std::set<int64_t>, 5> loaded(const Script& script) {
+  std::array<std::set<int64_t>, 5> rows;
+  for (const std::vector<Op>& ops : script.phases[1].threads) {
+    uint32_t table = 0;
+    for (const Op& op : ops) {
+      if (op.code == OpCode::kOpen) table = op.argument;
+      if (op.code != OpCode::kInsert || static_cast<Kind>(op.kind) != Kind::kStream) continue;
+      const int64_t key = table == 0   ? script.pools.int32_keys[op.key]
+                          : table == 1 ? std::stoll(script.pools.varchar_keys[op.key])
+                                       : script.pools.int64_keys[op.key];
+      EXPECT_TRUE(rows[table].insert(key).second);
+    }
+  }
+  return rows;
+}
+
+// Two and a half rows of access and of facilities for each subscriber, one and a half of forwarding
+// for each facility; each kind of row as likely as the specification says.
+TEST(Tatp, TablesHaveTheirSizes) {
+  const std::array<std::set<int64_t>, 5> rows = loaded(
+      make_script(kName, "uniform", 2, {{"subscribers", 4'000}, {"transactions_per_thread", 1}}));
+  EXPECT_EQ(rows[0].size(), 4'000u);
+  EXPECT_EQ(rows[1], rows[0]);
+  std::map<int64_t, int> access;
+  for (const int64_t key : rows[2]) ++access[key >> 3];
+  std::array<double, 5> counts{};
+  for (const auto& [subscriber, count] : access) ++counts.at(static_cast<std::size_t>(count));
+  for (std::size_t count = 1; count <= 4; ++count) expect_share(counts[count], 4'000, 0.25);
+  EXPECT_NEAR(static_cast<double>(rows[3].size()), 10'000, 250);
+  EXPECT_NEAR(static_cast<double>(rows[4].size()), 1.5 * static_cast<double>(rows[3].size()), 350);
+  for (const int64_t key : rows[4]) {
+    ASSERT_TRUE(rows[3].contains(key >> 8 << 3 | (key >> 5 & 7)));
+    ASSERT_TRUE((key & 31) == 0 || (key & 31) == 8 || (key & 31) == 16);
+  }
+}
+
+// The mix; and what a transaction asks for is there as often as the specification says: a type of
+// access or facility in 62.5 % of cases.
+TEST(Tatp, TheMixAndItsHitsAreThePublishedOnes) {
+  const Script script = make_script(kName, "uniform", 3,
+                                    {{"subscribers", 2'000}, {"transactions_per_thread", 10'000}});
+  const std::array<std::set<int64_t>, 5> rows = loaded(script);
+  std::array<double, 7> counts{};
+  double access = 0, updates = 0, forwards = 0;
+  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+    const uint32_t operation = ops[0].class_;
+    ++counts.at(operation);
+    if (operation == 2) access += rows[2].contains(script.pools.int64_keys[ops[1].key]) ? 1 : 0;
+    if (operation == 3) updates += ops.size() > 3 ? 1 : 0;
+    if (operation == 5) forwards += ops[ops.size() - 2].code == OpCode::kInsert ? 1 : 0;
+  });
+  const std::array shares = {0.35, 0.10, 0.35, 0.02, 0.14, 0.02, 0.02};
+  for (std::size_t i = 0; i < shares.size(); ++i) expect_share(counts[i], 40'000, shares[i]);
+  // The population itself was drawn: so a little more than the binomial's interval.
+  EXPECT_NEAR(access / counts[2], 0.625, 0.03);
+  EXPECT_NEAR(updates / counts[3], 0.625, 0.07);
+  EXPECT_NEAR(forwards / counts[5], 0.625, 0.07);
+}
+
+// NURand over 60 subscribers against its exact law.
+TEST(Tatp, SubscribersFollowTheNonuniformLaw) {
+  constexpr uint64_t kSubscribers = 60, kA = 65'535;
+  std::vector<double> law(kSubscribers), counts(kSubscribers);
+  for (uint64_t a = 0; a <= kA; ++a) {
+    for (uint64_t s = 1; s <= kSubscribers; ++s) law[(a | s) % kSubscribers] += 1;
+  }
+  const Script script = make_script(
+      kName, "nonuniform", 4, {{"subscribers", kSubscribers}, {"transactions_per_thread", 15'000}});
+  double draws = 0;
+  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+    if (ops[0].class_ != 0) return;
+    ++counts.at(ops[1].key);
+    ++draws;
+  });
+  double chi_square = 0;
+  for (std::size_t s = 0; s < kSubscribers; ++s) {
+    const double wanted = law[s] / static_cast<double>((kA + 1) * kSubscribers) * draws;
+    chi_square += (counts[s] - wanted) * (counts[s] - wanted) / wanted;
+  }
+  EXPECT_LT(chi_square, 98.3);  // 59 degrees of freedom, one in a thousand
+  EXPECT_GT(chi_square, 30.0);
+}
+
+// The same row of forwarding has the same payload, so the contract refuses it the second time.
+TEST(Tatp, ARowOfForwardingHasOnePayload) {
+  const Script script =
+      make_script(kName, "uniform", 5, {{"subscribers", 50}, {"transactions_per_thread", 3'000}});
+  std::map<uint32_t, std::set<std::pair<uint32_t, uint32_t>>> payloads;
+  for (const PhaseScript& phase : script.phases) {
+    for (const std::vector<Op>& ops : phase.threads) {
+      std::array<uint32_t, kSlots> slots{};
+      for (const Op& op : ops) {
+        if (op.code == OpCode::kOpen) slots.at(op.slot) = op.argument;
+        const bool stream = op.code == OpCode::kInsert && (op.flags & kDigest) == 0;
+        if (stream && slots.at(op.slot) == 4) payloads[op.key].insert({op.argument, op.payload});
+      }
+    }
+  }
+  EXPECT_GT(payloads.size(), 200u);
+  for (const auto& [key, found] : payloads) EXPECT_EQ(found.size(), 1u);
+}
+
+TEST(Tatp, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
+  EXPECT_EQ(fingerprint(make_script(kName, "nonuniform", 6, kSmall)),
+            fingerprint(make_script(kName, "nonuniform", 6, kSmall)));
+  EXPECT_NE(fingerprint(make_script(kName, "nonuniform", 6, kSmall)),
+            fingerprint(make_script(kName, "nonuniform", 7, kSmall)));
+}
+
+}  // namespace
+}  // namespace keydrome
