@@ -36,7 +36,7 @@ std::optional<std::vector<Recovery>> recoveries(std::span<const uint64_t> commit
     // The last window of the whole phase is rarely full.
     const std::size_t end = i + 1 < changes.size() ? changes[i + 1] : committed.size() - 1;
     const std::size_t begin = changes[i] + 1;
-    if (committed.empty() || begin + kWindowsMin > end) return std::nullopt;
+    if (end > committed.size() || begin + kWindowsMin > end) return std::nullopt;
     result.push_back(recovery_of(committed.subspan(begin, end - begin)));
   }
   return result;

@@ -17,7 +17,8 @@ struct Recovery {
 // `committed` holds transactions by window, `changes` the window of each change, in ascending
 // order. That window is partly of the time before, so a part begins behind it and ends before the
 // next change. The plateau of a part is the median of its second half. Nothing when a part has
-// fewer than kWindowsMin windows, because then nothing can be said.
+// fewer than kWindowsMin windows, because then nothing can be said, and when the changes do not fit
+// the windows: both come from the jail.
 inline constexpr std::size_t kWindowsMin = 8;
 std::optional<std::vector<Recovery>> recoveries(std::span<const uint64_t> committed,
                                                 std::span<const std::size_t> changes);

@@ -123,6 +123,12 @@ TEST(Skew, TooFewWindowsSayNothing) {
   EXPECT_FALSE(skew::recoveries(std::vector<uint64_t>(12, 100), changes).has_value());
 }
 
+// Windows and counts come from the jail, and need not fit each other.
+TEST(Skew, ChangesBehindTheLastWindowSayNothing) {
+  const std::vector<std::size_t> changes = {10, 255};
+  EXPECT_FALSE(skew::recoveries(std::vector<uint64_t>(20, 100), changes).has_value());
+}
+
 TEST(Skew, TheWindowOfACommitIsWhereItsCountIsReached) {
   const std::vector<uint64_t> windows = {5, 0, 5, 5};
   EXPECT_EQ(skew::window_of(windows, 5), 0u);
