@@ -20,7 +20,7 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kWaitNs = 1'000'000'000;
-constexpr int kLookEveryMs = 2;
+constexpr int kPageLookEveryMs = 2;
 
 const ThreadStack& stack_at(std::span<const std::byte> page, uint32_t number) {
   KEYDROME_CHECK(page.size() >= sizeof(StackPage));
@@ -96,7 +96,7 @@ Stacks collect_stacks(pid_t process, const std::vector<ThreadFacts>& threads,
     asked += syscall(SYS_tgkill, process, thread.outside, kStackSignal) == 0 ? 1 : 0;
   }
   const uint64_t deadline_ns = now_ns() + kWaitNs;
-  while (count_named(page) < asked && now_ns() < deadline_ns) poll(nullptr, 0, kLookEveryMs);
+  while (count_named(page) < asked && now_ns() < deadline_ns) poll(nullptr, 0, kPageLookEveryMs);
   return read_stacks(page);
 }
 
