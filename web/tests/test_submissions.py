@@ -373,7 +373,7 @@ def test_a_finding_of_several_lines_keeps_them(alice: Client, world: World) -> N
     run.detail.save()
     page = alice.get(f"/runs/{run.pk}/").content.decode()
     shown = "thread 0: get(&lt;7&gt;) has not returned\n  stack: library.so+0x1</pre>"
-    assert f'<pre class="log">{shown}' in page
+    assert f'<pre class="lines">{shown}' in page
 
 
 def test_a_run_page_says_why_it_is_not_ranked(alice: Client, world: World) -> None:
