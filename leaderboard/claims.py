@@ -104,8 +104,10 @@ def cancel_waiting(runs: QuerySet[Run]) -> int:
     return len(waiting)
 
 
-def claimable(versions: Mapping[str, int] | None = None) -> QuerySet[Run]:
-    """Return the queue, first in line first; of these versions of the benchmarks only, if they are given."""
+def claimable(
+    versions: Mapping[str, int] | None = None, machine_class: str | None = None
+) -> QuerySet[Run]:
+    """Return the queue, first in line first; for these benchmark versions and this class only, if they are given."""
     waiting = Run.objects.filter(
         Q(not_before__isnull=True) | Q(not_before__lte=Now()), state=State.QUEUED
     )
@@ -114,20 +116,24 @@ def claimable(versions: Mapping[str, int] | None = None) -> QuerySet[Run]:
         for benchmark, version in versions.items():
             known |= Q(benchmark=benchmark, benchmark_version=version)
         waiting = waiting.filter(known)
+    if machine_class is not None:
+        waiting = waiting.filter(wanted_class__in=("", machine_class))
     return waiting.order_by("priority", "virtual_time", "id")
 
 
 def claim(slot: Slot, versions: Mapping[str, int] | None = None) -> Run | None:
     """Take the first run of the queue for this slot; None when there is none or the slot is busy.
 
-    `versions` are the benchmarks that the worker has; runs of others are left to other workers.
+    `versions` are the benchmarks that the worker has; runs of others are left to other workers, as are those that ask
+    for another class of machines.
     2 SQL statements in a transaction and 1 to load the submission. On PostgreSQL a row that another worker is taking is
     passed over (SKIP LOCKED); on SQLite there is one writer at a time.
     """
     for _ in range(_CLAIM_TRIES):
         try:
             with transaction.atomic():
-                heads = claimable(versions).select_for_update(skip_locked=True)
+                heads = claimable(versions, slot.machine.machine_class)
+                heads = heads.select_for_update(skip_locked=True)
                 run_id = heads.values_list("pk", flat=True).first()
                 if run_id is None:
                     return None

@@ -120,6 +120,9 @@ class Run(models.Model):
         default=0, help_text="place among runs of one priority, see fairness.py"
     )
     not_before = models.DateTimeField(null=True, blank=True)
+    wanted_class = models.CharField(
+        max_length=100, blank=True, help_text="class of machine it must run on; empty: any"
+    )
     machine = models.ForeignKey(
         Machine, on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
     )

@@ -33,9 +33,10 @@ from leaderboard.models import (
     State,
     Submission,
 )
+from leaderboard.refusals import reasons_against_file
 from leaderboard.summaries import summarise
 from runner.contract import Verdict
-from runner.elf import LibraryFacts, LibraryKind, Refusal, inspect_library, refusal_findings
+from runner.elf import inspect_library, refusal_findings
 from runner.manifest import Kind as BenchmarkKind
 from runner.manifest import RequestError
 from runner.settings import load_settings
@@ -48,13 +49,12 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
     from runner.contract import RunReport
+    from runner.elf import LibraryFacts, Refusal
     from runner.store import Blob
 
 _log = logging.getLogger(__name__)
 
 MAX_SESSIONS = 99
-# Faults that another machine, or a less busy one, might not find: whether they are there is left to the worker.
-BENCH_DECIDES = frozenset({"newer_library", "missing_library", "inspection_limit"})
 
 
 class Refused(Exception):  # noqa: N818 - not a fault of the program
@@ -94,7 +94,7 @@ def submit(
     this repository: the one allows more shared objects, the other lifts the limit per user on boards.
 
     A file that the inspection refuses, or that does not fit the configuration, is a submission too: its runs are done
-    at once, with the verdict "refused" and the reasons. Faults in BENCH_DECIDES are left to the worker.
+    at once, with the verdict "refused" and the reasons. Faults in refusals.BENCH_DECIDES are left to the worker.
 
     Raises Refused, and then creates no row, for what cannot be a submission: a file above the limit, an unknown
     target, scale or configuration, no target at all.
@@ -103,7 +103,7 @@ def submit(
     wanted_sessions = settings.KEYDROME_SESSIONS if sessions is None else sessions
     planned = _plan(targets, wanted_scale, wanted_sessions, configuration)
     blob, facts = _take_in(file, trusted=trusted)
-    refusals = _refusals(facts, configuration)
+    refusals = reasons_against_file(facts, configuration)
     with transaction.atomic():
         if refusals:
             standing.lock()
@@ -176,19 +176,6 @@ def _take_in(file: BinaryIO, *, trusted: bool) -> tuple[Blob, LibraryFacts]:
     return blob, inspect_library(store.path(blob.sha256), place, trusted=trusted)
 
 
-def _refusals(facts: LibraryFacts, configuration: str) -> list[Refusal]:
-    """Return why the file is not run, as far as that can be said without the bench machine."""
-    found = [refusal for refusal in facts.refusals if refusal.name not in BENCH_DECIDES]
-    if not found and facts.kind is LibraryKind.STRUCTURE and not configuration:
-        known = ", ".join(catalogue.configurations())
-        problem = "the file is a bare structure, which runs under a configuration only"
-        found.append(Refusal("no_configuration", problem, f"submit it with one of {known}"))
-    if not found and facts.kind is LibraryKind.INDEX and configuration:
-        problem = "the file is a whole library, and configurations are for bare structures only"
-        found.append(Refusal("configuration", problem, "submit it without a configuration"))
-    return found
-
-
 def _refuse(runs: Sequence[Run], refusals: Sequence[Refusal], facts: LibraryFacts) -> None:
     """End runs that were just created: their file goes to no worker. Call it after `standing.lock`."""
     now = timezone.now()
@@ -218,11 +205,15 @@ def _new_run(
     target: Target,
     scale: str,
     sessions: int,
+    *,
     priority: Priority = Priority.CONTEST,
+    wanted_class: str | None = None,
 ) -> Run:
-    """Return a run in the queue, not saved. A gate needs one session only."""
+    """Return a run in the queue, not saved. A gate needs one session only, on any machine."""
+    where = settings.KEYDROME_MACHINE_CLASS if wanted_class is None else wanted_class
     benchmark = catalogue.benchmarks()[target.benchmark]
-    count = 1 if benchmark.kind is BenchmarkKind.CORRECTNESS else sessions
+    gate = benchmark.kind is BenchmarkKind.CORRECTNESS
+    count = 1 if gate else sessions
     return Run(
         submission=submission,
         benchmark=benchmark.name,
@@ -233,6 +224,7 @@ def _new_run(
         sessions=count,
         seeds=fresh_seeds(count),
         priority=priority,
+        wanted_class="" if gate else where,
     )
 
 
@@ -392,10 +384,22 @@ def rerun(run: Run, *, by: User) -> Run:
         if reason := _reason_against_rerun(run):
             raise Refused([reason])
         target = Target(run.benchmark, run.instance)
-        again = _new_run(run.submission, target, run.scale, run.sessions, Priority.RERUN)
+        again = _new_run(
+            run.submission,
+            target,
+            run.scale,
+            run.sessions,
+            priority=Priority.RERUN,
+            wanted_class=_class_of(run),
+        )
         claims.enqueue(run.submission.owner_id, [again])
         transaction.on_commit(partial(bell.ring, bell.BENCH))
     return again
+
+
+def _class_of(run: Run) -> str:
+    """Return the class of machines on which a run was, or is to be, run: when it is run again, its place is there."""
+    return run.machine.machine_class if run.machine else run.wanted_class
 
 
 def _reason_against_rerun(run: Run) -> str:
@@ -418,7 +422,7 @@ def _reason_against_rerun(run: Run) -> str:
 def rerun_stale() -> list[Run]:
     """Queue anew what stands on a board with older benchmark versions, and return the new runs.
 
-    Gates count as well. Each (submission, target, scale) is queued once per version, however often
+    Gates count as well. Each (submission, target, scale, class of machines) is queued once per version, however often
     this is called; the new runs wait behind fresh submissions. Entries whose gates are out of date
     leave the board until those have passed.
     """
@@ -431,8 +435,15 @@ def rerun_stale() -> list[Run]:
             for run in claims.enqueue(
                 submission.owner_id,
                 [
-                    _new_run(submission, target, scale, sessions, Priority.BATCH)
-                    for target, scale, sessions in targets
+                    _new_run(
+                        submission,
+                        target,
+                        scale,
+                        sessions,
+                        priority=Priority.BATCH,
+                        wanted_class=wanted_class,
+                    )
+                    for target, scale, sessions, wanted_class in targets
                 ],
             )
         ]
@@ -448,24 +459,24 @@ def rerun_stale() -> list[Run]:
     return new
 
 
-def _stale_targets() -> Iterable[tuple[Submission, list[tuple[Target, str, int]]]]:
-    """Yield submissions once eligible, with what they lack at the newest versions."""
+def _stale_targets() -> Iterable[tuple[Submission, list[tuple[Target, str, int, str]]]]:
+    """Yield submissions once eligible, with what they lack at the newest versions: target, scale, sessions, class."""
     ranked = Submission.objects.filter(
         deleted_at__isnull=True, runs__board_entries__isnull=False
     ).distinct()
-    for submission in ranked.prefetch_related("runs"):
-        runs = list(submission.runs.all())
-        have = {(r.benchmark, r.instance, r.scale, r.benchmark_version) for r in runs}
-        lacking: dict[tuple[Target, str], int] = {}
-        for run in runs:
+    for submission in ranked.prefetch_related("runs__machine"):
+        runs = [(run, "" if run.is_gate else _class_of(run)) for run in submission.runs.all()]
+        have = {(r.benchmark, r.instance, r.scale, r.benchmark_version, c) for r, c in runs}
+        lacking: dict[tuple[Target, str, str], int] = {}
+        for run, wanted_class in runs:
             version = catalogue.current_version(run.benchmark)
-            key = (run.benchmark, run.instance, run.scale)
-            if version is None or (*key, version) in have:
+            key = (run.benchmark, run.instance, run.scale, version, wanted_class)
+            if version is None or key in have:
                 continue
             if run.instance in catalogue.benchmarks()[run.benchmark].instances:
-                lacking[Target(run.benchmark, run.instance), run.scale] = run.sessions
+                lacking[Target(run.benchmark, run.instance), run.scale, wanted_class] = run.sessions
         if lacking:
-            yield submission, [(t, scale, count) for (t, scale), count in lacking.items()]
+            yield submission, [(t, scale, n, where) for (t, scale, where), n in lacking.items()]
 
 
 def machine_seen(name: str, machine_class: str, facts: dict[str, Any]) -> Machine:

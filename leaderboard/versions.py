@@ -40,13 +40,17 @@ def own_versions() -> dict[str, int]:
     return {name: benchmark.version for name, benchmark in catalogue.benchmarks().items()}
 
 
-def refusal(versions: Mapping[str, int]) -> str:
+def refusal(versions: Mapping[str, int], machine_class: str) -> str:
     """Return which waiting runs a worker with these versions leaves, and what to do, or "". 1 SQL statement."""
-    waiting = claims.claimable().order_by().values_list("benchmark", "benchmark_version").distinct()
-    lacking = sorted((name, version) for name, version in waiting if versions.get(name) != version)
-    return "; ".join(
-        f"runs wait for {name} version {version}, this worker has "
-        + (f"version {versions[name]}" if name in versions else "no such benchmark")
-        + ": update and restart whichever is older"
-        for name, version in lacking
-    )
+    waiting = claims.claimable().order_by()
+    asked = waiting.values_list("benchmark", "benchmark_version", "wanted_class").distinct()
+    reasons = set()
+    for name, version, wanted in asked:
+        if versions.get(name) != version:
+            own = f"version {versions[name]}" if name in versions else "no such benchmark"
+            reasons.add(
+                f"runs wait for {name} version {version}, this worker has {own}: update and restart whichever is older"
+            )
+        elif wanted not in {"", machine_class}:
+            reasons.add(f"runs wait for a machine of class {wanted}")
+    return "; ".join(sorted(reasons))

@@ -228,7 +228,7 @@ class Worker:
         """Claim a run of a benchmark version that this worker has; when it only leaves others, say so once."""
         own = versions.own_versions()
         run = claims.claim(self.slot, own)
-        reason = versions.refusal(own) if run is None else ""
+        reason = versions.refusal(own, self.slot.machine.machine_class) if run is None else ""
         if reason != self.slot.machine.refusal:
             self.slot.machine.refusal = reason
             services.machine_refuses(self.slot.machine, reason)

@@ -175,6 +175,8 @@ KEYDROME_MAX_ATTEMPTS = env.int("KEYDROME_MAX_ATTEMPTS", default=3)
 # One timed run in so many has one more session, recorded and certified, unannounced; 0: none.
 KEYDROME_RECORD_ONE_IN = env.int("KEYDROME_RECORD_ONE_IN", default=10)
 
+# The class of bench machines that new runs ask for, as the status page names it; empty: any.
+KEYDROME_MACHINE_CLASS = env.str("KEYDROME_MACHINE_CLASS", default="")
 # What one user may ask for, organisers apart: submissions in 24 hours, and submissions that have not ended. What fails
 # through the machines' fault or was cancelled before it started is not counted (leaderboard/quotas.py).
 KEYDROME_SUBMISSIONS_PER_DAY = env.int("KEYDROME_SUBMISSIONS_PER_DAY", default=100)

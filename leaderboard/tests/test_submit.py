@@ -8,7 +8,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from leaderboard import bell, catalogue, claims, plotting, services
+from leaderboard import bell, catalogue, claims, plotting, refusals, services
 from leaderboard.catalogue import Target
 from leaderboard.models import Kind, Run, State, Submission
 from leaderboard.services import Refused
@@ -153,7 +153,7 @@ def test_faults_of_the_file_are_told_at_once_and_those_of_a_machine_by_the_worke
     submission = submit(alice, path)
     assert set(submission.runs.values_list("verdict", flat=True)) == {Verdict.REFUSED}
     assert [refusal["name"] for refusal in submission.facts["refusals"]] == ["forbidden_entry"]
-    monkeypatch.setattr(services, "BENCH_DECIDES", {"forbidden_entry"})
+    monkeypatch.setattr(refusals, "BENCH_DECIDES", {"forbidden_entry"})
     submission = submit(alice, path)
     assert set(submission.runs.values_list("state", flat=True)) == {State.QUEUED}
 
