@@ -26,8 +26,6 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
-# How many heads of the queue a worker tries before it says that others were always faster.
-_CLAIM_TRIES = 20
 _BACKOFF_SECONDS = 5
 # A lease that ends later than so many leases from now was taken before the database's clock was set back.
 _LEASES_AHEAD = 10
@@ -126,33 +124,31 @@ def claim(slot: Slot, versions: Mapping[str, int] | None = None) -> Run | None:
 
     `versions` are the benchmarks that the worker has; runs of others are left to other workers, as are those that ask
     for another class of machines.
-    2 SQL statements in a transaction and 1 to load the submission. On PostgreSQL a row that another worker is taking is
-    passed over (SKIP LOCKED); on SQLite there is one writer at a time.
+    The run comes with its submission. A transaction of 2 SQL statements; the row is locked between them.
+    On PostgreSQL a row that another worker is taking is passed over (SKIP LOCKED); on SQLite there is one writer.
     """
-    for _ in range(_CLAIM_TRIES):
-        try:
-            with transaction.atomic():
-                heads = claimable(versions, slot.machine.machine_class)
-                heads = heads.select_for_update(skip_locked=True)
-                run_id = heads.values_list("pk", flat=True).first()
-                if run_id is None:
-                    return None
-                taken = Run.objects.filter(pk=run_id, state=State.QUEUED).update(
-                    state=State.CLAIMED,
-                    machine=slot.machine,
-                    slot=slot.number,
-                    attempt=F("attempt") + 1,
-                    lease_until=_lease_end(),
-                    heartbeat_at=Now(),
-                    progress=0.0,
-                    progress_note="",
-                )
-        except IntegrityError:
-            # The partial unique index: this slot already has an active run.
-            return None
-        if taken:
-            return Run.objects.select_related("submission", "machine").get(pk=run_id)
-    return None
+    try:
+        with transaction.atomic():
+            heads = claimable(versions, slot.machine.machine_class).select_related("submission")
+            run = heads.select_for_update(skip_locked=True, of=("self",)).first()
+            if run is None:
+                return None
+            Run.objects.filter(pk=run.pk).update(
+                state=State.CLAIMED,
+                machine=slot.machine,
+                slot=slot.number,
+                attempt=F("attempt") + 1,
+                lease_until=_lease_end(),
+                heartbeat_at=Now(),
+                progress=0.0,
+                progress_note="",
+            )
+    except IntegrityError:
+        # The partial unique index: this slot already has an active run.
+        return None
+    run.state, run.machine, run.slot = State.CLAIMED, slot.machine, slot.number
+    run.attempt += 1
+    return run
 
 
 def beat(run_id: int, attempt: int, progress: float, note: str) -> Beat:
