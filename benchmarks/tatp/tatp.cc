@@ -144,19 +144,26 @@ class Generator {
     return script_.new_payload(texts_[table][rng.below(texts_[table].size())]);
   }
 
-  // A row of call forwarding has one payload for ever, so that inserting it again is refused, as by
-  // the primary key of the specification.
-  Payload forwarding(uint32_t key) const {
-    return {.tag = first_tag_ + key, .text = texts_[kForwarding][key % kTexts]};
+  // Whether that row of call forwarding is there after all that was written so far, and its
+  // payload.
+  uint32_t& forwarding_tag(uint32_t s, uint32_t place) {
+    return forwarding_tags_[s * kTypes * kStarts + place];
+  }
+
+  // The payload that is there, or a new one: so a second insert is refused, as by a primary key,
+  // and what was deleted never comes back.
+  Payload forwarding(uint32_t s, uint32_t place) {
+    uint32_t& tag = forwarding_tag(s, place);
+    if (tag == kNoTag) tag = script_.new_payload(0).tag;
+    return {.tag = tag, .text = texts_[kForwarding][tag % kTexts]};
   }
 
   void load() {
     Rng rng(seed_, 0, Purpose::kPopulate);
-    first_tag_ = script_.new_payload(0).tag;
-    for (uint32_t n = 1; n < subscribers_ * kKeysEach; ++n) script_.new_payload(0);
     Rows rows;
     facilities_.resize(subscribers_);
     active_.resize(subscribers_);
+    forwarding_tags_.resize(uint64_t{subscribers_} * kTypes * kStarts);
     for (const uint32_t s : shuffled(subscribers_, rng)) load_subscriber(s, rng, rows);
     // Table by table, so that a thread opens each once for many rows.
     std::vector<Row> all;
@@ -187,14 +194,16 @@ class Generator {
     const std::vector<uint32_t> starts = shuffled(kStarts, rng);
     const uint64_t count = rng.below(kStarts + 1);
     for (uint64_t i = 0; i < count; ++i) {
-      const uint32_t number = key(kForwarding, s, type * kStarts + starts[i]);
-      rows[kForwarding].push_back({kForwarding, number, forwarding(number)});
+      const uint32_t place = type * kStarts + starts[i];
+      rows[kForwarding].push_back({kForwarding, key(kForwarding, s, place), forwarding(s, place)});
     }
   }
 
   void transaction(Client& client) {
     const Operation operation = draw_operation(client.rng());
-    const uint32_t s = draw_subscriber(client.rng());
+    const bool forwards = operation == kInsertCallForwarding || operation == kDeleteCallForwarding;
+    const uint32_t drawn = draw_subscriber(client.rng());
+    const uint32_t s = forwards ? own_neighbour(client, drawn) : drawn;
     const auto type = static_cast<uint32_t>(client.rng().below(kTypes));
     const auto start = static_cast<uint32_t>(client.rng().below(kStarts));
     client.begin_on_all(operation);
@@ -204,7 +213,7 @@ class Generator {
 
   void operate(Client& client, Operation operation, uint32_t s, uint32_t type, uint32_t start) {
     const bool facility = (facilities_[s] >> type & 1) != 0;
-    const uint32_t forward = key(kForwarding, s, type * kStarts + start);
+    const uint32_t place = type * kStarts + start;
     switch (operation) {
       case kGetSubscriberData:
         return get(client, kSubscriber, s);
@@ -227,13 +236,16 @@ class Generator {
       case kInsertCallForwarding: {
         get(client, kSubscriberNumber, s);
         for (uint32_t t = 0; t < kTypes; ++t) get(client, kFacility, key(kFacility, s, t));
-        const uint8_t flags = kMayExist | client.sample();
-        if (facility) client.out().insert(kForwarding, forward, forwarding(forward), flags);
-        return;
+        const bool there = forwarding_tag(s, place) != kNoTag;
+        const uint8_t flags = (there ? kMayExist : uint8_t{0}) | client.sample();
+        if (!facility) return;
+        return client.out().insert(kForwarding, key(kForwarding, s, place), forwarding(s, place),
+                                   flags);
       }
       default:
         get(client, kSubscriberNumber, s);
-        client.out().delete_key(kForwarding, forward, client.sample());
+        client.out().delete_key(kForwarding, key(kForwarding, s, place), client.sample());
+        forwarding_tag(s, place) = kNoTag;
     }
   }
 
@@ -244,6 +256,12 @@ class Generator {
   void update(Client& client, Table table, uint32_t number) {
     client.out().delete_key(static_cast<uint8_t>(table), number, client.sample());
     client.out().insert(static_cast<uint8_t>(table), number, row(table, client.rng()));
+  }
+
+  // The forwardings of a subscriber are written by one thread, which so knows which are there.
+  uint32_t own_neighbour(const Client& client, uint32_t s) const {
+    const uint32_t own = s - s % clients_->size() + client.number();
+    return own < subscribers_ ? own : own - clients_->size();
   }
 
   uint32_t draw_subscriber(Rng& rng) const {
@@ -259,7 +277,8 @@ class Generator {
   uint64_t transactions_;
   ScriptBuilder script_;
   std::array<std::vector<uint32_t>, kTables> texts_;
-  uint32_t first_tag_ = 0;  // of call forwarding; the tag of a key is this and its number
+  // By subscriber and place of forwarding; kNoTag: that row is not there.
+  std::vector<uint32_t> forwarding_tags_;
   // By subscriber, a bit for each type: whether it has such a facility, and whether that is active.
   // Neither changes.
   std::vector<uint8_t> facilities_, active_;
@@ -272,6 +291,11 @@ class Tatp : public Workload {
 
   Result<Script> generate(const Parameters& parameters, uint64_t seed,
                           const CheckPolicy& policy) override {
+    if (parameters["subscribers"] < parameters["threads"]) {
+      return Error{
+          "every thread writes forwardings of subscribers of its own: raise subscribers to "
+          "at least the threads"};
+    }
     return Generator(nonuniform_, parameters, seed, policy).run();
   }
 

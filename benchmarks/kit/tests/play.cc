@@ -39,7 +39,7 @@ std::vector<Op> ops_of(const std::vector<std::byte>& round, std::size_t thread) 
 }
 
 PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const PoolsView& pools,
-                        IndexNames& names, uint64_t ops_per_round) {
+                        IndexNames& names, EventClock& event_clock, uint64_t ops_per_round) {
   const OutcomeLayout layout = outcome_layout(phase);
   Image image(layout.size_bytes);
   write_outcome_header(layout, image.bytes());
@@ -48,7 +48,6 @@ PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const Poo
   rounds.reserve(plan.rounds());
   for (uint32_t r = 0; r < plan.rounds(); ++r) rounds.push_back(round_image(phase, plan, r));
   const TickClock clock(100'000);
-  EventClock event_clock(EventClock::Source::kSharedCounter);
   Events events;
   Baton baton;
   Patience patience;
@@ -101,9 +100,11 @@ Outcome play(const Script& script, const IndexApi& api, uint64_t ops_per_round) 
   const std::vector<std::byte> image = pools_image(script);
   const PoolsView pools = PoolsView::open(image).value();
   IndexNames names(pools.indexes);
+  // One for all phases: an index that lives through several has one history.
+  EventClock event_clock(EventClock::Source::kSharedCounter);
   Outcome outcome;
   for (const PhaseScript& phase : script.phases) {
-    outcome.phases.push_back(play_phase(phase, api, pools, names, ops_per_round));
+    outcome.phases.push_back(play_phase(phase, api, pools, names, event_clock, ops_per_round));
   }
   return outcome;
 }

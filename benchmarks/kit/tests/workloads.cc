@@ -7,6 +7,9 @@
 
 #include "base/check.h"
 #include "benchmarks/kit/finding.h"
+#include "benchmarks/kit/log_judge.h"
+#include "benchmarks/kit/recorded_judge.h"
+#include "benchmarks/kit/script_builder.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 #include "benchmarks/kit/totals.h"
@@ -22,6 +25,17 @@ Findings judged(std::string_view name, const std::string& instance, const Script
   Findings findings{std::string(name)};
   benchmark(name).make(instance)->judge(script, outcome, findings);
   return findings;
+}
+
+// A recorded run of the script must be one that can be certified.
+void expect_certified(std::string_view name, const std::string& instance, Script script) {
+  record_all(script);
+  const Outcome outcome = play(script, test_index({}));
+  Findings findings{std::string(name)};
+  EXPECT_TRUE(judge_logs(script, outcome, findings));
+  judge_recorded(script, outcome, false, findings);
+  EXPECT_TRUE(findings.empty()) << name << " " << instance << ": " << text_of(findings);
+  EXPECT_EQ(findings.not_judged_reason(), "") << name << " " << instance;
 }
 
 }  // namespace
@@ -51,6 +65,7 @@ Outcome expect_right_is_not_accused(std::string_view name, const std::string& in
   const Totals sum = totals(script, outcome);
   EXPECT_EQ(sum.transactions_completed, sum.transactions_planned);
   EXPECT_EQ(sum.transactions_failed, 0u);
+  expect_certified(name, instance, script);
   return outcome;
 }
 

@@ -23,7 +23,8 @@ Script make_script(std::string_view name, const std::string& instance, uint64_t 
                    const ParameterValues& overrides = {}, const CheckPolicy& policy = {});
 
 // Plays the script against the test index without faults, which answers DEADLOCK now and then, and
-// expects that nothing is found and everything committed. The outcome.
+// expects that nothing is found and everything committed, and that a recorded run of it is
+// certified. The outcome.
 Outcome expect_right_is_not_accused(std::string_view name, const std::string& instance,
                                     const Script& script);
 

@@ -127,23 +127,48 @@ TEST(Tatp, SubscribersFollowTheNonuniformLaw) {
   EXPECT_GT(chi_square, 30.0);
 }
 
-// The same row of forwarding has the same payload, so the contract refuses it the second time.
-TEST(Tatp, ARowOfForwardingHasOnePayload) {
+// By the thread that writes it: what is inserted again is there with that payload, what is new was
+// not there, and no payload comes twice.
+TEST(Tatp, ARowOfForwardingIsThereOnce) {
   const Script script =
-      make_script(kName, "uniform", 5, {{"subscribers", 50}, {"transactions_per_thread", 3'000}});
-  std::map<uint32_t, std::set<std::pair<uint32_t, uint32_t>>> payloads;
-  for (const PhaseScript& phase : script.phases) {
-    for (const std::vector<Op>& ops : phase.threads) {
-      std::array<uint32_t, kSlots> slots{};
-      for (const Op& op : ops) {
-        if (op.code == OpCode::kOpen) slots.at(op.slot) = op.argument;
-        const bool stream = op.code == OpCode::kInsert && (op.flags & kDigest) == 0;
-        if (stream && slots.at(op.slot) == 4) payloads[op.key].insert({op.argument, op.payload});
+      make_script(kName, "uniform", 5, {{"subscribers", 50}, {"transactions_per_thread", 3'000}},
+                  {.stripes = false, .canaries = false, .evidence = false});
+  std::map<uint32_t, uint32_t> there;  // by key: tag
+  std::map<uint32_t, std::size_t> writer;
+  std::set<uint32_t> tags;
+  uint64_t again = 0;
+  for (const std::size_t phase : {1u, 2u}) {
+    for (std::size_t t = 0; t < script.phases[phase].threads.size(); ++t) {
+      uint32_t opened = 0;  // in slot 0, when loading
+      for (const Op& op : script.phases[phase].threads[t]) {
+        if (op.code == OpCode::kOpen && op.slot == 0) opened = op.argument;
+        if ((phase == 1 ? opened : op.slot) != 4) continue;
+        if (op.code != OpCode::kInsert && op.code != OpCode::kDeleteKey) continue;
+        if (phase == 2) {
+          ASSERT_EQ(writer.try_emplace(op.key, t).first->second, t);
+        }
+        if (op.code == OpCode::kDeleteKey) {
+          there.erase(op.key);
+        } else if ((op.flags & kMayExist) != 0) {
+          ASSERT_EQ(there.at(op.key), op.argument);
+          ++again;
+        } else {
+          ASSERT_TRUE(there.emplace(op.key, op.argument).second);
+          ASSERT_TRUE(tags.insert(op.argument).second);
+        }
       }
     }
   }
-  EXPECT_GT(payloads.size(), 200u);
-  for (const auto& [key, found] : payloads) EXPECT_EQ(found.size(), 1u);
+  EXPECT_GT(again, 20u);
+}
+
+TEST(Tatp, FewerSubscribersThanThreadsAreRefused) {
+  const Parameters parameters =
+      testing::manifest_of(kName).resolve("uniform", "smoke", {{"subscribers", 3}}).value();
+  const Result<Script> script =
+      testing::benchmark(kName).make("uniform")->generate(parameters, 1, {});
+  ASSERT_FALSE(script.ok());
+  EXPECT_NE(script.error().message.find("raise subscribers"), std::string::npos);
 }
 
 TEST(Tatp, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
