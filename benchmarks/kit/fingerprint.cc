@@ -26,6 +26,8 @@ std::string fingerprint(const Script& script) {
   sha.update(std::as_bytes(std::span(script.pools.int64_keys)));
   add_strings(sha, script.pools.varchar_keys);
   add_strings(sha, script.pools.payloads);
+  sha.update(std::as_bytes(std::span(script.pools.instructions)));
+  sha.update(std::as_bytes(std::span(script.pools.parameters)));
   for (const PhaseScript& phase : script.phases) {
     sha.update("phase " + phase.name + (phase.timed ? " timed" : "") +
                (phase.verifies ? " verifies" : ""));

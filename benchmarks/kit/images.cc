@@ -82,6 +82,12 @@ std::vector<std::byte> pools_image(const Script& script) {
   header.int32_offset = writer.append(pools.int32_keys.data(), pools.int32_keys.size());
   header.int64_count = pools.int64_keys.size();
   header.int64_offset = writer.append(pools.int64_keys.data(), pools.int64_keys.size());
+  header.procedure_count = pools.procedures.size();
+  header.procedure_offset = writer.append(pools.procedures.data(), pools.procedures.size());
+  header.instruction_count = pools.instructions.size();
+  header.instruction_offset = writer.append(pools.instructions.data(), pools.instructions.size());
+  header.parameter_count = pools.parameters.size();
+  header.parameter_offset = writer.append(pools.parameters.data(), pools.parameters.size());
   header.varchar_count = pools.varchar_keys.size();
   header.varchar_offset = writer.append_strings(pools.varchar_keys);
   header.payload_count = pools.payloads.size();

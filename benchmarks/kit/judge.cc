@@ -36,6 +36,12 @@ void judge_violation(const PhaseScript& phase, std::size_t thread, const ThreadO
     case kCodeNoHandle:
       return findings.required(
           "illegal_answer", where + call + " could not be called: the index was not open" + count);
+    case kCodeUnfit:
+      return findings.required("missing_record",
+                               where + call +
+                                   " found no record, or a changed one, where a right one must be, "
+                                   "and its transaction committed" +
+                                   count);
     default:
       return findings.required("illegal_answer",
                                where + call + " answered " + code_text(first.code) +
@@ -78,7 +84,7 @@ void judge_ends(const PhaseScript& phase, std::size_t thread, const ThreadResult
 }  // namespace
 
 std::string op_text(const Op& op) {
-  static constexpr std::array<const char*, 20> kNames = {"create",
+  static constexpr std::array<const char*, 22> kNames = {"create",
                                                          "openIndex",
                                                          "closeIndex",
                                                          "beginTransaction",
@@ -97,7 +103,9 @@ std::string op_text(const Op& op) {
                                                          "yield",
                                                          "deleteRecord",
                                                          "step",
-                                                         "step"};
+                                                         "step",
+                                                         "a call",
+                                                         "a procedure"};
   const auto number = static_cast<std::size_t>(op.code);
   return number < kNames.size() ? kNames[number] : "an unknown call";
 }

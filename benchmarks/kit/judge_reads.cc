@@ -80,6 +80,7 @@ class ReadJudge {
       end_transaction();
       transaction_ = step.transaction;
     }
+    if (op.code == OpCode::kRun) return close_group();  // a result that its workload judges
     const bool continues = group_.open && group_.slot == op.slot && adjacent(last_op_, step);
     last_op_ = step.op;
     if (op.code == OpCode::kGet) {
@@ -166,6 +167,7 @@ class ReadJudge {
     }
     const KeyType type = script_.indexes[group_.index].type;
     const std::optional<uint32_t> rank = ranks_.find(type, evidence.key);
+    if (!rank && ledger_.has_computed_keys(group_.index)) return add_computed(evidence);
     if (!rank) {
       return findings_.required("impossible_record",
                                 where(group_) + "a record with a key that nobody used");
@@ -192,6 +194,17 @@ class ReadJudge {
                                                   ", which the get before it did not find");
     }
     group_.records.push_back(record);
+  }
+
+  // A record under a key that only a procedure can have computed.
+  void add_computed(const Evidence& evidence) {
+    const std::optional<std::string> reason =
+        ledger_.why_not_computed(evidence.payload, group_.reader);
+    if (!reason) return;
+    findings_.required("impossible_record", where(group_) +
+                                                "read a record under a computed key that cannot "
+                                                "be there: " +
+                                                *reason);
   }
 
   void close_group() {

@@ -45,7 +45,10 @@ bool deletes(const Change& change, const Change& insert) {
 }  // namespace
 
 Ledger::Ledger(const Script& script, const KeyRanks& ranks, const Outcome& outcome)
-    : script_(&script), ranks_(&ranks), deletes_unknown_(script.indexes.size()) {
+    : script_(&script),
+      ranks_(&ranks),
+      deletes_unknown_(script.indexes.size()),
+      computed_(script.indexes.size()) {
   for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
     const auto threads = static_cast<uint32_t>(script.phases[phase].threads.size());
     for (uint32_t thread = 0; thread < threads; ++thread) add_thread(outcome, phase, thread);
@@ -54,6 +57,8 @@ Ledger::Ledger(const Script& script, const KeyRanks& ranks, const Outcome& outco
     return std::tie(a.index, a.rank, a.moment.phase, a.moment.thread, a.moment.op) <
            std::tie(b.index, b.rank, b.moment.phase, b.moment.thread, b.moment.op);
   });
+  std::sort(runs_.begin(), runs_.end(),
+            [](const Run& a, const Run& b) { return a.first_tag < b.first_tag; });
 }
 
 void Ledger::add_thread(const Outcome& outcome, uint32_t phase, uint32_t thread) {
@@ -64,6 +69,10 @@ void Ledger::add_thread(const Outcome& outcome, uint32_t phase, uint32_t thread)
     const Op& op = ops[step.op];
     if (op.code == OpCode::kOpen) slots[op.slot] = op.argument;
     if (op.code == OpCode::kDeleteRead) deletes_unknown_[slots[op.slot]] = true;
+    if (op.code == OpCode::kRun) {
+      add_run(op, slots, {phase, thread, step.op, step.transaction},
+              effect_of(result.ends[step.transaction]));
+    }
     if (op.code < OpCode::kInsert || op.code > OpCode::kDeletePair) return;
     const uint32_t index = slots[op.slot];
     Change change{.index = index,
@@ -75,9 +84,42 @@ void Ledger::add_thread(const Outcome& outcome, uint32_t phase, uint32_t thread)
                           : op.code == OpCode::kDeleteKey ? What::kDeleteKey
                                                           : What::kDeletePair,
                   .effect = effect_of(result.ends[step.transaction])};
-    if (change.what == What::kInsert) tags_ = std::max(tags_, change.tag + 1);
     changes_.push_back(change);
   });
+}
+
+void Ledger::add_run(const Op& op, const std::array<uint32_t, kSlots>& slots, const Moment& moment,
+                     Effect effect) {
+  const Pools& pools = script_->pools;
+  const ProcedureEntry& entry = pools.procedures[op.payload];
+  if (entry.tags > 0) {
+    runs_.push_back(
+        {.first_tag = op.argument, .tags = entry.tags, .moment = moment, .effect = effect});
+  }
+  for (uint32_t i = entry.first; i < entry.first + entry.count; ++i) {
+    const Instruction& instruction = pools.instructions[i];
+    const uint32_t index = slots[instruction.c];
+    if (instruction.code == InstructionCode::kInsert) computed_[index] = true;
+    if (instruction.code == InstructionCode::kDelete) deletes_unknown_[index] = true;
+  }
+}
+
+std::optional<std::string> Ledger::why_not_computed(std::string_view payload,
+                                                    const Moment& reader) const {
+  const std::optional<uint32_t> tag = read_tag(payload);
+  if (!tag) return "nobody wrote such a payload";
+  auto run = std::upper_bound(runs_.begin(), runs_.end(), *tag,
+                              [](uint32_t number, const Run& a) { return number < a.first_tag; });
+  if (run == runs_.begin() || *tag - (run - 1)->first_tag >= (run - 1)->tags) {
+    return "nobody wrote that payload under that key";
+  }
+  --run;
+  if (run->effect == Effect::kNo && !same_transaction(run->moment, reader)) {
+    return "its transaction was aborted (" + describe(run->moment) + ")";
+  }
+  if (before(reader, run->moment))
+    return "it is written only later (" + describe(run->moment) + ")";
+  return std::nullopt;
 }
 
 std::span<const Change> Ledger::changes(uint32_t index, uint64_t from, uint64_t to) const {
@@ -157,6 +199,8 @@ std::optional<std::string> Ledger::why_impossible(uint32_t index, uint32_t rank,
   const std::optional<uint32_t> tag = read_tag(payload);
   if (!tag) return "nobody wrote such a payload";
   std::optional<std::string> reason = "nobody wrote that payload under that key";
+  if (computed_[index]) reason = why_not_computed(payload, reader);
+  if (!reason) return std::nullopt;
   for (const Change& change : changes(index, rank)) {
     if (change.what != What::kInsert || change.tag != *tag) continue;
     if (payload.substr(kTagBytes) != script_->pools.payloads[change.text]) {

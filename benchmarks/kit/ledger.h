@@ -10,6 +10,7 @@
 // Borrows script and outcome; immutable after construction.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <span>
@@ -61,6 +62,11 @@ class Ledger {
   std::optional<std::string> why_impossible(uint32_t index, uint32_t rank, std::string_view payload,
                                             const Moment& reader) const;
 
+  // Whether procedures insert records into the index: their keys and texts are not known.
+  bool has_computed_keys(uint32_t index) const { return computed_[index]; }
+  // Why the reader cannot have found a payload that a procedure would have written.
+  std::optional<std::string> why_not_computed(std::string_view payload, const Moment& reader) const;
+
   // Why that delete cannot have found a record, or cannot have found none; nothing when it can.
   std::optional<std::string> why_wrong_delete(const Change& change, bool found) const;
 
@@ -70,17 +76,26 @@ class Ledger {
   // "thread 3, transaction 17 of phase test".
   std::string describe(const Moment& moment) const;
 
-  uint32_t tags() const { return tags_; }  // every tag is smaller
-
  private:
   void add_thread(const Outcome& outcome, uint32_t phase, uint32_t thread);
   std::optional<std::string> why_invisible(const Change& insert, const Moment& reader) const;
 
   const Script* script_;
   const KeyRanks* ranks_;
-  std::vector<Change> changes_;        // by index, rank, phase, thread, op
-  std::vector<bool> deletes_unknown_;  // by index: has kDeleteRead ops
-  uint32_t tags_ = 0;
+  std::vector<Change> changes_;  // by index, rank, phase, thread, op
+  // A run of a procedure, which may have written the tags [first_tag, first_tag + tags).
+  struct Run {
+    uint32_t first_tag, tags;
+    Moment moment;
+    Change::Effect effect;
+  };
+
+  void add_run(const Op& op, const std::array<uint32_t, kSlots>& slots, const Moment& moment,
+               Change::Effect effect);
+
+  std::vector<bool> deletes_unknown_;  // by index: has kDeleteRead ops, or procedures delete there
+  std::vector<bool> computed_;         // by index: procedures insert there
+  std::vector<Run> runs_;              // by first_tag
 };
 
 }  // namespace keydrome

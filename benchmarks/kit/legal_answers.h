@@ -40,4 +40,17 @@ constexpr bool is_legal_answer(const Op& op, bool is_stream, uint32_t code) {
   return (allowed_codes(op.code) >> code & 1u) != 0;
 }
 
+// Of a call that a procedure makes, beside SUCCESS and DEADLOCK.
+constexpr bool is_legal_computed(EventCall call, uint32_t code) {
+  switch (call) {
+    case EventCall::kGet:
+    case EventCall::kDeleteKey:
+      return code == SUCCESS || code == KEY_NOTFOUND;
+    case EventCall::kNext:
+      return code == SUCCESS || code == DB_END;
+    default:
+      return code == SUCCESS;
+  }
+}
+
 }  // namespace keydrome

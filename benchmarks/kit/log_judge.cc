@@ -176,6 +176,7 @@ class Follower {
     saved_ = {.at = at, .transaction = next_, .round = round_};
     set_end(TransactionEnd::kNotRun);
     kept_ = {};
+    ran_procedure_ = false;
     kind_ = op_kind(ops_[at]);
     goes_on_ = (ops_[at].flags & kAnyCode) != 0;
     while (!stopped_) {
@@ -203,7 +204,13 @@ class Follower {
       }
     } else {
       const uint32_t code = take({EventCall::kCommit});
-      if (code != SUCCESS) return finish_unfit(op, code);
+      if (code != SUCCESS) return finish_unsuccessful(op, code);
+      // Whether a procedure read what cannot have been there only the player can tell; it fails
+      // the run.
+      if (ran_procedure_ && reported_end() == TransactionEnd::kFailed) {
+        open_ = false;
+        return Flow::kFailed;
+      }
     }
     ends_[saved_.transaction] =
         op.code == OpCode::kAbort ? TransactionEnd::kAborted : TransactionEnd::kCommitted;
@@ -212,7 +219,12 @@ class Follower {
     return Flow::kNext;
   }
 
-  Flow finish_unfit(const Op& op, uint32_t code) {
+  TransactionEnd reported_end() const {
+    const uint64_t number = saved_.transaction;
+    return number < result_.ends.size() ? result_.ends[number] : TransactionEnd::kNotRun;
+  }
+
+  Flow finish_unsuccessful(const Op& op, uint32_t code) {
     const Flow flow = judge(op, code);
     if (code == TXN_DNE) open_ = false;
     if (flow != Flow::kNext) return flow;
@@ -237,6 +249,7 @@ class Follower {
       if (slot.open && !was_opened(slot.index)) opened_.push_back(slot.index);
       return judge(op, code);
     }
+    if (op.code == OpCode::kRun) return procedure();
     if (!slot.open) return Flow::kFailed;
     if (op.code == OpCode::kNext || op.code == OpCode::kNextToEnd) return scan(op, alone);
     if (op.code == OpCode::kClose) {
@@ -254,6 +267,25 @@ class Follower {
                              alone, kept.key, whole ? 0 : kept.payload}));
     }
     return data_call(op, slot.index, alone);
+  }
+
+  // What a procedure calls depends on what it read, and a log has no texts: any calls on records of
+  // open indexes are its own, up to the first that it cannot go on behind.
+  Flow procedure() {
+    ran_procedure_ = true;
+    while (!stopped_ && position_ < result_.events.size()) {
+      const Event& event = result_.events[position_];
+      const EventCall kind = call_of(event);
+      const bool on_records = kind == EventCall::kGet || kind == EventCall::kNext ||
+                              kind == EventCall::kInsert || kind == EventCall::kDeletePair ||
+                              kind == EventCall::kDeleteKey;
+      if (!on_records || is_auto_commit(event)) break;
+      const uint32_t code = take({kind, event.index});
+      if (stopped_) break;
+      if (code == DEADLOCK) return Flow::kRetry;
+      if (!is_legal_computed(kind, code)) return Flow::kFailed;
+    }
+    return Flow::kNext;
   }
 
   Flow data_call(const Op& op, uint32_t index, bool alone) {
@@ -413,6 +445,7 @@ class Follower {
   Kind kind_ = Kind::kStream;
   bool open_ = false;
   bool goes_on_ = false;
+  bool ran_procedure_ = false;  // in this attempt of the transaction
   uint32_t attempts_ = 0, round_ = 0, openings_ = 0;
   uint64_t next_ = 0;  // number of the next transaction
 };

@@ -41,6 +41,8 @@ inline constexpr uint32_t kCodeEndless =
     1001;  // a scan to the end gave more records than can exist
 inline constexpr uint32_t kCodeNoHandle =
     1002;  // the index could not be opened, so the call was not made
+inline constexpr uint32_t kCodeUnfit =
+    1003;  // a commit succeeded, though a record that must be there was missing or was no such
 
 // Why a transaction failed: the first call that answered what the contract does not allow.
 struct IllegalAnswer {

@@ -1,5 +1,6 @@
 #include "benchmarks/kit/pools_view.h"
 
+#include <algorithm>
 #include <cstring>
 
 #include "benchmarks/kit/zeroed.h"
@@ -34,6 +35,18 @@ bool view_strings(std::span<const std::byte> image, uint64_t offset, uint64_t co
   return true;
 }
 
+bool view_procedures(std::span<const std::byte> image, const PoolsHeader& header, PoolsView& view) {
+  const auto stands_in = [&](const ProcedureEntry& entry) {
+    return entry.count > 0 && uint64_t{entry.first} + entry.count <= view.instructions.size() &&
+           view.instructions[entry.first + entry.count - 1].code == InstructionCode::kEnd;
+  };
+  return view_array(image, header.procedure_offset, header.procedure_count, view.procedures) &&
+         view_array(image, header.instruction_offset, header.instruction_count,
+                    view.instructions) &&
+         view_array(image, header.parameter_offset, header.parameter_count, view.parameters) &&
+         std::all_of(view.procedures.begin(), view.procedures.end(), stands_in);
+}
+
 }  // namespace
 
 Result<PoolsView> PoolsView::open(std::span<const std::byte> image) {
@@ -48,7 +61,8 @@ Result<PoolsView> PoolsView::open(std::span<const std::byte> image) {
                     view_strings(image, header.varchar_offset, header.varchar_count,
                                  MAX_VARCHAR_LEN, view.varchar_keys) &&
                     view_strings(image, header.payload_offset, header.payload_count,
-                                 MAX_PAYLOAD_LEN - kTagBytes, view.payloads);
+                                 MAX_PAYLOAD_LEN - kTagBytes, view.payloads) &&
+                    view_procedures(image, header, view);
   if (!fits) return damaged();
   for (const IndexEntry& entry : view.indexes) {
     if (std::memchr(entry.name, 0, sizeof entry.name) == nullptr) return damaged();

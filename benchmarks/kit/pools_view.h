@@ -35,6 +35,9 @@ struct PoolsView {
   std::span<const int64_t> int64_keys;
   StringPool varchar_keys;
   StringPool payloads;
+  std::span<const ProcedureEntry> procedures;
+  std::span<const Instruction> instructions;
+  std::span<const int64_t> parameters;
 
   // Checks version, offsets and string lengths, so that a truncated image is an error and not a
   // crash.

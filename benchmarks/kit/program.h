@@ -15,13 +15,14 @@
 
 #include <cstdint>
 
+#include "benchmarks/kit/procedure.h"
 #include "checker/event.h"
 #include "keydrome/index.h"
 
 namespace keydrome {
 
-inline constexpr uint32_t kProgramVersion = 1;
-inline constexpr uint32_t kSlots = 8;  // open handles per thread
+inline constexpr uint32_t kProgramVersion = 2;
+inline constexpr uint32_t kSlots = 16;  // open handles per thread
 inline constexpr uint32_t kTransactionClasses =
     8;                                   // e.g. scan, get, update: each has its own histogram
 inline constexpr uint32_t kEvents = 16;  // counters for kSignal and kWait
@@ -55,6 +56,8 @@ enum class OpCode : uint8_t {
   kStepDone,  // passes the baton on if it still stands at step `argument`
   kBareCall,  // one call with just the arguments that it says (BareCall), be they fair or not;
               // neither judged nor retried, and always evidence
+  kRun,       // in a transaction: procedure `payload` with the parameters from number `key` on and
+              // the tags from `argument` on (procedure.h); kEvidence: its result
 };
 
 // Flags of an Op.
@@ -129,10 +132,10 @@ struct BareCall {
 };
 
 // The pools image is one memfd that is sent with the first phase and stays mapped (pools_image.h
-// writes and reads it): this header, the index table and four pools. The int32 and int64 pools are
-// plain arrays. Strings (varchar keys, payload texts) are `offsets[count + 1]` (uint32, relative to
-// the end of that array) followed by the bytes; entry i spans [offsets[i], offsets[i + 1]) and has
-// no NUL.
+// writes and reads it): this header, the index table, four pools, and procedures with the
+// parameters of their runs. The int32 and int64 pools are plain arrays. Strings (varchar keys,
+// payload texts) are `offsets[count + 1]` (uint32, relative to the end of that array) followed by
+// the bytes; entry i spans [offsets[i], offsets[i + 1]) and has no NUL.
 struct PoolsHeader {
   uint32_t version;  // kProgramVersion
   uint32_t reserved;
@@ -141,6 +144,9 @@ struct PoolsHeader {
   uint64_t int64_offset, int64_count;
   uint64_t varchar_offset, varchar_count;  // offset of offsets[]
   uint64_t payload_offset, payload_count;
+  uint64_t procedure_offset, procedure_count;      // ProcedureEntry[]
+  uint64_t instruction_offset, instruction_count;  // Instruction[]
+  uint64_t parameter_offset, parameter_count;      // int64_t[]
 };
 
 inline constexpr uint32_t kIndexNameBytes = 1024;

@@ -35,6 +35,7 @@ void append_phase(const PhaseOutcome& phase, History& history) {
 
 // The varchar keys that a phase's calls name.
 void collect_keys(const Script& script, const PhaseScript& phase, std::vector<std::string>& keys) {
+  bool computes = false;
   for (const std::vector<Op>& ops : phase.threads) {
     std::array<KeyType, kSlots> types{};
     for (const Op& op : ops) {
@@ -42,8 +43,12 @@ void collect_keys(const Script& script, const PhaseScript& phase, std::vector<st
       const bool has_key = op.code == OpCode::kGet || op.code == OpCode::kInsert ||
                            op.code == OpCode::kDeleteKey || op.code == OpCode::kDeletePair;
       if (has_key && types[op.slot] == VARCHAR) keys.push_back(script.pools.varchar_keys[op.key]);
+      computes = computes || op.code == OpCode::kRun;
     }
   }
+  // A procedure may name any of them.
+  const std::vector<std::string>& all = script.pools.varchar_keys;
+  if (computes) keys.insert(keys.end(), all.begin(), all.end());
 }
 
 // Whether the phase opens only indexes that it creates: then nothing before it matters to it.

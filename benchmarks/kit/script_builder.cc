@@ -17,12 +17,14 @@ constexpr uint64_t kEventsMin = 4096;
 constexpr std::size_t kBarePayloadBytesMax = sizeof(Record::payload);
 constexpr std::size_t kRecordedIndexesMax = 0xffff;  // Event::index has 16 bits
 
-uint64_t calls_of(const Op& op) {
+uint64_t calls_of(const Op& op, const Pools& pools) {
   switch (op.code) {
     case OpCode::kNext:
       return op.argument;
     case OpCode::kNextToEnd:
       return op.argument + uint64_t{1};
+    case OpCode::kRun:
+      return pools.procedures[op.payload].calls;
     case OpCode::kMark:
     case OpCode::kSignal:
     case OpCode::kWait:
@@ -35,11 +37,11 @@ uint64_t calls_of(const Op& op) {
   }
 }
 
-void record(PhaseScript& phase) {
+void record(PhaseScript& phase, const Pools& pools) {
   phase.log_capacity.clear();
   for (const std::vector<Op>& ops : phase.threads) {
     uint64_t calls = 0;
-    walk_program(ops, [&](const Step& step) { calls += calls_of(ops[step.op]); });
+    walk_program(ops, [&](const Step& step) { calls += calls_of(ops[step.op], pools); });
     phase.log_capacity.push_back(std::max(kEventsMin, kAttemptsRecorded * calls));
   }
 }
@@ -68,6 +70,8 @@ void ThreadBuilder::append(Op op) {
 // A call on an open handle.
 void ThreadBuilder::append_data(Op op) {
   KEYDROME_CHECK(op.slot < kSlots && state_->slots[op.slot] != 0);
+  // A log does not tell where a procedure's calls end (log_judge.h), so they are the last ones.
+  KEYDROME_CHECK(!in_transaction() || ops_->back().code != OpCode::kRun);
   if (!in_transaction()) op.flags |= kAutoCommit;
   if ((op.flags & kAutoCommit) != 0) {
     // An auto-commit call in a transaction runs as often as that does: what it saw is not kept.
@@ -180,7 +184,8 @@ void ThreadBuilder::repeat(uint64_t first, uint32_t times) {
     // Writes would make the judge's bookkeeping depend on the round, and a round may not begin
     // inside a body.
     const bool writes = op.code == OpCode::kInsert || op.code == OpCode::kDeleteKey ||
-                        op.code == OpCode::kDeletePair || op.code == OpCode::kDeleteRead;
+                        op.code == OpCode::kDeletePair || op.code == OpCode::kDeleteRead ||
+                        op.code == OpCode::kRun;
     KEYDROME_CHECK(!writes && op.code != OpCode::kRepeat);
     KEYDROME_CHECK(!in_transaction() || (op.flags & kAutoCommit) == 0);
     KEYDROME_CHECK(at == first || (op.flags & kUnitStart) == 0);
@@ -223,6 +228,26 @@ void ThreadBuilder::bare_call(uint8_t slot, const BareCall& call, uint32_t key, 
           .argument = call.packed()});
 }
 
+void ThreadBuilder::run(uint32_t procedure, std::span<const int64_t> parameters, uint8_t flags) {
+  KEYDROME_CHECK(in_transaction() && (flags & ~kEvidence) == 0);
+  KEYDROME_CHECK(((*ops_)[state_->begin_at].flags & kAnyCode) == 0);
+  Pools& pools = script_->script_.pools;
+  const ProcedureEntry& entry = pools.procedures.at(procedure);
+  KEYDROME_CHECK(parameters.size() <= entry.parameters);
+  for (uint32_t i = entry.first; i < entry.first + entry.count; ++i) {
+    const Instruction& instruction = pools.instructions[i];
+    KEYDROME_CHECK(!is_call(instruction.code) || state_->slots.at(instruction.c) != 0);
+  }
+  append({.code = OpCode::kRun,
+          .flags = flags,
+          .key = static_cast<uint32_t>(pools.parameters.size()),
+          .payload = procedure,
+          .argument = script_->next_tag_});
+  script_->next_tag_ += entry.tags;
+  pools.parameters.insert(pools.parameters.end(), parameters.begin(), parameters.end());
+  KEYDROME_CHECK(pools.parameters.size() < UINT32_MAX);
+}
+
 uint64_t ThreadBuilder::size() const { return ops_->size(); }
 
 uint32_t ScriptBuilder::add_index(std::string name, KeyType type) {
@@ -262,6 +287,18 @@ uint32_t ScriptBuilder::add_class(std::string name) {
   KEYDROME_CHECK(script_.class_names.size() < kTransactionClasses);
   script_.class_names.push_back(std::move(name));
   return static_cast<uint32_t>(script_.class_names.size() - 1);
+}
+
+uint32_t ScriptBuilder::add_procedure(const ProcedureBuilder& code, const ProcedureLimits& limits) {
+  const std::vector<Instruction> instructions = code.build();
+  Pools& pools = script_.pools;
+  pools.procedures.push_back({.first = static_cast<uint32_t>(pools.instructions.size()),
+                              .count = static_cast<uint32_t>(instructions.size()),
+                              .parameters = limits.parameters,
+                              .tags = limits.tags,
+                              .calls = limits.calls});
+  pools.instructions.insert(pools.instructions.end(), instructions.begin(), instructions.end());
+  return static_cast<uint32_t>(pools.procedures.size() - 1);
 }
 
 uint32_t ScriptBuilder::add_phase(std::string name, uint32_t threads, PhaseOptions options) {
@@ -312,6 +349,7 @@ uint64_t ScriptBuilder::trace_bytes(const std::vector<Op>& ops) const {
     longest_key = std::max(longest_key, key.size());
   for (const std::string& text : script_.pools.payloads)
     longest_text = std::max(longest_text, text.size());
+  if (!script_.pools.procedures.empty()) longest_text = MAX_PAYLOAD_LEN - kTagBytes;
   const uint64_t string_record = trace_record_bytes(longest_key, kTagBytes + longest_text);
   const uint64_t int_record = trace_record_bytes(sizeof(int64_t), kTagBytes + longest_text);
   std::array<uint32_t, kSlots> slots{};
@@ -323,6 +361,10 @@ uint64_t ScriptBuilder::trace_bytes(const std::vector<Op>& ops) const {
     if (records == 0) return;
     if (op.code == OpCode::kBareCall) {  // what it reads is limited by the record alone
       bytes += trace_record_bytes(sizeof(Key::keyval), kBarePayloadBytesMax);
+      return;
+    }
+    if (op.code == OpCode::kRun) {
+      bytes += trace_record_bytes(0, sizeof(int64_t));
       return;
     }
     const bool is_string = script_.indexes.at(slots[op.slot]).type == VARCHAR;
@@ -348,19 +390,21 @@ Script ScriptBuilder::build() {
     }
     if (phase.log_capacity.empty()) continue;
     KEYDROME_CHECK(script_.indexes.size() < kRecordedIndexesMax);
-    record(phase);
+    record(phase, script_.pools);
   }
   return std::move(script_);
 }
 
 void record_all(Script& script) {
   KEYDROME_CHECK(script.indexes.size() < kRecordedIndexesMax);
-  for (PhaseScript& phase : script.phases) record(phase);
+  for (PhaseScript& phase : script.phases) record(phase, script.pools);
 }
 
-void add_verify_phase(ScriptBuilder& script, uint32_t threads, uint32_t class_number) {
+void add_verify_phase(ScriptBuilder& script, uint32_t threads, uint32_t class_number,
+                      std::string name) {
   threads = std::max(1u, std::min(threads, script.index_count()));
-  const uint32_t phase = script.add_phase("verify", threads, {.timed = false, .verifies = true});
+  const uint32_t phase =
+      script.add_phase(std::move(name), threads, {.timed = false, .verifies = true});
   for (uint32_t index = 0; index < script.index_count(); ++index) {
     ThreadBuilder thread = script.thread(phase, index % threads);
     thread.unit_start();

@@ -19,9 +19,11 @@
 #include <array>
 #include <cstdint>
 #include <deque>
+#include <span>
 #include <string>
 #include <vector>
 
+#include "benchmarks/kit/procedure_builder.h"
 #include "benchmarks/kit/program.h"
 #include "benchmarks/kit/workload.h"
 
@@ -77,6 +79,12 @@ class ThreadBuilder {
   void step(uint32_t number, uint32_t us_max);
   void step_done(uint32_t number);
 
+  // Plays a procedure of the script in the open transaction; the handles of its slots are open. No
+  // call on records follows it in that transaction, but another procedure may.
+  // `flags`: kEvidence for its result, or nothing. The default judge then knows of no record of the
+  // indexes that it writes that it must be there.
+  void run(uint32_t procedure, std::span<const int64_t> parameters, uint8_t flags = 0);
+
   // One call as it stands, fair or not. The script knows nothing of what it does.
   void bare_call(uint8_t slot, const BareCall& call, uint32_t key = 0, uint32_t text = 0);
 
@@ -103,6 +111,13 @@ class ThreadBuilder {
   State* state_;
 };
 
+// What one run of a procedure takes at most.
+struct ProcedureLimits {
+  uint32_t parameters = 0;
+  uint32_t tags = 0;   // records that it inserts
+  uint32_t calls = 0;  // of the library; room in the log of a recorded run
+};
+
 class ScriptBuilder {
  public:
   struct PhaseOptions {
@@ -122,6 +137,9 @@ class ScriptBuilder {
   // The number of the transaction class, for latencies and counts.
   uint32_t add_class(std::string name);
 
+  // The number of the procedure.
+  uint32_t add_procedure(const ProcedureBuilder& code, const ProcedureLimits& limits);
+
   uint32_t add_phase(std::string name, uint32_t threads, PhaseOptions options);
   ThreadBuilder thread(uint32_t phase, uint32_t thread);
   void reserve(uint32_t phase, uint64_t ops_per_thread);
@@ -131,6 +149,8 @@ class ScriptBuilder {
   const Pools& pools() const { return script_.pools; }
   // How many insert ops there are for that index so far: no scan of it can give more records.
   uint32_t inserts(uint32_t index) const { return inserts_[index]; }
+  // Procedures may make the index so many records larger.
+  void expect_inserts(uint32_t index, uint32_t records) { inserts_[index] += records; }
 
   // The script, with the room that its evidence needs. Ends the builder.
   Script build();
@@ -154,6 +174,7 @@ void record_all(Script& script);
 // Adds the untimed phase that reads every index to its end, spread over `threads` threads: the
 // judge compares what is there with what must and may be there (ledger.h). Every insert of the
 // script must have been written before.
-void add_verify_phase(ScriptBuilder& script, uint32_t threads, uint32_t class_number);
+void add_verify_phase(ScriptBuilder& script, uint32_t threads, uint32_t class_number,
+                      std::string name = "verify");
 
 }  // namespace keydrome

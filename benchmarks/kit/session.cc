@@ -270,6 +270,7 @@ std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
   goes_on_ = (op.flags & kAnyCode) != 0;
   place_.valid = false;
   kept_ = 0;
+  unfit_ = false;
   while (true) {
     transaction_ = nullptr;
     const uint32_t code = static_cast<uint32_t>(api_->beginTransaction(&transaction_));
@@ -309,7 +310,10 @@ Session::Flow Session::finish_transaction(const Op& op, std::size_t at) {
   } else {
     const uint32_t code = static_cast<uint32_t>(api_->commitTransaction(transaction_));
     ++outcome_->calls;
-    if (code != SUCCESS) return finish_unfit(op, at, code);
+    if (code != SUCCESS) return finish_unsuccessful(op, at, code);
+    if (unfit_) [[unlikely]] {
+      return finish_broken();
+    }
     commit_ticks_ = recorder_.committed(class_, start_ticks_);
     behind_commit_ = base_ + at + 1;
   }
@@ -354,6 +358,7 @@ Session::AutoCommit Session::before_auto_commit(bool timed) const {
 Session::Flow Session::call(const Op& op, std::size_t at, TxnState* transaction) {
   if (op.code == OpCode::kCreate) return call_create(op, at);
   if (op.code == OpCode::kOpen) return call_open(op, at);
+  if (op.code == OpCode::kRun) return call_procedure(op, at, transaction);
   if (!slots_[op.slot].open) [[unlikely]] {
     return violation(at, kCodeNoHandle);
   }

@@ -33,6 +33,7 @@
 #include "benchmarks/kit/outcome.h"
 #include "benchmarks/kit/patience.h"
 #include "benchmarks/kit/pools_view.h"
+#include "benchmarks/kit/procedure_state.h"
 #include "benchmarks/kit/program.h"
 #include "benchmarks/kit/recorder.h"
 #include "benchmarks/kit/trace_writer.h"
@@ -119,7 +120,7 @@ class Session {
   std::size_t end_auto_commit(const Op& op, std::size_t at, Flow flow, const AutoCommit& before);
   std::size_t outside(const Op& op, std::size_t at);
   Flow finish_transaction(const Op& op, std::size_t at);
-  Flow finish_unfit(const Op& op, std::size_t at, uint32_t code);
+  Flow finish_unsuccessful(const Op& op, std::size_t at, uint32_t code);
   void bare_call(const Op& op, std::size_t at);
   uint32_t make_bare_call(const Op& op, const BareCall& bare, Record& record);
   Flow call(const Op& op, std::size_t at, TxnState* transaction);
@@ -131,6 +132,19 @@ class Session {
   template <KeyType kType>
   Flow scan(const Op& op, std::size_t at, TxnState* transaction);
   Flow call_delete_read(const Op& op, std::size_t at, TxnState* transaction);
+  template <typename T>
+  T& computed(Zeroed<T>& string, Zeroed<T>& integer, const Slot& slot, int64_t number);
+  Flow call_procedure(const Op& op, std::size_t at, TxnState* transaction);
+  Flow call_instruction(const Instruction& instruction, const Op& op, std::size_t at,
+                        TxnState* transaction);
+  Flow judge_computed(uint32_t code, std::size_t at);
+  Flow computed_get(const Instruction& instruction, const Op& op, std::size_t at,
+                    TxnState* transaction);
+  Flow get_computed(Record& record, const Slot& slot, const Op& op, std::size_t at,
+                    TxnState* transaction);
+  Flow computed_scan(const Instruction& instruction, const Op& op, std::size_t at,
+                     TxnState* transaction);
+  Flow finish_broken();
   Flow call_create(const Op& op, std::size_t at);
   Flow call_open(const Op& op, std::size_t at);
   Flow call_close(const Op& op, std::size_t at);
@@ -200,9 +214,13 @@ class Session {
   Digest total_, segment_;
   Place place_;
   Saved saved_;
-  uint8_t kept_ = 0;  // bit s: the transaction had a kKeep read of slot s; the last one returned:
-  static_assert(kSlots <= 8);
+  uint16_t kept_ = 0;  // bit s: the transaction had a kKeep read of slot s; the last one returned:
+  static_assert(kSlots <= 16);
   std::array<Record, kSlots> kept_records_{};
+  ProcedureState procedure_;
+  bool found_ = false;  // by the last get of a procedure
+  bool unfit_ = false;  // the transaction is (procedure.h); since this op:
+  std::size_t unfit_at_ = 0;
   Zeroed<Record> string_record_, integer_record_;
   Zeroed<Key> string_key_, integer_key_;
   alignas(64) std::array<char, 128> payload_{};

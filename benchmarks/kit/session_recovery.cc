@@ -41,7 +41,7 @@ Session::Flow Session::judge_code(const Op& op, std::size_t at, uint32_t code) {
 }
 
 // After a commit that did not succeed.
-Session::Flow Session::finish_unfit(const Op& op, std::size_t at, uint32_t code) {
+Session::Flow Session::finish_unsuccessful(const Op& op, std::size_t at, uint32_t code) {
   const Flow flow = judge_code(op, at, code);
   if (code == TXN_DNE) open_ = false;
   if (flow != Flow::kNext) return flow;
@@ -88,7 +88,7 @@ bool Session::synchronise(const Op& op) {
 void Session::keep(const Op& op) {
   const KeyType type = slots_[op.slot].type;
   Record& kept = kept_records_[op.slot];
-  kept_ |= static_cast<uint8_t>(1u << op.slot);
+  kept_ |= static_cast<uint16_t>(1u << op.slot);
   kept = record(type);
   // A get need not write the key, and an integer's record is not cleared as a whole.
   kept.key.type = type;
@@ -180,7 +180,7 @@ Session::Flow Session::call_open(const Op& op, std::size_t at) {
       static_cast<uint32_t>(api_->openIndex(names_->name(op.argument), &slot.handle));
   ++outcome_->calls;
   place_.valid = false;
-  kept_ &= static_cast<uint8_t>(~(1u << op.slot));
+  kept_ &= static_cast<uint16_t>(~(1u << op.slot));
   slot.open = code == SUCCESS;
   if (code == DEADLOCK) return judge_code(op, at, code);
   observe(op, at, code);

@@ -23,7 +23,7 @@ void add_transactions(std::span<const Op> ops, const ThreadResult& result, Total
   walk_program(ops, [&](const Step& step) {
     if (ops[step.op].code != OpCode::kBegin || step.kind != Kind::kStream) return;
     ++sum.transactions_planned;
-    if (result.ends[step.transaction] == TransactionEnd::kCommitted) ++sum.transactions_completed;
+    if (ended_as_programmed(result, step.transaction)) ++sum.transactions_completed;
   });
 }
 
@@ -39,7 +39,7 @@ std::optional<uint64_t> records_before(const Script& script, const Outcome& outc
       walk_program(ops, [&](const Step& step) {
         const OpCode code = ops[step.op].code;
         if (code == OpCode::kDeleteKey || code == OpCode::kDeletePair ||
-            code == OpCode::kDeleteRead) {
+            code == OpCode::kDeleteRead || code == OpCode::kRun) {
           known = false;
         }
         if (code == OpCode::kInsert && result.ends[step.transaction] == TransactionEnd::kCommitted)

@@ -19,8 +19,9 @@ struct Throughput {
 };
 
 struct Totals {
-  // The workload's own explicit transactions (Kind::kStream) in timed phases. For sigmod2009 that
-  // is what the contest counted: threads x tests.
+  // The workload's own explicit transactions (Kind::kStream) in timed phases; one that is
+  // programmed to abort is completed by that. For sigmod2009 it is what the contest counted:
+  // threads x tests.
   uint64_t transactions_planned = 0;
   uint64_t transactions_completed = 0;
   uint64_t completed_in_last_phase = 0;  // of them, in the last timed phase

@@ -31,6 +31,9 @@ struct Pools {
   std::vector<int64_t> int64_keys;
   std::vector<std::string> varchar_keys;
   std::vector<std::string> payloads;  // texts after the tag; entry 0 is the empty text
+  std::vector<ProcedureEntry> procedures;
+  std::vector<Instruction> instructions;  // of all procedures
+  std::vector<int64_t> parameters;        // of all kRun ops
 };
 
 struct PhaseScript {

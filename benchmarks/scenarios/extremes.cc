@@ -15,6 +15,7 @@ constexpr uint32_t kPart = 5;       // one transaction touches one index in so m
 constexpr uint32_t kSameKey = 10;   // one insert in so many goes to the same key
 constexpr uint32_t kFewKeys = 10;
 constexpr uint32_t kReadKeys = 100;
+constexpr uint8_t kUnknownSlot = 7;
 
 class Writer : public CrowdStage {
  public:
@@ -190,7 +191,7 @@ class Writer : public CrowdStage {
       indexes.push_back(script_.add_index(name, type_));
       thread.create(indexes.back(), kAnyCode);
     }
-    if (unknown != nullptr) thread.open_missing(kSlots - 1, *unknown);
+    if (unknown != nullptr) thread.open_missing(kUnknownSlot, *unknown);
     for (std::size_t i = 0; i < indexes.size(); ++i) {
       thread.open(static_cast<uint8_t>(i), indexes[i], kAnyCode);
       insert(thread, static_cast<uint8_t>(i), static_cast<uint32_t>(i), 1);

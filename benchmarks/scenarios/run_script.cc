@@ -8,7 +8,7 @@ namespace keydrome::scenarios {
 namespace {
 
 constexpr uint32_t kReady = 0, kOpened = 1, kDone = 2;  // events
-constexpr uint8_t kOwnSlot = kSlots - kIndexesMax;      // of index A, outside the steps
+constexpr uint8_t kOwnSlot = 8 - kIndexesMax;           // of index A, outside the steps
 constexpr std::size_t kSetupByAutoCommitMax = 8;
 
 class RunWriter {
