@@ -48,6 +48,7 @@ _MEDIANS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
     ("throughput_tps", "Transactions per second", jinja.number),
     ("ns_per_call", "Time per call", jinja.nanoseconds),
     ("hit_ratio", "Hit ratio", _share),
+    ("new_order_per_s", "Committed NewOrders per second", jinja.number),
     ("upserts_per_s", "Upserts per second", jinja.number),
     ("lookups_per_s", "Lookups per second", jinja.number),
     ("inserts_per_s", "Inserts per second", jinja.number),

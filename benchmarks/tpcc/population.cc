@@ -1,0 +1,252 @@
+#include "benchmarks/tpcc/population.h"
+
+#include <numeric>
+#include <utility>
+
+#include "benchmarks/tpcc/keys.h"
+#include "benchmarks/tpcc/procedures.h"
+#include "benchmarks/tpcc/rows.h"
+
+namespace keydrome::tpcc {
+namespace {
+
+constexpr uint32_t kTexts = 512;
+constexpr uint32_t kInsertsPerOpen = 100;
+constexpr uint32_t kStripeEvery = 1000;  // inserts
+constexpr int64_t kCents = 100;
+constexpr int64_t kTaxMax = 2000, kDiscountMax = 5000, kPriceMin = 100, kPriceMax = 10'000;
+constexpr int64_t kCreditLimitCents = 50'000 * kCents;
+constexpr int64_t kBadCreditPercent = 10, kOriginalPercent = 10;
+
+void put(std::string& row, Field field, int64_t number) {
+  KEYDROME_CHECK(field.holds(number) && field.at + field.width <= row.size());
+  write_number(row.data(), field, number);
+}
+
+// S_DATA, I_DATA: one in ten has "ORIGINAL" somewhere.
+std::string data_text(Rng& rng) {
+  std::string text = random_text(rng, 26, 50);
+  if (rng.below(100) < kOriginalPercent) text.replace(rng.below(18), 8, "ORIGINAL");
+  return text;
+}
+
+// Name and address of a warehouse or district.
+std::string place(Rng& rng, std::size_t bytes) {
+  std::string row = random_text(rng, 6, kPlaceNameWidth) + random_text(rng, 10, 20) +
+                    random_text(rng, 10, 20) + random_text(rng, 10, 20) + random_text(rng, 2, 2) +
+                    random_text(rng, 4, 4);
+  KEYDROME_CHECK(row.size() == kPlaceText);
+  row.resize(bytes, kPadding);
+  put(row, kTax, rng.between(0, kTaxMax));
+  return row;
+}
+
+}  // namespace
+
+std::string random_text(Rng& rng, int64_t low, int64_t high) {
+  static constexpr std::string_view kLetters =
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
+  std::string text;
+  const int64_t length = rng.between(low, high);
+  for (int64_t i = 0; i < length; ++i) text += kLetters[rng.below(kLetters.size())];
+  return padded(text, static_cast<std::size_t>(high));
+}
+
+Population::Population(ScriptBuilder& script, const Shape& shape, const NurandConstants& constants,
+                       uint64_t seed, Stripes* stripes, uint32_t load_class)
+    : script_(script),
+      shape_(shape),
+      constants_(constants),
+      seed_(seed),
+      stripes_(stripes),
+      class_(load_class) {
+  Rng rng(seed, 0, Purpose::kPools);
+  draw_texts(rng);
+}
+
+void Population::draw_texts(Rng& rng) {
+  const auto add = [&](std::vector<uint32_t>& to, std::string text) {
+    to.push_back(script_.add_text(std::move(text)));
+  };
+  for (uint32_t i = 0; i < kTexts; ++i) {
+    std::string row(kStockBytes, kPadding);
+    put(row, kQuantity, rng.between(10, 100));
+    row.replace(kStockDist - 50, 50, data_text(rng));
+    row.replace(kStockDist, kDistWidth, random_text(rng, kDistWidth, kDistWidth));
+    add(stock_texts_, std::move(row));
+    add(dist_texts_, random_text(rng, 3 * kDistWidth, 3 * kDistWidth));
+    add(address_texts_, random_text(rng, 10, 20) + random_text(rng, 10, 20) +
+                            random_text(rng, 10, 20) + random_text(rng, 2, 2) +
+                            random_text(rng, 4, 4) + random_text(rng, 16, 16));
+    add(data_texts_, random_text(rng, kRowMax, kRowMax));
+    add(last_data_texts_, random_text(rng, 0, kLastPartBytes));
+    add(history_texts_, random_text(rng, 12, 24));
+  }
+}
+
+void Population::load(uint32_t phase) {
+  for (uint32_t t = 0; t < shape_.threads; ++t) {
+    Loader to{
+        .out = script_.thread(phase, t), .thread = t, .rng = Rng(seed_, t, Purpose::kPopulate)};
+    items(to);
+    for (int64_t w = t + 1; w <= shape_.warehouses; w += shape_.threads) warehouse(to, w);
+    close(to);
+  }
+}
+
+void Population::insert(Loader& to, Table table, uint32_t key, uint32_t text) {
+  if (to.in_open == kInsertsPerOpen || to.table != table) close(to);
+  if (to.in_open == 0) {
+    to.out.unit_start();
+    to.out.open(slot(table), static_cast<uint32_t>(table));
+    to.table = table;
+  }
+  ++to.in_open;
+  to.out.auto_commit_as(Kind::kStream, class_);
+  to.out.insert(slot(table), key, script_.new_payload(text));
+  keys_[static_cast<std::size_t>(table)].push_back(key);
+  if (stripes_ != nullptr && ++to.inserts % kStripeEvery == 0) {
+    close(to);
+    stripes_->append_insert(to.out, to.thread);
+  }
+}
+
+void Population::insert(Loader& to, Table table, int64_t key, uint32_t text) {
+  const bool is_short = kTables[static_cast<std::size_t>(table)].type == SHORT;
+  insert(to, table,
+         is_short ? script_.add_int32_key(static_cast<int32_t>(key)) : script_.add_int64_key(key),
+         text);
+}
+
+void Population::insert(Loader& to, Table table, int64_t key, const std::string& text) {
+  insert(to, table, key, script_.add_text(text));
+}
+
+void Population::close(Loader& to) {
+  if (to.in_open > 0) to.out.close(slot(to.table));
+  to.in_open = 0;
+}
+
+void Population::items(Loader& to) {
+  for (int64_t i = to.thread + 1; i <= shape_.items; i += shape_.threads) {
+    std::string row(6, kPadding);
+    put(row, kItemImage, to.rng.between(1, 10'000));
+    put(row, kPrice, to.rng.between(kPriceMin, kPriceMax));
+    row += random_text(to.rng, 14, 24) + data_text(to.rng);
+    KEYDROME_CHECK(row.size() == kItemBytes);
+    insert(to, Table::kItem, i, row);
+  }
+}
+
+void Population::warehouse(Loader& to, int64_t w) {
+  std::string row = place(to.rng, kWarehouseBytes);
+  put(row, kYtd, kDistricts * shape_.customers * kFirstPayment);
+  insert(to, Table::kWarehouse, w, row);
+  stock(to, w);
+  for (int64_t d = 1; d <= kDistricts; ++d) {
+    row = place(to.rng, kDistrictBytes);
+    put(row, kYtd, shape_.customers * kFirstPayment);
+    put(row, kNextOrder, shape_.customers + 1);
+    insert(to, Table::kDistrict, district_key(w, d), row);
+  }
+  for (int64_t d = 1; d <= kDistricts; ++d) district(to, w, d);
+}
+
+void Population::stock(Loader& to, int64_t w) {
+  for (int64_t i = 1; i <= shape_.items; ++i) {
+    insert(to, Table::kStock, stock_key(w, i, 0), one_of(to.rng, stock_texts_));
+    for (int64_t part = 1; part <= 3; ++part) {
+      insert(to, Table::kStock, stock_key(w, i, part), one_of(to.rng, dist_texts_));
+    }
+  }
+}
+
+void Population::district(Loader& to, int64_t w, int64_t d) {
+  for (int64_t c = 1; c <= shape_.customers; ++c) customer(to, w, d, c);
+  for (int64_t c = 1; c <= shape_.customers; ++c) {
+    std::string row(kHistoryData, kPadding);
+    put(row, kHistoryWarehouse, w);
+    put(row, kHistoryDistrict, d);
+    put(row, kHistoryCustomer, c);
+    put(row, kHistoryTo, w);
+    put(row, kHistoryToDistrict, d);
+    put(row, kHistoryDate, kLoadDate);
+    put(row, kHistoryAmount, kFirstPayment);
+    row += script_.pools().payloads[one_of(to.rng, history_texts_)];
+    insert(to, Table::kHistory, history_key(district_key(w, d), to.thread, c), row);
+  }
+  orders(to, w, d);
+}
+
+void Population::customer(Loader& to, int64_t w, int64_t d, int64_t c) {
+  const int64_t number =
+      c <= shape_.names() ? c - 1 : nurand(to.rng, kNurandName, constants_.name_load, 0, 999);
+  const std::string last = last_name(number), first = random_text(to.rng, 8, 16);
+  const bool bad_credit = to.rng.below(100) < kBadCreditPercent;
+  std::string row(kCustomerBytes, kPadding);
+  put(row, kBalance, kFirstBalance);
+  put(row, kYtdPayment, kFirstPayment);
+  put(row, kPaymentCount, 1);
+  put(row, kDeliveryCount, 0);
+  put(row, kDiscount, to.rng.between(0, kDiscountMax));
+  row.replace(kCredit.at, kCredit.width, bad_credit ? kBadCredit : "GC");
+  row.replace(kLastAt, kNameWidth, padded(last, kNameWidth));
+  row.replace(kFirstAt, kNameWidth, first);
+  row.replace(kFirstAt + kNameWidth, 2, "OE");
+  put(row, kCreditLimit, kCreditLimitCents);
+  put(row, kSince, kLoadDate);
+  const int64_t district = district_key(w, d);
+  insert(to, Table::kCustomer, customer_key(district, c, 0), row);
+  insert(to, Table::kCustomer, customer_key(district, c, 1), one_of(to.rng, address_texts_));
+  for (int64_t part = 0; part < kDataParts; ++part) {
+    const bool is_last = part == kDataParts - 1;
+    insert(to, Table::kCustomer, customer_key(district, c, kFirstDataPart + part),
+           one_of(to.rng, is_last ? last_data_texts_ : data_texts_));
+  }
+  std::string named(kNameCustomer.width, kPadding);
+  put(named, kNameCustomer, c);
+  insert(to, Table::kCustomerName, script_.add_varchar_key(name_key(w, d, last, first, c)),
+         script_.add_text(std::move(named)));
+}
+
+// Customers order in a random order, each once.
+void Population::orders(Loader& to, int64_t w, int64_t d) {
+  std::vector<int64_t> customers(static_cast<std::size_t>(shape_.customers));
+  std::iota(customers.begin(), customers.end(), 1);
+  for (std::size_t i = customers.size(); i > 1; --i) {
+    std::swap(customers[i - 1], customers[to.rng.below(i)]);
+  }
+  for (int64_t o = 1; o <= shape_.customers; ++o) {
+    order(to, w, d, o, customers[static_cast<std::size_t>(o - 1)]);
+  }
+}
+
+void Population::order(Loader& to, int64_t w, int64_t d, int64_t o, int64_t c) {
+  const int64_t district = district_key(w, d);
+  const bool delivered = o <= shape_.delivered();
+  const int64_t lines = to.rng.between(kLinesMin, kLinesMax);
+  std::string row(kOrderBytes, kPadding);
+  put(row, kOrderCustomer, c);
+  put(row, kOrderDate, kLoadDate);
+  put(row, kOrderCarrier, delivered ? to.rng.between(1, 10) : 0);
+  put(row, kOrderLines, lines);
+  put(row, kOrderLocal, 1);
+  insert(to, Table::kOrders, order_key(district, o), row);
+  std::string number(kOrderNumber.width, kPadding);
+  put(number, kOrderNumber, o);
+  const uint32_t number_text = script_.add_text(std::move(number));
+  insert(to, Table::kOrderByCustomer, order_by_customer_key(district, c, o), number_text);
+  if (!delivered) insert(to, Table::kNewOrder, order_key(district, o), number_text);
+  for (int64_t line = 1; line <= lines; ++line) {
+    row.assign(kLineBytes, kPadding);
+    put(row, kLineItem, to.rng.between(1, shape_.items));
+    put(row, kLineSupply, w);
+    put(row, kLineDelivery, delivered ? kLoadDate : 0);
+    put(row, kLineQuantity, 5);
+    put(row, kLineAmount, delivered ? 0 : to.rng.between(1, 999'999));
+    row.replace(kLineDist, kDistWidth, random_text(to.rng, kDistWidth, kDistWidth));
+    insert(to, Table::kOrderLine, order_line_key(order_key(district, o), line), row);
+  }
+}
+
+}  // namespace keydrome::tpcc

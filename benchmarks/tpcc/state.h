@@ -1,0 +1,66 @@
+// What a final scan showed of the tables, as rows with numbers.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "benchmarks/kit/outcome_reader.h"
+#include "benchmarks/kit/workload.h"
+#include "benchmarks/tpcc/tables.h"
+
+namespace keydrome::tpcc {
+
+struct WarehouseRow {
+  int64_t w, ytd;
+};
+struct DistrictRow {
+  int64_t district, ytd, next_order;  // district: district_key(w, d)
+};
+struct CustomerRow {
+  int64_t district, c, balance, ytd_payment, payments, deliveries;
+  std::string name_key;  // what customer_name must have
+};
+struct NameRow {
+  std::string key;
+  int64_t c;
+};
+struct HistoryRow {
+  int64_t to_district, of_district, c, amount;
+};
+struct OrderRow {
+  int64_t district, o, c, carrier, lines;
+};
+struct OrderNumberRow {  // new_order and order_by_customer
+  int64_t district, c, o, key_o;
+};
+struct LineRow {
+  int64_t order;  // order_key
+  int64_t number, delivery, quantity, amount;
+};
+struct StockRow {
+  int64_t key, ytd, orders, remotes;
+};
+
+// All rows in the order of their keys. Keys of stripes, which are negative or begin with '!', are
+// left out.
+struct State {
+  std::vector<WarehouseRow> warehouses;
+  std::vector<DistrictRow> districts;
+  std::vector<CustomerRow> customers;
+  std::vector<NameRow> names;
+  std::vector<HistoryRow> history;
+  std::vector<OrderRow> orders;
+  std::vector<OrderNumberRow> by_customer, new_orders;
+  std::vector<LineRow> lines;
+  std::vector<StockRow> stock;
+  std::array<uint64_t, kTables.size()> records{};  // of each table, rows of all parts
+  uint64_t malformed = 0;                          // records that are no row of their table
+  std::string first_malformed;
+};
+
+State read_state(const Script& script, const PhaseOutcome& outcome, uint32_t phase);
+
+}  // namespace keydrome::tpcc

@@ -1,0 +1,49 @@
+// The eleven indices of the nine tables.
+#pragma once
+
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <string_view>
+
+#include "keydrome/index.h"
+
+namespace keydrome::tpcc {
+
+// Also the number of the index in the script and the slot of its handle.
+enum class Table : uint8_t {
+  kWarehouse,
+  kDistrict,
+  kCustomer,
+  kCustomerName,  // secondary: last name
+  kHistory,
+  kOrders,
+  kOrderByCustomer,  // secondary: newest order of a customer
+  kNewOrder,
+  kOrderLine,
+  kItem,
+  kStock,
+};
+
+struct TableSpec {
+  std::string_view name;
+  KeyType type;
+};
+
+inline constexpr std::array kTables = {
+    TableSpec{"warehouse", SHORT},
+    TableSpec{"district", SHORT},
+    TableSpec{"customer", INT},
+    TableSpec{"customer_name", VARCHAR},
+    TableSpec{"history", INT},
+    TableSpec{"orders", INT},
+    TableSpec{"order_by_customer", INT},
+    TableSpec{"new_order", INT},
+    TableSpec{"order_line", INT},
+    TableSpec{"item", SHORT},
+    TableSpec{"stock", INT},
+};
+
+constexpr uint8_t slot(Table table) { return static_cast<uint8_t>(table); }
+
+}  // namespace keydrome::tpcc
