@@ -24,6 +24,28 @@ constexpr uint64_t kEvidenceEvery = 64;
 // One stripe and one canary in this many transactions of a thread: 2 % in all.
 constexpr uint32_t kCheckEvery = 100;
 
+constexpr uint8_t kSecondSlot = 1;
+constexpr int64_t kLookupsMin = 100, kLookupsMax = 199;
+
+// Parameters: how many lookups, then the key of each. A record that is not found ends its lookup.
+ProcedureBuilder double_lookups() {
+  constexpr uint8_t kCount = 0, kKey = 1, kOne = 2, kZero = 3, kRow = 0, kFound = 1;
+  ProcedureBuilder p;
+  const ProcedureBuilder::Label next = p.label(), done = p.label();
+  p.parameter(kCount);
+  p.set(kOne, 1);
+  p.set(kZero, 0);
+  p.place(next);
+  p.parameter(kKey);
+  p.get(kSlot, kKey, kRow, done);
+  p.get_by_text(kSecondSlot, kRow, kFound, done);
+  p.place(done);
+  p.subtract(kCount, kCount, kOne);
+  p.jump_if_less(kZero, kCount, next);
+  p.end();
+  return p;
+}
+
 struct Shape {
   uint32_t threads = 0;
   uint32_t inserts = 0;
@@ -47,6 +69,12 @@ class Generator {
     check_ = script_.add_class("check");
     add_indices(parameters["indices"]);
     pools_ = draw_thesis_pools(script_, seed, uint64_t{shape_.threads} * shape_.inserts, rule);
+    if (rule == KeyRule::kDoubleLookup) {
+      double_lookup_ = script_.add_class("double_lookup");
+      lookups_ = script_.add_procedure(double_lookups(),
+                                       {.parameters = kLookupsMax + 1, .calls = 2 * kLookupsMax});
+      stored_.resize(script_.index_count());
+    }
   }
 
   Script run() {
@@ -71,7 +99,9 @@ class Generator {
     const int64_t count = wanted == 0 ? drawn : wanted;
     for (int64_t i = 0; i < count; ++i) {
       const auto drawn_type = static_cast<KeyType>(rng.below(3));
-      script_.add_index("index" + std::to_string(i), rule_ == KeyRule::kRandom ? drawn_type : INT);
+      script_.add_index("index" + std::to_string(i), rule_ == KeyRule::kRandom         ? drawn_type
+                                                     : rule_ == KeyRule::kDoubleLookup ? VARCHAR
+                                                                                       : INT);
     }
   }
 
@@ -89,8 +119,10 @@ class Generator {
       out.unit_start();
       out.open(kSlot, index);
       out.auto_commit_as(Kind::kStream, insert_);
-      out.insert(kSlot, random_key(rng, index), random_payload(rng));
+      const uint32_t key = random_key(rng, index);
+      out.insert(kSlot, key, random_payload(rng));
       out.close(kSlot);
+      if (!stored_.empty()) stored_[index].push_back(key);
       if (stripes_ && i % kCheckEvery == kCheckEvery / 2) stripes_->append_insert(out, thread);
     }
   }
@@ -106,7 +138,11 @@ class Generator {
         stripe_at = whole ? i + checks.below(kCheckEvery) : UINT64_MAX;
         canary_at = whole ? i + checks.below(kCheckEvery) : UINT64_MAX;
       }
-      test_transaction(out, rng, evidence);
+      if (rule_ == KeyRule::kDoubleLookup) {
+        look_up_twice(out, rng);
+      } else {
+        test_transaction(out, rng, evidence);
+      }
       if (stripes_ && i == stripe_at) stripes_->append_transaction(out, thread);
       if (canaries_ && i == canary_at) {
         const uint32_t index = random_index(checks);
@@ -129,6 +165,27 @@ class Generator {
       updates(out, rng, index, evidence);
     }
     out.commit();
+    out.close(kSlot);
+  }
+
+  // Keys of the first index lead to payloads that are asked for in the second.
+  void look_up_twice(ThreadBuilder& out, Rng& rng) {
+    const uint32_t first = random_index(rng);
+    uint32_t second = random_index(rng);
+    if (second == first) second = (first + 1) % script_.index_count();
+    const int64_t count = rng.between(kLookupsMin, kLookupsMax);
+    std::vector<int64_t> parameters = {count};
+    for (int64_t i = 0; i < count; ++i) {
+      const std::vector<uint32_t>& keys = stored_[first];
+      parameters.push_back(keys.empty() ? random_key(rng, first) : keys[rng.below(keys.size())]);
+    }
+    out.unit_start();
+    out.open(kSlot, first);
+    out.open(kSecondSlot, second);
+    out.begin(Kind::kStream, double_lookup_);
+    out.run(lookups_, parameters);
+    out.commit();
+    out.close(kSecondSlot);
     out.close(kSlot);
   }
 
@@ -190,6 +247,8 @@ class Generator {
   std::optional<Stripes> stripes_;
   std::optional<Canaries> canaries_;
   uint32_t scan_ = 0, get_ = 0, update_ = 0, insert_ = 0, check_ = 0;
+  uint32_t double_lookup_ = 0, lookups_ = 0;
+  std::vector<std::vector<uint32_t>> stored_;  // by index: keys that populate inserts
 };
 
 class Sigmod2009 : public Workload {

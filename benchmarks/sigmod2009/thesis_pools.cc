@@ -40,6 +40,16 @@ void draw_keys(ScriptBuilder& script, Rng& rng, uint64_t entries, ThesisPools& p
   pools.first_string = first_string(script.pools().varchar_keys, pools.keys[VARCHAR]);
 }
 
+// A payload is the tag and a key.
+void draw_shared(ScriptBuilder& script, Rng& rng, uint64_t entries, ThesisPools& pools) {
+  for (uint64_t i = 0; i < entries; ++i) {
+    const std::string letters = draw_letters(rng, rng.below(kPayloadLengths - kTagBytes));
+    pools.keys[VARCHAR].push_back(script.add_varchar_key(letters));
+    pools.texts.push_back(script.add_text(letters));
+  }
+  pools.first_string = first_string(script.pools().varchar_keys, pools.keys[VARCHAR]);
+}
+
 constexpr uint64_t varied(KeyRule rule, uint64_t byte) {
   if (rule == KeyRule::kVaryHigh) return byte << 56;
   return rule == KeyRule::kVaryHighPositive ? byte << 55 : byte;
@@ -50,6 +60,7 @@ constexpr uint64_t varied(KeyRule rule, uint64_t byte) {
 KeyRule key_rule(std::string_view instance) {
   if (instance == "vary_high") return KeyRule::kVaryHigh;
   if (instance == "vary_high_positive") return KeyRule::kVaryHighPositive;
+  if (instance == "double_lookup") return KeyRule::kDoubleLookup;
   return instance == "vary_low" ? KeyRule::kVaryLow : KeyRule::kRandom;
 }
 
@@ -60,6 +71,10 @@ ThesisPools draw_thesis_pools(ScriptBuilder& script, uint64_t seed, uint64_t ent
   pools.keys.resize(3);
   if (rule == KeyRule::kRandom) {
     draw_keys(script, rng, entries, pools);
+    return pools;
+  }
+  if (rule == KeyRule::kDoubleLookup) {
+    draw_shared(script, rng, entries, pools);
     return pools;
   }
   for (uint64_t byte = 0; byte < 256; ++byte) {

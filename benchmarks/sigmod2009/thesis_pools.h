@@ -25,6 +25,7 @@ enum class KeyRule : uint8_t {
   kVaryHigh,  // int64: b << 56, b = 0 .. 255: only the highest byte varies; half are negative
   kVaryHighPositive,  // int64: b << 55
   kVaryLow,           // int64: b: only the lowest byte varies
+  kDoubleLookup,      // varchar, and payloads are keys
 };
 
 // The rule of an instance; kRandom for those that are not named after one.
@@ -35,7 +36,8 @@ KeyRule key_rule(std::string_view instance);
 //   int64    two neighbouring 31-bit numbers glued together, modulo 2^63 - 2, plus 1
 //   varchar  0..126 letters, both cases
 //   payload  0..97 letters, of which the tag takes the first 8
-// With another rule than kRandom there are only its 256 int64 keys.
+// With kDoubleLookup there is one pool of strings of 0..89 letters, which are keys and texts. With
+// another rule there are only its 256 int64 keys.
 ThesisPools draw_thesis_pools(ScriptBuilder& script, uint64_t seed, uint64_t entries, KeyRule rule);
 
 }  // namespace keydrome::sigmod2009

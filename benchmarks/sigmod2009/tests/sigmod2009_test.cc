@@ -194,10 +194,29 @@ TEST_P(FurtherInstance, AcceptsACorrectIndexAndFindsAFaultyOne) {
 
 INSTANTIATE_TEST_SUITE_P(Sigmod2009, FurtherInstance,
                          ::testing::Values("threads30", "threads55", "fill_memory", "indices5",
-                                           "vary_high", "vary_high_positive", "vary_low"),
+                                           "vary_high", "vary_high_positive", "vary_low",
+                                           "double_lookup"),
                          [](const ::testing::TestParamInfo<const char*>& parameter) {
                            return std::string(parameter.param);
                          });
+
+// The first get of each pair finds a record, whose payload the second asks for.
+TEST(Sigmod2009, EveryLookupOfDoubleLookupIsDouble) {
+  const Script script = make_script(1, {}, {}, "double_lookup");
+  uint64_t lookups = 0;
+  for (const std::vector<Op>& ops : script.phases.at(2).threads) {
+    for (const Op& op : ops) {
+      if (op.code != OpCode::kRun) continue;
+      const int64_t count = script.pools.parameters[op.key];
+      EXPECT_TRUE(count >= 100 && count <= 199) << count;
+      lookups += static_cast<uint64_t>(count);
+    }
+  }
+  const Totals sum = totals(script, play(script, test_index({})));
+  EXPECT_EQ(sum.gets, 2 * lookups);
+  EXPECT_GE(sum.get_hits, lookups);
+  EXPECT_LT(sum.get_hits, 2 * lookups);
+}
 
 TEST(Sigmod2009, OnlyOneByteOfTheKeysVaries) {
   const auto keys = [](const std::string& instance) {
