@@ -98,6 +98,7 @@ void Ledger::add_run(const Op& op, const std::array<uint32_t, kSlots>& slots, co
   }
   for (uint32_t i = entry.first; i < entry.first + entry.count; ++i) {
     const Instruction& instruction = pools.instructions[i];
+    if (!is_write(instruction.code)) continue;  // only calls name a slot
     const uint32_t index = slots[instruction.c];
     if (instruction.code == InstructionCode::kInsert) computed_[index] = true;
     if (instruction.code == InstructionCode::kDelete) deletes_unknown_[index] = true;
