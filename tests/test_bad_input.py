@@ -195,7 +195,7 @@ def test_each_bad_file_gets_its_verdict_and_the_queue_goes_on(
         if bad.at_once:
             assert_told(alice, runs[name], bad)
             assert [word for word in bad.words if word[1:] not in page] == []
-    # What a newer Keydrome does not know any more, and a name made to steer whatever shows it.
+    # What this worker does not know, and a name made to steer whatever shows it.
     unknown, _ = upload(alice, good())
     Run.objects.filter(pk=unknown.pk).update(benchmark="fun")
     last, page = upload(alice, good(), ODD_NAME)
@@ -205,8 +205,11 @@ def test_each_bad_file_gets_its_verdict_and_the_queue_goes_on(
         assert_told(alice, runs[name], bad)
         runs[name].refresh_from_db()
         assert runs[name].attempt == (0 if bad.at_once else 1)
-    gone = Bad(lambda _: good(), "refused", ("no benchmark 'fun'; there are: ",))
-    assert_told(alice, unknown, gone)
+    # Another worker may know it: the run waits, and the status page says for what.
+    unknown.refresh_from_db()
+    assert (unknown.state, unknown.attempt) == (State.QUEUED, 0)
+    status = unescape(alice.get("/status/").content.decode())
+    assert "wait for fun version 1, this worker has no such benchmark" in status
     last.refresh_from_db()
     assert (last.state, last.verdict, last.reason) == (State.DONE, "passed", "")
 
