@@ -15,7 +15,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 STAMPS = ROOT / ".state" / "tidy"
-# Of a preset that is only ever configured: each source alone, without precompiled headers.
+# Of a preset that compiles next to nothing: each source alone, without precompiled headers.
 COMMANDS = ROOT / "build" / "tidy"
 TOOL = ROOT / ".venv" / "bin" / "clang-tidy"
 JOBS = 2

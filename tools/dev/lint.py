@@ -38,7 +38,7 @@ def _native() -> list[str]:
 
 def _translation_units() -> list[str]:
     """Return the sources that the release build compiles; tests and faulty libraries do odd things on purpose."""
-    run(["cmake", "--preset", "tidy"], log="configure-tidy", cure="read CMake's message above")
+    build.build("tidy")
     database = (ROOT / "build" / "tidy" / "compile_commands.json").read_text()
     names = _tracked(".c", ".cc")
     return [n for n in names if f'"{ROOT / n}"' in database and "tests" not in n.split("/")]
