@@ -5,7 +5,7 @@ from __future__ import annotations
 from dev.paths import ROOT
 from dev.steps import run
 
-# For what is done behind the back of test suites.
+# For what gives way to the test suites beside it.
 POLITELY = ("nice", "-n", "15")
 
 
