@@ -419,7 +419,8 @@ class Minimiser {
       out.transactions.push_back({*span, calls - static_cast<uint32_t>(kept.calls.size())});
     };
     std::vector<Kept> others;
-    for (const auto& [id, kept] : kept_) {
+    for (const auto& entry : kept_) {
+      const Kept& kept = entry.second;  // clang 14 cannot capture a structured binding
       const auto in_circle = [&](const TransactionSpan& span) {
         return span.thread == kept.span.thread &&
                span.first == positions_[span.thread].at(*kept.calls.begin());

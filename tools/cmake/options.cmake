@@ -1,6 +1,7 @@
 # Warnings, sanitizers and thread-safety analysis, chosen by the presets.
 option(KEYDROME_WERROR "Treat warnings as errors" ON)
 set(KEYDROME_SANITIZE "" CACHE STRING "Sanitizers: address,undefined or thread; empty for none")
+set(KEYDROME_SANITIZE_EXCEPT "" CACHE STRING "Checks of theirs to leave out, for what they cost to compile")
 
 add_compile_options(-Wall -Wextra -Wpedantic -Wshadow -Wconversion)
 add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wnon-virtual-dtor>)
@@ -16,6 +17,9 @@ if(KEYDROME_SANITIZE)
   add_compile_options(-fsanitize=${KEYDROME_SANITIZE} -fno-omit-frame-pointer
                       -fno-sanitize-recover=all)
   add_link_options(-fsanitize=${KEYDROME_SANITIZE})
+  if(KEYDROME_SANITIZE_EXCEPT)
+    add_compile_options(-fno-sanitize=${KEYDROME_SANITIZE_EXCEPT})
+  endif()
   # Tests that repeat something at random do so less often: memory errors and races do not hide as wrong verdicts do.
   add_compile_definitions(KEYDROME_SANITIZED)
   if(CMAKE_CXX_COMPILER_ID STREQUAL "GNU")

@@ -150,6 +150,7 @@ def _suites(*, fast: bool) -> list[Suite]:
         Suite("asan", partial(_sanitized, "asan"), aside=True),
         Suite("tsan", partial(_sanitized, "tsan"), aside=True),
         Suite("tidy", _tidy, aside=True),
+        Suite("asan of all", partial(_sanitized, "asan-all"), long=True),
         Suite("clang", _clang, long=True),
     ]
 
