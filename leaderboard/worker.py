@@ -82,6 +82,8 @@ def this_slot(number: int) -> Slot:
 def make_job(run: Run) -> Job:
     """Return what the runner is asked to do for a claimed run with its submission loaded."""
     submission = run.submission
+    seeds = tuple(run.seeds)
+    one_in = settings.KEYDROME_RECORD_ONE_IN
     return Job(
         run_id=run.pk,
         attempt=run.attempt,
@@ -90,10 +92,10 @@ def make_job(run: Run) -> Job:
         benchmark_version=run.benchmark_version,
         instance=run.instance,
         scale=Scale(run.scale),
-        seeds=tuple(run.seeds),
+        seeds=seeds,
         configuration=submission.configuration or None,
         trusted=submission.trusted,
-        recorded_seed=None if run.is_gate else draw_seed(settings.KEYDROME_RECORD_ONE_IN),
+        recorded_seed=None if run.is_gate else draw_seed(seeds, one_in),
         require_level=os.environ.get("KEYDROME_JAIL_LEVEL", JailLevel.FULL.value),
     )
 

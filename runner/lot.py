@@ -3,11 +3,15 @@
 A library could be right only while it is tested, or only in short runs. The additional session is one of the same
 instance by the same player, with a seed of its own, and the library is told nothing; its times never count. What it
 shows is judged as the gate is. Whether a run has one is drawn by the worker: one in KEYDROME_RECORD_ONE_IN.
+
+The lot is drawn with the run's own secret seeds, not thrown anew: what a run drew, it keeps. A recorded session that
+the machine loses is not replaced by a second chance to go without, and whoever has the seeds can see that it was drawn
+fairly. Nobody has them before the run has ended, and no seed enters the jail.
 """
 
 from __future__ import annotations
 
-import secrets
+import hashlib
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -15,7 +19,7 @@ from runner.contract import Finding, Progress, Severity, Verdict
 from runner.series import SeriesResult, run_series
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
     from pathlib import Path
 
     from runner.order import Order, Target
@@ -24,11 +28,16 @@ if TYPE_CHECKING:
 RECORDED = "recorded session: "
 
 
-def draw_seed(one_in: int) -> str | None:
-    """Return a secret seed for a recorded session, or None when the lot fell on another run; 0 never falls."""
-    if one_in < 1 or secrets.randbelow(one_in) != 0:
+def draw_seed(seeds: Sequence[str], one_in: int) -> str | None:
+    """Return the seed of a run's recorded session, or None when the lot fell on another run; 0 never falls.
+
+    `seeds` are those of the run's sessions. The recorded one's is as secret as they are and differs from them.
+    """
+    if one_in < 1:
         return None
-    return secrets.token_hex(8)
+    digest = hashlib.sha256(f"lot of {' '.join(seeds)}".encode()).digest()
+    seed, lot = digest[:8], digest[8:]
+    return seed.hex() if int.from_bytes(lot) % one_in == 0 else None
 
 
 def run_with_lot(

@@ -76,17 +76,27 @@ def test_a_job_says_all_that_the_runner_needs(alice: User, machine: Machine) -> 
 
 
 def test_the_lot_falls_on_timed_runs_only(alice: User, machine: Machine, settings: Any) -> None:
-    submission = enter(alice)
+    submission, other = enter(alice), enter(alice, 1)
     Run.objects.update(attempt=1)
     assert make_job(timed(submission)).recorded_seed is None
     settings.KEYDROME_RECORD_ONE_IN = 1
     gate = submission.runs.select_related("submission").filter(kind="correctness").first()
     assert gate is not None
-    first, second = (make_job(timed(submission)).recorded_seed for _ in range(2))
+    first, second = (make_job(timed(entered)).recorded_seed for entered in (submission, other))
     assert first
     assert second
     assert first != second
     assert make_job(gate).recorded_seed is None
+
+
+def test_a_lost_attempt_draws_no_second_lot(alice: User, machine: Machine, settings: Any) -> None:
+    submission = enter(alice)
+    settings.KEYDROME_RECORD_ONE_IN = 1
+    drawn = []
+    for attempt in (1, 2):
+        Run.objects.update(attempt=attempt)
+        drawn.append(make_job(timed(submission)).recorded_seed)
+    assert drawn[0] == drawn[1]
 
 
 def test_a_heartbeat_shows_where_the_run_is(alice: User, machine: Machine) -> None:
