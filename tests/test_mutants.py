@@ -1,8 +1,9 @@
 """The gate and the contract's own test must refuse the runtime with a fault in it, and accept it without.
 
 faulty/mutants.json describes the faults. What `contract_test` cannot show (a race, a fault after 100,000 commits) has
-an empty `contract_test` there; what recorded rounds cannot show has `gate` there, which says who finds it instead. Two
-faults show in no library that runs on this machine for sure; the sanitizers' builds find them (sanitized/).
+an empty `contract_test` there; what recorded rounds cannot show has `gate` there, which says who finds it instead: a
+script, or a timed run that is recorded, as the lot has some of them recorded (test_lot.py). Two faults show in no
+library that runs on this machine for sure; the sanitizers' builds find them (sanitized/).
 """
 
 from __future__ import annotations
@@ -50,6 +51,7 @@ def gate_case(mutant: dict[str, Any], seed: str) -> Case:
         gate.get("instance", "isolation"),
         parameters=gate.get("parameters", {}),
         phase_timeout_ms=gate.get("phase_timeout_ms", 10_000),
+        record=gate.get("record", False),
         seed=seed,
     )
 

@@ -1,4 +1,4 @@
-"""One session of a correctness benchmark, for the programs that run very many of them (kill_matrix, certified)."""
+"""One session that judges a library, for the programs that run very many of them (kill_matrix, certified)."""
 
 from __future__ import annotations
 
@@ -26,7 +26,10 @@ FAULTS_OF_LIBRARY = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict
 
 @dataclass(frozen=True, slots=True)
 class GateRun:
-    """Which library plays what. `library` is a path below the build's lib/; `configuration` is for structures."""
+    """Which library plays what. `library` is a path below the build's lib/; `configuration` is for structures.
+
+    `record` is for timed benchmarks, which do not record by themselves.
+    """
 
     library: str
     suite: Benchmark
@@ -35,6 +38,7 @@ class GateRun:
     seed: str
     overrides: Mapping[str, int] = field(default_factory=dict)
     configuration: str | None = None
+    record: bool = False
 
 
 def run(gate: GateRun) -> SeriesResult:
@@ -52,6 +56,7 @@ def run(gate: GateRun) -> SeriesResult:
         control=False,
         configuration=None if named is None else load_configuration(settings, named),
         trusted=True,
+        record=gate.record,
     )
     with tempfile.TemporaryDirectory() as folder:
         Path(folder).chmod(0o755)

@@ -54,6 +54,7 @@ class Part:
     instance: str
     overrides: dict[str, int]
     scale: Scale
+    record: bool = False
 
 
 @dataclass(slots=True)
@@ -175,6 +176,7 @@ def _play(mutant: dict[str, Any], part: Part, seed: str) -> SeriesResult:
             scale=part.scale,
             seed=f"{int(seed):016x}",
             overrides=part.overrides,
+            record=part.record,
         )
     )
 
@@ -208,15 +210,16 @@ def parts(scale: Scale) -> list[Part]:
 
 def gate_parts(mutant: dict[str, Any], scale: Scale) -> list[Part]:
     """Return the runs of the gate, those first that are expected to find the mutant."""
-    suites = _correctness()
     expected = mutant.get("gate") or {}
-    suite = suites[expected.get("benchmark", "isolation")]
+    suite = load_benchmarks(ROOT)[expected.get("benchmark", "isolation")]
     instance = expected.get("instance", suite.name)
     # A run that takes longer than usual needs the deadline of a larger scale; it sets the sizes itself.
     own_scale = Scale.PAPER if "phase_timeout_ms" in expected else scale
     parameters = expected.get("parameters", {})
-    first = Part(_title(suite, instance), suite, instance, parameters, own_scale)
-    others = [part for one in suites.values() for part in _instances(one, scale)]
+    record = expected.get("record", False)
+    title = _title(suite, instance) + (", recorded" if record else "")
+    first = Part(title, suite, instance, parameters, own_scale, record)
+    others = [part for one in _correctness().values() for part in _instances(one, scale)]
     return [first, *(part for part in others if part != first)]
 
 
