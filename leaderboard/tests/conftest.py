@@ -19,8 +19,11 @@ from django.db import transaction
 from leaderboard import boards, catalogue, claims, services
 from leaderboard.catalogue import Target
 from leaderboard.models import Kind, Machine, Run, State, Submission
+from leaderboard.tests.inspections import inspected_once
 from leaderboard.tests.reports import make_report
 from leaderboard.tests.small_boards import small_boards
+
+__all__ = ["inspected_once"]
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

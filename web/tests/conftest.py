@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from leaderboard.tests.inspections import inspected_once
 from web.tests.fixtures import embedded_site, library, logged_in, world
 
 if TYPE_CHECKING:
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from web.tests.world import World
 
-__all__ = ["embedded_site", "library", "world"]
+__all__ = ["embedded_site", "inspected_once", "library", "world"]
 
 
 @pytest.fixture(autouse=True)

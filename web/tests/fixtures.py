@@ -33,6 +33,8 @@ def embedded_site(own_var: Path, settings: Settings) -> None:
         },
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
+    # Every test's browser has a handler of its own, and each would read all static files first.
+    settings.WHITENOISE_AUTOREFRESH = True
     settings.KEYDROME_SCALE = settings.KEYDROME_BOARD_SCALE = "smoke"
     settings.KEYDROME_SESSIONS = 3
     # Hashing is slow on purpose; these passwords guard nothing.

@@ -91,10 +91,18 @@ class World:
 
 def claim() -> Run:
     """Take the next run of the queue, as a worker does."""
-    machine = services.machine_seen("bench1", "2 cores of a test", {"cores": 2})
-    run = claims.claim(claims.Slot(machine, 0))
+    run = _next_run(_machine())
     assert run is not None, "the queue is empty"
-    assert claims.start(run.pk, run.attempt)
+    return run
+
+
+def _machine() -> Machine:
+    return services.machine_seen("bench1", "2 cores of a test", {"cores": 2})
+
+
+def _next_run(machine: Machine) -> Run | None:
+    run = claims.claim(claims.Slot(machine, 0))
+    assert run is None or claims.start(run.pk, run.attempt)
     return run
 
 
@@ -125,8 +133,8 @@ def finish(run: Run, verdict: Verdict = Verdict.PASSED, **changes: Any) -> Run:
 
 def finish_all(*, verdicts: dict[str, Verdict] | None = None) -> None:
     """Work the queue off; `verdicts` by benchmark, everything else passes."""
-    while Run.objects.filter(state="queued").exists():
-        run = claim()
+    machine = _machine()
+    while (run := _next_run(machine)) is not None:
         finish(run, (verdicts or {}).get(run.benchmark, Verdict.PASSED))
 
 
