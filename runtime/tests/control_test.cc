@@ -101,13 +101,14 @@ TEST_P(Anomalies, DoNotHappen) {
   EXPECT_TRUE(found.dirty_reads.empty()) << show(history);
 }
 
-constexpr auto kName = [](const testing::TestParamInfo<std::tuple<const char*, Anomaly>>& info) {
-  return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param).name;
-};
+constexpr auto kAnomalyName =
+    [](const testing::TestParamInfo<std::tuple<const char*, Anomaly>>& info) {
+      return std::string(std::get<0>(info.param)) + "_" + std::get<1>(info.param).name;
+    };
 INSTANTIATE_TEST_SUITE_P(, Anomalies,
                          testing::Combine(testing::ValuesIn(kControls),
                                           testing::ValuesIn(kAnomalies)),
-                         kName);
+                         kAnomalyName);
 
 TEST(Gap2pl, TransactionsOnDifferentKeysOfOneIndexDoNotWait) {
   World world("gap_2pl");

@@ -269,11 +269,11 @@ TEST_F(LockManagerTest, ACycleThroughBothTransactionsOfAThread) {
 // Random transactions over few locks. Data behind a lock is plain memory: a sanitizer or a wrong
 // sum shows an error.
 TEST_F(LockManagerTest, ManyThreadsMakeProgress) {
-  constexpr uint64_t kSeed = 41;
+  constexpr uint64_t kFirstSeed = 41;
   constexpr int kThreads = 8;
   constexpr int kTransactions = 2000;
   constexpr size_t kLocks = 5;
-  std::printf("seed %llu\n", static_cast<unsigned long long>(kSeed));
+  std::printf("seed %llu\n", static_cast<unsigned long long>(kFirstSeed));
   std::array<Lock, kLocks> locks;
   std::array<uint64_t, kLocks> data{};
   std::atomic<uint64_t> writes = 0;
@@ -281,7 +281,7 @@ TEST_F(LockManagerTest, ManyThreadsMakeProgress) {
   threads.reserve(kThreads);
   for (int thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {
-      std::mt19937_64 random(kSeed + static_cast<uint64_t>(thread));
+      std::mt19937_64 random(kFirstSeed + static_cast<uint64_t>(thread));
       Client client;
       for (int i = 0; i < kTransactions;) {
         uint64_t written = 0;

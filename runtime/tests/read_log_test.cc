@@ -4,14 +4,12 @@
 
 #include <string>
 
+#include "runtime/tests/bytes_of.h"
+
 namespace keydrome::runtime {
 namespace {
 
 using Answer = ReadLog::Step::Answer;
-
-KeydromeBytes bytes_of(const std::string& text) {
-  return {text.data(), static_cast<uint32_t>(text.size())};
-}
 
 std::string text_of(const Bound& bound) {
   const auto text = [](KeydromeBytes bytes) {

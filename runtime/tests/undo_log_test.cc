@@ -4,12 +4,10 @@
 
 #include <string>
 
+#include "runtime/tests/bytes_of.h"
+
 namespace keydrome::runtime {
 namespace {
-
-KeydromeBytes bytes_of(const std::string& text) {
-  return {text.data(), static_cast<uint32_t>(text.size())};
-}
 
 std::string text_of(KeydromeBytes bytes) {
   return {static_cast<const char*>(bytes.data), bytes.size};

@@ -14,7 +14,7 @@
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/totals.h"
 
-namespace keydrome {
+namespace keydrome::deletes {
 namespace {
 
 using testing::expect_faults_are_found;
@@ -177,4 +177,4 @@ TEST(Deletes, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::deletes

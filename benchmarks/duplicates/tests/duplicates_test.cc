@@ -16,7 +16,7 @@
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/totals.h"
 
-namespace keydrome {
+namespace keydrome::duplicates {
 namespace {
 
 using testing::expect_faults_are_found;
@@ -153,4 +153,4 @@ TEST(Duplicates, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::duplicates

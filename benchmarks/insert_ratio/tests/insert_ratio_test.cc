@@ -15,7 +15,7 @@
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/totals.h"
 
-namespace keydrome {
+namespace keydrome::insert_ratio {
 namespace {
 
 using testing::expect_faults_are_found;
@@ -125,4 +125,4 @@ TEST(InsertRatio, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::insert_ratio

@@ -11,7 +11,7 @@
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/totals.h"
 
-namespace keydrome {
+namespace keydrome::inserts {
 namespace {
 
 using testing::expect_faults_are_found;
@@ -160,4 +160,4 @@ TEST(Inserts, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::inserts

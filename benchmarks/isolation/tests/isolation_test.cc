@@ -13,7 +13,7 @@
 #include "benchmarks/kit/program.h"
 #include "benchmarks/kit/workload.h"
 
-namespace keydrome {
+namespace keydrome::isolation {
 namespace {
 
 Script script_of(std::string_view benchmark, std::string_view instance) {
@@ -71,4 +71,4 @@ TEST(Isolation, PayloadsAreAlikeInRecordedRoundsAndTimedRuns) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::isolation

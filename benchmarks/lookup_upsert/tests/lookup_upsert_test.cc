@@ -9,7 +9,7 @@
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/totals.h"
 
-namespace keydrome {
+namespace keydrome::lookup_upsert {
 namespace {
 
 using testing::expect_faults_are_found;
@@ -109,4 +109,4 @@ TEST(LookupUpsert, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::lookup_upsert

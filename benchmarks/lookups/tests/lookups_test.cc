@@ -10,7 +10,7 @@
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/totals.h"
 
-namespace keydrome {
+namespace keydrome::lookups {
 namespace {
 
 using testing::expect_faults_are_found;
@@ -99,4 +99,4 @@ TEST(Lookups, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::lookups

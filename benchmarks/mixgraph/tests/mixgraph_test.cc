@@ -12,7 +12,7 @@
 #include "benchmarks/kit/totals.h"
 #include "benchmarks/mixgraph/laws.h"
 
-namespace keydrome {
+namespace keydrome::mixgraph {
 namespace {
 
 using testing::expect_faults_are_found;
@@ -107,4 +107,4 @@ TEST(Mixgraph, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::mixgraph

@@ -10,7 +10,7 @@
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/totals.h"
 
-namespace keydrome {
+namespace keydrome::scan {
 namespace {
 
 using testing::expect_faults_are_found;
@@ -124,4 +124,4 @@ TEST(Scan, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::scan

@@ -13,7 +13,7 @@
 #include "benchmarks/kit/tests/test_index.h"
 #include "benchmarks/kit/totals.h"
 
-namespace keydrome {
+namespace keydrome::sigmod2009 {
 namespace {
 
 using testing::Faults;
@@ -299,4 +299,4 @@ TEST(Sigmod2009, TotalsCountWhatTheContestCounted) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::sigmod2009

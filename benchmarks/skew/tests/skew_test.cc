@@ -12,7 +12,7 @@
 #include "benchmarks/kit/ycsb_random.h"
 #include "benchmarks/skew/recovery.h"
 
-namespace keydrome {
+namespace keydrome::skew {
 namespace {
 
 using testing::expect_faults_are_found;
@@ -174,4 +174,4 @@ TEST(Skew, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::skew

@@ -12,7 +12,7 @@
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/totals.h"
 
-namespace keydrome {
+namespace keydrome::tatp {
 namespace {
 
 using testing::expect_faults_are_found;
@@ -179,4 +179,4 @@ TEST(Tatp, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::tatp

@@ -22,7 +22,7 @@
 #include "benchmarks/tpcc/rows.h"
 #include "benchmarks/tpcc/state.h"
 
-namespace keydrome {
+namespace keydrome::tpcc {
 namespace {
 
 using testing::Faults;
@@ -353,4 +353,4 @@ TEST(Tpcc, NurandHasItsLaw) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::tpcc

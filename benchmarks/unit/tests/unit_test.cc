@@ -3,7 +3,7 @@
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 
-namespace keydrome {
+namespace keydrome::unit {
 namespace {
 
 using testing::Faults;
@@ -82,4 +82,4 @@ TEST(Phantom, FindsAnIndexWithoutIsolation) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::unit

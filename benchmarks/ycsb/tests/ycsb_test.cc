@@ -16,7 +16,7 @@
 #include "benchmarks/ycsb/item_chooser.h"
 #include "benchmarks/ycsb/mixes.h"
 
-namespace keydrome {
+namespace keydrome::ycsb {
 namespace {
 
 using testing::Faults;
@@ -173,4 +173,4 @@ TEST(Ycsb, TooFewRecordsForTheIndicesAreRefused) {
 }
 
 }  // namespace
-}  // namespace keydrome
+}  // namespace keydrome::ycsb
