@@ -81,10 +81,11 @@ def test(*, fast: bool, only: list[str] | None) -> int:
 def _set_up(timings: Timings) -> None:
     with timings.measure("packages"):
         packages.install(packages.BUILD + packages.TEST)
-    with timings.measure("python environment"):
-        python_env.ensure()
-    with timings.measure("release build"):
+    # One waits for the network and a single core, the other for the compiler.
+    with timings.measure("environment, release build"), ThreadPoolExecutor(1) as pool:
+        environment = pool.submit(python_env.ensure)
         build.build("release")
+        environment.result()
     VAR.mkdir(exist_ok=True)
 
 
