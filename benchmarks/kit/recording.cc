@@ -38,6 +38,10 @@ Recording::Recording(const RecordingInputs& inputs) : inputs_(inputs) {
 
 Recording::~Recording() { g_recording = nullptr; }
 
+void Recording::paused() {
+  if (g_recording != nullptr) g_recording->last_end_ = 0;
+}
+
 void Recording::opened(const IdxState* handle, uint16_t index) {
   Handle* free = nullptr;
   for (Handle& entry : handles_) {
@@ -95,11 +99,15 @@ struct RecordedCalls {
     uint64_t begin, end;
   };
 
+  static uint64_t begin_inside(Recording& to) {
+    return to.last_end_ != 0 ? to.last_end_ : to.inputs_.clock->inside();
+  }
+
   template <typename Call>
   static Timed timed(Recording& to, const TxnState* transaction, Call&& make) {
     EventClock& clock = *to.inputs_.clock;
     const bool alone = transaction == nullptr;
-    const uint64_t begin = alone ? clock.before() : clock.inside();
+    const uint64_t begin = alone ? clock.before() : begin_inside(to);
     const auto code = static_cast<uint32_t>(make(*to.inputs_.api));
     const uint64_t end = alone ? clock.after() : clock.inside();
     return {.code = code, .begin = begin, .end = end};
@@ -152,7 +160,7 @@ struct RecordedCalls {
   // be early, which claims less.
   static ErrCode commit(TxnState* transaction) {
     Recording& to = recording();
-    const uint64_t begin = to.inputs_.clock->inside();
+    const uint64_t begin = begin_inside(to);
     const auto code = static_cast<uint32_t>(to.inputs_.api->commitTransaction(transaction));
     note_end(to, EventCall::kCommit, code, begin, to.inputs_.clock->after());
     return static_cast<ErrCode>(code);

@@ -8,6 +8,7 @@
 #include <cstring>
 
 #include "benchmarks/kit/record_buffers.h"
+#include "benchmarks/kit/recording.h"
 
 namespace keydrome {
 namespace {
@@ -78,12 +79,15 @@ std::size_t Session::step(std::span<const Op> ops, std::size_t at) {
     case OpCode::kStep:
     case OpCode::kStepDone:
       synchronise(op);
+      Recording::paused();
       return at + 1;
     case OpCode::kWait:
       events_->wait(op.argument, op.payload);
+      Recording::paused();
       return at + 1;
     case OpCode::kYield:
       yield(op);
+      Recording::paused();
       return at + 1;
     case OpCode::kBareCall:
       bare_call(op, at);
