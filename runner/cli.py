@@ -12,7 +12,15 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner import cli_bench, cli_check, cli_compare, cli_inspect, cli_list, cli_plot
+from runner import (
+    cli_bench,
+    cli_check,
+    cli_compare,
+    cli_inspect,
+    cli_list,
+    cli_machine,
+    cli_plot,
+)
 from runner.cli_common import UsageError, positive
 from runner.contract import Cancelled, JailLevel, Scale
 from runner.manifest import RequestError
@@ -64,6 +72,9 @@ def _parser() -> argparse.ArgumentParser:
     inspect.set_defaults(run=cli_inspect.run)
     listing = commands.add_parser("list", help="benchmarks, libraries, structures, configurations")
     listing.set_defaults(run=cli_list.run)
+    machine = commands.add_parser("machine", help="is this machine fit to measure on?")
+    machine.add_argument("--json", metavar="FILE", type=Path, help="write the facts as JSON")
+    machine.set_defaults(run=cli_machine.run)
     return parser
 
 
