@@ -128,7 +128,7 @@ class Corrupted : public testing::TestWithParam<Corruption> {};
 
 TEST_P(Corrupted, IsRejectedUnlessItIsHarmless) {
   uint64_t rejected = 0;
-  for (uint64_t seed = 1; seed <= 400 * soak_factor(); ++seed) {
+  for (uint64_t seed = 1; seed <= rounds(400); ++seed) {
     History history = small_history(seed);
     ASSERT_EQ(certify(history).verdict, Verdict::kCertified) << seed;
     Random random(seed);
@@ -174,7 +174,7 @@ TEST(LargeHistory, WithOneRecordDeniedIsRejected) {
 }
 
 TEST(Meaningless, ChangesChangeNothing) {
-  for (uint64_t seed = 1; seed <= 3000 * soak_factor(); ++seed) {
+  for (uint64_t seed = 1; seed <= rounds(3000); ++seed) {
     const History history = random_history(seed);
     const Verdict verdict = certify(history).verdict;
     History rotated = history;

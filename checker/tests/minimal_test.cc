@@ -115,7 +115,7 @@ TEST(Minimal, AStaleReadKeepsItsName) {
 // Everything that the checker accuses, large histories included.
 TEST(Minimal, IsTheSameViolationAndAPartOfTheWhole) {
   std::size_t violations = 0, minimised = 0, programs = 0;
-  for (uint64_t seed = 1; seed <= 3000 * soak_factor(); ++seed) {
+  for (uint64_t seed = 1; seed <= rounds(3000); ++seed) {
     const History history = random_history(seed);
     const Certification found = certify(history);
     for (const Violation& violation : found.violations) {
@@ -139,7 +139,7 @@ TEST(Minimal, IsTheSameViolationAndAPartOfTheWhole) {
   RecordProperty("violations", static_cast<int>(violations));
   RecordProperty("minimised", static_cast<int>(minimised));
   RecordProperty("programs", static_cast<int>(programs));
-  EXPECT_GT(violations, 100u);
+  EXPECT_GT(violations, rounds(3000) / 30);
   EXPECT_GT(minimised * 100, violations * 95) << "nearly all can be made smaller";
   EXPECT_GT(programs * 2, violations) << "and most can be played again";
 }

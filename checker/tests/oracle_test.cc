@@ -20,9 +20,9 @@ bool is_right(const History& history) {
 }
 
 TEST(Oracle, CertifyAgreesWithTheSearchOfAllOrders) {
-  const uint64_t rounds = 30'000 * soak_factor();
+  const uint64_t histories = rounds(30'000);
   std::map<std::string, uint64_t> verdicts;
-  for (uint64_t seed = 1; seed <= rounds; ++seed) {
+  for (uint64_t seed = 1; seed <= histories; ++seed) {
     RandomHistoryOptions options;
     options.transactions = static_cast<uint32_t>(3 + seed % 4);
     options.keys = static_cast<uint32_t>(1 + seed % 5);
@@ -44,10 +44,10 @@ bool is_required(const Violation& one) { return one.severity == Severity::kRequi
 // Where real time does not count: what is certified is right, and what is accused is wrong, but for
 // lost data. Few are left undecided.
 TEST(Oracle, WithoutRealTimeNobodyIsAccusedWrongly) {
-  const uint64_t rounds = 20'000 * soak_factor();
+  const uint64_t histories = rounds(20'000);
   uint64_t undecided = 0;
   uint64_t stale = 0;
-  for (uint64_t seed = 1; seed <= rounds; ++seed) {
+  for (uint64_t seed = 1; seed <= histories; ++seed) {
     const History history = random_history(seed);
     const OrderSearch found = search_orders(history, /*strict=*/false);
     const bool right = found.order && found.dirty_reads.empty();
@@ -71,7 +71,7 @@ TEST(Oracle, WithoutRealTimeNobodyIsAccusedWrongly) {
       ++undecided;
     }
   }
-  EXPECT_LT(undecided, rounds / 200);
+  EXPECT_LT(undecided, histories / 200);
   EXPECT_GT(stale, 0u);
 }
 

@@ -19,7 +19,9 @@ struct RandomHistoryOptions {
 // The same history for the same seed on every machine.
 History random_history(uint64_t seed, const RandomHistoryOptions& options = {});
 
-// `KEYDROME_SOAK`, 1 if it is not set: the factor on rounds of the random tests.
-uint64_t soak_factor();
+// How often a random test repeats what it usually does so often: `KEYDROME_SOAK` times as often if
+// that is set, and less often under sanitizers, for memory errors show in few histories as well as
+// in many.
+uint64_t rounds(uint64_t usual);
 
 }  // namespace keydrome

@@ -27,8 +27,13 @@ constexpr const char* kScripts[] = {
     "0:i!(1,v) 0:b 1:b 0:d(1,v) 1:d(1,v) 0:c 1:c",  // a double delete
 };
 
+// The first seed whose history needs the rule that fewest do, tried early: 37,000 others take
+// seconds.
+constexpr uint64_t kRareSeed = 37'038;
+
 History history_of(uint64_t seed) {
   if (seed < std::size(kScripts)) return script(kScripts[seed]);
+  if (seed == std::size(kScripts)) seed = kRareSeed;
   RandomHistoryOptions shape;
   shape.transactions = static_cast<uint32_t>(3 + seed % 4);
   shape.keys = static_cast<uint32_t>(1 + seed % 5);
