@@ -323,10 +323,6 @@ void count(const History& history, const Transactions& transactions, Certificati
   for (const auto& events : history.threads) counts.events += events.size();
 }
 
-// Without real time every record that ever was concerns every reader of its place: time and memory
-// grow with the square. Longer histories are judged with it only (leave_order_open).
-constexpr uint64_t kTransactionsWithoutRealTime = 20'000;
-
 // Whether the history has a serial order at all: see relaxed_time.h.
 bool has_some_order(History history, const CertifyOptions& options) {
   for (uint32_t i = 0; i < kMovesMax; ++i) {
@@ -345,13 +341,20 @@ bool has_some_order(History history, const CertifyOptions& options) {
 void judge_without_real_time(const History& history, const Numbering& numbering,
                              const Transactions& transactions, Writers writers,
                              const CertifyOptions& options, Certification& out) {
+  const std::size_t count = transactions.committed.size() + transactions.others.size();
+  const bool is_long = count > options.without_real_time_max;
   for (const uint32_t element : writers.unsure) writers.notes[element] |= kOpenDeleter;
   CertifyOptions lax = options;
   lax.disabled_rules |= kRuleRealTime;
+  if (is_long) lax.disabled_rules |= kRuleEitherOr;
   const Case lax_case{history, numbering, transactions, writers, lax};
   Certifier(lax_case, writers, out).accuse_without_real_time();
   if (has_required(out)) {
     out.verdict = Verdict::kViolation;
+  } else if (is_long) {
+    out.verdict = Verdict::kUndecided;
+    out.reason =
+        "without real time, no order of " + std::to_string(count) + " transactions is searched for";
   } else if (has_some_order(history, options)) {
     out.verdict = Verdict::kCertified;
     out.reason.clear();
@@ -399,16 +402,6 @@ void settle_severities(Certification lax, const CertifyOptions& options, Certifi
   out.verdict = options.strict ? Verdict::kViolation : out.without_real_time;
 }
 
-void leave_order_open(const CertifyOptions& options, Certification& out) {
-  out.without_real_time = Verdict::kUndecided;
-  out.reason = "a history of more than 20,000 transactions is not judged without real time";
-  if (options.strict) return;
-  for (Violation& violation : out.violations) {
-    if (violation.name == "stale_read") violation.severity = Severity::kAdvisory;
-  }
-  if (!has_required(out)) out.verdict = Verdict::kUndecided;
-}
-
 void judge(const History& history, const Transactions& transactions, const CertifyOptions& options,
            Certification& out) {
   const Numbering numbering(history);
@@ -422,9 +415,6 @@ void judge(const History& history, const Transactions& transactions, const Certi
   Certifier(the_case, writers, out).run();
   out.without_real_time = out.verdict;
   if (!has_required(out) || has_required(before)) return;
-  if (out.counts.committed + out.counts.failed > kTransactionsWithoutRealTime) {
-    return leave_order_open(options, out);
-  }
   Certification lax = before;
   judge_without_real_time(history, numbering, transactions, std::move(writers), options, lax);
   settle_severities(std::move(lax), options, out);

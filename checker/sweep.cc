@@ -66,9 +66,10 @@ class ActiveElements {
     });
   }
 
-  // Open elements stay: another option may keep them longer.
+  // Open elements stay, where their absence is looked at: another option may keep them longer.
   void remove_deleted(uint32_t number, uint32_t element) {
-    const bool open = (case_.writers.notes[element] & kOpenDeleter) != 0;
+    const bool open =
+        (case_.writers.notes[element] & kOpenDeleter) != 0 && case_.rule(kRuleEitherOr);
     if (case_.writers.of[element].deleter == number && !open && lists_.contains(element)) {
       lists_.remove(element);
     }
