@@ -420,12 +420,24 @@ void judge(const History& history, const Transactions& transactions, const Certi
   settle_severities(std::move(lax), options, out);
 }
 
+// Where records stand that were inserted under a key that nobody knows is not known either.
+std::string unknown_insert(const History& history) {
+  for (const UnknownKey& at : history.unknown_arguments) {
+    if (call_of(history.threads[at.thread][at.position]) != EventCall::kInsert) continue;
+    return place_text({at.thread, at.position}) +
+           ": the key that was passed is not among the history's keys";
+  }
+  return "";
+}
+
 }  // namespace
 
 Certification certify(const History& history, const CertifyOptions& options) {
   Certification out;
   const Transactions transactions = split_into_transactions(history);
   out.reason = transactions.problem;
+  if (!out.reason.empty()) return out;
+  out.reason = unknown_insert(history);
   if (!out.reason.empty()) return out;
   count(history, transactions, out.counts);
   for (const WrongAnswer& wrong : transactions.wrong_answers) {

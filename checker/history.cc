@@ -31,6 +31,10 @@ bool has_varchar_key(const History& history, const Event& event) {
 
 }  // namespace
 
+bool has_unknown_key(const History& history, const Event& event) {
+  return has_varchar_key(history, event) && event.key == kUnknownKeyRank;
+}
+
 Result<void> rank_varchar_keys(History& history) {
   std::sort(history.varchar_keys.begin(), history.varchar_keys.end());
   history.varchar_keys.erase(std::unique(history.varchar_keys.begin(), history.varchar_keys.end()),
@@ -45,11 +49,11 @@ Result<void> rank_varchar_keys(History& history) {
       if (!has_varchar_key(history, event)) continue;
       const uint32_t rank = ranks->find(event.key, 0);
       const bool known = rank < history.varchar_keys.size();
-      if (!known && call_of(event) != EventCall::kNext) {
-        return Error{"thread " + std::to_string(thread) + ", event " + std::to_string(position) +
-                     ": the key that was passed is not among the history's keys"};
+      if (!known) {
+        const bool shown = call_of(event) == EventCall::kNext;
+        (shown ? history.unknown_keys : history.unknown_arguments)
+            .push_back({thread, position, event.key});
       }
-      if (!known) history.unknown_keys.push_back({thread, position, event.key});
       event.key = known ? rank : kUnknownKeyRank;
     }
   }

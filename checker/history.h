@@ -23,7 +23,7 @@ struct HistoryIndex {
   std::string name;
 };
 
-// A key that a call returned and nobody knows.
+// A key that a call returned or passed and nobody knows.
 struct UnknownKey {
   uint32_t thread = 0;
   uint32_t position = 0;
@@ -34,7 +34,8 @@ struct History {
   std::vector<HistoryIndex> indexes;        // Event::index is a position here
   std::vector<std::vector<Event>> threads;  // in the order in which each thread made its calls
   std::vector<std::string> varchar_keys;    // sorted by unsigned bytes, no duplicates
-  std::vector<UnknownKey> unknown_keys;     // filled by rank_varchar_keys()
+  // Filled by rank_varchar_keys(): what getNext returned, and what calls passed.
+  std::vector<UnknownKey> unknown_keys, unknown_arguments;
   // Threads whose log was full: what they did later is not in it. The judgement ends where the
   // first of them does.
   std::vector<uint32_t> cut_threads;
@@ -44,13 +45,17 @@ struct History {
   uint64_t ticks_per_s = 1'000'000'000;  // of the stamps; above 0
 };
 
-// The key of an event whose varchar key is in unknown_keys.
+// The key of an event whose varchar key nobody knows.
 inline constexpr uint64_t kUnknownKeyRank = 0x7fffffffffffffff;
 
+// Whether that is the key of this event, whose index exists.
+bool has_unknown_key(const History& history, const Event& event);
+
 // Sorts varchar_keys and replaces the fingerprint (hash_bytes) in every event on a VARCHAR index by
-// the key's rank. Fails when two keys share a fingerprint or a call passed a key that is not in
-// varchar_keys; a key that getNext returned and that is not there goes to unknown_keys. Call it
-// once. Cost: one hash lookup for each event on a VARCHAR index.
+// the key's rank. Fails when two keys share a fingerprint. What is not in varchar_keys is noted,
+// and gets kUnknownKeyRank. A client may hand back what it got; where nothing is inserted under
+// such a key, nothing is there. Call it once. Cost: one hash lookup for each event on a VARCHAR
+// index.
 Result<void> rank_varchar_keys(History& history);
 
 // The name of a key for people: its number, or the string in quotes, bytes that are not printable

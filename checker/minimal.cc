@@ -373,10 +373,8 @@ class Minimiser {
         const Event& event = history_.threads[thread][at];
         first = std::min(first, begin_of(event, at > 0 ? history_.threads[thread][at - 1].end : 0));
         const auto position = static_cast<uint32_t>(work_.threads[thread].size());
-        const bool unknown = call_of(event) == EventCall::kNext && succeeded(event) &&
-                             history_.indexes[event.index].type == VARCHAR &&
-                             event.key == kUnknownKeyRank;
-        if (unknown) work_.unknown_keys.push_back({thread, position, 0});
+        const bool shown = call_of(event) == EventCall::kNext && has_unknown_key(history_, event);
+        if (shown) work_.unknown_keys.push_back({thread, position, 0});
         positions_[thread][at] = position;
         work_.threads[thread].push_back(event);
       }

@@ -66,13 +66,17 @@ class Binder {
     std::vector<Bound>& bounds = out_.bounds[thread];
     bounds.resize(events.size());
     const std::vector<bool> many_handles = indexes_with_many_handles(history_, events);
+    std::vector<bool> is_lost(history_.indexes.size(), false);
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (i + kAhead < events.size()) {
         elements_.prefetch(events[i + kAhead].payload);
         cells_.prefetch(events[i + kAhead].key);
       }
-      bounds[i] = bind(events[i]);
-      if (call_of(events[i]) == EventCall::kNext && many_handles[events[i].index]) {
+      const Event& event = events[i];
+      bounds[i] = bind(event);
+      const EventCall call = call_of(event);
+      if (call == EventCall::kGet) is_lost[event.index] = has_unknown_key(history_, event);
+      if (call == EventCall::kNext && (many_handles[event.index] || is_lost[event.index])) {
         bounds[i].cell = kAnyCursor;
       }
     }

@@ -14,8 +14,9 @@
 namespace keydrome {
 
 inline constexpr uint32_t kNoNumber = 0xffffffff;
-// The cell of a getNext whose thread had several handles of the index: an event does not say whose
-// cursor moved, so only whether the record is there can be judged.
+// The cell of a getNext from a place that is not known, so that only whether the record is there
+// can be judged: its thread had several handles of the index, and an event does not say whose
+// cursor moved; or it had looked for a key that nobody knows.
 inline constexpr uint32_t kAnyCursor = 0xfffffffe;
 
 // What an event is about; kNoNumber where it is about none (DB_END, KEY_NOTFOUND of get, commits).

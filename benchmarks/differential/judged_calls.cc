@@ -54,6 +54,10 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
     judged.mismatch = ranked.error().message;
     return judged;
   }
+  if (!judged.history.unknown_arguments.empty()) {
+    judged.mismatch = "calls were recorded with keys that nobody asked for";
+    return judged;
+  }
   SessionCheck check = check_session(judged.history);
   judged.fault = std::move(check.fault);
   judged.mismatch = std::move(check.problem);

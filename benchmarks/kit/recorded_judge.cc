@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "base/clock.h"
+#include "checker/calls.h"
 #include "checker/certify.h"
 #include "checker/witness.h"
 
@@ -86,12 +87,28 @@ bool has_no_verdict(Verdict verdict) {
   return verdict == Verdict::kCouldNotJudge || verdict == Verdict::kUndecided;
 }
 
+// Whether something was inserted under a key that is none of its index's. The log fits the program
+// (log_judge.h), and the recorder knows an index by its handle: only so can that be.
+bool shares_handles(const History& history) {
+  return std::any_of(history.unknown_arguments.begin(), history.unknown_arguments.end(),
+                     [&](const UnknownKey& at) {
+                       const Event& event = history.threads[at.thread][at.position];
+                       return call_of(event) == EventCall::kInsert;
+                     });
+}
+
 // Certifies one history, whose keys are fingerprints. False when there is nothing more to say about
 // the run.
 bool judge_history(History history, bool strict, Findings& findings) {
   const Result<void> ranked = rank_varchar_keys(history);
   if (!ranked) {
     findings.not_judged(ranked.error().message);
+    return false;
+  }
+  if (shares_handles(history)) {
+    findings.required("shared_handle",
+                      "openIndex gave one handle for indexes of different types, so no call can "
+                      "tell which of them is meant");
     return false;
   }
   const Certification result = certify(history, {.strict = strict});

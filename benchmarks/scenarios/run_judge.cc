@@ -28,7 +28,7 @@ class RunJudge {
     history.ticks_per_s = ticks_per_s();
     // The log fits the program (judge_logs), and the recorder knows an index by its handle: only
     // so can a call have a key that is none of its index's.
-    if (!rank_varchar_keys(history)) {
+    if (!rank_varchar_keys(history) || !history.unknown_arguments.empty()) {
       accuse("shared_handle",
              "openIndex gave one handle for indexes of different types, so no call can tell which "
              "of them is meant");

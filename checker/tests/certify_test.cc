@@ -165,6 +165,29 @@ TEST(Certify, UnknownKeysAreCorrupt) {
   EXPECT_EQ(verdict(history), "corrupt_key");
 }
 
+TEST(Certify, UnknownKeysThatAreHandedBackAreJudged) {
+  History history =
+      script("0:i!(b,a) 0:i!(d,a) 0:b 0:n=b,a 0:d(b,a) 0:g(c)=NF 0:n=d,a 0:c", VARCHAR);
+  EXPECT_EQ(verdict(history), "certified");
+  // The scan showed a key that nobody knows, and the client deleted what it saw.
+  History deleted = history;
+  deleted.threads[0][3].key = deleted.threads[0][4].key = kUnknownKeyRank;
+  deleted.unknown_keys.push_back({0, 3, 99});
+  deleted.unknown_arguments.push_back({0, 4, 99});
+  EXPECT_EQ(verdict(deleted), "corrupt_key");
+  // From where a scan goes on behind a key that nobody knows is not known.
+  History looked_up = history;
+  looked_up.threads[0][5].key = kUnknownKeyRank;
+  looked_up.unknown_arguments.push_back({0, 5, 99});
+  EXPECT_EQ(verdict(looked_up), "certified");
+  looked_up.threads[0][5].code = SUCCESS;
+  EXPECT_EQ(verdict(looked_up), "corrupt_payload");
+  History inserted = history;
+  inserted.threads[0][1].key = kUnknownKeyRank;
+  inserted.unknown_arguments.push_back({0, 1, 99});
+  EXPECT_EQ(verdict(inserted), "could_not_judge");
+}
+
 TEST(Certify, LargerHistoriesOfManyThreadsAreCertified) {
   for (uint64_t seed = 1; seed <= 6; ++seed) {
     SyntheticOptions options;

@@ -176,8 +176,12 @@ TEST(RankVarcharKeys, MakesRanksOfFingerprints) {
 
   History passed;
   passed.indexes = {{VARCHAR, "words"}};
-  passed.threads = {{event(EventCall::kGet, 0, 5)}};
-  EXPECT_FALSE(rank_varchar_keys(passed).ok());
+  passed.threads = {{event(EventCall::kGet, 0, 5), event(EventCall::kInsert, 0, 6)}};
+  ASSERT_TRUE(rank_varchar_keys(passed).ok());
+  EXPECT_EQ(passed.threads[0][1].key, kUnknownKeyRank);
+  ASSERT_EQ(passed.unknown_arguments.size(), 2u);
+  EXPECT_EQ(passed.unknown_arguments[1].position, 1u);
+  EXPECT_EQ(passed.unknown_arguments[1].fingerprint, 6u);
 }
 
 TEST(UntrustedEvents, TheIndexOfACallWithoutOneIsNeverUsed) {
