@@ -108,11 +108,12 @@ INSTANTIATE_TEST_SUITE_P(
 // Faults that show in one call of some hundred need as many calls of that kind, but no others.
 TEST(Differential, TellsARareFaultInAFewLines) {
   for (const Faults& faults : {Faults{.drops_every = 300}, Faults{.repeats_every = 300}}) {
-    // There is no smaller session than one of 300 calls, however long it is looked for.
+    // There is no smaller session than one of 300 calls, however long it is looked for. A quiet
+    // machine comes to some 600 in this time; a busy one under a sanitizer to more.
     const Findings findings = examined(faults, 6'000, 1, 1'000);
     ASSERT_TRUE(findings.failed());
     const std::string detail = findings.list().front().detail;
-    EXPECT_LE(shrunk_size(detail), 665u) << detail;
+    EXPECT_LE(shrunk_size(detail), 1'500u) << detail;
     EXPECT_LE(std::ranges::count(detail, '\n'), 14) << detail;
   }
 }
