@@ -10,9 +10,11 @@
 namespace keydrome {
 namespace {
 
-// Retries after DEADLOCK are recorded too, and nobody knows how many there will be. Room that is
-// not used costs no memory.
-constexpr uint64_t kAttemptsRecorded = 16;
+// Retries after DEADLOCK are recorded too, and nobody knows how many there will be. A few
+// transactions may need many; over very many calls of a thread the mean counts. The room is touched
+// before the phase, so it costs memory of the referee whether it is used or not.
+constexpr uint64_t kAttemptsRecorded = 16, kMeanAttemptsRecorded = 4;
+constexpr uint64_t kCallsWithManyAttempts = 1 << 18;
 constexpr uint64_t kEventsMin = 4096;
 constexpr std::size_t kBarePayloadBytesMax = sizeof(Record::payload);
 constexpr std::size_t kRecordedIndexesMax = 0xffff;  // Event::index has 16 bits
@@ -37,12 +39,17 @@ uint64_t calls_of(const Op& op, const Pools& pools) {
   }
 }
 
+uint64_t events_of(uint64_t calls) {
+  const uint64_t few = std::min(calls, kCallsWithManyAttempts);
+  return std::max(kEventsMin, few * kAttemptsRecorded + (calls - few) * kMeanAttemptsRecorded);
+}
+
 void record(PhaseScript& phase, const Pools& pools) {
   phase.log_capacity.clear();
   for (const std::vector<Op>& ops : phase.threads) {
     uint64_t calls = 0;
     walk_program(ops, [&](const Step& step) { calls += calls_of(ops[step.op], pools); });
-    phase.log_capacity.push_back(std::max(kEventsMin, kAttemptsRecorded * calls));
+    phase.log_capacity.push_back(events_of(calls));
   }
 }
 

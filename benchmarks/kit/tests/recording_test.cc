@@ -136,6 +136,29 @@ TEST_F(RecordingTest, NothingIsRecordedUnlessAsked) {
   EXPECT_EQ(recorded.phases[0].threads[0].events.size(), 15u);
 }
 
+// A thread's log has room for many attempts of a few calls, and for a few of very many: memory that
+// the referee touches before the phase.
+TEST(LogCapacity, GrowsWithTheMeanOfAttempts) {
+  const auto capacity = [](uint32_t calls) {
+    ScriptBuilder script;
+    script.add_class("all");
+    script.add_index("numbers", INT);
+    script.add_int64_key(1);
+    ThreadBuilder out = script.thread(script.add_phase("test", 1, {.recorded = true}), 0);
+    out.open(0, 0);
+    out.begin(Kind::kScript, 0);
+    out.next(0, calls);
+    out.commit();
+    out.close(0);
+    return script.build().phases[0].log_capacity[0];
+  };
+  EXPECT_EQ(capacity(996), 16'000u);
+  constexpr uint64_t kMore = 10'000'000, kBytesPerEvent = 32;
+  const uint64_t added = capacity(1'000'000 + kMore) - capacity(1'000'000);
+  EXPECT_GE(added, 2 * kMore) << "some are tried again";
+  EXPECT_LE(added * kBytesPerEvent, uint64_t{2} << 30) << "the referee has more to keep";
+}
+
 class EventClockTest : public ::testing::TestWithParam<EventClock::Source> {};
 
 // A stamp taken after another one's value was passed on is never below it.
