@@ -31,7 +31,7 @@ Script script_of_deletion() {
   return script.build();
 }
 
-Findings judged(const Script& script, const Outcome& outcome) {
+Findings findings_of(const Script& script, const Outcome& outcome) {
   Findings findings("test");
   EXPECT_TRUE(judge_logs(script, outcome, findings));
   judge_recorded(script, outcome, /*strict=*/true, findings);
@@ -41,7 +41,7 @@ Findings judged(const Script& script, const Outcome& outcome) {
 TEST(RecordedJudge, AKeyThatNobodyPassedIsAFindingThoughItIsHandedBack) {
   const Script script = script_of_deletion();
   Outcome outcome = testing::play(script, testing::test_index({}));
-  EXPECT_TRUE(judged(script, outcome).empty());
+  EXPECT_TRUE(findings_of(script, outcome).empty());
 
   bool shown = false;
   for (Event& event : outcome.phases[0].threads[0].events) {
@@ -52,7 +52,7 @@ TEST(RecordedJudge, AKeyThatNobodyPassedIsAFindingThoughItIsHandedBack) {
     if (call == EventCall::kDeletePair) event.code = KEY_NOTFOUND;
   }
   ASSERT_TRUE(shown);
-  const Findings findings = judged(script, outcome);
+  const Findings findings = findings_of(script, outcome);
   EXPECT_EQ(findings.count("corrupt_key"), 1u) << testing::text_of(findings);
   EXPECT_EQ(findings.not_judged_reason(), "");
 }
