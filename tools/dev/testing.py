@@ -9,9 +9,8 @@ import os
 import re
 import time
 import xml.etree.ElementTree as ET
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from dataclasses import dataclass, field, replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from dev import build, lint, packages, python_env, servers
@@ -47,14 +46,16 @@ class Outcome:
 class Suite:
     """A named group of tests; `fast` ones are part of `./dev test --fast`, `long` ones of `./dev soak` only.
 
-    Two suites run at a time, for most need one core only: one of those `aside`, which give way, and one of the others.
+    Suites of different lanes run beside each other, for most need one core only, or wait. What a suite must have built
+    is built beforehand, one thing after the other: a compiler fills what the tests leave idle.
     """
 
     name: str
     action: Callable[[], Outcome]
+    prepare: Callable[[], None] | None = None
     fast: bool = False
     long: bool = False
-    aside: bool = False
+    lane: int = 0
 
 
 def test(*, fast: bool, only: list[str] | None) -> int:
@@ -90,22 +91,38 @@ def _set_up(timings: Timings) -> None:
 
 
 def _outcomes(suites: list[Suite]) -> dict[str, Outcome]:
-    lanes = [[suite for suite in suites if suite.aside == aside] for aside in (False, True)]
-    with ThreadPoolExecutor(len(lanes)) as pool:
-        done = pool.map(lambda lane: {suite.name: _reported(suite) for suite in lane}, lanes)
-        found = {name: outcome for lane in done for name, outcome in lane.items()}
+    lanes = [[s for s in suites if s.lane == lane] for lane in sorted({s.lane for s in suites})]
+    with ThreadPoolExecutor(1) as builder, ThreadPoolExecutor(len(lanes)) as pool:
+        built = {suite.name: builder.submit(_build, suite) for suite in suites}
+        done = pool.map(lambda lane: [_reported(suite, built[suite.name]) for suite in lane], lanes)
+        found = {
+            suite.name: outcome
+            for lane, outcomes in zip(lanes, done, strict=True)
+            for suite, outcome in zip(lane, outcomes, strict=True)
+        }
     return {suite.name: found[suite.name] for suite in suites}
 
 
-def _reported(suite: Suite) -> Outcome:
-    """Run a suite; say when it begins, and how it ended."""
-    print(f"- {suite.name} ...", flush=True)
+def _build(suite: Suite) -> float:
+    """Build what a suite tests; return the seconds that took."""
+    begin = time.monotonic()
+    if suite.prepare:
+        suite.prepare()
+    return time.monotonic() - begin
+
+
+def _reported(suite: Suite, built: Future[float]) -> Outcome:
+    """Run a suite once it is built; say when it begins, and how it ended. Its seconds include those of its build."""
+    building = 0.0
     begin = time.monotonic()
     try:
+        building = built.result()
+        begin = time.monotonic()
+        print(f"- {suite.name} ...", flush=True)
         outcome = suite.action()
     except StepError as error:
         outcome = Outcome(failed=1, message=str(error))
-    outcome.seconds = time.monotonic() - begin
+    outcome.seconds = building + time.monotonic() - begin
     counts = f"{outcome.passed} passed, {outcome.failed} failed"
     message = f"\n{outcome.message}" if outcome.message else ""
     print(f"  {suite.name}: {counts}, {outcome.seconds:.0f} s{message}", flush=True)
@@ -139,19 +156,22 @@ def _table(timings: Timings, outcomes: dict[str, Outcome]) -> int:
 
 
 def _suites(*, fast: bool) -> list[Suite]:
-    rooms = ["checker/tests", "runner", "leaderboard", "web", "tools"]
-    python = ["-m", "not slow", *rooms] if fast else rooms
+    choice = ["-m", "not slow"] if fast else []
+    site, rooms = ["leaderboard", "web"], ["checker/tests", "runner", "tools"]
     return [
-        Suite("python", lambda: _pytest("python", python), fast=True),
-        Suite("lint", _lint, fast=True, aside=fast),
-        Suite("native", lambda: _ctest("release"), fast=True, aside=fast),
+        Suite("site", lambda: _pytest("site", [*choice, *site]), fast=True),
+        Suite(
+            "python", lambda: _pytest("python", [*choice, *rooms]), fast=True, lane=1 if fast else 0
+        ),
+        Suite("lint", _lint, fast=True, lane=1 if fast else 0),
+        Suite("native", lambda: _ctest("release"), fast=True, lane=2 if fast else 0),
         Suite("jail", lambda: _pytest("jail", ["jail/tests"])),
         Suite("road", lambda: _pytest("road", ["tests"])),
-        Suite("postgres", _postgres),
-        Suite("asan", partial(_sanitized, "asan"), aside=True),
-        Suite("tsan", partial(_sanitized, "tsan"), aside=True),
-        Suite("tidy", _tidy, aside=True),
-        Suite("asan of all", partial(_sanitized, "asan-all"), long=True),
+        Suite("postgres", lambda: _postgres(site)),
+        Suite("tidy", _tidy),
+        _sanitized("asan", lane=1),
+        _sanitized("tsan", lane=1),
+        _sanitized("asan-all", long=True),
         Suite("clang", _clang, long=True),
     ]
 
@@ -201,10 +221,15 @@ def _ctest(preset: str, *prefix: str) -> Outcome:
     return _counted(report, lambda: run(command, log=f"ctest-{preset}", cure=CURE))
 
 
-def _sanitized(preset: str) -> Outcome:
-    build.build(preset, politely=True)
-    # Slower than what runs beside them, but not so slow that what waits in them takes it for a hang.
-    return _ctest(preset, "nice", "-n", "5")
+def _sanitized(preset: str, *, long: bool = False, lane: int = 0) -> Suite:
+    return Suite(
+        preset,
+        # Slower than what runs beside them, but not so slow that what waits in them takes it for a hang.
+        lambda: _ctest(preset, "nice", "-n", "5"),
+        prepare=lambda: build.build(preset, politely=True),
+        long=long,
+        lane=lane,
+    )
 
 
 def _clang() -> Outcome:
@@ -221,9 +246,9 @@ def _pytest(name: str, places: list[str], env: dict[str, str] | None = None) -> 
     return _counted(report, lambda: run(command, log=f"pytest-{name}", cure=CURE, env=clean))
 
 
-def _postgres() -> Outcome:
+def _postgres(places: list[str]) -> Outcome:
     with servers.postgres_and_redis() as env:
-        return _pytest("postgres", ["leaderboard", "web"], env)
+        return _pytest("postgres", places, env)
 
 
 def _told(case: ET.Element) -> str:

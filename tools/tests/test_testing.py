@@ -81,18 +81,43 @@ def test_what_stands_aside_runs_beside_the_others_and_fails_alone(
         both.wait()
         return Outcome(passed=1)
 
-    def build() -> Outcome:
+    def lose() -> Outcome:
         both.wait()
-        raise StepError("no compiler")
+        raise StepError("no sanitizer")
 
     outcomes = testing._outcomes(
         [
-            Suite("asan", build, aside=True),
+            Suite("asan", lose, lane=1),
             Suite("python", meet),
-            Suite("tidy", lambda: Outcome(passed=2), aside=True),
+            Suite("tidy", lambda: Outcome(passed=2), lane=1),
         ]
     )
     assert list(outcomes) == ["asan", "python", "tidy"]
     assert [(o.passed, o.failed) for o in outcomes.values()] == [(0, 1), (1, 0), (2, 0)]
-    assert outcomes["asan"].message == "no compiler"
+    assert outcomes["asan"].message == "no sanitizer"
     assert "asan: 0 passed, 1 failed" in capsys.readouterr().out
+
+
+def test_the_next_suite_is_built_while_one_is_tested() -> None:
+    both = threading.Barrier(2, timeout=30)
+
+    def meet() -> None:
+        both.wait()
+
+    def test() -> Outcome:
+        both.wait()
+        return Outcome(passed=1)
+
+    outcomes = testing._outcomes([Suite("asan", test), Suite("tsan", Outcome, prepare=meet)])
+    assert outcomes["asan"].passed == 1
+
+
+def test_what_cannot_be_built_is_not_tested() -> None:
+    def fail() -> None:
+        raise StepError("no compiler")
+
+    def test() -> Outcome:
+        raise AssertionError
+
+    outcome = testing._outcomes([Suite("asan", test, prepare=fail)])["asan"]
+    assert (outcome.passed, outcome.failed, outcome.message) == (0, 1, "no compiler")
