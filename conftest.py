@@ -13,7 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# `./dev soak` tries more examples of every property.
+# `./dev soak` tries more examples of every property, `./dev test --fast` fewer.
+hypothesis.register_profile("fast", max_examples=20)
 _SOAK = int(os.environ.get("KEYDROME_SOAK", "1"))
 hypothesis.register_profile("soak", max_examples=hypothesis().max_examples * _SOAK)
 if _SOAK > 1:

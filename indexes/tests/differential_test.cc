@@ -11,6 +11,7 @@
 #include <random>
 #include <sstream>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "indexes/tests/library.h"
@@ -65,7 +66,7 @@ class Game {
 
   void play(int calls) {
     for (int i = 0; i < calls && !testing::Test::HasFailure(); ++i) {
-      SCOPED_TRACE("call " + std::to_string(i));
+      SCOPED_TRACE(i);
       if (!txn_) {
         if (chance(3)) {
           call(/*auto_commit=*/true);
@@ -114,38 +115,50 @@ class Game {
     const uint64_t kind = random_() % 100;
     if (kind < 20) {
       const Read answer = handle.get(txn, key);
-      note(i, "get " + show(key), answer);
+      note({i, "get", &key, nullptr, answer});
       EXPECT_TRUE(index.accept_get(cursor, key, answer)) << history();
     } else if (kind < 55) {
       const Read answer = handle.next(txn);
-      note(i, "getNext", answer);
+      note({i, "getNext", nullptr, nullptr, answer});
       EXPECT_TRUE(index.accept_next(cursor, answer)) << history();
     } else if (kind < 80) {
       const ErrCode code = handle.insert(txn, key, payload);
-      note(i, "insert " + show(key) + " \"" + payload + "\"", {code, {}, {}});
+      note({i, "insert", &key, &payload, {code, {}, {}}});
       EXPECT_TRUE(index.accept_insert(cursor, key, payload, code)) << history();
     } else if (kind < 98) {
       const ErrCode code = handle.erase(txn, key, payload);
-      note(i, "delete " + show(key) + " \"" + payload + "\"", {code, {}, {}});
+      note({i, "delete", &key, &payload, {code, {}, {}}});
       EXPECT_TRUE(index.accept_erase(cursor, key, payload, code)) << history();
     } else {
       handle.reopen();
-      note(i, "reopen", {SUCCESS, {}, {}});
+      note({i, "reopen", nullptr, nullptr, {SUCCESS, {}, {}}});
       cursors_[i] = {};
     }
   }
 
-  void note(size_t index, const std::string& call, const Read& answer) {
-    std::ostringstream line;
-    line << "  index " << index << ": " << call << " -> " << answer << '\n';
-    history_.push_back(line.str());
-  }
+  // A call and its answer; what it points to lives as long as the game. Told only when one is
+  // wrong.
+  struct Note {
+    size_t index;
+    const char* call;
+    const KeyValue* key;
+    const std::string* payload;
+    Read answer;
+  };
+
+  void note(Note made) { history_.push_back(std::move(made)); }
 
   // The calls since the last begin.
   [[nodiscard]] std::string history() const {
-    std::string lines = "the last call is wrong:\n";
-    for (const std::string& line : history_) lines += line;
-    return lines;
+    std::ostringstream lines;
+    lines << "the last call is wrong:\n";
+    for (const Note& note : history_) {
+      lines << "  index " << note.index << ": " << note.call;
+      if (note.key) lines << ' ' << show(*note.key);
+      if (note.payload) lines << " \"" << *note.payload << '"';
+      lines << " -> " << note.answer << '\n';
+    }
+    return lines.str();
   }
 
   void check_contents() {
@@ -168,7 +181,7 @@ class Game {
   std::array<ModelIndex, kIndexes> state_, saved_;
   std::array<ModelCursor, kIndexes> cursors_;
   std::optional<Transaction> txn_;
-  std::vector<std::string> history_;
+  std::vector<Note> history_;
 };
 
 // The model is strict where the contract is only advisory: the cursor after an exact-pair delete

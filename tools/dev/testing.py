@@ -156,7 +156,7 @@ def _table(timings: Timings, outcomes: dict[str, Outcome]) -> int:
 
 
 def _suites(*, fast: bool) -> list[Suite]:
-    choice = ["-m", "not slow"] if fast else []
+    choice = ["-m", "not slow", "--hypothesis-profile=fast"] if fast else []
     site, rooms = ["leaderboard", "web"], ["checker/tests", "runner", "tools"]
     return [
         Suite("site", lambda: _pytest("site", [*choice, *site]), fast=True),
