@@ -268,14 +268,13 @@ def _counted(report: Path, action: Callable[[], None]) -> Outcome:
     """Run a test program that writes JUnit XML; count from that file, never from the exit code alone."""
     report.unlink(missing_ok=True)
     outcome = Outcome()
+    complaint = ""
     try:
         action()
     except StepError as error:
-        outcome.message = str(error)
+        complaint = str(error)
     if not report.exists():
-        outcome.failed = 1
-        outcome.message = outcome.message or f"no test report {report.name} was written"
-        return outcome
+        return Outcome(failed=1, message=complaint or f"no test report {report.name} was written")
     for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 - our own file
         bad = any(case.find(tag) is not None for tag in ("failure", "error", "skipped"))
         bad = bad or case.get("status") in {"fail", "notrun", "disabled"}
@@ -287,6 +286,8 @@ def _counted(report: Path, action: Callable[[], None]) -> Outcome:
         if bad:
             outcome.message += f"\n{name}:\n{_told(case)}"
         outcome.tests.append((float(case.get("time") or 0), name))
-    if outcome.message and not outcome.failed:
-        outcome.failed = 1  # the program failed outside any test, e.g. while collecting
+    if outcome.failed:
+        outcome.message += f"\nwhole log: {report.with_suffix('.log')}"
+    elif complaint:  # the program failed outside any test, e.g. while collecting
+        outcome.failed, outcome.message = 1, complaint
     return outcome

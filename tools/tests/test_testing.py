@@ -42,8 +42,20 @@ def test_what_a_failed_test_printed_of_its_failure_is_told(tmp_path: Path) -> No
 
     lines = testing._counted(report, write).message.splitlines()
     assert lines[1:4] == ["x:", "    x_test.cc:82: Failure", "    Expected: true"]
-    assert lines[-1] == "    [  FAILED  ] X.Y (1 ms)"
+    assert lines[-2:] == ["    [  FAILED  ] X.Y (1 ms)", f"whole log: {tmp_path}/report.log"]
     assert len(lines) <= testing.LINES_MAX
+
+
+def test_what_failed_outside_any_test_is_told(tmp_path: Path) -> None:
+    report = tmp_path / "report.xml"
+
+    def fail() -> None:
+        report.write_text('<testsuite><testcase classname="a" name="b" time="0"/></testsuite>')
+        raise StepError("nothing was collected")
+
+    outcome = testing._counted(report, fail)
+    assert (outcome.passed, outcome.failed) == (1, 1)
+    assert outcome.message == "nothing was collected"
 
 
 def test_a_report_of_an_earlier_run_counts_for_nothing(tmp_path: Path) -> None:
