@@ -41,6 +41,8 @@ _ROWS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("inserts_per_s", "inserts/s", lambda v: f"{v:,.0f}"),
     ("scanned_records_per_s", "records scanned/s", lambda v: f"{v:,.0f}"),
     ("scanned_mb_per_s", "payload scanned, MB/s", lambda v: f"{v:,.1f}"),
+    ("sustained_per_s", "sustained arrivals/s", lambda v: f"{v:,.0f}"),
+    ("delivered_max_per_s", "most delivered in a step, transactions/s", lambda v: f"{v:,.0f}"),
     ("recovery_ms", "recovery after a change, ms", lambda v: f"{v:,.1f}"),
     ("recovery_drop", "deepest drop after a change", lambda v: f"{100 * v:.1f} %"),
     ("memory_growth", "growth of memory", lambda v: f"{100 * v:.1f} %"),

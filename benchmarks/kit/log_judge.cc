@@ -160,6 +160,7 @@ class Follower {
       case OpCode::kYield:
       case OpCode::kStep:
       case OpCode::kStepDone:
+      case OpCode::kArrive:
         return at + 1;
       default:
         break;

@@ -58,6 +58,8 @@ enum class OpCode : uint8_t {
               // neither judged nor retried, and always evidence
   kRun,       // in a transaction: procedure `payload` with the parameters from number `key` on and
               // the tags from `argument` on (procedure.h); kEvidence: its result
+  kArrive,    // the transaction behind it is asked for `payload` * 2^32 + `argument` ns after GO:
+              // waits for that moment, and the transaction's latency counts from it
 };
 
 // Flags of an Op.

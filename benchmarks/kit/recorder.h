@@ -28,6 +28,11 @@ class Recorder {
   }
 
   uint64_t ticks() const { return clock_->ticks(); }
+  uint64_t ticks_after_go(uint64_t ns) const { return go_ticks_ + clock_->to_ticks(ns); }
+  uint64_t ns_until(uint64_t ticks) const {
+    const uint64_t now = clock_->ticks();
+    return ticks > now ? clock_->to_ns(ticks - now) : 0;
+  }
   uint64_t ns_since(uint64_t start) const { return clock_->to_ns(clock_->ticks() - start); }
 
   // How many auto-commit calls come before the next one that is timed.

@@ -23,6 +23,7 @@ enum class Purpose : uint32_t {
   kCanaries,
   kSamples,  // which reads leave evidence
   kPopulate,
+  kArrivals,  // when transactions are asked for
 };
 
 class SplitMix64 {

@@ -33,6 +33,7 @@ uint64_t calls_of(const Op& op, const Pools& pools) {
     case OpCode::kYield:
     case OpCode::kStep:
     case OpCode::kStepDone:
+    case OpCode::kArrive:
       return 0;
     default:
       return 1;
@@ -218,6 +219,13 @@ void ThreadBuilder::yield(uint32_t event, uint32_t count, uint32_t us_max) {
   append({.code = OpCode::kYield, .key = us_max, .payload = count, .argument = event});
 }
 
+void ThreadBuilder::arrive(uint64_t ns_after_go) {
+  KEYDROME_CHECK(!in_transaction());
+  append({.code = OpCode::kArrive,
+          .payload = static_cast<uint32_t>(ns_after_go >> 32),
+          .argument = static_cast<uint32_t>(ns_after_go)});
+}
+
 void ThreadBuilder::step(uint32_t number, uint32_t us_max) {
   append({.code = OpCode::kStep, .payload = us_max, .argument = number});
 }
@@ -381,7 +389,7 @@ uint64_t ScriptBuilder::trace_bytes(const std::vector<Op>& ops) const {
     if (has_key) KEYDROME_CHECK(op.key < key_count(script_.indexes[slots[op.slot]].type));
     KEYDROME_CHECK(op.payload < std::max<std::size_t>(1, script_.pools.payloads.size()) ||
                    op.code == OpCode::kRepeat || op.code == OpCode::kWait ||
-                   op.code == OpCode::kYield);
+                   op.code == OpCode::kYield || op.code == OpCode::kArrive);
   });
   return bytes;
 }

@@ -74,6 +74,10 @@ class ThreadBuilder {
   // never waits for a thread that may be blocked by the open transaction.
   void yield(uint32_t event, uint32_t count, uint32_t us_max);
 
+  // The transaction that begins next is asked for that long after the phase's GO, be the thread
+  // ready or not: its latency counts from then.
+  void arrive(uint64_t ns_after_go);
+
   // Waits for its turn in the phase's baton; a step before it that takes longer than `us_max` is
   // passed over.
   void step(uint32_t number, uint32_t us_max);

@@ -48,7 +48,7 @@ Session::Session(const SessionInputs& inputs)
       trace_(inputs.trace) {}
 
 void Session::run(std::span<const Op> ops) {
-  behind_commit_ = kNowhere;  // the thread may have waited for this round
+  known_start_ = kNowhere;  // the thread may have waited for this round
   for (std::size_t at = 0; at < ops.size();) at = step(ops, at);
   base_ += ops.size();
   recorder_.progress(base_);
@@ -87,6 +87,10 @@ std::size_t Session::step(std::span<const Op> ops, std::size_t at) {
       return at + 1;
     case OpCode::kYield:
       yield(op);
+      Recording::paused();
+      return at + 1;
+    case OpCode::kArrive:
+      arrive(op, at);
       Recording::paused();
       return at + 1;
     case OpCode::kBareCall:
@@ -264,8 +268,8 @@ inline void Session::save(std::size_t at) {
 std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
   const Op& op = ops[at];
   if (attempts_ == 0) {
-    start_ticks_ = base_ + at == behind_commit_ ? commit_ticks_ : recorder_.ticks();
-    behind_commit_ = kNowhere;
+    start_ticks_ = base_ + at == known_start_ ? known_start_ticks_ : recorder_.ticks();
+    known_start_ = kNowhere;
   }
   save(at);
   ends_[next_transaction_++] = TransactionEnd::kNotRun;
@@ -318,8 +322,8 @@ Session::Flow Session::finish_transaction(const Op& op, std::size_t at) {
     if (unfit_) [[unlikely]] {
       return finish_broken();
     }
-    commit_ticks_ = recorder_.committed(class_, start_ticks_);
-    behind_commit_ = base_ + at + 1;
+    known_start_ticks_ = recorder_.committed(class_, start_ticks_);
+    known_start_ = base_ + at + 1;
   }
   ends_[saved_.transaction] =
       op.code == OpCode::kAbort ? TransactionEnd::kAborted : TransactionEnd::kCommitted;

@@ -164,6 +164,7 @@ class Session {
   bool synchronise(const Op& op);
   void abort_attempt();
   void yield(const Op& op);
+  void arrive(const Op& op, std::size_t at);
   void save(std::size_t at);
   void save_slots();
   void restore();
@@ -203,11 +204,12 @@ class Session {
   uint8_t kind_ = 0, class_ = 0;
   uint32_t attempts_ = 0;
   uint64_t start_ticks_ = 0;
-  // A transaction that begins right behind the commit of another begins when that one ended: one
-  // look at the clock less, and some 10 ns of bookkeeping more in its latency.
+  // Where the start of a transaction is known before it begins: it was asked for at that time
+  // (kArrive), or it begins right behind the commit of another and so when that one ended, which
+  // saves one look at the clock and puts some 10 ns of bookkeeping into its latency.
   static constexpr uint64_t kNowhere = UINT64_MAX;
-  uint64_t behind_commit_ = kNowhere;  // ordinal of the op there
-  uint64_t commit_ticks_ = 0;
+  uint64_t known_start_ = kNowhere;  // ordinal of its kBegin
+  uint64_t known_start_ticks_ = 0;
   uint64_t next_transaction_ = 0;  // number of the next transaction
   uint64_t base_ = 0;              // ordinal of the round's first op
   uint32_t round_ = 0;             // of the kRepeat body

@@ -3,7 +3,9 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <cstring>
+#include <thread>
 
 #include "benchmarks/kit/legal_answers.h"
 #include "benchmarks/kit/record_buffers.h"
@@ -66,6 +68,21 @@ void Session::yield(const Op& op) {
     sched_yield();
   } while (!events_->reached(op.argument, op.payload) &&
            now_ns() - start_ns < uint64_t{op.key} * 1000);
+}
+
+// Waits until the next transaction is asked for; not at all when that is past. A long wait sleeps
+// through its first part, so that it takes no processor from the library; the rest does not, for
+// nobody wakes in time.
+void Session::arrive(const Op& op, std::size_t at) {
+  known_start_ticks_ = recorder_.ticks_after_go(uint64_t{op.payload} << 32 | op.argument);
+  known_start_ = base_ + at + 1;
+  while (const uint64_t ns = recorder_.ns_until(known_start_ticks_)) {
+    if (ns > kNsPerMs) {
+      std::this_thread::sleep_for(std::chrono::nanoseconds(ns / 2));
+    } else {
+      sched_yield();
+    }
+  }
 }
 
 // The ops that order threads and never fail. False: it is none of them.

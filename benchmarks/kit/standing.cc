@@ -43,8 +43,8 @@ constexpr bool is_scan(OpCode code) { return code == OpCode::kNext || code == Op
 
 constexpr bool waits_for_threads(OpCode code) {
   return code == OpCode::kWait || code == OpCode::kYield || code == OpCode::kStep ||
-         code == OpCode::kSignal || code == OpCode::kStepDone || code == OpCode::kMark ||
-         code == OpCode::kRepeat;
+         code == OpCode::kArrive || code == OpCode::kSignal || code == OpCode::kStepDone ||
+         code == OpCode::kMark || code == OpCode::kRepeat;
 }
 
 // Follows a program op by op: which index each slot has, and what the open transaction touches.

@@ -54,6 +54,8 @@ _MEDIANS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
     ("inserts_per_s", "Inserts per second", jinja.number),
     ("scanned_records_per_s", "Records scanned per second", jinja.number),
     ("scanned_mb_per_s", "Payload scanned per second, MB", lambda value: jinja.number(value, 1)),
+    ("sustained_per_s", "Sustained arrivals per second", jinja.number),
+    ("delivered_max_per_s", "Most delivered in a step, transactions per second", jinja.number),
     ("recovery_ms", "Recovery after a change, ms", lambda value: jinja.number(value, 1)),
     ("recovery_drop", "Deepest drop after a change", _share),
     ("memory_growth", "Growth of memory", _share),

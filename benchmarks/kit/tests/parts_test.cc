@@ -172,6 +172,43 @@ TEST(Session, TheWaitForARoundIsNoLatency) {
   EXPECT_EQ(outcome.committed[0], 2u);
 }
 
+uint64_t longest_ns(const ThreadOutcome& outcome, uint32_t class_number) {
+  const auto& counts = outcome.histogram[class_number];
+  return histogram_quantile_ns(std::vector<uint64_t>(std::begin(counts), std::end(counts)), 1);
+}
+
+// The latency of a transaction that is asked for counts from then: of one that came too late, the
+// time for which it waited too; of one that came in time, not the time until it was asked for.
+TEST(Session, LatencyCountsFromTheArrival) {
+  constexpr uint64_t kLateNs = 30'000'000, kEarlyNs = 20'000'000;
+  IndexApi api;
+  api.beginTransaction = begin_at_once;
+  api.commitTransaction = end_at_once;
+  const TickClock clock;
+  ThreadOutcome outcome{};
+  std::array<TransactionEnd, 2> ends{};
+  SessionInputs inputs;
+  inputs.api = &api;
+  inputs.clock = &clock;
+  const uint64_t start_ns = now_ns();
+  inputs.go_ticks = clock.ticks() - clock.to_ticks(kLateNs);
+  inputs.outcome = &outcome;
+  inputs.ends = ends;
+  Session session(inputs);
+  const std::array<Op, 6> ops = {
+      Op{.code = OpCode::kArrive, .argument = 0},
+      Op{.code = OpCode::kBegin, .class_ = 0, .argument = 1},
+      Op{.code = OpCode::kCommit},
+      Op{.code = OpCode::kArrive, .argument = static_cast<uint32_t>(kLateNs + kEarlyNs)},
+      Op{.code = OpCode::kBegin, .class_ = 1, .argument = 1},
+      Op{.code = OpCode::kCommit}};
+  session.run(ops);
+  const uint64_t elapsed_ns = now_ns() - start_ns;
+  EXPECT_GE(elapsed_ns, kEarlyNs - kEarlyNs / 100);
+  EXPECT_GE(longest_ns(outcome, 0), kLateNs - kLateNs / 100);
+  EXPECT_LE(longest_ns(outcome, 1), elapsed_ns - kEarlyNs + elapsed_ns / 16);
+}
+
 TEST(Zeroed, LeavesNothingOfEarlierCalls) {
   Zeroed<Record> record;
   std::memset(&record.value(), 0x5a, sizeof(Record));

@@ -1,0 +1,110 @@
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/tests/workloads.h"
+#include "benchmarks/kit/totals.h"
+#include "benchmarks/open_loop/knee.h"
+
+namespace keydrome::open_loop {
+namespace {
+
+using testing::expect_faults_are_found;
+using testing::expect_right_is_not_accused;
+using testing::expect_uniform;
+using testing::make_script;
+
+constexpr const char* kName = "open_loop";
+constexpr uint64_t kHeadStartNs = 5'000'000;
+
+class OpenLoopInstance : public ::testing::TestWithParam<const char*> {};
+
+TEST_P(OpenLoopInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+  const Script script = make_script(kName, GetParam(), 1, {{"records", 1'000}, {"step_ms", 10}});
+  const Totals sum = totals(script, expect_right_is_not_accused(kName, GetParam(), script));
+  EXPECT_GT(sum.transactions_planned, 1'000u);
+  EXPECT_EQ(sum.transactions_completed, sum.transactions_planned);
+  EXPECT_EQ(sum.get_hits, sum.gets);
+  expect_faults_are_found(kName, GetParam(), script);
+}
+
+INSTANTIATE_TEST_SUITE_P(OpenLoop, OpenLoopInstance, ::testing::Values("searches", "mixed"),
+                         [](const ::testing::TestParamInfo<const char*>& parameter) {
+                           return std::string(parameter.param);
+                         });
+
+// When the transactions of a thread are asked for, in ns after GO.
+std::vector<uint64_t> arrivals_of(const std::vector<Op>& ops) {
+  std::vector<uint64_t> arrivals;
+  for (const Op& op : ops) {
+    if (op.code != OpCode::kArrive) continue;
+    arrivals.push_back(uint64_t{op.payload} << 32 | op.argument);
+  }
+  return arrivals;
+}
+
+// Each step asks at twice the rate of the one before; each thread has a Poisson process of its
+// own: exponential gaps, which a look at their law makes uniform.
+TEST(OpenLoop, TransactionsArriveAsAPoissonProcess) {
+  constexpr uint64_t kThreads = 4, kStepNs = 40'000'000;
+  const Script script = make_script(kName, "searches", 2, {{"rate_first_per_s", 10'000}});
+  uint64_t rate = 10'000;
+  for (const PhaseScript& phase : script.phases) {
+    if (!phase.timed) continue;
+    EXPECT_EQ(phase.name, std::to_string(rate) + "_per_s");
+    const double per_ns = static_cast<double>(rate) / kThreads / 1e9;
+    double count = 0;
+    std::vector<double> law(30);
+    for (const std::vector<Op>& ops : phase.threads) {
+      uint64_t last = kHeadStartNs;
+      for (const uint64_t at : arrivals_of(ops)) {
+        ASSERT_GE(at, last);
+        ASSERT_LT(at, kHeadStartNs + kStepNs);
+        const double share = -std::expm1(-static_cast<double>(at - last) * per_ns);
+        ++law[static_cast<std::size_t>(share * static_cast<double>(law.size()))];
+        last = at;
+        ++count;
+      }
+    }
+    const double expected = static_cast<double>(rate) * kStepNs / 1e9;
+    EXPECT_NEAR(count, expected, 4 * std::sqrt(expected)) << phase.name;
+    if (expected > 3'000) expect_uniform(law);  // in short steps no long gap ends
+    rate *= 2;
+  }
+  EXPECT_EQ(rate, 10'000u << 7);
+}
+
+TEST(OpenLoop, RefusesASweepThatIsTooLong) {
+  const Manifest manifest = testing::manifest_of(kName);
+  const Parameters parameters =
+      manifest.resolve("searches", "smoke", {{"rate_first_per_s", 100'000'000}}).value();
+  const auto script = testing::benchmark(kName).make("searches")->generate(parameters, 1, {});
+  ASSERT_FALSE(script.ok());
+  EXPECT_NE(script.error().message.find("lower rate_first_per_s"), std::string::npos);
+}
+
+constexpr uint64_t kBoundNs = 1'000'000;
+
+TEST(Knee, LiesBetweenTheStepWithinAndTheOneBeyond) {
+  const std::array steps = {Step{1'000, 10'000}, Step{2'000, 100'000}, Step{4'000, 10'000'000},
+                            Step{8'000, 100'000'000}};
+  // Half of the way from 0.1 to 10 ms is 1 ms, half of the way from 2,000 to 4,000 is 2,828.
+  EXPECT_NEAR(sustained_per_s(steps, kBoundNs), 2'000 * std::sqrt(2.0), 0.01);
+}
+
+TEST(Knee, IsTheLastRateWhenAllStepsAreWithin) {
+  const std::array steps = {Step{1'000, 10'000}, Step{2'000, kBoundNs}};
+  EXPECT_EQ(sustained_per_s(steps, kBoundNs), 2'000);
+}
+
+TEST(Knee, IsBelowTheFirstRateWhenEvenThatIsTooMuch) {
+  const std::array steps = {Step{1'000, 4 * kBoundNs}, Step{2'000, 10}};
+  EXPECT_EQ(sustained_per_s(steps, kBoundNs), 250);
+}
+
+}  // namespace
+}  // namespace keydrome::open_loop
