@@ -50,11 +50,12 @@ void judge_violation(const PhaseScript& phase, std::size_t thread, const ThreadO
 }
 
 // How each transaction of a program ended against how it should have.
-void judge_ends(const PhaseScript& phase, std::size_t thread, const ThreadResult& result,
-                Findings& findings) {
+void judge_ends(const Script& script, const PhaseScript& phase, std::size_t thread,
+                const ThreadResult& result, Findings& findings) {
   const std::vector<Op>& ops = phase.threads[thread];
   bool fits = true;
-  bool skipping = false;  // inside a transaction that was given up
+  bool skipping = false;    // inside a transaction that was given up
+  bool rolls_back = false;  // the transaction may, by a procedure
   walk_program(ops, [&](const Step& step) {
     const Op& op = ops[step.op];
     const bool closes = op.code == OpCode::kCommit || op.code == OpCode::kAbort;
@@ -66,10 +67,14 @@ void judge_ends(const PhaseScript& phase, std::size_t thread, const ThreadResult
       const TransactionEnd end = result.ends[step.transaction];
       skipping = end == TransactionEnd::kFailed ||
                  (end == TransactionEnd::kDeadlocked && (op.flags & kOneAttempt) != 0);
+      rolls_back = false;
+    } else if (op.code == OpCode::kRun) {
+      rolls_back = rolls_back || script.pools.procedures[op.payload].rolls_back != 0;
     } else if (closes) {
       const TransactionEnd wanted =
           op.code == OpCode::kCommit ? TransactionEnd::kCommitted : TransactionEnd::kAborted;
-      fits = fits && (result.ends[step.transaction] == wanted || skipping);
+      const TransactionEnd end = result.ends[step.transaction];
+      fits = fits && (end == wanted || skipping || (rolls_back && end == TransactionEnd::kAborted));
       skipping = false;
     }
   });
@@ -135,7 +140,7 @@ void judge_counters(const Script& script, const Outcome& outcome, Findings& find
             "impossible_record",
             place_text(phase, t) + ": keys or payloads were longer than any that was stored");
       }
-      judge_ends(phase, t, result, findings);
+      judge_ends(script, phase, t, result, findings);
     }
     if (failed > 0) {
       findings.required(

@@ -39,6 +39,10 @@ class Wording {
     return op.argument == kNoTag && script_.pools.payloads[op.payload].empty();
   }
 
+  bool may_roll_back(const Op& run) const {
+    return script_.pools.procedures[run.payload].rolls_back != 0;
+  }
+
   uint64_t payload(const Op& op) const {
     const std::string& text = script_.pools.payloads[op.payload];
     if (op.argument == kNoTag) return hash_bytes(text);
@@ -178,6 +182,7 @@ class Follower {
     set_end(TransactionEnd::kNotRun);
     kept_ = {};
     ran_procedure_ = false;
+    may_roll_back_ = false;
     kind_ = op_kind(ops_[at]);
     goes_on_ = (ops_[at].flags & kAnyCode) != 0;
     while (!stopped_) {
@@ -195,7 +200,9 @@ class Follower {
   }
 
   Flow finish(const Op& op) {
-    if (op.code == OpCode::kAbort) {
+    // Where a commit stands an abort is called only to roll back.
+    const bool aborts = op.code == OpCode::kAbort || (may_roll_back_ && next_is(EventCall::kAbort));
+    if (aborts) {
       const uint32_t code = take({EventCall::kAbort});
       if (code == DEADLOCK) {
         abort_attempt();
@@ -213,8 +220,7 @@ class Follower {
         return Flow::kFailed;
       }
     }
-    ends_[saved_.transaction] =
-        op.code == OpCode::kAbort ? TransactionEnd::kAborted : TransactionEnd::kCommitted;
+    ends_[saved_.transaction] = aborts ? TransactionEnd::kAborted : TransactionEnd::kCommitted;
     open_ = false;
     attempts_ = 0;
     return Flow::kNext;
@@ -250,7 +256,7 @@ class Follower {
       if (slot.open && !was_opened(slot.index)) opened_.push_back(slot.index);
       return judge(op, code);
     }
-    if (op.code == OpCode::kRun) return procedure();
+    if (op.code == OpCode::kRun) return procedure(op);
     if (!slot.open) return Flow::kFailed;
     if (op.code == OpCode::kNext || op.code == OpCode::kNextToEnd) return scan(op, alone);
     if (op.code == OpCode::kClose) {
@@ -272,8 +278,9 @@ class Follower {
 
   // What a procedure calls depends on what it read, and a log has no texts: any calls on records of
   // open indexes are its own, up to the first that it cannot go on behind.
-  Flow procedure() {
+  Flow procedure(const Op& op) {
     ran_procedure_ = true;
+    may_roll_back_ = may_roll_back_ || wording_.may_roll_back(op);
     while (!stopped_ && position_ < result_.events.size()) {
       const Event& event = result_.events[position_];
       const EventCall kind = call_of(event);
@@ -447,6 +454,7 @@ class Follower {
   bool open_ = false;
   bool goes_on_ = false;
   bool ran_procedure_ = false;  // in this attempt of the transaction
+  bool may_roll_back_ = false;  // by such a procedure
   uint32_t attempts_ = 0, round_ = 0, openings_ = 0;
   uint64_t next_ = 0;  // number of the next transaction
 };

@@ -10,6 +10,9 @@
 // will refuse to commit (optimistic concurrency control does), so it is a fault only if the
 // commit succeeds.
 //
+// A procedure may also roll back, when what it read forbids what it was to do: then the transaction
+// is aborted in the place of its commit, and has ended as it should.
+//
 // Thread safety: plain data.
 #pragma once
 
@@ -55,6 +58,7 @@ enum class InstructionCode : uint8_t {
   kResult,     // the result, which is the op's evidence, <- a
   kUnfit,
   kEnd,
+  kRollBack,  // ends the procedure; the transaction is aborted where its commit stands
 };
 
 // 12 bytes. `n` is a constant or the number of an instruction in the procedure; `field` and `limit`
@@ -82,7 +86,7 @@ struct ProcedureEntry {
   uint32_t parameters = 0;  // how many it takes at most
   uint32_t tags = 0;        // how many records it inserts at most
   uint32_t calls = 0;       // how many calls it makes at most: room in the log of a recorded run
-  uint32_t reserved = 0;
+  uint32_t rolls_back = 0;  // 1: it has a kRollBack
 };
 
 }  // namespace keydrome

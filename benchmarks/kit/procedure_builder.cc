@@ -142,6 +142,7 @@ void ProcedureBuilder::jump_if_equal(uint8_t a, uint8_t b, Label to) {
 
 void ProcedureBuilder::result(uint8_t from) { append({.code = Code::kResult, .a = from}); }
 void ProcedureBuilder::unfit() { append({.code = Code::kUnfit}); }
+void ProcedureBuilder::roll_back() { append({.code = Code::kRollBack}); }
 void ProcedureBuilder::end() { append({.code = Code::kEnd}); }
 
 std::vector<Instruction> ProcedureBuilder::build() const {

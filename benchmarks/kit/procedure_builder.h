@@ -55,6 +55,7 @@ class ProcedureBuilder {
   void jump_if_equal(uint8_t a, uint8_t b, Label to);
   void result(uint8_t from);
   void unfit();
+  void roll_back();
   void end();
 
   // With labels as places. Every label that is used must have been placed; ends with end().

@@ -34,14 +34,14 @@ class ProcedureState {
     stopped_ = false;
   }
 
-  // The next call of the library to make, or kEnd or kUnfit. `at_` stands behind it.
+  // The next call of the library to make, or kEnd, kRollBack or kUnfit. `at_` stands behind it.
   const Instruction& next_call() {
     while (!stopped_) {
       const Instruction& instruction = code_[at_++];
       if (is_call(instruction.code)) {
         return calls_++ < kProcedureCallsMax ? instruction : kUnfitInstruction;
       }
-      if (instruction.code == InstructionCode::kEnd) return instruction;
+      if (instruction.code >= InstructionCode::kEnd) return instruction;
       stopped_ = !compute(instruction);
     }
     return kUnfitInstruction;

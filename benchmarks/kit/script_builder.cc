@@ -306,12 +306,17 @@ uint32_t ScriptBuilder::add_class(std::string name) {
 
 uint32_t ScriptBuilder::add_procedure(const ProcedureBuilder& code, const ProcedureLimits& limits) {
   const std::vector<Instruction> instructions = code.build();
+  const bool rolls_back =
+      std::any_of(instructions.begin(), instructions.end(), [](const Instruction& instruction) {
+        return instruction.code == InstructionCode::kRollBack;
+      });
   Pools& pools = script_.pools;
   pools.procedures.push_back({.first = static_cast<uint32_t>(pools.instructions.size()),
                               .count = static_cast<uint32_t>(instructions.size()),
                               .parameters = limits.parameters,
                               .tags = limits.tags,
-                              .calls = limits.calls});
+                              .calls = limits.calls,
+                              .rolls_back = rolls_back ? 1u : 0u});
   pools.instructions.insert(pools.instructions.end(), instructions.begin(), instructions.end());
   return static_cast<uint32_t>(pools.procedures.size() - 1);
 }

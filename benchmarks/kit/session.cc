@@ -279,6 +279,7 @@ std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
   place_.valid = false;
   kept_ = 0;
   unfit_ = false;
+  rolls_back_ = false;
   while (true) {
     transaction_ = nullptr;
     const uint32_t code = static_cast<uint32_t>(api_->beginTransaction(&transaction_));
@@ -304,7 +305,8 @@ std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
 }
 
 Session::Flow Session::finish_transaction(const Op& op, std::size_t at) {
-  if (op.code == OpCode::kAbort) {
+  const bool aborts = op.code == OpCode::kAbort || rolls_back_;
+  if (aborts) {
     const uint32_t code = static_cast<uint32_t>(api_->abortTransaction(transaction_));
     ++outcome_->calls;
     if (code == DEADLOCK) {
@@ -325,8 +327,7 @@ Session::Flow Session::finish_transaction(const Op& op, std::size_t at) {
     known_start_ticks_ = recorder_.committed(class_, start_ticks_);
     known_start_ = base_ + at + 1;
   }
-  ends_[saved_.transaction] =
-      op.code == OpCode::kAbort ? TransactionEnd::kAborted : TransactionEnd::kCommitted;
+  ends_[saved_.transaction] = aborts ? TransactionEnd::kAborted : TransactionEnd::kCommitted;
   if (!segment_.empty()) [[unlikely]] {
     chain_segment();
   }

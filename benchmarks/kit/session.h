@@ -223,6 +223,7 @@ class Session {
   bool found_ = false;  // by the last get of a procedure
   bool unfit_ = false;  // the transaction is (procedure.h); since this op:
   std::size_t unfit_at_ = 0;
+  bool rolls_back_ = false;  // a procedure of the transaction asked for it
   Zeroed<Record> string_record_, integer_record_;
   Zeroed<Key> string_key_, integer_key_;
   alignas(64) std::array<char, 128> payload_{};

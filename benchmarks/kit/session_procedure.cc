@@ -29,13 +29,18 @@ T& Session::computed(Zeroed<T>& string, Zeroed<T>& integer, const Slot& slot, in
   return integer.set_integer(slot.type, bits);
 }
 
-// Plays the op's procedure. An unfit transaction goes on behind it, to its commit or abort.
+// Plays the op's procedure. A transaction that is unfit or rolls back goes on behind it, to its
+// end.
 Session::Flow Session::call_procedure(const Op& op, std::size_t at, TxnState* transaction) {
   procedure_.start(*pools_, op);
   place_.valid = false;
   while (true) {
     const Instruction& instruction = procedure_.next_call();
     if (instruction.code == InstructionCode::kEnd) break;
+    if (instruction.code == InstructionCode::kRollBack) {
+      rolls_back_ = true;
+      break;
+    }
     if (instruction.code == InstructionCode::kUnfit) {
       unfit_ = true;
       unfit_at_ = at;

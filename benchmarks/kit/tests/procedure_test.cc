@@ -43,6 +43,26 @@ ProcedureBuilder transfer() {
   return p;
 }
 
+// Takes an amount away; rolls back when that is more than there was, after it was written.
+ProcedureBuilder withdrawal() {
+  ProcedureBuilder p;
+  const ProcedureBuilder::Label poor = p.label();
+  for (const uint8_t to : {kFrom, kAmount}) p.parameter(to);
+  p.set(kTo, 0);
+  p.get(0, kFrom, kRow);
+  p.load(kBalanceOf, kRow, kBalance);
+  p.subtract(kBalanceOf, kBalanceOf, kAmount);
+  p.store(kRow, kBalance, kBalanceOf);
+  p.replace(0, kFrom, kRow);
+  p.result(kBalanceOf);
+  p.jump_if_less(kBalanceOf, kTo, poor);
+  p.end();
+  p.place(poor);
+  p.roll_back();
+  p.end();
+  return p;
+}
+
 // The field of all records with keys in [first parameter, second).
 ProcedureBuilder sum() {
   ProcedureBuilder p;
@@ -76,6 +96,7 @@ class ProcedureTest : public ::testing::TestWithParam<KeyType> {
     index_ = script_.add_index("accounts", GetParam());
     transfer_ = script_.add_procedure(transfer(), {.parameters = 3, .tags = 2, .calls = 6});
     sum_ = script_.add_procedure(sum(), {.parameters = 2, .tags = 0, .calls = 30});
+    withdrawal_ = script_.add_procedure(withdrawal(), {.parameters = 2, .tags = 1, .calls = 3});
     script_.thread(script_.add_phase("create", 1, {}), 0).create(index_);
     ThreadBuilder load = script_.thread(script_.add_phase("load", 1, {}), 0);
     load.open(0, index_);
@@ -135,7 +156,7 @@ class ProcedureTest : public ::testing::TestWithParam<KeyType> {
 
   ScriptBuilder script_;
   std::vector<uint32_t> keys_;
-  uint32_t index_ = 0, transfer_ = 0, sum_ = 0, run_ = 0;
+  uint32_t index_ = 0, transfer_ = 0, sum_ = 0, withdrawal_ = 0, run_ = 0;
 };
 
 // Odd strides, so that no transfer of these goes from an account to itself.
@@ -185,6 +206,37 @@ TEST_P(ProcedureTest, AnAbortedProcedureLeavesNothing) {
     judge_script(script, play(script, test_index({.keeps_aborted = keeps_aborted})), findings);
     EXPECT_EQ(findings.count("impossible_record") > 0, keeps_aborted) << text_of(findings);
   }
+}
+
+TEST_P(ProcedureTest, AProcedureMayRollItsTransactionBack) {
+  for (uint32_t t = 0; t < 4; ++t) {
+    ThreadBuilder out = script_.thread(run_, t);
+    out.open(0, index_);
+    for (const int64_t amount : {60, 60, 40, 1}) run(out, withdrawal_, {key(t), amount});
+    run(out, transfer_, {key(10 + t), key(15 + t), 5});
+    out.close(0);
+  }
+  add_verify_phase(script_, 1, 0);
+  const Script script = script_.build();
+  Outcome outcome = play(script, test_index({.deadlock_every = 31}));
+  Findings findings;
+  judge_script(script, outcome, findings);
+  EXPECT_TRUE(judge_logs(script, outcome, findings));
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
+  using enum TransactionEnd;
+  const ThreadResult& first = outcome.phases[run_].threads[0];
+  EXPECT_EQ(first.ends, (std::vector{kCommitted, kAborted, kCommitted, kAborted, kCommitted}));
+  EXPECT_EQ(first.counters->aborted, 2u);
+  EXPECT_EQ(results(script, outcome, 0), (std::vector<int64_t>{40, -20, 0, -1, 95}));
+
+  Findings kept;
+  judge_script(script, play(script, test_index({.keeps_aborted = true})), kept);
+  EXPECT_GT(kept.count("impossible_record"), 0u) << text_of(kept);
+
+  // A transfer never rolls back.
+  outcome.phases[run_].threads[0].ends.back() = kAborted;
+  judge_counters(script, outcome, findings);
+  EXPECT_EQ(findings.count("outcome_mismatch"), 1u) << text_of(findings);
 }
 
 INSTANTIATE_TEST_SUITE_P(Types, ProcedureTest, ::testing::Values(SHORT, INT, VARCHAR));
