@@ -36,6 +36,8 @@ _ROWS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("ns_per_call", "ns per call", lambda v: f"{v:,.1f}"),
     ("hit_ratio", "hit ratio", lambda v: f"{100 * v:.1f} %"),
     ("new_order_per_s", "committed NewOrder/s", lambda v: f"{v:,.0f}"),
+    ("committed_per_s", "committed transactions/s", lambda v: f"{v:,.0f}"),
+    ("transactions_aborted", "transactions aborted", lambda v: f"{v:,.0f}"),
     ("upserts_per_s", "upserts/s", lambda v: f"{v:,.0f}"),
     ("lookups_per_s", "lookups/s", lambda v: f"{v:,.0f}"),
     ("inserts_per_s", "inserts/s", lambda v: f"{v:,.0f}"),

@@ -25,6 +25,7 @@ OWN_METRICS = {
     "lookup_upsert": {"upserts_per_s", "lookups_per_s"},
     "open_loop": {"delivered_max_per_s", "sustained_per_s"},
     "scan": {"scanned_records_per_s", "scanned_mb_per_s"},
+    "smallbank": {"committed_per_s", "transactions_aborted"},
 }
 
 

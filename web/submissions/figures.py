@@ -49,6 +49,8 @@ _MEDIANS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
     ("ns_per_call", "Time per call", jinja.nanoseconds),
     ("hit_ratio", "Hit ratio", _share),
     ("new_order_per_s", "Committed NewOrders per second", jinja.number),
+    ("committed_per_s", "Committed transactions per second", jinja.number),
+    ("transactions_aborted", "Transactions aborted", jinja.number),
     ("upserts_per_s", "Upserts per second", jinja.number),
     ("lookups_per_s", "Lookups per second", jinja.number),
     ("inserts_per_s", "Inserts per second", jinja.number),

@@ -1,0 +1,144 @@
+#include "benchmarks/smallbank/procedures.h"
+
+#include "base/check.h"
+
+namespace keydrome::smallbank {
+namespace {
+
+enum Register : uint8_t { kZero, kName, kOtherName, kMoney, kNumber, kOtherNumber, kSum, kRest };
+enum RowNumber : uint8_t { kNameRow, kSavingsRow, kCheckingRow, kOtherRow };
+
+ProcedureBuilder start() {
+  ProcedureBuilder p;
+  p.set(kZero, 0);
+  for (const uint8_t to : {kName, kOtherName, kMoney}) p.parameter(to);
+  return p;
+}
+
+// `number` <- the number of the customer with that name.
+void find(ProcedureBuilder& p, uint8_t name, uint8_t number) {
+  p.get(kAccounts, name, kNameRow);
+  p.load(number, kNameRow, kCustomerField);
+}
+
+void read(ProcedureBuilder& p, Table table, uint8_t number, uint8_t row, uint8_t balance) {
+  p.get(table, number, row);
+  p.load(balance, row, kBalanceField);
+}
+
+void write(ProcedureBuilder& p, Table table, uint8_t number, uint8_t row, uint8_t balance) {
+  p.store(row, kBalanceField, balance);
+  p.replace(table, number, row);
+}
+
+// kSum <- both balances.
+void read_both(ProcedureBuilder& p) {
+  read(p, kSavings, kNumber, kSavingsRow, kSum);
+  read(p, kChecking, kNumber, kCheckingRow, kRest);
+  p.add(kSum, kSum, kRest);
+}
+
+void pay_in(ProcedureBuilder& p, uint8_t number, uint8_t row, uint8_t money) {
+  read(p, kChecking, number, row, kRest);
+  p.add(kRest, kRest, money);
+  write(p, kChecking, number, row, kRest);
+}
+
+ProcedureBuilder amalgamate() {
+  ProcedureBuilder p = start();
+  find(p, kName, kNumber);
+  find(p, kOtherName, kOtherNumber);
+  read_both(p);
+  write(p, kSavings, kNumber, kSavingsRow, kZero);
+  write(p, kChecking, kNumber, kCheckingRow, kZero);
+  pay_in(p, kOtherNumber, kOtherRow, kSum);
+  p.result(kSum);
+  p.end();
+  return p;
+}
+
+ProcedureBuilder balance() {
+  ProcedureBuilder p = start();
+  find(p, kName, kNumber);
+  read_both(p);
+  p.result(kSum);
+  p.end();
+  return p;
+}
+
+ProcedureBuilder deposit_checking() {
+  ProcedureBuilder p = start();
+  find(p, kName, kNumber);
+  pay_in(p, kNumber, kCheckingRow, kMoney);
+  p.end();
+  return p;
+}
+
+ProcedureBuilder send_payment() {
+  ProcedureBuilder p = start();
+  const ProcedureBuilder::Label poor = p.label();
+  find(p, kName, kNumber);
+  find(p, kOtherName, kOtherNumber);
+  read(p, kChecking, kNumber, kCheckingRow, kRest);
+  p.jump_if_less(kRest, kMoney, poor);
+  p.subtract(kRest, kRest, kMoney);
+  write(p, kChecking, kNumber, kCheckingRow, kRest);
+  pay_in(p, kOtherNumber, kOtherRow, kMoney);
+  p.end();
+  p.place(poor);
+  p.roll_back();
+  p.end();
+  return p;
+}
+
+ProcedureBuilder transact_savings() {
+  ProcedureBuilder p = start();
+  const ProcedureBuilder::Label poor = p.label();
+  find(p, kName, kNumber);
+  read(p, kSavings, kNumber, kSavingsRow, kRest);
+  p.add(kRest, kRest, kMoney);
+  p.jump_if_less(kRest, kZero, poor);
+  write(p, kSavings, kNumber, kSavingsRow, kRest);
+  p.end();
+  p.place(poor);
+  p.roll_back();
+  p.end();
+  return p;
+}
+
+ProcedureBuilder write_check() {
+  ProcedureBuilder p = start();
+  const ProcedureBuilder::Label uncovered = p.label(), charge = p.label();
+  find(p, kName, kNumber);
+  read_both(p);
+  p.jump_if_less(kSum, kMoney, uncovered);
+  p.jump(charge);
+  p.place(uncovered);
+  p.set(kSum, static_cast<int32_t>(kPenalty));
+  p.add(kMoney, kMoney, kSum);
+  p.place(charge);
+  p.subtract(kRest, kRest, kMoney);
+  write(p, kChecking, kNumber, kCheckingRow, kRest);
+  p.result(kMoney);
+  p.end();
+  return p;
+}
+
+}  // namespace
+
+void add_procedures(ScriptBuilder& script) {
+  const auto add = [&](Transaction number, const ProcedureBuilder& code, uint32_t reads,
+                       uint32_t writes) {
+    const ProcedureLimits limits = {
+        .parameters = kParameters, .tags = writes, .calls = reads + 2 * writes};
+    KEYDROME_CHECK(script.add_procedure(code, limits) == number);
+  };
+  add(kAmalgamate, amalgamate(), 5, 3);
+  add(kBalance, balance(), 3, 0);
+  add(kDepositChecking, deposit_checking(), 2, 1);
+  add(kSendPayment, send_payment(), 4, 2);
+  add(kTransactSavings, transact_savings(), 2, 1);
+  add(kWriteCheck, write_check(), 3, 1);
+}
+
+}  // namespace keydrome::smallbank
