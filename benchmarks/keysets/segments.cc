@@ -1,0 +1,115 @@
+#include "benchmarks/keysets/segments.h"
+
+#include <vector>
+
+namespace keydrome::keysets {
+namespace {
+
+__extension__ using Wide = __int128;
+
+struct Point {
+  int64_t x, y;
+};
+
+struct Slope {
+  int64_t rise, run;  // run > 0
+};
+
+Slope slope(Point from, Point to) { return {.rise = to.y - from.y, .run = to.x - from.x}; }
+
+bool less(Slope a, Slope b) {
+  return static_cast<Wide>(a.rise) * b.run < static_cast<Wide>(b.rise) * a.run;
+}
+
+// The upper convex hull of points that come in the order of x: slopes fall from left to right.
+class UpperHull {
+ public:
+  void add(Point point) {
+    while (points_.size() > 1 &&
+           !less(slope(points_.back(), point), slope(points_.end()[-2], points_.back()))) {
+      points_.pop_back();
+    }
+    points_.push_back(point);
+  }
+
+  // The least slope of a line from any of the points to one on the right of all: that of the
+  // tangent. An edge whose line passes above `to` lies left of where the tangent touches.
+  Slope least_slope(Point to) const {
+    std::size_t low = 0, high = points_.size() - 1;
+    while (low < high) {
+      const std::size_t middle = (low + high) / 2;
+      const Slope edge = slope(points_[middle], points_[middle + 1]);
+      if (less(slope(points_[middle + 1], to), edge)) {
+        low = middle + 1;
+      } else {
+        high = middle;
+      }
+    }
+    return slope(points_[low], to);
+  }
+
+  bool empty() const { return points_.empty(); }
+  void clear() { points_.clear(); }
+
+ private:
+  std::vector<Point> points_;
+};
+
+// The lines that pass all keys so far within epsilon of their ranks. There is one as long as no
+// two keys, one at the bottom and one at the top of what is allowed, demand contrary slopes: the
+// demands of all pairs are intervals of one number.
+class Segment {
+ public:
+  explicit Segment(int64_t epsilon) : epsilon_(epsilon) {}
+
+  // False, and the key is not part of the segment, when no line would do.
+  bool extend(int64_t key, int64_t rank) {
+    const Point floor = {.x = key, .y = rank - epsilon_};
+    const Point ceiling = {.x = key, .y = rank + epsilon_};
+    if (!floors_.empty()) {
+      const Slope highest = floors_.least_slope(ceiling);
+      const Slope lowest = mirrored(ceilings_.least_slope(mirrored(floor)));
+      const Slope new_highest = less(highest, highest_) ? highest : highest_;
+      const Slope new_lowest = less(lowest_, lowest) ? lowest : lowest_;
+      if (less(new_highest, new_lowest)) return false;
+      highest_ = new_highest;
+      lowest_ = new_lowest;
+    }
+    floors_.add(floor);
+    ceilings_.add(mirrored(ceiling));
+    return true;
+  }
+
+  void restart() {
+    floors_.clear();
+    ceilings_.clear();
+    highest_ = kSteepest;
+    lowest_ = mirrored(kSteepest);
+  }
+
+ private:
+  static constexpr Slope kSteepest = {.rise = INT64_MAX, .run = 1};
+  static constexpr Slope mirrored(Slope slope) { return {.rise = -slope.rise, .run = slope.run}; }
+  static constexpr Point mirrored(Point point) { return {.x = point.x, .y = -point.y}; }
+
+  int64_t epsilon_;
+  UpperHull floors_, ceilings_;  // the ceilings upside down
+  Slope highest_ = kSteepest, lowest_ = mirrored(kSteepest);
+};
+
+}  // namespace
+
+// To make each segment as long as it can be gives the fewest.
+uint64_t segments(std::span<const int64_t> keys, int64_t epsilon) {
+  uint64_t count = keys.empty() ? 0 : 1;
+  Segment segment(epsilon);
+  for (std::size_t rank = 0; rank < keys.size(); ++rank) {
+    if (segment.extend(keys[rank], static_cast<int64_t>(rank))) continue;
+    ++count;
+    segment.restart();
+    segment.extend(keys[rank], static_cast<int64_t>(rank));
+  }
+  return count;
+}
+
+}  // namespace keydrome::keysets

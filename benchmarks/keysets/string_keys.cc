@@ -1,0 +1,220 @@
+#include <algorithm>
+#include <array>
+#include <functional>
+#include <memory>
+#include <unordered_set>
+#include <utility>
+
+#include "base/check.h"
+#include "benchmarks/keysets/key_sets.h"
+#include "benchmarks/keysets/zipf.h"
+#include "benchmarks/kit/letters.h"
+#include "keydrome/index.h"
+
+namespace keydrome::keysets {
+namespace {
+
+constexpr std::string_view kLower = "abcdefghijklmnopqrstuvwxyz";
+constexpr std::string_view kLowerAndDigits = "abcdefghijklmnopqrstuvwxyz0123456789";
+constexpr std::string_view kHexDigits = "0123456789abcdef";
+constexpr std::string_view kBases = "ACGT";
+
+// A key is a stem and a tail. When it is there already only the tail is drawn again, so that rare
+// keys do not change how often a stem comes.
+struct Source {
+  std::function<std::string(Rng&)> stem, tail;
+};
+
+std::string draw(Rng& rng, std::string_view alphabet, uint64_t length) {
+  std::string text;
+  while (text.size() < length) text += alphabet[rng.below(alphabet.size())];
+  return text;
+}
+
+std::string no_stem(Rng& /*rng*/) { return {}; }
+
+std::string domain(Rng& rng) {
+  constexpr std::array<std::string_view, 8> kDomains = {"com", "com", "com", "org",
+                                                        "net", "edu", "de",  "info"};
+  return std::string(kDomains[rng.below(kDomains.size())]);
+}
+
+std::string host_name(Rng& rng) { return draw(rng, kLower, 4 + rng.below(9)); }
+
+// Host, backwards, then the user: 30 % at one host, the others by a Zipf law.
+class Emails {
+ public:
+  static Source source(Rng& rng) {
+    auto emails = std::make_shared<Emails>(rng);
+    return {.stem = [emails](Rng& draws) { return emails->host(draws) + '@'; }, .tail = user};
+  }
+
+  explicit Emails(Rng& rng) : others_(kHosts - 1, 1.0) {
+    hosts_.push_back("com." + draw(rng, kLower, 8));
+    while (hosts_.size() < kHosts) {
+      const std::string last = domain(rng);
+      hosts_.push_back(last + '.' + host_name(rng));
+    }
+  }
+
+ private:
+  static constexpr uint32_t kHosts = 50'000;
+  static constexpr uint64_t kTopPercent = 30;
+
+  const std::string& host(Rng& rng) const {
+    return hosts_[rng.below(100) < kTopPercent ? 0 : 1 + others_.next(rng)];
+  }
+  static std::string user(Rng& rng) {
+    const uint64_t length = 3 + rng.below(12);
+    const std::string first = draw(rng, kLower, 1);
+    return first + draw(rng, kLowerAndDigits, length - 1);
+  }
+
+  ZipfTable others_;
+  std::vector<std::string> hosts_;
+};
+
+// Host and one to eight segments: the last is the page's own, the others are words that come again.
+class Urls {
+ public:
+  static Source source(Rng& rng) {
+    auto urls = std::make_shared<Urls>(rng);
+    return {.stem = [urls](Rng& draws) { return urls->hosts_[urls->host_law_.next(draws)]; },
+            .tail = [urls](Rng& draws) { return urls->path(draws); }};
+  }
+
+  explicit Urls(Rng& rng) : host_law_(kHosts, 0.9), word_law_(kWords, 0.9) {
+    while (hosts_.size() < kHosts) {
+      const std::string name = host_name(rng);
+      hosts_.push_back(name + '.' + domain(rng));
+    }
+    // The first words, which come most often, are of all lengths in every set: 10, 17, 8, 15, ...
+    while (words_.size() < kWords) {
+      words_.push_back(draw(rng, kLowerAndDigits, kShortest + (words_.size() + 1) * 7 % kLengths));
+    }
+  }
+
+ private:
+  static constexpr uint32_t kHosts = 100'000, kWords = 2'000;
+  static constexpr uint64_t kShortest = 3, kLengths = 16;  // of a segment: 3 to 18
+
+  std::string path(Rng& rng) const {
+    std::string text;
+    for (uint64_t words = rng.below(8); words > 0; --words) {
+      text += '/' + words_[word_law_.next(rng)];
+    }
+    return text + '/' + draw(rng, kLowerAndDigits, kShortest + rng.below(kLengths));
+  }
+
+  ZipfTable host_law_, word_law_;
+  std::vector<std::string> hosts_, words_;
+};
+
+// The windows of a sequence in which each base depends on the five before it, and one base in
+// twenty belongs to a copy of an earlier piece.
+class Genome {
+ public:
+  static Source source(Rng& rng) {
+    auto genome = std::make_shared<Genome>(rng);
+    return {.stem = no_stem, .tail = [genome](Rng& draws) { return genome->window(draws); }};
+  }
+
+  explicit Genome(Rng& rng) : sequence_(draw(rng, kBases, kLongest)) {
+    for (auto& weights : weights_) {
+      for (uint64_t& weight : weights) weight = 1 + rng.below(8);
+    }
+  }
+
+ private:
+  static constexpr std::size_t kWindow = 31;
+  static constexpr uint64_t kShortest = 32, kLongest = 256;  // copies
+  // A copy begins at one base in kPerCopy of the others, so that 1 in 20 belongs to one.
+  static constexpr uint64_t kPerCopy = 19 * (kShortest + kLongest) / 2;
+  static constexpr uint32_t kContexts = 4 * 4 * 4 * 4 * 4;
+
+  std::string window(Rng& rng) {
+    const char base = next_base(rng);
+    sequence_ += base;
+    context_ = (context_ * 4 + static_cast<uint32_t>(kBases.find(base))) % kContexts;
+    return sequence_.substr(sequence_.size() - kWindow);
+  }
+
+  char next_base(Rng& rng) {
+    if (copy_left_ == 0 && rng.below(kPerCopy) == 0) {
+      copy_left_ = kShortest + rng.below(kLongest - kShortest + 1);
+      copy_from_ = rng.below(sequence_.size() - copy_left_ + 1);
+    }
+    if (copy_left_ > 0) {
+      --copy_left_;
+      return sequence_[copy_from_++];
+    }
+    const auto& weights = weights_[context_];
+    uint64_t at = rng.below(weights[0] + weights[1] + weights[2] + weights[3]);
+    std::size_t base = 0;
+    while (at >= weights[base]) at -= weights[base++];
+    return kBases[base];
+  }
+
+  std::string sequence_;
+  std::array<std::array<uint64_t, 4>, kContexts> weights_{};
+  uint32_t context_ = 0;  // the last five bases
+  uint64_t copy_left_ = 0, copy_from_ = 0;
+};
+
+std::string decimals(Rng& rng) {
+  std::string digits = std::to_string(rng.below(100'000'000));
+  return std::string(20 - digits.size(), '0') + digits;
+}
+
+Source common_prefix(Rng& rng) {
+  return {.stem = [prefix = draw_letters(rng, 120)](Rng&) { return prefix; },
+          .tail = [](Rng& draws) { return draw_letters(draws, 8); }};
+}
+
+using MakeSource = Source (*)(Rng&);
+struct StringSet {
+  std::string_view name;
+  MakeSource make;
+};
+constexpr std::array kStringSets = {
+    StringSet{"email_like", Emails::source},
+    StringSet{"url_like", Urls::source},
+    StringSet{"genome_like", Genome::source},
+    StringSet{"hex_hash",
+              [](Rng&) -> Source {
+                return {.stem = no_stem,
+                        .tail = [](Rng& draws) { return draw(draws, kHexDigits, 32); }};
+              }},
+    StringSet{"padded_decimals",
+              [](Rng&) -> Source { return {.stem = no_stem, .tail = decimals}; }},
+    StringSet{"common_prefix", common_prefix}};
+
+const StringSet* find(std::string_view name) {
+  const auto found = std::find_if(kStringSets.begin(), kStringSets.end(),
+                                  [&](const StringSet& set) { return set.name == name; });
+  return found == kStringSets.end() ? nullptr : found;
+}
+
+}  // namespace
+
+bool is_string_set(std::string_view name) { return find(name) != nullptr; }
+
+std::vector<std::string> string_keys(std::string_view name, uint32_t count, Rng& rng) {
+  const StringSet* set = find(name);
+  KEYDROME_CHECK(set != nullptr);
+  const Source source = set->make(rng);
+  std::unordered_set<std::string> keys;
+  keys.reserve(count);
+  while (keys.size() < count) {
+    const std::string stem = source.stem(rng);
+    while (!keys.insert((stem + source.tail(rng)).substr(0, MAX_VARCHAR_LEN)).second) {
+    }
+  }
+  std::vector<std::string> sorted;
+  sorted.reserve(count);
+  while (!keys.empty()) sorted.push_back(std::move(keys.extract(keys.begin()).value()));
+  std::sort(sorted.begin(), sorted.end());
+  return sorted;
+}
+
+}  // namespace keydrome::keysets

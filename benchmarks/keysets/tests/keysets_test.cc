@@ -1,0 +1,334 @@
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cmath>
+#include <cstdint>
+#include <map>
+#include <set>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/keysets/key_sets.h"
+#include "benchmarks/keysets/segments.h"
+#include "benchmarks/keysets/zipf.h"
+#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/tests/workloads.h"
+#include "benchmarks/kit/totals.h"
+#include "keydrome/index.h"
+
+namespace keydrome::keysets {
+namespace {
+
+using testing::expect_faults_are_found;
+using testing::expect_right_is_not_accused;
+using testing::expect_uniform;
+using testing::for_each_transaction;
+using testing::make_script;
+
+constexpr const char* kName = "keysets";
+const ParameterValues kSmall = {{"records", 400},
+                                {"lookups_per_thread", 100},
+                                {"scans_per_thread", 20},
+                                {"records_per_scan", 30}};
+
+std::vector<std::string> instances() {
+  std::vector<std::string> names;
+  for (const auto& [name, instance] : testing::manifest_of(kName).instances) names.push_back(name);
+  return names;
+}
+
+Rng pools(uint64_t seed) { return {seed, 0, Purpose::kPools}; }
+
+std::vector<int64_t> integers(std::string_view set, uint32_t count) {
+  Rng rng = pools(5);
+  return integer_keys(set, count, rng);
+}
+
+std::vector<std::string> strings(std::string_view set, uint32_t count) {
+  Rng rng = pools(6);
+  return string_keys(set, count, rng);
+}
+
+class KeySetsInstance : public ::testing::TestWithParam<std::string> {};
+
+// Half of the gets are of keys that are there, and scans are full.
+TEST_P(KeySetsInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+  const std::string& instance = GetParam();
+  const Script script = make_script(kName, instance, 1, kSmall);
+  const Outcome outcome = expect_right_is_not_accused(kName, instance, script);
+  const Totals sum = totals(script, outcome);
+  EXPECT_EQ(sum.transactions_planned, 400u + 4 * (100 + 100 + 20));
+  EXPECT_EQ(sum.gets, 4 * (100u + 100 + 20));
+  EXPECT_EQ(sum.get_hits, 4 * (100u + 20));
+  Metrics metrics;
+  const std::vector<PhaseMeasures> measures(outcome.phases.size(), {2'000'000'000, {}});
+  testing::benchmark(kName).make(instance)->measure(script, outcome, measures, metrics);
+  EXPECT_EQ(metrics["inserts_per_s"], 200);
+  EXPECT_EQ(metrics["lookups_per_s"], 200);
+  EXPECT_EQ(metrics["misses_per_s"], 200);
+  EXPECT_EQ(metrics["scanned_records_per_s"], 4 * 20 * 30 / 2);
+  EXPECT_EQ(metrics.contains("pla_segments_32"), !is_string_set(instance));
+  EXPECT_EQ(metrics.size(), is_string_set(instance) ? 4u : 6u);
+  expect_faults_are_found(kName, instance, script);
+}
+
+INSTANTIATE_TEST_SUITE_P(KeySets, KeySetsInstance, ::testing::ValuesIn(instances()),
+                         [](const ::testing::TestParamInfo<std::string>& parameter) {
+                           return parameter.param;
+                         });
+
+// The least number of segments by the definition: of every pair of keys the demands on the slope.
+uint64_t segments_of_pairs(const std::vector<int64_t>& keys, int64_t epsilon) {
+  uint64_t count = 1;
+  double lowest = -INFINITY, highest = INFINITY;
+  for (std::size_t first = 0, last = 1; last < keys.size(); ++last) {
+    for (std::size_t i = first; i < last; ++i) {
+      const auto run = static_cast<double>(keys[last] - keys[i]);
+      const auto rise = static_cast<double>(last - i), room = static_cast<double>(2 * epsilon);
+      lowest = std::max(lowest, (rise - room) / run);
+      highest = std::min(highest, (rise + room) / run);
+    }
+    if (lowest <= highest) continue;
+    ++count;
+    first = last;
+    lowest = -INFINITY;
+    highest = INFINITY;
+  }
+  return count;
+}
+
+TEST(KeySets, SegmentsAreTheFewestThatTheDefinitionAllows) {
+  Rng rng = pools(3);
+  for (int trial = 0; trial < 60; ++trial) {
+    std::set<int64_t> keys;
+    const uint64_t spread = 2 + rng.below(30);
+    for (int64_t key = 0; keys.size() < 150;) {
+      key += 1 + static_cast<int64_t>(rng.below(rng.below(4) == 0 ? spread * spread : spread));
+      keys.insert(key);
+    }
+    const std::vector<int64_t> sorted(keys.begin(), keys.end());
+    for (const int64_t epsilon : {0, 1, 3, 10}) {
+      ASSERT_EQ(segments(sorted, epsilon), segments_of_pairs(sorted, epsilon))
+          << "trial " << trial << ", epsilon " << epsilon;
+    }
+  }
+}
+
+TEST(KeySets, SegmentsOfSmallSetsAreThoseDrawnByHand) {
+  EXPECT_EQ(segments({}, 1), 0u);
+  EXPECT_EQ(segments(std::vector<int64_t>{7}, 0), 1u);
+  const std::vector<int64_t> corner = {0, 1, 2, 3, 1'003, 2'003, 3'003};
+  EXPECT_EQ(segments(corner, 0), 2u);
+  EXPECT_EQ(segments(corner, 1), 2u);
+  EXPECT_EQ(segments(corner, 2), 1u);
+  EXPECT_EQ(segments(std::vector<int64_t>{0, 1, INT64_MAX - 1, INT64_MAX}, 0), 2u);
+}
+
+struct Known {
+  const char* set;
+  double local, local_error, global;
+};
+
+// For two million keys an independent count gives 1 and 1 (dense), 545 and 1 (uniform), 552 and 13
+// (normal), 551 and 18 (lognormal), and ours the same within 3 % (README.md). These are for a
+// twentieth of them, as wide as other seeds spread.
+TEST(KeySets, SyntheticSetsAreAsHardAsTheyAreKnownToBe) {
+  for (const Known& known :
+       {Known{"dense", 1, 0, 1}, Known{"uniform", 27, 7, 1}, Known{"normal", 46, 10, 4},
+        Known{"lognormal", 51, 10, 4}, Known{"synth_hilbert", 415, 30, 4}}) {
+    const std::vector<int64_t> keys = integers(known.set, 100'000);
+    const auto local = static_cast<double>(segments(keys, kLocalEpsilon));
+    EXPECT_NEAR(local, known.local, known.local_error) << known.set;
+    EXPECT_NEAR(static_cast<double>(segments(keys, kGlobalEpsilon)), known.global,
+                known.global > 1 ? 1 : 0)
+        << known.set;
+  }
+}
+
+TEST(KeySets, TargetsAreMetToAPercent) {
+  for (const auto& [set, count] : {std::pair{"synth_gre_osm", 150'000u},
+                                   {"synth_gre_books", 50'000u},
+                                   {"synth_gre_fb", 50'000u},
+                                   {"synth_gre_genome", 50'000u}}) {
+    const std::vector<int64_t> keys = integers(set, count);
+    const Hardness target = target_hardness(set, count).value();
+    const auto local = static_cast<double>(target.local);
+    EXPECT_NEAR(static_cast<double>(segments(keys, kLocalEpsilon)), local, 0.01 * local) << set;
+    EXPECT_EQ(segments(keys, kGlobalEpsilon), target.global) << set;
+  }
+  EXPECT_EQ(target_hardness("synth_gre_osm", 2'000'000)->local, 6'611u);
+  EXPECT_EQ(target_hardness("synth_gre_osm", 2'000'000)->global, 55u);
+  EXPECT_FALSE(target_hardness("dense", 2'000'000).has_value());
+}
+
+TEST(KeySets, IntegersAscendAndAbsentOnesLieBetweenThem) {
+  Rng rng = pools(4);
+  for (const std::string& set : instances()) {
+    if (is_string_set(set)) continue;
+    const std::vector<int64_t> keys = integers(set, 2'000);
+    EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end(), std::greater_equal<>()), keys.end());
+    EXPECT_GE(keys.front(), 0) << set;  // below are the stripes
+    for (int i = 0; i < 500; ++i) {
+      const int64_t absent = absent_key(keys, rng);
+      EXPECT_FALSE(std::binary_search(keys.begin(), keys.end(), absent)) << set;
+      EXPECT_EQ(absent > keys.back(), set == "dense") << set;
+    }
+  }
+}
+
+double mean_length(const std::vector<std::string>& keys) {
+  double sum = 0;
+  for (const std::string& key : keys) sum += static_cast<double>(key.size());
+  return sum / static_cast<double>(keys.size());
+}
+
+std::pair<std::size_t, std::size_t> lengths(const std::vector<std::string>& keys) {
+  const auto [low, high] = std::minmax_element(
+      keys.begin(), keys.end(), [](const auto& a, const auto& b) { return a.size() < b.size(); });
+  return {low->size(), high->size()};
+}
+
+void expect_alphabet(const std::vector<std::string>& keys, const std::string& wanted) {
+  std::set<char> found;
+  for (const std::string& key : keys) found.insert(key.begin(), key.end());
+  EXPECT_EQ(std::string(found.begin(), found.end()), wanted);
+}
+
+constexpr uint32_t kStrings = 10'000;
+constexpr const char* kLower = "abcdefghijklmnopqrstuvwxyz";
+constexpr const char* kDigits = "0123456789";
+
+TEST(KeySets, EMailsShareAHost) {
+  const std::vector<std::string> keys = strings("email_like", kStrings);
+  std::map<std::string, double> hosts;
+  std::set<std::size_t> users;
+  for (const std::string& key : keys) {
+    const std::size_t at = key.find('@');
+    ++hosts[key.substr(0, at)];
+    users.insert(key.size() - at - 1);
+  }
+  std::vector<double> shares;
+  for (const auto& [host, count] : hosts) shares.push_back(count / kStrings);
+  std::sort(shares.rbegin(), shares.rend());
+  EXPECT_NEAR(shares[0], 0.30, 0.015);
+  EXPECT_NEAR(shares[1], 0.7 / 11.4, 0.008);  // 1 + 1/2 + ... + 1/49,999 = 11.4
+  EXPECT_NEAR(shares[2], 0.35 / 11.4, 0.006);
+  EXPECT_EQ(*users.begin(), 3u);
+  EXPECT_EQ(*users.rbegin(), 14u);
+  EXPECT_NEAR(mean_length(keys), 22, 1);
+  expect_alphabet(keys, std::string(".") + kDigits + "@" + kLower);
+}
+
+TEST(KeySets, UrlsHaveOneToEightSegments) {
+  const std::vector<std::string> keys = strings("url_like", kStrings);
+  std::set<std::int64_t> segments;
+  for (const std::string& key : keys) segments.insert(std::count(key.begin(), key.end(), '/'));
+  EXPECT_EQ(segments, (std::set<std::int64_t>{1, 2, 3, 4, 5, 6, 7, 8}));
+  EXPECT_NEAR(mean_length(keys), 63, 1.5);
+  EXPECT_EQ(lengths(keys).second, std::size_t{MAX_VARCHAR_LEN});
+  expect_alphabet(keys, std::string("./") + kDigits + kLower);
+}
+
+// Each base depends on the five before it: the most frequent continuation of a context is far
+// more frequent than a quarter.
+TEST(KeySets, GenomesAreWindowsOfASequence) {
+  const std::vector<std::string> keys = strings("genome_like", kStrings);
+  EXPECT_EQ(lengths(keys), (std::pair<std::size_t, std::size_t>{31, 31}));
+  expect_alphabet(keys, "ACGT");
+  std::map<std::string, std::array<double, 4>> next;
+  std::size_t follows = 0;
+  for (const std::string& key : keys) {
+    ++next[key.substr(0, 5)][std::string("ACGT").find(key[5])];
+    const auto at = std::lower_bound(keys.begin(), keys.end(), key.substr(1));
+    follows += at != keys.end() && at->starts_with(key.substr(1)) ? 1 : 0;
+  }
+  EXPECT_GT(follows, kStrings * 99u / 100);
+  double most = 0;
+  for (const auto& [context, counts] : next)
+    most += *std::max_element(counts.begin(), counts.end());
+  EXPECT_GT(most, 0.35 * kStrings);
+}
+
+TEST(KeySets, HashesDecimalsAndPrefixesAreWhatTheirNamesSay) {
+  const std::vector<std::string> hashes = strings("hex_hash", 2'000);
+  EXPECT_EQ(lengths(hashes), (std::pair<std::size_t, std::size_t>{32, 32}));
+  expect_alphabet(hashes, "0123456789abcdef");
+  std::vector<double> starts(64);
+  for (const std::string& key : hashes) ++starts[std::stoul(key.substr(0, 2), nullptr, 16) / 4];
+  expect_uniform(starts);
+
+  const std::vector<std::string> decimals = strings("padded_decimals", 2'000);
+  EXPECT_EQ(lengths(decimals), (std::pair<std::size_t, std::size_t>{20, 20}));
+  expect_alphabet(decimals, kDigits);
+  EXPECT_EQ(decimals.back().substr(0, 13), "0000000000009");
+
+  const std::vector<std::string> prefixed = strings("common_prefix", 2'000);
+  EXPECT_EQ(lengths(prefixed), (std::pair<std::size_t, std::size_t>{128, 128}));
+  EXPECT_EQ(prefixed.front().substr(0, 120), prefixed.back().substr(0, 120));
+  EXPECT_NE(prefixed.front()[120], prefixed.back()[120]);
+}
+
+TEST(KeySets, ZipfTableFollowsTheLaw) {
+  const ZipfTable law(3, 1);
+  Rng rng = pools(8);
+  std::array<double, 3> counts{};
+  for (int i = 0; i < 11'000; ++i) ++counts.at(law.next(rng));
+  EXPECT_NEAR(counts[0], 6'000, 175);
+  EXPECT_NEAR(counts[1], 3'000, 155);
+  EXPECT_NEAR(counts[2], 2'000, 135);
+}
+
+// Lookups hit uniformly, misses are of keys that nobody inserts, and no scan is cut short.
+TEST(KeySets, EveryPhaseAsksForWhatItsNameSays) {
+  for (const std::string set : {"email_like", "normal"}) {
+    const Script script = make_script(kName, set, 2,
+                                      {{"records", 1'000},
+                                       {"lookups_per_thread", 1'500},
+                                       {"scans_per_thread", 500},
+                                       {"records_per_scan", 100}});
+    std::array<std::vector<double>, 4> counts;
+    counts.fill(std::vector<double>(40));
+    for (const PhaseScript& phase : script.phases) {
+      if (!phase.timed) continue;
+      for_each_transaction(phase, [&](std::span<const Op> ops) {
+        const std::size_t part = ops[0].class_, key = ops[1].key;
+        EXPECT_EQ(key >= 1'000, part == 2);
+        if (part == 3) {
+          EXPECT_LE(key, 900u);
+          EXPECT_EQ(ops[2].argument, 99u);
+        }
+        ++counts.at(part).at(key % 1'000 / 25);
+      });
+    }
+    EXPECT_EQ(counts[0], std::vector<double>(40, 25));
+    expect_uniform(counts[1]);
+    expect_uniform(counts[2]);
+  }
+}
+
+TEST(KeySets, ImpossibleParametersAreRefused) {
+  const auto error = [](const std::string& instance, const ParameterValues& values) {
+    const Parameters parameters =
+        testing::manifest_of(kName).resolve(instance, "smoke", values).value();
+    const Result<Script> script =
+        testing::benchmark(kName).make(instance)->generate(parameters, 1, {});
+    return script.ok() ? std::string() : script.error().message;
+  };
+  EXPECT_NE(error("dense", {{"records", 50}}).find("lower records_per_scan"), std::string::npos);
+  EXPECT_NE(error("url_like", {{"records", 17'000'000}}).find("lower records"), std::string::npos);
+}
+
+TEST(KeySets, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
+  for (const std::string instance : {"genome_like", "lognormal"}) {
+    EXPECT_EQ(fingerprint(make_script(kName, instance, 6, kSmall)),
+              fingerprint(make_script(kName, instance, 6, kSmall)));
+    EXPECT_NE(fingerprint(make_script(kName, instance, 6, kSmall)),
+              fingerprint(make_script(kName, instance, 7, kSmall)));
+  }
+}
+
+}  // namespace
+}  // namespace keydrome::keysets
