@@ -1,6 +1,6 @@
 """Runs clang-tidy over the given sources, two processes at a time, and remembers which were clean.
 
-Reading the standard library is most of what checking a source costs, so eight that are compiled alike are read as one.
+Reading the standard library is most of what checking a source costs, so sixteen that are compiled alike are read as one.
 When that finds anything, be it a name that two of them use, halves of them are, and what is said of one alone counts.
 A source is checked again only when it, a header of the project, .clang-tidy or the tool has changed: the stamps
 lie in .state/tidy. The path-sensitive analyser takes five times as long as all else, so only `./dev soak` runs it.
@@ -25,7 +25,7 @@ STAMPS = ROOT / ".state" / "tidy"
 COMMANDS = ROOT / "build" / "tidy"
 TOOL = ROOT / ".venv" / "bin" / "clang-tidy"
 JOBS = 2
-TOGETHER = 8
+TOGETHER = 16
 LEFT_OUT = "" if "KEYDROME_SOAK" in os.environ else "-clang-analyzer-*"
 CHECKS = [f"--checks={LEFT_OUT}"] if LEFT_OUT else []
 CHECKS_TOGETHER = [

@@ -1,9 +1,11 @@
 # Helpers that keep each room's CMakeLists.txt to what is particular about it.
 
-# The thread sanitizer's part of the contract's test: the rest makes one call at a time.
+# The thread sanitizer's part of the contracts' tests: the rest makes one call at a time.
 set(KEYDROME_CONTRACT_FILTER)
+set(KEYDROME_STRUCTURE_FILTER)
 if(KEYDROME_SANITIZE STREQUAL "thread")
   set(KEYDROME_CONTRACT_FILTER --gtest_filter=*Concurrent*:*Directory*)
+  set(KEYDROME_STRUCTURE_FILTER --gtest_filter=-*RandomOperations*:*BulkLoads*)
 endif()
 
 # keydrome_test_program(NAME [SINGLE_THREADED] SOURCES... [LIBRARIES ...]): a program with GoogleTest in
