@@ -1,7 +1,8 @@
 """Runs clang-tidy over the given sources, two processes at a time, and remembers which were clean.
 
-Reading the standard library is most of what checking a source costs, so sixteen that are compiled alike are read as one.
-When that finds anything, be it a name that two of them use, halves of them are, and what is said of one alone counts.
+Reading the standard library is most of what checking a source costs, so sixteen that are compiled alike are read as
+one. When that finds anything, be it a name that two of them use, halves of them are, and what is said of one alone
+counts.
 A source is checked again only when it, a header of the project, .clang-tidy or the tool has changed: the stamps
 lie in .state/tidy. The path-sensitive analyser takes five times as long as all else, so only `./dev soak` runs it.
 """
