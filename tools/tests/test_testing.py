@@ -1,4 +1,4 @@
-"""`./dev test`'s own bookkeeping: what counts as failed, which tests were slow, what runs aside."""
+"""`./dev test`'s own bookkeeping: what counts as failed, which tests were slow, what runs beside what."""
 
 import threading
 from pathlib import Path
@@ -84,7 +84,7 @@ def test_the_slowest_come_first_and_the_count_comes_last(
     assert lines[-1] == "2 passed, 3 failed"
 
 
-def test_what_stands_aside_runs_beside_the_others_and_fails_alone(
+def test_lanes_run_beside_each_other_and_what_fails_fails_alone(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     both = threading.Barrier(2, timeout=30)

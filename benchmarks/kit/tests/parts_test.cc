@@ -137,23 +137,33 @@ std::string bytes_of(const Record& record) {
 ErrCode begin_at_once(TxnState**) { return SUCCESS; }
 ErrCode end_at_once(TxnState*) { return SUCCESS; }
 
-// A transaction may begin at the tick where the one before it ended, but not when the thread waited
-// for its next round in between.
-TEST(Session, TheWaitForARoundIsNoLatency) {
-  constexpr uint64_t kWaitNs = 20'000'000, kSlackNs = 1'000'000;
+// What a session of two empty transactions needs beside its operations.
+struct TwoEmptyTransactions {
+  explicit TwoEmptyTransactions(uint64_t ns_since_go = 0) {
+    api.beginTransaction = begin_at_once;
+    api.commitTransaction = end_at_once;
+    inputs.api = &api;
+    inputs.clock = &clock;
+    inputs.go_ticks = clock.ticks() - clock.to_ticks(ns_since_go);
+    inputs.outcome = &outcome;
+    inputs.ends = ends;
+  }
+  TwoEmptyTransactions(const TwoEmptyTransactions&) = delete;
+  TwoEmptyTransactions& operator=(const TwoEmptyTransactions&) = delete;
+
   IndexApi api;
-  api.beginTransaction = begin_at_once;
-  api.commitTransaction = end_at_once;
   const TickClock clock;
   ThreadOutcome outcome{};
   std::array<TransactionEnd, 2> ends{};
   SessionInputs inputs;
-  inputs.api = &api;
-  inputs.clock = &clock;
-  inputs.go_ticks = clock.ticks();
-  inputs.outcome = &outcome;
-  inputs.ends = ends;
-  Session session(inputs);
+};
+
+// A transaction may begin at the tick where the one before it ended, but not when the thread waited
+// for its next round in between.
+TEST(Session, TheWaitForARoundIsNoLatency) {
+  constexpr uint64_t kWaitNs = 20'000'000, kSlackNs = 1'000'000;
+  TwoEmptyTransactions two;
+  Session session(two.inputs);
   const std::array<Op, 2> round = {Op{.code = OpCode::kBegin, .argument = 1},
                                    Op{.code = OpCode::kCommit}};
   const uint64_t start_ns = now_ns();
@@ -166,10 +176,10 @@ TEST(Session, TheWaitForARoundIsNoLatency) {
   session.run(round);
   const uint64_t longest_ns = std::max(first_ns, now_ns() - again_ns);
   for (uint32_t bucket = 0; bucket < kHistogramBuckets; ++bucket) {
-    if (outcome.histogram[0][bucket] == 0) continue;
+    if (two.outcome.histogram[0][bucket] == 0) continue;
     EXPECT_LE(histogram_upper_bound_ns(bucket), longest_ns + longest_ns / 16 + kSlackNs);
   }
-  EXPECT_EQ(outcome.committed[0], 2u);
+  EXPECT_EQ(two.outcome.committed[0], 2u);
 }
 
 uint64_t longest_ns(const ThreadOutcome& outcome, uint32_t class_number) {
@@ -181,20 +191,9 @@ uint64_t longest_ns(const ThreadOutcome& outcome, uint32_t class_number) {
 // time for which it waited too; of one that came in time, not the time until it was asked for.
 TEST(Session, LatencyCountsFromTheArrival) {
   constexpr uint64_t kLateNs = 30'000'000, kEarlyNs = 20'000'000;
-  IndexApi api;
-  api.beginTransaction = begin_at_once;
-  api.commitTransaction = end_at_once;
-  const TickClock clock;
-  ThreadOutcome outcome{};
-  std::array<TransactionEnd, 2> ends{};
-  SessionInputs inputs;
-  inputs.api = &api;
-  inputs.clock = &clock;
   const uint64_t start_ns = now_ns();
-  inputs.go_ticks = clock.ticks() - clock.to_ticks(kLateNs);
-  inputs.outcome = &outcome;
-  inputs.ends = ends;
-  Session session(inputs);
+  TwoEmptyTransactions two(kLateNs);
+  Session session(two.inputs);
   const std::array<Op, 6> ops = {
       Op{.code = OpCode::kArrive, .argument = 0},
       Op{.code = OpCode::kBegin, .class_ = 0, .argument = 1},
@@ -205,8 +204,8 @@ TEST(Session, LatencyCountsFromTheArrival) {
   session.run(ops);
   const uint64_t elapsed_ns = now_ns() - start_ns;
   EXPECT_GE(elapsed_ns, kEarlyNs - kEarlyNs / 100);
-  EXPECT_GE(longest_ns(outcome, 0), kLateNs - kLateNs / 100);
-  EXPECT_LE(longest_ns(outcome, 1), elapsed_ns - kEarlyNs + elapsed_ns / 16);
+  EXPECT_GE(longest_ns(two.outcome, 0), kLateNs - kLateNs / 100);
+  EXPECT_LE(longest_ns(two.outcome, 1), elapsed_ns - kEarlyNs + elapsed_ns / 16);
 }
 
 TEST(Zeroed, LeavesNothingOfEarlierCalls) {
