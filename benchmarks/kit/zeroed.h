@@ -39,6 +39,7 @@ template <std::size_t kLanes>
 inline void copy_text(char* out, std::string_view text) {
   static_assert(kLanes * sizeof(Lane) <= kReadAhead);
   const uint8_t* mask = kMaskTable.bytes + kReadAhead - text.size();
+  asm("" : "+r"(mask));  // else g++ 12 computes it anew for every lane
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < kLanes; ++i) {
     const UnalignedLane from = reinterpret_cast<const UnalignedLane*>(text.data())[i];

@@ -22,6 +22,8 @@ ROOT = Path(__file__).resolve().parents[2]
 SLOT = "690"
 BUSY = ("2", "400000")
 REAL_TIME_PRIORITY = 50
+# A virtual machine becomes half as fast from one minute to the next: the yardstick is measured in the same turns.
+TARGET = "median under 3 ms where fork and exec take 0.55 ms: 5.5 times"
 
 
 def run_ms(command: list[str]) -> float:
@@ -159,7 +161,7 @@ def published(report: dict[str, dict[str, dict[str, float]]]) -> dict[str, objec
         {
             "figure": f"start to exit, {name}",
             "value": f"median {values['median_ms']} ms, {values['ratio']} times fork and exec",
-            "target": "median under 3 ms" if name == "jail" else "",
+            "target": TARGET if name.startswith("jail") and "without" not in name else "",
         }
         for name, values in report["start to exit"].items()
     ]

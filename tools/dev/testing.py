@@ -167,7 +167,7 @@ def _suites(*, fast: bool) -> list[Suite]:
         Suite("native", lambda: _ctest("release"), fast=True, lane=2 if fast else 0),
         Suite("jail", lambda: _pytest("jail", ["jail/tests"])),
         Suite("road", lambda: _pytest("road", ["tests"])),
-        Suite("postgres", lambda: _postgres(site)),
+        Suite("postgres", lambda: _postgres(site), lane=1),
         Suite("tidy", _tidy),
         _sanitized("asan", lane=1),
         _sanitized("tsan", lane=1),
