@@ -38,6 +38,7 @@ _ROWS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("new_order_per_s", "committed NewOrder/s", lambda v: f"{v:,.0f}"),
     ("committed_per_s", "committed transactions/s", lambda v: f"{v:,.0f}"),
     ("transactions_aborted", "transactions aborted", lambda v: f"{v:,.0f}"),
+    ("links_per_list", "links per list", lambda v: f"{v:,.1f}"),
     ("upserts_per_s", "upserts/s", lambda v: f"{v:,.0f}"),
     ("lookups_per_s", "lookups/s", lambda v: f"{v:,.0f}"),
     ("misses_per_s", "misses/s", lambda v: f"{v:,.0f}"),

@@ -23,6 +23,7 @@ OWN_METRICS = {
     "deletes": {"memory_growth"},
     "inserts": {"inserts_per_s"},
     "keysets": {"inserts_per_s", "lookups_per_s", "misses_per_s", "scanned_records_per_s"},
+    "linkbench": {"links_per_list"},
     "lookup_upsert": {"upserts_per_s", "lookups_per_s"},
     "open_loop": {"delivered_max_per_s", "sustained_per_s"},
     "scan": {"scanned_records_per_s", "scanned_mb_per_s"},

@@ -51,6 +51,7 @@ _MEDIANS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
     ("new_order_per_s", "Committed NewOrders per second", jinja.number),
     ("committed_per_s", "Committed transactions per second", jinja.number),
     ("transactions_aborted", "Transactions aborted", jinja.number),
+    ("links_per_list", "Links per list", lambda value: jinja.number(value, 1)),
     ("upserts_per_s", "Upserts per second", jinja.number),
     ("lookups_per_s", "Lookups per second", jinja.number),
     ("misses_per_s", "Misses per second", jinja.number),

@@ -1,0 +1,257 @@
+#include "benchmarks/linkbench/graph.h"
+
+#include <algorithm>
+#include <cstring>
+#include <iterator>
+#include <span>
+
+#include "benchmarks/kit/evidence.h"
+#include "benchmarks/linkbench/keys.h"
+#include "benchmarks/linkbench/procedures.h"
+
+namespace keydrome::linkbench {
+namespace {
+
+int64_t integer_of(std::string_view bytes) {
+  int64_t number = 0;
+  std::memcpy(&number, bytes.data(), std::min(sizeof number, bytes.size()));
+  return number;
+}
+
+class Bookkeeper {
+ public:
+  Bookkeeper(const Script& script, Books& books) : pools_(script.pools), books_(books) {}
+
+  void load(std::span<const Op> ops) {
+    uint32_t table = kTables;
+    for (const Op& op : ops) {
+      if (op.code == OpCode::kOpen) table = op.argument;
+      const bool is_row = op.code == OpCode::kInsert && static_cast<Kind>(op.kind) == Kind::kStream;
+      if (is_row && table == kNodes) node(op) = 1;
+      if (is_row && table == kLinks) ++list(op.key).loaded;
+    }
+  }
+
+  void run(std::span<const Op> ops, const ThreadResult& result) {
+    const auto committed = [&](const Step& step) {
+      return step.kind == Kind::kStream && step.transaction != kNoTransaction &&
+             result.ends[step.transaction] == TransactionEnd::kCommitted;
+    };
+    walk_program(ops, [&](const Step& step) {
+      const Op& op = ops[step.op];
+      if (!committed(step)) return;
+      if (op.code == OpCode::kInsert) node(op) = 1;  // all others are made by procedures
+      if (op.code == OpCode::kDeleteKey) node(op) = 0;
+      const bool changes = op.code == OpCode::kRun && op.payload <= kHideLink;
+      if (changes && (op.flags & kEvidence) == 0) books_.exact = false;
+    });
+    for_each_evidence(ops, result, [&](const Step& step, std::span<const Evidence> records) {
+      const Op& op = ops[step.op];
+      if (op.code == OpCode::kRun && committed(step)) book(op, integer_of(records[0].payload));
+    });
+  }
+
+ private:
+  void book(const Op& op, int64_t result) {
+    const auto first = static_cast<uint32_t>(pools_.parameters[op.key]);
+    if (op.payload == kShowLink) list(first).added += result;
+    if (op.payload == kHideLink) list(first).hidden += result;
+    if (!is_list(op.payload)) return;
+    const std::string& from = pools_.varchar_keys[first];
+    books_.sights.push_back(
+        {.list = *list_of(from), .links = result, .whole = from.size() == kListBytes});
+  }
+
+  ListHistory& list(uint32_t key) {
+    const uint32_t number = *list_of(pools_.varchar_keys[key]);
+    if (books_.lists.size() <= number) books_.lists.resize(number + std::size_t{1});
+    return books_.lists[number];
+  }
+
+  uint8_t& node(const Op& op) {
+    const auto id = static_cast<std::size_t>(pools_.int64_keys[op.key]);
+    if (books_.nodes.size() <= id) books_.nodes.resize(id + 1);
+    return books_.nodes[id];
+  }
+
+  const Pools& pools_;
+  Books& books_;
+};
+
+// Puts the records of a scan into a graph.
+class Reader {
+ public:
+  Reader(const Script& script, const Books& books, Graph& graph)
+      : pools_(script.pools), graph_(graph) {
+    graph.lists.resize(books.nodes.size() * kTypes);
+    graph.nodes.resize(books.nodes.size());
+  }
+
+  void add(uint32_t table, const Evidence& record) {
+    if (record.code != SUCCESS) return;
+    if (table == kNodes) return add_node(integer_of(record.key));
+    if (record.key.starts_with('!')) return;  // of stripes
+    std::string_view row = record.payload;
+    row.remove_prefix(std::min<std::size_t>(kTagBytes, row.size()));
+    const std::optional<uint32_t> list = list_of(record.key);
+    const std::optional<int64_t> number = read_number(row, kPlace);
+    if (!list || *list >= graph_.lists.size() || !number) return malformed(table, record.key);
+    if (table == kCounts) {
+      if (record.key.size() != kListBytes) return malformed(table, record.key);
+      graph_.lists[*list].count += *number;
+      ++graph_.lists[*list].count_rows;
+      return;
+    }
+    if (table == kLinksById2 && *number == kNoPlace) return;
+    if (!names(table, record.key, *number)) return malformed(table, record.key);
+    if (table == kLinks) ++graph_.lists[*list].links;
+    (table == kLinks ? graph_.links : graph_.by_id2).push_back({*number, row});
+  }
+
+ private:
+  void add_node(int64_t id) {
+    if (id < 0) return;  // of stripes
+    if (static_cast<uint64_t>(id) >= graph_.nodes.size()) {
+      return malformed(kNodes, std::to_string(id));
+    }
+    ++graph_.nodes[static_cast<std::size_t>(id)];
+  }
+
+  // Whether the link at that place is the one that such a key stands for.
+  bool names(uint32_t table, std::string_view key, int64_t place) const {
+    if (place >= static_cast<int64_t>(pools_.varchar_keys.size())) return false;
+    const std::string& link = pools_.varchar_keys[static_cast<std::size_t>(place)];
+    if (link.size() != kLinkBytes) return false;
+    return table == kLinks ? key == link : key == pair_of(link);
+  }
+
+  void malformed(uint32_t table, std::string_view key) {
+    const char* name = table == kNodes        ? "nodes "
+                       : table == kLinks      ? "links "
+                       : table == kLinksById2 ? "links_by_id2 "
+                                              : "counts ";
+    graph_.malformed.push_back(name + std::string(key));
+  }
+
+  const Pools& pools_;
+  Graph& graph_;
+};
+
+class Checker {
+ public:
+  Checker(const Books& books, const Graph& graph, const std::string& when, Findings& findings)
+      : books_(books), graph_(graph), when_(when), findings_(findings) {}
+
+  void run() {
+    for (const std::string& key : graph_.malformed) {
+      find("malformed_row", "the record " + key + " is no row of its table");
+    }
+    for (std::size_t number = 0; number < graph_.lists.size(); ++number) list(number);
+    for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
+      if (graph_.nodes[id] == books_.nodes[id]) continue;
+      find("node_count", "node " + std::to_string(id) + " is there " +
+                             std::to_string(graph_.nodes[id]) + " times and must be " +
+                             std::to_string(books_.nodes[id]) + " times");
+    }
+    agreement();
+    if (!books_.exact) return;
+    for (const Sight& sight : books_.sights) seen(sight);
+  }
+
+ private:
+  static std::string name(std::size_t list) {
+    return "the list of node " + std::to_string(list / kTypes + 1) + "'s links of type " +
+           std::to_string(list % kTypes);
+  }
+
+  ListHistory history(std::size_t list) const {
+    return list < books_.lists.size() ? books_.lists[list] : ListHistory{};
+  }
+
+  void find(const char* finding, const std::string& what) {
+    findings_.required(finding, when_ + ": " + what);
+  }
+
+  void list(std::size_t number) {
+    const Graph::List& list = graph_.lists[number];
+    if (list.count != list.links || list.count_rows > 1) {
+      find("link_count", name(number) + " has " + std::to_string(list.links) + " links, and " +
+                             std::to_string(list.count_rows) + " counts that add up to " +
+                             std::to_string(list.count));
+    }
+    const ListHistory past = history(number);
+    const int64_t wanted = past.loaded + past.added - past.hidden;
+    if (!books_.exact || list.links == wanted) return;
+    find("count_history", name(number) + " has " + std::to_string(list.links) +
+                              " links, and of those that were loaded and committed since " +
+                              std::to_string(wanted) + " are left");
+  }
+
+  void agreement() {
+    std::vector<Graph::Row> apart;
+    std::set_symmetric_difference(graph_.links.begin(), graph_.links.end(), graph_.by_id2.begin(),
+                                  graph_.by_id2.end(), std::back_inserter(apart));
+    for (const Graph::Row& row : apart) {
+      find("index_agreement", "the link with the number " + std::to_string(row.place) +
+                                  " has not the same row in links and in links_by_id2");
+    }
+  }
+
+  // In whatever order they came, and some of them later.
+  void seen(const Sight& sight) {
+    const ListHistory past = history(sight.list);
+    const int64_t low = sight.whole ? std::min<int64_t>(past.loaded - past.hidden, kListMax) : 0;
+    const int64_t high = past.loaded + past.added;
+    if (sight.links >= low && sight.links <= high) return;
+    find("impossible_list", "a transaction read " + std::to_string(sight.links) + " links from " +
+                                name(sight.list) + ", which had at least " + std::to_string(low) +
+                                " and at most " + std::to_string(high));
+  }
+
+  const Books& books_;
+  const Graph& graph_;
+  const std::string& when_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+Books keep_books(const Script& script, const Outcome& outcome, uint32_t load,
+                 std::optional<uint32_t> run) {
+  Books books;
+  Bookkeeper keeper(script, books);
+  for (const std::vector<Op>& ops : script.phases[load].threads) keeper.load(ops);
+  if (!run) return books;
+  for (std::size_t t = 0; t < outcome.phases[*run].threads.size(); ++t) {
+    keeper.run(script.phases[*run].threads[t], outcome.phases[*run].threads[t]);
+  }
+  return books;
+}
+
+Graph read_graph(const Script& script, const Outcome& outcome, uint32_t verify,
+                 const Books& books) {
+  Graph graph;
+  Reader reader(script, books, graph);
+  for (std::size_t t = 0; t < outcome.phases[verify].threads.size(); ++t) {
+    const std::vector<Op>& ops = script.phases[verify].threads[t];
+    std::size_t at = 0;
+    uint32_t table = kTables;
+    const auto visit = [&](const Step& step, std::span<const Evidence> records) {
+      for (; at <= step.op; ++at) {
+        if (ops[at].code == OpCode::kOpen) table = ops[at].argument;
+      }
+      for (const Evidence& record : records) reader.add(table, record);
+    };
+    for_each_evidence(ops, outcome.phases[verify].threads[t], visit);
+  }
+  std::sort(graph.links.begin(), graph.links.end());
+  std::sort(graph.by_id2.begin(), graph.by_id2.end());
+  return graph;
+}
+
+void check_graph(const Books& books, const Graph& graph, const std::string& when,
+                 Findings& findings) {
+  Checker(books, graph, when, findings).run();
+}
+
+}  // namespace keydrome::linkbench
