@@ -54,8 +54,9 @@ class Bookkeeper {
  private:
   void book(const Op& op, int64_t result) {
     const auto first = static_cast<uint32_t>(pools_.parameters[op.key]);
-    if (op.payload == kShowLink) list(first).added += result;
-    if (op.payload == kHideLink) list(first).hidden += result;
+    // An untrusted number: a transaction changes one link at most.
+    if (op.payload == kShowLink && result != 0) ++list(first).added;
+    if (op.payload == kHideLink && result != 0) ++list(first).hidden;
     if (!is_list(op.payload)) return;
     const std::string& from = pools_.varchar_keys[first];
     books_.sights.push_back(
