@@ -130,7 +130,7 @@ def _show(order: Order, library: dict[str, Any], result: SeriesResult, summary: 
     subject += ", recorded" if order.record else ""
     if result.sessions:
         cli_table.show_sessions(out, result.sessions, summary.metric or "total_ms")
-        cli_table.show_numbers(out, result.sessions, summary)
+        cli_table.show_numbers(out, benchmark, result.sessions, summary)
         cli_table.show_latency(out, result.sessions)
     cli_table.show_findings(out, result.findings)
     if result.verdict is not Verdict.PASSED and result.sessions:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from runner.contract import Finding, Session
+    from runner.manifest import Benchmark
 
 _PLAIN_WIDTH = 110
 _THOUSAND = 1000.0
@@ -35,23 +36,6 @@ _ROWS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("calls", "calls", lambda v: f"{v:,.0f}"),
     ("ns_per_call", "ns per call", lambda v: f"{v:,.1f}"),
     ("hit_ratio", "hit ratio", lambda v: f"{100 * v:.1f} %"),
-    ("new_order_per_s", "committed NewOrder/s", lambda v: f"{v:,.0f}"),
-    ("committed_per_s", "committed transactions/s", lambda v: f"{v:,.0f}"),
-    ("transactions_aborted", "transactions aborted", lambda v: f"{v:,.0f}"),
-    ("links_per_list", "links per list", lambda v: f"{v:,.1f}"),
-    ("upserts_per_s", "upserts/s", lambda v: f"{v:,.0f}"),
-    ("lookups_per_s", "lookups/s", lambda v: f"{v:,.0f}"),
-    ("misses_per_s", "misses/s", lambda v: f"{v:,.0f}"),
-    ("inserts_per_s", "inserts/s", lambda v: f"{v:,.0f}"),
-    ("scanned_records_per_s", "records scanned/s", lambda v: f"{v:,.0f}"),
-    ("scanned_mb_per_s", "payload scanned, MB/s", lambda v: f"{v:,.1f}"),
-    ("sustained_per_s", "sustained arrivals/s", lambda v: f"{v:,.0f}"),
-    ("delivered_max_per_s", "most delivered in a step, transactions/s", lambda v: f"{v:,.0f}"),
-    ("recovery_ms", "recovery after a change, ms", lambda v: f"{v:,.1f}"),
-    ("recovery_drop", "deepest drop after a change", lambda v: f"{100 * v:.1f} %"),
-    ("memory_growth", "growth of memory", lambda v: f"{100 * v:.1f} %"),
-    ("pla_segments_32", "segments of the keys within 32", lambda v: f"{v:,.0f}"),
-    ("pla_segments_4096", "segments of the keys within 4,096", lambda v: f"{v:,.0f}"),
     ("records_start", "records at start", lambda v: f"{v:,.0f}"),
     ("records_end", "records at end", lambda v: f"{v:,.0f}"),
     ("memory_peak_bytes", "peak memory, MiB", lambda v: f"{v / _MEBIBYTE:,.1f}"),
@@ -85,8 +69,10 @@ def show_sessions(out: Console, sessions: tuple[Session, ...], metric: str) -> N
     out.print(table)
 
 
-def show_numbers(out: Console, sessions: tuple[Session, ...], summary: Summary) -> None:
-    """Print the medians over all sessions, candidate beside control."""
+def show_numbers(
+    out: Console, benchmark: Benchmark, sessions: tuple[Session, ...], summary: Summary
+) -> None:
+    """Print the medians over all sessions, candidate beside control: the benchmark's own numbers last."""
     table = Table(title="Medians over the sessions", title_justify="left")
     table.add_column("")
     table.add_column("candidate", justify="right")
@@ -94,6 +80,7 @@ def show_numbers(out: Console, sessions: tuple[Session, ...], summary: Summary) 
     rows = [("total, ms", _both(summary, "total_ms", lambda v: f"{v:,.2f}"))]
     rows += [(f"  {name}, ms", cells) for name, cells in _phases(sessions)]
     rows += [(title, _both(summary, name, form)) for name, title, form in _ROWS]
+    rows += [(own.label, _both(summary, own.name, own.text)) for own in benchmark.own_metrics]
     for title, cells in rows:
         if cells != ("-", "-"):
             table.add_row(title, *cells)

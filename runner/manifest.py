@@ -67,6 +67,44 @@ class Metric:
     unit: str
 
 
+class OwnUnit(StrEnum):
+    """What a number of a benchmark's own is counted in."""
+
+    PER_SECOND = "1/s"
+    MEGABYTES_PER_SECOND = "MB/s"
+    MILLISECONDS = "ms"
+    PERCENT = "%"
+    SHARE = "share"
+    COUNT = "count"
+    MEAN = "mean"
+
+
+_WHOLE = {OwnUnit.PER_SECOND, OwnUnit.COUNT}
+_UNTOLD = {OwnUnit.COUNT, OwnUnit.MEAN}
+
+
+@dataclass(frozen=True, slots=True)
+class OwnMetric:
+    """A number that only this benchmark's reports have."""
+
+    name: str
+    title: str
+    unit: OwnUnit
+
+    @property
+    def label(self) -> str:
+        """Title and unit, as a table names the number."""
+        if self.unit in _UNTOLD:
+            return self.title
+        return f"{self.title}, {'%' if self.unit is OwnUnit.SHARE else self.unit.value}"
+
+    def text(self, value: float) -> str:
+        """Return the number in that unit, with commas between thousands."""
+        if self.unit is OwnUnit.SHARE:
+            value *= 100
+        return f"{value:,.{0 if self.unit in _WHOLE else 1}f}"
+
+
 @dataclass(frozen=True, slots=True)
 class Limits:
     """What one session may use at one scale."""
@@ -89,6 +127,7 @@ class Benchmark:
     instances: dict[str, Instance]
     parameters: dict[str, Parameter]
     metric: Metric | None  # None: a correctness benchmark without a number to rank by
+    own_metrics: tuple[OwnMetric, ...]  # in the order in which they are shown
     limits: dict[Scale, Limits]
 
     def instance(self, name: str) -> Instance:
@@ -165,6 +204,10 @@ def parse_benchmark(text: str | bytes, where: str) -> Benchmark:
         },
         parameters=parameters,
         metric=_metric(reader.optional_mapping("metric"), f"{where}.metric"),
+        own_metrics=tuple(
+            _own_metric(name, value, f"{where}.own_metrics.{name}")
+            for name, value in reader.mapping("own_metrics", required=False).items()
+        ),
         limits={
             _scale(name, f"{where}.limits"): _limits(value, f"{where}.limits.{name}")
             for name, value in reader.mapping("limits").items()
@@ -242,6 +285,13 @@ def _metric(value: dict[str, Any] | None, where: str) -> Metric | None:
         direction=reader.word("direction", Direction),
         unit=reader.text("unit"),
     )
+    reader.end()
+    return metric
+
+
+def _own_metric(name: str, value: object, where: str) -> OwnMetric:
+    reader = ObjectReader(value, where)
+    metric = OwnMetric(name=name, title=reader.text("title"), unit=reader.word("unit", OwnUnit))
     reader.end()
     return metric
 

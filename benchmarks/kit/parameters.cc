@@ -138,7 +138,8 @@ Result<void> parse_head(const Json& json, Manifest& manifest) {
 Result<Manifest> parse_checked(const Json& json) {
   if (Result<void> fine = check_members(json, "manifest",
                                         {"name", "version", "kind", "title", "description",
-                                         "source", "instances", "parameters", "metric", "limits"});
+                                         "source", "instances", "parameters", "metric", "limits"},
+                                        {"own_metrics"});
       !fine) {
     return fine.error();
   }

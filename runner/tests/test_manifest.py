@@ -30,6 +30,26 @@ def test_a_manifest_is_read_whole() -> None:
 
 
 @pytest.mark.parametrize(
+    ("unit", "value", "label", "text"),
+    [
+        ("1/s", 12345.6, "Growth, 1/s", "12,346"),
+        ("MB/s", 12345.67, "Growth, MB/s", "12,345.7"),
+        ("ms", 0.25, "Growth, ms", "0.2"),
+        ("%", 7.0, "Growth, %", "7.0"),
+        ("share", 0.0712, "Growth, %", "7.1"),
+        ("count", 3.0, "Growth", "3"),
+        ("mean", 3.0, "Growth", "3.0"),
+    ],
+)
+def test_a_number_of_its_own_is_told_as_the_manifest_says(
+    unit: str, value: float, label: str, text: str
+) -> None:
+    own = {"growth": {"title": "Growth", "unit": unit}}
+    (metric,) = parse_benchmark(changed({"own_metrics": own}), "sample").own_metrics
+    assert (metric.name, metric.label, metric.text(value)) == ("growth", label, text)
+
+
+@pytest.mark.parametrize(
     ("instance", "scale", "overrides", "message"),
     [
         ("large", Scale.SMOKE, {}, "no instance 'large'; it has: small"),
@@ -60,6 +80,7 @@ def test_an_unknown_benchmark_is_answered_with_the_known_ones() -> None:
         ({"metric": None}, "a performance benchmark needs one"),
         ({"instances": {}}, "at least one is needed"),
         ({"limits": {}}, "smoke is missing"),
+        ({"own_metrics": {"a": {"title": "A", "unit": "m"}}}, "not one of 1/s, MB/s"),
         ({"parameters": {}}, "every scale lists every parameter; look at: threads"),
     ],
 )

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any
 from web import jinja
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Iterable
 
     from leaderboard.models import Run, RunDetail
+    from runner.manifest import OwnMetric
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,32 +40,15 @@ class SessionRow:
     memory_peak_bytes: float | None
 
 
-def _share(value: float | None) -> str:
-    return jinja.UNKNOWN if value is None else f"{value:.1%}"
+def _share(value: float) -> str:
+    return f"{value:.1%}"
 
 
 # Metrics of the report that are shown as the median over the sessions.
-_MEDIANS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
+_MEDIANS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("throughput_tps", "Transactions per second", jinja.number),
     ("ns_per_call", "Time per call", jinja.nanoseconds),
     ("hit_ratio", "Hit ratio", _share),
-    ("new_order_per_s", "Committed NewOrders per second", jinja.number),
-    ("committed_per_s", "Committed transactions per second", jinja.number),
-    ("transactions_aborted", "Transactions aborted", jinja.number),
-    ("links_per_list", "Links per list", lambda value: jinja.number(value, 1)),
-    ("upserts_per_s", "Upserts per second", jinja.number),
-    ("lookups_per_s", "Lookups per second", jinja.number),
-    ("misses_per_s", "Misses per second", jinja.number),
-    ("inserts_per_s", "Inserts per second", jinja.number),
-    ("scanned_records_per_s", "Records scanned per second", jinja.number),
-    ("scanned_mb_per_s", "Payload scanned per second, MB", lambda value: jinja.number(value, 1)),
-    ("sustained_per_s", "Sustained arrivals per second", jinja.number),
-    ("delivered_max_per_s", "Most delivered in a step, transactions per second", jinja.number),
-    ("recovery_ms", "Recovery after a change, ms", lambda value: jinja.number(value, 1)),
-    ("recovery_drop", "Deepest drop after a change", _share),
-    ("memory_growth", "Growth of memory", _share),
-    ("pla_segments_32", "Segments of the keys within 32", jinja.number),
-    ("pla_segments_4096", "Segments of the keys within 4,096", jinja.number),
     ("records_start", "Records at the start", jinja.number),
     ("records_end", "Records at the end", jinja.number),
     ("memory_peak_bytes", "Peak memory", jinja.size),
@@ -73,8 +57,11 @@ _MEDIANS: tuple[tuple[str, str, Callable[[float | None], str]], ...] = (
 )
 
 
-def figures(run: Run, detail: RunDetail) -> list[Figure]:
-    """Return the numbers of a finished run: the columns of 2009 first, then what else its sessions report."""
+def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> list[Figure]:
+    """Return the numbers of a finished run: the columns of 2009 first, then what else its sessions report.
+
+    `own_metrics` are those of its benchmark, which come last.
+    """
     found = []
     if run.total_ms is not None:
         found.append(Figure("Time (ms)", jinja.milliseconds(run.total_ms)))
@@ -90,11 +77,18 @@ def figures(run: Run, detail: RunDetail) -> list[Figure]:
         if count is not None:
             found.append(Figure(label, jinja.number(count)))
     metrics = [session["candidate"] for session in detail.sessions if not session.get("void")]
-    for name, label, show in _MEDIANS:
+    shown = list(_MEDIANS)
+    shown += [(own.name, own.label, _spaced(own)) for own in own_metrics]
+    for name, label, show in shown:
         values = [each[name] for each in metrics if each.get(name) is not None]
         if values:
             found.append(Figure(label, show(median(values))))
     return found
+
+
+def _spaced(metric: OwnMetric) -> Callable[[float], str]:
+    """Return how to write the metric with this site's thousands."""
+    return lambda value: metric.text(value).replace(",", jinja.NARROW_SPACE)
 
 
 def sessions(detail: RunDetail) -> list[SessionRow]:

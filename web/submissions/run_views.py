@@ -25,6 +25,7 @@ if TYPE_CHECKING:
 
     from leaderboard.models import Run
     from leaderboard.queries import RunPage
+    from runner.manifest import OwnMetric
     from web.http import UserRequest
 
 # Plots are drawn after the result is recorded. A page waits for them this long, then it stops asking.
@@ -71,13 +72,18 @@ def _context(request: HttpRequest, page: RunPage) -> dict[str, Any]:
         "tag": _tag(page),
         "word": word,
         "announce": request.GET.get("seen", word) != word,
-        "figures": figures.figures(run, detail) if detail else [],
+        "figures": figures.figures(run, detail, _own_metrics(run)) if detail else [],
         "sessions": figures.sessions(detail) if detail else [],
         "parameters": figures.parameters(detail) if detail else [],
         "machine": figures.machine_facts(detail) if detail else [],
         "throughput": throughput_rows(series["throughput"]) if "throughput" in series else [],
         "latency": latency_rows(series["latency"]) if "latency" in series else [],
     }
+
+
+def _own_metrics(run: Run) -> tuple[OwnMetric, ...]:
+    benchmark = catalogue.benchmarks().get(run.benchmark)
+    return benchmark.own_metrics if benchmark else ()
 
 
 def _title(run: Run) -> str:
