@@ -19,7 +19,19 @@ enum keydrome_jail_command {
   KEYDROME_JAIL_KILL = 'K'    /* answered before the kill; the jail then ends with status:killed */
 };
 
-/* The answer, 32 bytes in the machine's byte order. The usage is filled in for every command, read
+/* What --counters has counted. Of the hardware's counters a virtual machine often has none. */
+enum keydrome_jail_counter {
+  KEYDROME_JAIL_CYCLES,
+  KEYDROME_JAIL_INSTRUCTIONS,
+  KEYDROME_JAIL_CACHE_MISSES, /* of the last level */
+  KEYDROME_JAIL_BRANCH_MISSES,
+  KEYDROME_JAIL_PAGE_FAULTS,
+  KEYDROME_JAIL_CONTEXT_SWITCHES,
+  KEYDROME_JAIL_MIGRATIONS, /* from one processor to another */
+  KEYDROME_JAIL_COUNTERS    /* how many there are */
+};
+
+/* The answer, 88 bytes in the machine's byte order. The usage is filled in for every command, read
  * after a freeze and before a thaw, so that two answers bound what happened between them. */
 struct keydrome_jail_reply {
   uint32_t command; /* the byte that was asked, as received */
@@ -28,6 +40,7 @@ struct keydrome_jail_reply {
   uint64_t memory_bytes;      /* charged to the tree now, page cache and tmpfs included; UINT64_MAX:
                                  unknown */
   uint64_t memory_peak_bytes; /* the highest so far; UINT64_MAX: unknown */
+  uint64_t counters[KEYDROME_JAIL_COUNTERS]; /* of the whole tree so far; UINT64_MAX: unknown */
 };
 
 #endif

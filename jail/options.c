@@ -45,7 +45,8 @@ enum option_code {
   OPTION_PASS_FD,
   OPTION_COMMAND_FD,
   OPTION_META_FD,
-  OPTION_WITHOUT
+  OPTION_WITHOUT,
+  OPTION_COUNTERS
 };
 
 static const struct option kLong[] = {
@@ -67,6 +68,7 @@ static const struct option kLong[] = {
     {"command-fd", required_argument, NULL, OPTION_COMMAND_FD},
     {"meta-fd", required_argument, NULL, OPTION_META_FD},
     {"without", required_argument, NULL, OPTION_WITHOUT},
+    {"counters", no_argument, NULL, OPTION_COUNTERS},
     {NULL, 0, NULL, 0},
 };
 
@@ -76,7 +78,7 @@ static const char kUsage[] =
     "options: --require full|weak|none  --slot N  --bind SOURCE:TARGET  --tmpfs-bytes N\n"
     "         --memory-bytes N  --processes N  --cpus LIST  --wall-ms N  --cpu-seconds N\n"
     "         --open-files N  --file-bytes N  --stack-bytes N  --pass-fd N  --command-fd N\n"
-    "         --meta-fd N  --without cgroup|unified|seccomp|nosymfollow\n";
+    "         --meta-fd N  --counters  --without cgroup|unified|seccomp|nosymfollow\n";
 
 static uint64_t parse_number(const char* name, const char* text, uint64_t least, uint64_t most) {
   char* end;
@@ -175,6 +177,9 @@ static void parse_one(struct options* options, int code, char* value) {
     case OPTION_META_FD:
       options->meta_fd = parse_descriptor("meta-fd", value);
       util_set_meta_fd(options->meta_fd);
+      return;
+    case OPTION_COUNTERS:
+      options->counters = true;
       return;
     case OPTION_WITHOUT:
       options->without[parse_without(value)] = true;

@@ -25,6 +25,7 @@ enum without {
 
 struct options {
   bool check;
+  bool counters;
   enum level require;
   int slot;
   struct bind binds[kMaxBinds];

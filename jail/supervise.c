@@ -15,6 +15,7 @@
 #include <unistd.h>
 
 #include "jail/child.h"
+#include "jail/counters.h"
 #include "jail/limits.h"
 #include "jail/report.h"
 #include "jail/seccomp.h"
@@ -29,6 +30,7 @@ enum end_reason { END_BY_ITSELF, END_TIMED_OUT, END_CPU_EXCEEDED, END_KILLED };
 struct run {
   const struct options* options;
   struct cgroups* cgroups;
+  struct counters counters;
   pid_t init;
   int init_pidfd;
   int reports;
@@ -161,6 +163,7 @@ static void answer(struct run* run) {
     return;
   }
   struct keydrome_jail_reply reply = {.command = (unsigned char)command};
+  counters_read(&run->counters, reply.counters);
   if (command == KEYDROME_JAIL_FREEZE) {
     reply.error = (uint32_t)cgroup_freeze(run->cgroups, true);
   }
@@ -320,6 +323,10 @@ void supervise(const struct options* options, struct cgroups* cgroups, struct ou
   run.deadline_us = run.started_us + options->wall_ms * 1000;
   run.cpu_check_us = options->cpu_seconds ? run.started_us : UINT64_MAX;
   clone_child(&run);
+  counters_init(&run.counters);
+  if (options->counters) {
+    counters_open(&run.counters, run.init); /* it starts nothing before it has the network */
+  }
   make_network_namespace(&run);
   /* Only the program holds what was passed, so that its peers see when it is gone. */
   for (int i = 0; i < options->pass_fd_count; i++) {

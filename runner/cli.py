@@ -128,6 +128,11 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         "--record", action="store_true", help="note every call and certify the history; slower"
     )
     parser.add_argument(
+        "--counters",
+        action="store_true",
+        help="cycles, cache misses, context switches and such, where the machine counts them",
+    )
+    parser.add_argument(
         "--no-control", action="store_true", help="do not run the control library beside it"
     )
     parser.add_argument(

@@ -76,6 +76,7 @@ def _order(options: argparse.Namespace, settings: Settings) -> Order:
         trusted=is_trusted(options.library, settings),
         histories=history_folder(options.history, "--history", everything=options.all_histories),
         all_histories=options.all_histories,
+        counters=options.counters,
     )
 
 
@@ -132,6 +133,8 @@ def _show(order: Order, library: dict[str, Any], result: SeriesResult, summary: 
         cli_table.show_sessions(out, result.sessions, summary.metric or "total_ms")
         cli_table.show_numbers(out, benchmark, result.sessions, summary)
         cli_table.show_latency(out, result.sessions)
+    if order.counters and result.sessions and "cycles_per_call" not in summary.medians:
+        out.print("counters: this machine counts no cycles, cache or branch misses")
     cli_table.show_findings(out, result.findings)
     if result.verdict is not Verdict.PASSED and result.sessions:
         for line in printable(session_output(result.sessions[-1])).splitlines()[-LOCAL_LOG_LINES:]:

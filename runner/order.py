@@ -33,7 +33,7 @@ class Order:
     `control` says whether the control library runs beside the candidate; correctness benchmarks never do that.
     `configuration` is for bare structures; `trusted` lets a reference library need more shared objects.
     `record` has every call noted and the history certified. `histories` is a folder for what was recorded when the
-    candidate was found wrong, with `all_histories` also when it was not.
+    candidate was found wrong, with `all_histories` also when it was not. `counters` has processor and kernel count.
     """
 
     benchmark: Benchmark
@@ -49,6 +49,7 @@ class Order:
     record: bool = False
     histories: Path | None = None
     all_histories: bool = False
+    counters: bool = False
 
     def __post_init__(self) -> None:
         self.benchmark.resolve(self.instance, self.scale, self.overrides)

@@ -53,6 +53,8 @@ def build_plan(target: Target, order: Order, seed: str, settings: Settings) -> d
         "memory_bytes": limits.memory_bytes,
         "tmpfs_bytes": limits.tmpfs_bytes,
     }
+    if order.counters:
+        jail["counters"] = True
     if settings.cpus:
         lists = settings.cpus.split(";")
         jail["cpus"] = lists[settings.slot % len(lists)]

@@ -124,10 +124,17 @@ def test_phantoms_are_found_by_the_phantom_benchmark(tmp_path: Path) -> None:
 
 
 def test_recorded_run_shows_what_went_wrong(tmp_path: Path) -> None:
-    # Few keys and one index, so that gaps are fought over however the threads are scheduled.
+    # Few keys and one index, so that gaps are fought over however the threads are scheduled. On a busy machine they may
+    # still hardly meet, and then a run in which no order was found may not be a proof that there is none.
     hot = {"indices": 1, "inserts_per_thread": 50, "tests_per_thread": 1500}
-    report = run_case(Case("allows_phantoms", record=True, parameters=hot), tmp_path)
-    assert (report["verdict"], report["record"]) == ("failed", True)
+    for seed in range(1, 6):
+        case = Case("allows_phantoms", record=True, parameters=hot, seed=f"{seed:016x}")
+        report = run_case(case, tmp_path)
+        assert report["record"]
+        if report["verdict"] == "failed":
+            break
+        assert report["reason"].startswith("could not judge: without real time")
+    assert report["verdict"] == "failed"
     shown = {entry["name"] for entry in report["findings"] if "witness" in entry}
     assert shown & {"phantom", "read_skew", "write_skew"}
 

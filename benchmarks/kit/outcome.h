@@ -12,7 +12,7 @@
 
 namespace keydrome {
 
-inline constexpr uint32_t kOutcomeVersion = 5;
+inline constexpr uint32_t kOutcomeVersion = 6;
 
 // Log-linear histogram: 32 linear steps per power of two, so a value is known to 1/32 (3.1 %);
 // values in ns.
@@ -77,6 +77,7 @@ struct alignas(64) ThreadOutcome {
   uint64_t progress_op;           // ordinal of the op that the thread is in, with kTakingBack
                                   // while its attempt is taken back; readable while it runs
   uint64_t started_ns, ended_ns;  // since GO, the player's clock: diagnostics only
+  uint64_t context_switches;      // of the thread, while it played: diagnostics only
   uint32_t window_shift;
   uint32_t stamp_slack;  // of a recorded phase: History::stamp_slack
   uint32_t thread_id;    // gettid() of the thread, in the jail

@@ -9,6 +9,7 @@ namespace {
 
 void add_counters(const ThreadOutcome& counters, Totals& sum) {
   sum.deadlocks += counters.deadlocks;
+  sum.client_context_switches += counters.context_switches;
   sum.calls += counters.calls;
   sum.gets += counters.gets;
   sum.get_hits += counters.get_hits;

@@ -27,8 +27,9 @@ struct Totals {
   uint64_t completed_in_last_phase = 0;  // of them, in the last timed phase
   // Whatever failed in any phase, checks and auto-commit calls included.
   uint64_t transactions_failed = 0;
-  uint64_t deadlocks = 0;  // DEADLOCK answers in timed phases
-  uint64_t calls = 0;      // API calls in timed phases
+  uint64_t deadlocks = 0;                // DEADLOCK answers in timed phases
+  uint64_t calls = 0;                    // API calls in timed phases
+  uint64_t client_context_switches = 0;  // of the threads that made them
   uint64_t gets = 0, get_hits = 0;
   // Records before the last timed phase and at the end; the first only when nothing was deleted
   // until then, the second only when a verify phase read every index.

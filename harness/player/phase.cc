@@ -1,5 +1,6 @@
 #include "harness/player/phase.h"
 
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <exception>
@@ -11,6 +12,15 @@
 #include "benchmarks/kit/recording.h"
 
 namespace keydrome {
+namespace {
+
+uint64_t context_switches_of_this_thread() {
+  rusage usage{};
+  getrusage(RUSAGE_THREAD, &usage);
+  return static_cast<uint64_t>(usage.ru_nvcsw) + static_cast<uint64_t>(usage.ru_nivcsw);
+}
+
+}  // namespace
 
 Phase::Phase(Control& control, const PhaseInputs& inputs) : control_(control), inputs_(inputs) {}
 
@@ -60,8 +70,9 @@ void Phase::run_thread(uint32_t thread) {
 }
 
 void Phase::run_session(uint32_t thread) {
-  Session session(session_inputs(thread));
-  play_rounds(session, thread);
+  const SessionInputs inputs = session_inputs(thread);
+  Session session(inputs);
+  play_rounds(session, *inputs.outcome, thread);
 }
 
 void Phase::record_session(uint32_t thread) {
@@ -76,19 +87,21 @@ void Phase::record_session(uint32_t thread) {
   SessionInputs inputs = session_inputs(thread);
   inputs.api = &recording_api();
   Session session(inputs);
-  play_rounds(session, thread);
+  play_rounds(session, *inputs.outcome, thread);
   inputs.outcome->events = recording.events();
   inputs.outcome->events_full = recording.full() ? 1 : 0;
   inputs.outcome->stamp_slack = inputs_.event_clock->slack();
 }
 
-void Phase::play_rounds(Session& session, uint32_t thread) {
+void Phase::play_rounds(Session& session, ThreadOutcome& outcome, uint32_t thread) {
+  const uint64_t switches = context_switches_of_this_thread();
   for (uint32_t number = 0;; ++number) {
     const Round& round = enter(number);
     session.run(round.ops(thread));
     if (round.header->last != 0) break;
   }
   session.finish();
+  outcome.context_switches = context_switches_of_this_thread() - switches;
 }
 
 SessionInputs Phase::session_inputs(uint32_t thread) {

@@ -55,7 +55,7 @@ class Phase {
   void run_thread(uint32_t thread);
   void run_session(uint32_t thread);
   void record_session(uint32_t thread);
-  void play_rounds(Session& session, uint32_t thread);
+  void play_rounds(Session& session, ThreadOutcome& outcome, uint32_t thread);
   SessionInputs session_inputs(uint32_t thread);
   const Round& enter(uint32_t number);
   void add_round(Mapping mapping);

@@ -8,14 +8,15 @@
 #include <sys/syscall.h>
 #include <sys/wait.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstring>
+#include <iterator>
 #include <sstream>
 
 #include "base/clock.h"
-#include "jail/command.h"
 
 namespace keydrome {
 namespace {
@@ -164,6 +165,7 @@ std::vector<std::string> jail_arguments(const JailOptions& options) {
   option(arguments, "--processes", options.processes);
   option(arguments, "--wall-ms", options.wall_ms);
   option(arguments, "--cpu-seconds", plan.cpu_seconds.value_or(0));
+  if (plan.counters) arguments.emplace_back("--counters");
   option(arguments, "--pass-fd", kControlFd);
   option(arguments, "--command-fd", kCommandFd);
   option(arguments, "--meta-fd", kMetaFd);
@@ -280,7 +282,9 @@ bool JailProcess::command(char letter, JailUsage* usage) {
     const auto known = [](uint64_t value) {
       return value == UINT64_MAX ? std::nullopt : std::optional(value);
     };
-    *usage = {known(reply.cpu_us), known(reply.memory_bytes)};
+    *usage = {known(reply.cpu_us), known(reply.memory_bytes), {}};
+    std::transform(std::begin(reply.counters), std::end(reply.counters), usage->counters.begin(),
+                   known);
   }
   return reply.error == 0;
 }

@@ -6,6 +6,7 @@
 
 #include <sys/types.h>
 
+#include <array>
 #include <cstdint>
 #include <map>
 #include <optional>
@@ -19,6 +20,7 @@
 #include "harness/referee/output_capture.h"
 #include "harness/referee/plan.h"
 #include "harness/unique_fd.h"
+#include "jail/command.h"
 
 namespace keydrome {
 
@@ -44,9 +46,13 @@ struct JailEnd {
   std::vector<std::string> words(std::string_view key) const;
 };
 
+// By keydrome_jail_counter; what the machine does not have is absent.
+using JailCounters = std::array<std::optional<uint64_t>, KEYDROME_JAIL_COUNTERS>;
+
 struct JailUsage {
   std::optional<uint64_t> cpu_us;
   std::optional<uint64_t> memory_bytes;
+  JailCounters counters;
 };
 
 class JailProcess {

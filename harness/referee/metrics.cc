@@ -42,12 +42,48 @@ void add_times(const RunFacts& facts, const Totals& sums, Json& metrics) {
   if (sums.calls > 0) metrics["ns_per_call"] = thread_ns / static_cast<double>(sums.calls);
 }
 
+struct CounterMetric {
+  keydrome_jail_counter counter;
+  const char* name;
+  bool per_call;
+};
+
+constexpr CounterMetric kCounterMetrics[] = {
+    {KEYDROME_JAIL_CYCLES, "cycles_per_call", true},
+    {KEYDROME_JAIL_INSTRUCTIONS, "instructions_per_call", true},
+    {KEYDROME_JAIL_CACHE_MISSES, "cache_misses_per_call", true},
+    {KEYDROME_JAIL_BRANCH_MISSES, "branch_misses_per_call", true},
+    {KEYDROME_JAIL_PAGE_FAULTS, "page_faults", false},
+    {KEYDROME_JAIL_CONTEXT_SWITCHES, "context_switches", false},
+    {KEYDROME_JAIL_MIGRATIONS, "migrations", false},
+};
+
+// What was counted in all timed phases together; absent where one of them lacks it.
+std::optional<double> counted(const RunFacts& facts, keydrome_jail_counter counter) {
+  double sum = 0;
+  for (const PhaseFacts& phase : facts.phases) {
+    if (!phase.timed) continue;
+    if (!phase.counters[counter]) return std::nullopt;
+    sum += static_cast<double>(*phase.counters[counter]);
+  }
+  return sum;
+}
+
+void add_counters(const RunFacts& facts, const Totals& sums, Json& metrics) {
+  for (const auto& [counter, name, per_call] : kCounterMetrics) {
+    const std::optional<double> sum = counted(facts, counter);
+    if (!sum || (per_call && sums.calls == 0)) continue;
+    metrics[name] = per_call ? *sum / static_cast<double>(sums.calls) : *sum;
+  }
+}
+
 void add_counts(const Totals& sums, uint64_t main_wall_ns, Json& metrics) {
   metrics["transactions_planned"] = sums.transactions_planned;
   metrics["transactions_completed"] = sums.transactions_completed;
   metrics["transactions_failed"] = sums.transactions_failed;
   metrics["deadlocks"] = sums.deadlocks;
   metrics["calls"] = sums.calls;
+  metrics["client_context_switches"] = static_cast<double>(sums.client_context_switches);
   if (main_wall_ns > 0 && sums.transactions_planned > 0) {
     metrics["throughput_tps"] = static_cast<double>(sums.completed_in_last_phase) * kNsPerSecond /
                                 static_cast<double>(main_wall_ns);
@@ -161,6 +197,7 @@ void add_metrics(const Script& script, const Workload* workload, const RunFacts&
   if (const std::optional<size_t> phase = main_phase(script, facts)) {
     add_times(facts, sums, metrics);
     add_counts(sums, facts.phases[*phase].wall_ns, metrics);
+    add_counters(facts, sums, metrics);
     latency = latency_of(script, sums);
     report["throughput"] = throughput_of(facts.phases[*phase].name, facts.outcome.phases[*phase]);
   }

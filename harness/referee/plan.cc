@@ -70,6 +70,7 @@ Result<void> parse_jail(const Json& json, JailPlan& jail) {
   jail.tmpfs_bytes = reader.optional_integer("tmpfs_bytes", {});
   jail.processes = reader.optional_integer("processes", {1, INT32_MAX});
   jail.cpu_seconds = reader.optional_integer("cpu_seconds", {1, INT32_MAX});
+  jail.counters = reader.optional_bool("counters", false);
   return reader.finish();
 }
 
@@ -160,6 +161,7 @@ Json to_json(const Plan& plan) {
   if (plan.jail.tmpfs_bytes) jail["tmpfs_bytes"] = *plan.jail.tmpfs_bytes;
   if (plan.jail.processes) jail["processes"] = *plan.jail.processes;
   if (plan.jail.cpu_seconds) jail["cpu_seconds"] = *plan.jail.cpu_seconds;
+  if (plan.jail.counters) jail["counters"] = true;
   json["limits"]["load_timeout_ms"] = plan.limits.load_timeout_ms;
   json["limits"]["phase_timeout_ms"] = plan.limits.phase_timeout_ms;
   json["limits"]["output_bytes"] = plan.limits.output_bytes;

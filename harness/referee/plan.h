@@ -28,6 +28,7 @@ struct JailPlan {
   std::optional<uint64_t> tmpfs_bytes;
   std::optional<uint64_t> processes;
   std::optional<uint64_t> cpu_seconds;
+  bool counters = false;  // have the processor and the kernel count; costs a little
 };
 
 // The most that the jail takes for --wall-ms: 7 days.

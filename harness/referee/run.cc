@@ -319,6 +319,10 @@ class Conductor {
       facts.cpu_us = *usage.cpu_us - *usage_.cpu_us;
     }
     facts.memory_bytes = usage.memory_bytes;
+    for (size_t i = 0; i < usage.counters.size(); ++i) {
+      const std::optional<uint64_t>&now = usage.counters[i], &before = usage_.counters[i];
+      if (now && before && *now >= *before) facts.counters[i] = *now - *before;
+    }
     usage_ = usage;
     Result<PhaseOutcome> outcome = read_outcome(image, layout);
     if (!outcome) {

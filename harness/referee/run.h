@@ -42,6 +42,7 @@ struct PhaseFacts {
   std::optional<uint64_t> cpu_us;
   std::optional<uint64_t> player_ns;
   std::optional<uint64_t> memory_bytes;  // charged to the jail after the phase
+  JailCounters counters;                 // what the jail counted meanwhile
 };
 
 struct RunFacts {

@@ -106,6 +106,7 @@ int rank(std::string_view level) { return level == "full" ? 2 : level == "weak" 
 
 void add_clock_findings(const RunFacts& facts, Findings& findings) {
   for (const PhaseFacts& phase : facts.phases) {
+    if (!phase.timed) continue;
     const uint64_t inside_ns = phase.player_ns.value_or(phase.wall_ns);
     const uint64_t apart_ns =
         std::max(inside_ns, phase.wall_ns) - std::min(inside_ns, phase.wall_ns);

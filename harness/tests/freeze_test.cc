@@ -45,7 +45,7 @@ while True:
                 held, answers = answers, b""
             for answer in answers:
                 said = 0 if answer in wrong else answer
-                command.send(struct.pack("<IIQQQ", said, errors.get(answer, 0), 0, answer, 0))
+                command.send(struct.pack("<IIQQQ56x", said, errors.get(answer, 0), 0, answer, 0))
 )py";
 
 class FreezeTest : public ::testing::Test {

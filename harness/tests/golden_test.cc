@@ -44,6 +44,7 @@ ThreadResult example_thread() {
   counters.calls = 12;
   counters.deadlocks = 1;
   counters.gets = 4;
+  counters.context_switches = 2;
   counters.get_hits = 1;
   counters.ended_ns = 4'900'000;
   counters.window_shift = kWindowShiftMin;

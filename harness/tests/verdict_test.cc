@@ -196,6 +196,9 @@ TEST(Verdict, AClockThatDisagreesIsAWarning) {
   EXPECT_TRUE(findings.empty());
   facts.phases[0].player_ns = 1'000;
   add_fact_findings(facts, findings);
+  EXPECT_TRUE(findings.empty()) << "of a phase that is not timed nothing depends on it";
+  facts.phases[0].timed = true;
+  add_fact_findings(facts, findings);
   EXPECT_EQ(findings.count("clock_disagrees"), 1u);
   EXPECT_FALSE(findings.failed());
 }

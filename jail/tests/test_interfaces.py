@@ -11,7 +11,7 @@ import pytest
 
 from jail.tests.jailing import FIRST_SLOT, HOSTILE, JAIL, Jails
 
-REPLY = struct.Struct("=IIQQQ")
+REPLY = struct.Struct("=IIQQQ7Q")
 KNOWN = b"FTUK"
 SEEDS = [1, 2, 3, 4]
 PROGRAM = ["--bind", f"{HOSTILE / 'idle'}:/program"]
@@ -99,7 +99,7 @@ def random_options(source: random.Random) -> list[str]:
     numbers = ["0", "1", "16", "4096", "1048576", str(2**63), str(2**64), "-1", "x", ""]
     names = ["tmpfs-bytes", "memory-bytes", "processes", "wall-ms", "cpu-seconds", "open-files"]
     names += ["file-bytes", "stack-bytes", "pass-fd", "command-fd", "meta-fd", "cpus", "require"]
-    names += ["without", "bind", "check", "sl", ""]
+    names += ["without", "bind", "check", "counters", "sl", ""]
     texts = ["full", "weak", "none", "cgroup", "unified", "seccomp", "nosymfollow", "0-1", "0,,1"]
     texts += [
         "/lib:/a",

@@ -22,15 +22,17 @@ from jail.tests.jailing import (
     until,
 )
 
-REPLY = struct.Struct("=IIQQQ")
+REPLY = struct.Struct("=IIQQQ7Q")
+COUNTERS = slice(5, 12)
+HARDWARE, PAGE_FAULTS, CONTEXT_SWITCHES = slice(0, 4), 4, 5
+UNKNOWN = 2**64 - 1
 FULL = {"namespaces", "root", "uid", "capabilities", "no_new_privs", "rlimits", "seccomp"}
 LIMITS = {"memory", "pids", "cpu_time", "freeze"}
 
 
-def ask(channel: socket.socket, command: bytes) -> tuple[int, int, int, int, int]:
+def ask(channel: socket.socket, command: bytes) -> tuple[int, ...]:
     channel.send(command)
-    reply: tuple[int, int, int, int, int] = REPLY.unpack(channel.recv(REPLY.size))
-    return reply
+    return REPLY.unpack(channel.recv(REPLY.size))
 
 
 def test_an_ordinary_program(jails: Jails) -> None:
@@ -197,6 +199,35 @@ def test_cpu_deadline_holds_against_blocked_signals(jails: Jails) -> None:
     outcome = jails.run("spin", options=["--cpu-seconds", "1", "--wall-ms", "30000"])
     assert outcome.meta["status"] == "cpu_exceeded"
     assert 1_000_000 <= int(outcome.meta["cpu_us"]) <= 2_000_000
+
+
+def test_counters_see_every_thread(jails: Jails) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        with theirs:
+            options = ["--command-fd", str(theirs.fileno()), "--counters"]
+            command = ["contended", "2", "1000000000"]  # threads that wait for each other, for ever
+            started = jails.start(*command, options=options, pass_fds=(theirs.fileno(),))
+        until(lambda: 1000 < ask(ours, b"U")[COUNTERS][CONTEXT_SWITCHES] < UNKNOWN, "threads wait")
+        first, second = (ask(ours, b"U")[COUNTERS] for _ in range(2))
+        assert first[PAGE_FAULTS] > 10
+        assert all(before <= after for before, after in zip(first, second, strict=True))
+        # Of the processor's there are all or, as on most virtual machines, none.
+        assert len({count == UNKNOWN for count in first[HARDWARE]}) == 1
+        assert 0 not in first[HARDWARE]
+        ask(ours, b"K")
+        assert started.finish().meta["status"] == "killed"
+
+
+def test_nothing_is_counted_unasked(jails: Jails) -> None:
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        with theirs:
+            options = ["--command-fd", str(theirs.fileno())]
+            started = jails.start("spin", options=options, pass_fds=(theirs.fileno(),))
+        started.wait_until_running()
+        assert set(ask(ours, b"K")[COUNTERS]) == {UNKNOWN}
+        assert started.finish().meta["status"] == "killed"
 
 
 @pytest.mark.parametrize("backend", [[], ["--without", "unified"]])

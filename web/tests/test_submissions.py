@@ -12,11 +12,9 @@ from django.utils import timezone
 from markupsafe import escape
 
 from leaderboard import catalogue, claims, plotting
-from leaderboard.models import Artefact, BoardEntry, Run, RunDetail, Submission
+from leaderboard.models import Artefact, BoardEntry, Run, Submission
 from runner.contract import Verdict
 from runner.settings import load_settings
-from web import jinja
-from web.submissions import figures
 from web.tests.world import (
     BOARD,
     World,
@@ -396,13 +394,6 @@ def test_a_run_page_has_rank_sessions_and_facts(alice: Client, world: World) -> 
     for fact in (submission.blob_sha256, "bench1", version, "full", "Test CPU", "0.506"):
         assert fact in page
     assert page.count('<th scope="row" class="num">') == 3
-
-
-def test_a_run_page_has_what_only_its_benchmark_measures() -> None:
-    detail = RunDetail(sessions=[{"candidate": {"inserts_per_s": 12345.6, "unheard_of": 1}}])
-    own = catalogue.benchmarks()["inserts"].own_metrics
-    (figure,) = figures.figures(Run(), detail, own)
-    assert figure == figures.Figure("Inserts, 1/s", f"12{jinja.NARROW_SPACE}346")
 
 
 def test_a_run_that_timed_out_has_reason_and_log(alice: Client, world: World) -> None:
