@@ -1,0 +1,181 @@
+#include "benchmarks/tpcw/conditions.h"
+
+#include <cstdint>
+#include <map>
+#include <set>
+
+namespace keydrome::tpcw {
+namespace {
+
+class Checker {
+ public:
+  Checker(const Books& books, const Shop& found, const std::string& when, Findings& findings)
+      : books_(books), wanted_(books.shop), found_(found), when_(when), findings_(findings) {}
+
+  void run() {
+    if (found_.malformed > 0) {
+      report("malformed_row", std::to_string(found_.malformed) +
+                                  " records are no rows of their table or stand there twice, the "
+                                  "first one in " +
+                                  std::string(kTableSpecs[found_.first_malformed].name));
+    }
+    row_counts();
+    orders();
+    lines();
+    items();
+    customers();
+    if (found_.carts != wanted_.carts) differing_cart();
+    secondary_indices();
+  }
+
+ private:
+  void report(const char* name, const std::string& what) {
+    findings_.required(name, when_ + ": " + what);
+  }
+
+  void expect(const char* name, int64_t found, int64_t wanted, const std::string& what) {
+    if (found == wanted) return;
+    report(name, what + " is " + std::to_string(found) + " and must be " + std::to_string(wanted));
+  }
+
+  template <typename Found, typename Wanted>
+  void same_keys(Table table, const Found& found, const Wanted& wanted) {
+    const auto missing = [](const auto& in, const auto& from) {
+      std::size_t count = 0;
+      for (const auto& row : from) count += in.contains(key_of(row)) ? 0 : 1;
+      return count;
+    };
+    const std::size_t lost = missing(found, wanted), strange = missing(wanted, found);
+    if (lost + strange == 0) return;
+    report("row_count", std::string(kTableSpecs[table].name) + ": " + std::to_string(lost) +
+                            " rows are missing and " + std::to_string(strange) +
+                            " are there that nobody committed");
+  }
+  static int64_t key_of(int64_t key) { return key; }
+  template <typename Key, typename RowValue>
+  static const Key& key_of(const std::pair<const Key, RowValue>& row) {
+    return row.first;
+  }
+
+  void row_counts() {
+    same_keys(kItems, found_.items, wanted_.items);
+    same_keys(kCustomers, found_.customers, wanted_.customers);
+    same_keys(kAddresses, found_.addresses, wanted_.addresses);
+    same_keys(kOrders, found_.orders, wanted_.orders);
+    same_keys(kOrderLines, found_.lines, wanted_.lines);
+  }
+
+  void orders() {
+    std::map<int64_t, int64_t> sums, counts;  // by the order's key
+    for (const auto& [key, line] : found_.lines) {
+      sums[key >> kLineBits] += line.amount;
+      ++counts[key >> kLineBits];
+    }
+    for (const auto& [key, order] : found_.orders) {
+      const std::string which = " of order " + std::to_string(kNewest - key);
+      expect("order_lines", counts[key], order.lines, "the number of lines" + which);
+      const auto customer = found_.customers.find(order.customer);
+      const int64_t percent =
+          customer == found_.customers.end() ? 100 : 100 - customer->second.discount;
+      expect("order_total", order.total, sums[key] * percent / 100, "the total" + which);
+      const auto wanted = wanted_.orders.find(key);
+      if (wanted == wanted_.orders.end()) continue;
+      expect("order_lines", order.number, wanted->second.number, "the number" + which);
+      expect("order_lines", order.customer, wanted->second.customer, "the customer" + which);
+      expect("order_lines", order.lines, wanted->second.lines, "the count of lines" + which);
+    }
+  }
+
+  bool had_price(int64_t item, int64_t price) const {
+    const auto loaded = wanted_.items.find(item);
+    if (loaded == wanted_.items.end()) return false;
+    const auto given = books_.new_prices.find(item);
+    return loaded->second.price == price ||
+           (given != books_.new_prices.end() && given->second.contains(price));
+  }
+
+  void lines() {
+    for (const auto& [key, line] : found_.lines) {
+      const auto wanted = wanted_.lines.find(key);
+      if (wanted == wanted_.lines.end()) continue;
+      const std::string which =
+          " of a line of order " + std::to_string(kNewest - (key >> kLineBits));
+      expect("order_lines", line.item, wanted->second.item, "the item" + which);
+      expect("order_lines", line.quantity, wanted->second.quantity, "the quantity" + which);
+      const bool fits = line.quantity > 0 && line.amount % line.quantity == 0 &&
+                        had_price(line.item, line.amount / line.quantity);
+      if (!fits) {
+        report("line_amount", "the amount" + which + " is " + std::to_string(line.amount) +
+                                  ", and no price of item " + std::to_string(line.item) +
+                                  " makes it for " + std::to_string(line.quantity));
+      }
+    }
+  }
+
+  void items() {
+    for (const auto& [number, item] : found_.items) {
+      const auto wanted = wanted_.items.find(number);
+      if (wanted == wanted_.items.end()) continue;
+      const std::string which = " of item " + std::to_string(number);
+      const auto sold = books_.sold.find(number);
+      const int64_t left = wanted->second.stock - (sold == books_.sold.end() ? 0 : sold->second);
+      const int64_t over = (left - kStockMin) % kRestock;
+      expect("stock", item.stock, kStockMin + (over < 0 ? over + kRestock : over),
+             "the stock" + which);
+      const auto given = books_.new_prices.find(number);
+      const bool right = given == books_.new_prices.end() ? item.price == wanted->second.price
+                                                          : given->second.contains(item.price);
+      if (!right) report("item_price", "the price" + which + " is " + std::to_string(item.price));
+      expect("index_agreement", item.date, wanted->second.date, "the date" + which);
+    }
+  }
+
+  void customers() {
+    for (const auto& [number, customer] : found_.customers) {
+      const auto wanted = wanted_.customers.find(number);
+      if (wanted == wanted_.customers.end()) continue;
+      expect("logins", customer.logins, wanted->second.logins,
+             "the logins of customer " + std::to_string(number));
+    }
+  }
+
+  void differing_cart() {
+    report("cart", "carts hold " + std::to_string(found_.carts.size()) +
+                       " lines, and not just the " + std::to_string(wanted_.carts.size()) +
+                       " that clients put in and have not bought");
+  }
+
+  void agree(Table table, bool agrees) {
+    if (agrees) return;
+    report("index_agreement",
+           std::string(kTableSpecs[table].name) + " has not exactly one right entry for each row");
+  }
+
+  void secondary_indices() {
+    std::map<int64_t, int64_t> by_subject, by_customer;
+    for (const auto& [number, item] : found_.items) {
+      by_subject[subject_key(item.subject, item.date, number)] = number;
+    }
+    for (const auto& [key, order] : found_.orders) {
+      by_customer[customer_order_key(order.customer, kNewest - key)] = order.number;
+    }
+    agree(kSubjects, by_subject == found_.by_subject);
+    agree(kCustomerOrders, by_customer == found_.by_customer);
+    agree(kCustomerNames, found_.names == wanted_.names);
+  }
+
+  const Books& books_;
+  const Shop& wanted_;
+  const Shop& found_;
+  const std::string& when_;
+  Findings& findings_;
+};
+
+}  // namespace
+
+void check_shop(const Books& books, const Shop& found, const std::string& when,
+                Findings& findings) {
+  Checker(books, found, when, findings).run();
+}
+
+}  // namespace keydrome::tpcw
