@@ -10,7 +10,7 @@ import os
 from dataclasses import dataclass
 from functools import lru_cache
 
-from leaderboard.boards import all_boards, boards_for
+from leaderboard.boards import all_boards, main_boards
 from runner.catalogue import configuration_names
 from runner.contract import Scale
 from runner.manifest import Benchmark, Instance, Kind, RequestError, find_benchmark, load_benchmarks
@@ -84,9 +84,10 @@ def choices() -> list[Choice]:
     ]
 
 
-def ranked_targets() -> list[Target]:
-    """Return the choices that some board ranks, in their order."""
-    return [c.target for c in choices() if boards_for(c.target.benchmark, c.target.instance)]
+def main_targets() -> list[Target]:
+    """Return the choices that a main board ranks, in their order."""
+    main = {(board.benchmark, board.instance) for board in main_boards()}
+    return [c.target for c in choices() if (c.target.benchmark, c.target.instance) in main]
 
 
 def gate_targets() -> list[Target]:

@@ -16,7 +16,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from leaderboard import catalogue, claims
-from leaderboard.boards import Board, all_boards, boards_for
+from leaderboard.boards import Board, all_boards, boards_for, main_boards
 from leaderboard.eligibility import has_only_stale_reads
 from leaderboard.models import (
     ACTIVE_STATES,
@@ -405,9 +405,9 @@ def announcements(limit: int = PAGE_ROWS) -> list[Announcement]:
 
 
 def home_boards(top: int = 3) -> list[Standings]:
-    """Return every board with its best few rows. 2 SQL statements per board."""
+    """Return every main board with its best few rows. 2 SQL statements per board."""
     found = []
-    for board in all_boards():
+    for board in main_boards():
         whole = standings(board)
         found.append(
             Standings(

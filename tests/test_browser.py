@@ -35,6 +35,7 @@ PUBLIC = [
     "/about/",
     "/news/",
     "/status/",
+    "/boards/",
     "/boards/preliminary1/",
     "/boards/preliminary2/",
     "/account/login/",

@@ -15,7 +15,7 @@ from jinja2 import Environment, StrictUndefined
 from markdown_it import MarkdownIt
 from markupsafe import Markup
 
-from leaderboard.boards import all_boards
+from leaderboard.boards import main_boards
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -174,7 +174,7 @@ def environment(**options: Any) -> Environment:  # noqa: ANN401 - what Django's 
         url=url,
         now=timezone.now,
         upload_limit=upload_limit,
-        boards=all_boards,
+        main_boards=main_boards,
         rank_range=rank_range,
     )
     return built

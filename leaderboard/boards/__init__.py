@@ -32,8 +32,9 @@ class Board:
     entries are shown, at most `per_user` of one user; a run needs `minimum_sessions`; every
     benchmark in `gates` must have been passed by the same binary under the same configuration.
     A `strict` board does not forgive a stale read, that a transaction did not see what was committed before it began;
-    the boards of 2009 do, if nothing else was wrong. `provisional` marks a demonstration board: smaller scale, few
-    sessions.
+    the boards of 2009 do, if nothing else was wrong. `main` boards are those that a contest is about: the front page
+    shows their best, and their benchmarks are chosen in the upload form from the start. `provisional` marks a
+    demonstration board: smaller scale, few sessions.
     """
 
     slug: str
@@ -50,6 +51,7 @@ class Board:
     gates: tuple[str, ...]
     jail_level: str
     strict: bool = True
+    main: bool = False
     provisional: bool = False
 
     @property
@@ -62,7 +64,8 @@ def parse_board(slug: str, data: dict[str, Any], description: str) -> Board:
     """Return the board that a board.json describes. Raises BoardError naming every wrong field."""
     derived = {"slug", "description", "provisional"}
     known = {field.name for field in fields(Board)} - derived
-    problems = [f"field {name!r} is missing" for name in sorted(known - {"strict"} - set(data))]
+    required = known - {"strict", "main"}
+    problems = [f"field {name!r} is missing" for name in sorted(required - set(data))]
     problems += [f"field {name!r} is unknown" for name in sorted(set(data) - known)]
     if not problems:
         problems = _wrong_values(data)
@@ -85,8 +88,9 @@ def _wrong_values(data: dict[str, Any]) -> list[str]:
             problems.append(f"{name} must be a positive integer")
     if not _are_names(data["gates"]):
         problems.append("gates must be a list of benchmarks")
-    if type(data.get("strict", True)) is not bool:
-        problems.append("strict must be true or false")
+    for name in ("strict", "main"):
+        if type(data.get(name, True)) is not bool:
+            problems.append(f"{name} must be true or false")
     if not _are_names(data["scales"]) or not set(data["scales"]) <= {s.value for s in Scale}:
         problems.append(f"scales must be a list of {', '.join(Scale)}")
     if data["direction"] not in {"lower", "higher"}:
@@ -121,6 +125,11 @@ def all_boards() -> tuple[Board, ...]:
     scale: str = settings.KEYDROME_BOARD_SCALE
     boards = _published()
     return tuple(relaxed(board, scale) for board in boards) if scale else boards
+
+
+def main_boards() -> tuple[Board, ...]:
+    """Return the boards that a contest is about."""
+    return tuple(board for board in all_boards() if board.main)
 
 
 def board_named(slug: str) -> Board | None:

@@ -216,7 +216,7 @@ def test_announcements_appear_when_they_are_published(django_assert_num_queries:
         assert [news.title for news in queries.announcements()] == ["new", "old"]
 
 
-def test_the_home_page_shows_the_best_of_each_board(alice: User, track: Track) -> None:
+def test_the_home_page_shows_the_best_of_each_main_board(alice: User, track: Track) -> None:
     ranked(track, enter(alice))
     boards = queries.home_boards(top=3)
     assert [board.board.slug for board in boards] == ["preliminary1", "preliminary2"]

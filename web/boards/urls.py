@@ -7,6 +7,7 @@ from web.boards import views
 app_name = "boards"
 
 urlpatterns = [
+    path("", views.every_board, name="all"),
     path("<slug:slug>/", views.board, name="board"),
     path("<slug:slug>.csv", views.export_csv, name="csv"),
     path("<slug:slug>.json", views.export_json, name="json"),

@@ -11,7 +11,7 @@ from django.shortcuts import render
 from django.views.decorators.http import require_safe
 
 from leaderboard import queries
-from leaderboard.boards import board_named
+from leaderboard.boards import all_boards, board_named
 from web.boards.rows import Row, rows
 
 if TYPE_CHECKING:
@@ -29,6 +29,13 @@ def _standings(request: HttpRequest, slug: str) -> Standings:
     if found is None:
         raise Http404
     return queries.standings(found, request.GET.get("machine"))
+
+
+@require_safe
+def every_board(request: HttpRequest) -> HttpResponse:
+    """Show what boards there are: the main ones, then the others by title."""
+    found = sorted(all_boards(), key=lambda board: (not board.main, board.title.casefold()))
+    return render(request, "boards/all.html", {"boards": found})
 
 
 @require_safe

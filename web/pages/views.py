@@ -10,6 +10,7 @@ from django.templatetags.static import static
 from django.views.decorators.http import require_safe
 
 from leaderboard import catalogue, queries
+from leaderboard.boards import all_boards
 from web.boards.rows import rows
 
 if TYPE_CHECKING:
@@ -23,12 +24,16 @@ NEWS = 2
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Show the heads of all boards and the latest news."""
+    """Show the heads of the main boards and the latest news."""
     tops = [
         {"board": found.board, "provisional": found.provisional, "rows": rows(found.rows)}
         for found in queries.home_boards(TOP)
     ]
-    context = {"tops": tops, "announcements": queries.announcements(NEWS)}
+    context = {
+        "tops": tops,
+        "further": sum(not board.main for board in all_boards()),
+        "announcements": queries.announcements(NEWS),
+    }
     return render(request, "pages/home.html", context)
 
 

@@ -65,7 +65,7 @@ class UploadForm(forms.Form):
             (group, [(str(choice.target), choice.title) for choice in choices])
             for group, choices in groupby(catalogue.choices(), key=attrgetter("group"))
         ]
-        targets.initial = [str(target) for target in catalogue.ranked_targets()]
+        targets.initial = [str(target) for target in catalogue.main_targets()]
         names = [(name, name) for name in catalogue.configurations()]
         configuration.choices = [WHOLE_LIBRARY, *names]
 

@@ -42,6 +42,7 @@ RULES = [
     Rule("about", "/about/", 200, 200, 200, 200),
     Rule("announcements", "/news/", 200, 200, 200, 200),
     Rule("status", "/status/", 200, 200, 200, 200),
+    Rule("boards:all", "/boards/", 200, 200, 200, 200),
     Rule("boards:board", "/boards/preliminary1/", 200, 200, 200, 200),
     Rule("boards:csv", "/boards/preliminary1.csv", 200, 200, 200, 200),
     Rule("boards:json", "/boards/preliminary1.json", 200, 200, 200, 200),

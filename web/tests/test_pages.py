@@ -20,7 +20,15 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.django_db
 
-PUBLIC = ["/", "/about/", "/news/", "/status/", "/boards/preliminary1/", "/boards/preliminary2/"]
+PUBLIC = [
+    "/",
+    "/about/",
+    "/news/",
+    "/status/",
+    "/boards/",
+    "/boards/preliminary1/",
+    "/boards/preliminary2/",
+]
 
 
 @pytest.mark.parametrize("path", PUBLIC)

@@ -136,10 +136,10 @@ def all_references() -> list[Reference]:
 
 
 def submit_missing(reference: Reference, owner: User, scale: str, sessions: int) -> int:
-    """Submit a reference on what boards rank and gates ask, as far as its digest has no run of it; count new runs."""
+    """Submit a reference on what main boards rank and gates ask, unless its digest has a run of it; count new runs."""
     with reference.path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-        wanted = [*catalogue.ranked_targets(), *catalogue.gate_targets()]
+        wanted = [*catalogue.main_targets(), *catalogue.gate_targets()]
         missing = [
             target
             for target in wanted

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard import queries
-from leaderboard.boards import all_boards, board_named
+from leaderboard.boards import all_boards, board_named, main_boards
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -39,11 +39,11 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Take the boards to print."""
-        parser.add_argument("slug", nargs="*", help="boards to print; default: all")
+        parser.add_argument("slug", nargs="*", help="boards to print; default: the main ones")
 
     def handle(self, *_args: object, slug: list[str], **_options: object) -> None:
         """Print one table per board."""
-        for name in slug or [board.slug for board in all_boards()]:
+        for name in slug or [board.slug for board in main_boards()]:
             board = board_named(name)
             if board is None:
                 known = ", ".join(board.slug for board in all_boards())
