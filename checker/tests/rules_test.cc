@@ -61,7 +61,7 @@ INSTANTIATE_TEST_SUITE_P(Rules, EachRule, testing::Range(0u, kRuleCount - 1));
 
 TEST(Replay, CertifiesNothingThatAMissingRuleLetsThrough) {
   uint64_t caught = 0;
-  for (uint64_t seed = 1; seed <= kHistories / 10; ++seed) {
+  for (uint64_t seed = 1; seed <= rounds(kHistories / 10); ++seed) {
     const History history = history_of(seed);
     for (const uint32_t rule : {kRulePredicateWrite, kRuleReadWrite, kRuleRealTime}) {
       CertifyOptions options;
