@@ -13,7 +13,7 @@ import argparse
 import json
 import sys
 import time
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -213,12 +213,14 @@ def gate_parts(mutant: dict[str, Any], scale: Scale) -> list[Part]:
     expected = mutant.get("gate") or {}
     suite = load_benchmarks(ROOT)[expected.get("benchmark", "isolation")]
     instance = expected.get("instance", suite.name)
-    # A run that takes longer than usual needs the deadline of a larger scale; it sets the sizes itself.
-    own_scale = Scale.PAPER if "phase_timeout_ms" in expected else scale
+    timeout_ms = expected.get("phase_timeout_ms")
+    if timeout_ms is not None:
+        limits = {s: replace(own, phase_timeout_ms=timeout_ms) for s, own in suite.limits.items()}
+        suite = replace(suite, limits=limits)
     parameters = expected.get("parameters", {})
     record = expected.get("record", False)
     title = _title(suite, instance) + (", recorded" if record else "")
-    first = Part(title, suite, instance, parameters, own_scale, record)
+    first = Part(title, suite, instance, parameters, scale, record)
     others = [part for one in _correctness().values() for part in _instances(one, scale)]
     return [first, *(part for part in others if part != first)]
 
