@@ -109,10 +109,14 @@ def digest(paths: Iterable[Path], *words: str) -> str:
     return total.hexdigest()
 
 
-def stamped(name: str, stamp: str, action: Callable[[], None]) -> bool:
-    """Run `action` unless .state/NAME holds `stamp` already; write the stamp only after success. True if it ran."""
+def stamped(name: str, stamp: str, action: Callable[[], None], *, made: Path | None = None) -> bool:
+    """Run `action` unless .state/NAME holds `stamp` already; write the stamp only after success. True if it ran.
+
+    What the action has made must also still be there.
+    """
     path = STATE / name
-    if path.exists() and path.read_text() == stamp:
+    there = made is None or made.exists()
+    if there and path.exists() and path.read_text() == stamp:
         return False
     action()
     STATE.mkdir(exist_ok=True)

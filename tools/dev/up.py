@@ -23,7 +23,8 @@ def up() -> int:
     with timings.measure("jail check"):
         _jail_check()
     with timings.measure("database"):
-        stamped("database", _database_stamp(), _prepare_database)
+        made = VAR / "keydrome.sqlite3"
+        stamped("database", _database_stamp(), _prepare_database, made=made)
     with timings.measure("services"):
         site = services.ensure()
     with timings.measure("reference runs"):
@@ -49,7 +50,7 @@ def _database_stamp() -> str:
         ROOT / "web" / "settings.py",
         ROOT / "uv.lock",
     ]
-    return digest(inputs, str((VAR / "keydrome.sqlite3").exists()), str(VAR))
+    return digest(inputs, str(VAR))
 
 
 def _prepare_database() -> None:

@@ -22,6 +22,15 @@ def test_a_stamped_step_runs_once() -> None:
     assert ran == [1, 3]
 
 
+def test_a_step_runs_again_when_what_it_made_is_gone(tmp_path: Path) -> None:
+    made = tmp_path / "database"
+    assert steps.stamped("one", "a", made.touch, made=made)
+    assert not steps.stamped("one", "a", made.touch, made=made)
+    made.unlink()
+    assert steps.stamped("one", "a", made.touch, made=made)
+    assert made.exists()
+
+
 def test_a_failed_step_is_not_stamped() -> None:
     def fail() -> None:
         raise steps.StepError("no")
