@@ -1,6 +1,7 @@
 """Runs the jail as its users do: as a process, with descriptors; and looks afterwards whether anything is left."""
 
 import os
+import struct
 import subprocess
 import time
 from collections.abc import Callable
@@ -15,6 +16,7 @@ FIRST_UID = 60000
 # Test processes at the same time get slots of their own, away from those that benchmarks use.
 FIRST_SLOT = 700 + os.getpid() % 29 * 10
 PATIENCE_S = 30.0
+REPLY = struct.Struct("=IIQQQ7Q")  # struct keydrome_jail_reply of jail/command.h
 
 
 @dataclass(frozen=True)

@@ -3,15 +3,13 @@
 import os
 import random
 import socket
-import struct
 import subprocess
 from pathlib import Path
 
 import pytest
 
-from jail.tests.jailing import FIRST_SLOT, HOSTILE, JAIL, Jails
+from jail.tests.jailing import FIRST_SLOT, HOSTILE, JAIL, REPLY, Jails
 
-REPLY = struct.Struct("=IIQQQ7Q")
 KNOWN = b"FTUK"
 SEEDS = [1, 2, 3, 4]
 PROGRAM = ["--bind", f"{HOSTILE / 'idle'}:/program"]

@@ -4,7 +4,6 @@ import os
 import re
 import signal
 import socket
-import struct
 import subprocess
 from collections.abc import Callable
 from pathlib import Path
@@ -16,13 +15,13 @@ from jail.tests.jailing import (
     FIRST_UID,
     HOSTILE,
     JAIL,
+    REPLY,
     Jails,
     groups,
     jailed_processes,
     until,
 )
 
-REPLY = struct.Struct("=IIQQQ7Q")
 COUNTERS = slice(5, 12)
 HARDWARE, PAGE_FAULTS, CONTEXT_SWITCHES = slice(0, 4), 4, 5
 UNKNOWN = 2**64 - 1
