@@ -164,7 +164,7 @@ def _suites(*, fast: bool) -> list[Suite]:
             "python", lambda: _pytest("python", [*choice, *rooms]), fast=True, lane=1 if fast else 0
         ),
         Suite("lint", _lint, fast=True, lane=1 if fast else 0),
-        Suite("native", lambda: _ctest("release"), fast=True, lane=2 if fast else 0),
+        Suite("native", lambda: _ctest("release", narrow=fast), fast=True, lane=2 if fast else 0),
         Suite("jail", lambda: _pytest("jail", ["jail/tests"])),
         Suite("road", lambda: _pytest("road", ["tests"])),
         Suite("postgres", lambda: _postgres(site), lane=1),
@@ -201,7 +201,7 @@ def _complaint(check: lint.Check) -> str:
     return ""
 
 
-def _ctest(preset: str, *prefix: str) -> Outcome:
+def _ctest(preset: str, *prefix: str, narrow: bool = False) -> Outcome:
     report = LOGS / f"ctest-{preset}.xml"
     # Some tests wait most of the time, for a library that must be given up: more run at a time than there are cores.
     # Not under sanitizers, where what waits may be taken for a hang.
@@ -218,6 +218,8 @@ def _ctest(preset: str, *prefix: str) -> Outcome:
         f"-j{jobs}",
     ]
     command += ["--no-tests=error", "--output-junit", str(report)]
+    if narrow:
+        command += ["--label-exclude", "^wide$"]
     return _counted(report, lambda: run(command, log=f"ctest-{preset}", cure=CURE))
 
 
