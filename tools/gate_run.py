@@ -1,4 +1,4 @@
-"""One session that judges a library, for the programs that run very many of them (kill_matrix, certified)."""
+"""One session of a library, for the programs that run very many of them (kill_matrix, certified, papers)."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ FAULTS_OF_LIBRARY = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict
 class GateRun:
     """Which library plays what. `library` is a path below the build's lib/; `configuration` is for structures.
 
-    `record` is for timed benchmarks, which do not record by themselves.
+    `record` is for timed benchmarks, which do not record by themselves; `plain` leaves the checks out.
     """
 
     library: str
@@ -39,6 +39,7 @@ class GateRun:
     overrides: Mapping[str, int] = field(default_factory=dict)
     configuration: str | None = None
     record: bool = False
+    plain: bool = False
 
 
 def run(gate: GateRun) -> SeriesResult:
@@ -51,7 +52,7 @@ def run(gate: GateRun) -> SeriesResult:
         scale=gate.scale,
         overrides=gate.overrides,
         seeds=(gate.seed,),
-        plain=False,
+        plain=gate.plain,
         require=JailLevel.FULL,
         control=False,
         configuration=None if named is None else load_configuration(settings, named),
