@@ -1,0 +1,48 @@
+"""Windows of a long comparison are judged as comparisons of their own."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+
+from tools import power
+
+
+def blocks(slower: float, noise: float, count: int) -> list[dict[str, float]]:
+    """Return blocks that drift together, in which the other library takes `slower` times as long."""
+    generator = random.Random(1)
+    found = []
+    for _ in range(count):
+        drift = generator.uniform(1, 3)
+        base, other = (drift * generator.uniform(1, 1 + noise) for _ in range(2))
+        found.append({power.BASE: base, "other": other * slower})
+    return found
+
+
+@pytest.mark.parametrize(
+    ("slower", "noise", "expected"),
+    [
+        (1.2, 0.01, {"ahead": 16, "apart": 16, "wrong": 0, "equal": 0}),
+        (1.0, 0.0, {"ahead": 0, "apart": 0, "wrong": 0, "equal": 16}),
+        (0.8, 0.01, {"ahead": 0, "apart": 0, "wrong": 16, "equal": 0}),
+    ],
+)
+def test_every_window_is_judged(slower: float, noise: float, expected: dict[str, int]) -> None:
+    found = power.judge(blocks(slower, noise, 30), "other")
+    assert found.windows == 30 - power.WINDOW + 1
+    assert {name: getattr(found, name) for name in expected} == expected
+    assert found.ratio == pytest.approx(1 / slower, rel=0.01)
+
+
+def test_the_page_tells_shares() -> None:
+    counted = [
+        {"values": values, "void": "", "control_first": 1.0, "control_last": 0.5}
+        for values in blocks(1.2, 0.01, 15)
+    ]
+    void = counted[0] | {"void": "control 9 times slower"}
+    found = power.judge([block["values"] for block in counted], "other")
+    text = power.page({"blocks": [*counted, void]}, [found])
+    assert "15 of 16 blocks count" in text
+    assert "2.00 times at most" in text
+    assert "| 1 | 100 % | 100 % | 0 % | 0 % |" in text
