@@ -42,7 +42,7 @@ def test_the_page_tells_shares() -> None:
     ]
     void = counted[0] | {"void": "control 9 times slower"}
     found = power.judge([block["values"] for block in counted], "other")
-    text = power.page({"blocks": [*counted, void]}, [found])
+    text = " ".join(power.page({"blocks": [*counted, void]}, [found]).split())
     assert "15 of 16 blocks count" in text
     assert "2.00 times at most" in text
     assert "| 1 | 100 % | 100 % | 0 % | 0 % |" in text
