@@ -25,13 +25,15 @@ enum keydrome_jail_counter {
   KEYDROME_JAIL_INSTRUCTIONS,
   KEYDROME_JAIL_CACHE_MISSES, /* of the last level */
   KEYDROME_JAIL_BRANCH_MISSES,
+  KEYDROME_JAIL_STALLED_FRONTEND, /* cycles in which nothing came from the front end */
+  KEYDROME_JAIL_STALLED_BACKEND,  /* cycles in which nothing could be executed: memory, mostly */
   KEYDROME_JAIL_PAGE_FAULTS,
   KEYDROME_JAIL_CONTEXT_SWITCHES,
   KEYDROME_JAIL_MIGRATIONS, /* from one processor to another */
   KEYDROME_JAIL_COUNTERS    /* how many there are */
 };
 
-/* The answer, 88 bytes in the machine's byte order. The usage is filled in for every command, read
+/* The answer, 104 bytes in the machine's byte order. The usage is filled in for every command, read
  * after a freeze and before a thaw, so that two answers bound what happened between them. */
 struct keydrome_jail_reply {
   uint32_t command; /* the byte that was asked, as received */

@@ -41,6 +41,8 @@ _ROWS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("instructions_per_call", "instructions per call", lambda v: f"{v:,.1f}"),
     ("cache_misses_per_call", "cache misses per call", lambda v: f"{v:,.3f}"),
     ("branch_misses_per_call", "branch misses per call", lambda v: f"{v:,.3f}"),
+    ("stalled_frontend_per_call", "cycles per call, front end stalled", lambda v: f"{v:,.1f}"),
+    ("stalled_backend_per_call", "cycles per call, back end stalled", lambda v: f"{v:,.1f}"),
     ("page_faults", "page faults", lambda v: f"{v:,.0f}"),
     ("context_switches", "context switches of all threads", lambda v: f"{v:,.0f}"),
     ("migrations", "moves to another processor", lambda v: f"{v:,.0f}"),

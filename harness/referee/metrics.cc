@@ -53,6 +53,8 @@ constexpr CounterMetric kCounterMetrics[] = {
     {KEYDROME_JAIL_INSTRUCTIONS, "instructions_per_call", true},
     {KEYDROME_JAIL_CACHE_MISSES, "cache_misses_per_call", true},
     {KEYDROME_JAIL_BRANCH_MISSES, "branch_misses_per_call", true},
+    {KEYDROME_JAIL_STALLED_FRONTEND, "stalled_frontend_per_call", true},
+    {KEYDROME_JAIL_STALLED_BACKEND, "stalled_backend_per_call", true},
     {KEYDROME_JAIL_PAGE_FAULTS, "page_faults", false},
     {KEYDROME_JAIL_CONTEXT_SWITCHES, "context_switches", false},
     {KEYDROME_JAIL_MIGRATIONS, "migrations", false},

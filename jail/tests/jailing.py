@@ -16,7 +16,7 @@ FIRST_UID = 60000
 # Test processes at the same time get slots of their own, away from those that benchmarks use.
 FIRST_SLOT = 700 + os.getpid() % 29 * 10
 PATIENCE_S = 30.0
-REPLY = struct.Struct("=IIQQQ7Q")  # struct keydrome_jail_reply of jail/command.h
+REPLY = struct.Struct("=IIQQQ9Q")  # struct keydrome_jail_reply of jail/command.h
 
 
 @dataclass(frozen=True)

@@ -22,8 +22,8 @@ from jail.tests.jailing import (
     until,
 )
 
-COUNTERS = slice(5, 12)
-HARDWARE, PAGE_FAULTS, CONTEXT_SWITCHES = slice(0, 4), 4, 5
+COUNTERS = slice(5, 14)
+HARDWARE, PAGE_FAULTS, CONTEXT_SWITCHES = slice(0, 4), 6, 7
 UNKNOWN = 2**64 - 1
 FULL = {"namespaces", "root", "uid", "capabilities", "no_new_privs", "rlimits", "seccomp"}
 LIMITS = {"memory", "pids", "cpu_time", "freeze"}

@@ -54,6 +54,16 @@ _MEDIANS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
     ("instructions_per_call", "Instructions per call", lambda value: jinja.number(value, 1)),
     ("cache_misses_per_call", "Cache misses per call", lambda value: jinja.number(value, 3)),
     ("branch_misses_per_call", "Branch misses per call", lambda value: jinja.number(value, 3)),
+    (
+        "stalled_frontend_per_call",
+        "Cycles per call, front end stalled",
+        lambda value: jinja.number(value, 1),
+    ),
+    (
+        "stalled_backend_per_call",
+        "Cycles per call, back end stalled",
+        lambda value: jinja.number(value, 1),
+    ),
     ("page_faults", "Page faults", jinja.number),
     ("context_switches", "Context switches of all threads", jinja.number),
     ("migrations", "Moves to another processor", jinja.number),
