@@ -305,11 +305,17 @@ def try_again(run_id: int, attempt: int, reason: str) -> bool:
 
 
 def sweep() -> Swept:
-    """Find runs whose worker is gone and queue them again, or end them.
+    """Recover lost runs, and ring the bench bell when something waits: an earlier ring may have been lost."""
+    swept = recover_lost()
+    if claims.claimable().exists():
+        bell.ring(bell.BENCH)
+    return swept
 
-    After KEYDROME_MAX_ATTEMPTS attempts a run is given up with a reason for its owner; one whose
-    cancellation was asked for is cancelled. Safe to call from several processes at once; rings the
-    bench bell when something waits.
+
+def recover_lost() -> Swept:
+    """Queue runs again whose worker is gone, or end them. Several processes may. 1 SQL statement when there is none.
+
+    After KEYDROME_MAX_ATTEMPTS attempts a run is given up; one whose cancellation was asked for is cancelled.
     """
     requeued: list[int] = []
     given_up: list[int] = []
@@ -324,8 +330,6 @@ def sweep() -> Swept:
         if try_again(run.pk, run.attempt, reason):
             last = run.attempt >= settings.KEYDROME_MAX_ATTEMPTS
             (given_up if last else requeued).append(run.pk)
-    if claims.claimable().exists():
-        bell.ring(bell.BENCH)
     return Swept(tuple(requeued), tuple(given_up), tuple(cancelled))
 
 
@@ -339,8 +343,7 @@ def _may_change(submission: Submission, by: User) -> None:
 def cancel(run: Run, *, by: User) -> bool:
     """Ask for a run to stop; return False when it was already final.
 
-    A waiting run is cancelled at once, a running one at its worker's next heartbeat (about a
-    second).
+    A waiting run is cancelled at once, a running one at its worker's next heartbeat (about a second).
     """
     _may_change(run.submission, by)
     with transaction.atomic():
@@ -354,8 +357,7 @@ def cancel(run: Run, *, by: User) -> bool:
 def withdraw(submission: Submission, *, by: User) -> bool:
     """Delete a submission from all pages and boards; return False when it was already gone.
 
-    Rows, blob and artefacts stay, visible to organisers only. Waiting and running runs are
-    cancelled.
+    Rows, blob and artefacts stay, visible to organisers only. Waiting and running runs are cancelled.
     """
     _may_change(submission, by)
     with transaction.atomic():

@@ -1,7 +1,8 @@
 """The bench worker: claims a run, executes it, records what happened. One run at a time per slot.
 
-A worker may die at any moment: its lease runs out and the sweep queues the run again. It holds a file lock for its
-slot, so that two processes never time libraries on the same cores; the database's unique index says the same.
+A worker may die at any moment: its lease runs out, and whoever looks next queues the run again: the sweep, or any
+worker before it claims. It holds a file lock for its slot, so that two processes never time libraries on the same
+cores; the database's unique index says the same.
 """
 
 from __future__ import annotations
@@ -185,6 +186,7 @@ class Worker:
     stopping: threading.Event = field(default_factory=threading.Event)
     # Whether a run may still be ours in the database though nothing executes: a step failed halfway.
     unsure: bool = False
+    recover_at: float = 0.0  # on the monotonic clock
 
     def stop(self) -> None:
         """Ask the worker to stop soon; its run goes back to the queue."""
@@ -216,6 +218,7 @@ class Worker:
         if self.unsure:
             self.take_back()
         self.unsure = True
+        self._recover_lost()
         run = self._claim()
         if run is not None:
             services.machine_alive(self.slot.machine, busy=True)
@@ -225,6 +228,16 @@ class Worker:
             services.machine_alive(self.slot.machine, busy=True)
         self.unsure = False
         return run is not None
+
+    def _recover_lost(self) -> None:
+        """Queue again what other workers lost, once in a sweep's period.
+
+        There is one results worker, and it may be dead itself, or its ring lost, when a lease runs out.
+        """
+        now = time.monotonic()
+        if now >= self.recover_at:
+            self.recover_at = now + settings.KEYDROME_SWEEP_SECONDS
+            services.recover_lost()
 
     def _claim(self) -> Run | None:
         """Claim a run of a benchmark version that this worker has; when it only leaves others, say so once."""

@@ -321,6 +321,30 @@ def test_a_new_process_takes_back_what_the_dead_one_had(alice: User, machine: Ma
     assert (left.state, elsewhere.state) == (State.QUEUED, State.CLAIMED)
 
 
+def test_a_worker_recovers_what_others_lost_once_in_a_sweeps_period(
+    alice: User, machine: Machine, settings: Any
+) -> None:
+    """No results worker is there to sweep: it may be dead, too, when a lease runs out."""
+    enter(alice)
+    lost, later = claims.claim(Slot(machine, 0)), claims.claim(Slot(machine, 1))
+    assert lost is not None
+    assert later is not None
+    settings.KEYDROME_SWEEP_SECONDS = 1000
+    at_work = worker(machine, Scripted(), 2)
+    Run.objects.filter(pk=lost.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert at_work.run_one()
+    lost.refresh_from_db()
+    assert (lost.state, lost.attempt) == (State.QUEUED, 1)
+    Run.objects.filter(pk=later.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
+    assert not at_work.run_one()
+    later.refresh_from_db()
+    assert later.state == State.CLAIMED
+    at_work.recover_at = 0.0
+    assert not at_work.run_one()
+    later.refresh_from_db()
+    assert later.state == State.QUEUED
+
+
 def test_a_slot_runs_one_thing_at_a_time(alice: User, machine: Machine) -> None:
     enter(alice)
     assert claims.claim(Slot(machine, 0)) is not None
