@@ -19,6 +19,8 @@ RECENT_RUNS = 50
 # A machine that was not heard of for so long works on nothing.
 MACHINE_LOST_SECONDS = 120
 MINUTE = 60
+# So far a place is counted: pages that look again every few seconds must not read a queue of a hundred thousand.
+COUNTED = 2000
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,12 +42,20 @@ class Pace:
 
 @dataclass(frozen=True, slots=True)
 class Wait:
-    """Where a run is in the queue, 1 being next, and in about how many seconds it starts; None: nobody knows."""
+    """Where a run is in the queue, 1 being next, and in about how many seconds it starts; None: nobody knows.
+
+    A position beyond COUNTED says only that so many are before the run, and the seconds are the least that it waits.
+    """
 
     position: int
     seconds: float | None
 
     def __str__(self) -> str:
+        if self.position > COUNTED:
+            least = (
+                "" if self.seconds is None else f", starts in {about(self.seconds)} at the earliest"
+            )
+            return f"behind {COUNTED:,} others in the queue{least}"
         place = f"number {self.position} in the queue"
         return place if self.seconds is None else f"{place}, starts in {about(self.seconds)}"
 
@@ -72,17 +82,25 @@ def waits(runs: Sequence[Run]) -> dict[int, Wait]:
 
 
 def _positions(run_ids: Sequence[int]) -> list[tuple[int, int]]:
-    """Return the ids of the runs that wait, each with the position. 1 SQL statement, one pass over the queue."""
+    """Return the ids of those that still wait, each with the position, COUNTED + 1 for all beyond.
+
+    1 SQL statement, which reads COUNTED rows of the queue's index at most.
+    """
     # Django's filter() would be applied before the window counts.
     holes = ", ".join(["%s"] * len(run_ids))
     statement = f"""
-        SELECT id, position FROM (
+        SELECT run.id, counted.position FROM leaderboard_run AS run
+        LEFT JOIN (
           SELECT id, row_number() OVER (ORDER BY priority, virtual_time, id) AS position
-          FROM leaderboard_run WHERE state = 'queued'
-        ) AS queue WHERE id IN ({holes})"""  # noqa: S608 - holes only
+          FROM (
+            SELECT id, priority, virtual_time FROM leaderboard_run WHERE state = 'queued'
+            ORDER BY priority, virtual_time, id LIMIT %s
+          ) AS head
+        ) AS counted ON counted.id = run.id
+        WHERE run.state = 'queued' AND run.id IN ({holes})"""  # noqa: S608 - holes only
     with connection.cursor() as cursor:
-        cursor.execute(statement, run_ids)
-        return [(int(pk), int(position)) for pk, position in cursor.fetchall()]
+        cursor.execute(statement, [COUNTED, *run_ids])
+        return [(int(pk), int(position or COUNTED + 1)) for pk, position in cursor.fetchall()]
 
 
 def current_pace() -> Pace:

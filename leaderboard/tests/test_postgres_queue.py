@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import TYPE_CHECKING
 
 import pytest
 from django.db import connection, transaction
+from django.test.utils import CaptureQueriesContext
 
-from leaderboard import claims, services
+from leaderboard import claims, services, waits
 from leaderboard.claims import Slot
 from leaderboard.models import Run
 from leaderboard.tests.conftest import enter
@@ -46,6 +48,23 @@ def test_neither_claims_nor_sweeps_look_at_the_whole_queue(alice: User, machine:
     run = claims.claim(Slot(machine, 0), versions)
     assert run is not None
     assert "one_active_run_per_slot" in claims.lapsed().explain()
+
+
+def test_a_place_in_the_queue_is_told_from_its_head_alone(
+    alice: User, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waits, "COUNTED", 100)
+    submission = enter(alice)
+    many_runs(submission)
+    last = submission.runs.order_by("-virtual_time")[:1]
+    with CaptureQueriesContext(connection) as sent:
+        assert waits.waits(list(last))[last[0].pk].position == 101
+    (counting,) = (each["sql"] for each in sent if "row_number" in each["sql"])
+    with connection.cursor() as cursor:
+        cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {counting}")
+        plan = "\n".join(line for (line,) in cursor.fetchall())
+    assert "run_queue" in plan
+    assert max(int(rows) for rows in re.findall(r"rows=(\d+)", plan)) == 100
 
 
 def test_a_heartbeat_writes_no_index(alice: User, machine: Machine) -> None:

@@ -5,7 +5,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 
-from leaderboard import claims, queries, services
+from leaderboard import claims, queries, services, waits
 from leaderboard.boards import board_named
 from leaderboard.claims import Slot
 from leaderboard.models import Announcement, Machine, Run
@@ -118,6 +118,27 @@ def test_a_waiting_run_says_when_it_will_start(alice: User, bob: User, track: Tr
     assert first.pk not in after.waits
     assert after.waits[last.pk].position == 2
     assert before.live_tag != after.live_tag
+
+
+def test_places_are_counted_so_far_and_no_farther(
+    alice: User, track: Track, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(waits, "COUNTED", 2)
+    runs = list(enter(alice).runs.order_by("id"))
+    assert [str(wait) for wait in waits.waits(runs).values()] == [
+        "number 1 in the queue",
+        "number 2 in the queue",
+        "behind 2 others in the queue",
+    ]
+    assert (
+        str(Wait(3, 7200.0))
+        == "behind 2 others in the queue, starts in about 2 hours at the earliest"
+    )
+    claimed = claims.claim(Slot(track.machine, 0))
+    assert claimed is not None
+    # These rows say that all wait, as a page's do that were read a moment before.
+    assert [wait.position for wait in waits.waits(runs).values()] == [1, 2]
+    assert claimed.pk not in waits.waits(runs)
 
 
 @pytest.mark.parametrize(
