@@ -14,8 +14,8 @@ if TYPE_CHECKING:
     from tools.fault_storm.kills import Hit
 
 RECORDED = re.compile(r"run (\d+) attempt (\d+): (\w+)$", re.MULTILINE)
-# A worker or a database that was killed needs a moment to start again, on a busy machine several.
-RESTART_SECONDS = 30
+# Workers look for lost runs between their own, which take some seconds; the database that was killed starts again.
+LOOK_SECONDS = 12
 KILLED_PLAYER = "crashed"  # nobody can tell who sent the signal: it counts as the library's own
 
 
@@ -86,7 +86,7 @@ def _records(logs: Path) -> list[str]:
 
 def _recovery(hits: list[Hit]) -> list[str]:
     """Return which leases of killed workers were not over within the lease time."""
-    limit = LEASE_SECONDS + SWEEP_SECONDS + RESTART_SECONDS
+    limit = LEASE_SECONDS + SWEEP_SECONDS + LOOK_SECONDS
     return [
         f"run {hit.run_id} was held for {hit.recovered_seconds or float('inf'):.0f} s by a killed {hit.target}"
         for hit in hits
