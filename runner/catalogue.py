@@ -26,6 +26,7 @@ class Reference:
     path: Path  # the built file, which may be missing
     needed: frozenset[str] = frozenset()  # shared objects that it may need beside the usual ones
     trusted: bool = False  # whether it may indeed need them
+    baseline: bool = False  # a structure that keeps nothing: to be timed, never to be judged
 
 
 def reference_libraries(settings: Settings) -> list[Reference]:
@@ -55,10 +56,11 @@ def structures(settings: Settings) -> list[Reference]:
         reader = ObjectReader(parse_object(path.read_bytes(), str(path)), str(path))
         name = reader.text("name")
         description = reader.text("description")
+        baseline = reader.boolean("baseline", default=False)
         reader.text("source", default="")
         reader.end()
         built = settings.build / "lib" / "structures" / f"{name}.so"
-        found.append(Reference(name=name, description=description, path=built))
+        found.append(Reference(name=name, description=description, path=built, baseline=baseline))
     return found
 
 

@@ -121,7 +121,7 @@ class Command(BaseCommand):
 
 
 def all_references() -> list[Reference]:
-    """Return every reference library, and every structure under the reference configurations."""
+    """Return every reference library, and every structure but the baseline under the reference configurations."""
     place = load_settings()
     whole = [
         Reference(r.name, r.path, configuration="", trusted=r.trusted)
@@ -130,6 +130,7 @@ def all_references() -> list[Reference]:
     bare = [
         Reference(r.name, r.path, configuration=configuration, trusted=False)
         for r in structures(place)
+        if not r.baseline
         for configuration in REFERENCE_CONFIGURATIONS
     ]
     return whole + bare

@@ -1,0 +1,66 @@
+/* Accepts everything and holds nothing: what harness and runtime cost. See README.md.
+ *
+ * Thread safety: no state but a constant's address. */
+#include "keydrome/structure.h"
+
+struct KeydromeStructure {
+  char unused;
+};
+
+static KeydromeStructure instance;
+
+static KeydromeStructure* create(const KeydromeEnvironment* environment, const char* options) {
+  (void)environment;
+  (void)options;
+  return &instance;
+}
+
+static void destroy(KeydromeStructure* self) { (void)self; }
+
+static int put(KeydromeStructure* self, KeydromeBytes key, KeydromeBytes payload) {
+  (void)self;
+  (void)key;
+  (void)payload;
+  return 1;
+}
+
+static int del(KeydromeStructure* self, KeydromeBytes key, KeydromeBytes payload) {
+  (void)self;
+  (void)key;
+  (void)payload;
+  return 1;
+}
+
+static int seek(const KeydromeStructure* self, KeydromePosition* position, KeydromeBytes key,
+                KeydromeBytes payload, int after) {
+  (void)self;
+  (void)position;
+  (void)key;
+  (void)payload;
+  (void)after;
+  return 0;
+}
+
+static int next(const KeydromeStructure* self, KeydromePosition* position, KeydromeBuffer* key,
+                KeydromeBuffer* payload) {
+  (void)self;
+  (void)position;
+  (void)key;
+  (void)payload;
+  return 0;
+}
+
+static const KeydromeStructureTable table = {
+    .version = KEYDROME_STRUCTURE_VERSION,
+    .capabilities = KEYDROME_SHARED_READS | KEYDROME_THREAD_SAFE,
+    .name = "null",
+    .description = "accepts everything at once and holds nothing",
+    .create = create,
+    .destroy = destroy,
+    .put = put,
+    .del = del,
+    .seek = seek,
+    .next = next,
+};
+
+const KeydromeStructureTable* keydrome_structure(void) { return &table; }
