@@ -8,6 +8,7 @@
 #include "runtime/control/gap_2pl.h"
 #include "runtime/control/index_2pl.h"
 #include "runtime/control/mvcc.h"
+#include "runtime/control/none.h"
 #include "runtime/control/occ.h"
 #include "runtime/control/serial.h"
 #include "runtime/strategy/direct.h"
@@ -23,13 +24,12 @@ struct Word {
 };
 
 constexpr Word<StrategyKind> kStrategies[] = {{"direct", StrategyKind::kDirect}};
-constexpr Word<ControlKind> kControls[] = {{"index_2pl", ControlKind::kIndex2pl},
-                                           {"gap_2pl", ControlKind::kGap2pl},
-                                           {"serial", ControlKind::kSerial},
-                                           {"occ", ControlKind::kOcc},
-                                           {"mvcc", ControlKind::kMvcc}};
-constexpr Word<LockKind> kLocks[] = {{"exclusive", LockKind::kExclusive},
-                                     {"rw", LockKind::kReadWrite}};
+constexpr Word<ControlKind> kControls[] = {
+    {"index_2pl", ControlKind::kIndex2pl}, {"gap_2pl", ControlKind::kGap2pl},
+    {"serial", ControlKind::kSerial},      {"occ", ControlKind::kOcc},
+    {"mvcc", ControlKind::kMvcc},          {"none", ControlKind::kNone}};
+constexpr Word<LockKind> kLocks[] = {
+    {"exclusive", LockKind::kExclusive}, {"rw", LockKind::kReadWrite}, {"none", LockKind::kNone}};
 
 Result<void> refuse_unknown(const Json& object, const char* what,
                             std::initializer_list<std::string_view> known) {
@@ -105,6 +105,11 @@ Result<Configuration> parse_configuration(const Json& json) {
   if (!control.ok()) return control.error();
   const Result<LockKind> lock = choice_field(json, "lock", kLocks);
   if (!lock.ok()) return lock.error();
+  if ((*control == ControlKind::kNone) != (*lock == LockKind::kNone)) {
+    return Error{
+        "configuration.lock: \"none\" belongs to control \"none\", and every other control needs "
+        "one"};
+  }
   const Result<std::string> options = parse_options(json);
   if (!options.ok()) return options.error();
   return Configuration{*name, *title, *description, *strategy, *control, *lock, *options};
@@ -116,7 +121,8 @@ Result<Setup> parse_setup(std::string_view text) {
   const Result<Json> json = Json::parse(text);
   if (!json.ok()) return Error{"the configuration is not JSON: " + json.error().message};
   if (!json->is_object()) return Error{"the configuration must be a JSON object"};
-  const Result<void> known = refuse_unknown(*json, "setup", {"structure", "configuration"});
+  const Result<void> known =
+      refuse_unknown(*json, "setup", {"structure", "configuration", "threads"});
   if (!known.ok()) return known.error();
   const Json* structure = json->find("structure");
   if (structure == nullptr || !structure->is_string() || structure->as_string().empty()) {
@@ -126,7 +132,12 @@ Result<Setup> parse_setup(std::string_view text) {
   if (inner == nullptr) return Error{"configuration: missing"};
   Result<Configuration> configuration = parse_configuration(*inner);
   if (!configuration.ok()) return configuration.error();
-  return Setup{structure->as_string(), *std::move(configuration)};
+  int64_t threads = 1;
+  if (const Json* told = json->find("threads")) {
+    if (!told->is_int() || told->as_int() < 1) return Error{"threads: must be a positive integer"};
+    threads = told->as_int();
+  }
+  return Setup{structure->as_string(), *std::move(configuration), threads};
 }
 
 Result<void> check_capabilities(const Configuration& configuration,
@@ -141,6 +152,19 @@ Result<void> check_capabilities(const Configuration& configuration,
   return {};
 }
 
+Result<void> check_threads(const Configuration& configuration, const KeydromeStructureTable& table,
+                           int64_t threads) {
+  if (threads == 1 || configuration.control != ControlKind::kNone ||
+      (table.capabilities & KEYDROME_THREAD_SAFE) != 0) {
+    return {};
+  }
+  return Error{
+      std::to_string(threads) +
+      " threads are to call, but control \"none\" adds no latch and the structure " + table.name +
+      " does not have the capability KEYDROME_THREAD_SAFE; use one thread (--threads 1), or "
+      "a configuration with another control"};
+}
+
 std::unique_ptr<Strategy> make_strategy(const Configuration& configuration,
                                         const KeydromeStructureTable& table) {
   switch (configuration.strategy) {
@@ -150,7 +174,8 @@ std::unique_ptr<Strategy> make_strategy(const Configuration& configuration,
   return nullptr;
 }
 
-std::unique_ptr<Control> make_control(const Configuration& configuration) {
+std::unique_ptr<Control> make_control(const Configuration& configuration,
+                                      const KeydromeStructureTable& table) {
   const bool shared = configuration.lock == LockKind::kReadWrite;
   const LatchKind latch = shared ? LatchKind::kShared : LatchKind::kExclusive;
   switch (configuration.control) {
@@ -164,6 +189,8 @@ std::unique_ptr<Control> make_control(const Configuration& configuration) {
       return std::make_unique<Occ>(latch);
     case ControlKind::kMvcc:
       return std::make_unique<Mvcc>(latch);
+    case ControlKind::kNone:
+      return std::make_unique<NoControl>((table.capabilities & KEYDROME_THREAD_SAFE) != 0);
   }
   return nullptr;
 }

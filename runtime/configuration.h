@@ -4,6 +4,7 @@
 // checks them.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -16,8 +17,8 @@
 namespace keydrome::runtime {
 
 enum class StrategyKind { kDirect };
-enum class ControlKind { kIndex2pl, kGap2pl, kSerial, kOcc, kMvcc };
-enum class LockKind { kExclusive, kReadWrite };
+enum class ControlKind { kIndex2pl, kGap2pl, kSerial, kOcc, kMvcc, kNone };
+enum class LockKind { kExclusive, kReadWrite, kNone };
 
 struct Configuration {
   std::string name;         // a file name: a-z, 0-9, '-' and '_'
@@ -33,6 +34,7 @@ struct Configuration {
 struct Setup {
   std::string structure_path;
   Configuration configuration;
+  int64_t threads;  // that will call, at most; 1 when it was not told
 };
 
 // Strict: an unknown, missing or mistyped field is an error that names the field and what it may
@@ -43,9 +45,14 @@ Result<Setup> parse_setup(std::string_view json);
 Result<void> check_capabilities(const Configuration& configuration,
                                 const KeydromeStructureTable& table);
 
+// Refuses more threads than the structure bears under this configuration.
+Result<void> check_threads(const Configuration& configuration, const KeydromeStructureTable& table,
+                           int64_t threads);
+
 std::unique_ptr<Strategy> make_strategy(const Configuration& configuration,
                                         const KeydromeStructureTable& table);
-std::unique_ptr<Control> make_control(const Configuration& configuration);
+std::unique_ptr<Control> make_control(const Configuration& configuration,
+                                      const KeydromeStructureTable& table);
 
 // For the log, e.g. "direct, index_2pl, lock rw".
 std::string describe(const Configuration& configuration);

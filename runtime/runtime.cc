@@ -18,7 +18,9 @@ struct ThreadEnd {
   ~ThreadEnd();
 };
 
-thread_local Session* t_session = nullptr;
+// Looked up by every call: initial-exec makes that one load instead of a call of __tls_get_addr,
+// for eight bytes of what glibc sets aside for libraries that are loaded later.
+[[gnu::tls_model("initial-exec")]] thread_local Session* t_session = nullptr;
 thread_local ThreadEnd t_thread_end;
 
 ThreadEnd::~ThreadEnd() {
@@ -48,6 +50,8 @@ Result<std::unique_ptr<Runtime>> Runtime::make(std::string_view setup_json) {
   if (!setup.ok()) return setup.error();
   const Result<StructureLibrary> structure = StructureLibrary::load(setup->structure_path);
   if (!structure.ok()) return structure.error();
+  const Result<void> few = check_threads(setup->configuration, structure->table(), setup->threads);
+  if (!few.ok()) return few.error();
   return make(*structure, setup->configuration);
 }
 
@@ -71,21 +75,21 @@ Runtime::Runtime(const StructureLibrary& structure, Configuration configuration)
     : structure_(structure),
       configuration_(std::move(configuration)),
       strategy_(make_strategy(configuration_, structure_.table())),
-      control_(make_control(configuration_)),
+      control_(make_control(configuration_, structure_.table())),
       description_(std::string(structure_.table().name) + " under " + configuration_.name + " (" +
                    describe(configuration_) + "): " + structure_.table().description),
       sessions_(*control_) {}
 
-Session& Runtime::session() {
+Session* Runtime::session() {
   if (t_session == nullptr) {
-    t_session = &sessions_.take();
+    t_session = sessions_.take();
     t_thread_end.runtime = this;
   }
-  return *t_session;
+  return t_session;
 }
 
 void Runtime::end_session(Session& session) {
-  if (session.state() == Session::State::kOpen) control_->abort(session.control().own());
+  if (session.state() == Session::State::kOpen) control_->abort(session.own());
   session.end_transaction();
   session.close_all();
   sessions_.give_back(session);
@@ -106,47 +110,53 @@ ErrCode Runtime::delete_index(const char* name) {
 
 ErrCode Runtime::open_index(const char* name, IdxState** state) {
   if (name == nullptr || state == nullptr) return FAILURE;
-  return session().open(name, catalog_, state);
+  Session* client = session();
+  return client == nullptr ? FAILURE : client->open(name, catalog_, state);
 }
 
 ErrCode Runtime::close_index(IdxState* state) {
-  if (mutant(41) && session().state() == Session::State::kOpen) {
-    control_->abort(session().control().own());
-    control_->begin(session().control().own());
+  Session* client = session();
+  if (client == nullptr) return FAILURE;
+  if (mutant(41) && client->state() == Session::State::kOpen) {
+    control_->abort(client->own());
+    control_->begin(client->own());
   }
-  return session().close(state) ? SUCCESS : DB_DNE;
+  return client->close(state) ? SUCCESS : DB_DNE;
 }
 
 ErrCode Runtime::begin(TxnState** transaction) {
   if (transaction == nullptr) return FAILURE;
-  Session& client = session();
-  if (client.state() != Session::State::kNone) return TXN_EXISTS;
-  const ErrCode begun = control_->begin(client.control().own());
-  if (begun == SUCCESS) *transaction = client.open_transaction();
+  Session* client = session();
+  if (client == nullptr) return FAILURE;
+  if (client->state() != Session::State::kNone) return TXN_EXISTS;
+  const ErrCode begun = control_->begin(client->own());
+  if (begun == SUCCESS) *transaction = client->open_transaction();
   return begun;
 }
 
 ErrCode Runtime::abort(TxnState* transaction) {
-  Session& client = session();
-  if (!client.is_open_transaction(transaction)) return TXN_DNE;
-  const bool doomed = client.state() == Session::State::kDoomed;
-  client.end_transaction();
-  return doomed ? SUCCESS : control_->abort(client.control().own());
+  Session* client = session();
+  if (client == nullptr) return FAILURE;
+  if (!client->is_open_transaction(transaction)) return TXN_DNE;
+  const bool doomed = client->state() == Session::State::kDoomed;
+  client->end_transaction();
+  return doomed ? SUCCESS : control_->abort(client->own());
 }
 
 ErrCode Runtime::commit(TxnState* transaction) {
-  Session& client = session();
-  if (!client.is_open_transaction(transaction)) return TXN_DNE;
-  if (mutant(30) && client.state() == Session::State::kDoomed) {
-    client.end_transaction();
+  Session* client = session();
+  if (client == nullptr) return FAILURE;
+  if (!client->is_open_transaction(transaction)) return TXN_DNE;
+  if (mutant(30) && client->state() == Session::State::kDoomed) {
+    client->end_transaction();
     return SUCCESS;
   }
-  if (client.state() == Session::State::kDoomed) return DEADLOCK;
-  const ErrCode committed = control_->commit(client.control().own());
+  if (client->state() == Session::State::kDoomed) return DEADLOCK;
+  const ErrCode committed = control_->commit(client->own());
   if (committed == DEADLOCK) {
-    client.doom();
+    client->doom();
   } else {
-    client.end_transaction();
+    client->end_transaction();
   }
   return committed;
 }
@@ -154,19 +164,20 @@ ErrCode Runtime::commit(TxnState* transaction) {
 // Finds handle and transaction, runs `call(transaction, index, cursor)` and keeps the books.
 template <class Call>
 ErrCode Runtime::run(IdxState* state, TxnState* transaction, Call&& call) {
-  Session& client = session();
-  Handle* handle = client.handle(state);
+  Session* client = session();
+  if (client == nullptr) return FAILURE;
+  Handle* handle = client->handle(state);
   if (handle == nullptr) return DB_DNE;
   if (transaction == nullptr) {
-    return run_automatic(client, [&](Transaction& automatic) {
-      return call(automatic, *handle->index, client.fresh_cursor());
+    return run_automatic(*client, [&](Transaction& automatic) {
+      return call(automatic, *handle->index, client->fresh_cursor());
     });
   }
-  if (!client.is_open_transaction(transaction)) return TXN_DNE;
-  if (client.state() == Session::State::kDoomed) return DEADLOCK;
-  const ErrCode code = call(client.control().own(), *handle->index,
-                            mutant(37) ? shared_cursor() : client.cursor(*handle));
-  if (code == DEADLOCK) client.doom();
+  if (!client->is_open_transaction(transaction)) return TXN_DNE;
+  if (client->state() == Session::State::kDoomed) return DEADLOCK;
+  const ErrCode code =
+      call(client->own(), *handle->index, mutant(37) ? shared_cursor() : client->cursor(*handle));
+  if (code == DEADLOCK) client->doom();
   return code;
 }
 
@@ -174,7 +185,7 @@ ErrCode Runtime::run(IdxState* state, TxnState* transaction, Call&& call) {
 // something.
 template <class Call>
 ErrCode Runtime::run_automatic(Session& client, Call&& call) {
-  Transaction& automatic = client.control().automatic();
+  Transaction& automatic = client.automatic();
   const ErrCode begun = control_->begin(automatic);
   if (begun != SUCCESS) return begun;
   ErrCode code;

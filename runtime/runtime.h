@@ -53,7 +53,8 @@ class Runtime {
  private:
   Runtime(const StructureLibrary& structure, Configuration configuration);
 
-  Session& session();
+  // nullptr when the control takes no further thread.
+  Session* session();
   template <class Call>
   ErrCode run(IdxState* state, TxnState* transaction, Call&& call);
   template <class Call>

@@ -58,21 +58,22 @@ TxnState* Session::open_transaction() {
   return reinterpret_cast<TxnState*>(transaction_);
 }
 
-Session& SessionPool::take() {
+Session* SessionPool::take() {
   {
     const MutexLock guard(mutex_);
     if (!idle_.empty()) {
-      Session& session = *idle_.back();
+      Session* session = idle_.back();
       idle_.pop_back();
       return session;
     }
   }
   std::unique_ptr<ControlSession> control = control_.make_session();
+  if (control == nullptr) return nullptr;
   const MutexLock guard(mutex_);
   idle_.reserve(sessions_.size() + 1);
   sessions_.push_back(
       std::make_unique<Session>(static_cast<uint32_t>(sessions_.size() + 1), std::move(control)));
-  return *sessions_.back();
+  return sessions_.back().get();
 }
 
 void SessionPool::give_back(Session& session) {

@@ -40,7 +40,10 @@ class Session {
   };  // doomed: DEADLOCK was answered, abort is awaited
 
   Session(uint32_t number, std::unique_ptr<ControlSession> control)
-      : number_(number), control_(std::move(control)) {}
+      : number_(number),
+        control_(std::move(control)),
+        own_(control_->own()),
+        automatic_(control_->automatic()) {}
   Session(const Session&) = delete;
   Session& operator=(const Session&) = delete;
 
@@ -82,7 +85,9 @@ class Session {
     return scratch_;
   }
 
-  ControlSession& control() { return *control_; }
+  // The control's: of the client's transaction, and of its auto-commit calls.
+  Transaction& own() { return own_; }
+  Transaction& automatic() { return automatic_; }
 
  private:
   // A handle is session number, generation and slot; a transaction is session number and count.
@@ -100,6 +105,8 @@ class Session {
 
   const uint32_t number_;  // from 1, so that no handle is NULL
   const std::unique_ptr<ControlSession> control_;
+  Transaction& own_;
+  Transaction& automatic_;
   State state_ = State::kNone;
   uint64_t transaction_ = 0;
   uint64_t transactions_ = 0;
@@ -116,8 +123,8 @@ class SessionPool {
   SessionPool(const SessionPool&) = delete;
   SessionPool& operator=(const SessionPool&) = delete;
 
-  // Throws std::bad_alloc.
-  Session& take();
+  // nullptr when the control takes no further thread. Throws std::bad_alloc.
+  Session* take();
   // The session has neither a transaction nor a handle open.
   void give_back(Session& session);
 

@@ -2,6 +2,7 @@
 
 #include <charconv>
 
+#include "benchmarks/kit/program.h"
 #include "harness/protocol.h"
 #include "harness/referee/strict_object.h"
 
@@ -48,7 +49,7 @@ Result<void> parse_library(const Json& json, LibraryPlan& library) {
     library.configuration = *configuration;
   }
   // The text, the library's path inside and two NULs share one message.
-  if (configuration_text(library).size() > kTextBytes - 64) {
+  if (configuration_text(library, kThreadsMax).size() > kTextBytes - 64) {
     reader.fail("configuration",
                 "must be at most " + std::to_string(kTextBytes - 64) + " bytes of JSON");
   }
@@ -168,13 +169,14 @@ Json to_json(const Plan& plan) {
   return json;
 }
 
-std::string configuration_text(const LibraryPlan& library) {
+std::string configuration_text(const LibraryPlan& library, uint32_t threads) {
   if (library.structure.empty()) {
     return library.configuration ? library.configuration->dump() : "";
   }
   Json json;
   json["structure"] = kStructureInside;
   json["configuration"] = library.configuration.value_or(Json(Json::Object{}));
+  json["threads"] = uint64_t{threads};
   return json.dump();
 }
 

@@ -64,7 +64,8 @@ Result<Plan> parse_plan(const Json& json);
 // The inverse; optional fields that have their default are written out.
 Json to_json(const Plan& plan);
 
-// What keydrome_configure is called with inside the jail; empty: not at all.
-std::string configuration_text(const LibraryPlan& library);
+// What keydrome_configure is called with inside the jail; empty: not at all. A structure's runtime
+// is told how many threads will call at once.
+std::string configuration_text(const LibraryPlan& library, uint32_t threads);
 
 }  // namespace keydrome

@@ -165,13 +165,22 @@ class Conductor {
                                       " came while the referee waited for " + what);
   }
 
+  // Of the phase that has most.
+  uint32_t threads_max() const {
+    std::size_t threads = 1;
+    for (const PhaseScript& phase : script_.phases) {
+      threads = std::max(threads, phase.threads.size());
+    }
+    return static_cast<uint32_t>(threads);
+  }
+
   bool load() {
     facts_.stage = Stage::kLoading;
     report({{"event", "loading"}});
     Message message = make_message(MessageType::kLoad);
     constexpr std::string_view kLibraryInside = "/library.so";
     kLibraryInside.copy(message.text, kLibraryInside.size());
-    const std::string configuration = configuration_text(options_.plan.library);
+    const std::string configuration = configuration_text(options_.plan.library, threads_max());
     configuration.copy(message.text + kLibraryInside.size() + 1, configuration.size());
     const int stacks = stacks_->fd();
     if (!send(message, {&stacks, 1})) {

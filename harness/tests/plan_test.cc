@@ -29,7 +29,7 @@ TEST(Plan, TakesTheSmallestOneWithItsDefaults) {
   EXPECT_EQ(plan->jail.require, "full");
   EXPECT_EQ(plan->limits.load_timeout_ms, 10'000u);
   EXPECT_FALSE(plan->plain);
-  EXPECT_EQ(configuration_text(plan->library), "");
+  EXPECT_EQ(configuration_text(plan->library, 4), "");
 }
 
 TEST(Plan, SurvivesTheWayThroughJson) {
@@ -96,10 +96,11 @@ TEST(Plan, SaysWhatIsWrongInItsParts) {
 
 TEST(Plan, WrapsTheConfigurationOfAStructure) {
   LibraryPlan library{.path = "/runtime.so", .structure = "/btree.so", .configuration = {}};
-  EXPECT_EQ(configuration_text(library), R"({"configuration":{},"structure":"/structure.so"})");
+  EXPECT_EQ(configuration_text(library, 4),
+            R"({"configuration":{},"structure":"/structure.so","threads":4})");
   library.configuration = Json(Json::Object{{"latch", "rw"}});
-  EXPECT_EQ(configuration_text(library),
-            R"({"configuration":{"latch":"rw"},"structure":"/structure.so"})");
+  EXPECT_EQ(configuration_text(library, 1),
+            R"({"configuration":{"latch":"rw"},"structure":"/structure.so","threads":1})");
 }
 
 TEST(JailMeta, IsKeyColonValue) {

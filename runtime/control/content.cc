@@ -30,7 +30,7 @@ int compare(KeydromeBytes a, KeydromeBytes b) {
 }
 
 int seek(const Store& store, KeydromePosition& position, const Bound& bound) {
-  return store.seek(position, bound.key, bound.payload, bound.after);
+  return store.seek(position, bound.key, bound.payload, bound.after ? 1 : 0);
 }
 
 int read_next(const Store& store, KeydromePosition& position, Pair& pair) {

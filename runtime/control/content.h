@@ -51,7 +51,7 @@ Bound bound_of(const Cursor& cursor);
 // positive.
 int compare(KeydromeBytes a, KeydromeBytes b);
 inline bool equal(KeydromeBytes a, KeydromeBytes b) {
-  return a.size == b.size && compare(a, b) == 0;
+  return a.size == b.size && (a.size == 0 || std::memcmp(a.data, b.data, a.size) == 0);
 }
 
 // A pair by value.

@@ -52,6 +52,8 @@ class Control {
   virtual ~Control() = default;
 
   virtual std::unique_ptr<IndexControl> make_index_control() = 0;
+  // For a client thread beside those that have one. nullptr: that thread gets FAILURE from every
+  // call but create.
   virtual std::unique_ptr<ControlSession> make_session() = 0;
 
   virtual ErrCode begin(Transaction& transaction) = 0;

@@ -38,8 +38,10 @@ struct Cursor {
 
   void set_key(KeydromeBytes bytes) {
     key_size = bytes.size;
+    if (bytes.size == sizeof(int64_t)) return copy_int64(bytes.data);
     if (bytes.size > 0) std::memcpy(key, bytes.data, bytes.size);
   }
+  void copy_int64(const void* data) { std::memcpy(key, data, sizeof(int64_t)); }
   void set_payload(KeydromeBytes bytes) {
     payload_size = bytes.size;
     if (bytes.size > 0) std::memcpy(payload, bytes.data, bytes.size);

@@ -43,8 +43,8 @@ class Instance {
 
   int put(KeydromeBytes key, KeydromeBytes payload) { return table_.put(structure_, key, payload); }
   int del(KeydromeBytes key, KeydromeBytes payload) { return table_.del(structure_, key, payload); }
-  int seek(KeydromePosition& position, KeydromeBytes key, KeydromeBytes payload, bool after) const {
-    return table_.seek(structure_, &position, key, payload, after ? 1 : 0);
+  int seek(KeydromePosition& position, KeydromeBytes key, KeydromeBytes payload, int after) const {
+    return table_.seek(structure_, &position, key, payload, after);
   }
   int next(KeydromePosition& position, KeydromeBuffer& key, KeydromeBuffer& payload) const {
     return table_.next(structure_, &position, &key, &payload);

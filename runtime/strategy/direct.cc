@@ -17,7 +17,7 @@ class DirectStore final : public Store {
     return instance_->del(key, payload);
   }
   int seek(KeydromePosition& position, KeydromeBytes key, KeydromeBytes payload,
-           bool after) const override {
+           int after) const override {
     return instance_->seek(position, key, payload, after);
   }
   int next(KeydromePosition& position, KeydromeBuffer& key,

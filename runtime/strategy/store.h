@@ -18,15 +18,16 @@ struct StoreStatistics {
   uint64_t height = 0;  // of the highest instance
 };
 
-// The pairs of one index, in order. Results are those of contract B. Which calls may run at once is
-// the structure's capability; the caller (Control) sees to it.
+// The pairs of one index, in order. Parameters and results are those of contract B, so that a call
+// can be handed on as it is. Which calls may run at once is the structure's capability; the caller
+// (Control) sees to it.
 class Store {
  public:
   virtual ~Store() = default;
   virtual int put(KeydromeBytes key, KeydromeBytes payload) = 0;
   virtual int del(KeydromeBytes key, KeydromeBytes payload) = 0;
   virtual int seek(KeydromePosition& position, KeydromeBytes key, KeydromeBytes payload,
-                   bool after) const = 0;
+                   int after) const = 0;
   virtual int next(KeydromePosition& position, KeydromeBuffer& key,
                    KeydromeBuffer& payload) const = 0;
   virtual StoreStatistics statistics() const = 0;

@@ -104,7 +104,7 @@ class CertifiedRun : public testing::TestWithParam<Variant> {
   static void play_round(const StructureLibrary& structure, const Configuration& configuration,
                          uint64_t seed) {
     const std::unique_ptr<Strategy> strategy = make_strategy(configuration, structure.table());
-    const std::unique_ptr<Control> control = make_control(configuration);
+    const std::unique_ptr<Control> control = make_control(configuration, structure.table());
     const auto make_index = [&] {
       auto index = std::make_unique<Index>("index", INT, strategy->make_store(),
                                            control->make_index_control());

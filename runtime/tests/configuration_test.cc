@@ -56,7 +56,8 @@ TEST(Configuration, UnknownFieldsAreNamed) {
             "lock options");
   setup = sound();
   setup["library"] = "x";
-  EXPECT_EQ(error_of(setup), "setup.library: unknown field; known are structure configuration");
+  EXPECT_EQ(error_of(setup),
+            "setup.library: unknown field; known are structure configuration threads");
 }
 
 TEST(Configuration, MissingAndMistypedFieldsAreNamed) {
@@ -82,18 +83,54 @@ TEST(Configuration, MissingAndMistypedFieldsAreNamed) {
 
 TEST(Configuration, WrongWordsGetTheChoice) {
   Json setup = sound();
-  setup["configuration"]["lock"] = "none";
+  setup["configuration"]["lock"] = "spin";
   EXPECT_EQ(error_of(setup),
-            "configuration.lock: \"none\" is not supported; choose \"exclusive\" \"rw\"");
+            "configuration.lock: \"spin\" is not supported; choose \"exclusive\" \"rw\" \"none\"");
   setup = sound();
-  setup["configuration"]["control"] = "none";
-  EXPECT_NE(error_of(setup).find("configuration.control: \"none\" is not supported; choose "
+  setup["configuration"]["control"] = "hope";
+  EXPECT_NE(error_of(setup).find("configuration.control: \"hope\" is not supported; choose "
                                  "\"index_2pl\" \"gap_2pl\""),
             std::string::npos);
   setup = sound();
   setup["configuration"]["strategy"] = "delegation";
   EXPECT_EQ(error_of(setup),
             "configuration.strategy: \"delegation\" is not supported; choose \"direct\"");
+}
+
+TEST(Configuration, ThreadsAreCounted) {
+  Json setup = sound();
+  EXPECT_EQ(parse_setup(setup.dump())->threads, 1);
+  setup["threads"] = 4;
+  EXPECT_EQ(parse_setup(setup.dump())->threads, 4);
+  for (const Json& wrong : {Json(0), Json("4"), Json(1.5)}) {
+    setup["threads"] = wrong;
+    EXPECT_EQ(error_of(setup), "threads: must be a positive integer");
+  }
+}
+
+TEST(Configuration, NoControlBearsAsManyThreadsAsTheStructure) {
+  Configuration configuration = parse_setup(sound().dump())->configuration;
+  KeydromeStructureTable table{};
+  table.name = "plain";
+  EXPECT_TRUE(check_threads(configuration, table, 4).ok());
+  configuration.control = ControlKind::kNone;
+  EXPECT_TRUE(check_threads(configuration, table, 1).ok());
+  const Result<void> refused = check_threads(configuration, table, 2);
+  ASSERT_FALSE(refused.ok());
+  EXPECT_NE(refused.error().message.find("2 threads"), std::string::npos);
+  EXPECT_NE(refused.error().message.find("KEYDROME_THREAD_SAFE"), std::string::npos);
+  table.capabilities = KEYDROME_THREAD_SAFE;
+  EXPECT_TRUE(check_threads(configuration, table, 2).ok());
+}
+
+TEST(Configuration, NoControlHasNoLockAndEveryOtherHasOne) {
+  Json setup = sound();
+  setup["configuration"]["control"] = "none";
+  EXPECT_NE(error_of(setup).find("\"none\" belongs to control \"none\""), std::string::npos);
+  setup["configuration"]["lock"] = "none";
+  EXPECT_EQ(error_of(setup), "");
+  setup["configuration"]["control"] = "index_2pl";
+  EXPECT_NE(error_of(setup).find("\"none\" belongs to control \"none\""), std::string::npos);
 }
 
 TEST(Configuration, NamesAreFileNames) {

@@ -23,7 +23,7 @@ class World {
     const Configuration configuration =
         parse_setup(setup_json(KEYDROME_BTREE, lock, control))->configuration;
     strategy_ = make_strategy(configuration, structure_.table());
-    control_ = make_control(configuration);
+    control_ = make_control(configuration, structure_.table());
     for (std::unique_ptr<Index>& index : indexes_) {
       index = std::make_unique<Index>("index", INT, strategy_->make_store(),
                                       control_->make_index_control());

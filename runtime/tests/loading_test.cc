@@ -33,6 +33,13 @@ TEST(Loading, RefusesWhatTheStructureCannotDo) {
   EXPECT_TRUE(Runtime::make(setup_json(test_structure("plain"), "exclusive")).ok());
 }
 
+TEST(Loading, RefusesMoreThreadsThanTheStructureBears) {
+  Json setup = *Json::parse(setup_json(KEYDROME_BTREE, "none", "none"));
+  EXPECT_TRUE(Runtime::make(setup.dump()).ok());
+  setup["threads"] = 2;
+  expect_refused(setup.dump(), "2 threads are to call");
+}
+
 TEST(Loading, RefusesOptionsThatTheStructureDoesNotKnow) {
   Json setup = *Json::parse(setup_json(KEYDROME_BTREE, "rw"));
   setup["configuration"]["options"]["fan_out"] = 3;

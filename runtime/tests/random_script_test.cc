@@ -138,7 +138,7 @@ class RandomScripts : public testing::TestWithParam<Variant> {
   static void play(const StructureLibrary& structure, const Configuration& configuration, bool cut,
                    const std::string& script) {
     const std::unique_ptr<Strategy> strategy = make_strategy(configuration, structure.table());
-    const std::unique_ptr<Control> control = make_control(configuration);
+    const std::unique_ptr<Control> control = make_control(configuration, structure.table());
     const auto first = make_index(*control, *strategy);
     const auto second = make_index(*control, *strategy);
     if (cut) {

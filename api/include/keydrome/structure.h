@@ -69,7 +69,8 @@ typedef struct {
 
 enum {
   KEYDROME_SHARED_READS = 1u << 0, /* several seek/next at once while nobody writes */
-  KEYDROME_THREAD_SAFE = 1u << 1,  /* every call at any time; the runtime adds no latch */
+  KEYDROME_THREAD_SAFE = 1u << 1,  /* every call at any time; the runtime adds no latch. `next` then
+                                      bears positions that others' changes have invalidated. */
   KEYDROME_OPTIMISTIC = 1u << 2, /* readers survive torn state: bounded loops, type-stable memory */
   KEYDROME_ELIDABLE = 1u << 3,   /* operations are plain loads and stores plus environment calls */
   KEYDROME_SPLITTABLE = 1u << 4, /* split and concat are there */

@@ -1,0 +1,171 @@
+// Control "none": a structure alone. What it refuses, and that what it accepts is right.
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <memory>
+#include <string>
+#include <thread>
+
+#include "keydrome/index.h"
+#include "runtime/runtime.h"
+#include "runtime/tests/setup_json.h"
+
+namespace keydrome::runtime {
+namespace {
+
+Record record_of(int64_t key, const std::string& payload = "") {
+  Record record{};
+  record.key.type = INT;
+  record.key.keyval.intkey = key;
+  payload.copy(record.payload, MAX_PAYLOAD_LEN);
+  return record;
+}
+
+class NoControlTest : public testing::Test {
+ protected:
+  void start(const std::string& structure) {
+    Result<std::unique_ptr<Runtime>> made = Runtime::make(setup_json(structure, "none", "none"));
+    ASSERT_TRUE(made.ok()) << made.error().message;
+    runtime_ = *std::move(made);
+    ASSERT_EQ(runtime_->create(INT, "index"), SUCCESS);
+  }
+
+  // Sessions end with their thread, and before the runtime does.
+  static void as_client(const std::function<void()>& body) { std::thread(body).join(); }
+
+  IdxState* open() {
+    IdxState* state = nullptr;
+    EXPECT_EQ(runtime_->open_index("index", &state), SUCCESS);
+    return state;
+  }
+  TxnState* begin() {
+    TxnState* transaction = nullptr;
+    EXPECT_EQ(runtime_->begin(&transaction), SUCCESS);
+    return transaction;
+  }
+  ErrCode insert(IdxState* state, TxnState* transaction, int64_t key, const char* payload) {
+    const Record record = record_of(key);
+    return runtime_->insert(state, transaction, &record.key, payload);
+  }
+  ErrCode erase(IdxState* state, TxnState* transaction, int64_t key, const char* payload = "") {
+    const Record record = record_of(key, payload);
+    return runtime_->erase(state, transaction, &record);
+  }
+  // Code and payload, e.g. "0 one".
+  std::string get(IdxState* state, TxnState* transaction, int64_t key) {
+    Record record = record_of(key);
+    const ErrCode code = runtime_->get(state, transaction, &record);
+    return std::to_string(code) + " " + record.payload;
+  }
+  std::string next(IdxState* state, TxnState* transaction) {
+    Record record{};
+    const ErrCode code = runtime_->get_next(state, transaction, &record);
+    if (code != SUCCESS) return std::to_string(code);
+    return std::to_string(record.key.keyval.intkey) + " " + record.payload;
+  }
+
+  std::unique_ptr<Runtime> runtime_;
+};
+
+TEST_F(NoControlTest, AutoCommitCallsAreTheStructuresOwn) {
+  for (const std::string& structure : {std::string(KEYDROME_BTREE), test_structure("plain")}) {
+    start(structure);
+    as_client([&] {
+      IdxState* state = open();
+      EXPECT_EQ(insert(state, nullptr, -1, "minus"), SUCCESS);
+      EXPECT_EQ(insert(state, nullptr, 1, "a"), SUCCESS);
+      EXPECT_EQ(insert(state, nullptr, 1, "b"), SUCCESS);
+      EXPECT_EQ(insert(state, nullptr, 1, "b"), ENTRY_EXISTS);
+      EXPECT_EQ(get(state, nullptr, 1), "0 a");
+      EXPECT_EQ(get(state, nullptr, 2), std::to_string(KEY_NOTFOUND) + " ");
+      EXPECT_EQ(next(state, nullptr), "-1 minus");
+      EXPECT_EQ(erase(state, nullptr, 1, "c"), ENTRY_DNE);
+      EXPECT_EQ(erase(state, nullptr, 1, "a"), SUCCESS);
+      EXPECT_EQ(insert(state, nullptr, 1, "c"), SUCCESS);
+      EXPECT_EQ(erase(state, nullptr, 1), SUCCESS);
+      EXPECT_EQ(erase(state, nullptr, 1), KEY_NOTFOUND);
+      EXPECT_EQ(get(state, nullptr, -1), "0 minus");
+      EXPECT_EQ(runtime_->close_index(state), SUCCESS);
+    });
+  }
+}
+
+TEST_F(NoControlTest, ATransactionReadsAndRefusesEveryChange) {
+  start(KEYDROME_BTREE);
+  as_client([&] {
+    IdxState* state = open();
+    for (int64_t key = 1; key <= 4; ++key) EXPECT_EQ(insert(state, nullptr, key, "x"), SUCCESS);
+    TxnState* transaction = begin();
+    EXPECT_EQ(get(state, transaction, 2), "0 x");
+    EXPECT_EQ(insert(state, transaction, 9, "x"), FAILURE);
+    EXPECT_EQ(erase(state, transaction, 3, "x"), FAILURE);
+    EXPECT_EQ(erase(state, transaction, 3), FAILURE);
+    EXPECT_EQ(next(state, transaction), "3 x");
+    // A change beside it, of the cursor's neighbour: the place of the cursor counts, not the
+    // tree's.
+    EXPECT_EQ(erase(state, nullptr, 4), SUCCESS);
+    EXPECT_EQ(insert(state, nullptr, 5, "y"), SUCCESS);
+    EXPECT_EQ(next(state, transaction), "5 y");
+    EXPECT_EQ(next(state, transaction), std::to_string(DB_END));
+    EXPECT_EQ(runtime_->abort(transaction), SUCCESS);  // there is nothing to take back
+    EXPECT_EQ(get(state, nullptr, 9), std::to_string(KEY_NOTFOUND) + " ");
+    EXPECT_EQ(get(state, nullptr, 3), "0 x");
+    transaction = begin();
+    EXPECT_EQ(next(state, transaction), "1 x");
+    EXPECT_EQ(runtime_->commit(transaction), SUCCESS);
+  });
+}
+
+TEST_F(NoControlTest, ASecondThreadBesideTheFirstIsRefused) {
+  start(KEYDROME_BTREE);
+  as_client([&] {
+    IdxState* mine = open();
+    EXPECT_EQ(insert(mine, nullptr, 1, "x"), SUCCESS);
+    for (int tries = 0; tries < 3; ++tries) {
+      as_client([&] {
+        IdxState* state = nullptr;
+        TxnState* transaction = nullptr;
+        EXPECT_EQ(runtime_->open_index("index", &state), FAILURE);
+        EXPECT_EQ(runtime_->begin(&transaction), FAILURE);
+        EXPECT_EQ(runtime_->commit(transaction), FAILURE);
+        EXPECT_EQ(runtime_->abort(transaction), FAILURE);
+        EXPECT_EQ(runtime_->close_index(mine), FAILURE);
+        EXPECT_EQ(insert(mine, nullptr, 2, "x"), FAILURE);
+        EXPECT_EQ(erase(mine, nullptr, 1), FAILURE);
+        EXPECT_EQ(get(mine, nullptr, 1), std::to_string(FAILURE) + " ");
+        EXPECT_EQ(next(mine, nullptr), std::to_string(FAILURE));
+      });
+    }
+    EXPECT_EQ(get(mine, nullptr, 1), "0 x");
+  });
+  as_client([&] { EXPECT_EQ(get(open(), nullptr, 1), "0 x"); });  // the first has ended
+}
+
+TEST_F(NoControlTest, AThreadSafeStructureServesManyThreads) {
+  start(KEYDROME_NULL);
+  as_client([&] {
+    IdxState* mine = open();
+    as_client([&] {
+      IdxState* state = open();
+      EXPECT_EQ(insert(state, nullptr, 1, "x"), SUCCESS);
+      EXPECT_EQ(runtime_->close_index(state), SUCCESS);
+    });
+    EXPECT_EQ(insert(mine, nullptr, 1, "x"), SUCCESS);
+  });
+}
+
+TEST_F(NoControlTest, TheBaselineAcceptsEverythingAndHoldsNothing) {
+  start(KEYDROME_NULL);
+  as_client([&] {
+    IdxState* state = open();
+    EXPECT_EQ(insert(state, nullptr, 1, "x"), SUCCESS);
+    EXPECT_EQ(insert(state, nullptr, 1, "x"), SUCCESS);
+    EXPECT_EQ(erase(state, nullptr, 7, "x"), SUCCESS);
+    EXPECT_EQ(erase(state, nullptr, 1), KEY_NOTFOUND);
+    EXPECT_EQ(get(state, nullptr, 1), std::to_string(KEY_NOTFOUND) + " ");
+    EXPECT_EQ(next(state, nullptr), std::to_string(DB_END));
+  });
+}
+
+}  // namespace
+}  // namespace keydrome::runtime
