@@ -20,18 +20,22 @@ namespace keydrome {
 
 class Canaries {
  public:
-  Canaries(ScriptBuilder& script, uint32_t class_number)
-      : script_(&script), class_(class_number), text_(script.add_text("canary")) {}
+  // With `reads_only` there is no own write: that one needs a transaction that changes and aborts.
+  Canaries(ScriptBuilder& script, uint32_t class_number, bool reads_only = false)
+      : script_(&script),
+        class_(class_number),
+        kinds_(reads_only ? 2 : 3),
+        text_(script.add_text("canary")) {}
 
-  // Appends open, one transaction on `index` and close; the three kinds in turn by `turn`.
+  // Appends open, one transaction on `index` and close; the kinds in turn by `turn`.
   // `pick_key()` gives the number of a key that the stream may use.
   template <typename PickKey>
   void append(ThreadBuilder& out, Rng& rng, uint32_t index, uint32_t turn, PickKey&& pick_key) {
     out.unit_start();
     out.open(0, index);
     out.begin(Kind::kCanary, class_);
-    switch (turn % 3) {
-      case 0:
+    switch (kinds_ - 1 - turn % kinds_) {
+      case 2:
         own_write(out, pick_key());
         out.abort();
         break;
@@ -53,6 +57,7 @@ class Canaries {
 
   ScriptBuilder* script_;
   uint32_t class_;
+  uint32_t kinds_;
   uint32_t text_;
 };
 

@@ -31,8 +31,12 @@ std::string letters(Rng& rng, uint64_t length) {
 
 }  // namespace
 
-Stripes::Stripes(ScriptBuilder& script, uint64_t seed, uint32_t threads, uint32_t class_number)
-    : script_(&script), class_(class_number), text_(script.add_text("stripe")) {
+Stripes::Stripes(ScriptBuilder& script, uint64_t seed, uint32_t threads, uint32_t class_number,
+                 bool changes_alone)
+    : script_(&script),
+      class_(class_number),
+      changes_alone_(changes_alone),
+      text_(script.add_text("stripe")) {
   for (uint32_t number = 0; number < threads; ++number) {
     Thread thread{
         .rng = Rng(seed, number, Purpose::kStripes), .keys = {}, .homes = {}, .next_pattern = 0};
@@ -80,6 +84,16 @@ uint32_t Stripes::pick_present(Thread& thread, const Home& home) {
   return entry->first;
 }
 
+// Every pattern changes first and then reads.
+void Stripes::begin_changes(ThreadBuilder& out) const {
+  if (changes_alone_) return out.auto_commit_as(Kind::kStripe, class_);
+  out.begin(Kind::kStripe, class_);
+}
+
+void Stripes::begin_reads(ThreadBuilder& out) const {
+  if (changes_alone_) out.begin(Kind::kStripe, class_);
+}
+
 // Reads every payload of a key; a missing one is asked for too.
 void Stripes::read(ThreadBuilder& out, Thread& thread, const Home& home, uint32_t place) {
   out.get(kSlot, key(thread, home, place), kDigest);
@@ -96,6 +110,7 @@ void Stripes::insert_some(ThreadBuilder& out, Thread& thread, Home& home) {
     out.insert(kSlot, key(thread, home, place), payload, kDigest);
     home.model[place].push_back(payload);
   }
+  begin_reads(out);
   read(out, thread, home, place);
   read(out, thread, home, (place + 1) % kKeys);
 }
@@ -111,6 +126,7 @@ void Stripes::exact_pairs(ThreadBuilder& out, Thread& thread, Home& home) {
   if (payloads.empty()) home.model.erase(place);
   out.delete_pair(kSlot, number, gone, kDigest);
   out.delete_pair(kSlot, number, gone, kDigest);
+  begin_reads(out);
   read(out, thread, home, place);
 }
 
@@ -119,11 +135,13 @@ void Stripes::delete_all(ThreadBuilder& out, Thread& thread, Home& home) {
   home.model.erase(place);
   out.delete_key(kSlot, key(thread, home, place), kDigest);
   out.delete_key(kSlot, key(thread, home, place), kDigest);
+  begin_reads(out);
   read(out, thread, home, place);
 }
 
 // From the first key, there or not, over all records of the range.
 void Stripes::scan_range(ThreadBuilder& out, Thread& thread, const Home& home) {
+  begin_reads(out);
   std::size_t records = 0;
   for (const auto& [place, payloads] : home.model) records += payloads.size();
   out.get(kSlot, key(thread, home, 0), kDigest);
@@ -147,14 +165,16 @@ void Stripes::append_insert(ThreadBuilder& out, uint32_t number) {
 void Stripes::append_transaction(ThreadBuilder& out, uint32_t number) {
   Thread& thread = threads_.at(number);
   Home& home = thread.homes[thread.rng.below(thread.homes.size())];
-  const uint32_t pattern = home.model.empty() ? kInsertSome : thread.next_pattern % kPatterns;
+  uint32_t pattern = home.model.empty() ? kInsertSome : thread.next_pattern % kPatterns;
+  if (changes_alone_ && pattern == kAbortAll) pattern = kDeleteAll;
   ++thread.next_pattern;
   const Model before = home.model;
   out.unit_start();
   out.open(kSlot, home.index);
-  out.begin(Kind::kStripe, class_);
+  begin_changes(out);
   switch (pattern) {
     case kReadCommitted:
+      begin_reads(out);
       read(out, thread, home, pick_present(thread, home));
       read(out, thread, home, static_cast<uint32_t>(thread.rng.below(kKeys)));
       break;

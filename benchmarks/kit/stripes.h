@@ -19,14 +19,17 @@ namespace keydrome {
 class Stripes {
  public:
   // Adds the keys of all threads to the pools. `class_number` is the class of stripe transactions.
-  Stripes(ScriptBuilder& script, uint64_t seed, uint32_t threads, uint32_t class_number);
+  // With `changes_alone` every change is an auto-commit call, transactions only read and none
+  // aborts.
+  Stripes(ScriptBuilder& script, uint64_t seed, uint32_t threads, uint32_t class_number,
+          bool changes_alone = false);
 
   // Appends open, one auto-commit insert and close.
   void append_insert(ThreadBuilder& out, uint32_t thread);
 
-  // Appends open, one transaction and close. The patterns in turn: insert and read back, read what
-  // was committed before, duplicate and missing pairs, delete all payloads, scan the own range,
-  // change everything and abort.
+  // Appends open, one transaction (or changes and one that reads) and close. The patterns in turn:
+  // insert and read back, read what was committed before, duplicate and missing pairs, delete all
+  // payloads, scan the own range, change everything and abort.
   void append_transaction(ThreadBuilder& out, uint32_t thread);
 
  private:
@@ -52,6 +55,8 @@ class Stripes {
   void add_keys(uint32_t number, Thread& thread);
   uint32_t key(const Thread& thread, const Home& home, uint32_t place) const;
   uint32_t pick_present(Thread& thread, const Home& home);
+  void begin_changes(ThreadBuilder& out) const;
+  void begin_reads(ThreadBuilder& out) const;
   void read(ThreadBuilder& out, Thread& thread, const Home& home, uint32_t place);
   void insert_some(ThreadBuilder& out, Thread& thread, Home& home);
   void exact_pairs(ThreadBuilder& out, Thread& thread, Home& home);
@@ -60,6 +65,7 @@ class Stripes {
 
   ScriptBuilder* script_;
   uint32_t class_;
+  bool changes_alone_;
   uint32_t text_;
   std::vector<Thread> threads_;
 };

@@ -3,12 +3,14 @@
 #include <array>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "base/check.h"
 #include "benchmarks/kit/canaries.h"
+#include "benchmarks/kit/clients.h"
 #include "benchmarks/kit/rng.h"
 #include "benchmarks/kit/script_builder.h"
 #include "benchmarks/kit/stripes.h"
@@ -38,6 +40,16 @@ const Mix& mix_of(std::string_view instance) {
 
 enum class Operation : uint8_t { kRead, kUpdate, kInsert, kScan, kReadModifyWrite };
 
+// How many auto-commit calls an operation is, by Operation; a scan is a transaction.
+constexpr std::array kAutoCommitCalls = {1, 2, 1, 1, 3};
+
+bool is_auto_commit(const PhaseScript& run) {
+  const std::vector<Op>& ops = run.threads.front();
+  return std::any_of(ops.begin(), ops.end(), [](const Op& op) {
+    return (op.flags & kAutoCommit) != 0 && static_cast<Kind>(op.kind) == Kind::kStream;
+  });
+}
+
 // YCSB's way: one draw walks through the operations in this order.
 Operation draw_operation(Rng& rng, const Mix& mix) {
   const uint64_t draw = rng.below(100);
@@ -58,6 +70,7 @@ class Generator {
         threads_(static_cast<uint32_t>(parameters["threads"])),
         indices_(static_cast<uint32_t>(parameters["indices"])),
         per_open_(static_cast<uint32_t>(parameters["transactions_per_open"])),
+        auto_commit_(parameters["auto_commit"] != 0),
         records_(static_cast<uint64_t>(parameters["records"])),
         operations_(static_cast<uint64_t>(parameters["operations_per_thread"])),
         counter_(records_),
@@ -74,14 +87,14 @@ class Generator {
 
   Script run() {
     for (uint64_t item = 0; item < records_; ++item) add_key(item);
-    if (policy_.stripes) stripes_.emplace(script_, seed_, threads_, check_);
-    if (policy_.canaries) canaries_.emplace(script_, check_);
+    if (policy_.stripes) stripes_.emplace(script_, seed_, threads_, check_, auto_commit_);
+    if (policy_.canaries) canaries_.emplace(script_, check_, auto_commit_);
     const uint32_t create = script_.add_phase("create", 1, {});
     for (uint32_t index = 0; index < indices_; ++index) script_.thread(create, 0).create(index);
     const uint32_t load = script_.add_phase("load", threads_, {});
     for (uint32_t t = 0; t < threads_; ++t) load_thread(script_.thread(load, t), t);
     run_phase();
-    add_verify_phase(script_, kVerifyThreads, check_);
+    add_verify_phase(script_, std::min(kVerifyThreads, threads_), check_);
     return script_.build();
   }
 
@@ -174,9 +187,13 @@ class Generator {
     const uint64_t item =
         operation == Operation::kInsert ? new_item() : chooser_.next(client.rng, counter_.limit());
     open(client, index_of(item));
-    client.out.begin(Kind::kStream, classes_[static_cast<std::size_t>(operation)]);
+    // A scan is a transaction in any case: auto-commit calls have no cursor.
+    const uint32_t class_number = classes_[static_cast<std::size_t>(operation)];
+    const bool alone = auto_commit_ && operation != Operation::kScan;
+    alone ? client.out.auto_commit_as(Kind::kStream, class_number)
+          : client.out.begin(Kind::kStream, class_number);
     operate(client, operation, keys_[item]);
-    client.out.commit();
+    if (!alone) client.out.commit();
     ++client.done;
     if (++client.in_open >= per_open_) close(client);
     if (client.done % kCheckEvery == 0) checks(client, thread);
@@ -255,6 +272,7 @@ class Generator {
   uint64_t seed_;
   CheckPolicy policy_;
   uint32_t threads_, indices_, per_open_;
+  bool auto_commit_;
   uint64_t records_, operations_;
   AcknowledgedCounter counter_;
   ItemChooser chooser_;
@@ -278,6 +296,20 @@ class Ycsb : public Workload {
       return Error{"every index needs two records: raise records or lower indices"};
     }
     return Generator(mix_, parameters, seed, policy).run();
+  }
+
+  void measure(const Script& script, const Outcome& outcome, std::span<const PhaseMeasures> phases,
+               Metrics& metrics) const override {
+    for (std::size_t p = 0; p < phases.size(); ++p) {
+      if (!script.phases[p].timed) continue;
+      const bool auto_commit = is_auto_commit(script.phases[p]);
+      double operations = 0;
+      for (uint32_t class_ = 0; class_ < kAutoCommitCalls.size(); ++class_) {
+        const double committed = committed_per_second(outcome.phases[p], phases[p], class_);
+        operations += auto_commit ? committed / kAutoCommitCalls[class_] : committed;
+      }
+      metrics["operations_per_s"] = operations;
+    }
   }
 
  private:

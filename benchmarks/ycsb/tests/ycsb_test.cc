@@ -58,6 +58,15 @@ TEST(Ycsb, EveryInstanceHasAMix) {
 class YcsbInstance : public ::testing::TestWithParam<ycsb::Mix> {
  protected:
   std::string name() const { return std::string(GetParam().instance); }
+  // What is reported of a run that took a second.
+  double operations_in_a_second(const Script& script, const Outcome& outcome) const {
+    PhaseMeasures second;
+    second.wall_ns = 1'000'000'000;
+    const std::vector<PhaseMeasures> measures(script.phases.size(), second);
+    Metrics metrics;
+    entry().make(name())->measure(script, outcome, measures, metrics);
+    return metrics.at("operations_per_s");
+  }
 };
 
 TEST_P(YcsbInstance, ACorrectIndexIsNeverAccused) {
@@ -69,6 +78,7 @@ TEST_P(YcsbInstance, ACorrectIndexIsNeverAccused) {
   EXPECT_TRUE(findings.empty()) << text_of(findings);
   const Totals sum = totals(script, outcome);
   EXPECT_EQ(sum.transactions_completed, 4000u);
+  EXPECT_NEAR(operations_in_a_second(script, outcome), 4000, 1e-6);
   EXPECT_GT(sum.deadlocks, 0u);
   EXPECT_EQ(sum.records_start, 800u + 4 * 2);  // with what the stripes loaded
 }
@@ -79,6 +89,47 @@ TEST_P(YcsbInstance, AFaultyIndexIsFound) {
   for (const Faults& faults : {Faults{.success_only = true}, Faults{.drops_every = 100},
                                Faults{.changes_payload_every = 100}}) {
     const Script script = make_script(name(), 2);
+    Findings findings;
+    judge_script(script, play(script, test_index(faults)), findings);
+    EXPECT_TRUE(findings.failed()) << "drops_every " << faults.drops_every
+                                   << ", changes_payload_every " << faults.changes_payload_every;
+  }
+}
+
+// For a bare structure: one thread, every change an auto-commit call, transactions only read.
+TEST_P(YcsbInstance, AutoCommitNeedsNoTransactionThatChanges) {
+  const Script script = make_script(name(), 4, {{"threads", 1}, {"auto_commit", 1}});
+  const bool scans = GetParam().scan > 0;
+  for (const PhaseScript& phase : script.phases) {
+    ASSERT_EQ(phase.threads.size(), 1u) << phase.name;
+    bool open = false;
+    for (const Op& op : phase.threads[0]) {
+      const bool stream = static_cast<Kind>(op.kind) == Kind::kStream;
+      if (op.code == OpCode::kBegin) {
+        open = true;
+        EXPECT_TRUE(!stream || (scans && op.class_ == 3));
+      }
+      if (op.code == OpCode::kCommit) open = false;
+      const bool changes = is_data_call(op.code) && op.code != OpCode::kGet;
+      EXPECT_FALSE(open && changes) << phase.name;
+      EXPECT_NE(op.code, OpCode::kAbort);
+    }
+  }
+}
+
+TEST_P(YcsbInstance, AutoCommitIsJudgedAsWell) {
+  for (const int64_t threads : {1, 4}) {
+    const ParameterValues values = {{"threads", threads}, {"auto_commit", 1}, {"records", 800}};
+    const Script script = make_script(name(), 5, values);
+    const Outcome outcome = play(script, test_index({}));
+    Findings findings;
+    judge_script(script, outcome, findings);
+    EXPECT_TRUE(findings.empty()) << text_of(findings);
+    EXPECT_NEAR(operations_in_a_second(script, outcome), static_cast<double>(threads) * 1000, 1e-6);
+  }
+  const Script script = make_script(name(), 6, {{"auto_commit", 1}});
+  for (const Faults& faults : {Faults{.success_only = true}, Faults{.drops_every = 100},
+                               Faults{.changes_payload_every = 100}}) {
     Findings findings;
     judge_script(script, play(script, test_index(faults)), findings);
     EXPECT_TRUE(findings.failed()) << "drops_every " << faults.drops_every
