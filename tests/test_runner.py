@@ -174,7 +174,7 @@ def test_berkeley_may_need_its_library_only_when_trusted(settings: Settings) -> 
         (
             {"configuration": "fast"},
             Verdict.REFUSED,
-            "no configuration 'fast'; there are: exclusive",
+            "no configuration 'fast'; there are: bare, exclusive",
         ),
         ({"benchmark_version": 999}, Verdict.INFRASTRUCTURE, "asks for sigmod2009 version 999"),
         ({"blob_sha256": "0" * 64}, Verdict.INFRASTRUCTURE, "is not in"),

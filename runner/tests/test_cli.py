@@ -64,7 +64,7 @@ def failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
         (["--instance", "final"], "has no instance 'final'; it has: preliminary1"),
         (["--threads", "100000"], "threads is 100000, but sigmod2009 allows 1 to"),
         (["-p", "speed=1"], "no parameter 'speed'; it has: threads"),
-        (["--config", "fast"], "'fast' is neither a configuration (exclusive, "),
+        (["--config", "fast"], "'fast' is neither a configuration (bare, exclusive, "),
         (["--seed", "abc"], "is no seed"),
     ],
 )

@@ -1,0 +1,77 @@
+"""A structure alone, under the configuration bare: what runs, and what is refused with a word on what to do."""
+
+from __future__ import annotations
+
+import json
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from tests.binaries import built_settings, library
+from tests.test_keydrome import keydrome
+
+if TYPE_CHECKING:
+    import subprocess
+    from pathlib import Path
+
+ALONE = ("--threads", "1", "-p", "auto_commit=1")
+SMALL = ("--scale", "smoke", "-p", "records=1000", "-p", "operations_per_thread=400")
+
+
+def bench(
+    *options: str, structure: str = "btree", var: Path
+) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
+    """Run YCSB on a structure alone, one session without the control."""
+    answer = var / "bench.json"
+    outcome = keydrome(
+        "bench",
+        library(built_settings(), "structures", structure),
+        *("--config", "bare", "--benchmark", "ycsb", "--sessions", "1", "--no-control"),
+        *(*SMALL, *options, "--json", str(answer)),
+        var=var,
+    )
+    return outcome, json.loads(answer.read_text())
+
+
+@pytest.mark.parametrize("instance", ["a", "e", "many_indices"])
+def test_ycsb_runs_on_a_structure_alone(instance: str, tmp_path: Path) -> None:
+    outcome, result = bench("--instance", instance, *ALONE, var=tmp_path)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert result["findings"] == []
+    assert result["configuration"]["name"] == "bare"
+    metrics = result["sessions"][0]["metrics"]
+    assert metrics["operations_per_s"] > 0
+    assert metrics["hit_ratio"] == 1
+
+
+def test_several_threads_are_refused_before_the_first_call(tmp_path: Path) -> None:
+    outcome, result = bench("--threads", "2", "-p", "auto_commit=1", var=tmp_path)
+    assert outcome.returncode == 2, outcome.stdout + outcome.stderr
+    assert result["verdict"] == "unsupported"
+    assert "2 threads are to call" in result["reason"]
+    assert "(--threads 1)" in result["reason"]
+
+
+def test_a_change_in_a_transaction_is_refused_with_advice(tmp_path: Path) -> None:
+    outcome, result = bench("--threads", "1", var=tmp_path)
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    assert result["findings"][0]["name"] == "illegal_answer"
+    assert "deleteRecord answered FAILURE" in result["findings"][0]["detail"]
+    assert "(ycsb: -p auto_commit=1)" in outcome.stdout
+
+
+def test_the_gate_refuses_it(tmp_path: Path) -> None:
+    """Its runs are measurements: no board that has a gate can rank it."""
+    answer = tmp_path / "check.json"
+    file = library(built_settings(), "structures", "btree")
+    options = ("--config", "bare", "--suite", "unit", "--json", str(answer))
+    outcome = keydrome("check", file, *options, var=tmp_path)
+    assert outcome.returncode == 2, outcome.stdout + outcome.stderr
+    assert json.loads(answer.read_text())["verdict"] == "unsupported"
+
+
+def test_the_baseline_fails_although_it_answers(tmp_path: Path) -> None:
+    outcome, result = bench("--instance", "int64_c", *ALONE, structure="null", var=tmp_path)
+    assert outcome.returncode == 1, outcome.stdout + outcome.stderr
+    assert {"missing_record", "wrong_digest"} <= {finding["name"] for finding in result["findings"]}
+    assert result["sessions"][0]["metrics"]["operations_per_s"] > 0
