@@ -40,7 +40,7 @@ bool has_required(const Certification& out) {
 class Collector : public SweepSink {
  public:
   // `tentative`: the options chosen may be wrong.
-  Collector(const Writers& writers, bool tentative) : writers_(writers), tentative_(tentative) {}
+  Collector(const Case& the_case, bool tentative) : case_(the_case), tentative_(tentative) {}
 
   void edge(const Observation& seen) override {
     const bool open = is_open(seen.element) && seen.kind != EdgeKind::kWriteRead;
@@ -53,7 +53,7 @@ class Collector : public SweepSink {
   void either_or(const EitherOr& choice) override { choices.push_back(choice); }
   void finding(const DirectFinding& found) override {
     if (found.is_about_deleter && found.element != kNoNumber && is_open(found.element)) {
-      contradicted.push_back({found.element});
+      contradicted.push_back(suspects(found));
     } else {
       findings.push_back(found);
     }
@@ -63,14 +63,29 @@ class Collector : public SweepSink {
   std::vector<Observation> open_edges;
   std::vector<EitherOr> choices;
   std::vector<DirectFinding> findings;
-  std::vector<std::vector<uint32_t>> contradicted;  // open elements whose option is wrong
+  std::vector<std::vector<uint32_t>> contradicted;  // open elements, of which one's option is wrong
 
  private:
-  bool is_open(uint32_t element) const {
-    return tentative_ && (writers_.notes[element] & kOpenDeleter) != 0;
+  // The elements one of which should have another deleter: of a robbed transaction, all that it
+  // could have deleted.
+  std::vector<uint32_t> suspects(const DirectFinding& found) const {
+    std::vector<uint32_t> elements;
+    const std::vector<uint32_t>& cells = case_.numbering.element_cells;
+    for (const OpenElement& open : case_.writers.open) {
+      if (found.robbed == kNoNumber || cells[open.element] != cells[found.element]) continue;
+      const auto end = open.options.end();
+      if (std::find(open.options.begin(), end, found.robbed) == end) continue;
+      elements.push_back(open.element);
+    }
+    if (elements.empty()) elements.push_back(found.element);
+    return elements;
   }
 
-  const Writers& writers_;
+  bool is_open(uint32_t element) const {
+    return tentative_ && (case_.writers.notes[element] & kOpenDeleter) != 0;
+  }
+
+  const Case& case_;
   const bool tentative_;
 };
 
@@ -107,7 +122,7 @@ class Certifier {
   // With kRuleRealTime off: accuses of what is wrong in whatever order. What rests on who deleted a
   // record blindly, or on which side of a record that came and went a reader stands, is no proof.
   void accuse_without_real_time() {
-    Collector found(writers_, /*tentative=*/true);
+    Collector found(case_, /*tentative=*/true);
     sweep(case_, /*lean=*/false, found);
     for (const DoubleDelete& twice : writers_.double_deletes) {
       accuse(name_double_delete(case_, twice));
@@ -134,7 +149,7 @@ class Certifier {
   // Judges with the options now chosen for open elements.
   Fit attempt() {
     conflicts_.clear();
-    Collector found(writers_, tentative_);
+    Collector found(case_, tentative_);
     sweep(case_, /*lean=*/true, found);
     for (const DirectFinding& finding : found.findings) accuse(name_finding(case_, finding));
     std::vector<GraphEdge> edges = std::move(found.edges);

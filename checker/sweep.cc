@@ -288,11 +288,11 @@ class Sweep {
     }
     // By real time it is known what it must have found; without, it is left to the replay.
     if (deletes || !case_.rule(kRuleRealTime)) return;
-    accuse_deleter(
-        lost ? "lost_update" : "internal",
+    const char* text =
         lost ? "All payloads of a key were deleted, but another transaction had deleted them"
-             : "All payloads of a key without any were deleted",
-        blamed);
+             : "All payloads of a key without any were deleted";
+    sink_.finding({lost ? "lost_update" : "internal", text, blamed, event_, reader_, kNoNumber,
+                   /*is_about_deleter=*/true, /*robbed=*/number_});
   }
 
   // A failed transaction's own inserts are in no list; whatever it deleted is not looked at.

@@ -62,6 +62,8 @@ struct DirectFinding {
   uint32_t other;  // position in Transactions::committed, or kNoNumber
   // Whether it is wrong only because of who deleted the element.
   bool is_about_deleter = false;
+  // A transaction that deleted a key blindly and for which nothing is left that it deleted.
+  uint32_t robbed = kNoNumber;
 };
 
 class SweepSink {
