@@ -6,8 +6,19 @@
 namespace keydrome {
 namespace {
 
-// Each try costs a sweep and a graph.
+// Each try costs a sweep and a graph: a hundredth of a second for a hundred thousand calls.
 constexpr uint32_t kCombinationsMax = 64;
+constexpr uint32_t kRoundsMax = 12;
+constexpr uint32_t kWalkMax = 150;
+// How often the walk goes on from a somewhat worse choice: a way out where every step is worse.
+constexpr uint32_t kLeapOneIn = 4;
+constexpr std::size_t kLeap = 4;
+
+std::size_t elements_in(const std::vector<std::vector<uint32_t>>& conflicts) {
+  std::size_t sum = 0;
+  for (const std::vector<uint32_t>& conflict : conflicts) sum += conflict.size();
+  return sum;
+}
 
 }  // namespace
 
@@ -24,7 +35,9 @@ OpenOptions::OpenOptions(Writers& writers)
 bool OpenOptions::next(const std::vector<std::vector<uint32_t>>& conflicts,
                        const std::vector<uint32_t>& order) {
   if (enumerates_) return next_combination();
-  if (++tries_ >= kCombinationsMax) return false;
+  if (++tries_ >= kWalkMax) return false;
+  keep_best(conflicts);
+  if (tries_ > kRoundsMax) return walk();
   if (tries_ == 1) {
     of_call_order_ = conflicts;
     for (std::size_t i = 0; i < positions_.size(); ++i) {
@@ -47,10 +60,7 @@ bool OpenOptions::next_locally(const Conflicts& conflicts) {
   for (const std::vector<uint32_t>& conflict : conflicts) {
     std::size_t chosen = writers_.open.size();
     for (const uint32_t element : conflict) {
-      const auto found =
-          std::lower_bound(writers_.open.begin(), writers_.open.end(), element,
-                           [](const OpenElement& open, uint32_t e) { return open.element < e; });
-      const auto number = static_cast<std::size_t>(found - writers_.open.begin());
+      const std::size_t number = number_of(element);
       if (chosen == writers_.open.size() || doubt(number) < doubt(chosen)) chosen = number;
     }
     if (chosen == writers_.open.size()) continue;
@@ -61,6 +71,33 @@ bool OpenOptions::next_locally(const Conflicts& conflicts) {
     advance(chosen);
   }
   return changed;
+}
+
+void OpenOptions::keep_best(const Conflicts& conflicts) {
+  const bool leap = random_() % kLeapOneIn == 0;
+  const std::size_t allowed = elements_in(best_conflicts_) + (leap ? kLeap : 0);
+  if (!best_.empty() && elements_in(conflicts) > allowed) return;
+  best_ = positions_;
+  best_conflicts_ = conflicts;
+}
+
+// From the best choice so far, another option at random for one element of a conflict.
+bool OpenOptions::walk() {
+  if (best_conflicts_.empty()) return false;
+  for (std::size_t i = 0; i < positions_.size(); ++i) choose(i, best_[i]);
+  const std::vector<uint32_t>& conflict = best_conflicts_[random_() % best_conflicts_.size()];
+  if (conflict.empty()) return true;  // a circle without an open element: another one, next time
+  const std::size_t number = number_of(conflict[random_() % conflict.size()]);
+  const std::size_t options = writers_.open[number].options.size();
+  choose(number, (positions_[number] + 1 + random_() % (options - 1)) % options);
+  return true;
+}
+
+std::size_t OpenOptions::number_of(uint32_t element) const {
+  const auto found =
+      std::lower_bound(writers_.open.begin(), writers_.open.end(), element,
+                       [](const OpenElement& open, uint32_t e) { return open.element < e; });
+  return static_cast<std::size_t>(found - writers_.open.begin());
 }
 
 bool OpenOptions::next_combination() {
