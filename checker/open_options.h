@@ -56,7 +56,8 @@ class OpenOptions {
   std::vector<uint32_t> rounds_;        // how often each was chosen anew
   std::vector<std::size_t> best_;       // positions with the smallest conflicts
   Conflicts best_conflicts_;
-  std::mt19937_64 random_{1};
+  // The same for every history, so that each is judged alike again.
+  std::mt19937_64 random_{1};  // NOLINT(bugprone-random-generator-seed): predictable on purpose
   bool enumerates_ = true;
   bool exhausted_ = false;
   uint32_t tries_ = 0;

@@ -8,18 +8,11 @@
 
 #include "keydrome/index.h"
 #include "runtime/runtime.h"
+#include "runtime/tests/records.h"
 #include "runtime/tests/setup_json.h"
 
 namespace keydrome::runtime {
 namespace {
-
-Record record_of(int64_t key, const std::string& payload = "") {
-  Record record{};
-  record.key.type = INT;
-  record.key.keyval.intkey = key;
-  payload.copy(record.payload, MAX_PAYLOAD_LEN);
-  return record;
-}
 
 class NoControlTest : public testing::Test {
  protected:

@@ -12,24 +12,11 @@
 
 #include "keydrome/index.h"
 #include "runtime/runtime.h"
+#include "runtime/tests/records.h"
 #include "runtime/tests/setup_json.h"
 
 namespace keydrome::runtime {
 namespace {
-
-Key key_of(int64_t value) {
-  Key key{};
-  key.type = INT;
-  key.keyval.intkey = value;
-  return key;
-}
-
-Record record_of(int64_t key, const std::string& payload = "") {
-  Record record{};
-  record.key = key_of(key);
-  payload.copy(record.payload, MAX_PAYLOAD_LEN);
-  return record;
-}
 
 class TransactionTest : public testing::Test {
  protected:
