@@ -73,8 +73,10 @@ def load(file: Path = FILE) -> list[Experiment]:
 
 
 def _experiment(entry: dict[str, Any], libraries: Mapping[str, Library]) -> Experiment:
+    common = entry.get("parameters", {})
     points = tuple(
-        Point(one["label"], one["instance"], one.get("parameters", {})) for one in entry["points"]
+        Point(one["label"], one["instance"], common | one.get("parameters", {}))
+        for one in entry["points"]
     )
     times = entry.get("printed_times")
     printed = _in_multiples_of_null(times) if times else entry.get("printed", {})
