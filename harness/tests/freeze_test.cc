@@ -11,6 +11,7 @@
 #include "harness/protocol.h"
 #include "harness/referee/run.h"
 #include "harness/referee/verdict.h"
+#include "jail/command.h"
 
 namespace keydrome {
 namespace {
@@ -45,7 +46,7 @@ while True:
                 held, answers = answers, b""
             for answer in answers:
                 said = 0 if answer in wrong else answer
-                command.send(struct.pack("<IIQQQ56x", said, errors.get(answer, 0), 0, answer, 0))
+                command.send(struct.pack("<IIQQQ72x", said, errors.get(answer, 0), 0, answer, 0))
 )py";
 
 class FreezeTest : public ::testing::Test {
@@ -53,6 +54,7 @@ class FreezeTest : public ::testing::Test {
   // Plays one phase against the script with these settings: a Python tuple.
   RunFacts play_with(const std::string& settings) {
     static_assert(sizeof(Message) == 32 + kTextBytes);
+    static_assert(sizeof(keydrome_jail_reply) == 32 + 72);
     const std::string path = ::testing::TempDir() + "keydrome_fake_jail" + std::to_string(getpid());
     std::string text = kFakeJail;
     text.replace(text.find("SETTINGS"), std::string("SETTINGS").size(), settings);
