@@ -36,7 +36,7 @@ bool OpenOptions::next(const std::vector<std::vector<uint32_t>>& conflicts,
                        const std::vector<uint32_t>& order) {
   if (enumerates_) return next_combination();
   if (++tries_ >= kWalkMax) return false;
-  keep_best(conflicts);
+  keep(conflicts);
   if (tries_ > kRoundsMax) return walk();
   if (tries_ == 1) {
     of_call_order_ = conflicts;
@@ -73,19 +73,20 @@ bool OpenOptions::next_locally(const Conflicts& conflicts) {
   return changed;
 }
 
-void OpenOptions::keep_best(const Conflicts& conflicts) {
+// Keeps what was tried last unless it is worse than what is kept.
+void OpenOptions::keep(const Conflicts& conflicts) {
   const bool leap = random_() % kLeapOneIn == 0;
-  const std::size_t allowed = elements_in(best_conflicts_) + (leap ? kLeap : 0);
-  if (!best_.empty() && elements_in(conflicts) > allowed) return;
-  best_ = positions_;
-  best_conflicts_ = conflicts;
+  const std::size_t allowed = elements_in(kept_conflicts_) + (leap ? kLeap : 0);
+  if (!kept_.empty() && elements_in(conflicts) > allowed) return;
+  kept_ = positions_;
+  kept_conflicts_ = conflicts;
 }
 
-// From the best choice so far, another option at random for one element of a conflict.
+// From the choice that is kept, another option at random for one element of a conflict.
 bool OpenOptions::walk() {
-  if (best_conflicts_.empty()) return false;
-  for (std::size_t i = 0; i < positions_.size(); ++i) choose(i, best_[i]);
-  const std::vector<uint32_t>& conflict = best_conflicts_[random_() % best_conflicts_.size()];
+  if (kept_conflicts_.empty()) return false;
+  for (std::size_t i = 0; i < positions_.size(); ++i) choose(i, kept_[i]);
+  const std::vector<uint32_t>& conflict = kept_conflicts_[random_() % kept_conflicts_.size()];
   if (conflict.empty()) return true;  // a circle without an open element: another one, next time
   const std::size_t number = number_of(conflict[random_() % conflict.size()]);
   const std::size_t options = writers_.open[number].options.size();

@@ -5,10 +5,10 @@
 // tried first: deletions took effect in the order of their calls (locks), or as an order of the
 // transactions says that fits everything else (validation). From the better one on, those elements
 // are chosen anew that took part in a conflict; conflicts are local, so a few rounds are enough
-// where a choice exists. Where they go in circles, the best choice so far is changed at random, one
-// element of a conflict at a time, and kept when that is no worse or, now and then, although it is,
-// as WalkSAT does (B. Selman, H. Kautz, B. Cohen, AAAI 1994). The same history is judged alike each
-// time. Thread safety: one thread at a time.
+// where a choice exists. Where they go in circles, a choice that is kept is changed at random, one
+// element of a conflict at a time, and replaced when that is no worse or, now and then, although it
+// is, as WalkSAT does (B. Selman, H. Kautz, B. Cohen, AAAI 1994). The same history is judged alike
+// each time. Thread safety: one thread at a time.
 #pragma once
 
 #include <cstddef>
@@ -42,7 +42,7 @@ class OpenOptions {
 
   bool next_combination();
   bool next_locally(const Conflicts& conflicts);
-  void keep_best(const Conflicts& conflicts);
+  void keep(const Conflicts& conflicts);
   bool walk();
   std::size_t number_of(uint32_t element) const;
   std::size_t by_order(const OpenElement& open, const std::vector<uint32_t>& order) const;
@@ -54,8 +54,8 @@ class OpenOptions {
   Conflicts of_call_order_;
   std::vector<std::size_t> positions_;  // of the option chosen, by open element
   std::vector<uint32_t> rounds_;        // how often each was chosen anew
-  std::vector<std::size_t> best_;       // positions with the smallest conflicts
-  Conflicts best_conflicts_;
+  std::vector<std::size_t> kept_;       // positions from which the walk goes on
+  Conflicts kept_conflicts_;
   // The same for every history, so that each is judged alike again.
   std::mt19937_64 random_{1};  // NOLINT(bugprone-random-generator-seed): predictable on purpose
   bool enumerates_ = true;
