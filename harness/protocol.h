@@ -8,14 +8,19 @@
 //   LOADED                ->                        a LoadStatus, and why not as text
 //   per phase:
 //                         <-       GO               nonce, phase number; fds: [pools,] round 0,
-//                         outcome
+//                                                   outcome
 //   NEED(round)           ->                        zero or more times: a thread entered `round`
 //                         <-       ROUND            fd of round + 1
 //   DONE                  ->                        the same nonce; a DoneStatus other than
-//   kDoneWell may come at any
-//                                                   time in a phase, and is the last message
+//                                                   kDoneWell may come at any time in a phase, and
+//                                                   is the last message
 //                         <-       END              after the last phase; the jail is killed,
-//                         nothing else is read
+//                                                   nothing else is read
+//
+// In verified mode the driver, a process outside the jail, has that conversation on a socket of its
+// own, with LOAD bringing the memfd of the call slots (calls.h). The player's LOAD has kLoadServes
+// and the same memfd as second one; its GO has no descriptors and says how many threads answer
+// calls. It asks for no round, and its DONE comes when the driver's threads have left.
 //
 // Clock: the referee takes CLOCK_MONOTONIC before sending GO and after receiving DONE. A message of
 // another type, size or nonce, or out of order, is a protocol violation and a failed run.
@@ -25,7 +30,7 @@
 
 namespace keydrome {
 
-inline constexpr uint32_t kProtocolVersion = 2;
+inline constexpr uint32_t kProtocolVersion = 3;
 inline constexpr int kControlFd = 3;  // in the player; nothing else but 0, 1 and 2 is open
 inline constexpr uint32_t kTextBytes = 8192;
 
@@ -37,13 +42,17 @@ struct Message {
   uint64_t nonce;  // GO, NEED, ROUND, DONE: chosen by the referee, fresh for each phase
   uint32_t phase;
   uint32_t round;
-  uint32_t status;        // LOADED: LoadStatus; DONE: DoneStatus
-  uint32_t flags;         // GO: kGoHasPools
+  uint32_t status;   // LOADED: LoadStatus; DONE: DoneStatus
+  uint32_t flags;    // LOAD: kLoadServes; GO: kGoHasPools, kGoSpin
+  uint32_t threads;  // GO of verified mode to the player: how many slots are served
+  uint32_t reserved;
   char text[kTextBytes];  // LOAD: path of the library, NUL, configuration JSON or empty; LOADED,
                           // DONE: the reason
 };
 
 inline constexpr uint32_t kGoHasPools = 1u << 0;
+inline constexpr uint32_t kGoSpin = 1u << 1;      // verified mode: threads may wait busily
+inline constexpr uint32_t kLoadServes = 1u << 0;  // verified mode: the player serves slots
 
 // Why a library is not loaded. Whatever is not 0 ends the session.
 enum LoadStatus : uint32_t {

@@ -142,6 +142,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         help="keep the recorded history of what was found wrong there, for the program certify",
     )
     _add_all_histories(parser)
+    _add_verified(parser)
     parser.set_defaults(run=cli_bench.run)
 
 
@@ -190,6 +191,14 @@ def _add_plot(parser: argparse.ArgumentParser) -> None:
     parser.set_defaults(run=cli_plot.run)
 
 
+def _add_verified(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--verified",
+        action="store_true",
+        help="drive the library from outside of its process; its times then compare only with each other",
+    )
+
+
 def _add_all_histories(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--all-histories",
@@ -200,6 +209,7 @@ def _add_all_histories(parser: argparse.ArgumentParser) -> None:
 
 def _add_check(parser: argparse.ArgumentParser) -> None:
     _add_library(parser)
+    _add_verified(parser)
     _add_common(parser, Scale.LAPTOP)
     parser.add_argument(
         "--suite", metavar="S", action="append", default=[], help="only this suite; repeatable"

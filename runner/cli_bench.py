@@ -77,6 +77,7 @@ def _order(options: argparse.Namespace, settings: Settings) -> Order:
         histories=history_folder(options.history, "--history", everything=options.all_histories),
         all_histories=options.all_histories,
         counters=options.counters,
+        verified=options.verified,
     )
 
 
@@ -96,6 +97,7 @@ def bench_json(
         "parameters": order.benchmark.resolve(order.instance, order.scale, order.overrides),
         "plain": order.plain,
         "record": order.record,
+        "verified": order.verified,
         "configuration": order.configuration,
         "library": library,
         "findings": [finding.to_json() for finding in result.findings],
@@ -129,6 +131,7 @@ def _show(order: Order, library: dict[str, Any], result: SeriesResult, summary: 
     )
     subject += f"{order.scale.value} scale" + (", plain" if order.plain else "")
     subject += ", recorded" if order.record else ""
+    subject += ", verified" if order.verified else ""
     if result.sessions:
         cli_table.show_sessions(out, result.sessions, summary.metric or "total_ms")
         cli_table.show_numbers(out, benchmark, result.sessions, summary)

@@ -81,6 +81,7 @@ class _Check:
     trusted: bool
     witness: Path | None
     all_histories: bool
+    verified: bool
 
     def order(self, suite: Benchmark, instance: str, seed: str) -> Order:
         """Return the order for one session."""
@@ -97,6 +98,7 @@ class _Check:
             trusted=self.trusted,
             histories=self.witness,
             all_histories=self.all_histories,
+            verified=self.verified,
         )
 
     def left(self, tally: _Tally) -> list[tuple[Benchmark, str]]:
@@ -116,6 +118,7 @@ def run(options: argparse.Namespace) -> int:
         trusted=is_trusted(options.library, settings),
         witness=history_folder(options.witness, "--witness", everything=options.all_histories),
         all_histories=options.all_histories,
+        verified=options.verified,
     )
     check_rights(check.level)
     seed = seed_series(options.seed, 1)[0]

@@ -129,6 +129,7 @@ class Job:
     of the instance. `trusted` lets reference libraries need more shared objects than a contestant's may.
     `record` has every call noted and the history certified; the times are then not those of other runs.
     `recorded_seed` is that of one more session, recorded unannounced beside the timed ones (runner/lot.py).
+    `verified` has the driver play outside of the library's process: an audit, whose times are not those of other runs.
     Raises StrictError when a field is out of its range.
     """
 
@@ -146,6 +147,7 @@ class Job:
     plain: bool = False
     record: bool = False
     recorded_seed: str | None = None
+    verified: bool = False
     require_level: str = "full"
 
     def __post_init__(self) -> None:
@@ -185,6 +187,7 @@ class Job:
             "plain": self.plain,
             "record": self.record,
             "recorded_seed": self.recorded_seed,
+            "verified": self.verified,
             "require_level": self.require_level,
         }
         return json.dumps(fields)
@@ -209,6 +212,7 @@ class Job:
             plain=reader.boolean("plain"),
             record=reader.boolean("record"),
             recorded_seed=reader.optional_text("recorded_seed"),
+            verified=reader.boolean("verified"),
             require_level=reader.text("require_level"),
         )
         reader.end()

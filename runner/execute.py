@@ -162,6 +162,7 @@ def _order(job: Job, settings: Settings) -> Order:
         configuration=None if named is None else load_configuration(settings, named),
         trusted=job.trusted,
         record=job.record,
+        verified=job.verified,
     )
 
 

@@ -34,6 +34,7 @@ class Order:
     `configuration` is for bare structures; `trusted` lets a reference library need more shared objects.
     `record` has every call noted and the history certified. `histories` is a folder for what was recorded when the
     candidate was found wrong, with `all_histories` also when it was not. `counters` has processor and kernel count.
+    `verified` has the driver play outside of the library's process (docs/explanation/security.md).
     """
 
     benchmark: Benchmark
@@ -50,6 +51,7 @@ class Order:
     histories: Path | None = None
     all_histories: bool = False
     counters: bool = False
+    verified: bool = False
 
     def __post_init__(self) -> None:
         self.benchmark.resolve(self.instance, self.scale, self.overrides)

@@ -32,6 +32,17 @@ STOP_SECONDS = 3.0
 SILENCE_SECONDS = 300.0
 REPORT_BYTES_MAX = 64 << 20
 _LINE_BYTES_MAX = 1 << 16
+# What a report says of its plan.
+_ECHOED = (
+    "benchmark",
+    "benchmark_version",
+    "instance",
+    "scale",
+    "seed",
+    "plain",
+    "record",
+    "verified",
+)
 
 
 class RefereeError(Exception):
@@ -58,6 +69,7 @@ def build_plan(target: Target, order: Order, seed: str, settings: Settings) -> d
     if settings.cpus:
         lists = settings.cpus.split(";")
         jail["cpus"] = lists[settings.slot % len(lists)]
+    driver = {"driver": str(settings.driver)} if order.verified else {}
     return {
         "schema": PLAN_SCHEMA,
         "benchmark": order.benchmark.name,
@@ -68,6 +80,8 @@ def build_plan(target: Target, order: Order, seed: str, settings: Settings) -> d
         "seed": seed,
         "plain": order.plain,
         "record": order.record,
+        "verified": order.verified,
+        **driver,
         "library": library,
         "player": str(settings.player),
         "jail": jail,
@@ -223,7 +237,7 @@ def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> dict[s
     fault = validate_report(report, settings.root)
     if fault:
         raise RefereeError(f"the report does not fit {REPORT_SCHEMA}: {fault}")
-    for name in ("benchmark", "benchmark_version", "instance", "scale", "seed", "plain", "record"):
+    for name in _ECHOED:
         if report.get(name, False) != plan[name]:
             raise RefereeError(
                 f"the report is about another session: {name} is {report.get(name)!r}, planned was {plan[name]!r}"

@@ -42,6 +42,11 @@ class Settings:
         return self.build / "bin" / "player"
 
     @property
+    def driver(self) -> Path:
+        """The driver binary, which plays in verified mode."""
+        return self.build / "bin" / "driver"
+
+    @property
     def jail(self) -> Path:
         """The jail binary."""
         return self.build / "bin" / "jail"
@@ -73,7 +78,7 @@ class Settings:
 
     def missing_binaries(self) -> list[Path]:
         """Return the programs and libraries that every run needs and that are not built."""
-        needed = (self.referee, self.player, self.jail, self.control, self.runtime)
+        needed = (self.referee, self.player, self.driver, self.jail, self.control, self.runtime)
         return [path for path in needed if not path.is_file()]
 
 

@@ -35,6 +35,7 @@ class Case:
     parameters: dict[str, int] = field(default_factory=dict)
     plain: bool = False
     record: bool = False
+    verified: bool = False
     seed: str = SEEDS[0]
 
 
@@ -60,6 +61,7 @@ def plan_of(case: Case) -> dict[str, Any]:
     library: dict[str, Any] = {"path": str(BUILD / "lib" / "faulty" / f"{case.library}.so")}
     if case.configuration is not None:
         library["configuration"] = case.configuration
+    driver = {"driver": str(BUILD / "bin" / "driver")} if case.verified else {}
     return {
         "schema": "keydrome.plan.v1",
         "benchmark": case.benchmark,
@@ -70,6 +72,8 @@ def plan_of(case: Case) -> dict[str, Any]:
         "seed": case.seed,
         "plain": case.plain,
         "record": case.record,
+        "verified": case.verified,
+        **driver,
         "library": library,
         "player": str(BUILD / "bin" / "player"),
         "jail": {

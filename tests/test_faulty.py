@@ -58,6 +58,7 @@ RIGHT = [
     "opens_socket",
     "patches_clock",
     "reads_shadow",
+    "scribbles_slot",
     "slowed_20",
     "stray_thread",
 ]

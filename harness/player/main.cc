@@ -7,13 +7,15 @@
 #include <dlfcn.h>
 
 #include <cstring>
-#include <optional>
+#include <span>
 
-#include "base/clock.h"
+#include "harness/calls.h"
 #include "harness/player/control.h"
 #include "harness/player/library.h"
-#include "harness/player/phase.h"
+#include "harness/player/phases.h"
+#include "harness/player/service.h"
 #include "harness/player/stack_writer.h"
+#include "harness/stacks.h"
 #include "jail/tighten.h"
 
 namespace keydrome {
@@ -44,59 +46,36 @@ class Player {
     stack_page_ = Mapping(control_.fds()[0].get(), Mapping::Access::kShare);
     if (stack_page_.bytes().size() < sizeof(StackPage)) leave(1);
     install_stack_writer(reinterpret_cast<StackPage*>(stack_page_.bytes().data()));
+    const bool serves = (control_.message().flags & kLoadServes) != 0;
+    if (serves) slots_ = Mapping(control_.fds()[1].get(), Mapping::Access::kShare);
     const LoadedLibrary library = load_and_tighten(control_.message());
     control_.send(MessageType::kLoaded, {}, 0, library.status, library.reason);
     if (library.status != kLoadWell) leave(0);
-    while (control_.receive() == MessageType::kGo) play_phase(library.api);
+    serves ? serve_phases(library.api) : play_phases(library.api);
     leave(0);
   }
 
  private:
-  void play_phase(const IndexApi& api) {
-    const uint64_t go_ticks = clock_.ticks();
-    const Address address{control_.message().nonce, control_.message().phase};
-    const UniqueFd* fd = control_.fds().data();
-    if ((control_.message().flags & kGoHasPools) != 0) open_pools((fd++)->get(), address);
-    Mapping round(fd[0].get(), Mapping::Access::kRead);
-    Mapping outcome(fd[1].get(), Mapping::Access::kShare);
-    Phase phase(control_, {.api = &api,
-                           .pools = &pools_,
-                           .names = &*names_,
-                           .patience = &patience_,
-                           .clock = &clock_,
-                           .go_ticks = go_ticks,
-                           .event_clock = event_clock(outcome)});
-    phase.play(address, std::move(round), std::move(outcome));
+  void play_phases(const IndexApi& api) {
+    Phases phases(control_);
+    while (control_.receive() == MessageType::kGo) phases.play(api);
   }
 
-  // The clock of a recorded phase, made for the first of them.
-  EventClock* event_clock(const Mapping& outcome) {
-    if (outcome.bytes().size() < sizeof(OutcomeHeader)) return nullptr;
-    const auto* header = reinterpret_cast<const OutcomeHeader*>(outcome.bytes().data());
-    if (header->spans[0].log_capacity == 0) return nullptr;
-    if (!event_clock_) event_clock_.emplace();
-    return &*event_clock_;
-  }
-
-  void open_pools(int fd, Address address) {
-    pools_image_ = Mapping(fd, Mapping::Access::kRead);
-    const Result<PoolsView> view = PoolsView::open(pools_image_.bytes());
-    if (!view) {
-      control_.send(MessageType::kDone, address, 0, kDonePlayer, view.error().message);
-      leave(1);
+  void serve_phases(const IndexApi& api) {
+    const std::span bytes = slots_.bytes();
+    Service service(control_, api,
+                    {reinterpret_cast<CallSlot*>(bytes.data()), bytes.size() / sizeof(CallSlot)});
+    while (control_.receive() == MessageType::kGo) {
+      const Message& go = control_.message();
+      const Address phase{go.nonce, go.phase};
+      service.serve(phase, go.threads, call_wait(go));
+      control_.send(MessageType::kDone, phase);
     }
-    pools_ = *view;
-    names_.emplace(pools_.indexes);
   }
 
   Control control_;
   Mapping stack_page_;
-  TickClock clock_;
-  Patience patience_;
-  std::optional<EventClock> event_clock_;
-  Mapping pools_image_;
-  PoolsView pools_;
-  std::optional<IndexNames> names_;
+  Mapping slots_;  // in verified mode
 };
 
 }  // namespace

@@ -61,7 +61,9 @@ void Phase::play(Address address, Mapping round, Mapping outcome) {
 void Phase::run_thread(uint32_t thread) {
   session_inputs(thread).outcome->thread_id = static_cast<uint32_t>(gettid());
   try {
+    if (inputs_.hooks.before) inputs_.hooks.before(thread);
     inputs_.event_clock == nullptr ? run_session(thread) : record_session(thread);
+    if (inputs_.hooks.after) inputs_.hooks.after(thread);
   } catch (const std::exception& error) {
     give_up(kDoneException, error.what());
   } catch (...) {

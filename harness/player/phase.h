@@ -5,6 +5,7 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
 #include <memory>
 #include <vector>
 
@@ -24,9 +25,15 @@
 
 namespace keydrome {
 
+// Called by each thread with its number, before its first call and after its last. May be empty.
+struct ThreadHooks {
+  std::function<void(uint32_t thread)> before, after;
+};
+
 // What the phases of a session share; all of it outlives the phase.
 struct PhaseInputs {
   const IndexApi* api = nullptr;
+  ThreadHooks hooks;
   const PoolsView* pools = nullptr;
   IndexNames* names = nullptr;
   Patience* patience = nullptr;

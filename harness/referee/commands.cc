@@ -78,9 +78,10 @@ Result<void> check_files(const Plan& plan) {
       return Error{std::string("plan.") + field + ": cannot read " + path};
     }
   }
-  const std::pair<const char*, std::string> runnable[] = {{"player", plan.player},
-                                                          {"jail.path", plan.jail.path}};
+  const std::pair<const char*, std::string> runnable[] = {
+      {"player", plan.player}, {"driver", plan.driver}, {"jail.path", plan.jail.path}};
   for (const auto& [field, path] : runnable) {
+    if (path.empty()) continue;
     if (access(path.c_str(), X_OK) != 0) {
       return Error{std::string("plan.") + field + ": cannot execute " + path + "; build it first"};
     }

@@ -3,7 +3,6 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <signal.h>
-#include <spawn.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -17,44 +16,15 @@
 #include <sstream>
 
 #include "base/clock.h"
+#include "harness/referee/spawn.h"
 
 namespace keydrome {
 namespace {
 
 constexpr int kCommandFd = 4;  // in the jail process
 constexpr int kMetaFd = 5;
-constexpr int kFirstFreeFd =
-    16;  // our descriptors stand above the child's, so that dup2 never hits one
 constexpr uint64_t kExitTimeoutMs = 20'000;  // tearing down a large process tree
 constexpr size_t kMetaBytesMax = 65'536;
-
-struct Pair {
-  UniqueFd ours;
-  UniqueFd theirs;
-};
-
-UniqueFd raise(int fd) {
-  UniqueFd low(fd);
-  return UniqueFd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstFreeFd));
-}
-
-Result<Pair> socket_pair(int type) {
-  std::array<int, 2> ends{};
-  if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()) != 0) {
-    return Error{std::string("cannot make a socket pair: ") + std::strerror(errno)};
-  }
-  return Pair{raise(ends[0]), raise(ends[1])};
-}
-
-Result<Pair> output_pipe() {
-  std::array<int, 2> ends{};
-  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
-    return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
-  }
-  Pair pair{raise(ends[0]), raise(ends[1])};
-  fcntl(pair.ours.get(), F_SETFL, O_NONBLOCK);
-  return pair;
-}
 
 int remaining_ms(uint64_t deadline_ns) {
   const uint64_t now = now_ns();
@@ -75,55 +45,9 @@ void drain(UniqueFd& pipe, Take take) {
       return;
     }
     take(std::span<const char>(buffer.data(), static_cast<size_t>(count)));
-    // A flood may never end: the caller looks at its other descriptors in between.
-    if (static_cast<size_t>(count) < buffer.size()) return;
-    return;
+    return;  // a flood may never end: the caller looks at its other descriptors in between
   }
 }
-
-class SpawnActions {
- public:
-  SpawnActions() {
-    posix_spawn_file_actions_init(&actions_);
-    posix_spawnattr_init(&attributes_);
-  }
-  ~SpawnActions() {
-    posix_spawn_file_actions_destroy(&actions_);
-    posix_spawnattr_destroy(&attributes_);
-  }
-  SpawnActions(const SpawnActions&) = delete;
-  SpawnActions& operator=(const SpawnActions&) = delete;
-
-  void give(const UniqueFd& fd, int as) {
-    posix_spawn_file_actions_adddup2(&actions_, fd.get(), as);
-  }
-
-  // The child's errno, or 0. Own process group: a Ctrl-C at the terminal reaches the referee, whose
-  // end closes the command channel, and that ends the jail.
-  int spawn(pid_t& pid, const std::vector<std::string>& arguments) {
-    std::vector<char*> argv;
-    for (const std::string& argument : arguments)
-      argv.push_back(const_cast<char*>(argument.data()));
-    argv.push_back(nullptr);
-    std::string path = "PATH=/usr/bin:/bin";
-    std::string locale = "LC_ALL=C.UTF-8";
-    std::array<char*, 3> environment{path.data(), locale.data(), nullptr};
-    posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
-    sigset_t signals;
-    sigemptyset(&signals);
-    posix_spawnattr_setsigmask(&attributes_, &signals);
-    sigaddset(&signals, SIGPIPE);
-    posix_spawnattr_setsigdefault(&attributes_, &signals);
-    posix_spawnattr_setpgroup(&attributes_, 0);
-    posix_spawnattr_setflags(
-        &attributes_, POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
-    return posix_spawn(&pid, argv[0], &actions_, &attributes_, argv.data(), environment.data());
-  }
-
- private:
-  posix_spawn_file_actions_t actions_;
-  posix_spawnattr_t attributes_;
-};
 
 void option(std::vector<std::string>& arguments, const char* name, uint64_t value) {
   if (value == 0) return;
@@ -175,15 +99,15 @@ std::vector<std::string> jail_arguments(const JailOptions& options) {
 }
 
 Result<JailProcess> JailProcess::start(const JailOptions& options) {
-  Result<Pair> control = socket_pair(SOCK_SEQPACKET);
+  Result<DescriptorPair> control = socket_pair(SOCK_SEQPACKET);
   if (!control) return control.error();
-  Result<Pair> command = socket_pair(SOCK_SEQPACKET);
+  Result<DescriptorPair> command = socket_pair(SOCK_SEQPACKET);
   if (!command) return command.error();
-  Result<Pair> meta = output_pipe();
+  Result<DescriptorPair> meta = output_pipe();
   if (!meta) return meta.error();
-  Result<Pair> output = output_pipe();
+  Result<DescriptorPair> output = output_pipe();
   if (!output) return output.error();
-  Result<Pair> errors = output_pipe();
+  Result<DescriptorPair> errors = output_pipe();
   if (!errors) return errors.error();
 
   SpawnActions actions;
@@ -234,13 +158,14 @@ JailProcess::~JailProcess() {
 }
 
 // Poll leaves out negative descriptors, so pipes that have ended need no special case.
-JailProcess::Event JailProcess::wait(Message& message, uint64_t deadline_ns) {
+JailProcess::Event JailProcess::wait(Message& message, uint64_t deadline_ns, int beside) {
   for (;;) {
-    std::array<pollfd, 5> polled{{{control_.get(), POLLIN, 0},
+    std::array<pollfd, 6> polled{{{control_.get(), POLLIN, 0},
                                   {stdout_pipe_.get(), POLLIN, 0},
                                   {stderr_pipe_.get(), POLLIN, 0},
                                   {meta_.get(), POLLIN, 0},
-                                  {pid_fd_.get(), POLLIN, 0}}};
+                                  {pid_fd_.get(), POLLIN, 0},
+                                  {beside, POLLIN, 0}}};
     const int ready = poll(polled.data(), polled.size(), remaining_ms(deadline_ns));
     if (ready < 0 && errno != EINTR) return Event::kClosed;
     if (ready > 0) {
@@ -253,6 +178,7 @@ JailProcess::Event JailProcess::wait(Message& message, uint64_t deadline_ns) {
       }
       if (polled[4].revents != 0) return Event::kClosed;
       if (polled[3].revents != 0) return Event::kClosed;  // meta lines come only at the end
+      if (polled[5].revents != 0) return Event::kBeside;
     }
     if (now_ns() >= deadline_ns) return Event::kDeadline;
   }

@@ -57,7 +57,7 @@ struct JailUsage {
 
 class JailProcess {
  public:
-  enum class Event { kMessage, kMalformed, kClosed, kDeadline };
+  enum class Event { kMessage, kMalformed, kClosed, kDeadline, kBeside };
 
   static Result<JailProcess> start(const JailOptions& options);
   JailProcess(JailProcess&& other) noexcept;
@@ -65,7 +65,8 @@ class JailProcess {
   ~JailProcess();
 
   // The next message from the player, or what came instead, until `deadline_ns` (now_ns()).
-  Event wait(Message& message, uint64_t deadline_ns);
+  // kBeside: there is something to read from the descriptor `beside`, if that is not -1.
+  Event wait(Message& message, uint64_t deadline_ns, int beside = -1);
   // False when the player does not take it: gone, or deaf.
   bool send(const Message& message, std::span<const int> fds = {});
 

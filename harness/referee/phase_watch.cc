@@ -3,11 +3,14 @@
 #include <cstring>
 
 #include "benchmarks/kit/outcome.h"
+#include "harness/calls.h"
 
 namespace keydrome {
 
-PhaseWatch::PhaseWatch(const OutcomeLayout& layout, std::span<const std::byte> image)
+PhaseWatch::PhaseWatch(const OutcomeLayout& layout, std::span<const std::byte> image,
+                       std::span<const std::byte> slots)
     : image_(image),
+      slots_(slots),
       thread_offset_(layout.header.thread_offset),
       stands_(layout.header.threads, Stand{}) {}
 
@@ -30,6 +33,12 @@ void PhaseWatch::look(uint64_t now_ns) {
 }
 
 uint32_t PhaseWatch::thread_id(std::size_t thread) const {
+  if (!slots_.empty()) {
+    uint32_t id = 0;
+    std::memcpy(&id, slots_.data() + thread * sizeof(CallSlot) + offsetof(CallSlot, thread_id),
+                sizeof id);
+    return id;
+  }
   return read<uint32_t>(thread, offsetof(ThreadOutcome, thread_id));
 }
 

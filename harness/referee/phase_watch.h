@@ -21,8 +21,10 @@ class PhaseWatch {
     uint64_t since_ns = 0;  // of the first look that saw both
   };
 
-  // Borrows the image.
-  PhaseWatch(const OutcomeLayout& layout, std::span<const std::byte> image);
+  // Borrows the image, and in verified mode the slots, where the library's threads say who they
+  // are.
+  PhaseWatch(const OutcomeLayout& layout, std::span<const std::byte> image,
+             std::span<const std::byte> slots = {});
 
   void look(uint64_t now_ns);
   std::size_t threads() const { return stands_.size(); }
@@ -35,6 +37,7 @@ class PhaseWatch {
   Value read(std::size_t thread, std::size_t offset) const;
 
   std::span<const std::byte> image_;
+  std::span<const std::byte> slots_;
   uint64_t thread_offset_;
   std::vector<Stand> stands_;
 };

@@ -133,6 +133,11 @@ Result<Plan> parse_plan(const Json& json) {
   plan.record = reader.optional_bool("record", false);
   plan.player = reader.required_string("player");
   expect_path(reader, "player", plan.player);
+  plan.verified = reader.optional_bool("verified", false);
+  if (plan.verified) {
+    plan.driver = reader.required_string("driver");
+    expect_path(reader, "driver", plan.driver);
+  }
   if (Result<void> parts = parse_parts(reader, plan); !parts) return parts.error();
   return plan;
 }
@@ -152,7 +157,9 @@ Json to_json(const Plan& plan) {
   json["library"]["path"] = plan.library.path;
   if (!plan.library.structure.empty()) json["library"]["structure"] = plan.library.structure;
   if (plan.library.configuration) json["library"]["configuration"] = *plan.library.configuration;
+  json["verified"] = plan.verified;
   json["player"] = plan.player;
+  if (plan.verified) json["driver"] = plan.driver;
   Json& jail = json["jail"];
   jail["path"] = plan.jail.path;
   jail["slot"] = plan.jail.slot;

@@ -49,8 +49,10 @@ struct Plan {
   std::string seed;                           // 16 hexadecimal digits
   bool plain = false;
   bool record = false;
+  bool verified = false;  // the driver plays, outside of the library's process
   LibraryPlan library;
   std::string player;
+  std::string driver;  // of verified mode; else empty
   JailPlan jail;
   LimitsPlan limits;
 

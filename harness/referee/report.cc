@@ -84,6 +84,7 @@ Json make_report(const ReportInputs& inputs) {
   report["seed"] = plan.seed;
   report["plain"] = plan.plain;
   report["record"] = plan.record;
+  report["verified"] = plan.verified;
   report["findings"] = findings_json(inputs.findings);
   report["phases"] = phases_json(inputs.facts);
   add_metrics(inputs.script, inputs.workload, inputs.facts, report);

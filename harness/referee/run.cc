@@ -6,8 +6,11 @@
 #include <deque>
 
 #include "base/clock.h"
+#include "base/topology.h"
 #include "benchmarks/kit/images.h"
 #include "benchmarks/kit/outcome_layout.h"
+#include "harness/calls.h"
+#include "harness/referee/driver_process.h"
 #include "harness/referee/hang.h"
 #include "harness/referee/memfd.h"
 #include "harness/referee/phase_watch.h"
@@ -129,7 +132,26 @@ class Conductor {
     if (!jail) return stop(Stop::kNotStarted, jail.error().message);
     jail_.emplace(std::move(*jail));
     Message hello{};
-    return expect(hello, MessageType::kHello, load_deadline(), "the player to start");
+    return expect(hello, MessageType::kHello, load_deadline(), "the player to start") &&
+           (!options_.plan.verified || start_driver());
+  }
+
+  // Verified mode: the driver, and the slots over which its calls go.
+  bool start_driver() {
+    Result<SharedRegion> slots = SharedRegion::create(threads_max() * sizeof(CallSlot));
+    if (!slots) return stop(Stop::kNotStarted, slots.error().message);
+    slots_.emplace(std::move(*slots));
+    Result<DriverProcess> driver = DriverProcess::start(options_.plan.driver);
+    if (!driver) return stop(Stop::kNotStarted, driver.error().message);
+    driver_.emplace(std::move(*driver));
+    driver_speaks_ = true;
+    Message message{};
+    if (!expect(message, MessageType::kHello, load_deadline(), "the driver to start")) return false;
+    const int slots_fd = slots_->fd();
+    driver_->send(make_message(MessageType::kLoad), {&slots_fd, 1});
+    const bool ready = expect(message, MessageType::kLoaded, load_deadline(), "the driver");
+    driver_speaks_ = false;
+    return ready;
   }
 
   uint64_t load_deadline() const {
@@ -141,14 +163,32 @@ class Conductor {
     while (watch_ != nullptr) {
       const uint64_t look_ns = now_ns() + kLookEveryMs * kNsPerMs;
       if (look_ns >= deadline_ns) break;
-      const JailProcess::Event event = jail_->wait(message, look_ns);
+      const JailProcess::Event event = wait_unwatched(message, look_ns);
       if (event != JailProcess::Event::kDeadline) return event;
       watch_->look(now_ns());
     }
-    return jail_->wait(message, deadline_ns);
+    return wait_unwatched(message, deadline_ns);
   }
 
-  // Waits for exactly this type of message.
+  // A message of the player, or of the driver when that is the one to speak. Then the player has
+  // nothing to say but that it has ended the phase too, which is kept for later.
+  JailProcess::Event wait_unwatched(Message& message, uint64_t deadline_ns) {
+    for (;;) {
+      const int beside = driver_speaks_ ? driver_->descriptor() : -1;
+      const JailProcess::Event event = jail_->wait(message, deadline_ns, beside);
+      from_driver_ = event == JailProcess::Event::kBeside;
+      if (from_driver_) {
+        return driver_->receive(message) == Receive::kMessage ? JailProcess::Event::kMessage
+                                                              : JailProcess::Event::kBeside;
+      }
+      const bool done = event == JailProcess::Event::kMessage &&
+                        message.type == MessageType::kDone && message.status == kDoneWell;
+      if (!driver_speaks_ || !done || player_done_) return event;
+      player_done_ = message.nonce;
+    }
+  }
+
+  // Waits for exactly this type of message, from the one who is to speak.
   bool expect(Message& message, MessageType type, uint64_t deadline_ns, const std::string& what) {
     switch (wait(message, deadline_ns)) {
       case JailProcess::Event::kClosed:
@@ -157,10 +197,12 @@ class Conductor {
         return stop(Stop::kDeadline, "the time is over that there was for " + what);
       case JailProcess::Event::kMalformed:
         return stop(Stop::kViolation, "a malformed message came instead of " + what);
+      case JailProcess::Event::kBeside:
+        return stop(Stop::kNotStarted, "the driver ended while the referee waited for " + what);
       case JailProcess::Event::kMessage:
         break;
     }
-    if (message.type == type) return true;
+    if (message.type == type && from_driver_ == driver_speaks_) return true;
     return stop(Stop::kViolation, "message " + std::to_string(static_cast<uint32_t>(message.type)) +
                                       " came while the referee waited for " + what);
   }
@@ -182,8 +224,12 @@ class Conductor {
     kLibraryInside.copy(message.text, kLibraryInside.size());
     const std::string configuration = configuration_text(options_.plan.library, threads_max());
     configuration.copy(message.text + kLibraryInside.size() + 1, configuration.size());
-    const int stacks = stacks_->fd();
-    if (!send(message, {&stacks, 1})) {
+    std::vector<int> fds{stacks_->fd()};
+    if (driver_) {
+      message.flags = kLoadServes;
+      fds.push_back(slots_->fd());
+    }
+    if (!send(message, fds)) {
       return stop(Stop::kClosed, "it ended before it could be told to load");
     }
     const std::string what = "the library to load";
@@ -239,8 +285,11 @@ class Conductor {
 
     if (facts_.frozen_between && !resume(phase.name)) return false;
     const uint64_t start_ns = now_ns();
-    if (!send(go, fds)) return stop(Stop::kClosed, "it ended before phase " + phase.name);
-    PhaseWatch watch(layout, outcome->bytes());
+    if (!send_go(go, fds, facts.threads)) {
+      return stop(Stop::kClosed, "it ended before phase " + phase.name);
+    }
+    PhaseWatch watch(layout, outcome->bytes(),
+                     slots_ ? slots_->bytes() : std::span<const std::byte>());
     watch_ = &watch;
     const bool ended = follow(go, rounds);
     watch_ = nullptr;
@@ -251,6 +300,29 @@ class Conductor {
     facts.wall_ns = now_ns() - start_ns;
     if (facts_.frozen_between) jail_->freeze();
     return account(facts, layout, outcome->bytes());
+  }
+
+  // GO to whoever plays the programs; in verified mode the player serves the calls meanwhile.
+  bool send_go(Message go, std::span<const int> fds, uint32_t threads) {
+    if (!driver_) return send(go, fds);
+    Message serve = go;
+    serve.threads = threads;
+    serve.flags = may_spin(threads) ? kGoSpin : 0;
+    go.flags |= serve.flags;
+    return send(serve) && send_program(go, fds);
+  }
+
+  bool send_program(const Message& message, std::span<const int> fds) {
+    return driver_ ? driver_->send(message, fds) : send(message, fds);
+  }
+
+  // Waiting busily pays when each thread has a processor on both sides.
+  bool may_spin(uint32_t threads) const {
+    const Result<std::vector<Cpu>> all = usable_cpus();
+    const Result<std::vector<int>> inside = parse_cpu_list(options_.plan.jail.cpus);
+    const bool pinned = !options_.plan.jail.cpus.empty();
+    return all && all->size() >= size_t{2} * threads &&
+           (!pinned || (inside && inside->size() >= threads));
   }
 
   // A jail that stays frozen is no fault of the library, unless it is not there any more.
@@ -276,10 +348,19 @@ class Conductor {
     if (phase != nullptr) facts_.detail += progress_of(*phase, *watch);
   }
 
-  // Hands out rounds until DONE.
+  // Hands out rounds until DONE, in verified mode the driver's and then the player's.
   bool follow(const Message& go, RoundSupply& rounds) {
-    const std::string& name = script_.phases[go.phase].name;
     const uint64_t deadline_ns = now_ns() + options_.plan.limits.phase_timeout_ms * kNsPerMs;
+    if (!driver_) return follow_until_done(go, rounds, deadline_ns);
+    player_done_.reset();
+    driver_speaks_ = true;
+    const bool played = follow_until_done(go, rounds, deadline_ns);
+    driver_speaks_ = false;
+    return played && (player_done_ == go.nonce || follow_until_done(go, rounds, deadline_ns));
+  }
+
+  bool follow_until_done(const Message& go, RoundSupply& rounds, uint64_t deadline_ns) {
+    const std::string& name = script_.phases[go.phase].name;
     Message message{};
     for (;;) {
       const bool more = rounds.sent() < rounds.rounds();
@@ -304,7 +385,7 @@ class Conductor {
       answer.phase = go.phase;
       answer.round = message.round + 1;
       const int fd = round->get();
-      if (!send(answer, {&fd, 1})) return stop(Stop::kClosed, "it ended in phase " + name);
+      if (!send_program(answer, {&fd, 1})) return stop(Stop::kClosed, "it ended in phase " + name);
       if (Result<void> built = rounds.build_ahead(); !built) {
         return stop(Stop::kNotStarted, built.error().message);
       }
@@ -313,6 +394,10 @@ class Conductor {
 
   bool stop_broken_off(Message& message, const std::string& phase) {
     message.text[kTextBytes - 1] = '\0';
+    if (from_driver_) {
+      return stop(Stop::kNotStarted,
+                  "the driver could not go on in phase " + phase + ": " + message.text);
+    }
     if (message.status == kDoneException) {
       return stop(Stop::kException,
                   "an exception left the library in phase " + phase + ": " + message.text);
@@ -383,6 +468,11 @@ class Conductor {
   std::optional<SharedRegion> stacks_;
   PhaseWatch* watch_ = nullptr;  // of the phase that runs
   std::optional<JailProcess> jail_;
+  std::optional<SharedRegion> slots_;    // of verified mode,
+  std::optional<DriverProcess> driver_;  // as this is
+  bool driver_speaks_ = false;           // whose message is waited for
+  bool from_driver_ = false;             // whose the last message was
+  std::optional<uint64_t> player_done_;  // the nonce of its DONE that came while the driver spoke
   JailUsage usage_;
   RunFacts facts_;
 };

@@ -27,7 +27,7 @@ errors, wrong, late = SETTINGS
 held = b""
 log = open(os.path.abspath(__file__) + ".log", "w", buffering=1)
 def say(kind):
-    control.send(struct.pack("<IIQIIII8192x", 2, kind, 0, 0, 0, 0, 0))
+    control.send(struct.pack("<IIQIIIIII8192x", 3, kind, 0, 0, 0, 0, 0, 0, 0))
 say(1)
 while True:
     for ready in select.select([control, command], [], [], 20)[0] or sys.exit(1):
@@ -53,7 +53,7 @@ class FreezeTest : public ::testing::Test {
  protected:
   // Plays one phase against the script with these settings: a Python tuple.
   RunFacts play_with(const std::string& settings) {
-    static_assert(sizeof(Message) == 32 + kTextBytes);
+    static_assert(sizeof(Message) == 40 + kTextBytes);
     static_assert(sizeof(keydrome_jail_reply) == 32 + 72);
     const std::string path = ::testing::TempDir() + "keydrome_fake_jail" + std::to_string(getpid());
     std::string text = kFakeJail;

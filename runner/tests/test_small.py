@@ -38,6 +38,7 @@ def test_the_environment_decides(tmp_path: Path) -> None:
         for path in (
             "bin/referee",
             "bin/player",
+            "bin/driver",
             "bin/jail",
             "lib/indexes/global_lock.so",
             "lib/runtime/runtime.so",

@@ -1,0 +1,63 @@
+"""Verified mode: the same programs and the same judges, with the driver outside of the library's process."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from tests.referee_run import Case, finding_names, require_root_and_build, run_case
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@pytest.fixture(autouse=True)
+def real_jail() -> None:
+    require_root_and_build()
+
+
+@pytest.mark.parametrize(
+    ("benchmark", "instance"),
+    [
+        ("unit", "unit"),
+        ("scenarios", "visibility"),
+        ("scenarios", "misuse"),
+        ("differential", "differential"),
+        ("isolation", "isolation"),
+        ("sigmod2009", "preliminary1"),
+    ],
+)
+def test_a_right_library_passes(benchmark: str, instance: str, tmp_path: Path) -> None:
+    # The base of the mutants: the B+-tree under gap locks.
+    case = Case("mutant_00", benchmark=benchmark, instance=instance, verified=True)
+    report = run_case(case, tmp_path)
+    assert (report["verdict"], report["reason"]) == ("passed", "")
+    assert report["verified"]
+
+
+@pytest.mark.parametrize(
+    ("library", "benchmark", "instance", "finding"),
+    [
+        ("success_only", "sigmod2009", "preliminary1", "wrong_digest"),
+        ("drops_1000th_write", "sigmod2009", "preliminary1", "missing_record"),
+        ("allows_phantoms", "phantom", "phantom", "phantom"),
+        ("throws_exception", "unit", "unit", "exception"),
+        ("loses_aborts", "differential", "differential", "wrong_insert"),
+    ],
+)
+def test_a_wrong_library_is_found_out(
+    library: str, benchmark: str, instance: str, finding: str, tmp_path: Path
+) -> None:
+    case = Case(library, benchmark=benchmark, instance=instance, verified=True)
+    report = run_case(case, tmp_path)
+    assert report["verdict"] == "failed", report["reason"]
+    assert finding in finding_names(report)
+
+
+def test_a_benchmark_is_certified(tmp_path: Path) -> None:
+    """What the recorder notes outside is held against the program and certified as in any recorded session."""
+    report = run_case(Case("mutant_00", record=True, verified=True), tmp_path)
+    assert (report["verdict"], report["reason"]) == ("passed", "")
+    assert report["record"]
+    assert report["verified"]
