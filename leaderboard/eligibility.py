@@ -56,6 +56,10 @@ class RunFacts:
     jail_level: str
     faults: tuple[str, ...] = ()
     deleted: bool = False
+    verified: bool = False
+    audit_verdict: str = (
+        ""  # of an audit of the same binary that did not pass; empty: there is none
+    )
 
 
 def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> list[str]:
@@ -69,11 +73,15 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
         return ["it was cancelled"]
     if run.state != "done":
         return ["it has not finished yet"]
+    if run.verified:
+        return ["it is an audit: its times compare with those of other audits only"]
     if run.verdict != "passed":
         return [f"its verdict is {run.verdict.replace('_', ' ')}"]
     reasons = _version_and_scale(run, board)
     reasons += _transactions(run)
     reasons += _measurement(run, board)
+    if run.audit_verdict:
+        reasons.append(f"its audit in verified mode: {run.audit_verdict.replace('_', ' ')}")
     if board.strict and STALE_READ in run.faults:
         reasons.append(f"its recorded session showed a stale read, {UNFORGIVEN}")
     for gate in gates:

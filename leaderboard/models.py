@@ -113,6 +113,10 @@ class Run(models.Model):
     scale = models.CharField(max_length=10)
     sessions = models.PositiveSmallIntegerField(help_text="sessions wanted")
     seeds = models.JSONField(help_text="secret: one seed per session, 16 hexadecimal digits")
+    verified = models.BooleanField(
+        default=False,
+        help_text="an audit: driven from outside of the library's process, never ranked",
+    )
 
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     priority = models.SmallIntegerField(default=0, help_text="lower runs first")

@@ -16,6 +16,7 @@ from django.db.models.functions import Coalesce
 from django.utils import timezone
 
 from leaderboard import catalogue, claims
+from leaderboard.audits import Comparison, comparisons
 from leaderboard.boards import Board, all_boards, boards_for, main_boards
 from leaderboard.eligibility import has_only_stale_reads
 from leaderboard.models import (
@@ -99,11 +100,17 @@ class SubmissionRow:
     runs: tuple[Run, ...]
     gate_runs: tuple[Run, ...]
     gates: dict[str, str]  # benchmark -> GATE_WAITING, GATE_PASSED or GATE_FAILED
+    audits: tuple[Run, ...]  # its runs and gates in verified mode
+
+    @property
+    def all_runs(self) -> tuple[Run, ...]:
+        """Everything that is or was run of it."""
+        return (*self.runs, *self.gate_runs, *self.audits)
 
     @property
     def is_final(self) -> bool:
         """Whether nothing more will happen to any of its runs."""
-        return all(run.is_final for run in (*self.runs, *self.gate_runs))
+        return all(run.is_final for run in self.all_runs)
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,7 +124,7 @@ class SubmissionPage:
     @property
     def live_tag(self) -> str:
         """Return a tag that changes whenever the page would."""
-        runs = (run for row in self.rows for run in (*row.runs, *row.gate_runs))
+        runs = (run for row in self.rows for run in row.all_runs)
         return live_tag(runs, self.waits)
 
 
@@ -161,6 +168,8 @@ class RunPage:
     status: RankStatus
     forgiven_on: tuple[Board, ...]  # of a gate with stale reads only: the boards that take it
     wait: Wait | None  # None unless it waits
+    audits: tuple[Comparison, ...]  # of the submission's timed runs
+    may_audit: bool
     private: PrivatePart | None
     may_change: bool
 
@@ -247,13 +256,14 @@ def my_submissions(
     page = list(found.prefetch_related(Prefetch("runs", queryset=runs))[: limit + 1])
     rows = tuple(_submission_row(submission) for submission in page[:limit])
     more = len(page) > limit
-    shown = [run for row in rows for run in (*row.runs, *row.gate_runs)]
+    shown = [run for row in rows for run in row.all_runs]
     return SubmissionPage(rows, rows[-1].submission.pk if more else None, waits(shown))
 
 
 def _submission_row(submission: Submission) -> SubmissionRow:
     """Return a row from a submission whose runs are loaded."""
-    runs = list(submission.runs.all())
+    every = list(submission.runs.all())
+    runs = [run for run in every if not run.verified]
     gate_runs = tuple(run for run in runs if run.is_gate)
     names = sorted({run.benchmark for run in gate_runs})
     return SubmissionRow(
@@ -263,6 +273,7 @@ def _submission_row(submission: Submission) -> SubmissionRow:
         gates={
             name: gate_state(run for run in gate_runs if run.benchmark == name) for name in names
         },
+        audits=tuple(run for run in every if run.verified),
     )
 
 
@@ -327,7 +338,7 @@ def refused_upload(submission_id: int, viewer: Viewer) -> RefusedUpload | None:
 def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
     """Return what the page of a run shows to this viewer, or None when there is no such run for them.
 
-    At most 5 SQL statements, 8 for a run that waits.
+    At most 6 SQL statements, 9 for a run that waits, and one for each audit of its submission.
     """
     run = visible_run(run_id, viewer)
     if run is None:
@@ -346,6 +357,8 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
         status=ranking_status(run),
         forgiven_on=forgiving_boards(run),
         wait=waits([run]).get(run.pk),
+        audits=() if run.is_gate else tuple(comparisons(run.submission)),
+        may_audit=_is_organiser(viewer),
         private=_private_part(run, detail) if may_change else None,
         may_change=may_change,
     )

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import errno
 import logging
-import secrets
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
@@ -20,11 +19,8 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import bell, catalogue, claims, quotas, standing
-from leaderboard.catalogue import Target
-from leaderboard.fairness import Priority
 from leaderboard.models import (
     ACTIVE_STATES,
-    FINAL_STATES,
     MAX_DESCRIPTION,
     Kind,
     Machine,
@@ -33,6 +29,7 @@ from leaderboard.models import (
     State,
     Submission,
 )
+from leaderboard.new_runs import new_run
 from leaderboard.refusals import reasons_against_file
 from leaderboard.summaries import summarise
 from runner.contract import Verdict
@@ -44,10 +41,11 @@ from runner.store import BlobStore, BlobTooLargeError
 from runner.text import display_name, printable
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Sequence
 
     from django.contrib.auth.models import User
 
+    from leaderboard.catalogue import Target
     from runner.contract import RunReport
     from runner.elf import LibraryFacts, Refusal
     from runner.store import Blob
@@ -122,8 +120,7 @@ def submit(
             reference=reference,
         )
         runs = [
-            _new_run(submission, target, run_scale, wanted_sessions)
-            for target, run_scale in planned
+            new_run(submission, target, run_scale, wanted_sessions) for target, run_scale in planned
         ]
         if refusals:
             _refuse(Run.objects.bulk_create(runs), refusals, facts)
@@ -198,42 +195,6 @@ def _refuse(runs: Sequence[Run], refusals: Sequence[Refusal], facts: LibraryFact
     standing.refresh(
         created.select_related("submission", "machine").filter(kind=BenchmarkKind.PERFORMANCE)
     )
-
-
-def _new_run(
-    submission: Submission,
-    target: Target,
-    scale: str,
-    sessions: int,
-    *,
-    priority: Priority = Priority.CONTEST,
-    wanted_class: str | None = None,
-) -> Run:
-    """Return a run in the queue, not saved. A gate needs one session only, on any machine."""
-    where = settings.KEYDROME_MACHINE_CLASS if wanted_class is None else wanted_class
-    benchmark = catalogue.benchmarks()[target.benchmark]
-    gate = benchmark.kind is BenchmarkKind.CORRECTNESS
-    count = 1 if gate else sessions
-    return Run(
-        submission=submission,
-        benchmark=benchmark.name,
-        benchmark_version=benchmark.version,
-        kind=benchmark.kind.value,
-        instance=target.instance,
-        scale=scale,
-        sessions=count,
-        seeds=fresh_seeds(count),
-        priority=priority,
-        wanted_class="" if gate else where,
-    )
-
-
-def fresh_seeds(count: int) -> list[str]:
-    """Return different secret 64-bit seeds in hexadecimal."""
-    seeds: set[str] = set()
-    while len(seeds) < count:
-        seeds.add(secrets.token_hex(8))
-    return list(seeds)
 
 
 def record(report: RunReport) -> bool:
@@ -333,7 +294,7 @@ def recover_lost() -> Swept:
     return Swept(tuple(requeued), tuple(given_up), tuple(cancelled))
 
 
-def _may_change(submission: Submission, by: User) -> None:
+def may_change(submission: Submission, by: User) -> None:
     """Raise PermissionDenied unless `by` owns the submission or is an organiser."""
     if by.pk != submission.owner_id and not by.is_staff:
         message = "only the owner and organisers may do this"
@@ -345,7 +306,7 @@ def cancel(run: Run, *, by: User) -> bool:
 
     A waiting run is cancelled at once, a running one at its worker's next heartbeat (about a second).
     """
-    _may_change(run.submission, by)
+    may_change(run.submission, by)
     with transaction.atomic():
         waiting = claims.cancel_waiting(Run.objects.filter(pk=run.pk))
         active = Run.objects.filter(pk=run.pk, state__in=ACTIVE_STATES).update(
@@ -359,7 +320,7 @@ def withdraw(submission: Submission, *, by: User) -> bool:
 
     Rows, blob and artefacts stay, visible to organisers only. Waiting and running runs are cancelled.
     """
-    _may_change(submission, by)
+    may_change(submission, by)
     with transaction.atomic():
         standing.lock()
         now = timezone.now()
@@ -374,111 +335,6 @@ def withdraw(submission: Submission, *, by: User) -> bool:
         standing.refresh(runs.select_related("submission", "machine").filter(state=State.DONE))
     submission.deleted_at = now
     return True
-
-
-def rerun(run: Run, *, by: User) -> Run:
-    """Queue a finished run once more, at the benchmark's newest version, behind all submissions; return the new run.
-
-    Raises Refused when it has not ended, was refused, its target is gone, or the same waits or runs already.
-    """
-    _may_change(run.submission, by)
-    with transaction.atomic():
-        if reason := _reason_against_rerun(run):
-            raise Refused([reason])
-        target = Target(run.benchmark, run.instance)
-        again = _new_run(
-            run.submission,
-            target,
-            run.scale,
-            run.sessions,
-            priority=Priority.RERUN,
-            wanted_class=_class_of(run),
-        )
-        claims.enqueue(run.submission.owner_id, [again])
-        transaction.on_commit(partial(bell.ring, bell.BENCH))
-    return again
-
-
-def _class_of(run: Run) -> str:
-    """Return the class of machines on which a run was, or is to be, run: when it is run again, its place is there."""
-    return run.machine.machine_class if run.machine else run.wanted_class
-
-
-def _reason_against_rerun(run: Run) -> str:
-    """Return why a run is not run again, empty when it may be."""
-    if not run.is_final or run.submission.deleted_at is not None:
-        return "only a run that has ended, of a submission that was not deleted, can be run again"
-    if run.verdict == Verdict.REFUSED:
-        return "the file was refused: change it and submit it anew"
-    target = Target(run.benchmark, run.instance)
-    try:
-        catalogue.parse_target(str(target))
-    except RequestError as error:
-        return str(error)
-    same = run.submission.runs.filter(
-        benchmark=run.benchmark, instance=run.instance, scale=run.scale
-    )
-    return "" if not same.exclude(state__in=FINAL_STATES).exists() else "it is queued already"
-
-
-def rerun_stale() -> list[Run]:
-    """Queue anew what stands on a board with older benchmark versions, and return the new runs.
-
-    Gates count as well. Each (submission, target, scale, class of machines) is queued once per version, however often
-    this is called; the new runs wait behind fresh submissions. Entries whose gates are out of date
-    leave the board until those have passed.
-    """
-    with transaction.atomic():
-        standing.lock()
-        stale = list(_stale_targets())
-        new = [
-            run
-            for submission, targets in stale
-            for run in claims.enqueue(
-                submission.owner_id,
-                [
-                    _new_run(
-                        submission,
-                        target,
-                        scale,
-                        sessions,
-                        priority=Priority.BATCH,
-                        wanted_class=wanted_class,
-                    )
-                    for target, scale, sessions, wanted_class in targets
-                ],
-            )
-        ]
-        standing.refresh(
-            Run.objects.select_related("submission", "machine").filter(
-                submission__in=[submission for submission, _ in stale],
-                kind=BenchmarkKind.PERFORMANCE,
-                state=State.DONE,
-            )
-        )
-        if new:
-            transaction.on_commit(partial(bell.ring, bell.BENCH))
-    return new
-
-
-def _stale_targets() -> Iterable[tuple[Submission, list[tuple[Target, str, int, str]]]]:
-    """Yield submissions once eligible, with what they lack at the newest versions: target, scale, sessions, class."""
-    ranked = Submission.objects.filter(
-        deleted_at__isnull=True, runs__board_entries__isnull=False
-    ).distinct()
-    for submission in ranked.prefetch_related("runs__machine"):
-        runs = [(run, "" if run.is_gate else _class_of(run)) for run in submission.runs.all()]
-        have = {(r.benchmark, r.instance, r.scale, r.benchmark_version, c) for r, c in runs}
-        lacking: dict[tuple[Target, str, str], int] = {}
-        for run, wanted_class in runs:
-            version = catalogue.current_version(run.benchmark)
-            key = (run.benchmark, run.instance, run.scale, version, wanted_class)
-            if version is None or key in have:
-                continue
-            if run.instance in catalogue.benchmarks()[run.benchmark].instances:
-                lacking[Target(run.benchmark, run.instance), run.scale, wanted_class] = run.sessions
-        if lacking:
-            yield submission, [(t, scale, n, where) for (t, scale, where), n in lacking.items()]
 
 
 def machine_seen(name: str, machine_class: str, facts: dict[str, Any]) -> Machine:

@@ -56,7 +56,7 @@ def refresh(changed: Iterable[Run]) -> None:
     affected: dict[int, Run] = {}
     for run in changed:
         affected[run.pk] = run
-        if run.is_gate:
+        if run.is_gate or run.verified:
             affected.update((ranked.pk, ranked) for ranked in _behind_gate(run))
     touched: set[tuple[_Column, int]] = set()
     for run in affected.values():
@@ -129,7 +129,7 @@ def _decide(run: Run) -> None:
 
 
 def reasons_of(run: Run, board: Board) -> list[str]:
-    """Return why this run is not ranked on this board, reading its gates. At most 1 SQL statement."""
+    """Return why this run is not ranked on this board, reading its gates and audits. At most 2 SQL statements."""
     facts = RunFacts(
         benchmark_version=run.benchmark_version,
         current_version=catalogue.current_version(run.benchmark),
@@ -144,8 +144,30 @@ def reasons_of(run: Run, board: Board) -> list[str]:
         jail_level=run.jail_level,
         faults=tuple(run.faults),
         deleted=run.submission.deleted_at is not None,
+        verified=run.verified,
+        audit_verdict=_failed_audit(run),
     )
     return reasons_against(facts, board, _gates(run, board))
+
+
+def _failed_audit(run: Run) -> str:
+    """Return the verdict of an audit of the same binary on the same target that failed. 1 SQL statement.
+
+    As with gates, a binary that failed once is not saved by passing another time.
+    """
+    if run.verified:
+        return ""
+    audits = Run.objects.filter(
+        verified=True,
+        benchmark=run.benchmark,
+        instance=run.instance,
+        benchmark_version=run.benchmark_version,
+        submission__blob_sha256=run.submission.blob_sha256,
+        submission__configuration=run.submission.configuration,
+        submission__deleted_at__isnull=True,
+        state=State.DONE,
+    ).exclude(verdict__in=[*NOT_JUDGED, Verdict.PASSED])
+    return audits.order_by("pk").values_list("verdict", flat=True).first() or ""
 
 
 def _gates(run: Run, board: Board) -> list[GateFacts]:

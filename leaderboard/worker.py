@@ -96,7 +96,8 @@ def make_job(run: Run) -> Job:
         seeds=seeds,
         configuration=submission.configuration or None,
         trusted=submission.trusted,
-        recorded_seed=None if run.is_gate else draw_seed(seeds, one_in),
+        recorded_seed=None if run.is_gate or run.verified else draw_seed(seeds, one_in),
+        verified=run.verified,
         require_level=os.environ.get("KEYDROME_JAIL_LEVEL", JailLevel.FULL.value),
     )
 

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.db import transaction
 
-from leaderboard import boards, catalogue, claims, services
+from leaderboard import boards, catalogue, claims, new_runs, services
 from leaderboard.catalogue import Target
 from leaderboard.models import Kind, Machine, Run, State, Submission
 from leaderboard.tests.inspections import inspected_once
@@ -217,7 +217,7 @@ def enter(
         configuration=configuration,
     )
     runs = [
-        services._new_run(submission, target, target_scale, sessions)
+        new_runs.new_run(submission, target, target_scale, sessions)
         for target, target_scale in services._plan(targets, scale, sessions)
     ]
     with transaction.atomic():

@@ -11,7 +11,7 @@ from django.db import transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard import claims, services
+from leaderboard import claims, reruns, services
 from leaderboard.fairness import Place, Priority, stamp
 from leaderboard.models import Machine, Run, Share, State
 from leaderboard.tests.conftest import PRELIMINARY1, PRELIMINARY2, Track, enter
@@ -167,8 +167,8 @@ def test_submissions_run_before_single_re_runs_and_those_before_a_batch(
     for run in old.runs.order_by("id"):
         track.finish(run, ratios=[0.5] * run.sessions)
     repository.set_version("sigmod2009", 2)
-    (batch,) = services.rerun_stale()
-    single = services.rerun(old.runs.get(benchmark="phantom"), by=alice)
+    (batch,) = reruns.rerun_stale()
+    single = reruns.rerun(old.runs.get(benchmark="phantom"), by=alice)
     fresh = enter(bob, 1)
     order = [run.pk for run in drain(track.machine)]
     assert order == [*fresh.runs.order_by("id").values_list("pk", flat=True), single.pk, batch.pk]
@@ -180,15 +180,15 @@ def test_a_re_run_is_queued_once_and_by_its_owner_only(
 ) -> None:
     run = timed(enter(alice))
     with pytest.raises(services.Refused, match="that has ended"):
-        services.rerun(run, by=alice)
+        reruns.rerun(run, by=alice)
     track.finish(run)
     with pytest.raises(PermissionDenied):
-        services.rerun(run, by=bob)
-    again = services.rerun(run, by=alice)
+        reruns.rerun(run, by=bob)
+    again = reruns.rerun(run, by=alice)
     assert (again.state, again.instance, again.sessions) == (State.QUEUED, run.instance, 15)
     assert again.seeds != run.seeds
     with pytest.raises(services.Refused, match="queued already"):
-        services.rerun(run, by=alice)
+        reruns.rerun(run, by=alice)
 
 
 @pytest.mark.django_db

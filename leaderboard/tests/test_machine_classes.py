@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from leaderboard import boards, claims, queries, services
+from leaderboard import boards, claims, queries, reruns
 from leaderboard.claims import Slot
 from leaderboard.models import BoardEntry, Machine, Run, State
 from leaderboard.tests.conftest import LibraryMaker, Repository, Track, enter
@@ -41,14 +41,14 @@ def test_a_run_is_run_again_on_the_class_where_it_was(
     alice: User, track: Track, slow: Machine, repository: Repository
 ) -> None:
     run = ranked(track, enter(alice))
-    again = services.rerun(run, by=alice)
+    again = reruns.rerun(run, by=alice)
     assert again.wanted_class == "fast"
     assert claims.claim(Slot(slow, 0)) is None
     Run.objects.filter(pk=again.pk).update(state=State.CANCELLED)
     repository.set_version("sigmod2009", 2)
-    (stale,) = services.rerun_stale()
+    (stale,) = reruns.rerun_stale()
     assert stale.wanted_class == "fast"
-    assert services.rerun_stale() == []
+    assert reruns.rerun_stale() == []
 
 
 def test_a_board_never_mixes_classes(alice: User, bob: User, track: Track, slow: Machine) -> None:

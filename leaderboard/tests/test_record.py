@@ -7,7 +7,7 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
-from leaderboard import boards, claims, queries, services, standing
+from leaderboard import boards, claims, queries, reruns, services, standing
 from leaderboard.boards import board_named
 from leaderboard.claims import Slot
 from leaderboard.models import BoardEntry, Machine, Run, RunDetail, State, Submission
@@ -311,15 +311,15 @@ def test_a_newer_benchmark_runs_the_board_again(
 ) -> None:
     submission = enter(alice, targets=(PRELIMINARY1, PRELIMINARY2))
     old = ranked(track, submission)
-    assert services.rerun_stale() == []
+    assert reruns.rerun_stale() == []
     repository.set_version("sigmod2009", 2)
     assert rows() == []
-    new = services.rerun_stale()
+    new = reruns.rerun_stale()
     assert {(run.instance, run.benchmark_version, run.sessions) for run in new} == {
         ("preliminary1", 2, 15),
         ("preliminary2", 2, 15),
     }
-    assert services.rerun_stale() == []
+    assert reruns.rerun_stale() == []
     old.refresh_from_db()
     assert old.why_not == ["it used version 1 of the benchmark; version 2 is the newest"]
     run = track.finish(submission.runs.get(instance="preliminary1", benchmark_version=2))
@@ -332,10 +332,10 @@ def test_a_newer_gate_empties_the_board_until_it_is_passed(
     submission = enter(alice)
     run = ranked(track, submission)
     repository.set_version("unit", 2)
-    (gate,) = services.rerun_stale()
+    (gate,) = reruns.rerun_stale()
     assert (gate.benchmark, gate.benchmark_version) == ("unit", 2)
     assert rows() == []
-    assert services.rerun_stale() == []
+    assert reruns.rerun_stale() == []
     track.finish(gate)
     assert [row.run_id for row in rows()] == [run.pk]
 

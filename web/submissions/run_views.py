@@ -13,7 +13,7 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from leaderboard import catalogue, queries, services
+from leaderboard import audits, catalogue, queries, reruns, services
 from leaderboard.series import latency_rows, throughput_rows
 from web import jinja
 from web.http import fragment, private_file
@@ -136,12 +136,28 @@ def rerun(request: UserRequest, pk: int) -> HttpResponse:
     if not page.may_change:
         raise Http404
     try:
-        again = services.rerun(page.run, by=request.user)
+        again = reruns.rerun(page.run, by=request.user)
     except services.Refused as refused:
         messages.error(request, jinja.sentence(f"not run again: {refused}"))
         return redirect("submissions:run", pk)
     messages.success(request, "Queued again, behind new submissions.")
     return redirect("submissions:run", again.pk)
+
+
+@login_required
+@require_POST
+def audit(request: UserRequest, pk: int) -> HttpResponse:
+    """Queue an audit of the run's submission; for organisers."""
+    page = _page(request, pk)
+    if not page.may_audit:
+        raise Http404
+    try:
+        runs = audits.order(page.run.submission, by=request.user)
+    except services.Refused as refused:
+        messages.error(request, jinja.sentence(f"not audited: {refused}"))
+        return redirect("submissions:run", pk)
+    messages.success(request, f"Queued an audit of {len(runs)} runs, behind new submissions.")
+    return redirect("submissions:run", pk)
 
 
 @require_safe

@@ -16,6 +16,7 @@ urlpatterns = [
     path("runs/<int:pk>/state/", run_views.state, name="state"),
     path("runs/<int:pk>/cancel/", run_views.cancel, name="cancel"),
     path("runs/<int:pk>/rerun/", run_views.rerun, name="rerun"),
+    path("runs/<int:pk>/audit/", run_views.audit, name="audit"),
     path("runs/<int:pk>/log/", run_views.log, name="log"),
     path("runs/<int:pk>/<str:name>.svg", run_views.plot, name="plot"),
 ]

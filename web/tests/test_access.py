@@ -60,6 +60,8 @@ RULES = [
     Rule("submissions:cancel", "/runs/{run}/cancel/", 302, 404, 302, LOGIN, "post"),
     Rule("submissions:rerun", "/runs/{run}/rerun/", 405, 405, 405, LOGIN),
     Rule("submissions:rerun", "/runs/{run}/rerun/", 302, 404, 302, LOGIN, "post"),
+    Rule("submissions:audit", "/runs/{run}/audit/", 405, 405, 405, LOGIN),
+    Rule("submissions:audit", "/runs/{run}/audit/", 404, 404, 302, LOGIN, "post"),
     Rule("submissions:library", "/submissions/{submission}/library/", 200, 404, 200, LOGIN),
     Rule("submissions:delete", "/submissions/{submission}/delete/", 200, 404, 200, LOGIN),
     Rule("submissions:delete", "/submissions/{submission}/delete/", 302, 404, 302, LOGIN, "post"),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from django.core.management.base import BaseCommand
 
-from leaderboard import services
+from leaderboard import reruns
 
 
 class Command(BaseCommand):
@@ -14,7 +14,7 @@ class Command(BaseCommand):
 
     def handle(self, *_args: object, **_options: object) -> None:
         """Queue and list."""
-        runs = services.rerun_stale()
+        runs = reruns.rerun_stale()
         for run in runs:
             self.stdout.write(f"{run.benchmark}/{run.instance} {run.scale}: {run.submission}")
         self.stdout.write(f"{len(runs)} runs queued")

@@ -1,0 +1,182 @@
+"""Audits: what is queued, what it does to a place, and the ratio of ranked to verified."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+from django.core.exceptions import PermissionDenied
+from django.core.management import call_command
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard import audits, queries, reruns, services
+from leaderboard.boards import board_named
+from leaderboard.models import BoardEntry, Run, State
+from leaderboard.tests.conftest import enter
+from leaderboard.worker import make_job
+from runner.contract import Verdict
+
+if TYPE_CHECKING:
+    from django.contrib.auth.models import User
+
+    from leaderboard.models import Submission
+    from leaderboard.tests.conftest import Track
+
+pytestmark = pytest.mark.django_db
+
+
+def judged(track: Track, submission: Submission, ratio: float = 0.5) -> Run:
+    """Let every run of a submission pass; return its timed one."""
+    for run in submission.runs.order_by("-kind").filter(state=State.QUEUED, kind="correctness"):
+        track.finish(run)
+    timed = submission.runs.get(kind="performance", verified=False)
+    return track.finish(timed, ratios=[ratio] * 15)
+
+
+def audited(track: Track, submission: Submission, organiser: User, ratio: float) -> Run:
+    """Order an audit and let all of it pass; return its timed run."""
+    *gates, timed = audits.order(submission, by=organiser)
+    for gate in gates:
+        track.finish(gate)
+    return track.finish(timed, ratios=[ratio] * timed.sessions)
+
+
+def test_an_audit_repeats_gates_and_timed_runs(alice: User, organiser: User, track: Track) -> None:
+    submission = enter(alice)
+    assert audits.comparisons(submission) == []
+    with pytest.raises(services.Refused, match="nothing to audit"):
+        audits.order(submission, by=organiser)
+    judged(track, submission)
+    with pytest.raises(PermissionDenied):
+        audits.order(submission, by=alice)
+
+    runs = audits.order(submission, by=organiser)
+    assert [(run.benchmark, run.instance, run.sessions) for run in runs] == [
+        ("phantom", "phantom", 1),
+        ("unit", "unit", 1),
+        ("sigmod2009", "preliminary1", audits.AUDIT_SESSIONS_MAX),
+    ]
+    for run in runs:
+        assert run.verified
+        assert run.state == State.QUEUED
+        run.attempt = 1
+        assert make_job(run).verified
+    assert runs[2].wanted_class == "fast"
+    with pytest.raises(services.Refused, match="nothing to audit"):
+        audits.order(submission, by=organiser)
+
+
+def test_what_the_machine_lost_is_audited_again(alice: User, organiser: User, track: Track) -> None:
+    submission = enter(alice)
+    judged(track, submission)
+    first = audits.order(submission, by=organiser)
+    track.finish(first[0], verdict=Verdict.INFRASTRUCTURE)
+    again = audits.order(submission, by=organiser)
+    assert [(run.benchmark, run.verified) for run in again] == [(first[0].benchmark, True)]
+
+
+def test_an_audit_is_never_ranked_and_changes_no_place(
+    alice: User, organiser: User, track: Track
+) -> None:
+    submission = enter(alice)
+    ranked = judged(track, submission)
+    audit = audited(track, submission, organiser, ratio=0.01)
+    assert not audit.eligible
+    assert audit.why_not == ["it is an audit: its times compare with those of other audits only"]
+    ranked.refresh_from_db()
+    assert ranked.eligible
+    entry = BoardEntry.objects.get(board="preliminary1")
+    assert entry.run == ranked
+    assert set(entry.ratios) == {0.5}
+    assert reruns.rerun_stale() == []
+
+
+@pytest.mark.parametrize("target", ["sigmod2009", "unit"])
+def test_a_failed_audit_takes_the_place_for_good(
+    target: str, alice: User, organiser: User, track: Track
+) -> None:
+    submission = enter(alice)
+    ranked = judged(track, submission)
+    assert BoardEntry.objects.filter(run=ranked).exists()
+    runs = {run.benchmark: run for run in audits.order(submission, by=organiser)}
+    failed = track.finish(runs[target], verdict=Verdict.FAILED, reason="a record is missing")
+    ranked.refresh_from_db()
+    expected = {
+        "sigmod2009": "its audit in verified mode: failed",
+        "unit": "unit tests: failed",
+    }
+    assert ranked.why_not == [expected[target]]
+    assert not BoardEntry.objects.exists()
+
+    track.finish(reruns.rerun(failed, by=alice))
+    ranked.refresh_from_db()
+    assert not ranked.eligible, "a binary that failed once is not saved by passing later"
+
+
+def test_the_leaders_of_a_board_are_audited(
+    alice: User, bob: User, organiser: User, track: Track
+) -> None:
+    judged(track, enter(alice, 1))
+    audited(track, enter_judged(bob, track), organiser, ratio=2.0)
+    call_command("audit", "preliminary1")
+    waiting = Run.objects.filter(verified=True, state=State.QUEUED)
+    assert {run.submission.owner for run in waiting} == {alice}
+    assert waiting.count() == 3
+    board = board_named("preliminary1")
+    assert board is not None
+    assert audits.order_finals(board) == []
+
+
+def enter_judged(owner: User, track: Track) -> Submission:
+    submission = enter(owner, 2)
+    judged(track, submission)
+    return submission
+
+
+def test_the_ratio_is_relative_to_the_control(alice: User, organiser: User, track: Track) -> None:
+    """Twice as fast as the control when ranked, half as fast when verified: four times as fast inside."""
+    submission = enter(alice)
+    judged(track, submission, ratio=0.5)
+    audited(track, submission, organiser, ratio=2.0)
+    (pair,) = audits.comparisons(submission)
+    assert pair.ratio == pytest.approx(4.0)
+    assert pair.deviation is None, "there are no others to compare with"
+    assert not pair.outlier
+
+
+def test_a_library_that_gains_far_more_than_others_is_an_outlier(
+    alice: User, organiser: User, track: Track
+) -> None:
+    for variant, ratio in enumerate([0.9, 1.0, 1.1, 1.0, 0.95], start=1):
+        submission = enter(alice, variant)
+        judged(track, submission)
+        audited(track, submission, organiser, ratio=ratio)
+    cheat = enter(alice, 9)
+    page_of = judged(track, cheat)
+    audited(track, cheat, organiser, ratio=10.0)
+    page = queries.run_page(page_of.pk, alice)
+    assert page is not None
+    (pair,) = page.audits
+    assert pair.ratio == pytest.approx(20.0)
+    assert pair.outlier
+    assert not page.may_audit
+
+
+def test_no_deviation_without_enough_others() -> None:
+    assert audits.deviation_of(2.0, [1.0] * 4) is None
+    assert audits.deviation_of(2.0, [1.0] * 9) is None, "they are all alike"
+
+
+@given(
+    others=st.lists(st.floats(0.1, 10.0), min_size=audits.OTHERS_MIN, max_size=40),
+    ratio=st.floats(0.1, 10.0),
+    factor=st.floats(0.5, 2.0),
+)
+def test_deviations_do_not_depend_on_the_unit(
+    others: list[float], ratio: float, factor: float
+) -> None:
+    plain = audits.deviation_of(ratio, others)
+    scaled = audits.deviation_of(ratio * factor, [other * factor for other in others])
+    if plain is not None and scaled is not None and abs(plain) < 1e6:
+        assert scaled == pytest.approx(plain, rel=1e-3, abs=1e-3)
