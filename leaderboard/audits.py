@@ -2,8 +2,9 @@
 
 An audit repeats the gates and the timed runs of a submission as runs of their own. They are never ranked: a call costs
 more there, so their times compare only with each other. What they decide: an audited gate counts as any gate, and a
-binary whose audit fails loses its places. What they show is the ratio of ranked to verified: a library that is fast
-because of what it reads or writes in the player's memory has it far from that of all others.
+binary whose audit fails loses its places. What they show: how many times as fast the library was ranked as verified,
+and how much time the other mode adds, in units of what it adds to the control library. Passing calls on costs everybody
+the same; a library that has its work done by what it reads or writes in the player's memory has to do it then.
 """
 
 from __future__ import annotations
@@ -45,20 +46,21 @@ OUTLIER_DEVIATIONS = 3.0
 class Comparison:
     """A timed run of a submission beside its audit. `audit` may still wait or run.
 
-    `ratio` says how many times as fast the library was ranked as verified, each measured against the control library
-    in the same mode: 1.0 is what the control has. None until both are known.
-    `deviation` says how many standard deviations of the others' ratios it is away from their mean, by logarithms; None
-    with fewer than OTHERS_MIN others.
+    `ratio` says how many times as fast the library was ranked as verified, by its total times.
+    `added` is the time that verified mode adds, over what it adds to the control library in the same sessions: near 1.0
+    for whoever does the work in both modes. `deviation` says how many standard deviations of the others' values that is
+    above their mean, by logarithms; None with fewer than OTHERS_MIN others. All are None until known.
     """
 
     ranked: Run
     audit: Run
     ratio: float | None
+    added: float | None
     deviation: float | None
 
     @property
     def outlier(self) -> bool:
-        """Whether the library gains far more than others from sharing its process with the player."""
+        """Whether the library loses far more than others when it no longer shares its process with the player."""
         return self.deviation is not None and self.deviation > OUTLIER_DEVIATIONS
 
 
@@ -151,23 +153,39 @@ def _target(run: Run) -> tuple[str, str, str, int]:
 
 
 def _compared(ranked: Run, audit: Run) -> Comparison:
-    ratio = ratio_of(ranked, audit)
-    deviation = None if ratio is None else deviation_of(ratio, _ratios_of_others(ranked))
-    return Comparison(ranked, audit, ratio, deviation)
+    added = added_of(ranked, audit)
+    ranked_ms, audit_ms = ranked.total_ms, audit.total_ms
+    return Comparison(
+        ranked,
+        audit,
+        ratio=audit_ms / ranked_ms if ranked_ms and audit_ms else None,
+        added=added,
+        deviation=None if added is None else deviation_of(added, _added_to_others(ranked)),
+    )
 
 
-def ratio_of(ranked: Run, audit: Run) -> float | None:
-    """Return how many times as fast a library was ranked as verified, relative to the control; None if unknown."""
-    benchmark = catalogue.benchmarks().get(ranked.benchmark)
-    if benchmark is None or benchmark.metric is None or not ranked.score or not audit.score:
+def added_of(ranked: Run, audit: Run) -> float | None:
+    """Return the time that verified mode adds to a library over what it adds to the control; None if unknown."""
+    control_ranked, control_audit = _control_ms(ranked), _control_ms(audit)
+    if control_ranked is None or control_audit is None:
         return None
-    if benchmark.metric.direction is Direction.LOWER:
-        return audit.score / ranked.score
-    return ranked.score / audit.score
+    added_ms = (audit.total_ms or 0) - (ranked.total_ms or 0)
+    control_added_ms = control_audit - control_ranked
+    # Where the time is fixed by what is asked (arrivals), or noise is all there is, nothing can be said.
+    return added_ms / control_added_ms if added_ms > 0 and control_added_ms > 0 else None
 
 
-def _ratios_of_others(run: Run) -> list[float]:
-    """Return the ratios of other binaries on the same target, one each."""
+def _control_ms(run: Run) -> float | None:
+    """Return about how long the control took beside a run: its total time by the median of their ratios."""
+    benchmark = catalogue.benchmarks().get(run.benchmark)
+    if benchmark is None or benchmark.metric is None or not run.score or not run.total_ms:
+        return None
+    faster_is_less = benchmark.metric.direction is Direction.LOWER
+    return run.total_ms / run.score if faster_is_less else run.total_ms * run.score
+
+
+def _added_to_others(run: Run) -> list[float]:
+    """Return what verified mode adds to other binaries on the same target, one value each."""
     found = Run.objects.filter(
         benchmark=run.benchmark,
         instance=run.instance,
@@ -185,14 +203,14 @@ def _ratios_of_others(run: Run) -> list[float]:
     for other in found.select_related("submission").order_by("pk"):
         key = (other.submission.blob_sha256, other.submission.configuration)
         (audits if other.verified else ranked)[key] = other
-    ratios = (ratio_of(ranked[key], audit) for key, audit in audits.items() if key in ranked)
-    return [ratio for ratio in ratios if ratio is not None]
+    added = (added_of(ranked[key], audit) for key, audit in audits.items() if key in ranked)
+    return [value for value in added if value is not None]
 
 
-def deviation_of(ratio: float, others: Sequence[float]) -> float | None:
-    """Return how many of the others' standard deviations a ratio is above their mean, all by logarithms.
+def deviation_of(value: float, others: Sequence[float]) -> float | None:
+    """Return how many of the others' standard deviations a value is above their mean, all by logarithms.
 
-    None with fewer than OTHERS_MIN others, or when they are all alike. The ratio itself is left out of mean and
+    None with fewer than OTHERS_MIN others, or when they are all alike. The value itself is left out of mean and
     deviation: with it among n values no z-score can exceed (n - 1) / sqrt(n) (Shiffler, "Maximum Z Scores and
     Outliers", 1988), which is below 3 up to ten of them.
     """
@@ -200,4 +218,4 @@ def deviation_of(ratio: float, others: Sequence[float]) -> float | None:
         return None
     logarithms = [math.log(other) for other in others]
     spread = statistics.stdev(logarithms)
-    return (math.log(ratio) - statistics.fmean(logarithms)) / spread if spread > 0 else None
+    return (math.log(value) - statistics.fmean(logarithms)) / spread if spread > 0 else None

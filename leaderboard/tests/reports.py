@@ -65,8 +65,9 @@ def make_report(
     log: str = "session 1: passed",
     findings: tuple[Finding, ...] = (),
     void: Sequence[int] = (),
+    control_ms: float = 100.0,
 ) -> RunReport:
-    """Return a report about a claimed run; one session per ratio, the control always taking 100 ms.
+    """Return a report about a claimed run; one session per ratio of the candidate's time to the control's.
 
     `void` are the indices of sessions that do not count.
     """
@@ -75,8 +76,8 @@ def make_report(
         Session(
             seed=f"{number:016x}",
             candidate_first=bool(number % 2),
-            candidate=session_report(run, 100.0 * ratio, failed),
-            control=None if run.is_gate else session_report(run, 100.0),
+            candidate=session_report(run, control_ms * ratio, failed),
+            control=None if run.is_gate else session_report(run, control_ms),
             void="control 1.20 times slower, allowed 1.10" if number in void else "",
         )
         for number, ratio in enumerate(given)

@@ -35,11 +35,11 @@ def judged(track: Track, submission: Submission, ratio: float = 0.5) -> Run:
 
 
 def audited(track: Track, submission: Submission, organiser: User, ratio: float) -> Run:
-    """Order an audit and let all of it pass; return its timed run."""
+    """Order an audit and let all of it pass; return its timed run. The control takes 1,100 ms, 100 ms when ranked."""
     *gates, timed = audits.order(submission, by=organiser)
     for gate in gates:
         track.finish(gate)
-    return track.finish(timed, ratios=[ratio] * timed.sessions)
+    return track.finish(timed, ratios=[ratio] * timed.sessions, control_ms=1100.0)
 
 
 def test_an_audit_repeats_gates_and_timed_runs(alice: User, organiser: User, track: Track) -> None:
@@ -134,31 +134,41 @@ def enter_judged(owner: User, track: Track) -> Submission:
     return submission
 
 
-def test_the_ratio_is_relative_to_the_control(alice: User, organiser: User, track: Track) -> None:
-    """Twice as fast as the control when ranked, half as fast when verified: four times as fast inside."""
+def test_time_is_added_in_units_of_the_control(alice: User, organiser: User, track: Track) -> None:
+    """50 ms when ranked, 550 when verified: 500 more, where the control takes 1,000 more."""
     submission = enter(alice)
     judged(track, submission, ratio=0.5)
-    audited(track, submission, organiser, ratio=2.0)
+    audited(track, submission, organiser, ratio=0.5)
     (pair,) = audits.comparisons(submission)
-    assert pair.ratio == pytest.approx(4.0)
+    assert pair.ratio == pytest.approx(11.0)
+    assert pair.added == pytest.approx(0.5)
     assert pair.deviation is None, "there are no others to compare with"
     assert not pair.outlier
 
 
-def test_a_library_that_gains_far_more_than_others_is_an_outlier(
+def test_a_library_that_loses_far_more_than_others_is_an_outlier(
     alice: User, organiser: User, track: Track
 ) -> None:
-    for variant, ratio in enumerate([0.9, 1.0, 1.1, 1.0, 0.95], start=1):
+    """Honest libraries of very different speed lose the same by passing calls on; who cheated has to work."""
+    for variant, ranked_ratio in enumerate([0.2, 0.5, 1.0, 2.0, 8.0], start=1):
         submission = enter(alice, variant)
-        judged(track, submission)
-        audited(track, submission, organiser, ratio=ratio)
+        judged(track, submission, ratio=ranked_ratio)
+        noise_ms = 10 * variant
+        audited(track, submission, organiser, (100 * ranked_ratio + 1000 + noise_ms) / 1100)
+    fast = enter(alice, 8)
+    judged(track, fast, ratio=0.1)
+    audited(track, fast, organiser, ratio=(10 + 1000) / 1100)
+    (pair,) = audits.comparisons(fast)
+    assert pair.ratio == pytest.approx(101.0)
+    assert not pair.outlier, "it is fast, and does its work in both modes"
+
     cheat = enter(alice, 9)
-    page_of = judged(track, cheat)
-    audited(track, cheat, organiser, ratio=10.0)
-    page = queries.run_page(page_of.pk, alice)
+    ranked = judged(track, cheat, ratio=0.1)
+    audited(track, cheat, organiser, ratio=(10 + 1500) / 1100)
+    page = queries.run_page(ranked.pk, alice)
     assert page is not None
     (pair,) = page.audits
-    assert pair.ratio == pytest.approx(20.0)
+    assert pair.added == pytest.approx(1.5)
     assert pair.outlier
     assert not page.may_audit
 
