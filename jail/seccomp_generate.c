@@ -193,11 +193,12 @@ static const char* const kAllowed[] = {
     "landlock_restrict_self",
 };
 
-/* Not flock and not leases: they lock read-only files that all jails share. Record locks need a
- * writable descriptor. */
-static const int kFcntlCommands[] = {
-    F_DUPFD, F_DUPFD_CLOEXEC, F_GETFD,     F_SETFD,     F_GETFL,      F_SETFL,     F_GETLK,
-    F_SETLK, F_SETLKW,        F_OFD_GETLK, F_OFD_SETLK, F_OFD_SETLKW, F_ADD_SEALS, F_GET_SEALS};
+/* Not flock and not leases: they lock read-only files that all jails share. A record lock for
+ * reading can be had there too, so nobody may ask who holds one (F_GETLK); a lock for writing,
+ * which would find out as well, needs a writable descriptor. */
+static const int kFcntlCommands[] = {F_DUPFD,     F_DUPFD_CLOEXEC, F_GETFD,     F_SETFD,
+                                     F_GETFL,     F_SETFL,         F_SETLK,     F_SETLKW,
+                                     F_OFD_SETLK, F_OFD_SETLKW,    F_ADD_SEALS, F_GET_SEALS};
 
 static const int kPrctlOperations[] = {PR_SET_NAME,         PR_GET_NAME,         PR_GET_DUMPABLE,
                                        PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_SET_VMA};

@@ -1,4 +1,5 @@
 /* Kernel facilities that lead out of a jail or make it hard to keep one. */
+#include <fcntl.h>
 #include <linux/keyctl.h>
 #include <sched.h>
 #include <sys/mount.h>
@@ -22,7 +23,6 @@ static void devices_and_keys(void) {
   refused("open_by_handle_at", syscall(SYS_open_by_handle_at, 0, memory, 0), EPERM);
   refused("name_to_handle_at", syscall(SYS_name_to_handle_at, 0, "/", memory, memory, 0), EPERM);
   refused("memfd_secret", syscall(SYS_memfd_secret, 0), EPERM);
-  refused("flock", syscall(SYS_flock, 0, 2), EPERM);
   refused("shmget", shmget(IPC_PRIVATE, 4096, 0600), EPERM);
   refused("mq_open", syscall(SYS_mq_open, "q", 0102, 0600, NULL), EPERM);
 }
@@ -63,7 +63,20 @@ static void own_privileges(void) {
   refused("setrlimit", syscall(SYS_setrlimit, RLIMIT_CORE, NULL), EPERM);
 }
 
+/* Signs to a jail beside this one, on a file that both see. */
+static void shared_files(void) {
+  int file = open("/program", O_RDONLY);
+  struct flock lock = {.l_type = F_WRLCK};
+  required("a shared file", file >= 0);
+  refused("flock", syscall(SYS_flock, file, 2), EPERM);
+  refused("lease", fcntl(file, F_SETLEASE, F_RDLCK), EPERM);
+  refused("who has a lock", fcntl(file, F_GETLK, &lock), EPERM);
+  refused("who has a lock, by descriptors", fcntl(file, F_OFD_GETLK, &lock), EPERM);
+  refused("a lock for writing", fcntl(file, F_SETLK, &lock), EBADF);
+}
+
 int main(void) {
+  shared_files();
   devices_and_keys();
   machine();
   own_privileges();
