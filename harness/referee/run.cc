@@ -247,9 +247,7 @@ class Conductor {
 
   bool play_phases() {
     facts_.stage = Stage::kPlaying;
-    facts_.frozen_between = jail_->freeze();
-    // A freeze that came too late may still take hold, and nobody would thaw it again.
-    if (!facts_.frozen_between) jail_->thaw();
+    facts_.frozen_between = freeze_after("loading");
     usage_ = jail_->usage().value_or(JailUsage{});
     facts_.memory_loaded_bytes = usage_.memory_bytes;
     for (uint32_t i = 0; i < script_.phases.size(); ++i) {
@@ -298,8 +296,19 @@ class Conductor {
       return false;
     }
     facts.wall_ns = now_ns() - start_ns;
-    if (facts_.frozen_between) jail_->freeze();
+    if (facts_.frozen_between) freeze_after("phase " + phase.name);
     return account(facts, layout, outcome->bytes());
+  }
+
+  // False, and noted, when something of the library runs on. A player that has ended is not noted.
+  bool freeze_after(const std::string& step) {
+    if (jail_->freeze()) return true;
+    // A freeze that came too late may still take hold, and nobody would thaw it again.
+    jail_->thaw();
+    Message message{};
+    const bool ended = jail_->wait(message, now_ns()) == JailProcess::Event::kClosed;
+    if (!ended && facts_.unfrozen_after.empty()) facts_.unfrozen_after = step;
+    return false;
   }
 
   // GO to whoever plays the programs; in verified mode the player serves the calls meanwhile.

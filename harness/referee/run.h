@@ -55,6 +55,7 @@ struct RunFacts {
   Outcome outcome;                              // of the same phases
   std::optional<uint64_t> memory_loaded_bytes;  // before the first phase
   bool frozen_between = false;                  // whether the jail could be frozen between phases
+  std::string unfrozen_after;  // the first step after which threads ran on; empty: none
   JailEnd jail;
   std::string standard_output;
   std::string standard_errors;

@@ -118,6 +118,17 @@ void add_clock_findings(const RunFacts& facts, Findings& findings) {
   }
 }
 
+// What runs between the phases is not measured. Where the kernel can freeze a jail, only a thread
+// that stays in one call of the kernel's for seconds keeps it from standing still.
+void add_freeze_findings(const RunFacts& facts, Findings& findings) {
+  if (facts.stop != Stop::kNone || facts.unfrozen_after.empty()) return;
+  if (std::ranges::count(facts.jail.words("mechanisms"), "freeze") == 0) return;
+  findings.required("not_frozen",
+                    "after " + facts.unfrozen_after +
+                        " a thread of the library could not be stopped, so that it may work "
+                        "between the phases, where nothing is measured");
+}
+
 }  // namespace
 
 std::string jail_level(const JailEnd& jail) {
@@ -144,6 +155,7 @@ Ending ending_of(const RunFacts& facts) {
 
 void add_fact_findings(const RunFacts& facts, Findings& findings) {
   add_clock_findings(facts, findings);
+  add_freeze_findings(facts, findings);
   if (facts.stop == Stop::kViolation) findings.required("protocol_violation", facts.detail);
   if (facts.stop == Stop::kException) findings.required("exception", facts.detail);
   if (facts.stop == Stop::kBadOutcome) findings.required("outcome_mismatch", facts.detail);

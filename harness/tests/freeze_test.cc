@@ -88,6 +88,7 @@ TEST_F(FreezeTest, AFreezeThatFailedIsTakenBack) {
   EXPECT_EQ(facts.stop, Stop::kClosed) << facts.detail << facts.standard_errors;
   EXPECT_EQ(facts.stage, Stage::kPlaying);
   EXPECT_FALSE(facts.frozen_between);
+  EXPECT_EQ(facts.unfrozen_after, "loading");
   EXPECT_EQ(commands_.substr(0, 2), "FT");
 }
 

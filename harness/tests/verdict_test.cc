@@ -184,6 +184,24 @@ TEST(Verdict, WhatCouldNotBeJudgedDoesNotPassAndAccusesNobody) {
   EXPECT_EQ(decide(complete(), findings, "full").name, "failed");
 }
 
+TEST(Verdict, ALibraryThatCannotBeStoppedBetweenPhasesFails) {
+  const auto findings_of = [](const RunFacts& facts) {
+    Findings findings("unit");
+    add_fact_findings(facts, findings);
+    return findings.count("not_frozen");
+  };
+  RunFacts facts = complete();
+  facts.jail.meta["mechanisms"] = "namespaces,memory,freeze";
+  EXPECT_EQ(findings_of(facts), 0u);
+  facts.unfrozen_after = "loading";
+  EXPECT_EQ(findings_of(facts), 1u);
+  Findings findings("unit");
+  add_fact_findings(facts, findings);
+  EXPECT_EQ(decide(facts, findings, "full").name, "failed");
+  facts.jail.meta["mechanisms"] = "namespaces,memory";
+  EXPECT_EQ(findings_of(facts), 0u) << "a jail that cannot freeze is told by its level";
+}
+
 TEST(Verdict, AClockThatDisagreesIsAWarning) {
   RunFacts facts = complete();
   PhaseFacts phase;
