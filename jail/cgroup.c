@@ -23,6 +23,7 @@ static void add(struct facts* facts, enum mechanism mechanism) {
 static void note(struct facts* facts, const char* what, int error) {
   if (!facts->note[0]) {
     snprintf(facts->note, sizeof facts->note, "%s: %s", what, strerror(error));
+    facts->trouble = error == EBUSY ? TROUBLE_BUSY : TROUBLE_NOT_WRITABLE;
   }
 }
 
@@ -64,21 +65,37 @@ static bool set_number(int directory, const char* name, uint64_t number, struct 
   return set_text(directory, name, text, facts);
 }
 
-/* A v2 hierarchy hands a controller to our group only if its root lets it; asks for that. */
+/* True if the file `name`, a line of words, holds `word`. */
+static bool lists(int directory, const char* name, const char* word) {
+  char words[256];
+  if (read_file_at(directory, name, words, sizeof words) <= 0) {
+    return false;
+  }
+  char* rest = words;
+  for (char* each; (each = strtok_r(rest, " \n", &rest));) {
+    if (strcmp(each, word) == 0) {
+      return true;
+    }
+  }
+  return false;
+}
+
+/* A v2 hierarchy hands a controller to our group only if its parent lets it; asks for that. */
 static bool enable_v2(const struct cgroups* cgroups, const char* controller, struct facts* facts) {
   const struct group* group = &cgroups->groups[HIERARCHY_UNIFIED];
   int parent = openat(group->directory, "..", O_RDONLY | O_DIRECTORY | O_CLOEXEC);
-  char available[256];
-  bool enabled = false;
-  if (parent >= 0 && read_file_at(parent, "cgroup.controllers", available, sizeof available) > 0 &&
-      strstr(available, controller)) {
+  if (parent < 0) {
+    return false;
+  }
+  bool enabled = lists(parent, "cgroup.subtree_control", controller);
+  if (!enabled && lists(parent, "cgroup.controllers", controller)) {
     char request[32];
     snprintf(request, sizeof request, "+%s", controller);
     enabled = set_text(parent, "cgroup.subtree_control", request, facts);
+  } else if (!enabled && facts->trouble == TROUBLE_NONE) {
+    facts->trouble = TROUBLE_NO_CONTROLLER;
   }
-  if (parent >= 0) {
-    close(parent);
-  }
+  close(parent);
   return enabled;
 }
 
@@ -120,6 +137,17 @@ static void set_up_pids(struct cgroups* cgroups, const struct options* options,
   }
 }
 
+/* A v1 cpuset refuses processors that are not there; v2 takes any and gives what there is. Both
+ * files are in the kernel's own notation. */
+static bool gets_all_processors(const struct cgroups* cgroups) {
+  char asked[256];
+  char given[256];
+  return cgroups->cpuset != cgroups->groups[HIERARCHY_UNIFIED].directory ||
+         (read_file_at(cgroups->cpuset, "cpuset.cpus", asked, sizeof asked) > 0 &&
+          read_file_at(cgroups->cpuset, "cpuset.cpus.effective", given, sizeof given) > 0 &&
+          strcmp(asked, given) == 0);
+}
+
 static void set_up_cpuset(struct cgroups* cgroups, const struct options* options,
                           struct facts* facts) {
   if (!options->cpus) {
@@ -143,6 +171,9 @@ static void set_up_cpuset(struct cgroups* cgroups, const struct options* options
     return;
   }
   int error = write_file_at(cgroups->cpuset, "cpuset.cpus", options->cpus);
+  if (error == 0 && !gets_all_processors(cgroups)) {
+    error = EINVAL;
+  }
   if (error == EINVAL || error == EACCES || error == ERANGE) {
     die("--cpus %s: these processors are not all there (%s)", options->cpus, strerror(error));
   }
@@ -192,9 +223,10 @@ void cgroup_create(struct cgroups* cgroups, const struct options* options, struc
   snprintf(cgroups->name, sizeof cgroups->name, "keydrome-slot-%d", options->slot);
   facts->backend = "none";
   if (options_without(options, WITHOUT_CGROUP)) {
+    facts->trouble = TROUBLE_LEFT_OUT;
     return;
   }
-  cgroup_find_mounts(cgroups);
+  cgroup_find_mounts(cgroups, options->cgroup_parent);
   if (options_without(options, WITHOUT_UNIFIED)) {
     cgroups->groups[HIERARCHY_UNIFIED].mount[0] = '\0';
   }
@@ -206,7 +238,13 @@ void cgroup_create(struct cgroups* cgroups, const struct options* options, struc
   set_up_control(cgroups, facts);
   if (cgroups->lock >= 0) {
     bool has_unified = cgroups->groups[HIERARCHY_UNIFIED].directory >= 0;
-    facts->backend = !has_unified ? "v1" : cgroups->memory_is_v2 ? "v2" : "hybrid";
+    bool has_v1 = false;
+    for (int i = HIERARCHY_UNIFIED + 1; i < HIERARCHY_COUNT; i++) {
+      has_v1 = has_v1 || cgroups->groups[i].directory >= 0;
+    }
+    facts->backend = !has_unified ? "v1" : has_v1 ? "hybrid" : "v2";
+  } else if (facts->trouble == TROUBLE_NONE) {
+    facts->trouble = TROUBLE_NOT_MOUNTED;
   }
 }
 

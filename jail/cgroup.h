@@ -1,9 +1,9 @@
 /* Control groups: limits, CPU time, freezing and killing of the whole tree.
  *
- * One group per slot and hierarchy, directly below the mount point: keydrome-slot-N. Where the
- * limits live is found out: "hybrid" (v1 controllers plus the core files of a v2 hierarchy), "v1",
- * "v2" (all controllers in v2; not tested on real machines yet) or "none". Whatever cannot be had
- * is left out and shows in the facts. */
+ * One group per slot and hierarchy, keydrome-slot-N, directly below the mount point or below
+ * --cgroup-parent. Where the limits live is found out: "hybrid" (v1 controllers plus the core files
+ * of a v2 hierarchy), "v1", "v2" (all controllers in v2) or "none". Whatever cannot be had is left
+ * out and shows in the facts. Each backend is run by tools/guest. */
 #ifndef KEYDROME_JAIL_CGROUP_H_
 #define KEYDROME_JAIL_CGROUP_H_
 
@@ -26,8 +26,8 @@ enum hierarchy {
 enum { kMaxMountPath = 200 };
 
 struct group {
-  char mount[kMaxMountPath]; /* where the hierarchy is mounted; empty: nowhere */
-  int directory;             /* of our group; -1: none */
+  char mount[kMaxMountPath + kMaxGroup]; /* below what groups are made; empty: nowhere */
+  int directory;                         /* of our group; -1: none */
 };
 
 struct cgroups {

@@ -13,7 +13,7 @@
 
 #include "jail/util.h"
 
-enum { kPathCapacity = kMaxMountPath + 40, kDrainAttempts = 2500, kMakeAttempts = 5 };
+enum { kPathCapacity = kMaxMountPath + kMaxGroup + 40, kDrainAttempts = 2500, kMakeAttempts = 5 };
 
 static const char* const kControllers[HIERARCHY_COUNT] = {NULL,     "memory",  "pids",
                                                           "cpuset", "freezer", "cpuacct"};
@@ -45,13 +45,15 @@ static void take_mount(struct cgroups* cgroups, const char* line) {
     bool matches = kControllers[i]
                        ? strcmp(type, "cgroup") == 0 && has_word(super_options, kControllers[i])
                        : strcmp(type, "cgroup2") == 0;
-    if (matches && !cgroups->groups[i].mount[0]) {
-      memcpy(cgroups->groups[i].mount, mount, sizeof mount);
+    char* found = cgroups->groups[i].mount;
+    /* In a container there is often a read-only mount, and the one that was bound for us. */
+    if (matches && (!found[0] || (access(found, W_OK) < 0 && access(mount, W_OK) == 0))) {
+      memcpy(found, mount, sizeof mount);
     }
   }
 }
 
-void cgroup_find_mounts(struct cgroups* cgroups) {
+void cgroup_find_mounts(struct cgroups* cgroups, const char* parent) {
   FILE* file = fopen("/proc/self/mountinfo", "re");
   if (!file) {
     return; /* reported as missing cgroups */
@@ -63,6 +65,13 @@ void cgroup_find_mounts(struct cgroups* cgroups) {
   }
   free(line);
   fclose(file);
+  for (int i = 0; i < HIERARCHY_COUNT && parent; i++) {
+    char* mount = cgroups->groups[i].mount;
+    size_t used = strlen(mount);
+    if (used) {
+      snprintf(mount + used, sizeof cgroups->groups[i].mount - used, "/%s", parent);
+    }
+  }
 }
 
 static void group_path(const struct cgroups* cgroups, enum hierarchy hierarchy, char* path) {
@@ -85,10 +94,9 @@ static void kill_members(int directory) {
   fclose(file);
 }
 
-/* Kills what runs in any left-over group of this slot, frozen or not; cgroup_drop then waits until
- * it is gone. All hierarchies at once, since what one of them holds frozen does not die in another.
- */
-static void sweep(const struct cgroups* cgroups) {
+/* cgroup_drop then waits until they are gone. All hierarchies at once, since what one of them holds
+ * frozen does not die in another. */
+void cgroup_sweep(const struct cgroups* cgroups) {
   for (int i = 0; i < HIERARCHY_COUNT; i++) {
     const struct group* group = &cgroups->groups[i];
     char path[kPathCapacity];
@@ -145,6 +153,23 @@ static bool take_lock(int directory, const struct cgroups* cgroups) {
   return false;
 }
 
+bool cgroup_claim(const struct cgroups* cgroups, enum hierarchy lock) {
+  char path[kPathCapacity];
+  group_path(cgroups, lock, path);
+  if (mkdir(path, 0755) < 0 && errno != EEXIST) {
+    return false;
+  }
+  int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+  if (directory < 0) {
+    return false;
+  }
+  if (flock(directory, LOCK_EX | LOCK_NB) == 0 && still_there(directory, path)) {
+    return true; /* left open on purpose: that is the lock */
+  }
+  close(directory);
+  return false;
+}
+
 bool cgroup_make(struct cgroups* cgroups, enum hierarchy hierarchy, bool lock) {
   char path[kPathCapacity];
   group_path(cgroups, hierarchy, path);
@@ -165,7 +190,7 @@ bool cgroup_make(struct cgroups* cgroups, enum hierarchy hierarchy, bool lock) {
       cgroups->groups[hierarchy].directory = directory;
       return true;
     }
-    sweep(cgroups);
+    cgroup_sweep(cgroups);
     bool dropped = cgroup_drop(cgroups, hierarchy);
     close(directory);
     if (!dropped) {

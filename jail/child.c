@@ -148,7 +148,8 @@ static void tie_to_parent(int pipe) {
 
 /* The parent makes the network namespace, which takes as long as all the rest, while the child
  * builds the root. */
-static void enter_network_namespace(const struct child_links* links) {
+static void enter_network_namespace(const struct options* options,
+                                    const struct child_links* links) {
   char ready;
   ssize_t got;
   do {
@@ -157,7 +158,8 @@ static void enter_network_namespace(const struct child_links* links) {
   if (got != sizeof ready) {
     _exit(EXIT_JAIL_FAILED);
   }
-  if (setns(links->parent_pidfd, CLONE_NEWNET) < 0) {
+  /* An ordinary user's child was born with one of its own. */
+  if (options->has_root && setns(links->parent_pidfd, CLONE_NEWNET) < 0) {
     die_errno("cannot enter the network namespace");
   }
 }
@@ -172,6 +174,9 @@ void child_run(const struct options* options, const struct cgroups* cgroups,
   /* If memory of the whole machine runs out, the jailed die first. A pity if it cannot be had, not
    * a hole. */
   write_file_at(AT_FDCWD, "/proc/self/oom_score_adj", "1000");
+  if (!options->has_root) {
+    privileges_map(options);
+  }
   set_up_descriptors(options);
   umask(0); /* the caller's could make the new root unreadable */
   mounts_enter(options);
@@ -184,7 +189,7 @@ void child_run(const struct options* options, const struct cgroups* cgroups,
   }
   const struct program program = {.options = options,
                                   .descriptor = options->check ? -1 : open_program(options)};
-  enter_network_namespace(links);
+  enter_network_namespace(options, links);
   privileges_drop(options);
   tie_to_parent(links->parent);
   mounts_check_readable(options);

@@ -8,7 +8,7 @@
 /* What the child shares with its parent, all close-on-exec. */
 struct child_links {
   int report;       /* struct report goes here; the parent sees end of file when init is dead */
-  int parent;       /* one byte: the parent is in the network namespace; end of file: it is dead */
+  int parent;       /* one byte: the network namespace is there; end of file: the parent is dead */
   int parent_pidfd; /* names the parent, whose network namespace the child enters */
 };
 

@@ -19,13 +19,14 @@ static const char* const kNames[MECHANISM_COUNT] = {
     [MECHANISM_KILL] = "kill",
     [MECHANISM_CPUSET] = "cpuset",
     [MECHANISM_NOSYMFOLLOW] = "nosymfollow",
+    [MECHANISM_USER_NAMESPACE] = "user_namespace",
 };
 
-static const enum mechanism kWeak[] = {
-    MECHANISM_NAMESPACES,   MECHANISM_ROOT,    MECHANISM_UID,    MECHANISM_CAPABILITIES,
-    MECHANISM_NO_NEW_PRIVS, MECHANISM_RLIMITS, MECHANISM_SECCOMP};
-static const enum mechanism kFullAlso[] = {MECHANISM_MEMORY, MECHANISM_PIDS, MECHANISM_CPU_TIME,
-                                           MECHANISM_FREEZE};
+static const enum mechanism kWeak[] = {MECHANISM_NAMESPACES,   MECHANISM_ROOT,
+                                       MECHANISM_CAPABILITIES, MECHANISM_NO_NEW_PRIVS,
+                                       MECHANISM_RLIMITS,      MECHANISM_SECCOMP};
+static const enum mechanism kFullAlso[] = {MECHANISM_UID, MECHANISM_MEMORY, MECHANISM_PIDS,
+                                           MECHANISM_CPU_TIME, MECHANISM_FREEZE};
 
 static bool has_all(uint32_t mechanisms, const enum mechanism* needed, size_t count) {
   for (size_t i = 0; i < count; i++) {
@@ -37,7 +38,9 @@ static bool has_all(uint32_t mechanisms, const enum mechanism* needed, size_t co
 }
 
 enum level facts_level(uint32_t mechanisms) {
-  if (!has_all(mechanisms, kWeak, sizeof kWeak / sizeof *kWeak)) {
+  const uint32_t identities =
+      mechanism_bit(MECHANISM_UID) | mechanism_bit(MECHANISM_USER_NAMESPACE);
+  if (!has_all(mechanisms, kWeak, sizeof kWeak / sizeof *kWeak) || !(mechanisms & identities)) {
     return LEVEL_NONE;
   }
   bool full = has_all(mechanisms, kFullAlso, sizeof kFullAlso / sizeof *kFullAlso);
@@ -65,7 +68,7 @@ uint32_t facts_missing(const struct facts* facts, bool wants_cpuset) {
   uint32_t missing = 0;
   for (int i = 0; i < MECHANISM_COUNT; i++) {
     uint32_t bit = mechanism_bit((enum mechanism)i);
-    bool counts = i != MECHANISM_CPUSET || wants_cpuset;
+    bool counts = i == MECHANISM_CPUSET ? wants_cpuset : i != MECHANISM_USER_NAMESPACE;
     missing |= counts ? bit & ~facts->mechanisms : 0;
   }
   return missing;

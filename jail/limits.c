@@ -1,15 +1,18 @@
 #include "jail/limits.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <grp.h>
 #include <linux/capability.h>
 #include <linux/securebits.h>
+#include <stdio.h>
 #include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include "jail/remedy.h"
 #include "jail/seccomp.h"
 #include "jail/util.h"
 
@@ -57,14 +60,15 @@ void limits_raise_open_files(void) {
   if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
     die_errno("getrlimit NOFILE");
   }
-  if (limit.rlim_max < kNeeded) {
-    die("the jail itself must be allowed to open %d files, not %llu: raise the hard limit (ulimit "
-        "-Hn)",
-        kNeeded, (unsigned long long)limit.rlim_max);
+  const rlim_t allowed = limit.rlim_max;
+  if (allowed < kNeeded) {
+    limit.rlim_max = kNeeded; /* what the kernel starts with is just too low; root may raise it */
   }
   limit.rlim_cur = limit.rlim_max;
   if (setrlimit(RLIMIT_NOFILE, &limit) < 0) {
-    die_errno("setrlimit NOFILE");
+    die("the jail itself must be allowed to open %d files, not %llu: raise the hard limit (ulimit "
+        "-Hn)",
+        kNeeded, (unsigned long long)allowed);
   }
 }
 
@@ -99,10 +103,33 @@ static void clear_capabilities(void) {
   }
 }
 
+/* The kernel lets an ordinary user map one user, itself, once it has given up changing groups. */
+void privileges_map(const struct options* options) {
+  const struct {
+    const char* file;
+    unsigned int outside;
+  } maps[] = {{"/proc/self/uid_map", options->caller_user},
+              {"/proc/self/gid_map", options->caller_group}};
+  int error = write_file_at(AT_FDCWD, "/proc/self/setgroups", "deny");
+  for (size_t i = 0; i < 2 && error == 0; i++) {
+    char line[64];
+    snprintf(line, sizeof line, "%u %u 1", options_user(options), maps[i].outside);
+    error = write_file_at(AT_FDCWD, maps[i].file, line);
+  }
+  if (error) {
+    errno = error;
+    remedy_die(REMEDY_USER_NAMESPACE, "cannot map the user of the jail");
+  }
+}
+
 void privileges_drop(const struct options* options) {
-  uid_t id = (uid_t)(kFirstUid + options->slot);
+  uid_t id = (uid_t)options_user(options);
   drop_capabilities();
-  if (setgroups(0, NULL) < 0 || setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0) {
+  /* A user namespace that an ordinary user has made never lets groups be changed. */
+  if (options->has_root && setgroups(0, NULL) < 0) {
+    die_errno("cannot drop the groups");
+  }
+  if (setresgid(id, id, id) < 0 || setresuid(id, id, id) < 0) {
     die_errno("cannot become user %u", id);
   }
   clear_capabilities();

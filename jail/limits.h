@@ -13,6 +13,9 @@ void limits_apply(const struct options* options);
  * exist. */
 void limits_raise_open_files(void);
 
+/* In the user namespace of an ordinary caller: maps user and group 60000 + slot to the caller's. */
+void privileges_map(const struct options* options);
+
 /* Becomes user and group 60000 + slot without any privilege, and without a way to regain one. */
 void privileges_drop(const struct options* options);
 

@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "jail/remedy.h"
 #include "jail/util.h"
 
 bool meta_write_facts(int fd, const struct facts* facts, const struct options* options) {
@@ -19,6 +20,19 @@ bool meta_write_facts(int fd, const struct facts* facts, const struct options* o
     length += snprintf(lines + length, sizeof lines - (size_t)length, "note:%s\n", facts->note);
   }
   return write_all(fd, lines, (size_t)length);
+}
+
+bool meta_write_remedies(int fd, const struct facts* facts, const struct options* options) {
+  uint32_t missing = facts_missing(facts, options->cpus != NULL);
+  bool told = true;
+  for (int i = 0; i < MECHANISM_COUNT; i++) {
+    enum mechanism mechanism = (enum mechanism)i;
+    const char* remedy = remedy_mechanism(facts, mechanism);
+    if (missing & mechanism_bit(mechanism) && remedy) {
+      told = dprintf(fd, "remedy_%s:%s\n", mechanism_name(mechanism), remedy) > 0 && told;
+    }
+  }
+  return told;
 }
 
 bool meta_write_outcome(int fd, const struct outcome* outcome) {

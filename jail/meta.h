@@ -9,6 +9,9 @@
 /* Writes what the jail is made of; false if the descriptor does not take it. */
 bool meta_write_facts(int fd, const struct facts* facts, const struct options* options);
 
+/* Writes what to do about each missing mechanism: "remedy_NAME:". */
+bool meta_write_remedies(int fd, const struct facts* facts, const struct options* options);
+
 /* Writes how the program ended. */
 bool meta_write_outcome(int fd, const struct outcome* outcome);
 

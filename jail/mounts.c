@@ -4,12 +4,15 @@
 #include <fcntl.h>
 #include <limits.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/utsname.h>
 #include <unistd.h>
 
+#include "jail/remedy.h"
 #include "jail/util.h"
 
 /* One thing to be bound, cloned from the host's tree before the new root covers any of it. */
@@ -28,10 +31,25 @@ struct clones {
 static const char* const kSystemFolders[] = {"/lib", "/lib64", "/usr/lib", "/usr/lib64"};
 static const char* const kDevices[] = {"/dev/null", "/dev/zero", "/dev/urandom"};
 
+static bool kernel_is_at_least(unsigned long major, unsigned long minor) {
+  struct utsname name;
+  char* rest;
+  if (uname(&name) < 0) {
+    return false;
+  }
+  unsigned long its_major = strtoul(name.release, &rest, 10);
+  unsigned long its_minor = *rest == '.' ? strtoul(rest + 1, NULL, 10) : 0;
+  return its_major > major || (its_major == major && its_minor >= minor);
+}
+
 bool mounts_nosymfollow_works(void) {
   struct mount_attr attributes = {.attr_set = MOUNT_ATTR_NOSYMFOLLOW};
   /* An unknown attribute is EINVAL; a known one gets as far as the bad descriptor. */
-  return mount_setattr(-1, "", AT_EMPTY_PATH, &attributes, sizeof attributes) < 0 && errno == EBADF;
+  if (mount_setattr(-1, "", AT_EMPTY_PATH, &attributes, sizeof attributes) == 0) {
+    return false;
+  }
+  /* An ordinary user is turned away before; in its own namespace the attribute must then be had. */
+  return errno == EBADF || (errno == EPERM && kernel_is_at_least(5, 14));
 }
 
 static void set_attributes(int tree, uint64_t attributes, const char* what) {
@@ -80,8 +98,9 @@ static void configure(int fs, const char* key, const char* value) {
   }
 }
 
-/* A new tmpfs as a detached mount; owned by `id`. */
-static int make_tmpfs(uint64_t size, const char* inodes, unsigned int id, uint64_t attributes) {
+/* A new tmpfs as a detached mount; owned by user and group `id`. */
+static int make_tmpfs(uint64_t size, const char* inodes, const char* mode, unsigned int id,
+                      uint64_t attributes) {
   int fs = fsopen("tmpfs", FSOPEN_CLOEXEC);
   if (fs < 0) {
     die_errno("cannot make a tmpfs");
@@ -90,7 +109,7 @@ static int make_tmpfs(uint64_t size, const char* inodes, unsigned int id, uint64
   snprintf(text, sizeof text, "%llu", (unsigned long long)size);
   configure(fs, "size", text);
   configure(fs, "nr_inodes", inodes);
-  configure(fs, "mode", id ? "0700" : "0755");
+  configure(fs, "mode", mode);
   snprintf(text, sizeof text, "%u", id);
   configure(fs, "uid", text);
   configure(fs, "gid", text);
@@ -139,18 +158,29 @@ static void attach(int tree, const char* target, bool is_folder) {
   close(tree);
 }
 
-/* Any folder that every machine has serves as the place of the new root while it is built; in this
- * namespace only. */
 static void enter_empty_root(int root) {
-  static const char place[] = "/tmp";
-  if (move_mount(root, "", AT_FDCWD, place, MOVE_MOUNT_F_EMPTY_PATH) < 0 || chdir(place) < 0) {
-    die_errno("cannot mount the new root on %s", place);
+  if (move_mount(root, "", AT_FDCWD, kMountsPlace, MOVE_MOUNT_F_EMPTY_PATH) < 0 ||
+      chdir(kMountsPlace) < 0) {
+    die_errno("cannot mount the new root on %s", kMountsPlace);
+  }
+}
+
+/* Docker's default profile refuses pivot_root. Then the old root stays in this namespace, covered
+ * by the new one; only CAP_SYS_CHROOT or CAP_SYS_ADMIN could get behind it, and nobody keeps them.
+ */
+static void cover_old_root(void) {
+  if (mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0 || chdir("/") < 0) {
+    die_errno("neither pivot_root nor covering the old root is possible");
   }
 }
 
 static void leave_old_root(void) {
   if (syscall(SYS_pivot_root, ".", ".") < 0) {
-    die_errno("pivot_root");
+    if (errno != EPERM && errno != ENOSYS) {
+      die_errno("pivot_root");
+    }
+    cover_old_root();
+    return;
   }
   /* The old root now lies over the new one; detaching it uncovers the new one. */
   if (umount2(".", MNT_DETACH) < 0) {
@@ -170,17 +200,19 @@ void mounts_enter(const struct options* options) {
   const uint64_t strict = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
   struct clones clones = {.count = 0};
   if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
-    die_errno("cannot make the mounts private");
+    remedy_die(REMEDY_MOUNTS, "cannot make the mounts private");
   }
   clone_sources(options, &clones, links);
-  int root = make_tmpfs(root_bytes, "1024", 0, strict);
+  /* Where root is not mapped, the user of the jail owns the root too; it is made read-only below.
+   */
+  const unsigned int owner = options->has_root ? 0 : options_user(options);
+  int root = make_tmpfs(root_bytes, "1024", "0755", owner, strict);
   enter_empty_root(root);
   for (int i = 0; i < clones.count; i++) {
     attach(clones.items[i].tree, clones.items[i].target, clones.items[i].is_folder);
   }
   if (options->tmpfs_bytes) {
-    int work = make_tmpfs(options->tmpfs_bytes, "16384", (unsigned int)(kFirstUid + options->slot),
-                          strict);
+    int work = make_tmpfs(options->tmpfs_bytes, "16384", "0700", options_user(options), strict);
     set_attributes(work, strict | links, "/work");
     attach(work, "/work", true);
   }
@@ -196,8 +228,8 @@ void mounts_check_readable(const struct options* options) {
   for (int i = 0; i < options->bind_count; i++) {
     const struct bind* bind = &options->binds[i];
     if (access(bind->target, R_OK) < 0) {
-      die("user %d cannot read %s: make it readable for everybody (chmod a+r)",
-          kFirstUid + options->slot, bind->source);
+      die("user %u cannot read %s: make it readable for everybody (chmod a+r)",
+          options_user(options), bind->source);
     }
   }
 }

@@ -4,6 +4,10 @@
 
 #include "jail/options.h"
 
+/* Any folder that every machine has serves as the place of the new root while it is built; in the
+ * jail's namespace only. */
+static const char kMountsPlace[] = "/tmp";
+
 /* True if the kernel can refuse to follow symbolic links on a mount (5.14 for bind mounts). */
 bool mounts_nosymfollow_works(void);
 

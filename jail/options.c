@@ -46,7 +46,9 @@ enum option_code {
   OPTION_COMMAND_FD,
   OPTION_META_FD,
   OPTION_WITHOUT,
-  OPTION_COUNTERS
+  OPTION_COUNTERS,
+  OPTION_SWEEP,
+  OPTION_CGROUP_PARENT
 };
 
 static const struct option kLong[] = {
@@ -69,16 +71,20 @@ static const struct option kLong[] = {
     {"meta-fd", required_argument, NULL, OPTION_META_FD},
     {"without", required_argument, NULL, OPTION_WITHOUT},
     {"counters", no_argument, NULL, OPTION_COUNTERS},
+    {"sweep", no_argument, NULL, OPTION_SWEEP},
+    {"cgroup-parent", required_argument, NULL, OPTION_CGROUP_PARENT},
     {NULL, 0, NULL, 0},
 };
 
 static const char kUsage[] =
     "usage: jail [OPTION]... -- PROGRAM [ARGUMENT]...\n"
     "       jail --check [OPTION]...\n"
+    "       jail --sweep [OPTION]...\n"
     "options: --require full|weak|none  --slot N  --bind SOURCE:TARGET  --tmpfs-bytes N\n"
     "         --memory-bytes N  --processes N  --cpus LIST  --wall-ms N  --cpu-seconds N\n"
     "         --open-files N  --file-bytes N  --stack-bytes N  --pass-fd N  --command-fd N\n"
-    "         --meta-fd N  --counters  --without cgroup|unified|seccomp|nosymfollow\n";
+    "         --meta-fd N  --cgroup-parent GROUP  --counters\n"
+    "         --without cgroup|unified|seccomp|nosymfollow\n";
 
 static uint64_t parse_number(const char* name, const char* text, uint64_t least, uint64_t most) {
   char* end;
@@ -129,6 +135,17 @@ static void parse_bind(struct options* options, char* text) {
   options->binds[options->bind_count++] = (struct bind){.source = text, .target = target};
 }
 
+/* Goes into paths of the kernel's: one group below another, never up. */
+static const char* parse_group(const char* text) {
+  static const char allowed[] =
+      "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.-@:\\/";
+  bool good = *text && strlen(text) <= kMaxGroup && !text[strspn(text, allowed)];
+  if (!good || text[0] == '/' || strstr(text, "..") || text[strlen(text) - 1] == '/') {
+    die("--cgroup-parent %s: must be a path below the mount points, such as keydrome.slice", text);
+  }
+  return text;
+}
+
 static int parse_descriptor(const char* name, const char* text) {
   int fd = (int)parse_number(name, text, 0, 1048576);
   if (fcntl(fd, F_GETFD) < 0) {
@@ -161,6 +178,7 @@ static void parse_one(struct options* options, int code, char* value) {
       return;
     case OPTION_SLOT:
       options->slot = (int)parse_number("slot", value, 0, kSlots - 1);
+      options->slot_given = true;
       return;
     case OPTION_BIND:
       parse_bind(options, value);
@@ -180,6 +198,12 @@ static void parse_one(struct options* options, int code, char* value) {
       return;
     case OPTION_COUNTERS:
       options->counters = true;
+      return;
+    case OPTION_SWEEP:
+      options->sweep = true;
+      return;
+    case OPTION_CGROUP_PARENT:
+      options->cgroup_parent = parse_group(value);
       return;
     case OPTION_WITHOUT:
       options->without[parse_without(value)] = true;
@@ -216,8 +240,15 @@ static void check_together(const struct options* options) {
   if (options->cpus && (!*options->cpus || options->cpus[strspn(options->cpus, "0123456789,-")])) {
     die("--cpus %s: must be a list such as 0-1,3", options->cpus);
   }
-  if (options->check == (options->program != NULL)) {
-    die(options->check ? "--check takes no program" : "no program given; see jail --help");
+  if (options->check && options->sweep) {
+    die("--check and --sweep: only one of them");
+  }
+  bool takes_program = !options->check && !options->sweep;
+  if (takes_program && !options->program) {
+    die("no program given; see jail --help");
+  }
+  if (!takes_program && options->program) {
+    die("--%s takes no program", options->check ? "check" : "sweep");
   }
   if (options->program && options->program[0][0] != '/') {
     die("program %s: must be an absolute path inside the jail", options->program[0]);

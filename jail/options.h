@@ -7,7 +7,7 @@
 
 #include "jail/facts.h"
 
-enum { kMaxBinds = 64, kMaxPassFds = 16, kFirstUid = 60000, kSlots = 1000 };
+enum { kMaxBinds = 64, kMaxPassFds = 16, kFirstUid = 60000, kSlots = 1000, kMaxGroup = 100 };
 
 struct bind {
   const char* source; /* on the host */
@@ -25,15 +25,18 @@ enum without {
 
 struct options {
   bool check;
+  bool sweep; /* only clear away what dead jails left behind */
   bool counters;
   enum level require;
   int slot;
+  bool slot_given;
   struct bind binds[kMaxBinds];
   int bind_count;
   uint64_t tmpfs_bytes; /* 0: no working directory */
   uint64_t memory_bytes;
-  uint64_t processes; /* threads count as processes */
-  const char* cpus;   /* NULL: not pinned */
+  uint64_t processes;        /* threads count as processes */
+  const char* cpus;          /* NULL: not pinned */
+  const char* cgroup_parent; /* a group below the mount points; NULL: the mount points themselves */
   uint64_t wall_ms;
   uint64_t cpu_seconds; /* 0: only the wall deadline */
   uint64_t open_files;
@@ -44,8 +47,17 @@ struct options {
   int command_fd; /* -1: none */
   int meta_fd;    /* -1: none */
   bool without[WITHOUT_COUNT];
-  char** program; /* NULL-terminated; NULL with --check */
+  char** program; /* NULL-terminated; NULL with --check and --sweep */
+  /* Not from the command line. Who starts the jail: an ordinary user gets a user namespace. */
+  bool has_root;
+  unsigned int caller_user;
+  unsigned int caller_group;
 };
+
+/* The user, and group, that the program sees itself as. */
+static inline unsigned int options_user(const struct options* options) {
+  return (unsigned int)(kFirstUid + options->slot);
+}
 
 static inline bool options_without(const struct options* options, enum without what) {
   return options->without[what];

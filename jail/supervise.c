@@ -17,6 +17,7 @@
 #include "jail/child.h"
 #include "jail/counters.h"
 #include "jail/limits.h"
+#include "jail/remedy.h"
 #include "jail/report.h"
 #include "jail/seccomp.h"
 #include "jail/util.h"
@@ -76,8 +77,9 @@ static void block_signals(struct run* run) {
   }
 }
 
-static _Noreturn void fail_without_namespaces(void) {
-  die_errno("cannot make the namespaces; the jail needs root or CAP_SYS_ADMIN");
+static _Noreturn void fail_without_namespaces(const struct options* options) {
+  remedy_die(options->has_root ? REMEDY_NAMESPACES : REMEDY_USER_NAMESPACE,
+             "cannot make the namespaces");
 }
 
 static void await_init(const struct run* run) {
@@ -92,6 +94,9 @@ static void clone_child(struct run* run) {
       .pidfd = (uint64_t)(uintptr_t)&run->init_pidfd,
       .exit_signal = SIGCHLD,
   };
+  if (!run->options->has_root) {
+    arguments.flags |= CLONE_NEWUSER | CLONE_NEWNET;
+  }
   if (cgroup_birthplace(run->cgroups) >= 0) {
     arguments.flags |= CLONE_INTO_CGROUP;
     arguments.cgroup = (unsigned int)cgroup_birthplace(run->cgroups);
@@ -105,8 +110,11 @@ static void clone_child(struct run* run) {
     die_errno("pidfd_open");
   }
   long child = syscall(SYS_clone3, &arguments, sizeof arguments);
+  if (child < 0 && errno == EACCES && cgroup_birthplace(run->cgroups) >= 0) {
+    remedy_die(REMEDY_BIRTH, "cannot start the child in its control group");
+  }
   if (child < 0) {
-    fail_without_namespaces();
+    fail_without_namespaces(run->options);
   }
   if (child == 0) {
     close(alive[1]);
@@ -122,15 +130,16 @@ static void clone_child(struct run* run) {
   close(alive[0]);
 }
 
-/* Makes the network namespace of the jail. The parent does it, and lives there from then on, so
- * that it happens while the child builds the root: the two take about the same time. */
+/* Makes the network namespace of the jail, unless its user namespace must own it. The parent does
+ * it, and lives there from then on, so that it happens while the child builds the root: the two
+ * take about the same time. */
 static void make_network_namespace(struct run* run) {
-  if (unshare(CLONE_NEWNET) < 0) {
+  if (run->options->has_root && unshare(CLONE_NEWNET) < 0) {
     int error = errno;
     cgroup_kill(run->cgroups, run->init_pidfd);
     await_init(run);
     errno = error;
-    fail_without_namespaces();
+    fail_without_namespaces(run->options);
   }
   /* A child that has died meanwhile does not read it; what it reported tells why. */
   write_all(run->parent_alive, "", 1);

@@ -6,7 +6,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-enum { EXIT_JAIL_FAILED = 2, EXIT_JAIL_REFUSED = 3, kMaxMessage = 240 };
+enum { EXIT_JAIL_FAILED = 2, EXIT_JAIL_REFUSED = 3, kMaxMessage = 480 };
 
 /* Where die() writes besides stderr; -1 (the start value): nowhere. Set once, by main and by the
  * child. The receiver gets "status:failed\nerror:MESSAGE\n" on the meta descriptor, or a report on

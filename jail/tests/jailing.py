@@ -8,6 +8,8 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from pathlib import Path
 
+import pytest
+
 ROOT = Path(__file__).resolve().parents[2]
 BUILD = Path(os.environ.get("KEYDROME_BUILD", ROOT / "build" / "release"))
 JAIL = BUILD / "bin" / "jail"
@@ -16,6 +18,11 @@ FIRST_UID = 60000
 # Test processes at the same time get slots of their own, away from those that benchmarks use.
 FIRST_SLOT = 700 + os.getpid() % 29 * 10
 PATIENCE_S = 30.0
+# The jail as it is, and on a hybrid machine with the v1 hierarchies alone.
+BACKENDS = pytest.mark.parametrize(
+    "backend",
+    [pytest.param([], id="as_it_is"), pytest.param(["--without", "unified"], id="without_unified")],
+)
 REPLY = struct.Struct("=IIQQQ9Q")  # struct keydrome_jail_reply of jail/command.h
 
 

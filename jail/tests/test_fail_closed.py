@@ -1,15 +1,13 @@
 """A machine that refuses one thing: the jail ends with an error and never starts the program with less."""
 
-import ctypes
 import errno
 import os
-import struct
 import subprocess
-from collections.abc import Callable
 
 import pytest
 
 from jail.tests.jailing import FIRST_SLOT, HOSTILE, JAIL, Jails
+from jail.tests.refusing import refusing
 
 # Every call that builds the jail, by its number on x86-64 (asm/unistd_64.h).
 BUILDING = {
@@ -32,7 +30,6 @@ BUILDING = {
     "open_tree": 428,
     "pidfd_open": 434,
     "pipe2": 293,
-    "pivot_root": 155,
     "prctl": 157,
     "prlimit64": 302,
     "seccomp": 317,
@@ -47,42 +44,20 @@ BUILDING = {
     "umount2": 166,
     "unshare": 272,
 }
-PR_SET_SECCOMP, SECCOMP_MODE_FILTER = 22, 2
-SECCOMP_RET_ERRNO, SECCOMP_RET_ALLOW = 0x00050000, 0x7FFF0000
-LOAD_WORD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
+# What refusing one call does not stop: there is another way, unless that is refused as well.
+PIVOT_ROOT, CHROOT = 155, 161
+UNUSED = 9999
 
 
-def without(number: int) -> Callable[[], None]:
-    """Returns what a child calls so that one system call fails with EPERM in it and its descendants."""
-    program = b"".join(
-        struct.pack("=HBBI", *instruction)
-        for instruction in (
-            (LOAD_WORD, 0, 0, 0),
-            (JUMP_IF_EQUAL, 0, 1, number),
-            (RETURN, 0, 0, SECCOMP_RET_ERRNO | errno.EPERM),
-            (RETURN, 0, 0, SECCOMP_RET_ALLOW),
-        )
-    )
-    text = ctypes.create_string_buffer(program, len(program))
-    header = struct.pack("@HP", len(program) // 8, ctypes.addressof(text))
-    libc = ctypes.CDLL(None, use_errno=True)
-
-    def refuse() -> None:
-        if libc.prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, header, 0, 0) != 0:
-            raise OSError(ctypes.get_errno(), "cannot refuse the call", str(len(text)))
-
-    return refuse
-
-
-@pytest.mark.parametrize("call", BUILDING)
-def test_nothing_runs_when_a_step_fails(jails: Jails, call: str) -> None:
+def run(program: str, *refused: int, error: int = errno.EPERM) -> tuple[int, str, str, list[str]]:
+    """Runs a hostile program on a machine that refuses calls; returns exit code, output, errors and meta lines."""
     reading, writing = os.pipe()
     command = [str(JAIL), "--slot", str(FIRST_SLOT), "--meta-fd", str(writing)]
-    command += ["--bind", f"{HOSTILE / 'surroundings'}:/program", "--", "/program"]
+    command += ["--bind", f"{HOSTILE / program}:/program", "--", "/program"]
     done = subprocess.run(
         command,
         pass_fds=(writing,),
-        preexec_fn=without(BUILDING[call]),
+        preexec_fn=refusing(*refused, error=error),
         capture_output=True,
         timeout=30,
         text=True,
@@ -90,8 +65,48 @@ def test_nothing_runs_when_a_step_fails(jails: Jails, call: str) -> None:
     )
     os.close(writing)
     with os.fdopen(reading) as pipe:
-        lines = pipe.read().splitlines()
-    assert done.returncode in {2, 3}, done.stdout
-    assert done.stdout == "", "the program must not have been started"
-    assert done.stderr.startswith("jail: ")
-    assert {"status:failed", "status:refused"} & set(lines)
+        return done.returncode, done.stdout, done.stderr, pipe.read().splitlines()
+
+
+def nothing_ran(done: tuple[int, str, str, list[str]]) -> bool:
+    """Says whether the jail ended with an error instead of starting the program."""
+    code, stdout, stderr, meta = done
+    told = bool({"status:failed", "status:refused"} & set(meta)) and stderr.startswith("jail: ")
+    return code in {2, 3} and stdout == "" and told
+
+
+@pytest.mark.parametrize("call", BUILDING)
+def test_nothing_runs_when_a_step_fails(jails: Jails, call: str) -> None:
+    done = run("surroundings", BUILDING[call])
+    assert nothing_ran(done), done
+
+
+@pytest.mark.parametrize("error", [errno.EPERM, errno.ENOSYS])
+@pytest.mark.parametrize("program", ["read_outside", "write_outside", "after_tighten"])
+def test_root_without_pivot_root(jails: Jails, program: str, error: int) -> None:
+    """As in a container with Docker's default profile: the old root is covered instead."""
+    code, stdout, _stderr, meta = run(program, PIVOT_ROOT, error=error)
+    assert code == 0, meta
+    assert "exit_code:0" in meta, stdout
+    assert stdout.endswith("refused\n")
+
+
+def test_root_without_pivot_root_looks_the_same(jails: Jails) -> None:
+    facts = ["cpu_us", "wall_us", "memory_peak_bytes"]
+    covered, pivoted = run("surroundings", PIVOT_ROOT), run("surroundings", UNUSED)
+    assert covered[:3] == pivoted[:3]
+    assert [line for line in covered[3] if line.split(":")[0] not in facts] == [
+        line for line in pivoted[3] if line.split(":")[0] not in facts
+    ]
+
+
+@pytest.mark.parametrize("call", ["mount", "chroot", "chdir"])
+def test_neither_way_to_the_new_root(jails: Jails, call: str) -> None:
+    number = CHROOT if call == "chroot" else BUILDING[call]
+    done = run("surroundings", PIVOT_ROOT, number)
+    assert nothing_ran(done), done
+
+
+def test_another_failure_of_pivot_root_is_one(jails: Jails) -> None:
+    done = run("surroundings", PIVOT_ROOT, error=errno.EINVAL)
+    assert nothing_ran(done), done

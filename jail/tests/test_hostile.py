@@ -7,7 +7,7 @@ import subprocess
 
 import pytest
 
-from jail.tests.jailing import HOSTILE, Jails, jailed_processes
+from jail.tests.jailing import BACKENDS, HOSTILE, Jails, jailed_processes
 
 UNFILTERED = ["--require", "none", "--without", "seccomp"]
 
@@ -63,7 +63,7 @@ def test_calls_of_another_architecture_kill(jails: Jails, table: str) -> None:
     assert meta["signal"] == "31"
 
 
-@pytest.mark.parametrize("backend", [[], ["--without", "unified"]])
+@BACKENDS
 def test_fork_bomb_meets_the_limit(jails: Jails, backend: list[str]) -> None:
     options = [*UNFILTERED, *backend, "--processes", "50"]
     outcome = jails.run("fork_bomb", "allowed", options=options)
@@ -79,7 +79,7 @@ def test_thread_bomb_meets_the_limit(jails: Jails) -> None:
 def test_memory_hog_is_killed_by_the_limit(jails: Jails) -> None:
     outcome = jails.run("memory_hog", options=["--memory-bytes", str(32 << 20)])
     assert outcome.meta["status"] == "out_of_memory"
-    assert outcome.meta["oom_kills"] == "1"
+    assert int(outcome.meta["oom_kills"]) >= 1  # a v2 group dies as a whole
     assert int(outcome.meta["memory_peak_bytes"]) <= 32 << 20
 
 
@@ -121,7 +121,11 @@ def test_flood_that_nobody_reads_meets_the_deadline(jails: Jails) -> None:
     assert started.finish().meta["status"] == "timed_out"
 
 
-@pytest.mark.parametrize("backend", [[], ["--without", "unified"], ["--without", "cgroup"]])
+@pytest.mark.parametrize(
+    "backend",
+    [[], ["--without", "unified"], ["--without", "cgroup"]],
+    ids=["as_it_is", "without_unified", "without_cgroup"],
+)
 def test_stray_processes_die_with_the_program(jails: Jails, backend: list[str]) -> None:
     outcome = jails.run("stray_process", options=[*UNFILTERED, *backend])
     assert outcome.meta["status"] == "exited"
@@ -131,7 +135,9 @@ def test_stray_processes_die_with_the_program(jails: Jails, backend: list[str]) 
 
 
 @pytest.mark.parametrize(
-    "options", [[], ["--without", "unified"], ["--require", "weak", "--without", "cgroup"]]
+    "options",
+    [[], ["--without", "unified"], ["--require", "weak", "--without", "cgroup"]],
+    ids=["as_it_is", "without_unified", "without_cgroup"],
 )
 def test_honest_library_runs_unharmed(jails: Jails, options: list[str]) -> None:
     outcome = jails.run("honest", options=[*options, "--memory-bytes", str(1 << 30)])

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 from jail.tests.jailing import (
+    BACKENDS,
     FIRST_SLOT,
     FIRST_UID,
     HOSTILE,
@@ -229,7 +230,7 @@ def test_nothing_is_counted_unasked(jails: Jails) -> None:
         assert started.finish().meta["status"] == "killed"
 
 
-@pytest.mark.parametrize("backend", [[], ["--without", "unified"]])
+@BACKENDS
 def test_commands(jails: Jails, backend: list[str]) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
@@ -251,7 +252,7 @@ def test_commands(jails: Jails, backend: list[str]) -> None:
         assert started.finish().meta["status"] == "killed"
 
 
-@pytest.mark.parametrize("backend", [[], ["--without", "unified"]])
+@BACKENDS
 @pytest.mark.parametrize("command", [b"", b"F"])
 def test_supervisor_that_vanishes(jails: Jails, backend: list[str], command: bytes) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
@@ -272,7 +273,7 @@ def test_terminate_signal_kills_the_tree(jails: Jails) -> None:
     assert started.finish().meta["status"] == "killed"
 
 
-@pytest.mark.parametrize("backend", [[], ["--without", "unified"]])
+@BACKENDS
 def test_jail_killed_hard_takes_the_program_along(jails: Jails, backend: list[str]) -> None:
     started = jails.start("spin", options=backend)
     started.wait_until_running()
@@ -285,7 +286,7 @@ def test_jail_killed_hard_takes_the_program_along(jails: Jails, backend: list[st
     assert jails.run("idle", options=backend).meta["status"] == "exited"
 
 
-@pytest.mark.parametrize("backend", [[], ["--without", "unified"]])
+@BACKENDS
 def test_frozen_left_over_is_swept(jails: Jails, backend: list[str]) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
@@ -300,7 +301,7 @@ def test_frozen_left_over_is_swept(jails: Jails, backend: list[str]) -> None:
     started.finish()
 
 
-@pytest.mark.parametrize("backend", [[], ["--without", "unified"]])
+@BACKENDS
 def test_frozen_while_it_starts_does_not_keep_the_slot(jails: Jails, backend: list[str]) -> None:
     """The lock of the slot is the jail's alone: what it has started must not hold it, even stopped half-way."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)

@@ -1,0 +1,129 @@
+"""Nothing is left when a jail is over: it looks itself, and what dead jails left is swept."""
+
+import os
+import subprocess
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from jail.tests.jailing import (
+    BACKENDS,
+    FIRST_SLOT,
+    FIRST_UID,
+    JAIL,
+    Jails,
+    groups,
+    jailed_processes,
+    until,
+)
+
+USER = FIRST_UID + FIRST_SLOT
+
+
+@pytest.fixture
+def stray() -> Iterator[subprocess.Popen[bytes]]:
+    """A process of the slot's user that no jail knows of."""
+    process = subprocess.Popen(["sleep", "600"], user=USER, group=USER, extra_groups=[])
+    yield process
+    process.kill()
+    process.wait()
+
+
+def sweep() -> list[str]:
+    """Sweeps the slot of this test process; returns what was found."""
+    command = [str(JAIL), "--sweep", "--slot", str(FIRST_SLOT)]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stderr
+    return done.stdout.splitlines()
+
+
+@BACKENDS
+def test_nothing_is_left(jails: Jails, backend: list[str]) -> None:
+    assert jails.run("idle", options=backend).meta["left"] == ""
+
+
+def test_process_of_the_user_is_told(jails: Jails, stray: subprocess.Popen[bytes]) -> None:
+    outcome = jails.run("idle")
+    assert outcome.code == 2
+    assert outcome.meta["left"] == "processes"
+    assert outcome.meta["status"] == "failed"
+    assert f"processes {stray.pid} (sleep)" in outcome.meta["error"]
+    assert "exit_code" not in outcome.meta
+
+
+def test_process_of_another_user_is_none_of_ours(jails: Jails) -> None:
+    process = subprocess.Popen(["sleep", "600"], user=USER + 1, group=USER, extra_groups=[])
+    try:
+        assert jails.run("idle").meta["left"] == ""
+    finally:
+        process.kill()
+        process.wait()
+
+
+def test_zombie_is_dead(jails: Jails, stray: subprocess.Popen[bytes]) -> None:
+    stray.kill()
+    until(lambda: jailed_processes() == [], "the process is dead")
+    assert jails.run("idle").meta["left"] == ""
+
+
+@BACKENDS
+def test_sweep_after_a_jail_was_killed(
+    jails: Jails, stray: subprocess.Popen[bytes], backend: list[str]
+) -> None:
+    started = jails.start("spin", options=backend)
+    started.wait_until_running()
+    started.process.kill()
+    started.finish()
+    left = groups()
+    assert left
+    found = sweep()
+    assert f"swept: process {stray.pid} (sleep) of slot {FIRST_SLOT}" in found
+    assert {line for line in found if "group" in line} == {f"swept: group {path}" for path in left}
+    stray.wait(timeout=30)
+    assert groups() == []
+    assert sweep() == []
+
+
+def test_sweep_leaves_running_jails_alone(jails: Jails, stray: subprocess.Popen[bytes]) -> None:
+    started = jails.start("sleep_for_ever")
+    started.wait_until_running()
+    assert sweep() == []
+    assert stray.poll() is None
+    assert started.process.poll() is None
+    started.process.terminate()
+    assert started.finish().meta["left"] == "processes"
+
+
+def test_sweep_of_a_clean_slot_leaves_it_clean(jails: Jails) -> None:
+    assert sweep() == []
+    assert groups() == []
+
+
+def test_sweep_needs_groups(jails: Jails) -> None:
+    """Without them it cannot be told whose a process is."""
+    script = f"umount -l /sys/fs/cgroup; exec {JAIL} --sweep --slot {FIRST_SLOT}"
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert "running jails cannot be told from dead ones" in done.stderr
+
+
+def group_that_cannot_be_removed_is_told(jails: Jails) -> None:
+    started = jails.start("sleep_for_ever")
+    started.wait_until_running()
+    guest = subprocess.Popen(["sleep", "600"])
+    Path(groups()[0], "cgroup.procs").write_text(str(guest.pid))
+    started.process.terminate()
+    outcome = started.finish()
+    guest.kill()
+    guest.wait()
+    assert outcome.code == 2
+    assert outcome.meta["left"] == "groups"
+    assert outcome.meta["status"] == "failed"
+    assert sweep() != []
+
+
+if "KEYDROME_SOAK" in os.environ:  # takes all of the jail's patience, five seconds
+    test_group_that_cannot_be_removed_is_told = group_that_cannot_be_removed_is_told
