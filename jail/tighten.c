@@ -2,11 +2,13 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <link.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/landlock.h>
 #include <linux/prctl.h>
 #include <linux/seccomp.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <string.h>
@@ -33,6 +35,7 @@ static const uint64_t kAccessIoctlDevice = 0x8000;
 static const uint64_t kNetTcp = 0x3;   /* bind and connect */
 static const uint64_t kScopeAll = 0x3; /* abstract unix sockets and signals */
 static const unsigned int kRestrictAllThreads = 0x8;
+enum { kMseal = 462 }; /* Linux 6.10, on every architecture */
 
 struct ruleset_attributes {
   uint64_t handled_access_fs;
@@ -128,6 +131,39 @@ static int restrict_opening(const char* working_directory) {
   return layers;
 }
 
+/* Seals all pages that the range touches. */
+static bool seal(uintptr_t begin, uintptr_t end, uintptr_t page) {
+  const uintptr_t first = begin - begin % page;
+  const uintptr_t last = (end + page - 1) / page * page;
+  return syscall((long)kMseal, first, last - first, 0ul) == 0;
+}
+
+/* For dl_iterate_phdr: 0 to go on, else the iteration ends with what is returned. */
+static int seal_object(struct dl_phdr_info* object, size_t size, void* unused) {
+  (void)size;
+  (void)unused;
+  const uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
+  for (int i = 0; i < object->dlpi_phnum; i++) {
+    const ElfW(Phdr)* part = &object->dlpi_phdr[i];
+    bool is_code = part->p_type == PT_LOAD && (part->p_flags & PF_X) && !(part->p_flags & PF_W);
+    bool is_relocated = part->p_type == PT_GNU_RELRO;
+    const uintptr_t begin = object->dlpi_addr + part->p_vaddr;
+    uintptr_t end = begin + part->p_memsz;
+    if (is_relocated) {
+      end -= end % page; /* the last page may be shared with data: there the loader rounds down */
+    }
+    if ((is_code || is_relocated) && end > begin && !seal(begin, end, page)) {
+      return errno;
+    }
+  }
+  return 0;
+}
+
+/* Seals what is loaded, the vDSO included. Returns its layer; 0 where the kernel cannot. */
+static int seal_all(void) {
+  return dl_iterate_phdr(seal_object, NULL) == 0 ? KEYDROME_TIGHTEN_MSEAL : 0;
+}
+
 /* Argument words are loaded by halves, on these little-endian machines the low one first. */
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define RETURN(action) BPF_STMT(BPF_RET | BPF_K, (action))
@@ -158,6 +194,7 @@ static int restrict_calls(void) {
       REFUSE_CALL(SYS_landlock_create_ruleset),
       REFUSE_CALL(SYS_landlock_add_rule),
       REFUSE_CALL(SYS_landlock_restrict_self),
+      REFUSE_CALL(kMseal),
       /* mmap, mprotect: no executable memory. */
       IF_EQUAL(SYS_mmap, 1, 0),
       IF_EQUAL(SYS_mprotect, 0, 3),
@@ -194,6 +231,7 @@ int keydrome_tighten(const char* working_directory, char* reason, size_t capacit
   if (layers < 0) {
     return fail(reason, capacity, "landlock");
   }
+  layers += seal_all();
   if (restrict_calls() < 0) {
     return fail(reason, capacity, "second seccomp filter");
   }

@@ -5,6 +5,8 @@
  * whole process:
  * - no execve, no further seccomp filter, no prctl but thread names, no new Landlock rules;
  * - no memory may become executable (mmap and mprotect with PROT_EXEC are refused);
+ * - what is loaded stays as it is: code, and data that is read-only after relocation (the tables of
+ * functions among it), can neither be made writable nor unmapped nor replaced (mseal, Linux 6.10);
  * - in the calling thread and threads that it starts, files can be opened only beneath the working
  * directory, plus /dev/null, /dev/zero and /dev/urandom (Landlock). Refused calls return EPERM or
  * EACCES; nothing is killed. Shared libraries that are needed later (libgcc_s for pthread_exit and
@@ -27,12 +29,13 @@ enum keydrome_tighten_layer {
   KEYDROME_TIGHTEN_LANDLOCK =
       2, /* the opening rule, in the calling thread and its future threads */
   KEYDROME_TIGHTEN_LANDLOCK_ALL =
-      4 /* the opening rule in all threads (kernels whose Landlock can synchronise) */
+      4, /* the opening rule in all threads (kernels whose Landlock can synchronise) */
+  KEYDROME_TIGHTEN_MSEAL = 8 /* code and read-only data of all that is loaded is sealed */
 };
 
 /* Tightens the process. `working_directory` is the only folder in which files may be opened.
  * Returns the layers that hold, a bit mask of enum keydrome_tighten_layer; a kernel without
- * Landlock gives KEYDROME_TIGHTEN_SECCOMP alone. Returns -1 when the process could not be
+ * Landlock and mseal gives KEYDROME_TIGHTEN_SECCOMP alone. Returns -1 when the process could not be
  * tightened, and writes why into `reason` (at most `capacity` bytes, always terminated when
  * capacity > 0). Call once, from one thread; other threads may run. Sets no_new_privs and makes the
  * process non-dumpable. */

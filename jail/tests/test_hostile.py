@@ -36,6 +36,13 @@ def test_every_attempt_is_refused(jails: Jails, program: str) -> None:
     assert outcome.stdout.endswith("refused\n")
 
 
+def test_code_is_sealed_where_the_kernel_can(jails: Jails) -> None:
+    lines = jails.run("after_tighten").stdout.splitlines()
+    layers = next(int(line.split()[1]) for line in lines if line.startswith("layers "))
+    kernel = tuple(int(number) for number in os.uname().release.split(".")[:2])
+    assert bool(layers & 8) == (kernel >= (6, 10))
+
+
 def test_the_attempts_notice_holes(jails: Jails) -> None:
     """Without the filter much succeeds: so the programs above can fail."""
     for program in ("network", "kernel_surface"):

@@ -4,6 +4,7 @@
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdatomic.h>
+#include <stdint.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -40,6 +41,29 @@ __attribute__((constructor)) static void start_early_thread(void) {
   pthread_create(&early_thread, NULL, early, NULL);
 }
 
+/* The address of printf, which the loader writes here and then protects. */
+__attribute__((used)) static int (*const relocated[])(const char*, ...) = {printf};
+
+static void* page_of(const volatile void* address) {
+  return (void*)((uintptr_t)address & ~(uintptr_t)4095);
+}
+
+/* mprotect to readable and writable, which no filter refuses; `what` is not executed meanwhile. */
+static long unprotect(const volatile void* what) {
+  return mprotect(page_of(what), 4096, PROT_READ | PROT_WRITE);
+}
+
+static void sealed(const void* library_code) {
+  refused("the table of functions", unprotect(relocated), EPERM);
+  refused("code of a library", unprotect(library_code), EPERM);
+  refused("no code of a library", munmap(page_of(library_code), 4096), EPERM);
+  void* other =
+      mmap(page_of(relocated), 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
+  refused("another table of functions", other == MAP_FAILED ? -1 : 0, EPERM);
+  refused("sealing more", syscall(462, page_of(library_code), 4096, 0), EPERM);
+  required("the table is whole", relocated[0] == printf);
+}
+
 static void opening(void) {
   refused("the program", open("/program", O_RDONLY), EACCES);
   refused("a library", open("/lib/x86_64-linux-gnu/libm.so.6", O_RDONLY), EACCES);
@@ -58,6 +82,12 @@ int main(void) {
   void* before = mmap(NULL, 4096, PROT_READ | PROT_EXEC, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
   required("executable memory before", before != MAP_FAILED);
   required("opening before", open("/program", O_RDONLY) >= 0);
+  void* library = dlopen("libgcc_s.so.1", RTLD_NOW);
+  required("a library", library != NULL);
+  const void* library_code = library ? dlsym(library, "_Unwind_Backtrace") : NULL;
+  required("unprotecting before", unprotect(relocated) == 0 && unprotect(library_code) == 0);
+  mprotect(page_of(relocated), 4096, PROT_READ);
+  mprotect(page_of(library_code), 4096, PROT_READ | PROT_EXEC);
   int result = keydrome_tighten("/work", reason, sizeof reason);
   printf("layers %d %s\n", result, reason);
   required("tightened", result > 0);
@@ -68,6 +98,9 @@ int main(void) {
   no_code("code");
   if (result & KEYDROME_TIGHTEN_LANDLOCK) {
     opening();
+  }
+  if (result & KEYDROME_TIGHTEN_MSEAL) {
+    sealed(library_code);
   }
   refused("a filter more", syscall(SYS_seccomp, 1, 0, NULL), EPERM);
   refused("prctl", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), EPERM);
