@@ -12,7 +12,14 @@ from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 
 from leaderboard import bell, plotting, services
-from leaderboard.worker import SlotTakenError, Worker, hold_slot, something_waits, this_slot
+from leaderboard.worker import (
+    SlotTakenError,
+    Worker,
+    clear_away,
+    hold_slot,
+    something_waits,
+    this_slot,
+)
 from runner.settings import SLOT_MAX, load_settings
 
 if TYPE_CHECKING:
@@ -47,6 +54,7 @@ def _this_worker() -> Worker:
     with ExitStack() as held:
         number = _hold_free_slot(held)
         worker = Worker(this_slot(number))
+        clear_away()
         worker.take_back()
         # Kept only now: after a fault above, a database that is away for example, the next ring must find it free.
         _held.push(held.pop_all())

@@ -25,6 +25,7 @@ from leaderboard.claims import Beat, Slot
 from leaderboard.models import ACTIVE_STATES, Run
 from runner.contract import Cancelled, JailLevel, Job, Progress, RunReport, Scale, Verdict
 from runner.execute import execute as execute_for_real
+from runner.janitor import sweep
 from runner.lot import draw_seed
 from runner.machine import machine_facts
 from runner.settings import load_settings
@@ -67,6 +68,12 @@ def hold_slot(number: int) -> Iterator[None]:
             message = f"slot {number} is worked on by another process; use another KEYDROME_SLOT"
             raise SlotTakenError(message) from error
         yield
+
+
+def clear_away() -> None:
+    """Have the jail kill and remove what dead jails of this machine left behind; the log tells what that was."""
+    for line in sweep():
+        _log.warning("%s", line)
 
 
 def this_slot(number: int) -> Slot:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.versions import SchemaSkewError
-from leaderboard.worker import SlotTakenError, Worker, hold_slot, this_slot
+from leaderboard.worker import SlotTakenError, Worker, clear_away, hold_slot, this_slot
 from runner.settings import SLOT_MAX, load_settings
 
 if TYPE_CHECKING:
@@ -43,6 +43,7 @@ class Command(BaseCommand):
                 worker = Worker(this_slot(slot))
                 for number in (signal.SIGTERM, signal.SIGINT):
                     signal.signal(number, lambda *_: worker.stop())
+                clear_away()
                 worker.take_back()
                 if once:
                     worker.run_one()
