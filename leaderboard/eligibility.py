@@ -57,6 +57,7 @@ class RunFacts:
     faults: tuple[str, ...] = ()
     deleted: bool = False
     verified: bool = False
+    unsteady: str = ""  # why its machine did not rank when it ended
     audit_verdict: str = (
         ""  # of an audit of the same binary that did not pass; empty: there is none
     )
@@ -80,6 +81,8 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
     reasons = _version_and_scale(run, board)
     reasons += _transactions(run)
     reasons += _measurement(run, board)
+    if run.unsteady:
+        reasons.append(f"its machine was out of ranking: {run.unsteady}")
     if run.audit_verdict:
         reasons.append(f"its audit in verified mode: {run.audit_verdict.replace('_', ' ')}")
     if board.strict and STALE_READ in run.faults:

@@ -7,6 +7,8 @@ narrow rows.
 
 from __future__ import annotations
 
+import math
+from statistics import median
 from typing import ClassVar
 
 from django.conf import settings
@@ -55,6 +57,15 @@ class Machine(models.Model):
     refusal = models.TextField(
         blank=True, help_text="why its worker leaves runs that wait; empty: it takes all"
     )
+    noise = models.FloatField(
+        null=True,
+        blank=True,
+        help_text="share by which equal measurements differ; empty: not known",
+    )
+    drift = models.FloatField(
+        null=True, blank=True, help_text="share by which the control moved from its earlier level"
+    )
+    unsteady = models.TextField(blank=True, help_text="why its numbers do not rank; empty: they do")
 
     def __str__(self) -> str:
         return self.name
@@ -154,6 +165,9 @@ class Run(models.Model):
     provisional = models.BooleanField(default=False)
     faults = models.JSONField(
         default=list, help_text="names of the required findings, and stale_read in any case"
+    )
+    unsteady = models.TextField(
+        blank=True, help_text="why its machine did not rank when it ended; empty: it did"
     )
     eligible = models.BooleanField(default=False, help_text="for at least one board")
     ranked_on = models.JSONField(default=list, help_text="slugs of the boards whose rules it keeps")
@@ -267,6 +281,35 @@ class RunDetail(models.Model):
 
     def __str__(self) -> str:
         return f"detail of run {self.pk}"
+
+
+class ControlSeries(models.Model):
+    """What the control library did beside one timed run: a machine's history, and nothing about the candidate."""
+
+    run = models.OneToOneField(
+        Run, on_delete=models.CASCADE, primary_key=True, related_name="control_series"
+    )
+    machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="control_series")
+    level = models.FloatField(help_text="median in the benchmark's metric")
+    changes = models.JSONField(
+        default=list, help_text="logarithms of after / before, one per session that has both"
+    )
+    recorded_at = models.DateTimeField(auto_now_add=True)
+
+    class Meta:
+        verbose_name_plural = "control series"
+        indexes: ClassVar = [
+            models.Index(fields=["machine", "-recorded_at"], name="control_history"),
+        ]
+
+    def __str__(self) -> str:
+        return f"control beside run {self.run_id}"
+
+    @property
+    def change(self) -> float | None:
+        """The median size of its changes as a share; None where it ran once."""
+        sizes = [abs(change) for change in self.changes]
+        return math.expm1(median(sizes)) if sizes else None
 
 
 class Artefact(models.Model):

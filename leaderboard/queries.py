@@ -19,11 +19,13 @@ from leaderboard import catalogue, claims
 from leaderboard.audits import Comparison, comparisons
 from leaderboard.boards import Board, all_boards, boards_for, main_boards
 from leaderboard.eligibility import has_only_stale_reads
+from leaderboard.machines import limits
 from leaderboard.models import (
     ACTIVE_STATES,
     Announcement,
     Artefact,
     BoardEntry,
+    ControlSeries,
     Machine,
     Run,
     RunDetail,
@@ -39,6 +41,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from django.contrib.auth.models import AnonymousUser, User
+
+    from leaderboard.steadiness import Limits
 
     Viewer: TypeAlias = User | AnonymousUser
 
@@ -180,6 +184,18 @@ class MachineStatus:
 
     machine: Machine
     lost: bool
+
+
+@dataclass(frozen=True, slots=True)
+class MachinePage:
+    """A bench machine, how steady it may be to rank, and what the control did on it, newest first.
+
+    `series` have `run` and its `submission` loaded.
+    """
+
+    machine: Machine
+    limits: Limits
+    series: tuple[ControlSeries, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -434,6 +450,17 @@ def _last_sign(machine: Machine, beats: dict[int, datetime]) -> datetime:
     """Return when a machine was last heard of, in the year 1 if never."""
     signs = (machine.last_seen, machine.last_busy, beats.get(machine.pk))
     return max((sign for sign in signs if sign), default=datetime.min.replace(tzinfo=UTC))
+
+
+def machine_page(machine_id: int) -> MachinePage | None:
+    """Return what is known about a machine, or None when there is no such. 2 SQL statements."""
+    machine = Machine.objects.filter(pk=machine_id).first()
+    if machine is None:
+        return None
+    series = machine.control_series.select_related("run__submission").order_by(
+        "-recorded_at", "-pk"
+    )
+    return MachinePage(machine, limits(), tuple(series[:PAGE_ROWS]))
 
 
 def system_status() -> SystemStatus:

@@ -11,19 +11,18 @@ import logging
 from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import TYPE_CHECKING, BinaryIO
 
 from django.conf import settings
 from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard import bell, catalogue, claims, quotas, standing
+from leaderboard import bell, catalogue, claims, machines, quotas, standing
 from leaderboard.models import (
     ACTIVE_STATES,
     MAX_DESCRIPTION,
     Kind,
-    Machine,
     Run,
     RunDetail,
     State,
@@ -230,7 +229,8 @@ def record(report: RunReport) -> bool:
         if not changed:
             return False
         RunDetail.objects.update_or_create(run_id=run.pk, defaults=summary.detail)
-        run.refresh_from_db(fields=["state", *summary.columns])
+        Run.objects.filter(pk=run.pk).update(unsteady=machines.note_control(run, report.sessions))
+        run.refresh_from_db(fields=["state", "unsteady", *summary.columns])
         standing.refresh([run])
         transaction.on_commit(partial(bell.ring, bell.RESULTS))
     return True
@@ -335,22 +335,3 @@ def withdraw(submission: Submission, *, by: User) -> bool:
         standing.refresh(runs.select_related("submission", "machine").filter(state=State.DONE))
     submission.deleted_at = now
     return True
-
-
-def machine_seen(name: str, machine_class: str, facts: dict[str, Any]) -> Machine:
-    """Write down that a machine is there, and what it is; return its row."""
-    seen = {"machine_class": machine_class, "facts": facts, "last_seen": timezone.now()}
-    machine, _ = Machine.objects.update_or_create(name=name, defaults={**seen, "refusal": ""})
-    return machine
-
-
-def machine_alive(machine: Machine, *, busy: bool) -> None:
-    """Write down that a machine was heard of just now, and whether it claimed or ended a run."""
-    now = timezone.now()
-    times = {"last_seen": now, "last_busy": now} if busy else {"last_seen": now}
-    Machine.objects.filter(pk=machine.pk).update(**times)
-
-
-def machine_refuses(machine: Machine, reason: str) -> None:
-    """Write down why the machine's worker leaves runs that wait; an empty reason: it leaves none."""
-    Machine.objects.filter(pk=machine.pk).exclude(refusal=reason).update(refusal=reason)

@@ -145,6 +145,7 @@ def reasons_of(run: Run, board: Board) -> list[str]:
         faults=tuple(run.faults),
         deleted=run.submission.deleted_at is not None,
         verified=run.verified,
+        unsteady=run.unsteady,
         audit_verdict=_failed_audit(run),
     )
     return reasons_against(facts, board, _gates(run, board))

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections
 
-from leaderboard import bell, claims, services, versions
+from leaderboard import bell, claims, machines, services, versions
 from leaderboard.claims import Beat, Slot
 from leaderboard.models import ACTIVE_STATES, Run
 from runner.contract import Cancelled, JailLevel, Job, Progress, RunReport, Scale, Verdict
@@ -84,7 +84,7 @@ def this_slot(number: int) -> Slot:
     versions.require_own_schema()
     facts = machine_facts()
     name = os.environ.get("KEYDROME_MACHINE") or str(facts["name"])
-    return Slot(services.machine_seen(name, str(facts["class"]), facts), number)
+    return Slot(machines.seen(name, str(facts["class"]), facts), number)
 
 
 def make_job(run: Run) -> Job:
@@ -220,7 +220,7 @@ class Worker:
 
         Raises what the database raises when it cannot be reached; the next call takes back what that left behind.
         """
-        services.machine_alive(self.slot.machine, busy=False)
+        machines.alive(self.slot.machine, busy=False)
         if self.stopping.is_set():
             return False
         if self.unsure:
@@ -229,11 +229,11 @@ class Worker:
         self._recover_lost()
         run = self._claim()
         if run is not None:
-            services.machine_alive(self.slot.machine, busy=True)
+            machines.alive(self.slot.machine, busy=True)
             if something_waits():  # for other slots, which may be idle
                 bell.ring(bell.BENCH)
             self._execute(run)
-            services.machine_alive(self.slot.machine, busy=True)
+            machines.alive(self.slot.machine, busy=True)
         self.unsure = False
         return run is not None
 
@@ -254,7 +254,7 @@ class Worker:
         reason = versions.refusal(own, self.slot.machine.machine_class) if run is None else ""
         if reason != self.slot.machine.refusal:
             self.slot.machine.refusal = reason
-            services.machine_refuses(self.slot.machine, reason)
+            machines.refuses(self.slot.machine, reason)
             _log.warning("refusal: %s", reason or "no more")
         return run
 

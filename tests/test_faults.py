@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import connection
 
-from leaderboard import claims, services
+from leaderboard import claims, machines, services
 from leaderboard.catalogue import Target
 from leaderboard.claims import Slot
 from leaderboard.models import Run, State, Submission
@@ -109,7 +109,7 @@ def test_a_full_disk_on_the_machine_is_our_fault_and_the_run_is_tried_again(
 ) -> None:
     world.submit(content=library(place, "indexes", "global_lock").read_bytes())
     Run.objects.exclude(benchmark="unit").update(state="cancelled")
-    machine = services.machine_seen("bench1", "fast", {})
+    machine = machines.seen("bench1", "fast", {})
     worker = Worker(Slot(machine, place.slot), partial(execute, settings=place))
     with small_disk(place.work, 16):
         assert worker.run_one()
@@ -130,7 +130,7 @@ def test_a_running_run_is_cancelled_within_three_seconds(
         targets=[Target("sigmod2009", "preliminary1")],
     )
     Run.objects.filter(kind="correctness").update(state="cancelled")
-    machine = services.machine_seen("bench1", "fast", {})
+    machine = machines.seen("bench1", "fast", {})
     worker = Worker(Slot(machine, place.slot), partial(execute, settings=place))
     running = threading.Event()
     beat = claims.beat

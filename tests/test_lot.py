@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 import pytest
 from django.conf import settings as site
 
-from leaderboard import services
+from leaderboard import machines, services
 from leaderboard.catalogue import Target
 from leaderboard.claims import Slot
 from leaderboard.worker import Worker
@@ -69,7 +69,7 @@ class Track:
         submission.runs.filter(kind="correctness").update(state="cancelled")
         timed = submission.runs.filter(kind="performance")
         timed.update(seeds=[seed])
-        machine = services.machine_seen("bench1", "fast", {})
+        machine = machines.seen("bench1", "fast", {})
         worker = Worker(Slot(machine, self.place.slot), self._execute)
         assert worker.run_one()
         return timed.get()

@@ -14,6 +14,7 @@ from leaderboard.models import (
     Announcement,
     Artefact,
     BoardEntry,
+    ControlSeries,
     Machine,
     Run,
     RunDetail,
@@ -135,7 +136,16 @@ class ArtefactAdmin(ReadOnly):
 class MachineAdmin(ReadOnly):
     """Bench machines and when they last gave a sign of life."""
 
-    list_display = ("name", "machine_class", "last_seen")
+    list_display = ("name", "machine_class", "last_seen", "noise", "drift", "unsteady")
+
+
+@admin.register(ControlSeries)
+class ControlSeriesAdmin(ReadOnly):
+    """What the control library did on each machine."""
+
+    list_display = ("run", "machine", "level", "recorded_at")
+    list_filter = ("machine",)
+    list_select_related = ("run", "machine")
 
 
 @admin.register(Announcement)

@@ -49,6 +49,14 @@ def number(value: float | None, digits: int = 0) -> str:
     return f"{value:,.{digits}f}".replace(",", NARROW_SPACE)
 
 
+def share(value: float | None) -> str:
+    """Return a share in percent, with one digit below 10 %, or a dash where there is none."""
+    if value is None:
+        return UNKNOWN
+    digits = 1 if abs(value) < 0.0995 else 0  # noqa: PLR2004 - what rounds to 10.0 %
+    return f"{100 * value:.{digits}f}{NARROW_SPACE}%"
+
+
 def milliseconds(value: float | None) -> str:
     """Return a time in ms with three significant digits or so: a tenth below 1000, whole above."""
     return number(value, 1 if value is not None and abs(value) < 1000 else 0)  # noqa: PLR2004
@@ -149,6 +157,7 @@ FILTERS: Mapping[str, Any] = {
     "markdown": markdown,
     "number": number,
     "ms": milliseconds,
+    "share": share,
     "ratio": ratio,
     "ns": nanoseconds,
     "us": microseconds,

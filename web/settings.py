@@ -175,6 +175,10 @@ KEYDROME_MAX_ATTEMPTS = env.int("KEYDROME_MAX_ATTEMPTS", default=3)
 # One timed run in so many has one more session, recorded and certified, unannounced; 0: none.
 KEYDROME_RECORD_ONE_IN = env.int("KEYDROME_RECORD_ONE_IN", default=10)
 
+# How far the control library may stray on a machine that ranks, in percent (leaderboard/steadiness.py).
+KEYDROME_NOISE_PERCENT_MAX = env.float("KEYDROME_NOISE_PERCENT_MAX", default=10.0)
+KEYDROME_DRIFT_PERCENT_MAX = env.float("KEYDROME_DRIFT_PERCENT_MAX", default=10.0)
+
 # The class of bench machines that new runs ask for, as the status page names it; empty: any.
 KEYDROME_MACHINE_CLASS = env.str("KEYDROME_MACHINE_CLASS", default="")
 # What one user may ask for, organisers apart: submissions in 24 hours, and submissions that have not ended. What fails

@@ -10,6 +10,7 @@ urlpatterns = [
     path("about/", pages.about, name="about"),
     path("news/", pages.announcements, name="announcements"),
     path("status/", pages.status, name="status"),
+    path("machines/<int:pk>/", pages.machine, name="machine"),
     path("account/", pages.account, name="account"),
     path("account/", include("allauth.urls")),
     path("favicon.ico", pages.favicon, name="favicon"),

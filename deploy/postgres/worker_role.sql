@@ -21,9 +21,11 @@ GRANT SELECT ON leaderboard_run TO keydrome_worker;
 GRANT UPDATE (
   state, machine_id, slot, attempt, not_before, lease_until, heartbeat_at, progress, progress_note,
   verdict, reason, jail_level, score, score_low, score_high, total_ms, deadlocks,
-  transactions_failed, transactions_completed, transactions_planned, provisional, faults, eligible, ranked_on, why_not,
+  transactions_failed, transactions_completed, transactions_planned, provisional, faults, unsteady, eligible, ranked_on,
+  why_not,
   started_at, finished_at
 ) ON leaderboard_run TO keydrome_worker;
 GRANT SELECT, INSERT, UPDATE ON leaderboard_rundetail TO keydrome_worker;
 GRANT SELECT, INSERT, UPDATE ON leaderboard_machine TO keydrome_worker;
+GRANT SELECT, INSERT, UPDATE ON leaderboard_controlseries TO keydrome_worker;
 GRANT SELECT, INSERT, UPDATE, DELETE ON leaderboard_boardentry TO keydrome_worker;

@@ -45,9 +45,9 @@ def start(role: str, number: int, var: Path) -> subprocess.Popen[str]:
 
 def claim_all(number: int) -> None:
     """Claim on one slot, say which run it was, and end it, until nothing waits."""
-    from leaderboard import claims, services
+    from leaderboard import claims, machines, services
 
-    slot = claims.Slot(services.machine_seen("bench1", "fast", {}), number)
+    slot = claims.Slot(machines.seen("bench1", "fast", {}), number)
     while True:
         run = claims.claim(slot)
         if run is None:
@@ -60,7 +60,7 @@ def claim_all(number: int) -> None:
 
 def hang(number: int) -> None:
     """Start a run, say which, and never end."""
-    from leaderboard import services
+    from leaderboard import machines
     from leaderboard.claims import Slot
     from leaderboard.worker import Worker
     from runner.contract import Progress
@@ -72,7 +72,7 @@ def hang(number: int) -> None:
         threading.Event().wait()
         raise AssertionError
 
-    Worker(Slot(services.machine_seen("bench1", "fast", {}), number), execute).run_one()
+    Worker(Slot(machines.seen("bench1", "fast", {}), number), execute).run_one()
 
 
 def main() -> None:

@@ -66,10 +66,12 @@ def make_report(
     findings: tuple[Finding, ...] = (),
     void: Sequence[int] = (),
     control_ms: float = 100.0,
+    control_changes: Sequence[float] = (),
 ) -> RunReport:
     """Return a report about a claimed run; one session per ratio of the candidate's time to the control's.
 
-    `void` are the indices of sessions that do not count.
+    `void` are the indices of sessions that do not count. With `control_changes` the control ran after the candidate
+    too, slower by these factors in turn.
     """
     given = [1.0] * run.sessions if ratios is None else ratios
     sessions = tuple(
@@ -78,6 +80,9 @@ def make_report(
             candidate_first=bool(number % 2),
             candidate=session_report(run, control_ms * ratio, failed),
             control=None if run.is_gate else session_report(run, control_ms),
+            control_after=None
+            if run.is_gate or not control_changes
+            else session_report(run, control_ms * control_changes[number % len(control_changes)]),
             void="control 1.20 times slower, allowed 1.10" if number in void else "",
         )
         for number, ratio in enumerate(given)

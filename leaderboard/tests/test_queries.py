@@ -5,7 +5,7 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 
-from leaderboard import claims, queries, services, waits
+from leaderboard import claims, machines, queries, services, waits
 from leaderboard.boards import board_named
 from leaderboard.claims import Slot
 from leaderboard.models import Announcement, Machine, Run
@@ -106,7 +106,7 @@ def test_a_waiting_run_says_when_it_will_start(alice: User, bob: User, track: Tr
     done = enter(bob, 1)
     for run in done.runs.order_by("id"):  # each took five seconds, as make_report says
         track.finish(run)
-    services.machine_alive(track.machine, busy=False)
+    machines.alive(track.machine, busy=False)
     page = queries.run_page(last.pk, alice)
     assert page is not None
     assert page.wait == Wait(3, 15.0)
@@ -256,7 +256,7 @@ def test_the_queue_is_red_when_nobody_takes_what_waits(
     assert status.stalled
     assert status.oldest_wait_seconds > 290
     assert [found.lost for found in status.machines] == [True]
-    services.machine_alive(machine, busy=True)
+    machines.alive(machine, busy=True)
     assert not queries.system_status().stalled
     Machine.objects.update(last_busy=None, last_seen=None)
     assert claims.claim(Slot(machine, 0)) is not None

@@ -224,13 +224,13 @@ def work_off(load: Load) -> Seen:
 def work(load: Load, first: int) -> None:
     """Be many workers: connect, say so, wait for the word, work, and say what was claimed and how long it took."""
     set_up()
-    from leaderboard import services, versions  # noqa: PLC0415 - needs Django set up
+    from leaderboard import machines, versions  # noqa: PLC0415 - needs Django set up
     from leaderboard.claims import Slot  # noqa: PLC0415 - ditto
 
     own = versions.own_versions()
     numbers = range(first, first + load.workers)
     machines = {
-        n: services.machine_seen(f"bench{n}", "simulated", {})
+        n: machines.seen(f"bench{n}", "simulated", {})
         for n in {number // SLOTS_PER_MACHINE for number in numbers}
     }
     simulated = [

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from django.contrib.auth.decorators import login_required
+from django.http import Http404
 from django.shortcuts import redirect, render
 from django.templatetags.static import static
 from django.views.decorators.http import require_safe
@@ -12,6 +13,7 @@ from django.views.decorators.http import require_safe
 from leaderboard import catalogue, queries
 from leaderboard.boards import all_boards
 from web.boards.rows import rows
+from web.submissions.figures import fact_rows
 
 if TYPE_CHECKING:
     from django.http import HttpRequest, HttpResponse
@@ -53,6 +55,19 @@ def announcements(request: HttpRequest) -> HttpResponse:
 def status(request: HttpRequest) -> HttpResponse:
     """Show how long the queue is and which machines work on it."""
     return render(request, "pages/status.html", {"status": queries.system_status()})
+
+
+@require_safe
+def machine(request: HttpRequest, pk: int) -> HttpResponse:
+    """Show what a bench machine is, and how steady the control library was on it."""
+    page = queries.machine_page(pk)
+    if page is None:
+        raise Http404
+    return render(
+        request,
+        "pages/machine.html",
+        {"page": page, "machine": page.machine, "facts": fact_rows(page.machine.facts)},
+    )
 
 
 @require_safe

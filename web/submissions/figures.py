@@ -136,15 +136,16 @@ def _session(number: int, session: dict[str, Any]) -> SessionRow:
 
 def machine_facts(detail: RunDetail) -> list[Figure]:
     """Return the facts about the machine, by name."""
-    return _facts(detail.machine_facts)
+    return fact_rows(detail.machine_facts)
 
 
 def parameters(detail: RunDetail) -> list[Figure]:
     """Return the parameters of the benchmark instance, as the referee resolved them."""
-    return _facts(detail.sessions[0]["parameters"]) if detail.sessions else []
+    return fact_rows(detail.sessions[0]["parameters"]) if detail.sessions else []
 
 
-def _facts(facts: dict[str, Any]) -> list[Figure]:
+def fact_rows(facts: dict[str, Any]) -> list[Figure]:
+    """Return flat facts for a list, by name in words."""
     return [Figure(jinja.words(name), _text(value)) for name, value in sorted(facts.items())]
 
 

@@ -42,6 +42,7 @@ RULES = [
     Rule("about", "/about/", 200, 200, 200, 200),
     Rule("announcements", "/news/", 200, 200, 200, 200),
     Rule("status", "/status/", 200, 200, 200, 200),
+    Rule("machine", "/machines/{machine}/", 200, 200, 200, 200),
     Rule("boards:all", "/boards/", 200, 200, 200, 200),
     Rule("boards:board", "/boards/preliminary1/", 200, 200, 200, 200),
     Rule("boards:csv", "/boards/preliminary1.csv", 200, 200, 200, 200),
@@ -74,6 +75,7 @@ TABLES = (
     "artefact",
     "boardentry",
     "machine",
+    "controlseries",
     "announcement",
 )
 
@@ -102,7 +104,7 @@ def test_access(world: World, drawn: Submission) -> None:
         with transaction.atomic():
             browser = visitor(world, who)
             for rule in RULES:
-                path = rule.path.format(run=run.pk, submission=drawn.pk)
+                path = rule.path.format(run=run.pk, submission=drawn.pk, machine=run.machine_id)
                 answer = getattr(browser, rule.method)(path)
                 content_of(answer)
                 assert answer.status_code == getattr(rule, who), f"{rule.method} {path} by {who}"

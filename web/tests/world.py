@@ -14,7 +14,7 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 
-from leaderboard import catalogue, claims, services
+from leaderboard import catalogue, claims, machines, services
 from leaderboard.catalogue import Target
 from leaderboard.models import Machine, Run, Submission
 from runner.contract import Finding, RunReport, Session, Severity, Verdict
@@ -97,7 +97,7 @@ def claim() -> Run:
 
 
 def _machine() -> Machine:
-    return services.machine_seen("bench1", "2 cores of a test", {"cores": 2})
+    return machines.seen("bench1", "2 cores of a test", {"cores": 2})
 
 
 def _next_run(machine: Machine) -> Run | None:

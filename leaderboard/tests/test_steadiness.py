@@ -1,0 +1,138 @@
+"""Noise and drift of a machine by the control's history, and what they do to its runs."""
+
+from __future__ import annotations
+
+import math
+import random
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from leaderboard import machines, steadiness
+from leaderboard.models import BoardEntry, ControlSeries, Machine, Run
+from leaderboard.steadiness import Limits, Series
+from leaderboard.tests.conftest import enter
+
+if TYPE_CHECKING:
+    from typing import Any
+
+    from django.contrib.auth.models import User
+
+    from leaderboard.tests.conftest import Track
+
+LIMITS = Limits(noise=0.10, drift=0.10)
+TARGET = ("sigmod2009", 1, "preliminary1", "paper")
+OTHER = ("ycsb", 1, "a", "paper")
+
+
+def series(level: float = 100.0, spread: float = 0.02, target: Any = TARGET) -> Series:
+    """Fifteen sessions whose control strayed by `spread`, up and down."""
+    return Series(target, level, tuple(spread * (-1) ** n for n in range(15)))
+
+
+def test_little_is_known_of_a_new_machine() -> None:
+    assert steadiness.judge([], LIMITS) == steadiness.Steadiness(None, None, "")
+    short = [Series(TARGET, 100.0, ()) for _ in range(50)]
+    found = steadiness.judge([*short, series()], LIMITS)
+    assert (found.noise, found.drift, found.reason) == (None, None, "")
+
+
+def test_noise_is_that_of_one_measurement() -> None:
+    """After / before of a machine with 5 % noise: two draws, so the changes spread by 5 % times the root of 2."""
+    draw = random.Random(1)
+    changes = tuple(draw.gauss(0, 0.05) - draw.gauss(0, 0.05) for _ in range(2000))
+    found = steadiness.judge([Series(TARGET, 100.0, changes)], LIMITS)
+    assert found.noise == pytest.approx(math.expm1(0.05), rel=0.06)
+    assert found.reason == ""
+
+
+def test_only_the_newest_series_say_how_noisy_it_is_now() -> None:
+    noisy = [series(spread=0.5) for _ in range(20)]
+    found = steadiness.judge([series(), series(), *noisy], LIMITS)
+    assert found.noise == pytest.approx(math.expm1(1.4826 * 0.02 / math.sqrt(2)))
+    assert found.reason == ""
+    assert "differ by 69%, allowed 10%" in steadiness.judge(noisy, LIMITS).reason
+
+
+def test_drift_is_against_the_same_target() -> None:
+    earlier = [series(100.0) for _ in range(4)]
+    slower = [series(125.0) for _ in range(5)]
+    found = steadiness.judge([*slower, *earlier], LIMITS)
+    assert found.drift == pytest.approx(0.25)
+    assert found.reason == "the control library became 25% slower, allowed 10%"
+    faster = [series(80.0) for _ in range(5)]
+    assert "20% faster" in steadiness.judge([*faster, *earlier], LIMITS).reason
+    other = [series(500.0, target=OTHER) for _ in range(5)]
+    assert steadiness.judge([*other, *earlier], LIMITS).drift is None, "nothing to compare with"
+
+
+@given(
+    st.lists(
+        st.tuples(
+            st.sampled_from([TARGET, OTHER]),
+            st.floats(1.0, 1e6),
+            st.lists(st.floats(-0.06, 0.06), max_size=15),
+        ),
+        max_size=40,
+    ),
+    st.floats(0.01, 100.0),
+)
+def test_the_unit_of_the_level_does_not_matter(
+    rows: list[tuple[Any, float, list[float]]], factor: float
+) -> None:
+    plain = [Series(target, level, tuple(changes)) for target, level, changes in rows]
+    scaled = [Series(s.target, s.level * factor, s.changes) for s in plain]
+    one, other = steadiness.judge(plain, LIMITS), steadiness.judge(scaled, LIMITS)
+    assert one.noise == other.noise
+    assert (one.drift is None) == (other.drift is None)
+    if one.drift is not None and other.drift is not None:
+        assert one.drift == pytest.approx(other.drift, rel=1e-6, abs=1e-9)
+    if one.noise is not None:
+        assert one.noise <= math.expm1(1.4826 * 0.06 / math.sqrt(2)) + 1e-9
+
+
+def finished(track: Track, owner: User, variant: int, **report: Any) -> Run:
+    submission = enter(owner, variant)
+    for gate in submission.runs.filter(kind="correctness"):
+        track.finish(gate)
+    return track.finish(submission.runs.get(kind="performance"), ratios=[0.5] * 15, **report)
+
+
+@pytest.mark.django_db
+def test_a_noisy_machine_is_out_of_ranking_until_it_is_steady(
+    alice: User, track: Track, machine: Machine
+) -> None:
+    steady = finished(track, alice, 1, control_changes=[1.02, 0.98])
+    assert steady.eligible
+    noisy = finished(track, alice, 2, control_changes=[1.5, 0.6])
+    machine.refresh_from_db()
+    assert machine.noise is not None
+    assert machine.noise > 0.10
+    assert not noisy.eligible
+    (reason,) = noisy.why_not
+    assert reason == f"its machine was out of ranking: {machine.unsteady}"
+    steady.refresh_from_db()
+    assert steady.eligible, "what ended before is not touched"
+
+    for variant in (3, 4):
+        last = finished(track, alice, variant, control_changes=[1.01, 0.99])
+    machine.refresh_from_db()
+    assert machine.unsteady == ""
+    assert last.eligible
+    assert BoardEntry.objects.filter(run=last).exists()
+    assert not BoardEntry.objects.filter(run=noisy).exists()
+
+
+@pytest.mark.django_db
+def test_short_series_and_gates_say_nothing_about_a_machine(
+    alice: User, track: Track, machine: Machine
+) -> None:
+    run = finished(track, alice, 1)
+    assert ControlSeries.objects.get().run == run, "the gates have no control"
+    assert machines.history(machine) == [
+        Series(("sigmod2009", 1, "preliminary1", "paper"), 100.0, ())
+    ]
+    machine.refresh_from_db()
+    assert (machine.noise, machine.drift, machine.unsteady) == (None, None, "")
