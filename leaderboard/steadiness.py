@@ -68,14 +68,17 @@ def judge(history: Sequence[Series], limits: Limits) -> Steadiness:
     reasons = []
     if noise is not None and noise > limits.noise:
         reasons.append(
-            f"equal measurements of the control library differ by {noise:.0%}, allowed {limits.noise:.0%}"
+            f"equal measurements of the control library differ by {_percent(noise)}, allowed {_percent(limits.noise)}"
         )
     if drift is not None and abs(drift) > limits.drift:
-        way = "slower" if drift > 0 else "faster"
         reasons.append(
-            f"the control library became {abs(drift):.0%} {way}, allowed {limits.drift:.0%}"
+            f"the control library's level moved by {_percent(drift)}, allowed {_percent(limits.drift)}"
         )
     return Steadiness(noise, drift, "; ".join(reasons))
+
+
+def _percent(share: float) -> str:
+    return f"{100 * share:.1f} %"
 
 
 def _noise(history: Sequence[Series]) -> float | None:

@@ -63,10 +63,11 @@ def machine(request: HttpRequest, pk: int) -> HttpResponse:
     page = queries.machine_page(pk)
     if page is None:
         raise Http404
+    further = {n: v for n, v in page.machine.facts.items() if n not in {"name", "class"}}
     return render(
         request,
         "pages/machine.html",
-        {"page": page, "machine": page.machine, "facts": fact_rows(page.machine.facts)},
+        {"page": page, "machine": page.machine, "facts": fact_rows(further)},
     )
 
 
