@@ -142,6 +142,11 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         help="keep the recorded history of what was found wrong there, for the program certify",
     )
     _add_all_histories(parser)
+    parser.add_argument(
+        "--at-capacity",
+        action="store_true",
+        help="arrivals as shares of what the library delivers at most, which is measured first (open_loop)",
+    )
     _add_verified(parser)
     parser.set_defaults(run=cli_bench.run)
 

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import hashlib
+import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from runner.cli_common import (
@@ -28,6 +30,7 @@ from runner.text import display_name, printable
 
 if TYPE_CHECKING:
     import argparse
+    from pathlib import Path
 
     from runner.series import SeriesResult
     from runner.settings import Settings
@@ -35,6 +38,13 @@ if TYPE_CHECKING:
 DEFAULT_BENCHMARK = "sigmod2009"
 BENCH_SCHEMA = "keydrome.bench.v1"
 LOCAL_LOG_LINES = 20
+# Of --at-capacity: the parameter, the steps of a sweep, how many sweeps are tried, each with higher rates, and which
+# share of the highest rate means that the library could have done more.
+CAPACITY = "capacity_per_s"
+DEFAULT_OPEN_LOOP = "open_loop"
+CAPACITY_STEPS = 7
+CAPACITY_SWEEPS = 3
+SATURATED = 0.9
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
 
@@ -45,6 +55,8 @@ def run(options: argparse.Namespace) -> int:
     check_rights(order.require)
     with prepared(options.library) as (settings, folder, file):
         digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        if options.at_capacity:
+            order = at_capacity(file, order, settings, folder)
         with shown_progress(f"{order.benchmark.name}/{order.instance}") as beat:
             result, facts = run_file(file, order, settings, folder, beat)
     metric = order.benchmark.metric
@@ -78,6 +90,36 @@ def _order(options: argparse.Namespace, settings: Settings) -> Order:
         all_histories=options.all_histories,
         counters=options.counters,
         verified=options.verified,
+    )
+
+
+def at_capacity(file: Path, order: Order, settings: Settings, folder: Path) -> Order:
+    """Return the order with arrivals as shares of what the library delivers at most; a session or more finds that out.
+
+    Raises UsageError for a benchmark without arrivals, and when the library fails or cannot be brought to its limit.
+    """
+    known = order.benchmark.resolve(order.instance, order.scale, order.overrides)
+    if CAPACITY not in known:
+        raise UsageError(f"--at-capacity is for benchmarks with arrivals: {DEFAULT_OPEN_LOOP}")
+    first = known["rate_first_per_s"]
+    for attempt in range(CAPACITY_SWEEPS):
+        overrides = {**order.overrides, CAPACITY: 0, "rate_first_per_s": first}
+        sweep = replace(order, overrides=overrides, seeds=order.seeds[:1], control=False)
+        work = folder / f"capacity-{attempt}"
+        work.mkdir(mode=0o700)
+        with shown_progress("capacity") as beat:
+            result, _ = run_file(file, sweep, settings, work, beat)
+        if result.verdict is not Verdict.PASSED:
+            raise UsageError(f"the capacity cannot be measured: {result.verdict}: {result.reason}")
+        delivered: float = result.sessions[0].candidate["metrics"]["delivered_max_per_s"]
+        most = first * (known["rate_growth_percent"] / 100) ** (CAPACITY_STEPS - 1)
+        if delivered < SATURATED * most:
+            sys.stderr.write(f"capacity: {delivered:,.0f} transactions/s\n")
+            return replace(order, overrides={**order.overrides, CAPACITY: round(delivered)})
+        first *= 8
+    raise UsageError(
+        f"the library delivers {delivered:,.0f} transactions/s and is not at its limit: "
+        "give a higher -p rate_first_per_s=N"
     )
 
 

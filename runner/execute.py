@@ -49,7 +49,7 @@ class StaleHarnessError(Exception):
 def execute(job: Job, beat: Beat, settings: Settings | None = None) -> RunReport:
     """Run a job and return what happened.
 
-    `beat` is called at least once a second while sessions run (inspection may take longer, at most 10 s) and returns
+    `beat` is called at least once a second while sessions run (inspection may take longer, at most 30 s) and returns
     False to cancel; then Cancelled is raised, and nothing of the job runs any more. The caller holds the settings' jail
     slot (slots.hold_slot) meanwhile.
     """

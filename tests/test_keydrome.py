@@ -83,6 +83,25 @@ def test_bench_prints_a_table_and_writes_json_that_fits_its_schema(
     assert repeated["control"] is None
 
 
+def test_bench_asks_for_shares_of_what_a_library_delivers(built: Settings, tmp_path: Path) -> None:
+    answer = tmp_path / "bench.json"
+    file = library(built, "indexes", "global_lock")
+    options = ["--at-capacity", "--sessions", "1", "--no-control", "--json", str(answer)]
+    refused = keydrome("bench", file, *options, var=tmp_path)
+    assert refused.returncode == 2
+    assert "--at-capacity is for benchmarks with arrivals: open_loop" in refused.stderr
+    options += ["--benchmark", "open_loop", "-p", "rate_first_per_s=50000", "-p", "step_ms=10"]
+    outcome = keydrome("bench", file, *options, var=tmp_path)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
+    assert "capacity:" in outcome.stderr
+    result = json.loads(answer.read_text())
+    capacity = result["parameters"]["capacity_per_s"]
+    assert capacity > 0
+    steps = {entry["class"] for entry in result["sessions"][0]["candidate"]["latency"]}
+    shares = (20, 50, 70, 80, 90, 95, 100)
+    assert steps >= {f"{capacity * share // 100}_per_s" for share in shares}
+
+
 def test_bench_of_a_wrong_library_shows_the_findings(built: Settings, tmp_path: Path) -> None:
     outcome = keydrome("bench", library(built, "faulty", "success_only"), var=tmp_path)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import math
 import subprocess
 import tempfile
+import time
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -42,8 +44,16 @@ class GateRun:
     plain: bool = False
 
 
-def run(gate: GateRun) -> SeriesResult:
-    """Run one session in the jail slot that KEYDROME_SLOT names, and return what came of it."""
+def run(gate: GateRun, *, patience_seconds: float = math.inf) -> SeriesResult:
+    """Run one session in the jail slot that KEYDROME_SLOT names, and return what came of it.
+
+    Raises Cancelled, and has the session stopped, when it takes longer than the patience.
+    """
+    deadline = time.monotonic() + patience_seconds
+
+    def beat(_progress: Progress) -> bool:
+        return time.monotonic() < deadline
+
     settings = load_settings()
     named = gate.configuration
     order = Order(
@@ -64,7 +74,7 @@ def run(gate: GateRun) -> SeriesResult:
         copy = copy_into(Path(folder), settings.build / "lib" / gate.library)
         work = Path(folder) / "work"
         work.mkdir(mode=0o700)
-        return run_file(copy, order, settings, work, _go_on)[0]
+        return run_file(copy, order, settings, work, beat)[0]
 
 
 def commit() -> str:
@@ -73,7 +83,3 @@ def commit() -> str:
     return subprocess.run(
         command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=30
     ).stdout.strip()
-
-
-def _go_on(_progress: Progress) -> bool:
-    return True

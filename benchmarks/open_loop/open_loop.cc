@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
+#include <functional>
 #include <memory>
 #include <optional>
 #include <string>
@@ -31,8 +32,18 @@ constexpr double kQuantile = 0.99;
 
 using Rates = std::array<uint64_t, kSteps>;
 
+// Of what a closed loop delivers, where that is known: the last step asks for all of it.
+constexpr Rates kSharesPercent{20, 50, 70, 80, 90, 95, 100};
+
 Rates rates_of(const Parameters& parameters) {
   Rates rates{};
+  const auto capacity = static_cast<uint64_t>(parameters["capacity_per_s"]);
+  if (capacity > 0) {
+    std::ranges::transform(kSharesPercent, rates.begin(), [&](uint64_t percent) {
+      return capacity * percent / kPercent;
+    });
+    return rates;
+  }
   rates[0] = static_cast<uint64_t>(parameters["rate_first_per_s"]);
   for (uint32_t step = 1; step < kSteps; ++step) {
     rates[step] =
@@ -148,13 +159,18 @@ class OpenLoop : public Workload {
                           const CheckPolicy& policy) override {
     rates_ = rates_of(parameters);
     bound_ns_ = static_cast<uint64_t>(parameters["p99_bound_us"]) * kNsPerUs;
+    if (std::ranges::adjacent_find(rates_, std::greater_equal<>()) != rates_.end()) {
+      return Error{"capacity_per_s is too small for seven different rates: give at least " +
+                   std::to_string(kPercent)};
+    }
     double transactions = 0;
     for (const uint64_t rate : rates_) {
       transactions += static_cast<double>(rate) * static_cast<double>(parameters["step_ms"]) / 1e3;
     }
     if (transactions > static_cast<double>(kTransactionsMax)) {
       return Error{"the sweep asks for more than " + std::to_string(kTransactionsMax) +
-                   " transactions: lower rate_first_per_s, rate_growth_percent or step_ms"};
+                   " transactions: lower rate_first_per_s (or capacity_per_s), "
+                   "rate_growth_percent or step_ms"};
     }
     return Generator(parameters, seed, policy).run();
   }

@@ -47,6 +47,18 @@ std::vector<uint64_t> arrivals_of(const std::vector<Op>& ops) {
   return arrivals;
 }
 
+// Of a known capacity, the steps ask for its shares; too small a one gives no different rates.
+TEST(OpenLoop, StepsAskForSharesOfAKnownCapacity) {
+  const Script script = make_script(kName, "mixed", 1, {{"capacity_per_s", 12'000}});
+  std::vector<std::string> names;
+  for (const PhaseScript& phase : script.phases) {
+    if (phase.timed) names.push_back(phase.name);
+  }
+  EXPECT_EQ(names, (std::vector<std::string>{"2400_per_s", "6000_per_s", "8400_per_s",
+                                             "9600_per_s", "10800_per_s", "11400_per_s",
+                                             "12000_per_s"}));
+}
+
 // Each step asks at twice the rate of the one before; each thread has a Poisson process of its
 // own: exponential gaps, which a look at their law makes uniform.
 TEST(OpenLoop, TransactionsArriveAsAPoissonProcess) {

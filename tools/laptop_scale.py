@@ -1,0 +1,120 @@
+"""Every instance at laptop scale on libraries that are right: `python -m tools.laptop_scale --write`, as root.
+
+One session each, checks and all, in the real jail; what takes longer than a library's patience is stopped and told as
+such. Writes docs/reference/laptop-scale.md. The times say how long somebody waits, and nothing about who is faster:
+sessions of one seed, one after the other, on a machine that may be busy.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+from runner.contract import Cancelled, Scale, Verdict
+from runner.machine import machine_facts
+from runner.manifest import Benchmark, load_benchmarks
+from tools import gate_run
+from tools.gate_run import ROOT, GateRun
+
+PAGE = ROOT / "docs" / "reference" / "laptop-scale.md"
+PATIENCE_SECONDS = 120.0
+SEED = "6c6170746f700001"
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library that is right."""
+
+    name: str
+    file: str  # below the build's lib/
+    configuration: str | None = None
+
+
+LIBRARIES = (
+    Library("global_lock", "indexes/global_lock.so"),
+    Library("btree, rw", "structures/btree.so", "rw"),
+    Library("btree, exclusive", "structures/btree.so", "exclusive"),
+    Library("berkeley", "indexes/berkeley.so"),
+)
+
+
+def main() -> int:
+    """Run all; 0 when every session passed or was only slow, 1 when one was found wrong or could not be judged."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--benchmark", action="append", default=[], help="only this; repeatable")
+    parser.add_argument("--state", type=Path, help="keeps what is done, to go on from")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
+    options = parser.parse_args()
+    chosen = [
+        benchmark
+        for benchmark in load_benchmarks(ROOT).values()
+        if not options.benchmark or benchmark.name in options.benchmark
+    ]
+    state = options.state
+    rows: dict[str, list[str]] = json.loads(state.read_text()) if state and state.exists() else {}
+    for benchmark in chosen:
+        for instance in benchmark.instances:
+            name = f"{benchmark.name}/{instance}"
+            if name not in rows:
+                rows[name] = [_cell(benchmark, instance, library) for library in LIBRARIES]
+                sys.stdout.write(f"{name}: {' | '.join(rows[name])}\n")
+                sys.stdout.flush()
+            if state:
+                state.write_text(json.dumps(rows))
+    if options.write:
+        PAGE.write_text(page(rows), encoding="utf-8")
+    return 1 if any(":" in cell for cells in rows.values() for cell in cells) else 0
+
+
+def _cell(benchmark: Benchmark, instance: str, library: Library) -> str:
+    """Return how long a session took; one that did not pass is told with a colon and the reason."""
+    scales = benchmark.instance(instance).scales
+    scale = Scale.LAPTOP if Scale.LAPTOP in scales else next(iter(scales))
+    began = time.monotonic()
+    try:
+        result = gate_run.run(
+            GateRun(
+                library.file,
+                benchmark,
+                instance,
+                scale,
+                SEED,
+                configuration=library.configuration,
+            ),
+            patience_seconds=PATIENCE_SECONDS,
+        )
+    except Cancelled:
+        return f"over {PATIENCE_SECONDS:.0f} s"
+    seconds = f"{time.monotonic() - began:.1f} s"
+    if result.verdict is Verdict.PASSED:
+        return seconds
+    return f"{result.verdict.value.replace('_', ' ')} after {seconds}: {result.reason}"
+
+
+def page(rows: dict[str, list[str]]) -> str:
+    """Return the page."""
+    machine = machine_facts()["class"]
+    today = datetime.now(UTC).date()
+    lines = [
+        "# Every instance at laptop scale",
+        "",
+        "Written by `python -m tools.laptop_scale --write`; not edited by hand. One session each, with checks, from start",
+        f"to verdict; what took more than {PATIENCE_SECONDS:.0f} s was stopped. {today}, {machine}, load average",
+        f"{os.getloadavg()[0]:.1f} at the end: how long one waits, not who is faster (`keydrome compare` says that).",
+        "",
+        f"| instance | {' | '.join(library.name for library in LIBRARIES)} |",
+        "|---|" + "---:|" * len(LIBRARIES),
+        *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()),
+        "",
+    ]
+    return "\n".join(lines)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
