@@ -104,8 +104,8 @@ def page(rows: dict[str, list[str]]) -> str:
     lines = [
         "# Every instance at laptop scale",
         "",
-        "Written by `python -m tools.laptop_scale --write`; not edited by hand. One session each, with checks, from start",
-        f"to verdict; what took more than {PATIENCE_SECONDS:.0f} s was stopped. {today}, {machine}, load average",
+        "Written by `python -m tools.laptop_scale --write`; not edited by hand. One session each, with checks, from",
+        f"start to verdict; what took more than {PATIENCE_SECONDS:.0f} s was stopped. {today}, {machine}, load average",
         f"{os.getloadavg()[0]:.1f} at the end: how long one waits, not who is faster (`keydrome compare` says that).",
         "",
         f"| instance | {' | '.join(library.name for library in LIBRARIES)} |",
