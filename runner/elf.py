@@ -25,8 +25,8 @@ from runner.text import capped, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# The reader's own limit is CPU time (elf_child.py). This one is for a reader that waits, so it is wide: on a busy machine
-# an honest file took more than 10 s.
+# The reader's own limit is CPU time (elf_child.py). This one is for a reader that waits, so it is wide: on a busy
+# machine an honest file took more than 10 s.
 WALL_SECONDS = 30
 _TEXT_CHARACTERS_MAX = 1000
 ALLOWED_NEEDED = frozenset(
