@@ -19,6 +19,7 @@ PROGRAMS = {
     "certified": ["tools.certified"],
     "kill-matrix": ["tools.kill_matrix", "--gate-seeds", "20"],
     "fault-storm": ["tools.fault_storm"],
+    "guest": ["tools.guest"],
 }
 
 

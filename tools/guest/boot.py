@@ -1,0 +1,70 @@
+"""Boots a Linux kernel with an archive in QEMU and returns what it said on its console."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from dev import packages
+from dev.paths import STATE
+from dev.steps import StepError
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+QEMU = "qemu-system-x86_64"
+NEEDED = ("busybox-static", "qemu-system-x86")
+KERNEL_PACKAGE = "linux-image-cloud-amd64"  # names the newest
+FOLDER = STATE / "guest"
+MEMORY_MIB = 1536
+PROCESSORS = 2
+PATIENCE_S = 3600
+
+
+@dataclass(frozen=True)
+class Guest:
+    """What is booted."""
+
+    kernel: Path
+    archive: Path
+
+
+def kernel() -> Path:
+    """Return a kernel image of the distribution, fetched and unpacked but not installed."""
+    packages.install(NEEDED)
+    there = sorted(FOLDER.glob("boot/vmlinuz-*"))
+    if there:
+        return there[-1]
+    FOLDER.mkdir(parents=True, exist_ok=True)
+    depends = _output(["apt-cache", "depends", KERNEL_PACKAGE])
+    names = [word for word in depends.split() if word.startswith("linux-image-")]
+    _output(["apt-get", "download", names[-1]])
+    for package in FOLDER.glob("linux-image-*.deb"):
+        _output(["dpkg-deb", "-x", str(package), str(FOLDER)])
+        package.unlink()
+    return sorted(FOLDER.glob("boot/vmlinuz-*"))[-1]
+
+
+def _output(command: list[str]) -> str:
+    done = subprocess.run(command, cwd=FOLDER, capture_output=True, text=True, check=False)
+    if done.returncode != 0:
+        raise StepError(f"{' '.join(command)}: {done.stderr.strip()}")
+    return done.stdout
+
+
+def boot(guest: Guest, parameters: str, log: Path) -> str:
+    """Boot, wait for the guest to switch itself off, return its console's text; `log` holds it too."""
+    # Emulated everywhere: a device /dev/kvm says little about whether there is hardware behind it.
+    command = [
+        *(QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(PROCESSORS)),
+        *("-m", str(MEMORY_MIB), "-nic", "none", "-display", "none", "-no-reboot"),
+        *("-serial", f"file:{log}", "-kernel", str(guest.kernel), "-initrd", str(guest.archive)),
+        *("-append", f"console=ttyS0 loglevel=1 panic=-1 mitigations=off {parameters}"),
+    ]
+    log.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        subprocess.run(command, stdin=subprocess.DEVNULL, check=True, timeout=PATIENCE_S)
+    except (subprocess.SubprocessError, FileNotFoundError) as error:
+        raise StepError(f"the guest did not end by itself: {error}; see {log}") from error
+    return log.read_text(errors="replace")
