@@ -8,7 +8,6 @@
 
 #include <array>
 #include <cstdint>
-#include <map>
 #include <optional>
 #include <span>
 #include <string>
@@ -17,6 +16,7 @@
 
 #include "base/result.h"
 #include "harness/channel.h"
+#include "harness/referee/jail_end.h"
 #include "harness/referee/output_capture.h"
 #include "harness/referee/plan.h"
 #include "harness/unique_fd.h"
@@ -33,17 +33,6 @@ struct JailOptions {
   uint64_t processes = 0;               // tasks, threads included
   uint64_t command_timeout_ms = 5'000;  // for freezing, thawing and asking for usage
   bool explain_hangs = true;            // takes up to a second of a session that did not go on
-};
-
-// How the jail ended. `meta` holds its key:value lines.
-struct JailEnd {
-  bool exited = false;  // false: it had to be killed
-  int exit_code = -1;
-  std::map<std::string, std::string, std::less<>> meta;
-
-  std::string_view text(std::string_view key) const;
-  std::optional<int64_t> number(std::string_view key) const;
-  std::vector<std::string> words(std::string_view key) const;
 };
 
 // By keydrome_jail_counter; what the machine does not have is absent.
@@ -103,9 +92,6 @@ class JailProcess {
   uint64_t command_timeout_ms_;
   uint32_t unanswered_ = 0;  // commands whose answer has not come
 };
-
-// Parses `key:value` lines; a value may be empty or hold further colons.
-std::map<std::string, std::string, std::less<>> parse_meta(std::string_view text);
 
 // The jail's command line for these options; the descriptors are those of the child.
 std::vector<std::string> jail_arguments(const JailOptions& options);

@@ -2,7 +2,7 @@
 
 KEYDROME_SOAK multiplies seeds, rounds and repetitions in the tests that know it; the whole `./dev test` list runs with
 it. Then the programs below run; each shows how far it is and writes its page with the commit that it ran on. The first
-two go on where they stopped when they were interrupted.
+three go on where they stopped when they were interrupted.
 """
 
 from __future__ import annotations
@@ -19,8 +19,8 @@ PROGRAMS = {
     "certified": ["tools.certified"],
     "kill-matrix": ["tools.kill_matrix", "--gate-seeds", "20"],
     "fault-storm": ["tools.fault_storm"],
-    "guest": ["tools.guest"],
 }
+SHORT_PROGRAMS = {"guest": ["tools.guest", "--write"], "fuzz": ["tools.fuzz"]}
 
 
 def soak() -> int:
@@ -29,11 +29,13 @@ def soak() -> int:
     statuses = [test(fast=False, only=None)]
     FOLDER.mkdir(parents=True, exist_ok=True)
     for name, command in PROGRAMS.items():
-        print(f"\n== {name}", flush=True)
         state = FOLDER / f"{name}.json"
-        done = subprocess.run(
-            [str(PYTHON), "-m", *command, "--state", str(state), "--write"], cwd=ROOT, check=False
-        )
-        statuses.append(done.returncode)
+        statuses.append(_run(name, [*command, "--state", str(state), "--write"]))
         state.unlink(missing_ok=True)
+    statuses += [_run(name, command) for name, command in SHORT_PROGRAMS.items()]
     return max(statuses)
+
+
+def _run(name: str, command: list[str]) -> int:
+    print(f"\n== {name}", flush=True)
+    return subprocess.run([str(PYTHON), "-m", *command], cwd=ROOT, check=False).returncode

@@ -1,0 +1,40 @@
+/* Plays inputs from files to a fuzz target, where libFuzzer is not linked: usage: TARGET FILE... */
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
+
+/* Each input gets a block of its own size, so that a sanitizer sees a step beyond its end. */
+static int play(const char* path) {
+  FILE* file = fopen(path, "rb");
+  if (!file || fseek(file, 0, SEEK_END) != 0) {
+    return -1;
+  }
+  size_t size = (size_t)ftell(file);
+  rewind(file);
+  uint8_t* data = malloc(size ? size : 1);
+  int result = -1;
+  if (data && fread(data, 1, size, file) == size) {
+    result = LLVMFuzzerTestOneInput(data, size);
+  }
+  free(data);
+  fclose(file);
+  return result;
+}
+
+int main(int argc, char** argv) {
+  if (argc < 2) {
+    fprintf(stderr, "usage: %s FILE...\n", argv[0]);
+    return 2;
+  }
+  for (int i = 1; i < argc; i++) {
+    if (play(argv[i]) != 0) {
+      perror(argv[i]);
+      return 1;
+    }
+  }
+  printf("%d inputs\n", argc - 1);
+  return 0;
+}

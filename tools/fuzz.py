@@ -1,0 +1,81 @@
+"""Searches for inputs that break the parsers of the jail and the harness: `python -m tools.fuzz`.
+
+Builds the preset `fuzz` and gives each target some minutes of libFuzzer. What it learns is kept in .state/fuzz/NAME, so
+that the next search goes on from there; an input that breaks a target is kept in var/fuzz/NAME and belongs into the
+target's corpus, once the fault is mended.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parents[1]
+BUILD = ROOT / "build" / "fuzz"
+SECONDS = 120
+LONGEST_BYTES = 9000  # a message and some more
+
+
+@dataclass(frozen=True)
+class Target:
+    """A fuzz target and its corpus."""
+
+    name: str
+    corpus: Path
+
+
+TARGETS = [
+    Target("options", ROOT / "jail/tests/fuzz/corpus/options"),
+    Target("meta", ROOT / "harness/tests/fuzz/corpus/meta"),
+    Target("channel", ROOT / "harness/tests/fuzz/corpus/channel"),
+]
+
+
+def build() -> None:
+    """Configure and build the targets."""
+    for command in (["cmake", "--preset", "fuzz"], ["cmake", "--build", "--preset", "fuzz"]):
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+
+
+def search(target: Target, seconds: int) -> bool:
+    """Run a target for some seconds; False when an input broke it."""
+    learnt = ROOT / ".state" / "fuzz" / target.name
+    broken = ROOT / "var" / "fuzz" / target.name
+    learnt.mkdir(parents=True, exist_ok=True)
+    broken.mkdir(parents=True, exist_ok=True)
+    command = [
+        str(BUILD / "fuzz" / f"{target.name}_fuzz"),
+        f"-max_total_time={seconds}",
+        f"-max_len={LONGEST_BYTES}",
+        f"-artifact_prefix={broken}/",
+        "-print_final_stats=1",
+        "-verbosity=0",
+        *(str(learnt), str(target.corpus)),
+    ]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    stats = [line for line in done.stderr.splitlines() if "number_of_executed_units" in line]
+    tried = stats[-1].split()[-1] if stats else "some"
+    if done.returncode == 0:
+        print(f"{target.name}: {tried} inputs in {seconds} s, none breaks it", flush=True)
+        return True
+    print(f"{target.name}: BROKEN, see {broken}\n{done.stderr[-2000:]}", flush=True)
+    return False
+
+
+def main() -> int:
+    """Search with every target; 0 when none was broken."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument(
+        "--seconds", type=int, default=SECONDS, help=f"per target; default: {SECONDS}"
+    )
+    options = parser.parse_args()
+    build()
+    broken = [target.name for target in TARGETS if not search(target, options.seconds)]
+    return 1 if broken else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
