@@ -1,0 +1,69 @@
+"""The programs that meet untrusted bytes are built with what compiler and linker do against memory errors."""
+
+from collections.abc import Iterator
+
+import pytest
+from elftools.elf.dynamic import DynamicSection
+from elftools.elf.elffile import ELFFile
+from elftools.elf.sections import SymbolTableSection
+
+from tests.binaries import built_settings
+
+PROGRAMS = ["driver", "jail", "player", "referee"]
+EXECUTE, WRITE = 1, 2
+BIND_NOW, NOW, PIE = 8, 1, 0x08000000
+ENDBR64 = b"\xf3\x0f\x1e\xfa"
+
+
+@pytest.fixture(params=PROGRAMS)
+def program(request: pytest.FixtureRequest) -> Iterator[ELFFile]:
+    with (built_settings().build / "bin" / request.param).open("rb") as file:
+        yield ELFFile(file)
+
+
+def symbols(program: ELFFile) -> set[str]:
+    tables = [s for s in program.iter_sections() if isinstance(s, SymbolTableSection)]
+    return {symbol.name.split("@")[0] for table in tables for symbol in table.iter_symbols()}
+
+
+def dynamic(program: ELFFile) -> dict[str, int]:
+    section = program.get_section_by_name(".dynamic")
+    assert isinstance(section, DynamicSection)
+    return {tag.entry.d_tag: tag.entry.d_val for tag in section.iter_tags()}
+
+
+def test_lies_at_random_addresses(program: ELFFile) -> None:
+    assert program.header.e_type == "ET_DYN"
+    assert dynamic(program)["DT_FLAGS_1"] & PIE
+    assert "DT_TEXTREL" not in dynamic(program)
+
+
+def test_tables_of_functions_are_read_only(program: ELFFile) -> None:
+    assert [s for s in program.iter_segments() if s.header.p_type == "PT_GNU_RELRO"]
+    tags = dynamic(program)
+    assert tags.get("DT_FLAGS", 0) & BIND_NOW or tags["DT_FLAGS_1"] & NOW
+
+
+def test_nothing_is_writable_and_executable(program: ELFFile) -> None:
+    both = EXECUTE | WRITE
+    segments = list(program.iter_segments())
+    assert [s for s in segments if s.header.p_type == "PT_GNU_STACK"]
+    assert not [s for s in segments if s.header.p_flags & both == both]
+
+
+def test_stacks_and_buffers_are_checked(program: ELFFile) -> None:
+    names = symbols(program)
+    assert "__stack_chk_fail" in names
+    assert [name for name in names if name.startswith("__") and name.endswith("_chk")]
+
+
+def test_jumps_are_marked(program: ELFFile) -> None:
+    """The first instruction of main, which other code calls by its address."""
+    table = program.get_section_by_name(".symtab")
+    assert isinstance(table, SymbolTableSection)
+    found = table.get_symbol_by_name("main")
+    assert found
+    address = found[0].entry.st_value
+    offset = next(iter(program.address_offsets(address)))
+    program.stream.seek(offset)
+    assert program.stream.read(len(ENDBR64)) == ENDBR64
