@@ -26,6 +26,7 @@ TEST = (
     "fonts-dejavu-core",
     "libclang-rt-14-dev",
     "libc6-dev-i386",
+    "mandoc",
     "postgresql",
     "redis-server",
 )
