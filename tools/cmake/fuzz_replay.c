@@ -13,10 +13,9 @@ static int play(const char* path) {
     return -1;
   }
   size_t size = (size_t)ftell(file);
-  rewind(file);
   uint8_t* data = malloc(size ? size : 1);
   int result = -1;
-  if (data && fread(data, 1, size, file) == size) {
+  if (data && fseek(file, 0, SEEK_SET) == 0 && fread(data, 1, size, file) == size) {
     result = LLVMFuzzerTestOneInput(data, size);
   }
   free(data);
