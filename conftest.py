@@ -13,12 +13,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# `./dev soak` tries more examples of every property, `./dev test --fast` fewer.
-hypothesis.register_profile("fast", max_examples=20)
+# `./dev soak` tries more examples of every property, `./dev test --fast` fewer. None has a deadline: how long an example
+# takes says what else the machine does.
+hypothesis.register_profile("fast", max_examples=20, deadline=None)
 _SOAK = int(os.environ.get("KEYDROME_SOAK", "1"))
-hypothesis.register_profile("soak", max_examples=hypothesis().max_examples * _SOAK)
-if _SOAK > 1:
-    hypothesis.load_profile("soak")
+hypothesis.register_profile("all", max_examples=hypothesis().max_examples * _SOAK, deadline=None)
+hypothesis.load_profile("all")
 
 
 @pytest.fixture(scope="session")

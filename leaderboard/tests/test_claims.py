@@ -42,9 +42,7 @@ known_versions = st.none() | st.dictionaries(st.sampled_from(BENCHMARKS), st.int
 
 
 @given(queue=waiting_runs, versions=known_versions, machine_class=st.sampled_from(CLASSES))
-@settings(
-    max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture]
-)
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_a_claim_takes_what_the_queryset_has_first(
     alice: User,
     machine: Machine,

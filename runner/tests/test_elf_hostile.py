@@ -39,7 +39,6 @@ patches = st.lists(
 @example(patches=[(0.0, b"\x7fELF\x02\x01\x01")], kept=1.0)
 @hypothesis_settings(
     max_examples=60,
-    deadline=None,
     derandomize=True,
     suppress_health_check=[HealthCheck.function_scoped_fixture],
 )

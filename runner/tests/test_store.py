@@ -19,7 +19,7 @@ LIMIT = 1 << 20
 
 
 @given(content=st.binary(max_size=4096))
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], deadline=None)
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_what_was_put_is_got(content: bytes, tmp_path: Path) -> None:
     store = BlobStore(tmp_path)
     blob = store.put(io.BytesIO(content), limit_bytes=LIMIT)
