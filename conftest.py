@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# `./dev soak` tries more examples of every property, `./dev test --fast` fewer. None has a deadline: how long an example
-# takes says what else the machine does.
+# `./dev soak` tries more examples of every property, `./dev test --fast` fewer. None has a deadline: how long an
+# example takes says what else the machine does.
 hypothesis.register_profile("fast", max_examples=20, deadline=None)
 _SOAK = int(os.environ.get("KEYDROME_SOAK", "1"))
 hypothesis.register_profile("all", max_examples=hypothesis().max_examples * _SOAK, deadline=None)
