@@ -23,7 +23,8 @@ from tools import gate_run
 from tools.gate_run import ROOT, GateRun
 
 PAGE = ROOT / "docs" / "reference" / "laptop-scale.md"
-PATIENCE_SECONDS = 120.0
+# A session at laptop scale is to take at most 20 s on two processors; here others may use them too.
+PATIENCE_SECONDS = 40.0
 SEED = "6c6170746f700001"
 
 
