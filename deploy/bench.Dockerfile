@@ -1,4 +1,4 @@
-# The bench worker: referee, player, jail and reference libraries, built from source in a first stage.
+# The bench worker: referee, driver, player, jail and reference libraries, built from source in a first stage.
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends build-essential cmake ninja-build pkg-config \
     libseccomp-dev nlohmann-json3-dev libgtest-dev libgmock-dev libdb5.3-dev && rm -rf /var/lib/apt/lists/*

@@ -23,6 +23,7 @@ FORBIDDEN = (
     "DELETE FROM leaderboard_run",
     "UPDATE leaderboard_run SET seeds = '[]'",
     "UPDATE leaderboard_run SET benchmark = 'other'",
+    "UPDATE leaderboard_run SET verified = false",
     "UPDATE leaderboard_submission SET trusted = true",
     "SELECT * FROM leaderboard_announcement",
     "CREATE TABLE mine (x int)",
