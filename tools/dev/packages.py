@@ -30,6 +30,7 @@ TEST = (
     "postgresql",
     "redis-server",
 )
+BENCH = ("bubblewrap",)  # what the jail is measured beside
 
 
 def missing(packages: tuple[str, ...]) -> list[str]:

@@ -13,6 +13,7 @@ import subprocess
 import tempfile
 from pathlib import Path
 
+from dev import packages
 from dev.paths import PYTHON, RELEASE, ROOT
 from dev.setup import set_up_build
 from dev.steps import StepError
@@ -34,6 +35,7 @@ PROGRAMS = {
 
 def bench() -> int:
     """Build, run every program, write the page."""
+    packages.install(packages.BENCH)
     set_up_build()
     sections = [_measure(name, command) for name, command in PROGRAMS.items()]
     FIGURES.write_text("\n".join([_head(), *sections]))
