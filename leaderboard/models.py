@@ -352,6 +352,9 @@ class BoardEntry(models.Model):
     score_high = models.FloatField()
     ratios = models.JSONField(default=list)
     provisional = models.BooleanField()
+    audited = models.BooleanField(
+        default=False, help_text="an audit of this binary on the board's target passed"
+    )
     position = models.PositiveIntegerField(
         null=True, blank=True, help_text="1 is the best median; empty: not among the shown"
     )

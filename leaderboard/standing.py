@@ -219,7 +219,7 @@ def _entries(column: _Column) -> QuerySet[BoardEntry]:
 
 
 def _refill_slots(column: _Column, user_id: int) -> None:
-    """Choose this user's entries anew from the eligible runs. 3 SQL statements."""
+    """Choose this user's entries anew from the eligible runs. 4 SQL statements."""
     board = _board(column)
     runs = Run.objects.filter(
         benchmark=board.benchmark,
@@ -254,11 +254,31 @@ def _refill_slots(column: _Column, user_id: int) -> None:
     chosen = ranking.choose(
         candidates, per_user=board.per_user, lower_is_better=board.lower_is_better
     )
+    audited = _audited(column, [entry.blob_sha256 for entry in chosen])
     _entries(column).filter(user_id=user_id).delete()
-    BoardEntry.objects.bulk_create(_row(column, slot, entry) for slot, entry in enumerate(chosen))
+    BoardEntry.objects.bulk_create(
+        _row(column, slot, entry, audited=(entry.blob_sha256, entry.configuration) in audited)
+        for slot, entry in enumerate(chosen)
+    )
 
 
-def _row(column: _Column, slot: int, entry: ranking.Entry) -> BoardEntry:
+def _audited(column: _Column, digests: list[str]) -> set[tuple[str, str]]:
+    """Return which binaries, under which configuration, passed an audit on the board's target. 1 SQL statement."""
+    board = _board(column)
+    passed = Run.objects.filter(
+        verified=True,
+        benchmark=board.benchmark,
+        instance=board.instance,
+        benchmark_version=column.benchmark_version,
+        scale__in=board.scales,
+        verdict=Verdict.PASSED,
+        submission__blob_sha256__in=digests,
+        submission__deleted_at__isnull=True,
+    )
+    return set(passed.values_list("submission__blob_sha256", "submission__configuration"))
+
+
+def _row(column: _Column, slot: int, entry: ranking.Entry, *, audited: bool) -> BoardEntry:
     """Return the row of an entry, without a place yet."""
     return BoardEntry(
         board=column.board,
@@ -274,6 +294,7 @@ def _row(column: _Column, slot: int, entry: ranking.Entry) -> BoardEntry:
         score_high=entry.high,
         ratios=list(entry.ratios),
         provisional=entry.provisional,
+        audited=audited,
     )
 
 

@@ -81,6 +81,7 @@ def test_an_audit_is_never_ranked_and_changes_no_place(
 ) -> None:
     submission = enter(alice)
     ranked = judged(track, submission)
+    assert not BoardEntry.objects.get(board="preliminary1").audited
     audit = audited(track, submission, organiser, ratio=0.01)
     assert not audit.eligible
     assert audit.why_not == ["it is an audit: its times compare with those of other audits only"]
@@ -89,6 +90,7 @@ def test_an_audit_is_never_ranked_and_changes_no_place(
     entry = BoardEntry.objects.get(board="preliminary1")
     assert entry.run == ranked
     assert set(entry.ratios) == {0.5}
+    assert entry.audited
     assert reruns.rerun_stale() == []
 
 

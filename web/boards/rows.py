@@ -40,6 +40,7 @@ class Row:
     benchmark_version: int
     machine_class: str
     provisional: bool
+    audited: bool
     submitted: datetime
     run_id: int
 
@@ -88,6 +89,7 @@ def _row(entry: BoardEntry) -> Row:
         benchmark_version=entry.benchmark_version,
         machine_class=entry.machine_class,
         provisional=entry.provisional,
+        audited=entry.audited,
         submitted=submission.created_at,
         run_id=run.pk,
     )
