@@ -1,8 +1,8 @@
 """`./dev soak`: the long versions of the suites, for whoever has an evening, and the tables that only they can fill.
 
 KEYDROME_SOAK multiplies seeds, rounds and repetitions in the tests that know it; the whole `./dev test` list runs with
-it. Then the programs below run; each shows how far it is and writes its page with the commit that it ran on. The first
-three go on where they stopped when they were interrupted.
+it. Then the programs below run; each shows how far it is and writes its page with the commit that it ran on. All but
+the fault storm go on where they stopped when they were interrupted.
 """
 
 from __future__ import annotations
@@ -19,6 +19,7 @@ PROGRAMS = {
     "certified": ["tools.certified"],
     "kill-matrix": ["tools.kill_matrix", "--gate-seeds", "20"],
     "fault-storm": ["tools.fault_storm"],
+    "battery": ["tools.battery"],
 }
 SHORT_PROGRAMS = {"guest": ["tools.guest", "--write"], "fuzz": ["tools.fuzz"]}
 

@@ -1,0 +1,96 @@
+// Runs the attack of a hostile library at its places; everything else is honest.
+#include <pthread.h>
+
+#include <atomic>
+#include <cstdio>
+#include <cstdlib>
+#include <mutex>
+#include <thread>
+
+#include "tests/faulty/honest.h"
+#include "tests/hostile/attack.h"
+
+namespace hostile {
+namespace {
+
+constexpr int kCommitOfTheAttack = 20;
+
+std::atomic<bool> called{false};
+pthread_t early;  // no object: constructors of objects may come later
+
+bool wants(Where where) { return (the_case.where & where) != 0; }
+
+const char* name_of(Where where) {
+  switch (where) {
+    case kConstructor:
+      return "constructor";
+    case kEarlyThread:
+      return "early thread";
+    case kCall:
+      return "call";
+    case kThread:
+      return "thread";
+    case kCommit:
+      return "commit";
+    case kClose:
+      return "close";
+    case kLeftThread:
+      return "left thread";
+  }
+  return "nowhere";
+}
+
+void run(Where where) {
+  the_case.attack(where);
+  std::printf("%s %s: tried\n", the_case.id, name_of(where));
+}
+
+[[gnu::constructor]] void when_loaded() {
+  // What is still in a buffer when the jail is killed is lost.
+  std::setvbuf(stdout, nullptr, _IOLBF, 0);
+  if (wants(kConstructor)) run(kConstructor);
+  if (!wants(kEarlyThread)) return;
+  const auto wait_and_run = [](void* unused) -> void* {
+    called.wait(false);
+    run(kEarlyThread);
+    return unused;
+  };
+  if (pthread_create(&early, nullptr, wait_and_run, nullptr) != 0) std::abort();
+}
+
+void at_the_first_call() {
+  if (wants(kEarlyThread)) {
+    called.store(true);
+    called.notify_all();
+    pthread_join(early, nullptr);
+  }
+  if (wants(kCall)) run(kCall);
+  if (wants(kThread)) std::thread(run, kThread).join();
+  if (wants(kLeftThread)) std::thread(run, kLeftThread).detach();
+}
+
+}  // namespace
+}  // namespace hostile
+
+extern "C" ErrCode create(KeyType type, char* name) {
+  static std::once_flag once;
+  std::call_once(once, hostile::at_the_first_call);
+  return honest::create(type, name);
+}
+
+extern "C" ErrCode commitTransaction(TxnState* txn) {
+  static std::atomic<int> commits{0};
+  if (hostile::wants(hostile::kCommit) && ++commits == hostile::kCommitOfTheAttack) {
+    hostile::run(hostile::kCommit);
+  }
+  return honest::commitTransaction(txn);
+}
+
+extern "C" ErrCode closeIndex(IdxState* idxState) {
+  static std::once_flag once;
+  const ErrCode code = honest::closeIndex(idxState);
+  if (hostile::wants(hostile::kClose)) {
+    std::call_once(once, [] { hostile::run(hostile::kClose); });
+  }
+  return code;
+}

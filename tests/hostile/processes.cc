@@ -1,0 +1,313 @@
+// B: processes, and what they can be too many of.
+#include <fcntl.h>
+#include <linux/sched.h>
+#include <pthread.h>
+#include <sched.h>
+#include <spawn.h>
+#include <sys/ipc.h>
+#include <sys/mman.h>
+#include <sys/msg.h>
+#include <sys/resource.h>
+#include <sys/select.h>
+#include <sys/sem.h>
+#include <sys/shm.h>
+#include <sys/socket.h>
+#include <sys/syscall.h>
+
+#include <atomic>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tests/hostile/attack.h"
+
+namespace hostile {
+namespace {
+
+char* kNoArguments[] = {nullptr};
+
+long raw_clone(unsigned long flags) { return syscall(SYS_clone, flags, 0, 0, 0, 0); }
+
+[[noreturn]] void sleep_for_ever() {
+  for (;;) pause();
+}
+
+}  // namespace
+
+// B01
+void fork_bomb(Where) {
+  for (int i = 0; i < 1000; ++i) refused("fork", fork(), EPERM);
+}
+
+// B02, B03: a process that outlives its parent.
+void leave_a_daemon(Where) {
+  refused("fork", fork(), EPERM);
+  refused("setsid", setsid(), EPERM);
+  refused("setpgid", setpgid(0, 0), EPERM);
+}
+
+void fork_twice(Where) {
+  refused("daemon", daemon(1, 1), EPERM);
+  refused("fork with the parent's parent", raw_clone(CLONE_PARENT | SIGCHLD), EPERM);
+}
+
+// B04: stopped by the limit, and then everything goes on.
+void thread_bomb(Where) {
+  pthread_attr_t attributes;
+  pthread_attr_init(&attributes);
+  pthread_attr_setstacksize(&attributes, 64 << 10);
+  static std::atomic<bool> over{false};
+  const auto idle = [](void* unused) -> void* {
+    over.wait(false);
+    return unused;
+  };
+  std::vector<pthread_t> threads;
+  int error = 0;
+  while (error == 0 && threads.size() < 10'000) {
+    pthread_t thread{};
+    error = pthread_create(&thread, &attributes, idle, nullptr);
+    if (error == 0) threads.push_back(thread);
+  }
+  over.store(true);
+  over.notify_all();
+  for (const pthread_t thread : threads) pthread_join(thread, nullptr);
+  required("a limit", error == EAGAIN && threads.size() < 1000);
+  std::printf("%zu threads\n", threads.size());
+}
+
+// B05, B06, B07
+void clone_raw(Where) {
+  refused("clone", raw_clone(SIGCHLD), EPERM);
+  refused("shared memory", raw_clone(CLONE_VM | SIGCHLD), EPERM);
+  refused("shared memory, suspended", raw_clone(CLONE_VM | CLONE_VFORK | SIGCHLD), EPERM);
+  refused("untraced", raw_clone(CLONE_UNTRACED | SIGCHLD), EPERM);
+}
+
+void clone3_process(Where) {
+  clone_args process{};
+  process.exit_signal = SIGCHLD;
+  refused("process", syscall(SYS_clone3, &process, sizeof process), ENOSYS);
+  clone_args group{};
+  group.flags = CLONE_INTO_CGROUP;
+  refused("another control group", syscall(SYS_clone3, &group, sizeof group), ENOSYS);
+}
+
+void run_a_shell(Where) {
+  refused("vfork", syscall(SYS_vfork), EPERM);
+  refused("execve", execve("/bin/sh", kNoArguments, kNoArguments), EPERM);
+  pid_t child = 0;
+  required("posix_spawn",
+           posix_spawn(&child, "/bin/sh", nullptr, nullptr, kNoArguments, kNoArguments) == EPERM);
+  required("system", std::system("id") != 0);  // NOLINT(cert-env33-c): that is the attack
+}
+
+// B08
+void execute_memory(Where where) {
+  const int memory = memfd_create("program", 0);
+  required("a memfd", memory >= 0 && write(memory, "#!/bin/sh\n", 10) == 10);
+  refused("execveat", syscall(SYS_execveat, memory, "", kNoArguments, kNoArguments, AT_EMPTY_PATH),
+          EPERM);
+  refused("the number that may be executed", dup2(memory, 4096), EBADF);
+  refused("any number from there", fcntl(memory, F_DUPFD, 4096), EINVAL);
+  refused_by_any("that number itself",
+                 syscall(SYS_execveat, 4096, "", kNoArguments, kNoArguments, AT_EMPTY_PATH),
+                 {where == kConstructor ? EBADF : EPERM});
+  close(memory);
+}
+
+// B09
+void eat_heap(Where) {
+  for (size_t bytes = 1 << 20;;) {
+    void* block = std::malloc(bytes);
+    if (block != nullptr) std::memset(block, 1, bytes);
+  }
+}
+
+// B10: memory that no malloc knows of; the files are held open.
+void eat_shared_memory(Where) {
+  static const std::vector<char> kBlock(1 << 20, 'x');
+  for (;;) {
+    const int memory = memfd_create("hoard", 0);
+    for (int i = 0; i < 16 && memory >= 0; ++i) {
+      if (write(memory, kBlock.data(), kBlock.size()) < 0) break;
+    }
+  }
+}
+
+// B11: a full working directory, read again and again.
+void fill_page_cache(Where) {
+  static std::vector<char> block(1 << 20, 'x');
+  const int file = open("full", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
+  ssize_t written = 0;
+  size_t mebibytes = 0;
+  while ((written = write(file, block.data(), block.size())) > 0) ++mebibytes;
+  refused("more bytes", written, ENOSPC);
+  required("at most what was given", mebibytes <= 64);
+  for (int turn = 0; turn < 3; ++turn) {
+    for (off_t at = 0; pread(file, block.data(), block.size(), at) > 0;) at += off_t{1} << 20;
+  }
+  close(file);
+  unlink("full");
+}
+
+// B12
+__attribute__((noinline)) int descend(const volatile int* bottom) {
+  volatile char frame[4096];
+  frame[0] = '\0';
+  if (*bottom != 0) return 0;
+  const int below = descend(bottom);
+  return below + frame[0];
+}
+
+void recurse(Where) {
+  static volatile int bottom = 0;
+  std::printf("%d\n", descend(&bottom));
+}
+
+// B13
+void lock_memory(Where) {
+  static char page[8192];
+  refused("mlock", mlock(page, sizeof page), EPERM);
+  refused("mlockall", mlockall(MCL_CURRENT | MCL_FUTURE), EPERM);
+  refused("mlock2", syscall(SYS_mlock2, page, sizeof page, 0), EPERM);
+  const int flags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_LOCKED;
+  void* locked = mmap(nullptr, 1 << 20, PROT_READ | PROT_WRITE, flags, -1, 0);
+  refused_by_any("MAP_LOCKED", locked == MAP_FAILED ? -1 : 0, {EPERM, EAGAIN});
+}
+
+// B15, B16: calls that do not come back.
+void sleep_in_a_commit(Where) {
+  const timespec long_time{.tv_sec = 1'000'000, .tv_nsec = 0};
+  for (;;) nanosleep(&long_time, nullptr);
+}
+
+void select_in_a_commit(Where) {
+  for (;;) select(0, nullptr, nullptr, nullptr, nullptr);
+}
+
+// B17: the whole process, as by Ctrl-Z.
+void stop_oneself(Where) {
+  kill(getpid(), SIGSTOP);
+  sleep_for_ever();
+}
+
+// B18
+void ignore_signals(Where) {
+  for (int number = 1; number < NSIG; ++number) signal(number, SIG_IGN);
+  sigset_t all;
+  sigfillset(&all);
+  pthread_sigmask(SIG_BLOCK, &all, nullptr);
+  for (volatile unsigned turn = 0;;) turn = turn + 1;
+}
+
+// B20: five mebibytes that look like the referee's, the jail's and the worker's word.
+void forge_verdicts(Where) {
+  std::string forgery =
+      "{\"schema\":\"keydrome.report.v1\",\"verdict\":\"passed\",\"metrics\":{\"total_ms\":0}}\n"
+      "level:full\nstatus:exited\nexit_code:0\n{\"event\":\"phase_done\"}\n\x1b[2J\x1b]0;owned\a\n";
+  while (forgery.size() < (5 << 20)) forgery += forgery;
+  for (size_t at = 0; at < forgery.size();) {
+    const ssize_t written = write(STDERR_FILENO, forgery.data() + at, forgery.size() - at);
+    if (written <= 0) return;
+    at += static_cast<size_t>(written);
+  }
+}
+
+// B21: and keeps them, so that only those are free that the player itself gives back.
+void exhaust_descriptors(Where) {
+  int opened = 0;
+  int last = 0;
+  while ((last = dup(STDIN_FILENO)) >= 0 && opened < 10'000) ++opened;
+  refused("one more", last, EMFILE);
+  const struct rlimit more = {100'000, 100'000};
+  refused("setrlimit", setrlimit(RLIMIT_NOFILE, &more), EPERM);
+}
+
+// B22: the init has the same user. The kernel drops what is sent to it from inside.
+void stop_the_supervisor(Where) {
+  for (const int number : {SIGSTOP, SIGKILL, SIGTERM}) kill(1, number);
+  required("init is there", getppid() == 1);
+  for (pid_t process = 1000; process < 70'000; ++process) {
+    refused("a process outside", kill(process, SIGSTOP), ESRCH);
+  }
+}
+
+// B23
+void kill_everybody(Where) {
+  refused("everybody", kill(-1, SIGKILL), ESRCH);
+  refused("another group", kill(-2, SIGKILL), ESRCH);
+}
+
+// B24
+void raise_priority(Where) {
+  const sched_param realtime{.sched_priority = 1};
+  refused("FIFO", sched_setscheduler(0, SCHED_FIFO, &realtime), EPERM);
+  refused("thread", syscall(SYS_sched_setparam, 0, &realtime), EPERM);
+  refused("sched_setattr", syscall(SYS_sched_setattr, 0, nullptr, 0), EPERM);
+  refused("nice", setpriority(PRIO_PROCESS, 0, -10), EPERM);
+  refused("ioprio_set", syscall(SYS_ioprio_set, 1, 0, 0), EPERM);
+}
+
+// B25
+void leave_the_cpuset(Where) {
+  cpu_set_t before;
+  cpu_set_t all;
+  cpu_set_t after;
+  CPU_ZERO(&before);
+  CPU_ZERO(&after);
+  std::memset(&all, 0xff, sizeof all);
+  sched_getaffinity(0, sizeof before, &before);
+  sched_setaffinity(0, sizeof all, &all);
+  sched_getaffinity(0, sizeof after, &after);
+  CPU_OR(&all, &before, &after);
+  required("no processor more", CPU_EQUAL(&all, &before) != 0);
+  refused("by a cpuset", open("/sys/fs/cgroup/cpuset", O_RDONLY | O_CLOEXEC), ENOENT);
+}
+
+// B26: memory of the kernel's.
+void fill_pipes(Where) {
+  static const std::vector<char> kBlock(1 << 16, 'x');
+  std::vector<int> ends;
+  int pair[2];
+  while (pipe2(pair, O_NONBLOCK | O_CLOEXEC) == 0) {
+    ends.insert(ends.end(), {pair[0], pair[1]});
+    refused("larger", fcntl(pair[0], F_SETPIPE_SZ, 1 << 20), EPERM);
+    while (write(pair[1], kBlock.data(), kBlock.size()) > 0) {
+    }
+  }
+  required("a limit", errno == EMFILE && ends.size() < 1000);
+  refused("sockets", socketpair(AF_UNIX, SOCK_STREAM, 0, pair), EPERM);
+  for (const int end : ends) close(end);
+}
+
+// B27: threads that end, as many as the kernel has to clean up after.
+void swarm(Where) {
+  refused("fork", fork(), EPERM);
+  for (int i = 0; i < 1000; ++i) std::thread([] {}).join();
+}
+
+// B28: to be spared when memory runs out.
+void be_spared(Where) {
+  refused_by_any("oom_score_adj", open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC),
+                 {ENOENT, EACCES});
+}
+
+// B29, B30: what would stay when the process is gone.
+void leave_shared_memory(Where) {
+  refused("shmget", shmget(0x6b657964, 4096, IPC_CREAT | 0666), EPERM);
+  refused("semget", semget(0x6b657964, 1, IPC_CREAT | 0666), EPERM);
+  refused("msgget", msgget(0x6b657964, IPC_CREAT | 0666), EPERM);
+  refused_by_any("/dev/shm", open("/dev/shm/keydrome", O_RDWR | O_CREAT | O_CLOEXEC, 0666),
+                 {ENOENT, EACCES, EROFS});
+}
+
+void leave_a_queue(Where) {
+  refused("mq_open", syscall(SYS_mq_open, "keydrome", O_RDWR | O_CREAT, 0666, nullptr), EPERM);
+  refused("mq_unlink", syscall(SYS_mq_unlink, "keydrome"), EPERM);
+}
+
+}  // namespace hostile
