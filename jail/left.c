@@ -8,11 +8,14 @@
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "jail/mounts.h"
 #include "jail/processes.h"
 #include "jail/util.h"
+
+enum { kDyingUs = 500000 };
 
 static dev_t device_of_place(void) {
   struct stat status;
@@ -71,10 +74,19 @@ static bool processes_left(const struct options* options, char* detail, size_t c
   if (!options->has_root || !user_may_have_others(options)) {
     return false;
   }
-  /* Whatever the answer meant: /proc decides. */
-  struct found found = {.text = detail, .capacity = capacity};
-  processes_find(options_user(options), options_user(options), take_process, &found);
-  return found.count > 0;
+  /* Whatever the answer meant: /proc decides. What an earlier jail left was killed when this one
+   * started, and a process can be out of its groups and still on its way out. */
+  const struct timespec pause = {.tv_nsec = 10000000};
+  const uint64_t deadline = now_us() + kDyingUs;
+  for (;;) {
+    struct found found = {.text = detail, .capacity = capacity};
+    detail[0] = '\0';
+    processes_find(options_user(options), options_user(options), take_process, &found);
+    if (found.count == 0 || now_us() > deadline) {
+      return found.count > 0;
+    }
+    nanosleep(&pause, NULL);
+  }
 }
 
 const char* left_after(const struct left* left, const struct options* options, bool groups_removed,
