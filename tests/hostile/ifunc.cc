@@ -30,7 +30,7 @@ long forked = 0;
 
 extern "C" {
 
-static int (*resolve_early())() {
+__attribute__((visibility("hidden"))) int (*resolve_early())() {
   static const char kPath[] = "/etc/shadow";
   opened = call(SYS_open, reinterpret_cast<long>(kPath), O_RDONLY);
   forked = call(SYS_fork);

@@ -14,11 +14,19 @@ template struct Shared<int>;
 }  // namespace hostile
 
 // std::string::_Rep::_S_empty_rep_storage: with another length every empty string would be longer.
+// In assembler, for a compiler gives that binding only to what it thinks should have it.
+__asm__(
+    ".data\n"
+    ".globl _ZNSs4_Rep20_S_empty_rep_storageE\n"
+    ".type _ZNSs4_Rep20_S_empty_rep_storageE, @gnu_unique_object\n"
+    ".size _ZNSs4_Rep20_S_empty_rep_storageE, 32\n"
+    ".p2align 3\n"
+    "_ZNSs4_Rep20_S_empty_rep_storageE: .quad 99, 99, 99, 99\n"
+    ".text\n");
+
 extern "C" {
 extern unsigned long keydrome_empty_string[4] __asm__("_ZNSs4_Rep20_S_empty_rep_storageE");
 }
-unsigned long keydrome_empty_string[4] = {99, 99, 99, 99};
-__asm__(".type _ZNSs4_Rep20_S_empty_rep_storageE, @gnu_unique_object");
 
 namespace hostile {
 
