@@ -39,9 +39,8 @@ Rates rates_of(const Parameters& parameters) {
   Rates rates{};
   const auto capacity = static_cast<uint64_t>(parameters["capacity_per_s"]);
   if (capacity > 0) {
-    std::ranges::transform(kSharesPercent, rates.begin(), [&](uint64_t percent) {
-      return capacity * percent / kPercent;
-    });
+    std::ranges::transform(kSharesPercent, rates.begin(),
+                           [&](uint64_t percent) { return capacity * percent / kPercent; });
     return rates;
   }
   rates[0] = static_cast<uint64_t>(parameters["rate_first_per_s"]);

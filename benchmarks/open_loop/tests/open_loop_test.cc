@@ -54,9 +54,8 @@ TEST(OpenLoop, StepsAskForSharesOfAKnownCapacity) {
   for (const PhaseScript& phase : script.phases) {
     if (phase.timed) names.push_back(phase.name);
   }
-  EXPECT_EQ(names, (std::vector<std::string>{"2400_per_s", "6000_per_s", "8400_per_s",
-                                             "9600_per_s", "10800_per_s", "11400_per_s",
-                                             "12000_per_s"}));
+  EXPECT_EQ(names, (std::vector<std::string>{"2400_per_s", "6000_per_s", "8400_per_s", "9600_per_s",
+                                             "10800_per_s", "11400_per_s", "12000_per_s"}));
 }
 
 // Each step asks at twice the rate of the one before; each thread has a Poisson process of its
