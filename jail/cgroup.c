@@ -285,8 +285,15 @@ static bool is_frozen_v2(const struct cgroups* cgroups, bool frozen) {
          now_frozen == (frozen ? 1 : 0);
 }
 
+static int write_frozen(const struct cgroups* cgroups, bool frozen) {
+  return cgroups->freezer_is_v2
+             ? write_file_at(cgroups->freezer, "cgroup.freeze", frozen ? "1" : "0")
+             : write_file_at(cgroups->freezer, "freezer.state", frozen ? "FROZEN" : "THAWED");
+}
+
 /* Waits until the state is reached: v2 raises POLLPRI on its events file, v1 has to be asked again.
- */
+ * A v1 group can stay FREEZING for ever when one of its processes was just being started; writing
+ * the state once more is what the kernel's documentation advises (cgroup-v1/freezer-subsystem). */
 static int wait_until_frozen(const struct cgroups* cgroups, bool frozen) {
   const uint64_t deadline = now_us() + kFreezeTimeoutUs;
   struct pollfd events = {.fd = -1, .events = POLLPRI};
@@ -301,6 +308,9 @@ static int wait_until_frozen(const struct cgroups* cgroups, bool frozen) {
       break;
     }
     poll(&events, 1, 1);
+    if (!cgroups->freezer_is_v2) {
+      write_frozen(cgroups, frozen);
+    }
   }
   if (events.fd >= 0) {
     close(events.fd);
@@ -312,9 +322,7 @@ int cgroup_freeze(const struct cgroups* cgroups, bool frozen) {
   if (cgroups->freezer < 0) {
     return ENOTSUP;
   }
-  int error = cgroups->freezer_is_v2
-                  ? write_file_at(cgroups->freezer, "cgroup.freeze", frozen ? "1" : "0")
-                  : write_file_at(cgroups->freezer, "freezer.state", frozen ? "FROZEN" : "THAWED");
+  int error = write_frozen(cgroups, frozen);
   return error ? error : wait_until_frozen(cgroups, frozen);
 }
 

@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
     from leaderboard.boards import Board
 
-# A verified call costs some hundred nanoseconds, so few sessions tell what an audit has to tell.
+# What an audit has to tell is coarse, and its sessions take long.
 AUDIT_SESSIONS_MAX = 3
 # How many others a ratio is compared with at least, and how far from them it is an outlier.
 OTHERS_MIN = 5
