@@ -29,8 +29,12 @@ def real_jail() -> None:
     ],
 )
 def test_a_right_library_passes(benchmark: str, instance: str, tmp_path: Path) -> None:
-    # The base of the mutants: the B+-tree under gap locks.
-    case = Case("mutant_00", benchmark=benchmark, instance=instance, verified=True)
+    # The base of the mutants: the B+-tree under gap locks. A call takes microseconds where threads share processors.
+    fewer = {"isolation": {"rounds": 9, "transactions": 40}, "differential": {"calls": 20_000}}
+    parameters = fewer.get(benchmark, {})
+    case = Case(
+        "mutant_00", benchmark=benchmark, instance=instance, parameters=parameters, verified=True
+    )
     report = run_case(case, tmp_path)
     assert (report["verdict"], report["reason"]) == ("passed", "")
     assert report["verified"]
