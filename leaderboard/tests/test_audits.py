@@ -10,7 +10,7 @@ from django.core.management import call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard import audits, queries, reruns, services
+from leaderboard import audits, queries, quotas, reruns, services
 from leaderboard.boards import board_named
 from leaderboard.models import BoardEntry, Run, State
 from leaderboard.tests.conftest import enter
@@ -18,6 +18,8 @@ from leaderboard.worker import make_job
 from runner.contract import Verdict
 
 if TYPE_CHECKING:
+    from typing import Any
+
     from django.contrib.auth.models import User
 
     from leaderboard.models import Submission
@@ -65,6 +67,18 @@ def test_an_audit_repeats_gates_and_timed_runs(alice: User, organiser: User, tra
     assert runs[2].wanted_class == "fast"
     with pytest.raises(services.Refused, match="nothing to audit"):
         audits.order(submission, by=organiser)
+
+
+def test_an_audit_is_not_charged_to_the_owner(
+    alice: User, organiser: User, track: Track, settings: Any
+) -> None:
+    settings.KEYDROME_SUBMISSIONS_OPEN = 1
+    submission = enter(alice)
+    assert "have not ended yet" in quotas.reason_against(alice)
+    judged(track, submission)
+    assert quotas.reason_against(alice) == ""
+    audits.order(submission, by=organiser)
+    assert quotas.reason_against(alice) == ""
 
 
 def test_what_the_machine_lost_is_audited_again(alice: User, organiser: User, track: Track) -> None:
