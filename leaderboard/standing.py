@@ -24,6 +24,8 @@ if TYPE_CHECKING:
 
     from django.db.models import QuerySet
 
+    from leaderboard.models import Submission
+
 # Any constant: the key of the advisory lock that makes refreshes follow one another on PostgreSQL.
 _LOCK_KEY = 0x6B657964
 NO_BOARD = "no board ranks this benchmark instance"
@@ -84,14 +86,16 @@ def _with_submission(runs: QuerySet[Run]) -> QuerySet[Run]:
 
 def _behind_gate(gate: Run) -> QuerySet[Run]:
     """Return the finished performance runs of the same binary under the same configuration."""
-    return _with_submission(
-        Run.objects.filter(
-            submission__blob_sha256=gate.submission.blob_sha256,
-            submission__configuration=gate.submission.configuration,
-            submission__deleted_at__isnull=True,
-            kind="performance",
-            state=State.DONE,
-        )
+    return _with_submission(_done_of_binary(gate.submission).filter(kind="performance"))
+
+
+def _done_of_binary(submission: Submission) -> QuerySet[Run]:
+    """Return the finished runs of the same binary under the same configuration, whoever submitted it."""
+    return Run.objects.filter(
+        submission__blob_sha256=submission.blob_sha256,
+        submission__configuration=submission.configuration,
+        submission__deleted_at__isnull=True,
+        state=State.DONE,
     )
 
 
@@ -158,17 +162,14 @@ def _failed_audit(run: Run) -> str:
     """
     if run.verified:
         return ""
-    audits = Run.objects.filter(
+    audits = _done_of_binary(run.submission).filter(
         verified=True,
         benchmark=run.benchmark,
         instance=run.instance,
         benchmark_version=run.benchmark_version,
-        submission__blob_sha256=run.submission.blob_sha256,
-        submission__configuration=run.submission.configuration,
-        submission__deleted_at__isnull=True,
-        state=State.DONE,
-    ).exclude(verdict__in=[*NOT_JUDGED, Verdict.PASSED])
-    return audits.order_by("pk").values_list("verdict", flat=True).first() or ""
+    )
+    failed = audits.exclude(verdict__in=[*NOT_JUDGED, Verdict.PASSED])
+    return failed.order_by("pk").values_list("verdict", flat=True).first() or ""
 
 
 def _gates(run: Run, board: Board) -> list[GateFacts]:
@@ -184,13 +185,7 @@ def _gates(run: Run, board: Board) -> list[GateFacts]:
                 benchmark_version=catalogue.current_version(target.benchmark),
                 scale=catalogue.run_scale(target, run.scale),
             )
-        done = Run.objects.filter(
-            wanted,
-            submission__blob_sha256=run.submission.blob_sha256,
-            submission__configuration=run.submission.configuration,
-            submission__deleted_at__isnull=True,
-            state=State.DONE,
-        ).exclude(verdict__in=NOT_JUDGED)
+        done = _done_of_binary(run.submission).filter(wanted).exclude(verdict__in=NOT_JUDGED)
         found = done.order_by("pk").values_list("benchmark", "instance", "verdict", "faults")
         for benchmark, instance, verdict, faults in found:
             judged[benchmark].append(GateRun(instance, verdict, tuple(faults)))
