@@ -8,7 +8,7 @@
 // number of its call to itself, copies an answer out once, and neither reads through a handle nor
 // believes a length; so a library can answer wrongly, early or never, and nothing else.
 //
-// Cost: two cache-line transfers each way and the record's; docs/reference/verified.md has figures.
+// Cost: two cache-line transfers each way and the record's; docs/reference/figures.md has numbers.
 #pragma once
 
 #include <linux/futex.h>

@@ -3,14 +3,12 @@
 #include <string>
 #include <vector>
 
-#include "harness/referee/verdict.h"
 #include "harness/tests/jailed.h"
 
 namespace keydrome {
 namespace {
 
-using testing::op;
-using testing::phase;
+using testing::verdict_of;
 
 constexpr uint32_t kThreads = 3;
 constexpr uint32_t kKeysPerThread = 200;
@@ -29,40 +27,7 @@ class VerifiedTest : public testing::JailedTest {
   }
 };
 
-std::vector<Op> insert_all(uint32_t thread) {
-  std::vector<Op> ops{op(OpCode::kOpen, 0, 0, kUnitStart)};
-  for (uint32_t i = 0; i < kKeysPerThread; ++i) {
-    const uint32_t key = i * kThreads + thread;
-    ops.push_back(op(OpCode::kInsert, key, key, kAutoCommit));
-  }
-  ops.push_back(op(OpCode::kClose));
-  return ops;
-}
-
-// Some threads insert distinct keys, then one thread reads them.
-Script script() {
-  Script script;
-  script.indexes = {{"numbers", INT}};
-  script.class_names = {"insert"};
-  script.pools.payloads = {""};
-  for (uint32_t i = 0; i < kThreads * kKeysPerThread; ++i) script.pools.int64_keys.push_back(i);
-  script.phases.push_back(phase("create", {{op(OpCode::kCreate, 0, 0, kUnitStart)}}, 0));
-  std::vector<std::vector<Op>> threads;
-  for (uint32_t t = 0; t < kThreads; ++t) threads.push_back(insert_all(t));
-  script.phases.push_back(phase("populate", std::move(threads), 0));
-  const uint32_t limit = kThreads * kKeysPerThread + 1;
-  script.phases.push_back(phase(
-      "verify",
-      {{op(OpCode::kOpen, 0, 0, kUnitStart), op(OpCode::kBegin, 0, 2),
-        op(OpCode::kNextToEnd, 0, limit, kEvidenceAll), op(OpCode::kCommit), op(OpCode::kClose)}},
-      uint64_t{limit} * 48));
-  return script;
-}
-
-std::string verdict_of(const RunFacts& facts) {
-  const RunVerdict verdict = decide(facts, Findings(), "weak");
-  return verdict.name + ": " + verdict.reason + facts.standard_errors;
-}
+Script script() { return testing::counting_script(kThreads, 1, kKeysPerThread); }
 
 TEST_F(VerifiedTest, ReadsBackWhatWasInserted) {
   const RunFacts facts = play(script(), options("honest"));
