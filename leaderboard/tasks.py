@@ -17,6 +17,7 @@ from leaderboard.worker import (
     Worker,
     clear_away,
     hold_slot,
+    require_built,
     something_waits,
     this_slot,
 )
@@ -54,6 +55,7 @@ def _this_worker() -> Worker:
     with ExitStack() as held:
         number = _hold_free_slot(held)
         worker = Worker(this_slot(number))
+        require_built()
         clear_away()
         worker.take_back()
         # Kept only now: after a fault above, a database that is away for example, the next ring must find it free.

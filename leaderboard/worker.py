@@ -49,6 +49,18 @@ class SlotTakenError(Exception):
     """Another process works on this slot of this machine."""
 
 
+class NotBuiltError(Exception):
+    """This machine lacks programs that every run needs: claiming runs would only spoil them."""
+
+
+def require_built() -> None:
+    """Raise NotBuiltError, saying what to do, unless everything that runs need is built."""
+    if missing := load_settings().missing_binaries():
+        names = ", ".join(map(str, missing))
+        message = f"not built: {names}; run ./dev build or set KEYDROME_BUILD, then start the worker again"
+        raise NotBuiltError(message)
+
+
 @contextmanager
 def hold_slot(number: int) -> Iterator[None]:
     """Hold a slot of this machine; SlotTakenError when another process has it. Any death frees it.

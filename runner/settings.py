@@ -76,10 +76,13 @@ class Settings:
         """The folder in which each session has a folder of its own while it runs."""
         return self.var / "work"
 
+    def needed_binaries(self) -> list[Path]:
+        """Return the programs and libraries that a machine needs to run whatever is asked."""
+        return [self.referee, self.player, self.driver, self.jail, self.control, self.runtime]
+
     def missing_binaries(self) -> list[Path]:
-        """Return the programs and libraries that every run needs and that are not built."""
-        needed = (self.referee, self.player, self.driver, self.jail, self.control, self.runtime)
-        return [path for path in needed if not path.is_file()]
+        """Return which of them are not built."""
+        return [path for path in self.needed_binaries() if not path.is_file()]
 
 
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:

@@ -12,7 +12,7 @@ from django.utils import timezone
 from leaderboard import claims, services
 from leaderboard.management.commands import add_reference
 from leaderboard.models import Machine, Run, State, Submission
-from leaderboard.tests.conftest import LibraryMaker, Repository, Track, enter
+from leaderboard.tests.conftest import REPOSITORY, LibraryMaker, Repository, Track, enter
 from leaderboard.tests.reports import make_report
 from leaderboard.tests.test_record import gates, ranked
 from runner.contract import Verdict
@@ -129,6 +129,20 @@ def test_waiting_ends_with_the_last_run_and_tells_each(
     assert said.rindex("mine, ") < said.index("Preliminary 1 (sigmod2009")
 
 
+def test_a_machine_that_cannot_judge_is_an_error_and_all_is_missing_again(
+    references: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def work() -> None:
+        claimed = claims.claim(claims.Slot(machine, 0))
+        assert claimed is not None
+        services.record(make_report(claimed, verdict=Verdict.INFRASTRUCTURE, reason="no memory"))
+
+    monkeypatch.setattr(add_reference, "pause", work)
+    with pytest.raises(CommandError, match="4 runs could not be judged"):
+        run("add_reference", "--wait", "--board")
+    assert "mine: 4 runs queued" in run("add_reference")
+
+
 def test_waiting_without_a_worker_says_what_to_do(references: Path) -> None:
     run("add_reference")
     Run.objects.update(created_at=timezone.now() - timedelta(minutes=2))
@@ -214,7 +228,8 @@ def test_the_small_commands_say_what_they_did(alice: User, track: Track) -> None
     assert [gate.state for gate in gates(submission)] == [State.DONE, State.DONE]
 
 
-def test_a_slot_out_of_range_is_refused() -> None:
+def test_a_slot_out_of_range_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEYDROME_BUILD", str(REPOSITORY / "build" / "release"))
     with pytest.raises(CommandError, match="--slot is 1000: it must be a number from 0 to 999"):
         run("work", "--slot", "1000", "--drain")
     assert run("work", "--slot", "810", "--drain") == ""

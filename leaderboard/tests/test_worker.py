@@ -4,12 +4,16 @@ from collections.abc import Callable
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from datetime import timedelta
+from io import StringIO
+from pathlib import Path
 from typing import Any
 
 import pytest
 import time_machine
 from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
+from django.core.management import call_command
+from django.core.management.base import CommandError
 from django.db import DataError, InterfaceError, OperationalError
 from django.utils import timezone
 
@@ -19,7 +23,7 @@ from leaderboard.models import Machine, Run, State
 from leaderboard.tests.conftest import Repository, enter
 from leaderboard.tests.reports import make_report
 from leaderboard.tests.test_record import timed
-from leaderboard.worker import SlotTakenError, Worker, hold_slot, make_job
+from leaderboard.worker import NotBuiltError, SlotTakenError, Worker, hold_slot, make_job
 from runner.contract import Cancelled, Job, Progress, RunReport, Verdict
 
 pytestmark = pytest.mark.django_db
@@ -269,6 +273,18 @@ def test_a_slot_that_could_not_be_used_is_free_for_the_next_ring(
         tasks.doorbell(bell.BENCH)
     with hold_slot(7):
         pass
+
+
+def test_a_worker_without_its_programs_touches_nothing(
+    alice: User, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    submission = enter(alice)
+    monkeypatch.setenv("KEYDROME_BUILD", str(tmp_path))
+    with pytest.raises(CommandError, match=r"not built: .*/bin/referee.*run \./dev build"):
+        call_command("work", "--drain", "--slot", "7", stdout=StringIO())
+    with pytest.raises(NotBuiltError):
+        tasks.doorbell(bell.BENCH)
+    assert set(submission.runs.values_list("state", flat=True)) == {State.QUEUED}
 
 
 def test_copies_of_a_worker_take_a_slot_each(

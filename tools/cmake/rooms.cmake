@@ -8,6 +8,12 @@ if(KEYDROME_SANITIZE STREQUAL "thread")
   set(KEYDROME_STRUCTURE_FILTER --gtest_filter=-*RandomOperations*:*BulkLoads*)
 endif()
 
+# keydrome_product(TARGET): part of what a site or a contestant needs, which `./dev up` builds. tests/test_products.py
+# compares that with what the runner asks for.
+function(keydrome_product target)
+  set_property(GLOBAL APPEND PROPERTY KEYDROME_PRODUCTS ${target})
+endfunction()
+
 # keydrome_test_program(NAME [SINGLE_THREADED] SOURCES... [LIBRARIES ...]): a program with GoogleTest in
 # build/PRESET/tests. SINGLE_THREADED: there is nothing in it for the thread sanitizer, which leaves it out.
 function(keydrome_test_program name)
@@ -54,6 +60,6 @@ function(keydrome_library_module name kind)
     C_VISIBILITY_PRESET default CXX_VISIBILITY_PRESET default
     LIBRARY_OUTPUT_DIRECTORY ${CMAKE_BINARY_DIR}/lib/${kind})
   if(kind MATCHES "^(indexes|structures|runtime)$")
-    set_property(GLOBAL APPEND PROPERTY KEYDROME_PRODUCTS ${target})
+    keydrome_product(${target})
   endif()
 endfunction()

@@ -100,9 +100,10 @@ class Command(BaseCommand):
             call_command("show_board", stdout=self.stdout)
 
     def _wait(self, owner: User) -> None:
-        """Say how each open run of the references ends; CommandError when no worker takes them."""
+        """Say how each open run of the references ends; CommandError when no worker takes or can judge them."""
         open_runs = Run.objects.filter(submission__owner=owner).exclude(state__in=FINAL_STATES)
         waiting = set(open_runs.values_list("pk", flat=True))
+        unjudged = 0
         while waiting:
             ended = Run.objects.filter(pk__in=waiting, state__in=FINAL_STATES).select_related(
                 "submission"
@@ -110,6 +111,7 @@ class Command(BaseCommand):
             for run in ended.order_by("finished_at"):
                 self.stdout.write(_ending(run))
                 waiting.discard(run.pk)
+                unjudged += run.verdict == Verdict.INFRASTRUCTURE
             if waiting and queries.system_status().stalled:
                 message = (
                     f"{len(waiting)} runs wait and no bench worker takes them: start one "
@@ -118,6 +120,12 @@ class Command(BaseCommand):
                 raise CommandError(message)
             if waiting:
                 pause()
+        if unjudged:
+            message = (
+                f"{unjudged} runs could not be judged, by a fault of this machine: mend what their reasons "
+                "tell, then repeat this command"
+            )
+            raise CommandError(message)
 
 
 def all_references() -> list[Reference]:

@@ -9,7 +9,15 @@ from typing import TYPE_CHECKING
 from django.core.management.base import BaseCommand, CommandError
 
 from leaderboard.versions import SchemaSkewError
-from leaderboard.worker import SlotTakenError, Worker, clear_away, hold_slot, this_slot
+from leaderboard.worker import (
+    NotBuiltError,
+    SlotTakenError,
+    Worker,
+    clear_away,
+    hold_slot,
+    require_built,
+    this_slot,
+)
 from runner.settings import SLOT_MAX, load_settings
 
 if TYPE_CHECKING:
@@ -43,6 +51,7 @@ class Command(BaseCommand):
                 worker = Worker(this_slot(slot))
                 for number in (signal.SIGTERM, signal.SIGINT):
                     signal.signal(number, lambda *_: worker.stop())
+                require_built()
                 clear_away()
                 worker.take_back()
                 if once:
@@ -51,5 +60,5 @@ class Command(BaseCommand):
                     worker.drain()
                 else:
                     worker.work()
-        except (SlotTakenError, SchemaSkewError) as error:
+        except (NotBuiltError, SlotTakenError, SchemaSkewError) as error:
             raise CommandError(str(error)) from error
