@@ -66,6 +66,7 @@ class Phase {
   SessionInputs session_inputs(uint32_t thread);
   const Round& enter(uint32_t number);
   void add_round(Mapping mapping);
+  bool is_whole();  // whether the last round has come
   void receive_rounds();
   [[noreturn]] void give_up(DoneStatus status, std::string_view reason);
 

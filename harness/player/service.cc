@@ -24,12 +24,13 @@ void Service::serve(Address address, uint32_t threads, CallWait wait) {
   std::vector<std::thread> running;
   running.reserve(threads);
   try {
-    for (uint32_t t = 0; t < threads; ++t) {
+    for (uint32_t t = 1; t < threads; ++t) {
       running.emplace_back([&, t] { run_thread(address, slots_[t], wait); });
     }
   } catch (const std::system_error& error) {
     give_up(address, kDonePlayer, std::string("a thread could not be started: ") + error.what());
   }
+  run_thread(address, slots_[0], wait);
   for (std::thread& thread : running) thread.join();
 }
 

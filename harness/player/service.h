@@ -21,8 +21,9 @@ class Service {
   Service(const Control& control, const IndexApi& api, std::span<CallSlot> slots)
       : control_(control), api_(api), slots_(slots) {}
 
-  // One phase: a thread for each of the first `threads` slots, until each was told to leave. Does
-  // not return when that is not possible: then the referee has been told why.
+  // One phase: a thread for each of the first `threads` slots, at least one, until each was told to
+  // leave; the calling thread takes the first. Does not return when that is not possible: then the
+  // referee has been told why.
   void serve(Address address, uint32_t threads, CallWait wait);
 
  private:

@@ -151,6 +151,7 @@ class Conductor {
     driver_->send(make_message(MessageType::kLoad), {&slots_fd, 1});
     const bool ready = expect(message, MessageType::kLoaded, load_deadline(), "the driver");
     driver_speaks_ = false;
+    spinning_threads_max_ = spinning_threads_max();
     return ready;
   }
 
@@ -316,7 +317,7 @@ class Conductor {
     if (!driver_) return send(go, fds);
     Message serve = go;
     serve.threads = threads;
-    serve.flags = may_spin(threads) ? kGoSpin : 0;
+    serve.flags = threads <= spinning_threads_max_ ? kGoSpin : 0;
     go.flags |= serve.flags;
     return send(serve) && send_program(go, fds);
   }
@@ -325,13 +326,14 @@ class Conductor {
     return driver_ ? driver_->send(message, fds) : send(message, fds);
   }
 
-  // Waiting busily pays when each thread has a processor on both sides.
-  bool may_spin(uint32_t threads) const {
+  // Of a phase that is to wait busily, which pays when each thread has a processor on both sides.
+  // Asking the system takes a millisecond or two, so it is asked before the first GO.
+  std::size_t spinning_threads_max() const {
     const Result<std::vector<Cpu>> all = usable_cpus();
+    if (!all) return 0;
+    if (options_.plan.jail.cpus.empty()) return all->size() / 2;
     const Result<std::vector<int>> inside = parse_cpu_list(options_.plan.jail.cpus);
-    const bool pinned = !options_.plan.jail.cpus.empty();
-    return all && all->size() >= size_t{2} * threads &&
-           (!pinned || (inside && inside->size() >= threads));
+    return inside ? std::min(all->size() / 2, inside->size()) : 0;
   }
 
   // A jail that stays frozen is no fault of the library, unless it is not there any more.
@@ -477,11 +479,12 @@ class Conductor {
   std::optional<SharedRegion> stacks_;
   PhaseWatch* watch_ = nullptr;  // of the phase that runs
   std::optional<JailProcess> jail_;
-  std::optional<SharedRegion> slots_;    // of verified mode,
-  std::optional<DriverProcess> driver_;  // as this is
-  bool driver_speaks_ = false;           // whose message is waited for
-  bool from_driver_ = false;             // whose the last message was
-  std::optional<uint64_t> player_done_;  // the nonce of its DONE that came while the driver spoke
+  std::optional<SharedRegion> slots_;     // of verified mode,
+  std::optional<DriverProcess> driver_;   // as this is,
+  std::size_t spinning_threads_max_ = 0;  // and this
+  bool driver_speaks_ = false;            // whose message is waited for
+  bool from_driver_ = false;              // whose the last message was
+  std::optional<uint64_t> player_done_;   // the nonce of its DONE that came while the driver spoke
   JailUsage usage_;
   RunFacts facts_;
 };
