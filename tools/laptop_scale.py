@@ -12,7 +12,7 @@ import json
 import os
 import sys
 import time
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -37,6 +37,29 @@ class Library:
     configuration: str | None = None
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """How a session ended, and after how long; `verdict` is "" where patience ended first."""
+
+    verdict: str
+    seconds: float
+    reason: str = ""
+
+    @property
+    def is_wrong(self) -> bool:
+        """Whether a library that is right was found wrong or could not be judged."""
+        return self.verdict not in {"", Verdict.PASSED.value}
+
+    def __str__(self) -> str:
+        """Return the text of the table's cell."""
+        if not self.verdict:
+            return f"over {PATIENCE_SECONDS:.0f} s"
+        seconds = f"{self.seconds:.1f} s"
+        if not self.is_wrong:
+            return seconds
+        return f"{self.verdict.replace('_', ' ')} after {seconds}: {self.reason}"
+
+
 LIBRARIES = (
     Library("global_lock", "indexes/global_lock.so"),
     Library("btree, rw", "structures/btree.so", "rw"),
@@ -52,29 +75,35 @@ def main() -> int:
     parser.add_argument("--state", type=Path, help="keeps what is done, to go on from")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
+    catalogue = load_benchmarks(ROOT)
+    if unknown := set(options.benchmark) - set(catalogue):
+        parser.error(f"there is no benchmark {', '.join(sorted(unknown))}")
     chosen = [
         benchmark
-        for benchmark in load_benchmarks(ROOT).values()
+        for benchmark in catalogue.values()
         if not options.benchmark or benchmark.name in options.benchmark
     ]
     state = options.state
-    rows: dict[str, list[str]] = json.loads(state.read_text()) if state and state.exists() else {}
+    known = json.loads(state.read_text()) if state and state.exists() else {}
+    rows = {name: [Cell(**cell) for cell in cells] for name, cells in known.items()}
     for benchmark in chosen:
         for instance in benchmark.instances:
             name = f"{benchmark.name}/{instance}"
             if name not in rows:
                 rows[name] = [_cell(benchmark, instance, library) for library in LIBRARIES]
-                sys.stdout.write(f"{name}: {' | '.join(rows[name])}\n")
+                sys.stdout.write(f"{name}: {' | '.join(map(str, rows[name]))}\n")
                 sys.stdout.flush()
             if state:
-                state.write_text(json.dumps(rows))
+                everything = {
+                    name: [asdict(cell) for cell in cells] for name, cells in rows.items()
+                }
+                state.write_text(json.dumps(everything))
     if options.write:
         PAGE.write_text(page(rows), encoding="utf-8")
-    return 1 if any(":" in cell for cells in rows.values() for cell in cells) else 0
+    return 1 if any(cell.is_wrong for cells in rows.values() for cell in cells) else 0
 
 
-def _cell(benchmark: Benchmark, instance: str, library: Library) -> str:
-    """Return how long a session took; one that did not pass is told with a colon and the reason."""
+def _cell(benchmark: Benchmark, instance: str, library: Library) -> Cell:
     scales = benchmark.instance(instance).scales
     scale = Scale.LAPTOP if Scale.LAPTOP in scales else next(iter(scales))
     began = time.monotonic()
@@ -91,14 +120,11 @@ def _cell(benchmark: Benchmark, instance: str, library: Library) -> str:
             patience_seconds=PATIENCE_SECONDS,
         )
     except Cancelled:
-        return f"over {PATIENCE_SECONDS:.0f} s"
-    seconds = f"{time.monotonic() - began:.1f} s"
-    if result.verdict is Verdict.PASSED:
-        return seconds
-    return f"{result.verdict.value.replace('_', ' ')} after {seconds}: {result.reason}"
+        return Cell("", time.monotonic() - began)
+    return Cell(result.verdict.value, time.monotonic() - began, result.reason)
 
 
-def page(rows: dict[str, list[str]]) -> str:
+def page(rows: dict[str, list[Cell]]) -> str:
     """Return the page."""
     machine = machine_facts()["class"]
     today = datetime.now(UTC).date()
@@ -111,7 +137,7 @@ def page(rows: dict[str, list[str]]) -> str:
         "",
         f"| instance | {' | '.join(library.name for library in LIBRARIES)} |",
         "|---|" + "---:|" * len(LIBRARIES),
-        *(f"| {name} | {' | '.join(cells)} |" for name, cells in rows.items()),
+        *(f"| {name} | {' | '.join(map(str, cells))} |" for name, cells in rows.items()),
         "",
     ]
     return "\n".join(lines)
