@@ -18,7 +18,7 @@
 
 /* Sets soft and hard limit, or leaves a hard limit that is already lower (it could not be raised
  * anyway). */
-static void set_limit(__rlimit_resource_t resource, const char* name, rlim_t value) {
+static void set_limit(int resource, const char* name, rlim_t value) {
   struct rlimit limit;
   if (getrlimit(resource, &limit) < 0) {
     die_errno("getrlimit %s", name);

@@ -6,12 +6,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mount.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include "jail/mount_calls.h"
 #include "jail/remedy.h"
 #include "jail/util.h"
 
@@ -45,7 +45,7 @@ static bool kernel_is_at_least(unsigned long major, unsigned long minor) {
 bool mounts_nosymfollow_works(void) {
   struct mount_attr attributes = {.attr_set = MOUNT_ATTR_NOSYMFOLLOW};
   /* An unknown attribute is EINVAL; a known one gets as far as the bad descriptor. */
-  if (mount_setattr(-1, "", AT_EMPTY_PATH, &attributes, sizeof attributes) == 0) {
+  if (call_mount_setattr(-1, "", AT_EMPTY_PATH, &attributes) == 0) {
     return false;
   }
   /* An ordinary user is turned away before; in its own namespace the attribute must then be had. */
@@ -54,14 +54,14 @@ bool mounts_nosymfollow_works(void) {
 
 static void set_attributes(int tree, uint64_t attributes, const char* what) {
   struct mount_attr change = {.attr_set = attributes};
-  if (mount_setattr(tree, "", AT_EMPTY_PATH, &change, sizeof change) < 0) {
+  if (call_mount_setattr(tree, "", AT_EMPTY_PATH, &change) < 0) {
     die_errno("cannot set the mount attributes of %s", what);
   }
 }
 
 static void add_clone(struct clones* clones, const char* source, const char* target,
                       uint64_t attributes) {
-  int tree = open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
+  int tree = call_open_tree(AT_FDCWD, source, OPEN_TREE_CLONE | OPEN_TREE_CLOEXEC);
   if (tree < 0) {
     die_errno("cannot bind %s", source);
   }
@@ -93,7 +93,7 @@ static void clone_sources(const struct options* options, struct clones* clones, 
 }
 
 static void configure(int fs, const char* key, const char* value) {
-  if (fsconfig(fs, FSCONFIG_SET_STRING, key, value, 0) < 0) {
+  if (call_fsconfig(fs, FSCONFIG_SET_STRING, key, value) < 0) {
     die_errno("tmpfs option %s=%s", key, value);
   }
 }
@@ -101,7 +101,7 @@ static void configure(int fs, const char* key, const char* value) {
 /* A new tmpfs as a detached mount; owned by user and group `id`. */
 static int make_tmpfs(uint64_t size, const char* inodes, const char* mode, unsigned int id,
                       uint64_t attributes) {
-  int fs = fsopen("tmpfs", FSOPEN_CLOEXEC);
+  int fs = call_fsopen("tmpfs", FSOPEN_CLOEXEC);
   if (fs < 0) {
     die_errno("cannot make a tmpfs");
   }
@@ -113,10 +113,10 @@ static int make_tmpfs(uint64_t size, const char* inodes, const char* mode, unsig
   snprintf(text, sizeof text, "%u", id);
   configure(fs, "uid", text);
   configure(fs, "gid", text);
-  if (fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL, 0) < 0) {
+  if (call_fsconfig(fs, FSCONFIG_CMD_CREATE, NULL, NULL) < 0) {
     die_errno("cannot make a tmpfs of %llu bytes", (unsigned long long)size);
   }
-  int tree = fsmount(fs, FSMOUNT_CLOEXEC, (unsigned int)attributes);
+  int tree = call_fsmount(fs, FSMOUNT_CLOEXEC, (unsigned int)attributes);
   if (tree < 0) {
     die_errno("cannot mount a tmpfs");
   }
@@ -152,15 +152,14 @@ static void make_mount_point(const char* target, bool is_folder) {
 
 static void attach(int tree, const char* target, bool is_folder) {
   make_mount_point(target, is_folder);
-  if (move_mount(tree, "", AT_FDCWD, target + 1, MOVE_MOUNT_F_EMPTY_PATH) < 0) {
+  if (call_move_mount(tree, AT_FDCWD, target + 1) < 0) {
     die_errno("cannot mount %s", target);
   }
   close(tree);
 }
 
 static void enter_empty_root(int root) {
-  if (move_mount(root, "", AT_FDCWD, kMountsPlace, MOVE_MOUNT_F_EMPTY_PATH) < 0 ||
-      chdir(kMountsPlace) < 0) {
+  if (call_move_mount(root, AT_FDCWD, kMountsPlace) < 0 || chdir(kMountsPlace) < 0) {
     die_errno("cannot mount the new root on %s", kMountsPlace);
   }
 }
@@ -169,7 +168,7 @@ static void enter_empty_root(int root) {
  * by the new one; only CAP_SYS_CHROOT or CAP_SYS_ADMIN could get behind it, and nobody keeps them.
  */
 static void cover_old_root(void) {
-  if (mount(".", "/", NULL, MS_MOVE, NULL) < 0 || chroot(".") < 0 || chdir("/") < 0) {
+  if (call_mount(".", "/", MS_MOVE) < 0 || chroot(".") < 0 || chdir("/") < 0) {
     die_errno("neither pivot_root nor covering the old root is possible");
   }
 }
@@ -183,7 +182,7 @@ static void leave_old_root(void) {
     return;
   }
   /* The old root now lies over the new one; detaching it uncovers the new one. */
-  if (umount2(".", MNT_DETACH) < 0) {
+  if (call_umount(".", MNT_DETACH) < 0) {
     die_errno("cannot detach the old root");
   }
   if (chdir("/") < 0) {
@@ -199,7 +198,7 @@ void mounts_enter(const struct options* options) {
           : 0;
   const uint64_t strict = MOUNT_ATTR_NOSUID | MOUNT_ATTR_NODEV | MOUNT_ATTR_NOEXEC;
   struct clones clones = {.count = 0};
-  if (mount(NULL, "/", NULL, MS_REC | MS_PRIVATE, NULL) < 0) {
+  if (call_mount(NULL, "/", MS_REC | MS_PRIVATE) < 0) {
     remedy_die(REMEDY_MOUNTS, "cannot make the mounts private");
   }
   clone_sources(options, &clones, links);

@@ -16,6 +16,7 @@ BUILD = (
     "libgtest-dev",
     "libgmock-dev",
     "libdb5.3-dev",
+    "musl-tools",
     "python3-dev",
     "python3-venv",
 )
