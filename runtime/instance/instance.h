@@ -30,7 +30,6 @@ class HeapEnvironment {
   std::atomic<uint64_t> bytes_ = 0;
 };
 
-// Calls are the table's, with its rules on threads.
 class Instance {
  public:
   // nullptr when the structure refuses (memory or options). `options` is JSON text; empty means
@@ -41,14 +40,8 @@ class Instance {
   Instance& operator=(const Instance&) = delete;
   ~Instance();
 
-  int put(KeydromeBytes key, KeydromeBytes payload) { return table_.put(structure_, key, payload); }
-  int del(KeydromeBytes key, KeydromeBytes payload) { return table_.del(structure_, key, payload); }
-  int seek(KeydromePosition& position, KeydromeBytes key, KeydromeBytes payload, int after) const {
-    return table_.seek(structure_, &position, key, payload, after);
-  }
-  int next(KeydromePosition& position, KeydromeBuffer& key, KeydromeBuffer& payload) const {
-    return table_.next(structure_, &position, &key, &payload);
-  }
+  // What the table's functions are called with, under its rules on threads.
+  KeydromeStructure* structure() const { return structure_; }
   // 0 when the structure keeps no such statistic.
   uint64_t statistic(uint32_t which) const;
   uint64_t allocated_bytes() const { return environment_->bytes(); }

@@ -18,19 +18,41 @@ struct StoreStatistics {
   uint64_t height = 0;  // of the highest instance
 };
 
-// The pairs of one index, in order. Parameters and results are those of contract B, so that a call
-// can be handed on as it is. Which calls may run at once is the structure's capability; the caller
-// (Control) sees to it.
+// The pairs of one index, in order. Parameters and results are those of contract B. Which calls may
+// run at once is the structure's capability; the caller (Control) sees to it.
+//
+// The four calls are functions of contract B themselves: a structure's own, so that calling it
+// costs one indirect call, or the strategy's, with whatever it puts in the place of the structure.
 class Store {
  public:
+  Store(const Store&) = delete;
+  Store& operator=(const Store&) = delete;
   virtual ~Store() = default;
-  virtual int put(KeydromeBytes key, KeydromeBytes payload) = 0;
-  virtual int del(KeydromeBytes key, KeydromeBytes payload) = 0;
-  virtual int seek(KeydromePosition& position, KeydromeBytes key, KeydromeBytes payload,
-                   int after) const = 0;
-  virtual int next(KeydromePosition& position, KeydromeBuffer& key,
-                   KeydromeBuffer& payload) const = 0;
+
+  int put(KeydromeBytes key, KeydromeBytes payload) { return put_(structure_, key, payload); }
+  int del(KeydromeBytes key, KeydromeBytes payload) { return del_(structure_, key, payload); }
+  int seek(KeydromePosition& position, KeydromeBytes key, KeydromeBytes payload, int after) const {
+    return seek_(structure_, &position, key, payload, after);
+  }
+  int next(KeydromePosition& position, KeydromeBuffer& key, KeydromeBuffer& payload) const {
+    return next_(structure_, &position, &key, &payload);
+  }
   virtual StoreStatistics statistics() const = 0;
+
+ protected:
+  Store(const KeydromeStructureTable& functions, KeydromeStructure* structure)
+      : structure_(structure),
+        seek_(functions.seek),
+        next_(functions.next),
+        put_(functions.put),
+        del_(functions.del) {}
+
+ private:
+  KeydromeStructure* const structure_;
+  decltype(KeydromeStructureTable::seek) const seek_;
+  decltype(KeydromeStructureTable::next) const next_;
+  decltype(KeydromeStructureTable::put) const put_;
+  decltype(KeydromeStructureTable::del) const del_;
 };
 
 // Makes stores. Thread-safe.
