@@ -20,7 +20,7 @@ ErrCode Session::open(std::string_view name, const Catalog& catalog, IdxState** 
   if (closed_.empty()) {
     if (handles_.size() > kSlotMask) return FAILURE;
     if (closed_.capacity() == handles_.size()) closed_.reserve(2 * handles_.size() + 1);
-    handles_.push_back(std::make_unique<Handle>());
+    handles_.push_back(std::make_unique<Handle>(handles_.size()));
     closed_.push_back(static_cast<uint32_t>(handles_.size() - 1));
   }
   Index* index = find_and_pin(name, catalog);
@@ -29,10 +29,10 @@ ErrCode Session::open(std::string_view name, const Catalog& catalog, IdxState** 
   closed_.pop_back();
   Handle& handle = *handles_[slot];
   handle.index = index;
-  ++handle.generation;
+  handle.token = token_of(++handle.generation, slot);
   handle.cursor_transaction = 0;
   handle.cursor.reset();
-  *state = reinterpret_cast<IdxState*>(token_of(slot));
+  *state = reinterpret_cast<IdxState*>(handle.token);
   return SUCCESS;
 }
 
@@ -41,21 +41,15 @@ bool Session::close(const IdxState* state) {
   if (open == nullptr) return false;
   open->index->unpin();
   open->index = nullptr;
+  open->token = ~open->token;
   closed_.push_back(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(state) & kSlotMask));
   return true;
 }
 
 void Session::close_all() {
-  for (size_t slot = 0; slot < handles_.size(); ++slot) {
-    if (handles_[slot]->index != nullptr) close(reinterpret_cast<IdxState*>(token_of(slot)));
+  for (const std::unique_ptr<Handle>& handle : handles_) {
+    if (handle->index != nullptr) close(reinterpret_cast<IdxState*>(handle->token));
   }
-}
-
-TxnState* Session::open_transaction() {
-  state_ = State::kOpen;
-  const uint64_t count_mask = (uint64_t{1} << kNumberShift) - 1;
-  transaction_ = uint64_t{number_} << kNumberShift | (++transactions_ & count_mask);
-  return reinterpret_cast<TxnState*>(transaction_);
 }
 
 Session* SessionPool::take() {

@@ -25,6 +25,11 @@ class Catalog;
 
 // An open index. The cursor counts only in the transaction that it was used in.
 struct Handle {
+  explicit Handle(uint64_t slot) : token(~slot) {}
+  Handle(const Handle&) = delete;
+  Handle& operator=(const Handle&) = delete;
+
+  uint64_t token;          // what the client has; of a closed handle it names another slot
   Index* index = nullptr;  // pinned; nullptr: closed
   uint32_t generation = 0;
   uint64_t cursor_transaction = 0;
@@ -55,25 +60,37 @@ class Session {
   Handle* handle(const IdxState* state) {
     const auto token = reinterpret_cast<uintptr_t>(state);
     const size_t slot = token & kSlotMask;
-    if (slot >= handles_.size() || token != token_of(slot)) return nullptr;
+    if (slot >= handles_.size()) return nullptr;
     Handle* handle = handles_[slot].get();
-    return handle->index == nullptr ? nullptr : handle;
+    return handle->token == token ? handle : nullptr;
   }
 
   State state() const { return state_; }
   void doom() { state_ = State::kDoomed; }
-  TxnState* open_transaction();
+  TxnState* open_transaction() {
+    state_ = State::kOpen;
+    transaction_ = uint64_t{number_} << kNumberShift | (++transactions_ & kCountMask);
+    return reinterpret_cast<TxnState*>(transaction_);
+  }
   void end_transaction() {
     state_ = State::kNone;
     transaction_ = 0;
   }
   bool is_open_transaction(const TxnState* transaction) const {
-    return state_ != State::kNone && reinterpret_cast<uintptr_t>(transaction) == transaction_;
+    return transaction != nullptr && reinterpret_cast<uintptr_t>(transaction) == transaction_;
+  }
+
+  // Whether the client may make a call in it: SUCCESS, TXN_DNE, or DEADLOCK when it is doomed.
+  ErrCode check(const TxnState* transaction) const {
+    if (!is_open_transaction(transaction)) [[unlikely]] {
+      return TXN_DNE;
+    }
+    return state_ == State::kDoomed ? DEADLOCK : SUCCESS;
   }
 
   // The handle's cursor, at the start when the open transaction has not used it yet.
   Cursor& cursor(Handle& handle) {
-    if (handle.cursor_transaction != transaction_) {
+    if (handle.cursor_transaction != transaction_) [[unlikely]] {
       handle.cursor_transaction = transaction_;
       handle.cursor.reset();
     }
@@ -96,10 +113,10 @@ class Session {
   static constexpr uint64_t kSlotMask = (uint64_t{1} << kSlotBits) - 1;
   static constexpr uint64_t kGenerationMask = (uint64_t{1} << kGenerationBits) - 1;
   static constexpr uint32_t kNumberShift = kSlotBits + kGenerationBits;
+  static constexpr uint64_t kCountMask = (uint64_t{1} << kNumberShift) - 1;
 
-  uint64_t token_of(size_t slot) const {
-    return uint64_t{number_} << kNumberShift |
-           (handles_[slot]->generation & kGenerationMask) << kSlotBits | slot;
+  uint64_t token_of(uint32_t generation, uint64_t slot) const {
+    return uint64_t{number_} << kNumberShift | (generation & kGenerationMask) << kSlotBits | slot;
   }
   Index* find_and_pin(std::string_view name, const Catalog& catalog);
 
@@ -108,7 +125,7 @@ class Session {
   Transaction& own_;
   Transaction& automatic_;
   State state_ = State::kNone;
-  uint64_t transaction_ = 0;
+  uint64_t transaction_ = 0;  // 0: none
   uint64_t transactions_ = 0;
   std::vector<std::unique_ptr<Handle>> handles_;
   std::vector<uint32_t> closed_;  // slots to use again; as much capacity as there are handles

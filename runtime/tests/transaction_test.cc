@@ -103,6 +103,7 @@ TEST_F(TransactionTest, InventedHandlesAreMisuseAndNothingElse) {
     EXPECT_EQ(runtime_->commit(transaction), TXN_DNE);
     EXPECT_EQ(runtime_->close_index(mine), SUCCESS);
     EXPECT_EQ(runtime_->close_index(mine), DB_DNE);
+    EXPECT_EQ(runtime_->get(nullptr, nullptr, &record), DB_DNE);
     EXPECT_NE(open(), mine) << "a handle must not come to life again at once";
     EXPECT_EQ(runtime_->get(mine, nullptr, &record), DB_DNE);
   });
