@@ -41,7 +41,9 @@ template <class Call>
 ErrCode with_runtime(Call&& call) noexcept {
   // Acquire, pairs with the release in keydrome_configure: the runtime is complete when it is seen.
   Runtime* runtime = g_runtime.load(std::memory_order_acquire);
-  if (runtime == nullptr) return not_configured();
+  if (runtime == nullptr) [[unlikely]] {
+    return not_configured();
+  }
   try {
     return call(*runtime);
   } catch (...) {

@@ -6,6 +6,7 @@
 
 #include "runtime/codec/key_codec.h"
 #include "runtime/control/mutant.h"
+#include "runtime/control/none.h"
 
 namespace keydrome::runtime {
 
@@ -45,6 +46,172 @@ void copy_payload(const Cursor& cursor, Record& record) {
 
 }  // namespace
 
+// Inlined into every call. What makes a session is kept out of its way.
+inline Session* Runtime::session() {
+  if (t_session == nullptr) [[unlikely]] {
+    take_session();
+  }
+  return t_session;
+}
+
+[[gnu::noinline]] void Runtime::take_session() {
+  t_session = sessions_.take();
+  t_thread_end.runtime = this;
+}
+
+namespace {
+
+// The calls under one control(). `AnyControl` is Control, or a control whose calls the compiler may
+// then inline: "none", because the structure alone is what is compared there, so that every
+// nanosecond beside it counts.
+template <class AnyControl>
+class RuntimeUnder final : public Runtime {
+ public:
+  RuntimeUnder(const StructureLibrary& structure, const Configuration& configuration)
+      : Runtime(structure, configuration) {}
+
+  ErrCode begin(TxnState** transaction) override {
+    if (transaction == nullptr) return FAILURE;
+    return as_client([&](Session& client) {
+      if (client.state() != Session::State::kNone) return TXN_EXISTS;
+      const ErrCode begun = control().begin(client.own());
+      if (begun == SUCCESS) *transaction = client.open_transaction();
+      return begun;
+    });
+  }
+
+  ErrCode abort(TxnState* transaction) override {
+    return as_client([&](Session& client) {
+      if (!client.is_open_transaction(transaction)) return TXN_DNE;
+      const bool doomed = client.state() == Session::State::kDoomed;
+      client.end_transaction();
+      return doomed ? SUCCESS : control().abort(client.own());
+    });
+  }
+
+  ErrCode commit(TxnState* transaction) override {
+    return as_client([&](Session& client) {
+      if (!client.is_open_transaction(transaction)) return TXN_DNE;
+      if (mutant(30) && client.state() == Session::State::kDoomed) {
+        client.end_transaction();
+        return SUCCESS;
+      }
+      if (client.state() == Session::State::kDoomed) return DEADLOCK;
+      const ErrCode committed = control().commit(client.own());
+      if (committed == DEADLOCK) {
+        client.doom();
+      } else {
+        client.end_transaction();
+      }
+      return committed;
+    });
+  }
+
+  ErrCode get(IdxState* state, TxnState* transaction, Record* record) override {
+    if (record == nullptr) return FAILURE;
+    return run(state, transaction, [&](Transaction& own, Index& index, Cursor& cursor) {
+      const auto read = [&](KeydromeBytes key) __attribute__((always_inline)) {
+        return control().get(own, index, cursor, key);
+      };
+      const ErrCode code = with_encoded(record->key, index.type(), read);
+      if (code == SUCCESS) copy_payload(cursor, *record);
+      return code;
+    });
+  }
+
+  ErrCode get_next(IdxState* state, TxnState* transaction, Record* record) override {
+    if (record == nullptr) return FAILURE;
+    return run(state, transaction, [&](Transaction& own, Index& index, Cursor& cursor) {
+      const ErrCode code = control().get_next(own, index, cursor);
+      if (code != SUCCESS) return code;
+      if (!decode_key(cursor.key_bytes(), index.type(), record->key)) return FAILURE;
+      copy_payload(cursor, *record);
+      return SUCCESS;
+    });
+  }
+
+  ErrCode insert(IdxState* state, TxnState* transaction, const Key* key,
+                 const char* payload) override {
+    if (key == nullptr || payload == nullptr) return FAILURE;
+    return run(state, transaction, [&](Transaction& own, Index& index, Cursor&) {
+      const uint32_t full_size = payload_size(payload);
+      const uint32_t size = mutant(40) && full_size == MAX_PAYLOAD_LEN ? full_size - 1 : full_size;
+      if (size > MAX_PAYLOAD_LEN) return FAILURE;
+      return with_encoded(*key, index.type(), [&](KeydromeBytes encoded) {
+        return control().insert(own, index, encoded, {payload, size});
+      });
+    });
+  }
+
+  ErrCode erase(IdxState* state, TxnState* transaction, const Record* record) override {
+    if (record == nullptr) return FAILURE;
+    return run(state, transaction, [&](Transaction& own, Index& index, Cursor&) {
+      const uint32_t size = payload_size(record->payload);
+      if (size > MAX_PAYLOAD_LEN) return FAILURE;
+      return with_encoded(record->key, index.type(), [&](KeydromeBytes key) {
+        return size == 0 ? control().erase_key(own, index, key)
+                         : control().erase_pair(own, index, key, {record->payload, size});
+      });
+    });
+  }
+
+ private:
+  AnyControl& control() { return static_cast<AnyControl&>(Runtime::control()); }
+
+  // Runs `call(client)` for the calling thread.
+  template <class Call>
+  ErrCode as_client(Call&& call) {
+    Session* client = session();
+    return client == nullptr ? FAILURE : call(*client);
+  }
+
+  // Ends the transaction of an auto-commit call that answered `code`. The answer stands, whether or
+  // not it found something.
+  ErrCode end_automatic(Transaction& automatic, ErrCode code) {
+    if (code == DEADLOCK) return code;
+    if (code == FAILURE) {
+      control().abort(automatic);
+      return code;
+    }
+    const ErrCode committed = control().commit(automatic);
+    return committed == SUCCESS ? code : committed;
+  }
+
+  // Finds handle and transaction, or makes one for this call alone, runs
+  // `call(transaction, index, cursor)` and keeps the books.
+  template <class Call>
+  ErrCode run(IdxState* state, TxnState* transaction, Call&& call) {
+    return as_client([&](Session& client) {
+      Handle* handle = client.handle(state);
+      if (handle == nullptr) [[unlikely]] {
+        return DB_DNE;
+      }
+      const bool automatic = transaction == nullptr;
+      const ErrCode ready =
+          automatic ? control().begin(client.automatic()) : client.check(transaction);
+      if (ready != SUCCESS) [[unlikely]] {
+        return ready;
+      }
+      Transaction& used = automatic ? client.automatic() : client.own();
+      Cursor& cursor = automatic    ? client.fresh_cursor()
+                       : mutant(37) ? shared_cursor()
+                                    : client.cursor(*handle);
+      ErrCode code;
+      try {
+        code = call(used, *handle->index, cursor);
+      } catch (...) {
+        if (automatic) control().abort(used);
+        throw;
+      }
+      if (automatic) return end_automatic(used, code);
+      if (code == DEADLOCK) client.doom();
+      return code;
+    });
+  }
+};
+
+}  // namespace
+
 Result<std::unique_ptr<Runtime>> Runtime::make(std::string_view setup_json) {
   const Result<Setup> setup = parse_setup(setup_json);
   if (!setup.ok()) return setup.error();
@@ -59,7 +226,12 @@ Result<std::unique_ptr<Runtime>> Runtime::make(const StructureLibrary& structure
                                                const Configuration& configuration) {
   const Result<void> able = check_capabilities(configuration, structure.table());
   if (!able.ok()) return able.error();
-  std::unique_ptr<Runtime> runtime(new Runtime(structure, configuration));
+  std::unique_ptr<Runtime> runtime;
+  if (configuration.control == ControlKind::kNone) {
+    runtime = std::make_unique<RuntimeUnder<NoControl>>(structure, configuration);
+  } else {
+    runtime = std::make_unique<RuntimeUnder<Control>>(structure, configuration);
+  }
   // A trial instance: options that the structure does not understand are an error now, not in the
   // first create.
   if (runtime->strategy_->make_store() == nullptr) {
@@ -79,14 +251,6 @@ Runtime::Runtime(const StructureLibrary& structure, Configuration configuration)
       description_(std::string(structure_.table().name) + " under " + configuration_.name + " (" +
                    describe(configuration_) + "): " + structure_.table().description),
       sessions_(*control_) {}
-
-Session* Runtime::session() {
-  if (t_session == nullptr) {
-    t_session = sessions_.take();
-    t_thread_end.runtime = this;
-  }
-  return t_session;
-}
 
 void Runtime::end_session(Session& session) {
   if (session.state() == Session::State::kOpen) control_->abort(session.own());
@@ -122,131 +286,6 @@ ErrCode Runtime::close_index(IdxState* state) {
     control_->begin(client->own());
   }
   return client->close(state) ? SUCCESS : DB_DNE;
-}
-
-ErrCode Runtime::begin(TxnState** transaction) {
-  if (transaction == nullptr) return FAILURE;
-  Session* client = session();
-  if (client == nullptr) return FAILURE;
-  if (client->state() != Session::State::kNone) return TXN_EXISTS;
-  const ErrCode begun = control_->begin(client->own());
-  if (begun == SUCCESS) *transaction = client->open_transaction();
-  return begun;
-}
-
-ErrCode Runtime::abort(TxnState* transaction) {
-  Session* client = session();
-  if (client == nullptr) return FAILURE;
-  if (!client->is_open_transaction(transaction)) return TXN_DNE;
-  const bool doomed = client->state() == Session::State::kDoomed;
-  client->end_transaction();
-  return doomed ? SUCCESS : control_->abort(client->own());
-}
-
-ErrCode Runtime::commit(TxnState* transaction) {
-  Session* client = session();
-  if (client == nullptr) return FAILURE;
-  if (!client->is_open_transaction(transaction)) return TXN_DNE;
-  if (mutant(30) && client->state() == Session::State::kDoomed) {
-    client->end_transaction();
-    return SUCCESS;
-  }
-  if (client->state() == Session::State::kDoomed) return DEADLOCK;
-  const ErrCode committed = control_->commit(client->own());
-  if (committed == DEADLOCK) {
-    client->doom();
-  } else {
-    client->end_transaction();
-  }
-  return committed;
-}
-
-// Finds handle and transaction, runs `call(transaction, index, cursor)` and keeps the books.
-template <class Call>
-ErrCode Runtime::run(IdxState* state, TxnState* transaction, Call&& call) {
-  Session* client = session();
-  if (client == nullptr) return FAILURE;
-  Handle* handle = client->handle(state);
-  if (handle == nullptr) return DB_DNE;
-  if (transaction == nullptr) {
-    return run_automatic(*client, [&](Transaction& automatic) {
-      return call(automatic, *handle->index, client->fresh_cursor());
-    });
-  }
-  if (!client->is_open_transaction(transaction)) return TXN_DNE;
-  if (client->state() == Session::State::kDoomed) return DEADLOCK;
-  const ErrCode code =
-      call(client->own(), *handle->index, mutant(37) ? shared_cursor() : client->cursor(*handle));
-  if (code == DEADLOCK) client->doom();
-  return code;
-}
-
-// A transaction of its own around one call. What the call answered stands, whether or not it found
-// something.
-template <class Call>
-ErrCode Runtime::run_automatic(Session& client, Call&& call) {
-  Transaction& automatic = client.automatic();
-  const ErrCode begun = control_->begin(automatic);
-  if (begun != SUCCESS) return begun;
-  ErrCode code;
-  try {
-    code = call(automatic);
-  } catch (...) {
-    control_->abort(automatic);
-    throw;
-  }
-  if (code == DEADLOCK) return code;
-  if (code == FAILURE) {
-    control_->abort(automatic);
-    return code;
-  }
-  const ErrCode committed = control_->commit(automatic);
-  return committed == SUCCESS ? code : committed;
-}
-
-ErrCode Runtime::get(IdxState* state, TxnState* transaction, Record* record) {
-  if (record == nullptr) return FAILURE;
-  return run(state, transaction, [&](Transaction& own, Index& index, Cursor& cursor) {
-    EncodedKey key;
-    if (!key.encode(record->key, index.type())) return FAILURE;
-    const ErrCode code = control_->get(own, index, cursor, key.bytes());
-    if (code == SUCCESS) copy_payload(cursor, *record);
-    return code;
-  });
-}
-
-ErrCode Runtime::get_next(IdxState* state, TxnState* transaction, Record* record) {
-  if (record == nullptr) return FAILURE;
-  return run(state, transaction, [&](Transaction& own, Index& index, Cursor& cursor) {
-    const ErrCode code = control_->get_next(own, index, cursor);
-    if (code != SUCCESS) return code;
-    if (!decode_key(cursor.key_bytes(), index.type(), record->key)) return FAILURE;
-    copy_payload(cursor, *record);
-    return SUCCESS;
-  });
-}
-
-ErrCode Runtime::insert(IdxState* state, TxnState* transaction, const Key* key,
-                        const char* payload) {
-  if (key == nullptr || payload == nullptr) return FAILURE;
-  return run(state, transaction, [&](Transaction& own, Index& index, Cursor&) {
-    EncodedKey encoded;
-    const uint32_t full_size = payload_size(payload);
-    const uint32_t size = mutant(40) && full_size == MAX_PAYLOAD_LEN ? full_size - 1 : full_size;
-    if (size > MAX_PAYLOAD_LEN || !encoded.encode(*key, index.type())) return FAILURE;
-    return control_->insert(own, index, encoded.bytes(), {payload, size});
-  });
-}
-
-ErrCode Runtime::erase(IdxState* state, TxnState* transaction, const Record* record) {
-  if (record == nullptr) return FAILURE;
-  return run(state, transaction, [&](Transaction& own, Index& index, Cursor&) {
-    EncodedKey key;
-    const uint32_t size = payload_size(record->payload);
-    if (size > MAX_PAYLOAD_LEN || !key.encode(record->key, index.type())) return FAILURE;
-    return size == 0 ? control_->erase_key(own, index, key.bytes())
-                     : control_->erase_pair(own, index, key.bytes(), {record->payload, size});
-  });
 }
 
 std::string Runtime::statistics() const {

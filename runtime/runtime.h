@@ -30,18 +30,20 @@ class Runtime {
                                                const Configuration& configuration);
   Runtime(const Runtime&) = delete;
   Runtime& operator=(const Runtime&) = delete;
+  virtual ~Runtime() = default;
 
   ErrCode create(KeyType type, const char* name);
   ErrCode delete_index(const char* name);
   ErrCode open_index(const char* name, IdxState** state);
   ErrCode close_index(IdxState* state);
-  ErrCode begin(TxnState** transaction);
-  ErrCode abort(TxnState* transaction);
-  ErrCode commit(TxnState* transaction);
-  ErrCode get(IdxState* state, TxnState* transaction, Record* record);
-  ErrCode get_next(IdxState* state, TxnState* transaction, Record* record);
-  ErrCode insert(IdxState* state, TxnState* transaction, const Key* key, const char* payload);
-  ErrCode erase(IdxState* state, TxnState* transaction, const Record* record);
+  virtual ErrCode begin(TxnState** transaction) = 0;
+  virtual ErrCode abort(TxnState* transaction) = 0;
+  virtual ErrCode commit(TxnState* transaction) = 0;
+  virtual ErrCode get(IdxState* state, TxnState* transaction, Record* record) = 0;
+  virtual ErrCode get_next(IdxState* state, TxnState* transaction, Record* record) = 0;
+  virtual ErrCode insert(IdxState* state, TxnState* transaction, const Key* key,
+                         const char* payload) = 0;
+  virtual ErrCode erase(IdxState* state, TxnState* transaction, const Record* record) = 0;
 
   const std::string& description() const { return description_; }
   // JSON. Reads the structures without a lock: only when no call is under way.
@@ -50,15 +52,15 @@ class Runtime {
   // Rolls back what the thread left open and makes its session free.
   void end_session(Session& session);
 
- private:
+ protected:
   Runtime(const StructureLibrary& structure, Configuration configuration);
 
-  // nullptr when the control takes no further thread.
+  // The calling thread's. nullptr when the control takes no further thread.
   Session* session();
-  template <class Call>
-  ErrCode run(IdxState* state, TxnState* transaction, Call&& call);
-  template <class Call>
-  ErrCode run_automatic(Session& session, Call&& call);
+  Control& control() { return *control_; }
+
+ private:
+  void take_session();
 
   const StructureLibrary structure_;
   const Configuration configuration_;

@@ -3,30 +3,46 @@
 // Thread safety: pure functions.
 #pragma once
 
+#include <bit>
+#include <cstddef>
 #include <cstdint>
+#include <cstring>
 
 #include "keydrome/index.h"
 #include "keydrome/structure.h"
 
 namespace keydrome::runtime {
 
-// An encoded key. Strings are borrowed from the Key, integers live in `integer`: not copyable, and
-// valid as long as both this object and the Key are.
-class EncodedKey {
- public:
-  EncodedKey() = default;
-  EncodedKey(const EncodedKey&) = delete;
-  EncodedKey& operator=(const EncodedKey&) = delete;
+static_assert(std::endian::native == std::endian::little, "integers are made by a byte swap");
+static_assert(KEYDROME_KEY_BYTES_MAX == MAX_VARCHAR_LEN);
 
-  // False when the key is not of this type or a string has no NUL within MAX_VARCHAR_LEN + 1 bytes.
-  bool encode(const Key& key, KeyType type);
+// Flipping the sign bit turns signed order into unsigned order, which big-endian bytes keep.
+extern const uint32_t kSign32;
+extern const uint64_t kSign64;
 
-  KeydromeBytes bytes() const { return bytes_; }
-
- private:
-  uint8_t integer_[8];
-  KeydromeBytes bytes_{nullptr, 0};
-};
+// `call(bytes)` with the encoded key, or FAILURE when the key is not of this type or a string has
+// no NUL within MAX_VARCHAR_LEN + 1 bytes. The bytes live as long as the call. Inlined for each
+// type, so that the compiler knows the size of integers.
+template <class Call>
+[[gnu::always_inline]] inline ErrCode with_encoded(const Key& key, KeyType type, Call&& call) {
+  if (key.type != type) return FAILURE;
+  switch (type) {
+    [[likely]] case INT: {
+      const uint64_t code = __builtin_bswap64(static_cast<uint64_t>(key.keyval.intkey) ^ kSign64);
+      return call(KeydromeBytes{&code, sizeof code});
+    }
+    case SHORT: {
+      const uint32_t code = __builtin_bswap32(static_cast<uint32_t>(key.keyval.shortkey) ^ kSign32);
+      return call(KeydromeBytes{&code, sizeof code});
+    }
+    case VARCHAR: {
+      const size_t size = strnlen(key.keyval.charkey, sizeof key.keyval.charkey);
+      if (size > MAX_VARCHAR_LEN) return FAILURE;
+      return call(KeydromeBytes{key.keyval.charkey, static_cast<uint32_t>(size)});
+    }
+  }
+  return FAILURE;
+}
 
 // Writes type and value. False when the bytes are not an encoding of that type (a defect of the
 // structure).

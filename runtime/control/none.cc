@@ -2,34 +2,12 @@
 
 #include <cstdio>
 
-#include "runtime/control/content.h"
-#include "runtime/index.h"
-
 namespace keydrome::runtime {
 
 namespace {
 
 void tell_once(std::atomic<bool>& told, const char* text) {
   if (!told.exchange(true)) std::fprintf(stderr, "keydrome runtime: %s\n", text);
-}
-
-// Moves the cursor, whose position is good, straight onto the next pair: what `next` of the
-// structure answers, or -1 when that makes no sense. After a negative answer the cursor is at the
-// start.
-int step(const Store& store, Cursor& cursor) {
-  KeydromeBuffer key{cursor.key, 0, sizeof cursor.key};
-  KeydromeBuffer payload{cursor.payload, 0, sizeof cursor.payload};
-  const int found = store.next(cursor.position, key, payload);
-  if (found == 0) return 0;
-  if (found < 0 || key.size > key.capacity || payload.size > payload.capacity) {
-    cursor.reset();
-    return -1;
-  }
-  cursor.place = Cursor::Place::kAfterPair;
-  cursor.has_position = true;
-  cursor.key_size = key.size;
-  cursor.payload_size = payload.size;
-  return 1;
 }
 
 }  // namespace
@@ -95,23 +73,6 @@ bool NoControl::may_change(const Transaction& transaction) {
 // Positions are not good any more. With several threads none is ever kept.
 void NoControl::changed(Index& index) const {
   if (!thread_safe_) ++content_of(index).changes;
-}
-
-ErrCode NoControl::get(Transaction&, Index& index, Cursor& cursor, KeydromeBytes key) {
-  const Store& store = index.store();
-  cursor.has_position = false;
-  if (store.seek(cursor.position, key, kAnyPayload, 0) < 0) return FAILURE;
-  const int found = step(store, cursor);
-  if (found < 0) return FAILURE;
-  if (found == 1 && equal(cursor.key_bytes(), key)) {
-    cursor.changes = content_of(index).changes;
-    return SUCCESS;
-  }
-  // The position is behind another pair: the next read seeks.
-  cursor.has_position = false;
-  cursor.place = Cursor::Place::kAfterKey;
-  cursor.set_key(key);
-  return KEY_NOTFOUND;
 }
 
 ErrCode NoControl::get_next(Transaction&, Index& index, Cursor& cursor) {

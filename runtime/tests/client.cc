@@ -98,9 +98,12 @@ ErrCode Client::call_data(Transaction& transaction, Index& index, Cursor& cursor
   Key typed{};
   typed.type = INT;
   typed.keyval.intkey = call.key;
-  EncodedKey encoded;
-  EXPECT_TRUE(encoded.encode(typed, INT));
-  const KeydromeBytes key = encoded.bytes();
+  std::string encoded;
+  with_encoded(typed, INT, [&](KeydromeBytes bytes) {
+    encoded.assign(static_cast<const char*>(bytes.data), bytes.size);
+    return SUCCESS;
+  });
+  const KeydromeBytes key{encoded.data(), static_cast<uint32_t>(encoded.size())};
   const KeydromeBytes payload{call.payload.data(), static_cast<uint32_t>(call.payload.size())};
   if (call.kind != EventCall::kNext) event.key = static_cast<uint64_t>(call.key);
   ErrCode code = FAILURE;
