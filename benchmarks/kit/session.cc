@@ -1,5 +1,8 @@
 // The hot half of Session: one call after the other. What happens when something goes wrong is in
 // session_recovery.cc.
+//
+// What plays a short transaction is inlined into run(): three ops of one call each would else spend
+// more on calling each other than on the library.
 #include "benchmarks/kit/session.h"
 
 #include <sched.h>
@@ -64,7 +67,7 @@ void Session::finish() {
 }
 
 // Executes the op and returns the position of the next one.
-std::size_t Session::step(std::span<const Op> ops, std::size_t at) {
+[[gnu::always_inline]] inline std::size_t Session::step(std::span<const Op> ops, std::size_t at) {
   const Op& op = ops[at];
   recorder_.progress(base_ + at);
   switch (op.code) {
@@ -175,7 +178,9 @@ uint32_t Session::data_call(const Op& op, TxnState* transaction) {
 
 // Makes the calls of alike plain ops on one open handle, one after the other. Ends behind the run,
 // or at an op that cannot be left behind.
-Session::Run Session::run_calls(std::span<const Op> ops, std::size_t at, TxnState* transaction) {
+[[gnu::always_inline]] inline Session::Run Session::run_calls(std::span<const Op> ops,
+                                                              std::size_t at,
+                                                              TxnState* transaction) {
   switch (slots_[ops[at].slot].type) {
     case SHORT:
       return run_calls_on<SHORT>(ops, at, transaction);
@@ -265,7 +270,7 @@ inline void Session::save(std::size_t at) {
   saved_.has_slots = false;
 }
 
-std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
+[[gnu::always_inline]] inline std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
   const Op& op = ops[at];
   if (attempts_ == 0) {
     start_ticks_ = base_ + at == known_start_ ? known_start_ticks_ : recorder_.ticks();
@@ -304,7 +309,8 @@ std::size_t Session::begin(std::span<const Op> ops, std::size_t at) {
   }
 }
 
-Session::Flow Session::finish_transaction(const Op& op, std::size_t at) {
+[[gnu::always_inline]] inline Session::Flow Session::finish_transaction(const Op& op,
+                                                                        std::size_t at) {
   const bool aborts = op.code == OpCode::kAbort || rolls_back_;
   if (aborts) {
     const uint32_t code = static_cast<uint32_t>(api_->abortTransaction(transaction_));
