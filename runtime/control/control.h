@@ -1,7 +1,7 @@
 // Concurrency control: what makes a transaction a transaction.
 //
 // The runtime (runtime.h) checks handles, keys and transaction states and then makes exactly one
-// virtual call per API call. A Control sees encoded keys, an Index with its Store, and objects of
+// call per API call. A Control sees encoded keys, an Index with its Store, and objects of
 // its own making: one per index, one per session. Locking, validation and versions all fit behind
 // this interface.
 //
