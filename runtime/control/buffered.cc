@@ -129,7 +129,7 @@ ErrCode Buffered::get(Transaction& transaction, Index& index, Cursor& cursor, Ke
   cursor.has_position = position_good;
   cursor.changes = content.changes;
   if (found == 1) {
-    place_on(cursor, pair, cursor.position);
+    place_on(cursor, pair);
     return SUCCESS;
   }
   cursor.place = Cursor::Place::kAfterKey;
@@ -153,7 +153,8 @@ ErrCode Buffered::get_next(Transaction& transaction, Index& index, Cursor& curso
   if (found < 0) return FAILURE;
   cursor.has_position = position_good;
   if (found == 0) return DB_END;
-  place_on(cursor, pair, mutant_strikes<16>(1000) ? before : cursor.position);
+  place_on(cursor, pair);
+  if (mutant_strikes<16>(1000)) cursor.position = before;
   return SUCCESS;
 }
 

@@ -79,11 +79,10 @@ int refresh(const Content& content, const Store& store, Cursor& cursor) {
   return 0;
 }
 
-void place_on(Cursor& cursor, const Pair& pair, const KeydromePosition& position) {
+void place_on(Cursor& cursor, const Pair& pair) {
   cursor.place = Cursor::Place::kAfterPair;
   cursor.set_key(pair.key());
   cursor.set_payload(pair.payload());
-  cursor.position = position;
 }
 
 ErrCode read_key(Index& index, Cursor& cursor, KeydromeBytes key) {
@@ -92,15 +91,16 @@ ErrCode read_key(Index& index, Cursor& cursor, KeydromeBytes key) {
   Pair pair;
   cursor.has_position = false;
   if (content.broken || seek(store, cursor.position, before_key(key)) < 0) return FAILURE;
-  KeydromePosition after = cursor.position;
-  const int found = read_next(store, after, pair);
+  const int found = read_next(store, cursor.position, pair);
   if (found < 0) return FAILURE;
-  cursor.has_position = true;
-  cursor.changes = content.changes;
   if (found == 1 && equal(pair.key(), key)) {
-    place_on(cursor, pair, after);
+    cursor.has_position = true;
+    cursor.changes = content.changes;
+    place_on(cursor, pair);
     return SUCCESS;
   }
+  // The position is behind another pair: the next read seeks. A copy from before the read would
+  // wait for the stores of the seek, which are narrower, at every get.
   cursor.place = Cursor::Place::kAfterKey;
   cursor.set_key(key);
   return KEY_NOTFOUND;

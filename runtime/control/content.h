@@ -83,8 +83,8 @@ void declare_broken(Index& index);
 
 // Makes the cursor's position good for the next read: 0, or negative for a failure.
 int refresh(const Content& content, const Store& store, Cursor& cursor);
-// Puts the cursor on the pair, which `position` is behind.
-void place_on(Cursor& cursor, const Pair& pair, const KeydromePosition& position);
+// Puts the cursor on the pair, which its position is behind if it has one.
+void place_on(Cursor& cursor, const Pair& pair);
 // The first pair of the key, as contract A's get answers and moves the cursor.
 ErrCode read_key(Index& index, Cursor& cursor, KeydromeBytes key);
 

@@ -157,7 +157,8 @@ ErrCode Gap2pl::step(Named& transaction, Index& index, Cursor& cursor, Wanted& b
   const bool same_key =
       cursor.place == Cursor::Place::kAfterPair && equal(next.key(), cursor.key_bytes());
   if (same_key || (lock(key_name(index, next.key())) && lock(gap_name(index, next.key())))) {
-    place_on(cursor, next, after);
+    place_on(cursor, next);
+    cursor.position = after;
   }
   return SUCCESS;
 }

@@ -41,7 +41,7 @@ ErrCode Index2pl::get_next(Transaction& transaction, Index& index, Cursor& curso
     cursor.has_position = false;
     return FAILURE;
   }
-  place_on(cursor, pair, cursor.position);
+  place_on(cursor, pair);
   return SUCCESS;
 }
 

@@ -149,7 +149,8 @@ ErrCode Serial::step(Use& use, Index& index, Cursor& cursor, size_t& missing) {
     return DEADLOCK;
   }
   if (found == 0) return DB_END;
-  place_on(cursor, next, after);
+  place_on(cursor, next);
+  cursor.position = after;
   return SUCCESS;
 }
 
