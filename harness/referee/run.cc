@@ -3,7 +3,6 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <deque>
 
 #include "base/clock.h"
 #include "base/topology.h"
@@ -14,17 +13,12 @@
 #include "harness/referee/hang.h"
 #include "harness/referee/memfd.h"
 #include "harness/referee/phase_watch.h"
+#include "harness/referee/round_supply.h"
 #include "harness/stacks.h"
 
 namespace keydrome {
 namespace {
 
-// A library can look ahead by at most two rounds; a round of this size takes a thread several
-// milliseconds.
-constexpr uint64_t kOpsPerRound = 1 << 16;
-// Rounds are built before GO as far as this reaches, so that the referee is idle while the clock
-// runs.
-constexpr uint64_t kReadyBytesMax = uint64_t{512} << 20;
 // After the channel closed, a crash needs a moment to become an exit.
 constexpr uint64_t kPatienceMs = 2'000;
 // How often it is looked how far the threads of a phase are.
@@ -35,59 +29,6 @@ uint64_t fresh_nonce() {
   KEYDROME_CHECK(getrandom(&nonce, sizeof nonce, 0) == sizeof nonce);
   return nonce;
 }
-
-// The rounds of one phase, built ahead of their use.
-class RoundSupply {
- public:
-  explicit RoundSupply(const PhaseScript& phase)
-      : phase_(phase), plan_(plan_rounds(phase, kOpsPerRound)) {}
-
-  uint32_t rounds() const { return plan_.rounds(); }
-  uint32_t sent() const { return sent_; }
-
-  // Builds until the budget is used up, at least one if there is any left.
-  Result<void> build_ahead() {
-    while (built_ < plan_.rounds() && (ready_.empty() || ready_bytes_ < kReadyBytesMax)) {
-      if (Result<void> built = build_one(); !built) return built;
-    }
-    return {};
-  }
-
-  // The next round to send.
-  Result<UniqueFd> take() {
-    if (ready_.empty()) {
-      if (Result<void> built = build_one(); !built) return built.error();
-    }
-    Ready round = std::move(ready_.front());
-    ready_.pop_front();
-    ready_bytes_ -= round.bytes;
-    ++sent_;
-    return std::move(round.fd);
-  }
-
- private:
-  struct Ready {
-    UniqueFd fd;
-    uint64_t bytes;
-  };
-
-  Result<void> build_one() {
-    const std::vector<std::byte> image = round_image(phase_, plan_, built_);
-    Result<UniqueFd> fd = sealed_input(image);
-    if (!fd) return fd.error();
-    ready_.push_back({std::move(*fd), image.size()});
-    ready_bytes_ += image.size();
-    ++built_;
-    return {};
-  }
-
-  const PhaseScript& phase_;
-  RoundPlan plan_;
-  std::deque<Ready> ready_;
-  uint64_t ready_bytes_ = 0;
-  uint32_t built_ = 0;
-  uint32_t sent_ = 0;
-};
 
 class Conductor {
  public:
