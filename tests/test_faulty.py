@@ -19,8 +19,10 @@ from tests.referee_run import (
     SLOT,
     Case,
     finding_names,
+    plan_of,
     require_root_and_build,
     run_case,
+    run_plan,
 )
 
 if TYPE_CHECKING:
@@ -103,6 +105,24 @@ def test_library_that_never_ends_is_stopped(library: str, tmp_path: Path) -> Non
     assert re.search(r"\nthread \d+: \w+\(.*\) \(operation \d+\) has not returned", hang["detail"])
     assert re.search(r"\n  stack: .*library\.so\+0x", hang["detail"])
     assert time.monotonic() - started < HANG_MS / 1000 + 30
+
+
+@pytest.mark.parametrize("verified", [False, True])
+def test_library_that_uses_up_the_cpu_time_of_the_session_shows_where(
+    verified: bool, tmp_path: Path
+) -> None:
+    plan = plan_of(Case("spin_for_ever", verified=verified))
+    plan["jail"]["cpu_seconds"] = 2
+    report = run_plan(plan, tmp_path).report
+    assert report is not None
+    assert report["verdict"] == "timed_out"
+    assert report["reason"].startswith("the CPU time limit was reached while")
+    (hang,) = (entry for entry in report["findings"] if entry["name"] == "hang")
+    assert re.search(r"\nthread \d+: insertRecord\(.*\) \(operation \d+\) has not", hang["detail"])
+    assert re.search(r"\n  stack: .*library\.so\+0x", hang["detail"])
+    # Ended by the referee: the jail itself would have let it go on for a while.
+    assert report["jail"]["status"] == "killed"
+    assert report["jail"]["cpu_us"] < 10_000_000
 
 
 @pytest.mark.parametrize(

@@ -17,6 +17,7 @@
 #include "harness/referee/plan.h"
 #include "harness/referee/report.h"
 #include "harness/referee/run.h"
+#include "harness/referee/session_limits.h"
 #include "harness/referee/verdict.h"
 
 namespace keydrome {
@@ -107,10 +108,12 @@ Result<JailOptions> jail_options(const Plan& plan, const Manifest& manifest, con
   size_t threads = 0;
   for (const PhaseScript& phase : script.phases) threads = std::max(threads, phase.threads.size());
   options.processes = plan.jail.processes.value_or(2 * threads + kSpareTasks);
-  // Beyond the jail's maximum only the deadlines of the single phases hold.
-  options.wall_ms = std::min<uint64_t>(
-      kJailWallMsMax, 2 * plan.limits.load_timeout_ms + kSpareMs +
-                          script.phases.size() * (plan.limits.phase_timeout_ms + kSpareMs));
+  // Where this is cut off at the jail's maximum, the session may end before a phase has used its
+  // time up.
+  options.wall_ms =
+      std::min<uint64_t>(kJailWallMsMax - kJailSpareMs,
+                         2 * plan.limits.load_timeout_ms + kSpareMs +
+                             script.phases.size() * (plan.limits.phase_timeout_ms + kSpareMs));
   const uint64_t machine_bytes = physical_memory_bytes();
   if (machine_bytes > 0 && static_cast<double>(options.memory_bytes) >
                                kMemoryShareMax * static_cast<double>(machine_bytes)) {

@@ -14,6 +14,7 @@
 #include <iterator>
 
 #include "base/clock.h"
+#include "harness/referee/session_limits.h"
 #include "harness/referee/spawn.h"
 
 namespace keydrome {
@@ -85,8 +86,11 @@ std::vector<std::string> jail_arguments(const JailOptions& options) {
   option(arguments, "--tmpfs-bytes", options.tmpfs_bytes);
   option(arguments, "--memory-bytes", options.memory_bytes);
   option(arguments, "--processes", options.processes);
-  option(arguments, "--wall-ms", options.wall_ms);
-  option(arguments, "--cpu-seconds", plan.cpu_seconds.value_or(0));
+  option(arguments, "--wall-ms", options.wall_ms + kJailSpareMs);
+  if (plan.cpu_seconds) {
+    option(arguments, "--cpu-seconds",
+           std::min(kJailCpuSecondsMax, *plan.cpu_seconds + jail_spare_cpu_seconds()));
+  }
   if (plan.counters) arguments.emplace_back("--counters");
   option(arguments, "--pass-fd", kControlFd);
   option(arguments, "--command-fd", kCommandFd);

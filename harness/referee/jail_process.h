@@ -27,7 +27,7 @@ namespace keydrome {
 // What to start: the plan, and what was worked out from the instance.
 struct JailOptions {
   Plan plan;
-  uint64_t wall_ms = 0;  // last resort, above all phase deadlines together
+  uint64_t wall_ms = 60'000;  // of the whole session: above all phase deadlines together
   uint64_t memory_bytes = 0;
   uint64_t tmpfs_bytes = 0;
   uint64_t processes = 0;               // tasks, threads included

@@ -33,6 +33,8 @@ struct JailPlan {
 
 // The most that the jail takes for --wall-ms: 7 days.
 inline constexpr int64_t kJailWallMsMax = int64_t{7} * 86'400 * 1000;
+// The same for --cpu-seconds: on 1024 processors.
+inline constexpr uint64_t kJailCpuSecondsMax = uint64_t{7} * 86'400 * 1024;
 
 struct LimitsPlan {
   uint64_t load_timeout_ms = 10000;

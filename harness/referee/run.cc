@@ -14,6 +14,7 @@
 #include "harness/referee/memfd.h"
 #include "harness/referee/phase_watch.h"
 #include "harness/referee/round_supply.h"
+#include "harness/referee/session_limits.h"
 #include "harness/stacks.h"
 
 namespace keydrome {
@@ -33,7 +34,10 @@ uint64_t fresh_nonce() {
 class Conductor {
  public:
   Conductor(const Script& script, const JailOptions& options, const Progress& progress)
-      : script_(script), options_(options), progress_(progress) {}
+      : script_(script),
+        options_(options),
+        progress_(progress),
+        limits_(options.wall_ms, options.plan.jail.cpu_seconds) {}
 
   RunFacts play() {
     const bool complete = start() && load() && play_phases();
@@ -100,16 +104,18 @@ class Conductor {
     return now_ns() + options_.plan.limits.load_timeout_ms * kNsPerMs;
   }
 
-  // Waits for a message, and looks now and then how far the threads are.
+  // Waits for a message, looks now and then how far the threads are, and gives up at `deadline_ns`
+  // or when the session has reached a limit, which passed_ then names.
   JailProcess::Event wait(Message& message, uint64_t deadline_ns) {
-    while (watch_ != nullptr) {
-      const uint64_t look_ns = now_ns() + kLookEveryMs * kNsPerMs;
-      if (look_ns >= deadline_ns) break;
-      const JailProcess::Event event = wait_unwatched(message, look_ns);
-      if (event != JailProcess::Event::kDeadline) return event;
-      watch_->look(now_ns());
+    for (;;) {
+      passed_ = limits_.passed(jail_->pid(), now_ns());
+      if (!passed_.empty()) return JailProcess::Event::kDeadline;
+      uint64_t until_ns = std::min(deadline_ns, limits_.next_ns());
+      if (watch_ != nullptr) until_ns = std::min(until_ns, now_ns() + kLookEveryMs * kNsPerMs);
+      const JailProcess::Event event = wait_unwatched(message, until_ns);
+      if (event != JailProcess::Event::kDeadline || until_ns == deadline_ns) return event;
+      if (watch_ != nullptr) watch_->look(now_ns());
     }
-    return wait_unwatched(message, deadline_ns);
   }
 
   // A message of the player, or of the driver when that is the one to speak. Then the player has
@@ -136,7 +142,10 @@ class Conductor {
       case JailProcess::Event::kClosed:
         return stop(Stop::kClosed, "it ended while the referee waited for " + what);
       case JailProcess::Event::kDeadline:
-        return stop(Stop::kDeadline, "the time is over that there was for " + what);
+        if (passed_.empty()) {
+          return stop(Stop::kDeadline, "the time is over that there was for " + what);
+        }
+        return stop(Stop::kLimit, std::string(passed_) + " while the referee waited for " + what);
       case JailProcess::Event::kMalformed:
         return stop(Stop::kViolation, "a malformed message came instead of " + what);
       case JailProcess::Event::kBeside:
@@ -288,8 +297,8 @@ class Conductor {
   }
 
   void explain_hang(const PhaseScript* phase, PhaseWatch* watch) {
-    if (facts_.stop != Stop::kDeadline) return;
     if (watch != nullptr) watch->look(now_ns());
+    if (facts_.stop != Stop::kDeadline && facts_.stop != Stop::kLimit) return;
     if (options_.explain_hangs) {
       facts_.hang = hang_evidence({.jail = jail_->pid(),
                                    .stack_page = stacks_->bytes(),
@@ -419,6 +428,8 @@ class Conductor {
   UniqueFd pools_;
   std::optional<SharedRegion> stacks_;
   PhaseWatch* watch_ = nullptr;  // of the phase that runs
+  SessionLimits limits_;
+  std::string_view passed_;  // the limit that ended the last wait(); empty: none did
   std::optional<JailProcess> jail_;
   std::optional<SharedRegion> slots_;     // of verified mode,
   std::optional<DriverProcess> driver_;   // as this is,

@@ -27,6 +27,7 @@ enum class Stop : uint8_t {
   kNotStarted,    // our fault: no jail, no memory for the inputs
   kClosed,        // the control channel closed
   kDeadline,      // a deadline passed
+  kLimit,         // the session as a whole has reached a limit (session_limits.h)
   kViolation,     // a message that the protocol does not allow
   kLoadFailed,    // LOADED said so; load_status says why
   kException,     // an exception crossed the contract's boundary
@@ -48,8 +49,8 @@ struct PhaseFacts {
 struct RunFacts {
   Stage stage = Stage::kStarting;
   Stop stop = Stop::kNone;
-  std::string detail;                           // one sentence about the stop; empty when complete
-  std::string hang;                             // hang_evidence() of a deadline that passed
+  std::string detail;  // one sentence about the stop; empty when complete
+  std::string hang;    // hang_evidence() of a deadline or limit, last_stand() of a closed channel
   uint32_t load_status = 0;                     // LoadStatus, as the player claims
   std::vector<PhaseFacts> phases;               // the ones that ended, in order
   Outcome outcome;                              // of the same phases

@@ -87,6 +87,7 @@ RunVerdict decide_stop(const RunFacts& facts) {
     case Stop::kClosed:
       return decide_closed(facts);
     case Stop::kDeadline:
+    case Stop::kLimit:
       if (facts.stage == Stage::kStarting) return {"infrastructure", facts.detail};
       return {"timed_out", facts.detail};
     case Stop::kLoadFailed:
@@ -129,6 +130,14 @@ void add_freeze_findings(const RunFacts& facts, Findings& findings) {
                         "between the phases, where nothing is measured");
 }
 
+void add_hang_finding(const RunFacts& facts, Findings& findings) {
+  if (facts.stage == Stage::kStarting) return;
+  const std::string evidence = facts.hang.empty() ? "" : "\n" + facts.hang;
+  if (facts.stop == Stop::kDeadline || facts.stop == Stop::kLimit) {
+    findings.required("hang", facts.detail + evidence);
+  }
+}
+
 }  // namespace
 
 std::string jail_level(const JailEnd& jail) {
@@ -159,9 +168,7 @@ void add_fact_findings(const RunFacts& facts, Findings& findings) {
   if (facts.stop == Stop::kViolation) findings.required("protocol_violation", facts.detail);
   if (facts.stop == Stop::kException) findings.required("exception", facts.detail);
   if (facts.stop == Stop::kBadOutcome) findings.required("outcome_mismatch", facts.detail);
-  if (facts.stop == Stop::kDeadline && facts.stage != Stage::kStarting) {
-    findings.required("hang", facts.detail + (facts.hang.empty() ? "" : "\n" + facts.hang));
-  }
+  add_hang_finding(facts, findings);
   if (facts.stop != Stop::kLoadFailed) return;
   if (facts.load_status == kLoadSymbolMissing) findings.required("missing_symbol", facts.detail);
   if (facts.load_status == kLoadNotOpened) findings.required("not_loadable", facts.detail);

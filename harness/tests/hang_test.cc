@@ -77,11 +77,15 @@ TEST_F(HangTest, NamesTheCircleOfADeadlock) {
       << findings.list()[0].detail;
 }
 
+std::vector<Op> inserts(uint32_t count) {
+  std::vector<Op> ops{op(OpCode::kOpen, 0, 0, kUnitStart)};
+  for (uint32_t i = 0; i < count; ++i) ops.push_back(op(OpCode::kInsert, 3, i + 2, kAutoCommit));
+  ops.push_back(op(OpCode::kClose));
+  return ops;
+}
+
 TEST_F(HangTest, TellsWhoSpins) {
-  std::vector<Op> inserts{op(OpCode::kOpen, 0, 0, kUnitStart)};
-  for (uint32_t i = 0; i < 100; ++i) inserts.push_back(op(OpCode::kInsert, 3, i + 2, kAutoCommit));
-  inserts.push_back(op(OpCode::kClose));
-  const RunFacts facts = play(numbers({inserts}), "spin_for_ever");
+  const RunFacts facts = play(numbers({inserts(100)}), "spin_for_ever");
   ASSERT_EQ(facts.stop, Stop::kDeadline) << facts.detail;
   // The hundredth insert, ten of them before this phase.
   expect_part(facts, "thread 0: insertRecord(\"numbers\", 300) (operation 90) has not returned");
@@ -97,6 +101,51 @@ TEST_F(HangTest, TellsWhoSleepsForEver) {
   expect_part(facts, "thread 0: create(\"numbers\") (operation 0) has not returned for at least");
   expect_part(facts, "it waits in pause, 0.0 s of CPU time so far");
   expect_part(facts, "(create+0x");
+}
+
+// The finding of what the library did, which must be there once.
+std::string found(const RunFacts& facts, const std::string& name) {
+  Findings findings("test");
+  add_fact_findings(facts, findings);
+  EXPECT_EQ(findings.count(name), 1u) << facts.detail;
+  return findings.list().empty() ? "" : findings.list()[0].detail;
+}
+
+TEST_F(HangTest, TheCpuTimeOfASessionEndsWithEvidence) {
+  JailOptions options = testing::options_for("spin_for_ever");
+  options.plan.jail.cpu_seconds = 1;
+  const RunFacts facts = keydrome::play(numbers({inserts(100)}), options, {});
+  ASSERT_EQ(facts.stop, Stop::kLimit) << facts.detail << facts.jail.text("status");
+  EXPECT_EQ(decide(facts, Findings(), "weak").name, "timed_out");
+  EXPECT_TRUE(
+      facts.detail.starts_with("the CPU time limit was reached while the referee waited "
+                               "for phase test to end; thread 0 stands at operation 90"))
+      << facts.detail;
+  expect_part(facts, "thread 0: insertRecord(\"numbers\", 300) (operation 90) has not returned");
+  expect_part(facts, "it runs: ");
+  expect_part(facts, "(insertRecord+0x");
+  EXPECT_NE(found(facts, "hang").find("(insertRecord+0x"), std::string::npos);
+}
+
+TEST_F(HangTest, TheWallTimeOfASessionEndsWithEvidence) {
+  JailOptions options = testing::options_for("hang_in_create");
+  options.wall_ms = 1'000;
+  const RunFacts facts = keydrome::play(numbers({{}}), options, {});
+  ASSERT_EQ(facts.stop, Stop::kLimit) << facts.detail << facts.jail.text("status");
+  EXPECT_EQ(decide(facts, Findings(), "weak").name, "timed_out");
+  EXPECT_TRUE(
+      facts.detail.starts_with("the time limit of the whole session was reached while the "
+                               "referee waited for phase populate to end"))
+      << facts.detail;
+  expect_part(facts, "(create+0x");
+}
+
+TEST_F(HangTest, TheWallTimeOfASessionHoldsWhileItIsLoaded) {
+  JailOptions options = testing::options_for("hang_in_constructor");
+  options.wall_ms = 1'000;
+  const RunFacts facts = keydrome::play(numbers({{}}), options, {});
+  ASSERT_EQ(facts.stop, Stop::kLimit) << facts.detail << facts.jail.text("status");
+  expect_part(facts, "(wait_for_ever+0x");
 }
 
 TEST_F(HangTest, SaysSoWhereThereIsNoStack) {

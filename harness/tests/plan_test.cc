@@ -2,9 +2,13 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "harness/referee/jail_process.h"
+#include "harness/referee/session_limits.h"
 
 namespace keydrome {
 namespace {
@@ -101,6 +105,25 @@ TEST(Plan, WrapsTheConfigurationOfAStructure) {
   library.configuration = Json(Json::Object{{"latch", "rw"}});
   EXPECT_EQ(configuration_text(library, 1),
             R"({"configuration":{"latch":"rw"},"structure":"/structure.so","threads":1})");
+}
+
+// What follows an option on the jail's command line; empty: it is not there.
+std::string given(const JailOptions& options, std::string_view name) {
+  const std::vector<std::string> arguments = jail_arguments(options);
+  const auto at = std::find(arguments.begin(), arguments.end(), name);
+  return at == arguments.end() ? "" : *(at + 1);
+}
+
+// Whatever the jail ends can no longer be asked where it stands.
+TEST(JailArguments, TheLimitsOfTheJailAreLongerThanThoseOfTheReferee) {
+  JailOptions options;
+  options.wall_ms = 5'000;
+  EXPECT_EQ(given(options, "--wall-ms"), std::to_string(5'000 + kJailSpareMs));
+  EXPECT_EQ(given(options, "--cpu-seconds"), "");
+  options.plan.jail.cpu_seconds = 7;
+  EXPECT_EQ(given(options, "--cpu-seconds"), std::to_string(7 + jail_spare_cpu_seconds()));
+  options.plan.jail.cpu_seconds = INT32_MAX;
+  EXPECT_EQ(given(options, "--cpu-seconds"), std::to_string(kJailCpuSecondsMax));
 }
 
 TEST(JailMeta, IsKeyColonValue) {

@@ -109,6 +109,7 @@ TEST(Ending, SaysNothingOfLimitsAndOfOurFaults) {
     EXPECT_FALSE(ending.complete) << limit;
     EXPECT_EQ(ending.stop, "") << limit;
   }
+  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, Stop::kLimit, "killed")).stop, "");
   EXPECT_EQ(ending_of(stopped(Stage::kPlaying, Stop::kViolation, "killed")).stop, "");
   EXPECT_EQ(ending_of(stopped(Stage::kPlaying, Stop::kPlayerFailed, "killed")).stop, "");
 }
@@ -118,6 +119,7 @@ TEST(Verdict, FollowsTheLimitsOfTheJail) {
   EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kClosed, "timed_out")), "timed_out");
   EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kClosed, "cpu_exceeded")), "timed_out");
   EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kDeadline, "killed")), "timed_out");
+  EXPECT_EQ(name_of(stopped(Stage::kLoading, Stop::kLimit, "killed")), "timed_out");
 }
 
 TEST(Verdict, OurFaultsAreNotTheLibrarys) {
