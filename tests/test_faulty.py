@@ -48,7 +48,7 @@ WRONG = [
     ("exit_in_constructor", "crashed", set(), "exit code 0 while the library was loaded"),
     ("forged_stdout", "crashed", set(), "ended itself with exit code 0"),
     ("closes_descriptors", "crashed", set(), ""),
-    ("memory_hog", "out_of_memory", set(), "memory limit"),
+    ("memory_hog", "out_of_memory", {"out_of_memory"}, "memory limit"),
 ]
 
 # These look suspicious or try what the jail refuses, and then work honestly.
@@ -123,6 +123,12 @@ def test_library_that_uses_up_the_cpu_time_of_the_session_shows_where(
     # Ended by the referee: the jail itself would have let it go on for a while.
     assert report["jail"]["status"] == "killed"
     assert report["jail"]["cpu_us"] < 10_000_000
+
+
+def test_library_that_takes_all_memory_shows_in_which_call(tmp_path: Path) -> None:
+    report = run_case(Case("memory_hog"), tmp_path)
+    (hog,) = (entry for entry in report["findings"] if entry["name"] == "out_of_memory")
+    assert re.search(r"\nthread \d+: create\(.*\) \(operation \d+\) has not", hog["detail"])
 
 
 @pytest.mark.parametrize(

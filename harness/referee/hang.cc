@@ -62,4 +62,16 @@ std::string hang_evidence(const HangInputs& inputs) {
   return hang_text(*inputs.script, threads);
 }
 
+std::string last_stand(const Script& script, const PhaseScript& phase, const PhaseWatch& watch) {
+  const uint64_t now = now_ns();
+  std::vector<HungThread> threads(phase.threads.size());
+  for (std::size_t t = 0; t < threads.size(); ++t) {
+    const PhaseWatch::Stand& stand = watch.stand(t);
+    threads[t].number = t;
+    threads[t].standing = standing_of(script, phase.threads[t], stand.progress);
+    threads[t].still_ms = (now - stand.since_ns) / kNsPerMs;
+  }
+  return last_stand_text(script, threads);
+}
+
 }  // namespace keydrome

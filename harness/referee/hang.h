@@ -28,4 +28,7 @@ struct HangInputs {
 // Lines for a person (hang_text.h).
 std::string hang_evidence(const HangInputs& inputs);
 
+// The same of a phase whose process is gone: the calls that its threads were in, and no more.
+std::string last_stand(const Script& script, const PhaseScript& phase, const PhaseWatch& watch);
+
 }  // namespace keydrome

@@ -35,11 +35,11 @@ bool runs(const HungThread& thread) {
 
 class Text {
  public:
-  Text(const Script& script, const std::vector<HungThread>& threads)
-      : script_(script), threads_(threads) {}
+  Text(const Script& script, const std::vector<HungThread>& threads, bool gone)
+      : script_(script), threads_(threads), gone_(gone) {}
 
   std::string all() {
-    add_waits();
+    if (!gone_) add_waits();
     std::size_t told = 0, untold = 0, finished = 0;
     for (const HungThread& thread : threads_) {
       if (thread.number && thread.standing.finished) {
@@ -134,6 +134,7 @@ class Text {
   void add_thread(const HungThread& thread) {
     std::string text = name_of(thread);
     if (thread.number) text += ": " + standing_text(thread);
+    if (gone_) return line(text);
     line(text + (thread.number ? "; " : ": ") + kernel_text(thread));
     if (!thread.standing.touched.empty()) line("  " + touched_text(thread.standing));
     line("  " + (thread.stack.empty()
@@ -193,13 +194,18 @@ class Text {
 
   const Script& script_;
   const std::vector<HungThread>& threads_;
+  bool gone_;  // the process: nothing but where its threads stood is known
   std::string text_;
 };
 
 }  // namespace
 
 std::string hang_text(const Script& script, const std::vector<HungThread>& threads) {
-  return Text(script, threads).all();
+  return Text(script, threads, false).all();
+}
+
+std::string last_stand_text(const Script& script, const std::vector<HungThread>& threads) {
+  return Text(script, threads, true).all();
 }
 
 }  // namespace keydrome

@@ -30,4 +30,7 @@ inline constexpr uint64_t kHangLookMs = 100;
 // Who waits for whom, then a line or more for each thread.
 std::string hang_text(const Script& script, const std::vector<HungThread>& threads);
 
+// The same of a process that is gone: a line for each thread, with the call that it was in.
+std::string last_stand_text(const Script& script, const std::vector<HungThread>& threads);
+
 }  // namespace keydrome

@@ -298,6 +298,10 @@ class Conductor {
 
   void explain_hang(const PhaseScript* phase, PhaseWatch* watch) {
     if (watch != nullptr) watch->look(now_ns());
+    // The process is gone. What its threads noted is still there, in memory that is the referee's.
+    if (facts_.stop == Stop::kClosed && phase != nullptr) {
+      facts_.hang = last_stand(script_, *phase, *watch);
+    }
     if (facts_.stop != Stop::kDeadline && facts_.stop != Stop::kLimit) return;
     if (options_.explain_hangs) {
       facts_.hang = hang_evidence({.jail = jail_->pid(),

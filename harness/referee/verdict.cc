@@ -133,8 +133,11 @@ void add_freeze_findings(const RunFacts& facts, Findings& findings) {
 void add_hang_finding(const RunFacts& facts, Findings& findings) {
   if (facts.stage == Stage::kStarting) return;
   const std::string evidence = facts.hang.empty() ? "" : "\n" + facts.hang;
+  RunVerdict limit;
   if (facts.stop == Stop::kDeadline || facts.stop == Stop::kLimit) {
     findings.required("hang", facts.detail + evidence);
+  } else if (facts.stop == Stop::kClosed && decide_by_limits(facts, limit)) {
+    findings.required(limit.name == "out_of_memory" ? limit.name : "hang", limit.reason + evidence);
   }
 }
 

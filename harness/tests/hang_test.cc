@@ -148,6 +148,23 @@ TEST_F(HangTest, TheWallTimeOfASessionHoldsWhileItIsLoaded) {
   expect_part(facts, "(wait_for_ever+0x");
 }
 
+// The kernel kills at once: what the threads had noted by then is what there is.
+TEST_F(HangTest, TellsWhichCallTookTheMemory) {
+  JailOptions options = testing::options_for("memory_hog");
+  options.memory_bytes = uint64_t{64} << 20;
+  for (const bool verified : {false, true}) {
+    options.plan.verified = verified;
+    options.plan.driver = verified ? KEYDROME_DRIVER : "";
+    const RunFacts facts = keydrome::play(numbers({{}}), options, {});
+    EXPECT_EQ(decide(facts, Findings(), "weak").name, "out_of_memory");
+    EXPECT_NE(found(facts, "out_of_memory")
+                  .find("the memory limit was reached after 0 phases had ended\n"
+                        "thread 0: create(\"numbers\") (operation 0) has not returned"),
+              std::string::npos)
+        << found(facts, "out_of_memory");
+  }
+}
+
 TEST_F(HangTest, SaysSoWhereThereIsNoStack) {
   const RunFacts facts = play(numbers({{}}), "hides_its_stack");
   ASSERT_EQ(facts.stop, Stop::kDeadline) << facts.detail;

@@ -76,6 +76,14 @@ TEST(HangText, AWaitWithoutACircleIsOnlyAPossibility) {
       << text;
 }
 
+TEST(HangText, OfAProcessThatIsGoneTellsTheCallsOnly) {
+  HungThread finished = thread(1, "3", "2");
+  finished.standing = {.op = 12, .finished = true};
+  EXPECT_EQ(last_stand_text(one_index(), {thread(0, "1", "2"), finished}),
+            "thread 0: insertRecord(\"A\", 2) (operation 9) has not returned for at least 1.2 s\n"
+            "1 threads have played their part");
+}
+
 TEST(HangText, TellsWhoRunsAndWhoGaveNoStack) {
   HungThread spins = thread(0, "1", "2");
   spins.facts->state = 'R';

@@ -122,6 +122,20 @@ TEST(Verdict, FollowsTheLimitsOfTheJail) {
   EXPECT_EQ(name_of(stopped(Stage::kLoading, Stop::kLimit, "killed")), "timed_out");
 }
 
+TEST(Findings, NameTheLimitThatEndedASession) {
+  for (const auto& [status, name] : {std::pair("out_of_memory", "out_of_memory"),
+                                     {"timed_out", "hang"},
+                                     {"cpu_exceeded", "hang"}}) {
+    Findings findings("test");
+    add_fact_findings(stopped(Stage::kPlaying, Stop::kClosed, status), findings);
+    EXPECT_EQ(findings.count(name), 1u) << status;
+    EXPECT_TRUE(findings.failed()) << status;
+  }
+  Findings findings("test");
+  add_fact_findings(stopped(Stage::kPlaying, Stop::kClosed, "signaled"), findings);
+  EXPECT_TRUE(findings.list().empty()) << "a crash is not a limit";
+}
+
 TEST(Verdict, OurFaultsAreNotTheLibrarys) {
   EXPECT_EQ(name_of(stopped(Stage::kStarting, Stop::kClosed, "exited")), "infrastructure");
   EXPECT_EQ(name_of(stopped(Stage::kStarting, Stop::kDeadline, "killed")), "infrastructure");
