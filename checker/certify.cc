@@ -368,14 +368,17 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
     out.verdict = Verdict::kViolation;
   } else if (is_long) {
     out.verdict = Verdict::kUndecided;
-    out.reason =
-        "without real time, no order of " + std::to_string(count) + " transactions is searched for";
+    out.reason = "without real time, no order of " + std::to_string(count) +
+                 " transactions is searched for; of a shorter run, with up to " +
+                 std::to_string(options.without_real_time_max) + ", one is";
   } else if (has_some_order(history, options)) {
     out.verdict = Verdict::kCertified;
     out.reason.clear();
   } else if (out.reason.empty()) {
     out.verdict = Verdict::kUndecided;
-    out.reason = "without real time, no order was found that gives every answer";
+    out.reason =
+        "without real time, no order was found that gives every answer; another run, best with "
+        "fewer transactions, may have one";
   }
 }
 

@@ -11,34 +11,40 @@
 namespace keydrome {
 namespace {
 
-// The edges of a full sweep that do not rest on time or on who deleted an open element. Apart from
-// them those that say that a reader stands behind the deleter of a record that it did not see,
-// because time says so.
+// What a full sweep says that does not rest on time: `edges`. Apart from it what may be otherwise:
+// that a reader stands behind the deleter of a record that it did not see, because time says so;
+// and `as_chosen`, where a reader stands by who is taken now for the deleter of an open element.
+// Otherwise open elements count only for who saw them.
 class EdgeSink : public SweepSink {
  public:
-  explicit EdgeSink(const Case& the_case) : case_(the_case) {}
+  EdgeSink(const Case& the_case, bool as_chosen) : case_(the_case), as_chosen_(as_chosen) {}
 
   void edge(const Observation& seen) override {
     const std::vector<Transaction>& committed = case_.transactions.committed;
-    const bool is_open = (case_.writers.notes[seen.element] & kOpenDeleter) != 0;
-    if (is_open && seen.kind != EdgeKind::kWriteRead) return;
-    if (seen.kind != EdgeKind::kPredicateRead) {
+    const bool open = is_open(seen.element);
+    if (open && !as_chosen_ && seen.kind != EdgeKind::kWriteRead) return;
+    if (seen.kind != EdgeKind::kPredicateRead && !(open && seen.kind == EdgeKind::kReadWrite)) {
       edges.push_back({seen.from, seen.to});
-    } else if (committed[seen.from].end >= committed[seen.to].begin) {
-      told_by_time.push_back(seen);
+    } else if (open || committed[seen.from].end >= committed[seen.to].begin) {
+      doubtful.push_back(seen);
     }
   }
   void either_or(const EitherOr& choice) override {
-    if ((case_.writers.notes[choice.element] & kOpenDeleter) == 0) choices.push_back(choice);
+    if (as_chosen_ || !is_open(choice.element)) choices.push_back(choice);
   }
   void finding(const DirectFinding& /*finding*/) override {}
 
   std::vector<GraphEdge> edges;
-  std::vector<Observation> told_by_time;
+  std::vector<Observation> doubtful;
   std::vector<EitherOr> choices;
 
  private:
+  bool is_open(uint32_t element) const {
+    return (case_.writers.notes[element] & kOpenDeleter) != 0;
+  }
+
   const Case& case_;
+  const bool as_chosen_;
 };
 
 struct Window {
@@ -91,31 +97,113 @@ std::vector<std::vector<uint32_t>> impossible_choices(const Case& the_case, Edge
   return Graph(nodes, found.edges).circles();
 }
 
-// In circles: a reader from the time of the record on that it did not see.
-Windows wider_ones(const Case& the_case, EdgeSink& found) {
-  const std::vector<Transaction>& committed = the_case.transactions.committed;
-  const auto count = static_cast<uint32_t>(committed.size());
-  for (const Observation& seen : found.told_by_time) found.edges.push_back({seen.from, seen.to});
+using Components = std::vector<std::vector<uint32_t>>;
+
+// The circles when all that is doubtful is believed, or else those of an impossible choice.
+Components circles_of(const Case& the_case, EdgeSink& found) {
+  for (const Observation& seen : found.doubtful) found.edges.push_back({seen.from, seen.to});
   add_real_time(the_case, found.edges);
-  std::vector<std::vector<uint32_t>> components = Graph(count * 2, found.edges).circles();
-  if (components.empty()) components = impossible_choices(the_case, found);
-  std::vector<uint32_t> component_of(count, kNoNumber);
+  const auto nodes = static_cast<uint32_t>(the_case.transactions.committed.size() * 2);
+  Components components = Graph(nodes, found.edges).circles();
+  return components.empty() ? impossible_choices(the_case, found) : components;
+}
+
+std::vector<uint32_t> component_of(const Components& components, std::size_t transactions) {
+  std::vector<uint32_t> numbers(transactions, kNoNumber);
   for (uint32_t i = 0; i < components.size(); ++i) {
     for (const uint32_t node : components[i]) {
-      if (node < count) component_of[node] = i;
+      if (node < transactions) numbers[node] = i;
     }
   }
-  Windows windows;
-  for (const Observation& seen : found.told_by_time) {
-    const uint32_t component = component_of[seen.to];
-    if (component == kNoNumber || component != component_of[seen.from]) continue;
-    const Transaction& reader = committed[seen.to];
-    const uint64_t begin = committed[the_case.writers.of[seen.element].inserter].end;
-    if (reader.begin <= begin) continue;
-    const auto [window, added] = windows.try_emplace(seen.to, Window{begin, reader.end});
+  return numbers;
+}
+
+uint32_t reader_of(const Observation& seen) {
+  return seen.kind == EdgeKind::kReadWrite ? seen.from : seen.to;
+}
+
+bool writes(const Case& the_case, const Transaction& transaction) {
+  bool found = false;
+  for_each_call(the_case.history, transaction, [&](uint32_t, const Event& event) {
+    const EventCall call = call_of(event);
+    found |= succeeded(event) && (call == EventCall::kInsert || call == EventCall::kDeletePair ||
+                                  call == EventCall::kDeleteKey);
+  });
+  return found;
+}
+
+// Windows that reach further back than their transactions do.
+class Wider {
+ public:
+  explicit Wider(const Case& the_case) : case_(the_case) {}
+
+  // A reader from the time of the record on that it saw or missed.
+  void widen(const Observation& seen) {
+    widen(reader_of(seen), committed_[case_.writers.of[seen.element].inserter].end);
+  }
+
+  void widen(uint32_t number, uint64_t begin) {
+    if (committed_[number].begin <= begin) return;
+    const auto [window, added] = windows.try_emplace(number, Window{begin, committed_[number].end});
     if (!added) window->second.begin = std::min(window->second.begin, begin);
   }
-  return windows;
+
+  Windows windows;
+
+ private:
+  const Case& case_;
+  const std::vector<Transaction>& committed_ = case_.transactions.committed;
+};
+
+// In circles: readers by what is doubtful in the same circle.
+Windows wider_ones(const Case& the_case, const EdgeSink& found, const Components& components) {
+  Wider wider(the_case);
+  const std::vector<uint32_t> numbers =
+      component_of(components, the_case.transactions.committed.size());
+  for (const Observation& seen : found.doubtful) {
+    const uint32_t number = numbers[seen.to];
+    if (number != kNoNumber && number == numbers[seen.from]) wider.widen(seen);
+  }
+  return std::move(wider.windows);
+}
+
+// In circles: readers over the whole time of the circle, and by all else that is doubtful of them.
+Windows widest_ones(const Case& the_case, const EdgeSink& found, const Components& components) {
+  const std::vector<Transaction>& committed = the_case.transactions.committed;
+  Wider wider(the_case);
+  for (const std::vector<uint32_t>& component : components) {
+    uint64_t begin = UINT64_MAX;
+    for (const uint32_t node : component) {
+      if (node < committed.size()) begin = std::min(begin, committed[node].begin);
+    }
+    for (const uint32_t node : component) {
+      if (node < committed.size()) wider.widen(node, begin);
+    }
+  }
+  const std::vector<uint32_t> numbers = component_of(components, committed.size());
+  for (const Observation& seen : found.doubtful) {
+    if (numbers[reader_of(seen)] != kNoNumber) wider.widen(seen);
+  }
+  return std::move(wider.windows);
+}
+
+// Where nothing is wrong for certain: readers that are in the way of the deleters chosen last.
+// Those that wrote only if there are no others, for what may have been written earlier opens more
+// choices.
+Windows doubtful_ones(const Case& the_case) {
+  EdgeSink found(the_case, /*as_chosen=*/true);
+  sweep(the_case, /*lean=*/false, found);
+  const Components components = circles_of(the_case, found);
+  const auto is_writer = [&](const auto& window) {
+    return writes(the_case, the_case.transactions.committed[window.first]);
+  };
+  Windows windows = wider_ones(the_case, found, components);
+  std::erase_if(windows, is_writer);
+  if (!windows.empty()) return windows;
+  const Windows widest = widest_ones(the_case, found, components);
+  windows = widest;
+  std::erase_if(windows, is_writer);
+  return windows.empty() ? widest : windows;
 }
 
 // Takes the calls of a transaction out of its thread's.
@@ -134,10 +222,11 @@ std::vector<Event> take_out(const Transaction& transaction, std::vector<Event>& 
 }  // namespace
 
 bool move_back(const Case& the_case, History& moved) {
-  EdgeSink found(the_case);
+  EdgeSink found(the_case, /*as_chosen=*/false);
   sweep(the_case, /*lean=*/false, found);
   Windows windows = late_ones(found.edges, the_case.transactions.committed);
-  if (windows.empty()) windows = wider_ones(the_case, found);
+  if (windows.empty()) windows = wider_ones(the_case, found, circles_of(the_case, found));
+  if (windows.empty()) windows = doubtful_ones(the_case);
   const std::size_t threads = moved.threads.size();
   std::vector<std::vector<bool>> gone(threads);
   for (const auto& [number, window] : windows) {
