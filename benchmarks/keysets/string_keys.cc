@@ -203,18 +203,20 @@ std::vector<std::string> string_keys(std::string_view name, uint32_t count, Rng&
   const StringSet* set = find(name);
   KEYDROME_CHECK(set != nullptr);
   const Source source = set->make(rng);
-  std::unordered_set<std::string> keys;
+  std::vector<std::string> keys;
+  std::unordered_set<std::string_view> known;  // of `keys`, which stay where they are meanwhile
   keys.reserve(count);
+  known.reserve(count);
   while (keys.size() < count) {
     const std::string stem = source.stem(rng);
-    while (!keys.insert((stem + source.tail(rng)).substr(0, MAX_VARCHAR_LEN)).second) {
+    keys.push_back((stem + source.tail(rng)).substr(0, MAX_VARCHAR_LEN));
+    while (!known.insert(keys.back()).second) {
+      keys.back() = (stem + source.tail(rng)).substr(0, MAX_VARCHAR_LEN);
     }
   }
-  std::vector<std::string> sorted;
-  sorted.reserve(count);
-  while (!keys.empty()) sorted.push_back(std::move(keys.extract(keys.begin()).value()));
-  std::sort(sorted.begin(), sorted.end());
-  return sorted;
+  known.clear();
+  std::sort(keys.begin(), keys.end());
+  return keys;
 }
 
 }  // namespace keydrome::keysets

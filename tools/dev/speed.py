@@ -22,6 +22,7 @@ FIGURES = ROOT / "docs" / "reference" / "figures.md"
 # Programs that print what they measure and write {"title", "rows": [{"figure", "value", "target"}]} to --json FILE.
 PROGRAMS = {
     "harness cost": [str(RELEASE / "bin" / "harness_cost")],
+    "generation": [str(RELEASE / "bin" / "generation_cost")],
     "certify": [str(RELEASE / "bin" / "certify_bench")],
     "jail": [str(PYTHON), "jail/bench/latency.py"],
     "phases": [str(RELEASE / "bin" / "phase_cost")],
