@@ -11,6 +11,10 @@
 namespace keydrome {
 namespace {
 
+// Committed transactions. A round of the gate has some thousand; with more of them, what the wider
+// windows leave to choose was seen to take minutes.
+constexpr std::size_t kDoubtfulMax = 4000;
+
 // What a full sweep says that does not rest on time: `edges`. Apart from it what may be otherwise:
 // that a reader stands behind the deleter of a record that it did not see, because time says so;
 // and `as_chosen`, where a reader stands by who is taken now for the deleter of an open element.
@@ -226,7 +230,8 @@ bool move_back(const Case& the_case, History& moved) {
   sweep(the_case, /*lean=*/false, found);
   Windows windows = late_ones(found.edges, the_case.transactions.committed);
   if (windows.empty()) windows = wider_ones(the_case, found, circles_of(the_case, found));
-  if (windows.empty()) windows = doubtful_ones(the_case);
+  const bool is_short = the_case.transactions.committed.size() <= kDoubtfulMax;
+  if (windows.empty() && is_short) windows = doubtful_ones(the_case);
   const std::size_t threads = moved.threads.size();
   std::vector<std::vector<bool>> gone(threads);
   for (const auto& [number, window] : windows) {

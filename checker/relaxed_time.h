@@ -23,9 +23,9 @@ namespace keydrome {
 // Moves in `moved`, the history that `the_case` is about, every transaction that began too late
 // back to where it belongs, each to a thread of its own; if there is none, those that take part in
 // a circle by an absence that time explains, so far that it may be explained the other way as well;
-// and if there is no such one either, those that take part in a circle by the deleters that are
-// chosen in `the_case`, rather those that only read. False when there is nothing left to move.
-// Cost: two sweeps and a copy of the history.
+// and if there is no such one either, in a history that is not too long, those that take part in a
+// circle by the deleters that are chosen in `the_case`, rather those that only read. False when
+// there is nothing left to move. Cost: two sweeps and a copy of the history.
 bool move_back(const Case& the_case, History& moved);
 
 }  // namespace keydrome

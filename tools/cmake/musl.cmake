@@ -1,8 +1,11 @@
 # keydrome_musl(TARGET): a C program linked statically with musl instead of glibc, which asks the processor for its
 # features and caches at every start: some forty CPUID instructions, and in a virtual machine each is a trap to the
-# hypervisor. docs/decisions/0018-jail-on-musl.md has the figures. Sanitizers and clang's presets need glibc and keep it.
+# hypervisor. docs/decisions/0018-jail-on-musl.md has the figures. Sanitizers and clang's presets keep glibc, and so does
+# the preset whose commands clang-tidy reads.
+option(KEYDROME_MUSL "Link with musl what starts often" ON)
+
 function(keydrome_musl target)
-  if(KEYDROME_SANITIZE OR NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
+  if(NOT KEYDROME_MUSL OR KEYDROME_SANITIZE OR NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
     return()
   endif()
   set(triple ${CMAKE_SYSTEM_PROCESSOR}-linux-musl)
