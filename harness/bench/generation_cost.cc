@@ -47,7 +47,7 @@ uint64_t operations_of(const Script& script) {
 
 uint64_t bytes_of(const std::vector<std::string>& texts) {
   uint64_t bytes = 0;
-  for (const std::string& text : texts) bytes += sizeof text + text.capacity();
+  for (const std::string& text : texts) bytes += sizeof(std::string) + text.capacity();
   return bytes;
 }
 
