@@ -16,18 +16,23 @@
 #include "jail/seccomp.h"
 #include "jail/util.h"
 
+/* By number: C libraries disagree about the type of a resource's name. */
+static int call_prlimit(int resource, const struct rlimit* wanted, struct rlimit* found) {
+  return (int)syscall(SYS_prlimit64, 0, resource, wanted, found);
+}
+
 /* Sets soft and hard limit, or leaves a hard limit that is already lower (it could not be raised
  * anyway). */
 static void set_limit(int resource, const char* name, rlim_t value) {
   struct rlimit limit;
-  if (getrlimit(resource, &limit) < 0) {
+  if (call_prlimit(resource, NULL, &limit) < 0) {
     die_errno("getrlimit %s", name);
   }
   if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < value) {
     value = limit.rlim_max;
   }
   limit.rlim_cur = limit.rlim_max = value;
-  if (setrlimit(resource, &limit) < 0) {
+  if (call_prlimit(resource, &limit, NULL) < 0) {
     die_errno("setrlimit %s", name);
   }
 }
