@@ -3,11 +3,14 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/clock.h"
 #include "runtime/control/mutant.h"
 
 namespace keydrome::runtime {
 
 namespace {
+
+constexpr uint64_t kPatienceNs = 1'000'000;
 
 bool compatible(LockMode a, LockMode b) { return a == LockMode::kShared && b == LockMode::kShared; }
 
@@ -21,10 +24,7 @@ bool covers(LockMode held, LockMode wanted) {
 // Threads whose wait has ended; woken after the mutexes are free, or they would run into them.
 class LockManager::WakeList {
  public:
-  explicit WakeList(LockManager& manager) : manager_(manager) {}
-
   void push(Waiter& waiter, Waiter::State outcome) {
-    if (std::exchange(waiter.counted_, false)) --manager_.waiting_;
     waiter.outcome_ = outcome;
     waiter.next_to_wake_ = first_;
     first_ = &waiter;
@@ -39,7 +39,6 @@ class LockManager::WakeList {
   }
 
  private:
-  LockManager& manager_;
   Waiter* first_ = nullptr;
 };
 
@@ -57,13 +56,20 @@ void Waiter::wake(State state) {
 Waiter::State Waiter::sleep() {
   const MutexLock guard(mutex_);
   while (state_ == State::kWaiting) condition_.wait(mutex_);
-  return std::exchange(state_, State::kAwake);
+  return std::exchange(state_, state_ == State::kInvited ? State::kWaiting : State::kAwake);
 }
 
 bool Lock::grantable(const LockOwner& owner, LockMode mode) const {
   return std::all_of(holders_.begin(), holders_.end(), [&](const Holder& holder) {
     return holder.owner == &owner || compatible(holder.mode, mode);
   });
+}
+
+bool Lock::grantable(const Waiter& waiter) const {
+  for (const Waiter* at = queue_; at != &waiter; at = at->next_in_queue_) {
+    if (!compatible(at->mode_, waiter.mode_)) return false;
+  }
+  return grantable(*waiter.owner_, waiter.mode_);
 }
 
 const Lock::Holder* Lock::holder(const LockOwner& owner) const {
@@ -82,6 +88,12 @@ void Lock::grant(LockOwner& owner, LockMode mode) {
   holders_.push_back({&owner, mode});
 }
 
+void Lock::make_room() {
+  size_t wanted = holders_.size() + 1;
+  for (const Waiter* at = queue_; at != nullptr; at = at->next_in_queue_) ++wanted;
+  holders_.reserve(wanted);
+}
+
 void Lock::drop(const LockOwner& owner) {
   const auto holder = std::find_if(holders_.begin(), holders_.end(),
                                    [&](const Holder& held) { return held.owner == &owner; });
@@ -92,12 +104,7 @@ void Lock::drop(const LockOwner& owner) {
 
 void Lock::enqueue(Waiter& waiter, bool upgrade) {
   Waiter** place = &queue_;
-  size_t waiting = 1;
-  for (Waiter** at = &queue_; *at != nullptr; at = &(*at)->next_in_queue_) {
-    ++waiting;
-    if (!upgrade) place = &(*at)->next_in_queue_;
-  }
-  holders_.reserve(holders_.size() + waiting);
+  while (!upgrade && *place != nullptr) place = &(*place)->next_in_queue_;
   waiter.next_in_queue_ = *place;
   *place = &waiter;
 }
@@ -167,7 +174,7 @@ LockManager::Attempt LockManager::attempt(LockOwner& owner, Lock& lock, LockMode
 
 bool LockManager::wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade) {
   Waiter& waiter = owner.waiter_;
-  WakeList wake_list(*this);
+  WakeList wake_list;
   waiter.prepare_to_sleep();
   {
     const MutexLock graph(graph_mutex_);
@@ -176,8 +183,11 @@ bool LockManager::wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade
       if (mutant(22) && upgrade) {
         lock.drop(owner);
         serve_queue(lock, wake_list);
+        upgrade = false;
       }
-      if ((lock.queue_ == nullptr || upgrade) && lock.grantable(owner, mode)) {
+      lock.make_room();
+      const bool first = lock.queue_ == nullptr || upgrade || lock.queue_->invited_;
+      if (first && lock.grantable(owner, mode)) {
         lock.grant(owner, mode);
         return true;
       }
@@ -186,21 +196,50 @@ bool LockManager::wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade
     waiter.owner_ = &owner;
     waiter.lock_ = &lock;
     waiter.mode_ = mode;
+    waiter.invited_ = false;
+    waiter.overtaken_since_ns_ = 0;
     if (owner.age_ == 0) owner.age_ = ++last_age_;
     ++waits_;
     resolve_deadlocks(waiter, wake_list);
-    if (waiter.lock_ != nullptr) {
-      waiter.counted_ = true;
-      ++waiting_;
-    }
+    if (waiter.lock_ != nullptr && !waiter.invited_) count(waiter, true);
   }
   wake_list.wake_all();
-  return waiter.sleep() == Waiter::State::kGranted;
+  for (;;) {
+    const Waiter::State state = waiter.sleep();
+    if (state != Waiter::State::kInvited) return state == Waiter::State::kGranted;
+    if (answer_invitation(waiter)) return true;
+  }
+}
+
+bool LockManager::answer_invitation(Waiter& waiter) {
+  WakeList wake_list;
+  {
+    const MutexLock graph(graph_mutex_);
+    if (waiter.lock_ == nullptr) return false;  // the lock was handed over, or it is a victim
+    Lock& lock = *waiter.lock_;
+    const MutexLock guard(lock.mutex_);
+    waiter.invited_ = false;
+    if (!lock.grantable(waiter)) {
+      if (waiter.overtaken_since_ns_ == 0) waiter.overtaken_since_ns_ = now_ns();
+      count(waiter, true);
+      return false;
+    }
+    lock.grant(*waiter.owner_, waiter.mode_);
+    lock.dequeue(waiter);
+    waiter.lock_ = nullptr;
+    serve_queue(lock, wake_list);
+  }
+  wake_list.wake_all();
+  return true;
+}
+
+void LockManager::count(Waiter& waiter, bool waits) {
+  if (std::exchange(waiter.counted_, waits) != waits) waits ? ++waiting_ : --waiting_;
 }
 
 void LockManager::release_all(LockOwner& owner) {
   locks_.fetch_add(owner.held_.size(), std::memory_order_relaxed);  // a statistic only
-  WakeList wake_list(*this);
+  WakeList wake_list;
   for (const LockOwner::Held& held : owner.held_) {
     Lock& lock = *held.lock;
     {
@@ -219,13 +258,21 @@ void LockManager::release_all(LockOwner& owner) {
   wake_list.wake_all();
 }
 
+// Who is invited stays in the queue, and could be gone already if it were woken after the mutexes.
 void LockManager::serve_queue(Lock& lock, WakeList& wake_list) {
-  while (lock.queue_ != nullptr && lock.grantable(*lock.queue_->owner_, lock.queue_->mode_)) {
-    Waiter& first = *lock.queue_;
-    lock.grant(*first.owner_, first.mode_);
-    lock.queue_ = first.next_in_queue_;
-    first.lock_ = nullptr;
-    wake_list.push(first, Waiter::State::kGranted);
+  for (Waiter* at = lock.queue_; at != nullptr && lock.grantable(*at);) {
+    Waiter& waiter = *at;
+    at = waiter.next_in_queue_;
+    count(waiter, false);
+    const uint64_t since_ns = waiter.overtaken_since_ns_;
+    if (since_ns != 0 && now_ns() - since_ns >= kPatienceNs) {
+      lock.grant(*waiter.owner_, waiter.mode_);
+      lock.dequeue(waiter);
+      waiter.lock_ = nullptr;
+      wake_list.push(waiter, Waiter::State::kGranted);
+    } else if (!std::exchange(waiter.invited_, true)) {
+      waiter.wake(Waiter::State::kInvited);
+    }
   }
 }
 
@@ -271,6 +318,7 @@ void LockManager::make_victim(Waiter& waiter, WakeList& wake_list) {
   const MutexLock guard(lock.mutex_);
   lock.dequeue(waiter);
   waiter.lock_ = nullptr;
+  count(waiter, false);
   wake_list.push(waiter, Waiter::State::kVictim);
   serve_queue(lock, wake_list);
 }

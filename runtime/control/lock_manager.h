@@ -1,10 +1,17 @@
-// Shared and exclusive locks with fair queues and deadlock detection.
+// Shared and exclusive locks with queues and deadlock detection.
 //
 // A thread waits for at most one lock at a time, asleep. Queues are first come, first served
-// (upgrades of a shared lock stand in front, since everybody behind waits for their holder anyway),
-// so nobody starves. Before a thread sleeps it looks for a cycle of waiting threads through itself;
-// the youngest owner in a cycle becomes the victim. An owner keeps its age until `forget_age`, so
-// that one that is run again after a deadlock grows old and gets through.
+// (upgrades of a shared lock stand in front, since everybody behind waits for their holder anyway).
+// A thread that sleeps takes tens of microseconds to run again, longer than a short transaction by
+// far. If it were handed the lock, that would lie idle so long, once for every transaction of
+// threads that want the same. So whose turn it is is only invited: until it runs, others may take
+// the lock and give it back. Who is overtaken for kPatienceNs is handed the lock, so nobody
+// starves.
+//
+// Before a thread waits it looks for a cycle of waiting threads through itself; the youngest owner
+// in a cycle becomes the victim. An owner keeps its age until `forget_age`, so that one that is run
+// again after a deadlock grows old and gets through. Who overtakes waits for nobody, and looks for
+// cycles when it does: overtaking adds none that is not found.
 //
 // Order of mutexes: graph_mutex_, then a lock's mutex, then a waiter's. A queue changes only under
 // graph_mutex_ and the lock's mutex, and so do the holders of a lock whose queue is not empty. So
@@ -38,10 +45,11 @@ class Waiter {
  private:
   friend class Lock;
   friend class LockManager;
-  enum class State : uint8_t { kAwake, kWaiting, kGranted, kVictim };
+  enum class State : uint8_t { kAwake, kWaiting, kInvited, kGranted, kVictim };
 
   void prepare_to_sleep() KEYDROME_EXCLUDES(mutex_);
   void wake(State state) KEYDROME_EXCLUDES(mutex_);
+  // kGranted, kVictim, or kInvited, and then it may sleep on.
   State sleep() KEYDROME_EXCLUDES(mutex_);
 
   // The request this thread waits with; guarded by the manager's graph_mutex_.
@@ -50,7 +58,9 @@ class Waiter {
   LockMode mode_ = LockMode::kShared;
   Waiter* next_in_queue_ = nullptr;
   uint64_t visited_ = 0;
-  bool counted_ = false;  // as waiting
+  bool counted_ = false;             // as waiting
+  bool invited_ = false;             // and has not answered yet
+  uint64_t overtaken_since_ns_ = 0;  // 0: not yet, in this wait
 
   // Set by the thread that ended the wait, until it has called wake.
   Waiter* next_to_wake_ = nullptr;
@@ -107,9 +117,14 @@ class Lock {
 
   const Holder* holder(const LockOwner& owner) const KEYDROME_REQUIRES(mutex_);
   bool grantable(const LockOwner& owner, LockMode mode) const KEYDROME_REQUIRES(mutex_);
+  // Whether the one in the queue could have the lock now, with everybody in front of it.
+  bool grantable(const Waiter& waiter) const KEYDROME_REQUIRES(mutex_);
   void grant(LockOwner& owner, LockMode mode) KEYDROME_REQUIRES(mutex_);
+  // Grants to the whole queue and one more need no memory after this. Throws std::bad_alloc, with
+  // nothing changed.
+  void make_room() KEYDROME_REQUIRES(mutex_);
   void drop(const LockOwner& owner) KEYDROME_REQUIRES(mutex_);
-  // Throws std::bad_alloc, with nothing changed. Later grants to those in the queue need no memory.
+  // After make_room().
   void enqueue(Waiter& waiter, bool upgrade) KEYDROME_REQUIRES(mutex_);
   void dequeue(const Waiter& waiter) KEYDROME_REQUIRES(mutex_);
 
@@ -155,11 +170,14 @@ class LockManager {
   static Attempt attempt(LockOwner& owner, Lock& lock, LockMode mode);
   bool wait(LockOwner& owner, Lock& lock, LockMode mode, bool upgrade)
       KEYDROME_EXCLUDES(graph_mutex_);
+  // False: somebody overtook the waiter, or it was decided otherwise, so it waits on.
+  bool answer_invitation(Waiter& waiter) KEYDROME_EXCLUDES(graph_mutex_);
+  void count(Waiter& waiter, bool waits) KEYDROME_REQUIRES(graph_mutex_);
   void resolve_deadlocks(Waiter& waiter, WakeList& wake_list) KEYDROME_REQUIRES(graph_mutex_);
   Waiter* youngest_on_cycle(Waiter& at, const Waiter& start, Waiter* youngest)
       KEYDROME_REQUIRES(graph_mutex_);
   void make_victim(Waiter& waiter, WakeList& wake_list) KEYDROME_REQUIRES(graph_mutex_);
-  static void serve_queue(Lock& lock, WakeList& wake_list) KEYDROME_REQUIRES(lock.mutex_);
+  void serve_queue(Lock& lock, WakeList& wake_list) KEYDROME_REQUIRES(graph_mutex_, lock.mutex_);
 
   Mutex graph_mutex_;
   uint64_t last_age_ KEYDROME_GUARDED_BY(graph_mutex_) = 0;

@@ -164,6 +164,25 @@ TEST_F(LockManagerTest, TheQueueIsServedInOrder) {
   release(clients_[3]);
 }
 
+// A thread that never pauses overtakes one that sleeps, but not for ever.
+TEST_F(LockManagerTest, NobodyIsOvertakenForEver) {
+  for (const LockMode mode : {kShared, kExclusive}) {
+    EXPECT_TRUE(acquire(clients_[0], a_, kExclusive));
+    auto patient = waiting(clients_[1], a_, mode);
+    auto served = std::async(std::launch::async, [&] {
+      const bool granted = patient.get();
+      release(clients_[1]);
+      return granted;
+    });
+    while (served.wait_for(std::chrono::seconds(0)) == std::future_status::timeout) {
+      release(clients_[0]);
+      EXPECT_TRUE(acquire(clients_[0], a_, kExclusive));
+    }
+    release(clients_[0]);
+    EXPECT_TRUE(served.get());
+  }
+}
+
 TEST_F(LockManagerTest, DeadlockOfTwoHasOneVictim) {
   EXPECT_TRUE(acquire(clients_[0], a_, kExclusive));
   EXPECT_TRUE(acquire(clients_[1], b_, kExclusive));
