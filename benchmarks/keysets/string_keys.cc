@@ -2,11 +2,11 @@
 #include <array>
 #include <functional>
 #include <memory>
-#include <unordered_set>
 #include <utility>
 
 #include "base/check.h"
 #include "benchmarks/keysets/key_sets.h"
+#include "benchmarks/keysets/texts.h"
 #include "benchmarks/keysets/zipf.h"
 #include "benchmarks/kit/letters.h"
 #include "keydrome/index.h"
@@ -19,19 +19,26 @@ constexpr std::string_view kLowerAndDigits = "abcdefghijklmnopqrstuvwxyz01234567
 constexpr std::string_view kHexDigits = "0123456789abcdef";
 constexpr std::string_view kBases = "ACGT";
 
-// A key is a stem and a tail. When it is there already only the tail is drawn again, so that rare
-// keys do not change how often a stem comes.
+// A key is a stem and a tail, each of which is drawn to the end of a text. When the key is there
+// already only the tail is drawn again, so that rare keys do not change how often a stem comes.
 struct Source {
-  std::function<std::string(Rng&)> stem, tail;
+  std::function<void(Rng&, std::string&)> stem, tail;
 };
+
+void draw(Rng& rng, std::string_view alphabet, uint64_t length, std::string& text) {
+  const std::size_t from = text.size();
+  text.resize(from + length);
+  for (std::size_t at = from; at < text.size(); ++at)
+    text[at] = alphabet[rng.below(alphabet.size())];
+}
 
 std::string draw(Rng& rng, std::string_view alphabet, uint64_t length) {
   std::string text;
-  while (text.size() < length) text += alphabet[rng.below(alphabet.size())];
+  draw(rng, alphabet, length, text);
   return text;
 }
 
-std::string no_stem(Rng& /*rng*/) { return {}; }
+void no_stem(Rng& /*rng*/, std::string& /*text*/) {}
 
 std::string domain(Rng& rng) {
   constexpr std::array<std::string_view, 8> kDomains = {"com", "com", "com", "org",
@@ -46,7 +53,9 @@ class Emails {
  public:
   static Source source(Rng& rng) {
     auto emails = std::make_shared<Emails>(rng);
-    return {.stem = [emails](Rng& draws) { return emails->host(draws) + '@'; }, .tail = user};
+    return {
+        .stem = [emails](Rng& draws, std::string& text) { (text += emails->host(draws)) += '@'; },
+        .tail = user};
   }
 
   explicit Emails(Rng& rng) : others_(kHosts - 1, 1.0) {
@@ -64,10 +73,10 @@ class Emails {
   const std::string& host(Rng& rng) const {
     return hosts_[rng.below(100) < kTopPercent ? 0 : 1 + others_.next(rng)];
   }
-  static std::string user(Rng& rng) {
+  static void user(Rng& rng, std::string& text) {
     const uint64_t length = 3 + rng.below(12);
-    const std::string first = draw(rng, kLower, 1);
-    return first + draw(rng, kLowerAndDigits, length - 1);
+    draw(rng, kLower, 1, text);
+    draw(rng, kLowerAndDigits, length - 1, text);
   }
 
   ZipfTable others_;
@@ -79,8 +88,10 @@ class Urls {
  public:
   static Source source(Rng& rng) {
     auto urls = std::make_shared<Urls>(rng);
-    return {.stem = [urls](Rng& draws) { return urls->hosts_[urls->host_law_.next(draws)]; },
-            .tail = [urls](Rng& draws) { return urls->path(draws); }};
+    return {
+        .stem = [urls](Rng& draws,
+                       std::string& text) { text += urls->hosts_[urls->host_law_.next(draws)]; },
+        .tail = [urls](Rng& draws, std::string& text) { urls->draw_path(draws, text); }};
   }
 
   explicit Urls(Rng& rng) : host_law_(kHosts, 0.9), word_law_(kWords, 0.9) {
@@ -98,12 +109,12 @@ class Urls {
   static constexpr uint32_t kHosts = 100'000, kWords = 2'000;
   static constexpr uint64_t kShortest = 3, kLengths = 16;  // of a segment: 3 to 18
 
-  std::string path(Rng& rng) const {
-    std::string text;
+  void draw_path(Rng& rng, std::string& text) const {
     for (uint64_t words = rng.below(8); words > 0; --words) {
-      text += '/' + words_[word_law_.next(rng)];
+      (text += '/') += words_[word_law_.next(rng)];
     }
-    return text + '/' + draw(rng, kLowerAndDigits, kShortest + rng.below(kLengths));
+    text += '/';
+    draw(rng, kLowerAndDigits, kShortest + rng.below(kLengths), text);
   }
 
   ZipfTable host_law_, word_law_;
@@ -116,7 +127,8 @@ class Genome {
  public:
   static Source source(Rng& rng) {
     auto genome = std::make_shared<Genome>(rng);
-    return {.stem = no_stem, .tail = [genome](Rng& draws) { return genome->window(draws); }};
+    return {.stem = no_stem,
+            .tail = [genome](Rng& draws, std::string& text) { text += genome->window(draws); }};
   }
 
   explicit Genome(Rng& rng) : sequence_(draw(rng, kBases, kLongest)) {
@@ -132,11 +144,11 @@ class Genome {
   static constexpr uint64_t kPerCopy = 19 * (kShortest + kLongest) / 2;
   static constexpr uint32_t kContexts = 4 * 4 * 4 * 4 * 4;
 
-  std::string window(Rng& rng) {
+  std::string_view window(Rng& rng) {
     const char base = next_base(rng);
     sequence_ += base;
     context_ = (context_ * 4 + static_cast<uint32_t>(kBases.find(base))) % kContexts;
-    return sequence_.substr(sequence_.size() - kWindow);
+    return std::string_view(sequence_).substr(sequence_.size() - kWindow);
   }
 
   char next_base(Rng& rng) {
@@ -161,14 +173,14 @@ class Genome {
   uint64_t copy_left_ = 0, copy_from_ = 0;
 };
 
-std::string decimals(Rng& rng) {
-  std::string digits = std::to_string(rng.below(100'000'000));
-  return std::string(20 - digits.size(), '0') + digits;
+void decimals(Rng& rng, std::string& text) {
+  const std::string digits = std::to_string(rng.below(100'000'000));
+  text.append(20 - digits.size(), '0') += digits;
 }
 
 Source common_prefix(Rng& rng) {
-  return {.stem = [prefix = draw_letters(rng, 120)](Rng&) { return prefix; },
-          .tail = [](Rng& draws) { return draw_letters(draws, 8); }};
+  return {.stem = [prefix = draw_letters(rng, 120)](Rng&, std::string& text) { text += prefix; },
+          .tail = [](Rng& draws, std::string& text) { draw(draws, kLetters, 8, text); }};
 }
 
 using MakeSource = Source (*)(Rng&);
@@ -182,8 +194,9 @@ constexpr std::array kStringSets = {
     StringSet{"genome_like", Genome::source},
     StringSet{"hex_hash",
               [](Rng&) -> Source {
-                return {.stem = no_stem,
-                        .tail = [](Rng& draws) { return draw(draws, kHexDigits, 32); }};
+                return {.stem = no_stem, .tail = [](Rng& draws, std::string& text) {
+                          draw(draws, kHexDigits, 32, text);
+                        }};
               }},
     StringSet{"padded_decimals",
               [](Rng&) -> Source { return {.stem = no_stem, .tail = decimals}; }},
@@ -204,18 +217,21 @@ std::vector<std::string> string_keys(std::string_view name, uint32_t count, Rng&
   KEYDROME_CHECK(set != nullptr);
   const Source source = set->make(rng);
   std::vector<std::string> keys;
-  std::unordered_set<std::string_view> known;  // of `keys`, which stay where they are meanwhile
+  KnownTexts known(count);
   keys.reserve(count);
-  known.reserve(count);
+  std::string key;
   while (keys.size() < count) {
-    const std::string stem = source.stem(rng);
-    keys.push_back((stem + source.tail(rng)).substr(0, MAX_VARCHAR_LEN));
-    while (!known.insert(keys.back()).second) {
-      keys.back() = (stem + source.tail(rng)).substr(0, MAX_VARCHAR_LEN);
-    }
+    key.clear();
+    source.stem(rng, key);
+    const std::size_t stem = key.size();
+    do {
+      key.resize(stem);
+      source.tail(rng, key);
+      key.resize(std::min<std::size_t>(key.size(), MAX_VARCHAR_LEN));
+    } while (!known.add(key, keys));
+    keys.push_back(key);
   }
-  known.clear();
-  std::sort(keys.begin(), keys.end());
+  sort_texts(keys);
   return keys;
 }
 

@@ -1,13 +1,19 @@
-// Numbers in payloads: digits of base 94, the printable characters from '!' on, most significant
-// first, in a field of fixed width. Text in the same payload stays text; every value of a field has
-// the same length. Thread safety: pure functions.
+// Numbers in keys: eight hexadecimal digits. Numbers in payloads: digits of base 94, the printable
+// characters from '!' on, most significant first, in a field of fixed width. Text in the same
+// payload stays text; every value of a field has the same length. Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <string_view>
 
 namespace keydrome {
+
+// Eight digits, to the end of a key.
+inline void append_hexadecimal(std::string& key, uint32_t number) {
+  for (uint32_t shift = 32; shift > 0;) key += "0123456789abcdef"[number >> (shift -= 4) & 15];
+}
 
 inline constexpr char kDigitZero = '!';
 inline constexpr uint32_t kDigitBase = 94;

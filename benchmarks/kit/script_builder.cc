@@ -361,17 +361,20 @@ uint64_t ScriptBuilder::evidence_records(const Op& op) const {
   return (op.flags & (kEvidence | kEvidenceAll)) != 0 ? 1 : 0;
 }
 
-// An upper bound of what the thread's evidence can fill, as far as keys and payloads are of the
-// script.
-uint64_t ScriptBuilder::trace_bytes(const std::vector<Op>& ops) const {
+// As far as keys and payloads are of the script.
+ScriptBuilder::RecordBytes ScriptBuilder::longest_records() const {
   std::size_t longest_key = sizeof(int64_t), longest_text = 0;
   for (const std::string& key : script_.pools.varchar_keys)
     longest_key = std::max(longest_key, key.size());
   for (const std::string& text : script_.pools.payloads)
     longest_text = std::max(longest_text, text.size());
   if (!script_.pools.procedures.empty()) longest_text = MAX_PAYLOAD_LEN - kTagBytes;
-  const uint64_t string_record = trace_record_bytes(longest_key, kTagBytes + longest_text);
-  const uint64_t int_record = trace_record_bytes(sizeof(int64_t), kTagBytes + longest_text);
+  return {.with_string = trace_record_bytes(longest_key, kTagBytes + longest_text),
+          .with_integer = trace_record_bytes(sizeof(int64_t), kTagBytes + longest_text)};
+}
+
+// An upper bound of what the thread's evidence can fill.
+uint64_t ScriptBuilder::trace_bytes(const std::vector<Op>& ops, const RecordBytes& longest) const {
   std::array<uint32_t, kSlots> slots{};
   uint64_t bytes = 0;
   walk_program(ops, [&](const Step& step) {
@@ -388,7 +391,7 @@ uint64_t ScriptBuilder::trace_bytes(const std::vector<Op>& ops) const {
       return;
     }
     const bool is_string = script_.indexes.at(slots[op.slot]).type == VARCHAR;
-    bytes += records * (is_string ? string_record : int_record);
+    bytes += records * (is_string ? longest.with_string : longest.with_integer);
     const bool has_key = op.code >= OpCode::kGet && op.code <= OpCode::kDeletePair &&
                          op.code != OpCode::kNext && op.code != OpCode::kNextToEnd;
     if (has_key) KEYDROME_CHECK(op.key < key_count(script_.indexes[slots[op.slot]].type));
@@ -402,11 +405,12 @@ uint64_t ScriptBuilder::trace_bytes(const std::vector<Op>& ops) const {
 Script ScriptBuilder::build() {
   if (script_.pools.payloads.empty()) script_.pools.payloads.emplace_back();
   KEYDROME_CHECK(!script_.class_names.empty());
+  const RecordBytes longest = longest_records();
   for (std::size_t p = 0; p < script_.phases.size(); ++p) {
     PhaseScript& phase = script_.phases[p];
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
       KEYDROME_CHECK(states_[p][t].begin_at == UINT64_MAX);
-      phase.trace_capacity_bytes.push_back(trace_bytes(phase.threads[t]));
+      phase.trace_capacity_bytes.push_back(trace_bytes(phase.threads[t], longest));
     }
     if (phase.log_capacity.empty()) continue;
     KEYDROME_CHECK(script_.indexes.size() < kRecordedIndexesMax);

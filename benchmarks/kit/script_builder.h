@@ -162,7 +162,12 @@ class ScriptBuilder {
  private:
   friend class ThreadBuilder;
 
-  uint64_t trace_bytes(const std::vector<Op>& ops) const;
+  // Of evidence, at most.
+  struct RecordBytes {
+    uint64_t with_string, with_integer;  // as key
+  };
+  RecordBytes longest_records() const;
+  uint64_t trace_bytes(const std::vector<Op>& ops, const RecordBytes& longest) const;
   uint64_t evidence_records(const Op& op) const;
   std::size_t key_count(KeyType type) const;
 

@@ -10,10 +10,11 @@
 
 #include <charconv>
 #include <cstdint>
-#include <cstdio>
 #include <optional>
 #include <string>
 #include <string_view>
+
+#include "benchmarks/kit/digits.h"
 
 namespace keydrome::linkbench {
 
@@ -23,22 +24,22 @@ inline constexpr std::size_t kListBytes = kIdBytes + 2;
 inline constexpr std::size_t kPairBytes = kListBytes + 1 + kIdBytes;
 inline constexpr std::size_t kLinkBytes = kPairBytes + 1 + kIdBytes;
 
-inline std::string hexadecimal(uint32_t number) {
-  std::string text(kIdBytes + 1, '0');
-  std::snprintf(text.data(), text.size(), "%08x", number);
-  text.pop_back();
-  return text;
-}
-
 // The list of kTypes comes behind all links of the node.
 inline std::string list_key(uint32_t id1, uint32_t type) {
-  return hexadecimal(id1) + '|' + static_cast<char>('0' + type);
+  std::string key;
+  append_hexadecimal(key, id1);
+  (key += '|') += static_cast<char>('0' + type);
+  return key;
 }
 inline std::string pair_key(uint32_t id1, uint32_t type, uint32_t id2) {
-  return list_key(id1, type) + '|' + hexadecimal(id2);
+  std::string key = list_key(id1, type) += '|';
+  append_hexadecimal(key, id2);
+  return key;
 }
 inline std::string link_key(uint32_t id1, uint32_t type, uint32_t time, uint32_t id2) {
-  return list_key(id1, type) + '|' + hexadecimal(UINT32_MAX - time) + '|' + hexadecimal(id2);
+  std::string key = pair_key(id1, type, UINT32_MAX - time) += '|';
+  append_hexadecimal(key, id2);
+  return key;
 }
 
 // The pair_key of a link_key.

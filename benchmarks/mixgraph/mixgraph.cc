@@ -1,14 +1,14 @@
 // Facebook's key-value workload as RocksDB models it (README.md).
 #include <algorithm>
-#include <array>
-#include <cstdio>
 #include <memory>
 #include <optional>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 #include "benchmarks/kit/clients.h"
+#include "benchmarks/kit/digits.h"
 #include "benchmarks/kit/rng.h"
 #include "benchmarks/kit/script_builder.h"
 #include "benchmarks/kit/workload.h"
@@ -63,10 +63,9 @@ class Generator {
 
  private:
   void add_key(uint32_t number) {
-    std::array<char, 9> digits{};
-    std::snprintf(digits.data(), digits.size(), "%08x", number);
     std::string key(kKeyBytes - 8, '0');
-    script_.add_varchar_key(key + digits.data());
+    append_hexadecimal(key, number);
+    script_.add_varchar_key(std::move(key));
   }
 
   void add_texts() {

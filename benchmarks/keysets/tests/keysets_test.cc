@@ -13,6 +13,7 @@
 
 #include "benchmarks/keysets/key_sets.h"
 #include "benchmarks/keysets/segments.h"
+#include "benchmarks/keysets/texts.h"
 #include "benchmarks/keysets/zipf.h"
 #include "benchmarks/kit/fingerprint.h"
 #include "benchmarks/kit/tests/workloads.h"
@@ -50,6 +51,32 @@ std::vector<int64_t> integers(std::string_view set, uint32_t count) {
 std::vector<std::string> strings(std::string_view set, uint32_t count) {
   Rng rng = pools(6);
   return string_keys(set, count, rng);
+}
+
+// Short texts over few letters: many are prefixes of others, and many are drawn twice. With a
+// beginning that all have, or none.
+TEST(KeySetsTexts, AreKnownAndSortedLikeASet) {
+  for (const std::string beginning : {"", "all of them begin like this "}) {
+    Rng rng = pools(7);
+    std::set<std::string> reference;
+    std::vector<std::string> texts;
+    KnownTexts known(3'000);
+    for (int i = 0; i < 3'000; ++i) {
+      std::string text = beginning;
+      for (uint64_t left = rng.below(14); left > 0; --left) text += "ab\xff"[rng.below(3)];
+      const bool is_new = reference.insert(text).second;
+      EXPECT_EQ(known.add(text, texts), is_new) << text;
+      if (is_new) texts.push_back(text);
+    }
+    sort_texts(texts);
+    EXPECT_EQ(texts, std::vector<std::string>(reference.begin(), reference.end()));
+  }
+}
+
+TEST(KeySetsTexts, NoTextsAreSorted) {
+  std::vector<std::string> none;
+  sort_texts(none);
+  EXPECT_TRUE(none.empty());
 }
 
 class KeySetsInstance : public ::testing::TestWithParam<std::string> {};
