@@ -44,10 +44,10 @@ WRONG = [
     ("missing_symbol", "failed", {"missing_symbol"}, "does not export deleteRecord"),
     ("forges_done", "failed", {"protocol_violation"}, "wrong nonce"),
     ("early_done", "failed", {"outcome_mismatch"}, ""),
-    ("crash_in_constructor", "crashed", set(), "SIGSEGV while the library was loaded"),
-    ("exit_in_constructor", "crashed", set(), "exit code 0 while the library was loaded"),
-    ("forged_stdout", "crashed", set(), "ended itself with exit code 0"),
-    ("closes_descriptors", "crashed", set(), ""),
+    ("crash_in_constructor", "crashed", {"crashed"}, "SIGSEGV while the library was loaded"),
+    ("exit_in_constructor", "crashed", {"crashed"}, "exit code 0 while the library was loaded"),
+    ("forged_stdout", "crashed", {"crashed"}, "ended itself with exit code 0"),
+    ("closes_descriptors", "crashed", {"crashed"}, ""),
     ("memory_hog", "out_of_memory", {"out_of_memory"}, "memory limit"),
 ]
 
@@ -129,6 +129,12 @@ def test_library_that_takes_all_memory_shows_in_which_call(tmp_path: Path) -> No
     report = run_case(Case("memory_hog"), tmp_path)
     (hog,) = (entry for entry in report["findings"] if entry["name"] == "out_of_memory")
     assert re.search(r"\nthread \d+: create\(.*\) \(operation \d+\) has not", hog["detail"])
+
+
+def test_library_that_ends_the_process_shows_in_which_call(tmp_path: Path) -> None:
+    report = run_case(Case("forged_stdout"), tmp_path)
+    (crash,) = (entry for entry in report["findings"] if entry["name"] == "crashed")
+    assert re.search(r"\nthread \d+: \w+\(.*\) \(operation \d+\) has not", crash["detail"])
 
 
 @pytest.mark.parametrize(

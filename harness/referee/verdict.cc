@@ -130,15 +130,18 @@ void add_freeze_findings(const RunFacts& facts, Findings& findings) {
                         "between the phases, where nothing is measured");
 }
 
-void add_hang_finding(const RunFacts& facts, Findings& findings) {
+// Of a session that was ended, or ended itself: with what its threads did last.
+void add_end_finding(const RunFacts& facts, Findings& findings) {
   if (facts.stage == Stage::kStarting) return;
   const std::string evidence = facts.hang.empty() ? "" : "\n" + facts.hang;
-  RunVerdict limit;
   if (facts.stop == Stop::kDeadline || facts.stop == Stop::kLimit) {
     findings.required("hang", facts.detail + evidence);
-  } else if (facts.stop == Stop::kClosed && decide_by_limits(facts, limit)) {
-    findings.required(limit.name == "out_of_memory" ? limit.name : "hang", limit.reason + evidence);
   }
+  if (facts.stop != Stop::kClosed) return;
+  RunVerdict end;
+  if (!decide_by_limits(facts, end)) end = decide_closed(facts);
+  if (end.name == "failed") return;
+  findings.required(end.name == "timed_out" ? "hang" : end.name, end.reason + evidence);
 }
 
 }  // namespace
@@ -171,7 +174,7 @@ void add_fact_findings(const RunFacts& facts, Findings& findings) {
   if (facts.stop == Stop::kViolation) findings.required("protocol_violation", facts.detail);
   if (facts.stop == Stop::kException) findings.required("exception", facts.detail);
   if (facts.stop == Stop::kBadOutcome) findings.required("outcome_mismatch", facts.detail);
-  add_hang_finding(facts, findings);
+  add_end_finding(facts, findings);
   if (facts.stop != Stop::kLoadFailed) return;
   if (facts.load_status == kLoadSymbolMissing) findings.required("missing_symbol", facts.detail);
   if (facts.load_status == kLoadNotOpened) findings.required("not_loadable", facts.detail);

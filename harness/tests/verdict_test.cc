@@ -122,18 +122,23 @@ TEST(Verdict, FollowsTheLimitsOfTheJail) {
   EXPECT_EQ(name_of(stopped(Stage::kLoading, Stop::kLimit, "killed")), "timed_out");
 }
 
-TEST(Findings, NameTheLimitThatEndedASession) {
+TEST(Findings, NameWhatEndedASession) {
   for (const auto& [status, name] : {std::pair("out_of_memory", "out_of_memory"),
                                      {"timed_out", "hang"},
-                                     {"cpu_exceeded", "hang"}}) {
+                                     {"cpu_exceeded", "hang"},
+                                     {"signaled", "crashed"},
+                                     {"exited", "crashed"}}) {
     Findings findings("test");
-    add_fact_findings(stopped(Stage::kPlaying, Stop::kClosed, status), findings);
+    RunFacts facts = stopped(Stage::kPlaying, Stop::kClosed, status);
+    facts.hang = "thread 0: what it did";
+    add_fact_findings(facts, findings);
     EXPECT_EQ(findings.count(name), 1u) << status;
     EXPECT_TRUE(findings.failed()) << status;
+    EXPECT_TRUE(findings.list()[0].detail.ends_with("\nthread 0: what it did")) << status;
   }
   Findings findings("test");
-  add_fact_findings(stopped(Stage::kPlaying, Stop::kClosed, "signaled"), findings);
-  EXPECT_TRUE(findings.list().empty()) << "a crash is not a limit";
+  add_fact_findings(stopped(Stage::kStarting, Stop::kClosed, "exited"), findings);
+  EXPECT_TRUE(findings.list().empty()) << "before the library was there";
 }
 
 TEST(Verdict, OurFaultsAreNotTheLibrarys) {
