@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <set>
 #include <span>
@@ -110,7 +111,8 @@ INSTANTIATE_TEST_SUITE_P(KeySets, KeySetsInstance, ::testing::ValuesIn(instances
 // The least number of segments by the definition: of every pair of keys the demands on the slope.
 uint64_t segments_of_pairs(const std::vector<int64_t>& keys, int64_t epsilon) {
   uint64_t count = 1;
-  double lowest = -INFINITY, highest = INFINITY;
+  constexpr double kInfinity = std::numeric_limits<double>::infinity();
+  double lowest = -kInfinity, highest = kInfinity;
   for (std::size_t first = 0, last = 1; last < keys.size(); ++last) {
     for (std::size_t i = first; i < last; ++i) {
       const auto run = static_cast<double>(keys[last] - keys[i]);
@@ -121,8 +123,8 @@ uint64_t segments_of_pairs(const std::vector<int64_t>& keys, int64_t epsilon) {
     if (lowest <= highest) continue;
     ++count;
     first = last;
-    lowest = -INFINITY;
-    highest = INFINITY;
+    lowest = -kInfinity;
+    highest = kInfinity;
   }
   return count;
 }
