@@ -12,7 +12,9 @@ namespace keydrome {
 
 // Eight digits, to the end of a key.
 inline void append_hexadecimal(std::string& key, uint32_t number) {
-  for (uint32_t shift = 32; shift > 0;) key += "0123456789abcdef"[number >> (shift -= 4) & 15];
+  char digits[8];
+  for (char* at = digits + 8; at != digits; number >>= 4) *--at = "0123456789abcdef"[number & 15];
+  key.append(digits, sizeof digits);
 }
 
 inline constexpr char kDigitZero = '!';

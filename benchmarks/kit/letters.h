@@ -14,9 +14,8 @@ namespace keydrome {
 inline constexpr std::string_view kLetters = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ";
 
 inline std::string draw_letters(Rng& rng, uint64_t length) {
-  std::string text;
-  text.reserve(length);
-  for (uint64_t i = 0; i < length; ++i) text += kLetters[rng.below(kLetters.size())];
+  std::string text(length, ' ');
+  for (char& letter : text) letter = kLetters[rng.below(kLetters.size())];
   return text;
 }
 

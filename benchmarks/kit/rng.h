@@ -65,12 +65,9 @@ class Rng {
   // Uniform in [0, bound), without bias; bound > 0 (D. Lemire, 2019).
   uint64_t below(uint64_t bound) {
     KEYDROME_CHECK(bound > 0);
-    __extension__ using Wide = unsigned __int128;
     Wide product = static_cast<Wide>(next()) * bound;
-    if (static_cast<uint64_t>(product) < bound) {
-      const uint64_t threshold = (0 - bound) % bound;
-      while (static_cast<uint64_t>(product) < threshold)
-        product = static_cast<Wide>(next()) * bound;
+    if (static_cast<uint64_t>(product) < bound) [[unlikely]] {
+      product = unbiased(product, bound);
     }
     return static_cast<uint64_t>(product >> 64);
   }
@@ -84,6 +81,15 @@ class Rng {
   }
 
  private:
+  __extension__ using Wide = unsigned __int128;
+
+  // Out of line, so that what comes nearly always is short enough to be inlined.
+  [[gnu::noinline, gnu::cold]] Wide unbiased(Wide product, uint64_t bound) {
+    const uint64_t threshold = (0 - bound) % bound;
+    while (static_cast<uint64_t>(product) < threshold) product = static_cast<Wide>(next()) * bound;
+    return product;
+  }
+
   std::array<uint64_t, 4> state_{};
 };
 

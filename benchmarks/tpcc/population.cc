@@ -46,9 +46,8 @@ std::string place(Rng& rng, std::size_t bytes) {
 std::string random_text(Rng& rng, int64_t low, int64_t high) {
   static constexpr std::string_view kLetters =
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  std::string text;
-  const int64_t length = rng.between(low, high);
-  for (int64_t i = 0; i < length; ++i) text += kLetters[rng.below(kLetters.size())];
+  std::string text(static_cast<std::size_t>(rng.between(low, high)), ' ');
+  for (char& letter : text) letter = kLetters[rng.below(kLetters.size())];
   return padded(text, static_cast<std::size_t>(high));
 }
 
