@@ -31,7 +31,7 @@ _held = ExitStack()
 _workers: list[Worker] = []
 
 
-@shared_task(name=bell.TASK, ignore_result=True)  # type: ignore[untyped-decorator,no-untyped-call]
+@shared_task(name=bell.TASK, ignore_result=True)  # type: ignore[untyped-decorator]
 def doorbell(queue: str) -> None:
     """Wake up: the bench queue works off one run, the results queue sweeps and draws."""
     wake: dict[str, Callable[[], None]] = {bell.BENCH: _wake_bench, bell.RESULTS: _wake_results}

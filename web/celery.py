@@ -12,11 +12,10 @@ from kombu.entity import Exchange, Queue
 
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "web.settings")
 
-app = Celery("keydrome")  # type: ignore[no-untyped-call] # no type information is published
-app.config_from_object("django.conf:settings", namespace="CELERY")  # type: ignore[no-untyped-call]
+app = Celery("keydrome")
+app.config_from_object("django.conf:settings", namespace="CELERY")
 # An exchange of its own for each queue: with the default one, every ring would reach both workers.
 app.conf.task_queues = tuple(
-    Queue(name, Exchange(name), routing_key=name)  # type: ignore[no-untyped-call]
-    for name in ("bench", "results")
+    Queue(name, Exchange(name), routing_key=name) for name in ("bench", "results")
 )
-app.autodiscover_tasks()  # type: ignore[no-untyped-call]
+app.autodiscover_tasks()

@@ -1,6 +1,6 @@
 """Django settings: one file, everything that differs between machines comes from the environment.
 
-Without any variable this is the *embedded* site: SQLite and Celery's filesystem transport under
+Without any variable this is the *embedded* site: SQLite and a broker of files under
 `var/`, a secret key made once. Production sets DATABASE_URL (PostgreSQL), KEYDROME_BROKER_URL
 (Redis), KEYDROME_SECRET_KEY and KEYDROME_HOSTS; docs/reference/environment.md lists all of them.
 """
@@ -193,7 +193,7 @@ BROKER_DIR = VAR_DIR / "broker"
 
 
 def _broker_url() -> str:
-    """Return the broker's URL; without one in the environment, the filesystem transport."""
+    """Return the broker's URL; without one in the environment, a folder of files."""
     named: str = env.str("KEYDROME_BROKER_URL", default="")
     if named:
         return named
@@ -230,6 +230,7 @@ CELERY_BEAT_SCHEDULE = {
     for _queue in ("bench", "results")
 }
 if CELERY_BROKER_URL.startswith("filesystem:"):
+    CELERY_BROKER_TRANSPORT = "web.broker:Transport"
     _folders = {
         "data_folder_in": BROKER_DIR / "messages",
         "data_folder_out": BROKER_DIR / "messages",
