@@ -5,7 +5,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "benchmarks/keysets/key_sets.h"
@@ -76,7 +75,7 @@ class Generator {
     for (uint32_t i = 0; i < records_; ++i) present[order[i]] = true;
     for (const bool wanted : {true, false}) {
       for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (present[i] == wanted) script_.add_varchar_key(std::move(keys[i]));
+        if (present[i] == wanted) script_.add_varchar_key(keys[i]);
       }
     }
   }

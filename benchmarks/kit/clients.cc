@@ -144,7 +144,7 @@ std::vector<uint32_t> random_texts(ScriptBuilder& script, uint64_t seed, uint32_
     for (uint32_t at = 0; at < bytes; ++at) {
       text += static_cast<char>('!' + rng.below('~' - '!' + 1));
     }
-    texts.push_back(script.add_text(std::move(text)));
+    texts.push_back(script.add_text(text));
   }
   return texts;
 }

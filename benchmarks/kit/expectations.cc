@@ -14,7 +14,7 @@ namespace {
 std::string payload_text(const Script& script, const Payload& payload) {
   std::string text(kTagBytes, 0);
   write_tag(payload.tag, text.data());
-  return text + script.pools.payloads[payload.text];
+  return text.append(script.pools.payloads[payload.text]);
 }
 
 bool is_right(const Script& script, const KeyRanks& ranks, KeyType type, const Evidence& evidence,

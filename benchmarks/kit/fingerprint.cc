@@ -10,10 +10,13 @@ namespace keydrome {
 
 namespace {
 
-void add_strings(Sha256& sha, const std::vector<std::string>& strings) {
+void add_strings(Sha256& sha, const Strings& strings) {
   sha.update(std::to_string(strings.size()) + " strings\n");
-  for (const std::string& text : strings)
-    sha.update(std::to_string(text.size()) + " " + text + "\n");
+  for (const std::string_view text : strings) {
+    sha.update(std::to_string(text.size()) + " ");
+    sha.update(text);
+    sha.update("\n");
+  }
 }
 
 }  // namespace

@@ -23,17 +23,9 @@ class ImageWriter {
     return offset;
   }
 
-  uint64_t append_strings(const std::vector<std::string>& strings) {
-    std::vector<uint32_t> offsets = {0};
-    offsets.reserve(strings.size() + 1);
-    std::size_t total = 0;
-    for (const std::string& text : strings) {
-      total += text.size();
-      KEYDROME_CHECK(total <= UINT32_MAX);
-      offsets.push_back(static_cast<uint32_t>(total));
-    }
-    const uint64_t offset = append(offsets.data(), offsets.size());
-    for (const std::string& text : strings) append_raw(text.data(), text.size());
+  uint64_t append_strings(const Strings& strings) {
+    const uint64_t offset = append(strings.offsets().data(), strings.offsets().size());
+    append_raw(strings.bytes().data(), strings.bytes().size());
     return offset;
   }
 

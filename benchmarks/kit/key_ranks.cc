@@ -12,7 +12,7 @@ template <typename Keys>
 void rank_keys(const Keys& keys, std::vector<uint32_t>& rank_of, std::vector<uint32_t>& entry) {
   std::vector<uint32_t> order(keys.size());
   std::iota(order.begin(), order.end(), 0u);
-  // std::string compares unsigned bytes, the shorter first on a common prefix: the contract's
+  // std::string_view compares unsigned bytes, the shorter first on a common prefix: the contract's
   // order.
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
   rank_of.resize(keys.size());
@@ -68,7 +68,7 @@ std::string_view KeyRanks::bytes(KeyType type, uint32_t rank) const {
 
 std::string KeyRanks::text(KeyType type, uint32_t rank) const {
   const uint32_t number = entry_[type][rank];
-  if (type == VARCHAR) return "\"" + pools_->varchar_keys[number] + "\"";
+  if (type == VARCHAR) return '"' + std::string(pools_->varchar_keys[number]) + '"';
   return std::to_string(type == SHORT ? int64_t{pools_->int32_keys[number]}
                                       : pools_->int64_keys[number]);
 }

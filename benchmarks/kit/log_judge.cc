@@ -20,7 +20,7 @@ namespace {
 class Wording {
  public:
   explicit Wording(const Script& script) : script_(script) {
-    for (const std::string& key : script.pools.varchar_keys) varchar_.push_back(hash_bytes(key));
+    for (const std::string_view key : script.pools.varchar_keys) varchar_.push_back(hash_bytes(key));
   }
 
   uint64_t key(const Op& op, uint32_t index) const {
@@ -44,11 +44,11 @@ class Wording {
   }
 
   uint64_t payload(const Op& op) const {
-    const std::string& text = script_.pools.payloads[op.payload];
+    const std::string_view text = script_.pools.payloads[op.payload];
     if (op.argument == kNoTag) return hash_bytes(text);
     std::string tag(kTagBytes, '\0');
     write_tag(op.argument, tag.data());
-    return hash_bytes(tag + text);
+    return hash_bytes(tag.append(text));
   }
 
  private:

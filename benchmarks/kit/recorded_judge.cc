@@ -43,13 +43,14 @@ void collect_keys(const Script& script, const PhaseScript& phase, std::vector<st
       if (op.code == OpCode::kOpen) types[op.slot] = script.indexes[op.argument].type;
       const bool has_key = op.code == OpCode::kGet || op.code == OpCode::kInsert ||
                            op.code == OpCode::kDeleteKey || op.code == OpCode::kDeletePair;
-      if (has_key && types[op.slot] == VARCHAR) keys.push_back(script.pools.varchar_keys[op.key]);
+      if (has_key && types[op.slot] == VARCHAR) keys.emplace_back(script.pools.varchar_keys[op.key]);
       computes = computes || op.code == OpCode::kRun;
     }
   }
   // A procedure may name any of them.
-  const std::vector<std::string>& all = script.pools.varchar_keys;
-  if (computes) keys.insert(keys.end(), all.begin(), all.end());
+  const Strings& all = script.pools.varchar_keys;
+  if (!computes) return;
+  for (const std::string_view key : all) keys.emplace_back(key);
 }
 
 // Whether the phase opens only indexes that it creates: then nothing before it matters to it.

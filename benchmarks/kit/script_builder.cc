@@ -282,20 +282,14 @@ uint32_t ScriptBuilder::add_int64_key(int64_t key) {
   return static_cast<uint32_t>(script_.pools.int64_keys.size() - 1);
 }
 
-uint32_t ScriptBuilder::add_varchar_key(std::string key) {
-  KEYDROME_CHECK(key.size() <= MAX_VARCHAR_LEN && key.find('\0') == std::string::npos);
-  script_.pools.varchar_keys.push_back(std::move(key));
-  return static_cast<uint32_t>(script_.pools.varchar_keys.size() - 1);
+uint32_t ScriptBuilder::add_varchar_key(std::string_view key) {
+  KEYDROME_CHECK(key.size() <= MAX_VARCHAR_LEN);
+  return script_.pools.varchar_keys.add(key);
 }
 
-uint32_t ScriptBuilder::add_text(std::string text) {
-  KEYDROME_CHECK(text.size() <= MAX_PAYLOAD_LEN - kTagBytes &&
-                 text.find('\0') == std::string::npos);
-  std::vector<std::string>& texts = script_.pools.payloads;
-  if (texts.empty()) texts.emplace_back();
-  if (text.empty()) return 0;
-  texts.push_back(std::move(text));
-  return static_cast<uint32_t>(texts.size() - 1);
+uint32_t ScriptBuilder::add_text(std::string_view text) {
+  KEYDROME_CHECK(text.size() <= MAX_PAYLOAD_LEN - kTagBytes);
+  return text.empty() ? 0 : script_.pools.payloads.add(text);
 }
 
 uint32_t ScriptBuilder::add_class(std::string name) {
@@ -363,11 +357,8 @@ uint64_t ScriptBuilder::evidence_records(const Op& op) const {
 
 // As far as keys and payloads are of the script.
 ScriptBuilder::RecordBytes ScriptBuilder::longest_records() const {
-  std::size_t longest_key = sizeof(int64_t), longest_text = 0;
-  for (const std::string& key : script_.pools.varchar_keys)
-    longest_key = std::max(longest_key, key.size());
-  for (const std::string& text : script_.pools.payloads)
-    longest_text = std::max(longest_text, text.size());
+  const std::size_t longest_key = std::max(sizeof(int64_t), script_.pools.varchar_keys.longest());
+  std::size_t longest_text = script_.pools.payloads.longest();
   if (!script_.pools.procedures.empty()) longest_text = MAX_PAYLOAD_LEN - kTagBytes;
   return {.with_string = trace_record_bytes(longest_key, kTagBytes + longest_text),
           .with_integer = trace_record_bytes(sizeof(int64_t), kTagBytes + longest_text)};
@@ -395,15 +386,17 @@ uint64_t ScriptBuilder::trace_bytes(const std::vector<Op>& ops, const RecordByte
     const bool has_key = op.code >= OpCode::kGet && op.code <= OpCode::kDeletePair &&
                          op.code != OpCode::kNext && op.code != OpCode::kNextToEnd;
     if (has_key) KEYDROME_CHECK(op.key < key_count(script_.indexes[slots[op.slot]].type));
-    KEYDROME_CHECK(op.payload < std::max<std::size_t>(1, script_.pools.payloads.size()) ||
-                   op.code == OpCode::kRepeat || op.code == OpCode::kWait ||
-                   op.code == OpCode::kYield || op.code == OpCode::kArrive);
+    KEYDROME_CHECK(op.payload < script_.pools.payloads.size() || op.code == OpCode::kRepeat ||
+                   op.code == OpCode::kWait || op.code == OpCode::kYield ||
+                   op.code == OpCode::kArrive);
   });
   return bytes;
 }
 
 Script ScriptBuilder::build() {
-  if (script_.pools.payloads.empty()) script_.pools.payloads.emplace_back();
+  for (const Strings* texts : {&script_.pools.varchar_keys, &script_.pools.payloads}) {
+    KEYDROME_CHECK(texts->bytes().find('\0') == std::string_view::npos);
+  }
   KEYDROME_CHECK(!script_.class_names.empty());
   const RecordBytes longest = longest_records();
   for (std::size_t p = 0; p < script_.phases.size(); ++p) {

@@ -21,6 +21,7 @@
 #include <deque>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "benchmarks/kit/procedure_builder.h"
@@ -133,9 +134,11 @@ class ScriptBuilder {
   uint32_t add_index(std::string name, KeyType type);
   uint32_t add_int32_key(int32_t key);
   uint32_t add_int64_key(int64_t key);
-  uint32_t add_varchar_key(std::string key);
-  // The number of the text; 0 is the empty one. At most MAX_PAYLOAD_LEN - kTagBytes bytes.
-  uint32_t add_text(std::string text);
+  // At most MAX_VARCHAR_LEN bytes, none of them zero.
+  uint32_t add_varchar_key(std::string_view key);
+  // The number of the text; 0 is the empty one. At most MAX_PAYLOAD_LEN - kTagBytes bytes,
+  // none of them zero.
+  uint32_t add_text(std::string_view text);
   // A payload that no other call returned.
   Payload new_payload(uint32_t text) { return {.tag = next_tag_++, .text = text}; }
   // The number of the transaction class, for latencies and counts.

@@ -11,7 +11,7 @@ namespace {
 constexpr std::size_t kQuotedMax = 40;
 
 // Our own names and keys, but any bytes may be in them.
-std::string quoted(const std::string& bytes) {
+std::string quoted(std::string_view bytes) {
   std::string text = "\"";
   for (std::size_t i = 0; i < bytes.size(); ++i) {
     if (bytes.size() > kQuotedMax && i == kQuotedMax / 2) {

@@ -17,6 +17,7 @@
 #include "benchmarks/kit/finding.h"
 #include "benchmarks/kit/parameters.h"
 #include "benchmarks/kit/program.h"
+#include "benchmarks/kit/strings.h"
 #include "keydrome/index.h"
 
 namespace keydrome {
@@ -29,8 +30,8 @@ struct IndexSpec {
 struct Pools {
   std::vector<int32_t> int32_keys;
   std::vector<int64_t> int64_keys;
-  std::vector<std::string> varchar_keys;
-  std::vector<std::string> payloads;  // texts after the tag; entry 0 is the empty text
+  Strings varchar_keys;
+  Strings payloads = {""};  // texts after the tag; entry 0 is the empty one
   std::vector<ProcedureEntry> procedures;
   std::vector<Instruction> instructions;  // of all procedures
   std::vector<int64_t> parameters;        // of all kRun ops

@@ -58,7 +58,7 @@ class Bookkeeper {
     if (op.payload == kShowLink && result != 0) ++list(first).added;
     if (op.payload == kHideLink && result != 0) ++list(first).hidden;
     if (!is_list(op.payload)) return;
-    const std::string& from = pools_.varchar_keys[first];
+    const std::string_view from = pools_.varchar_keys[first];
     books_.sights.push_back(
         {.list = *list_of(from), .links = result, .whole = from.size() == kListBytes});
   }
@@ -121,7 +121,7 @@ class Reader {
   // Whether the link at that place is the one that such a key stands for.
   bool names(uint32_t table, std::string_view key, int64_t place) const {
     if (place >= static_cast<int64_t>(pools_.varchar_keys.size())) return false;
-    const std::string& link = pools_.varchar_keys[static_cast<std::size_t>(place)];
+    const std::string_view link = pools_.varchar_keys[static_cast<std::size_t>(place)];
     if (link.size() != kLinkBytes) return false;
     return table == kLinks ? key == link : key == pair_of(link);
   }

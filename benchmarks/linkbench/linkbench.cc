@@ -170,9 +170,9 @@ class Generator {
   }
 
   uint32_t link_row(uint32_t place) {
-    std::string row = script_.pools().payloads[any(link_texts_, populate_)];
+    std::string row(script_.pools().payloads[any(link_texts_, populate_)]);
     write_number(row.data(), kPlace, place);
-    return script_.add_text(std::move(row));
+    return script_.add_text(row);
   }
 
   uint32_t count_row(uint32_t count) {
@@ -180,7 +180,7 @@ class Generator {
     if (is_new) {
       std::string row(kCount.width, kDigitZero);
       write_number(row.data(), kCount, count);
-      at->second = script_.add_text(std::move(row));
+      at->second = script_.add_text(row);
     }
     return at->second;
   }

@@ -4,7 +4,6 @@
 #include <optional>
 #include <string>
 #include <string_view>
-#include <utility>
 #include <vector>
 
 #include "benchmarks/kit/clients.h"
@@ -65,7 +64,7 @@ class Generator {
   void add_key(uint32_t number) {
     std::string key(kKeyBytes - 8, '0');
     append_hexadecimal(key, number);
-    script_.add_varchar_key(std::move(key));
+    script_.add_varchar_key(key);
   }
 
   void add_texts() {
@@ -75,7 +74,7 @@ class Generator {
       for (uint32_t left = draw_value_bytes(rng) - kTagBytes; left > 0; --left) {
         text += static_cast<char>('!' + rng.below('~' - '!' + 1));
       }
-      texts_.push_back(script_.add_text(std::move(text)));
+      texts_.push_back(script_.add_text(text));
     }
   }
 

@@ -75,8 +75,8 @@ Vocabulary::Vocabulary(const Scenario& scenario, const Variant& variant, PoolNum
   for (const Step& step : scenario.steps) add(step.payload);
   add(kLastPayload);
   for (auto& [label, named] : payloads_) {
-    const std::string& text = script.pools().payloads[named.payload.text];
-    named.bytes = named.payload.tag == kNoTag ? text : tag_text(named.payload.tag) + text;
+    if (named.payload.tag != kNoTag) named.bytes = tag_text(named.payload.tag);
+    named.bytes += script.pools().payloads[named.payload.text];
   }
   for (uint32_t i = 0; i < fillers_; ++i) {
     const uint32_t tag = script.new_payload(0).tag;

@@ -12,7 +12,7 @@ constexpr uint64_t kRand31 = uint64_t{1} << 31;
 constexpr uint64_t kKeyLengths = 127;     // 0..126
 constexpr uint64_t kPayloadLengths = 98;  // 0..97
 
-uint32_t first_string(const std::vector<std::string>& strings, const std::vector<uint32_t>& keys) {
+uint32_t first_string(const Strings& strings, const std::vector<uint32_t>& keys) {
   return *std::min_element(keys.begin(), keys.end(), [&](uint32_t a, uint32_t b) {
     const bool a_empty = strings[a].empty(), b_empty = strings[b].empty();
     return a_empty != b_empty ? b_empty : strings[a] < strings[b];

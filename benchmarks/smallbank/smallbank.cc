@@ -50,7 +50,7 @@ class Generator {
     for (uint32_t c = 0; c < customers_; ++c) {
       std::string name = std::to_string(c);
       name.insert(0, kNameBytes - name.size(), '0');
-      script_.add_varchar_key(std::move(name));
+      script_.add_varchar_key(name);
       script_.add_int64_key(c);
     }
     for (const char* name : kClasses) script_.add_class(name);

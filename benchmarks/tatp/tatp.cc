@@ -124,7 +124,7 @@ class Generator {
     std::string number = std::to_string(s + 1);
     number.insert(0, 15 - number.size(), '0');
     script_.add_int32_key(static_cast<int32_t>(s + 1));
-    script_.add_varchar_key(std::move(number));
+    script_.add_varchar_key(number);
     for (uint32_t type = 0; type < kTypes; ++type) {
       script_.add_int64_key(int64_t{s + 1} << 3 | (type + 1));
     }

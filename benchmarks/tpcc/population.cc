@@ -65,7 +65,7 @@ Population::Population(ScriptBuilder& script, const Shape& shape, const NurandCo
 
 void Population::draw_texts(Rng& rng) {
   const auto add = [&](std::vector<uint32_t>& to, std::string text) {
-    to.push_back(script_.add_text(std::move(text)));
+    to.push_back(script_.add_text(text));
   };
   for (uint32_t i = 0; i < kTexts; ++i) {
     std::string row(kStockBytes, kPadding);
@@ -205,7 +205,7 @@ void Population::customer(Loader& to, int64_t w, int64_t d, int64_t c) {
   std::string named(kNameCustomer.width, kPadding);
   put(named, kNameCustomer, c);
   insert(to, Table::kCustomerName, script_.add_varchar_key(name_key(w, d, last, first, c)),
-         script_.add_text(std::move(named)));
+         script_.add_text(named));
 }
 
 // Customers order in a random order, each once.
@@ -233,7 +233,7 @@ void Population::order(Loader& to, int64_t w, int64_t d, int64_t o, int64_t c) {
   insert(to, Table::kOrders, order_key(district, o), row);
   std::string number(kOrderNumber.width, kPadding);
   put(number, kOrderNumber, o);
-  const uint32_t number_text = script_.add_text(std::move(number));
+  const uint32_t number_text = script_.add_text(number);
   insert(to, Table::kOrderByCustomer, order_by_customer_key(district, c, o), number_text);
   if (!delivered) insert(to, Table::kNewOrder, order_key(district, o), number_text);
   for (int64_t line = 1; line <= lines; ++line) {

@@ -175,7 +175,7 @@ class Bookkeeper {
   }
 
   // A customer whose registration failed cannot log in, whatever the library says.
-  void log_in(const std::string& name) {
+  void log_in(std::string_view name) {
     const auto customer = books_.shop.names.find(name);
     if (customer != books_.shop.names.end()) ++books_.shop.customers[customer->second].logins;
   }

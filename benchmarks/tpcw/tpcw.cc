@@ -145,7 +145,7 @@ class Generator {
            text);
   }
   void insert(Table table, int64_t key, std::string text) {
-    insert(table, key, script_.add_text(std::move(text)));
+    insert(table, key, script_.add_text(text));
   }
 
   static uint32_t one_of(Rng& rng, const std::vector<uint32_t>& texts) {

@@ -125,7 +125,7 @@ class Generator {
       for (uint64_t at = 0; at < kTextBytes; ++at) {
         text += static_cast<char>('!' + rng.below('~' - '!' + 1));
       }
-      texts_.push_back(script_.add_text(std::move(text)));
+      texts_.push_back(script_.add_text(text));
     }
   }
 

@@ -1,11 +1,11 @@
 // What generating costs: each benchmark's programs at laptop scale, in CPU time of one thread.
 //
-//   generation_cost [--json FILE]
+//   generation_cost [--json FILE | BENCHMARK]
 //
 // Generating is untimed in a session, but somebody waits for it. Told is, for each performance
-// benchmark, the instance with most operations: seconds for ten million of them, and what lies in
-// the pools for each beside its 16 bytes. What a script needs whatever its length (the constants of
-// a Zipfian law, the pools of keys) is part of it.
+// benchmark, the instance whose operations cost most: seconds for ten million of them, and what
+// lies in the pools for each beside its 16 bytes. What a script needs whatever its length (the
+// constants of a Zipfian law, the pools of keys) is part of it.
 #include <algorithm>
 #include <cstdio>
 #include <ctime>
@@ -29,6 +29,8 @@ struct Cost {
   uint64_t operations = 0;
   double seconds = 0;  // of the median repetition
   uint64_t pool_bytes = 0;
+
+  double each() const { return operations == 0 ? 0 : seconds / static_cast<double>(operations); }
 };
 
 double thread_cpu_s() {
@@ -45,10 +47,8 @@ uint64_t operations_of(const Script& script) {
   return count;
 }
 
-uint64_t bytes_of(const std::vector<std::string>& texts) {
-  uint64_t bytes = 0;
-  for (const std::string& text : texts) bytes += sizeof(std::string) + text.capacity();
-  return bytes;
+uint64_t bytes_of(const Strings& texts) {
+  return texts.offsets().size_bytes() + texts.bytes().size();
 }
 
 uint64_t bytes_of(const Pools& pools) {
@@ -77,24 +77,25 @@ std::string text(const Cost& cost) {
   const auto operations = static_cast<double>(cost.operations);
   char line[160];
   std::snprintf(line, sizeof line, "%.2f s (%.1f million in %.2f s), %.1f bytes of pools each",
-                cost.seconds / operations * kTold, operations / 1e6, cost.seconds,
+                cost.each() * kTold, operations / 1e6, cost.seconds,
                 static_cast<double>(cost.pool_bytes) / operations);
   return line;
 }
 
-int run(const std::string& json_path) {
+// Instances with few operations are told on stderr only.
+int run(const std::string& json_path, const std::string& only) {
   Json rows = Json::Array{};
   for (const BenchmarkEntry& entry : benchmark_registry()) {
     const Manifest manifest = Manifest::parse(entry.manifest_json).value();
-    if (manifest.kind != "performance") continue;
+    if (manifest.kind != "performance" || (!only.empty() && only != manifest.name)) continue;
     Cost most;
     for (const auto& [instance, unused] : manifest.instances) {
       const Cost cost = cost_of(entry, manifest, instance);
       std::fprintf(stderr, "%s %s: %s\n", manifest.name.c_str(), instance.c_str(),
                    text(cost).c_str());
-      if (cost.operations > most.operations) most = cost;
+      if (cost.operations >= kEnough && cost.each() > most.each()) most = cost;
     }
-    if (most.operations < kEnough) continue;
+    if (most.operations == 0) continue;
     const std::string figure = "ten million operations of " + manifest.name + " " + most.instance;
     std::printf("%-60s %s\n", figure.c_str(), text(most).c_str());
     rows.push_back(Json::Object{
@@ -111,6 +112,6 @@ int run(const std::string& json_path) {
 }  // namespace keydrome
 
 int main(int count, char** arguments) {
-  const std::string json = count == 3 && arguments[1] == std::string("--json") ? arguments[2] : "";
-  return keydrome::run(json);
+  const bool to_file = count == 3 && arguments[1] == std::string("--json");
+  return keydrome::run(to_file ? arguments[2] : "", count == 2 ? arguments[1] : "");
 }

@@ -41,7 +41,7 @@ Payloads payloads_of(const Script& script) {
     for (const std::vector<Op>& ops : phase.threads) {
       for (const Op& op : ops) {
         if (op.code != OpCode::kInsert) continue;
-        const std::string& text = script.pools.payloads[op.payload];
+        const std::string_view text = script.pools.payloads[op.payload];
         ++payloads.inserts;
         ++payloads.by_length.at(text.size() / 10);
         payloads.tags.insert(op.argument);

@@ -183,7 +183,7 @@ TEST(LinkBench, MixAndSkewsAreThePublishedOnes) {
     const auto parameter = [&](uint32_t at) { return script.pools.parameters[op.key + at]; };
     if (number == 0 || number == 1) ++written[parameter(0) / (kTypes + 1)];
     if (number == 4) {
-      const std::string& from = script.pools.varchar_keys[static_cast<std::size_t>(parameter(0))];
+      const std::string_view from = script.pools.varchar_keys[static_cast<std::size_t>(parameter(0))];
       const uint32_t list = *list_of(from);
       ++listed[list / kTypes];
       if (list >= books.lists.size() || books.lists[list].loaded == 0) return;

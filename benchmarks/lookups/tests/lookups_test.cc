@@ -79,12 +79,12 @@ TEST(Lookups, MissingStringsDifferInTheLastCharacter) {
   for (const std::vector<Op>& ops : script.phases[1].threads) {
     for (const Op& op : ops) {
       if (op.code == OpCode::kInsert && static_cast<Kind>(op.kind) == Kind::kStream)
-        loaded.insert(script.pools.varchar_keys[op.key]);
+        loaded.emplace(script.pools.varchar_keys[op.key]);
     }
   }
   EXPECT_EQ(loaded.size(), 1'000u);
   for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
-    std::string key = script.pools.varchar_keys[ops[1].key];
+    std::string key(script.pools.varchar_keys[ops[1].key]);
     ASSERT_FALSE(loaded.contains(key));
     key.back() = 'a';
     ASSERT_TRUE(loaded.contains(key));

@@ -94,7 +94,7 @@ TEST(Mixgraph, TheMixIsThePublishedOne) {
     const double n = 20'000, p = shares[i];
     EXPECT_NEAR(counts[i], n * p, 3.3 * std::sqrt(n * p * (1 - p)));
   }
-  for (const std::string& key : script.pools.varchar_keys) {
+  for (const std::string_view key : script.pools.varchar_keys) {
     EXPECT_TRUE(key.size() == 48 || key.front() == '!');
   }
 }

@@ -247,7 +247,7 @@ TEST(Sigmod2009, OnlyOneByteOfTheKeysVaries) {
 // The stripes lie behind the empty string and before every other key of the stream.
 TEST(Sigmod2009, NoScanPassesThroughTheStripes) {
   const Script script = make_script(4, {{"threads", 4}, {"tests_per_thread", 4000}});
-  const std::vector<std::string>& strings = script.pools.varchar_keys;
+  const Strings& strings = script.pools.varchar_keys;
   uint64_t scans = 0, empty_keys = 0;
   for (const std::vector<Op>& ops : script.phases.at(2).threads) {
     uint32_t index = 0;

@@ -52,7 +52,7 @@ std::array<std::set<int64_t>, 5> loaded(const Script& script) {
       if (op.code == OpCode::kOpen) table = op.argument;
       if (op.code != OpCode::kInsert || static_cast<Kind>(op.kind) != Kind::kStream) continue;
       const int64_t key = table == 0   ? script.pools.int32_keys[op.key]
-                          : table == 1 ? std::stoll(script.pools.varchar_keys[op.key])
+                          : table == 1 ? std::stoll(std::string(script.pools.varchar_keys[op.key]))
                                        : script.pools.int64_keys[op.key];
       EXPECT_TRUE(rows[table].insert(key).second);
     }

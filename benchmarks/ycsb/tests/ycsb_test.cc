@@ -173,7 +173,7 @@ TEST(Ycsb, TheHottestKeysAreYcsbs) {
   const auto share = [&](uint64_t item) {
     const std::string key = "user" + std::to_string(fnv_63(item));
     const auto& keys = script.pools.varchar_keys;
-    const auto at = std::find(keys.begin(), keys.end(), key) - keys.begin();
+    const auto at = std::distance(keys.begin(), std::find(keys.begin(), keys.end(), key));
     return counts[static_cast<uint32_t>(at)] / 200'000;
   };
   EXPECT_NEAR(share(144), 0.0386, 0.0015);
