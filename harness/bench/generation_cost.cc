@@ -1,6 +1,6 @@
 // What generating costs: each benchmark's programs at laptop scale, in CPU time of one thread.
 //
-//   generation_cost [--json FILE | BENCHMARK]
+//   generation_cost [--json FILE | BENCHMARK [INSTANCE]]
 //
 // Generating is untimed in a session, but somebody waits for it. Told is, for each performance
 // benchmark, the instance whose operations cost most: seconds for ten million of them, and what
@@ -83,13 +83,14 @@ std::string text(const Cost& cost) {
 }
 
 // Instances with few operations are told on stderr only.
-int run(const std::string& json_path, const std::string& only) {
+int run(const std::string& json_path, const std::string& only, const std::string& only_instance) {
   Json rows = Json::Array{};
   for (const BenchmarkEntry& entry : benchmark_registry()) {
     const Manifest manifest = Manifest::parse(entry.manifest_json).value();
     if (manifest.kind != "performance" || (!only.empty() && only != manifest.name)) continue;
     Cost most;
     for (const auto& [instance, unused] : manifest.instances) {
+      if (!only_instance.empty() && only_instance != instance) continue;
       const Cost cost = cost_of(entry, manifest, instance);
       std::fprintf(stderr, "%s %s: %s\n", manifest.name.c_str(), instance.c_str(),
                    text(cost).c_str());
@@ -112,6 +113,8 @@ int run(const std::string& json_path, const std::string& only) {
 }  // namespace keydrome
 
 int main(int count, char** arguments) {
-  const bool to_file = count == 3 && arguments[1] == std::string("--json");
-  return keydrome::run(to_file ? arguments[2] : "", count == 2 ? arguments[1] : "");
+  if (count == 3 && arguments[1] == std::string("--json")) {
+    return keydrome::run(arguments[2], "", "");
+  }
+  return keydrome::run("", count > 1 ? arguments[1] : "", count > 2 ? arguments[2] : "");
 }
