@@ -23,9 +23,9 @@ constexpr std::size_t kTextsDrawn = 24;
 std::vector<std::string> draw_texts(Rng& rng) {
   std::vector<std::string> texts = {"", "\x01", "\xff"};
   for (std::size_t i = 0; i < kTextsDrawn; ++i) {
-    texts.push_back(draw_letters(rng, 1 + rng.below(kLongest)));
+    texts.push_back(letters().text(rng, 1 + rng.below(kLongest)));
   }
-  texts.push_back(draw_letters(rng, kLongest));
+  texts.push_back(letters().text(rng, kLongest));
   texts.push_back(texts.back());
   texts.back().back() = '.';
   return texts;

@@ -43,7 +43,7 @@ class RoundWriter {
     writing_ = script.add_class("write");
     Rng rng(seed, 0, Purpose::kPools);
     for (uint64_t bytes = 0; bytes <= MAX_PAYLOAD_LEN - kTagBytes; ++bytes) {
-      texts_.push_back(script.add_text(draw_letters(rng, bytes)));
+      texts_.push_back(script.add_text(letters().text(rng, bytes)));
     }
   }
 

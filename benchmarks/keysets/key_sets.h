@@ -5,10 +5,10 @@
 
 #include <cstdint>
 #include <optional>
-#include <string>
 #include <string_view>
 #include <vector>
 
+#include "benchmarks/keysets/texts.h"
 #include "benchmarks/kit/rng.h"
 
 namespace keydrome::keysets {
@@ -17,7 +17,7 @@ bool is_string_set(std::string_view name);
 
 // `count` different keys in ascending order, of the set with that name (checked), drawn by `rng`.
 std::vector<int64_t> integer_keys(std::string_view name, uint32_t count, Rng& rng);
-std::vector<std::string> string_keys(std::string_view name, uint32_t count, Rng& rng);
+DistinctTexts string_keys(std::string_view name, uint32_t count, Rng& rng);
 
 // A key that is not in the ascending `keys`: in a gap behind any of them, or, where there are no
 // gaps, behind the last.

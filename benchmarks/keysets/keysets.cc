@@ -69,12 +69,15 @@ class Generator {
  private:
   // Which keys are absent is drawn, so that they are like the others.
   void add_strings(const std::string& set, Rng& rng) {
-    std::vector<std::string> keys = string_keys(set, 2 * records_, rng);
+    const DistinctTexts keys = string_keys(set, 2 * records_, rng);
+    script_.reserve_varchar_keys(keys.size(), keys.bytes_max());
     const std::vector<uint32_t> order = shuffled(2 * records_, rng);
     std::vector<bool> present(keys.size());
     for (uint32_t i = 0; i < records_; ++i) present[order[i]] = true;
+    constexpr std::size_t kAhead = 16;
     for (const bool wanted : {true, false}) {
       for (std::size_t i = 0; i < keys.size(); ++i) {
+        keys.prefetch(i + kAhead);
         if (present[i] == wanted) script_.add_varchar_key(keys[i]);
       }
     }

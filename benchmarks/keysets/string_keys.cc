@@ -1,57 +1,43 @@
 #include <algorithm>
 #include <array>
-#include <functional>
 #include <memory>
-#include <utility>
 
 #include "base/check.h"
 #include "benchmarks/keysets/key_sets.h"
 #include "benchmarks/keysets/texts.h"
 #include "benchmarks/keysets/zipf.h"
 #include "benchmarks/kit/letters.h"
+#include "benchmarks/kit/strings.h"
 #include "keydrome/index.h"
 
 namespace keydrome::keysets {
 namespace {
 
-constexpr std::string_view kLower = "abcdefghijklmnopqrstuvwxyz";
-constexpr std::string_view kLowerAndDigits = "abcdefghijklmnopqrstuvwxyz0123456789";
-constexpr std::string_view kHexDigits = "0123456789abcdef";
-constexpr std::string_view kBases = "ACGT";
-
-// A key is a stem and a tail, each of which is drawn to the end of a text. When the key is there
-// already only the tail is drawn again, so that rare keys do not change how often a stem comes.
-struct Source {
-  std::function<void(Rng&, std::string&)> stem, tail;
+struct Alphabets {
+  Alphabet lower{"abcdefghijklmnopqrstuvwxyz"};
+  Alphabet lower_and_digits{"abcdefghijklmnopqrstuvwxyz0123456789"};
+  Alphabet hexadecimal{"0123456789abcdef"};
 };
 
-void draw(Rng& rng, std::string_view alphabet, uint64_t length, std::string& text) {
-  const std::size_t from = text.size();
-  text.resize(from + length);
-  for (std::size_t at = from; at < text.size(); ++at)
-    text[at] = alphabet[rng.below(alphabet.size())];
-}
-
-std::string draw(Rng& rng, std::string_view alphabet, uint64_t length) {
-  std::string text;
-  draw(rng, alphabet, length, text);
-  return text;
+const Alphabets& of() {
+  static const Alphabets alphabets;
+  return alphabets;
 }
 
 void no_stem(Rng& /*rng*/, std::string& /*text*/) {}
 
-std::string domain(Rng& rng) {
+std::string_view domain(Rng& rng) {
   constexpr std::array<std::string_view, 8> kDomains = {"com", "com", "com", "org",
                                                         "net", "edu", "de",  "info"};
-  return std::string(kDomains[rng.below(kDomains.size())]);
+  return kDomains[rng.below(kDomains.size())];
 }
 
-std::string host_name(Rng& rng) { return draw(rng, kLower, 4 + rng.below(9)); }
+std::string host_name(Rng& rng) { return of().lower.text(rng, 4 + rng.below(9)); }
 
 // Host, backwards, then the user: 30 % at one host, the others by a Zipf law.
 class Emails {
  public:
-  static Source source(Rng& rng) {
+  static TextSource source(Rng& rng) {
     auto emails = std::make_shared<Emails>(rng);
     return {
         .stem = [emails](Rng& draws, std::string& text) { (text += emails->host(draws)) += '@'; },
@@ -59,10 +45,10 @@ class Emails {
   }
 
   explicit Emails(Rng& rng) : others_(kHosts - 1, 1.0) {
-    hosts_.push_back("com." + draw(rng, kLower, 8));
+    hosts_.add("com." + of().lower.text(rng, 8));
     while (hosts_.size() < kHosts) {
-      const std::string last = domain(rng);
-      hosts_.push_back(last + '.' + host_name(rng));
+      std::string host(domain(rng));
+      hosts_.add((host += '.') += host_name(rng));
     }
   }
 
@@ -70,23 +56,23 @@ class Emails {
   static constexpr uint32_t kHosts = 50'000;
   static constexpr uint64_t kTopPercent = 30;
 
-  const std::string& host(Rng& rng) const {
+  std::string_view host(Rng& rng) const {
     return hosts_[rng.below(100) < kTopPercent ? 0 : 1 + others_.next(rng)];
   }
   static void user(Rng& rng, std::string& text) {
     const uint64_t length = 3 + rng.below(12);
-    draw(rng, kLower, 1, text);
-    draw(rng, kLowerAndDigits, length - 1, text);
+    of().lower.append(rng, 1, text);
+    of().lower_and_digits.append(rng, length - 1, text);
   }
 
   ZipfTable others_;
-  std::vector<std::string> hosts_;
+  Strings hosts_;
 };
 
 // Host and one to eight segments: the last is the page's own, the others are words that come again.
 class Urls {
  public:
-  static Source source(Rng& rng) {
+  static TextSource source(Rng& rng) {
     auto urls = std::make_shared<Urls>(rng);
     return {
         .stem = [urls](Rng& draws,
@@ -96,12 +82,13 @@ class Urls {
 
   explicit Urls(Rng& rng) : host_law_(kHosts, 0.9), word_law_(kWords, 0.9) {
     while (hosts_.size() < kHosts) {
-      const std::string name = host_name(rng);
-      hosts_.push_back(name + '.' + domain(rng));
+      std::string host = host_name(rng);
+      hosts_.add((host += '.') += domain(rng));
     }
     // The first words, which come most often, are of all lengths in every set: 10, 17, 8, 15, ...
     while (words_.size() < kWords) {
-      words_.push_back(draw(rng, kLowerAndDigits, kShortest + (words_.size() + 1) * 7 % kLengths));
+      words_.add('/' +
+                 of().lower_and_digits.text(rng, kShortest + (words_.size() + 1) * 7 % kLengths));
     }
   }
 
@@ -110,34 +97,33 @@ class Urls {
   static constexpr uint64_t kShortest = 3, kLengths = 16;  // of a segment: 3 to 18
 
   void draw_path(Rng& rng, std::string& text) const {
-    for (uint64_t words = rng.below(8); words > 0; --words) {
-      (text += '/') += words_[word_law_.next(rng)];
-    }
+    for (uint64_t words = rng.below(8); words > 0; --words) text += words_[word_law_.next(rng)];
     text += '/';
-    draw(rng, kLowerAndDigits, kShortest + rng.below(kLengths), text);
+    of().lower_and_digits.append(rng, kShortest + rng.below(kLengths), text);
   }
 
   ZipfTable host_law_, word_law_;
-  std::vector<std::string> hosts_, words_;
+  Strings hosts_, words_;  // words with a bar in front
 };
 
 // The windows of a sequence in which each base depends on the five before it, and one base in
 // twenty belongs to a copy of an earlier piece.
 class Genome {
  public:
-  static Source source(Rng& rng) {
+  static TextSource source(Rng& rng) {
     auto genome = std::make_shared<Genome>(rng);
     return {.stem = no_stem,
             .tail = [genome](Rng& draws, std::string& text) { text += genome->window(draws); }};
   }
 
-  explicit Genome(Rng& rng) : sequence_(draw(rng, kBases, kLongest)) {
+  explicit Genome(Rng& rng) : sequence_(Alphabet(kBases).text(rng, kLongest)) {
     for (auto& weights : weights_) {
       for (uint64_t& weight : weights) weight = 1 + rng.below(8);
     }
   }
 
  private:
+  static constexpr std::string_view kBases = "ACGT";
   static constexpr std::size_t kWindow = 31;
   static constexpr uint64_t kShortest = 32, kLongest = 256;  // copies
   // A copy begins at one base in kPerCopy of the others, so that 1 in 20 belongs to one.
@@ -178,12 +164,12 @@ void decimals(Rng& rng, std::string& text) {
   text.append(20 - digits.size(), '0') += digits;
 }
 
-Source common_prefix(Rng& rng) {
-  return {.stem = [prefix = draw_letters(rng, 120)](Rng&, std::string& text) { text += prefix; },
-          .tail = [](Rng& draws, std::string& text) { draw(draws, kLetters, 8, text); }};
+TextSource common_prefix(Rng& rng) {
+  return {.stem = [prefix = letters().text(rng, 120)](Rng&, std::string& text) { text += prefix; },
+          .tail = [](Rng& draws, std::string& text) { letters().append(draws, 8, text); }};
 }
 
-using MakeSource = Source (*)(Rng&);
+using MakeSource = TextSource (*)(Rng&);
 struct StringSet {
   std::string_view name;
   MakeSource make;
@@ -193,13 +179,13 @@ constexpr std::array kStringSets = {
     StringSet{"url_like", Urls::source},
     StringSet{"genome_like", Genome::source},
     StringSet{"hex_hash",
-              [](Rng&) -> Source {
+              [](Rng&) -> TextSource {
                 return {.stem = no_stem, .tail = [](Rng& draws, std::string& text) {
-                          draw(draws, kHexDigits, 32, text);
+                          of().hexadecimal.append(draws, 32, text);
                         }};
               }},
     StringSet{"padded_decimals",
-              [](Rng&) -> Source { return {.stem = no_stem, .tail = decimals}; }},
+              [](Rng&) -> TextSource { return {.stem = no_stem, .tail = decimals}; }},
     StringSet{"common_prefix", common_prefix}};
 
 const StringSet* find(std::string_view name) {
@@ -212,27 +198,10 @@ const StringSet* find(std::string_view name) {
 
 bool is_string_set(std::string_view name) { return find(name) != nullptr; }
 
-std::vector<std::string> string_keys(std::string_view name, uint32_t count, Rng& rng) {
+DistinctTexts string_keys(std::string_view name, uint32_t count, Rng& rng) {
   const StringSet* set = find(name);
   KEYDROME_CHECK(set != nullptr);
-  const Source source = set->make(rng);
-  std::vector<std::string> keys;
-  KnownTexts known(count);
-  keys.reserve(count);
-  std::string key;
-  while (keys.size() < count) {
-    key.clear();
-    source.stem(rng, key);
-    const std::size_t stem = key.size();
-    do {
-      key.resize(stem);
-      source.tail(rng, key);
-      key.resize(std::min<std::size_t>(key.size(), MAX_VARCHAR_LEN));
-    } while (!known.add(key, keys));
-    keys.push_back(key);
-  }
-  sort_texts(keys);
-  return keys;
+  return {count, MAX_VARCHAR_LEN, set->make(rng), rng};
 }
 
 }  // namespace keydrome::keysets

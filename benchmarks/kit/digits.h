@@ -3,6 +3,7 @@
 // payload stays text; every value of a field has the same length. Thread safety: pure functions.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <optional>
 #include <string>
@@ -21,11 +22,14 @@ inline constexpr char kDigitZero = '!';
 inline constexpr uint32_t kDigitBase = 94;
 inline constexpr uint32_t kDigitsMax = 9;  // 94^9 < 2^59
 
-// How many values a field of that width has.
+// How many values a field of that width has; width <= kDigitsMax.
 constexpr int64_t digit_values(uint32_t width) {
-  int64_t values = 1;
-  for (uint32_t i = 0; i < width; ++i) values *= kDigitBase;
-  return values;
+  constexpr auto kValues = [] {
+    std::array<int64_t, kDigitsMax + 1> values{1};
+    for (uint32_t i = 0; i < kDigitsMax; ++i) values[i + 1] = values[i] * kDigitBase;
+    return values;
+  }();
+  return kValues[width];
 }
 
 // A field of a payload's text. A signed number is stored with half of the field's values added.

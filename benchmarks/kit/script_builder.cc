@@ -292,6 +292,14 @@ uint32_t ScriptBuilder::add_text(std::string_view text) {
   return text.empty() ? 0 : script_.pools.payloads.add(text);
 }
 
+void ScriptBuilder::reserve_varchar_keys(std::size_t count, std::size_t bytes) {
+  script_.pools.varchar_keys.reserve(count, bytes);
+}
+
+void ScriptBuilder::reserve_texts(std::size_t count, std::size_t bytes) {
+  script_.pools.payloads.reserve(count, bytes);
+}
+
 uint32_t ScriptBuilder::add_class(std::string name) {
   KEYDROME_CHECK(script_.class_names.size() < kTransactionClasses);
   script_.class_names.push_back(std::move(name));

@@ -65,9 +65,10 @@ class Strings {
 
   std::size_t size() const { return offsets_.size() - 1; }
   bool empty() const { return size() == 0; }
+  // Room for so many more, of so many bytes together.
   void reserve(std::size_t count, std::size_t bytes) {
-    offsets_.reserve(count + 1);
-    bytes_.reserve(bytes);
+    offsets_.reserve(offsets_.size() + count);
+    bytes_.reserve(bytes_.size() + bytes);
   }
 
   // Text i spans [offsets[i], offsets[i + 1]) of the bytes.

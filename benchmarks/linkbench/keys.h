@@ -24,25 +24,23 @@ inline constexpr std::size_t kListBytes = kIdBytes + 2;
 inline constexpr std::size_t kPairBytes = kListBytes + 1 + kIdBytes;
 inline constexpr std::size_t kLinkBytes = kPairBytes + 1 + kIdBytes;
 
-// The list of kTypes comes behind all links of the node.
-inline std::string list_key(uint32_t id1, uint32_t type) {
-  std::string key;
+// To the end of a string: there are millions, and one for all takes no allocations. The list of
+// kTypes comes behind all links of the node.
+inline void append_list_key(std::string& key, uint32_t id1, uint32_t type) {
   append_hexadecimal(key, id1);
   (key += '|') += static_cast<char>('0' + type);
-  return key;
 }
-inline std::string pair_key(uint32_t id1, uint32_t type, uint32_t id2) {
-  std::string key = list_key(id1, type) += '|';
-  append_hexadecimal(key, id2);
-  return key;
+inline void append_pair_key(std::string& key, uint32_t id1, uint32_t type, uint32_t id2) {
+  append_list_key(key, id1, type);
+  append_hexadecimal(key += '|', id2);
 }
-inline std::string link_key(uint32_t id1, uint32_t type, uint32_t time, uint32_t id2) {
-  std::string key = pair_key(id1, type, UINT32_MAX - time) += '|';
-  append_hexadecimal(key, id2);
-  return key;
+inline void append_link_key(std::string& key, uint32_t id1, uint32_t type, uint32_t time,
+                            uint32_t id2) {
+  append_pair_key(key, id1, type, UINT32_MAX - time);
+  append_hexadecimal(key += '|', id2);
 }
 
-// The pair_key of a link_key.
+// The key of the pair that a link's key belongs to.
 inline std::string pair_of(std::string_view link) {
   return std::string(link.substr(0, kListBytes)) +
          std::string(link.substr(kLinkBytes - kIdBytes - 1));

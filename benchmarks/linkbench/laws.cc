@@ -41,8 +41,9 @@ double share_above(uint32_t links) {
 std::vector<uint32_t> out_degrees(uint32_t nodes) {
   std::vector<uint32_t> degrees(nodes);
   uint32_t links = 0;
+  double above = share_above(links) * nodes;
   for (uint32_t rank = nodes; rank-- > 0;) {
-    while (share_above(links) * nodes > rank + 0.5) ++links;
+    while (above > rank + 0.5) above = share_above(++links) * nodes;
     degrees[rank] = links;
   }
   return degrees;

@@ -3,6 +3,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -104,28 +105,41 @@ class Generator {
     std::vector<uint32_t> degrees(nodes_);
     const std::vector<uint32_t> by_rank = out_degrees(nodes_);
     for (uint32_t rank = 0; rank < nodes_; ++rank) degrees[by_degree_[rank]] = by_rank[rank];
+    const std::size_t links = std::reduce(by_rank.begin(), by_rank.end(), std::size_t{0});
+    const std::size_t lists = nodes_ * std::size_t{kTypes + 1};
+    // Half as much again, for what the run adds.
+    script_.reserve_varchar_keys((lists + 2 * links) * 3 / 2,
+                                 (lists * kListBytes + links * (kPairBytes + kLinkBytes)) * 3 / 2);
+    script_.reserve_texts(links + 4 * kTexts, links * kLinkRowBytes + 4 * kTexts * MAX_PAYLOAD_LEN);
     for (uint32_t node = 0; node < nodes_; ++node) {
       script_.add_int64_key(id_of(node));
       for (uint32_t type = 0; type <= kTypes; ++type) {
-        script_.add_varchar_key(list_key(id_of(node), type));
+        add_key([&](std::string& key) { append_list_key(key, id_of(node), type); });
       }
       for (uint32_t type = 0; type < kTypes; ++type) {
         first_link_.push_back(first_link_.back() + (degrees[node] + kTypes - 1 - type) / kTypes);
       }
     }
     next_id_ = id_of(nodes_);
-    add_link_keys([this](uint32_t id1, uint32_t type, uint32_t id2) {
-      return link_key(id1, type, ++time_, id2);
+    add_link_keys([this](std::string& key, uint32_t id1, uint32_t type, uint32_t id2) {
+      append_link_key(key, id1, type, ++time_, id2);
     });
-    add_link_keys(pair_key);
+    add_link_keys(append_pair_key);
   }
 
-  template <typename KeyOf>
-  void add_link_keys(const KeyOf& key_of) {
+  template <typename Write>
+  uint32_t add_key(const Write& write) {
+    key_.clear();
+    write(key_);
+    return script_.add_varchar_key(key_);
+  }
+
+  template <typename Append>
+  void add_link_keys(const Append& append) {
     for (uint32_t list = 0; list < nodes_ * kTypes; ++list) {
       const uint32_t id1 = id_of(list / kTypes);
       for (uint32_t i = 0; i < links_of(list); ++i) {
-        script_.add_varchar_key(key_of(id1, list % kTypes, id1 + i));
+        add_key([&](std::string& key) { append(key, id1, list % kTypes, id1 + i); });
       }
     }
   }
@@ -254,7 +268,8 @@ class Generator {
     const auto [at, is_new] = later_pairs_.try_emplace(uint64_t{list} << 32 | link, 0);
     if (is_new) {
       const uint32_t id1 = id_of(list / kTypes);
-      at->second = script_.add_varchar_key(pair_key(id1, list % kTypes, id1 + link));
+      at->second =
+          add_key([&](std::string& key) { append_pair_key(key, id1, list % kTypes, id1 + link); });
     }
     return at->second;
   }
@@ -263,8 +278,8 @@ class Generator {
     Rng& rng = client.rng();
     const uint32_t list = written_list(rng), link = draw_link(rng, list, loaded);
     const uint32_t id1 = id_of(list / kTypes);
-    const uint32_t place =
-        script_.add_varchar_key(link_key(id1, list % kTypes, ++time_, id1 + link));
+    const uint32_t place = add_key(
+        [&](std::string& key) { append_link_key(key, id1, list % kTypes, ++time_, id1 + link); });
     client.out().run(
         kShowLink,
         std::array<int64_t, 4>{key_of_list(list), pair(list, link), place, any(link_texts_, rng)},
@@ -310,6 +325,7 @@ class Generator {
   Rng populate_;
   GrayZipf link_reads_, link_writes_, node_reads_, node_updates_;
   ScriptBuilder script_;
+  std::string key_;  // while it is made
   // Nodes by rank: of out-degree, of what link accesses and node accesses prefer.
   std::vector<uint32_t> by_degree_, by_access_, by_node_access_;
   std::vector<uint32_t> first_link_ = {0};              // by list, and the number of all links

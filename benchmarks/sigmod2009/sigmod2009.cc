@@ -222,8 +222,7 @@ class Generator {
   }
 
   uint32_t random_key(Rng& rng, uint32_t index) const {
-    const std::vector<uint32_t>& keys = pools_.keys[script_.type(index)];
-    return keys[rng.below(keys.size())];
+    return static_cast<uint32_t>(rng.below(pools_.keys[script_.type(index)]));
   }
 
   // A scan from the empty string would come through the stripes, whose results are known only

@@ -3,6 +3,7 @@
 // speed test).
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string_view>
 #include <vector>
@@ -11,10 +12,10 @@
 
 namespace keydrome::sigmod2009 {
 
-// Numbers of the pool entries in the script; keys by KeyType.
+// Which entries of the script's pools these are.
 struct ThesisPools {
-  std::vector<std::vector<uint32_t>> keys;
-  std::vector<uint32_t> texts;
+  std::array<uint32_t, 3> keys{};  // by KeyType: the first so many
+  std::vector<uint32_t> texts;     // their numbers; the empty text is there once
   uint32_t first_string =
       0;  // the smallest varchar key that is not empty; the empty one if all are
 };
@@ -38,6 +39,7 @@ KeyRule key_rule(std::string_view instance);
 //   payload  0..97 letters, of which the tag takes the first 8
 // With kDoubleLookup there is one pool of strings of 0..89 letters, which are keys and texts. With
 // another rule there are only its 256 int64 keys.
+// The script has no keys yet.
 ThesisPools draw_thesis_pools(ScriptBuilder& script, uint64_t seed, uint64_t entries, KeyRule rule);
 
 }  // namespace keydrome::sigmod2009

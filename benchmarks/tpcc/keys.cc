@@ -1,30 +1,32 @@
 #include "benchmarks/tpcc/keys.h"
 
-#include <array>
-#include <cstdio>
+#include <algorithm>
 
-#include "base/check.h"
 #include "benchmarks/tpcc/rows.h"
 
 namespace keydrome::tpcc {
 namespace {
 
-std::string number(const char* format, int64_t value) {
-  std::array<char, 24> text{};
-  const int length = std::snprintf(text.data(), text.size(), format, static_cast<long>(value));
-  KEYDROME_CHECK(length > 0 && static_cast<std::size_t>(length) < text.size());
-  return {text.data(), static_cast<std::size_t>(length)};
+// Appends a number >= 0 with at least so many digits.
+void append_number(std::string& key, int64_t number, std::size_t digits) {
+  const std::string text = std::to_string(number);
+  key.append(digits - std::min(digits, text.size()), '0') += text;
 }
 
 }  // namespace
 
 std::string name_prefix(int64_t w, int64_t d, std::string_view last) {
-  return number("%05ld", w) + number("%02ld", d) + padded(last, kNameWidth);
+  std::string key;
+  append_number(key, w, 5);
+  append_number(key, d, 2);
+  return key += padded(last, kNameWidth);
 }
 
 std::string name_key(int64_t w, int64_t d, std::string_view last, std::string_view first,
                      int64_t c) {
-  return name_prefix(w, d, last) + padded(first, kNameWidth) + number("%04ld", c);
+  std::string key = name_prefix(w, d, last) + padded(first, kNameWidth);
+  append_number(key, c, 4);
+  return key;
 }
 
 }  // namespace keydrome::tpcc

@@ -3,6 +3,7 @@
 #include <numeric>
 #include <utility>
 
+#include "benchmarks/kit/letters.h"
 #include "benchmarks/tpcc/keys.h"
 #include "benchmarks/tpcc/procedures.h"
 #include "benchmarks/tpcc/rows.h"
@@ -17,6 +18,12 @@ constexpr int64_t kCents = 100;
 constexpr int64_t kTaxMax = 2000, kDiscountMax = 5000, kPriceMin = 100, kPriceMax = 10'000;
 constexpr int64_t kCreditLimitCents = 50'000 * kCents;
 constexpr int64_t kBadCreditPercent = 10, kOriginalPercent = 10;
+
+const Alphabet& alphanumeric() {
+  static const Alphabet characters(
+      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
+  return characters;
+}
 
 void put(std::string& row, Field field, int64_t number) {
   KEYDROME_CHECK(field.holds(number) && field.at + field.width <= row.size());
@@ -44,11 +51,9 @@ std::string place(Rng& rng, std::size_t bytes) {
 }  // namespace
 
 std::string random_text(Rng& rng, int64_t low, int64_t high) {
-  static constexpr std::string_view kLetters =
-      "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz";
-  std::string text(static_cast<std::size_t>(rng.between(low, high)), ' ');
-  for (char& letter : text) letter = kLetters[rng.below(kLetters.size())];
-  return padded(text, static_cast<std::size_t>(high));
+  std::string text = alphanumeric().text(rng, static_cast<std::size_t>(rng.between(low, high)));
+  text.resize(static_cast<std::size_t>(high), kPadding);
+  return text;
 }
 
 Population::Population(ScriptBuilder& script, const Shape& shape, const NurandConstants& constants,
@@ -83,7 +88,24 @@ void Population::draw_texts(Rng& rng) {
   }
 }
 
+// About what is loaded: without that the pools and programs grow by being copied.
+void Population::reserve(uint32_t phase) {
+  constexpr int64_t kLines = (kLinesMin + kLinesMax) / 2, kOrderRows = kLines + 3;
+  constexpr int64_t kCustomerTexts = kLines + 5;  // customer, its name, history, order, its number
+  constexpr int64_t kCustomerTextBytes = kLines * kLineBytes + kCustomerBytes + kHistoryBytes +
+                                         kOrderBytes + kOrderNumber.width + kNameCustomer.width;
+  const int64_t customers = shape_.warehouses * kDistricts * shape_.customers;
+  const int64_t rows = customers * (kDataParts + kFirstDataPart + 2 + kOrderRows) +
+                       shape_.warehouses * shape_.items * 4 + shape_.items;
+  script_.reserve(phase, static_cast<uint64_t>(rows / shape_.threads * 11 / 10));
+  const int64_t texts = customers * kCustomerTexts + shape_.items;
+  const int64_t bytes = customers * kCustomerTextBytes + shape_.items * int64_t{kItemBytes};
+  script_.reserve_texts(static_cast<std::size_t>(texts * 5 / 4),  // the run has some of its own
+                        static_cast<std::size_t>(bytes * 5 / 4));
+}
+
 void Population::load(uint32_t phase) {
+  reserve(phase);
   for (uint32_t t = 0; t < shape_.threads; ++t) {
     Loader to{
         .out = script_.thread(phase, t), .thread = t, .rng = Rng(seed_, t, Purpose::kPopulate)};
@@ -236,14 +258,15 @@ void Population::order(Loader& to, int64_t w, int64_t d, int64_t o, int64_t c) {
   const uint32_t number_text = script_.add_text(number);
   insert(to, Table::kOrderByCustomer, order_by_customer_key(district, c, o), number_text);
   if (!delivered) insert(to, Table::kNewOrder, order_key(district, o), number_text);
+  std::string alike(kLineDist, kPadding);
+  put(alike, kLineSupply, w);
+  put(alike, kLineDelivery, delivered ? kLoadDate : 0);
+  put(alike, kLineQuantity, 5);
   for (int64_t line = 1; line <= lines; ++line) {
-    row.assign(kLineBytes, kPadding);
+    row = alike;
     put(row, kLineItem, to.rng.between(1, shape_.items));
-    put(row, kLineSupply, w);
-    put(row, kLineDelivery, delivered ? kLoadDate : 0);
-    put(row, kLineQuantity, 5);
     put(row, kLineAmount, delivered ? 0 : to.rng.between(1, 999'999));
-    row.replace(kLineDist, kDistWidth, random_text(to.rng, kDistWidth, kDistWidth));
+    alphanumeric().append(to.rng, kDistWidth, row);
     insert(to, Table::kOrderLine, order_line_key(order_key(district, o), line), row);
   }
 }

@@ -47,6 +47,7 @@ class Population {
   void insert(Loader& to, Table table, int64_t key, const std::string& text);
   void close(Loader& to);
 
+  void reserve(uint32_t phase);
   void items(Loader& to);
   void warehouse(Loader& to, int64_t w);
   void stock(Loader& to, int64_t w);

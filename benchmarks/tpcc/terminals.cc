@@ -42,6 +42,7 @@ Terminals::Terminals(ScriptBuilder& script, const Shape& shape, const NurandCons
       head_text_(script.add_text(std::string(kDataHead, kPadding))) {}
 
 void Terminals::run(uint32_t phase) {
+  script_.reserve(phase, static_cast<uint64_t>(shape_.transactions * 4));
   for (uint32_t t = 0; t < shape_.threads; ++t) {
     Terminal at{.out = script_.thread(phase, t),
                 .thread = t,

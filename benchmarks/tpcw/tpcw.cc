@@ -159,7 +159,7 @@ class Generator {
     for (int64_t a = 1; a <= author_count(); ++a) insert(kAuthors, a, one_of(rng_, authors_));
     for (int64_t i = 1; i <= items_; ++i) {
       std::string title = word(rng_.below(words()), kWordDigits);
-      title += draw_letters(rng_, kTitleBytes - title.size());
+      letters().append(rng_, kTitleBytes - title.size(), title);
       const int64_t subject = rng_.between(0, kSubjectCount - 1), date = rng_.between(1, kToday);
       prices_.push_back(rng_.between(kPriceMin, kPriceMax));
       insert(kItems, i,
@@ -183,7 +183,7 @@ class Generator {
 
   std::string customer_text(Rng& rng, int64_t discount, int64_t address) {
     return row_text(kNamesAt, {{kDiscount, discount}, {kAddress, address}, {kLogins, 0}},
-                    draw_letters(rng, kNamesBytes));
+                    letters().text(rng, kNamesBytes));
   }
 
   void customers() {

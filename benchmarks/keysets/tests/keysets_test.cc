@@ -51,33 +51,62 @@ std::vector<int64_t> integers(std::string_view set, uint32_t count) {
 
 std::vector<std::string> strings(std::string_view set, uint32_t count) {
   Rng rng = pools(6);
-  return string_keys(set, count, rng);
+  const DistinctTexts keys = string_keys(set, count, rng);
+  std::vector<std::string> texts;
+  for (std::size_t i = 0; i < keys.size(); ++i) texts.emplace_back(keys[i]);
+  return texts;
 }
 
-// Short texts over few letters: many are prefixes of others, and many are drawn twice. With a
-// beginning that all have, or none.
-TEST(KeySetsTexts, AreKnownAndSortedLikeASet) {
+// Short texts over few letters, all but the first with a beginning that none or all have: many are
+// prefixes of others, and many are drawn twice. More of them than are sorted by comparing.
+TEST(KeySetsTexts, AreSortedAndDifferent) {
   for (const std::string beginning : {"", "all of them begin like this "}) {
-    Rng rng = pools(7);
-    std::set<std::string> reference;
-    std::vector<std::string> texts;
-    KnownTexts known(3'000);
-    for (int i = 0; i < 3'000; ++i) {
-      std::string text = beginning;
-      for (uint64_t left = rng.below(14); left > 0; --left) text += "ab\xff"[rng.below(3)];
-      const bool is_new = reference.insert(text).second;
-      EXPECT_EQ(known.add(text, texts), is_new) << text;
-      if (is_new) texts.push_back(text);
+    for (const uint32_t count : {1u, 3'000u, 30'000u}) {
+      Rng rng = pools(7);
+      std::vector<std::string> drawn;
+      const auto letters = [](Rng& draws, std::string& text) {
+        for (uint64_t left = 1 + draws.below(16); left > 0; --left)
+          text += "ab\xff"[draws.below(3)];
+      };
+      const TextSource source = {.stem = [&](Rng&, std::string& text) { text += beginning; },
+                                 .tail =
+                                     [&](Rng& draws, std::string& text) {
+                                       const std::size_t from = text.size();
+                                       letters(draws, text);
+                                       drawn.push_back(beginning + text.substr(from));
+                                     }};
+      const DistinctTexts texts(count, 100, source, rng);
+      ASSERT_EQ(texts.size(), count);
+      // As many as are needed until so many are different: nothing is thrown away.
+      const std::set<std::string> reference(drawn.begin(), drawn.end());
+      ASSERT_EQ(reference.size(), count);
+      std::size_t place = 0;
+      for (const std::string& text : reference) ASSERT_EQ(texts[place++], text);
+      EXPECT_EQ(drawn.size() > count, count > 1);
     }
-    sort_texts(texts);
-    EXPECT_EQ(texts, std::vector<std::string>(reference.begin(), reference.end()));
   }
 }
 
-TEST(KeySetsTexts, NoTextsAreSorted) {
-  std::vector<std::string> none;
-  sort_texts(none);
-  EXPECT_TRUE(none.empty());
+// Two stems of which one comes in nine of ten texts, and few tails: still nine of ten texts have
+// it.
+TEST(KeySetsTexts, StemsComeAsOftenAsTheyAreDrawn) {
+  Rng rng = pools(8);
+  const TextSource source = {
+      .stem = [](Rng& draws, std::string& text) { text += draws.below(10) > 0 ? "often" : "rare"; },
+      .tail = [](Rng& draws, std::string& text) { text += std::to_string(draws.below(3'000)); }};
+  const DistinctTexts texts(3'000, 100, source, rng);
+  std::size_t often = 0;
+  for (std::size_t i = 0; i < texts.size(); ++i) often += texts[i].starts_with('o') ? 1 : 0;
+  EXPECT_NEAR(static_cast<double>(often), 2'700, 55);
+}
+
+TEST(KeySetsTexts, AreCut) {
+  Rng rng = pools(8);
+  const TextSource source = {
+      .stem = [](Rng&, std::string& text) { text += "stem"; },
+      .tail = [](Rng& draws, std::string& text) { text += std::to_string(draws.below(90) + 10); }};
+  const DistinctTexts texts(9, 5, source, rng);
+  for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(texts[i], "stem" + std::to_string(i + 1));
 }
 
 class KeySetsInstance : public ::testing::TestWithParam<std::string> {};
@@ -306,6 +335,26 @@ TEST(KeySets, HashesDecimalsAndPrefixesAreWhatTheirNamesSay) {
   EXPECT_EQ(lengths(prefixed), (std::pair<std::size_t, std::size_t>{128, 128}));
   EXPECT_EQ(prefixed.front().substr(0, 120), prefixed.back().substr(0, 120));
   EXPECT_NE(prefixed.front()[120], prefixed.back()[120]);
+}
+
+// What is drawn, by its place in the sum of the law: that is uniform.
+TEST(KeySets, ZipfTableFollowsTheLawWhateverTheExponent) {
+  for (const double exponent : {0.0, 0.5, 0.9, 1.0, 1.5}) {
+    constexpr uint32_t kItems = 5'000;
+    const ZipfTable law(kItems, exponent);
+    std::vector<double> sums = {0};
+    for (uint32_t rank = 1; rank <= kItems; ++rank) {
+      sums.push_back(sums.back() + std::pow(rank, -exponent));
+    }
+    Rng rng = pools(9), within = pools(10);
+    std::vector<double> counts(400);
+    for (int i = 0; i < 200'000; ++i) {
+      const uint32_t rank = law.next(rng);
+      const double at = sums[rank] + unit_interval(within) * (sums[rank + 1] - sums[rank]);
+      ++counts.at(static_cast<std::size_t>(at / sums.back() * 400));
+    }
+    expect_uniform(counts);
+  }
 }
 
 TEST(KeySets, ZipfTableFollowsTheLaw) {

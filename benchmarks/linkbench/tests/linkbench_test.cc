@@ -105,7 +105,17 @@ TEST(LinkBench, EveryCheckFindsItsFault) {
   }
 }
 
+template <typename... Parts>
+std::string made(void (*append)(std::string&, Parts...), std::type_identity_t<Parts>... parts) {
+  std::string key;
+  append(key, parts...);
+  return key;
+}
+
 TEST(LinkBench, KeysOfAListAreNeighboursTheNewestFirst) {
+  const auto list_key = [](auto... parts) { return made(append_list_key, parts...); };
+  const auto pair_key = [](auto... parts) { return made(append_pair_key, parts...); };
+  const auto link_key = [](auto... parts) { return made(append_link_key, parts...); };
   const std::vector<std::string> keys = {
       list_key(42, 0),        link_key(42, 0, 9, 44), list_key(42, 1),      link_key(42, 1, 8, 99),
       link_key(42, 1, 7, 43), link_key(42, 1, 7, 44), list_key(42, kTypes), list_key(43, 0)};
@@ -183,7 +193,8 @@ TEST(LinkBench, MixAndSkewsAreThePublishedOnes) {
     const auto parameter = [&](uint32_t at) { return script.pools.parameters[op.key + at]; };
     if (number == 0 || number == 1) ++written[parameter(0) / (kTypes + 1)];
     if (number == 4) {
-      const std::string_view from = script.pools.varchar_keys[static_cast<std::size_t>(parameter(0))];
+      const std::string_view from =
+          script.pools.varchar_keys[static_cast<std::size_t>(parameter(0))];
       const uint32_t list = *list_of(from);
       ++listed[list / kTypes];
       if (list >= books.lists.size() || books.lists[list].loaded == 0) return;
