@@ -15,9 +15,9 @@
 
 namespace keydrome {
 
-// Characters of which texts are drawn, each as likely as the others; 2 to 128. Eight come out of one
-// random number, two of them at once: what multiplying with a bound leaves over is the random number
-// of the next draw, and all are drawn again where the last one leaves too little (N.
+// Characters of which texts are drawn, each as likely as the others; 2 to 128. Eight come out of
+// one random number, two of them at once: what multiplying with a bound leaves over is the random
+// number of the next draw, and all are drawn again where the last one leaves too little (N.
 // Brackett-Rozinsky and D. Lemire, 2024). About 0.8 ns a character instead of 2.
 //
 // Immutable, so any thread may use it. Which text a stream draws is fixed for ever, as in rng.h.
@@ -27,8 +27,8 @@ class Alphabet {
     KEYDROME_CHECK(characters.size() > 1 && characters.size() <= 128);
     for (const char second : characters) {
       for (const char first : characters) {
-        pairs_.push_back(static_cast<uint16_t>(static_cast<uint8_t>(second) << 8 |
-                                               static_cast<uint8_t>(first)));
+        pairs_.push_back(
+            static_cast<uint16_t>(static_cast<uint8_t>(second) << 8 | static_cast<uint8_t>(first)));
       }
     }
   }

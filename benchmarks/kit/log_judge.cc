@@ -20,7 +20,8 @@ namespace {
 class Wording {
  public:
   explicit Wording(const Script& script) : script_(script) {
-    for (const std::string_view key : script.pools.varchar_keys) varchar_.push_back(hash_bytes(key));
+    for (const std::string_view key : script.pools.varchar_keys)
+      varchar_.push_back(hash_bytes(key));
   }
 
   uint64_t key(const Op& op, uint32_t index) const {

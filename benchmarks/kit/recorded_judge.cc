@@ -43,7 +43,8 @@ void collect_keys(const Script& script, const PhaseScript& phase, std::vector<st
       if (op.code == OpCode::kOpen) types[op.slot] = script.indexes[op.argument].type;
       const bool has_key = op.code == OpCode::kGet || op.code == OpCode::kInsert ||
                            op.code == OpCode::kDeleteKey || op.code == OpCode::kDeletePair;
-      if (has_key && types[op.slot] == VARCHAR) keys.emplace_back(script.pools.varchar_keys[op.key]);
+      if (has_key && types[op.slot] == VARCHAR)
+        keys.emplace_back(script.pools.varchar_keys[op.key]);
       computes = computes || op.code == OpCode::kRun;
     }
   }

@@ -139,7 +139,8 @@ class ScriptBuilder {
   // The number of the text; 0 is the empty one. At most MAX_PAYLOAD_LEN - kTagBytes bytes,
   // none of them zero.
   uint32_t add_text(std::string_view text);
-  // Room for so many more strings of so many bytes together: without it the pools grow by being copied.
+  // Room for so many more strings of so many bytes together: without it the pools grow by being
+  // copied.
   void reserve_varchar_keys(std::size_t count, std::size_t bytes);
   void reserve_texts(std::size_t count, std::size_t bytes);
   // A payload that no other call returned.
