@@ -69,7 +69,7 @@ Population::Population(ScriptBuilder& script, const Shape& shape, const NurandCo
 }
 
 void Population::draw_texts(Rng& rng) {
-  const auto add = [&](std::vector<uint32_t>& to, std::string text) {
+  const auto add = [&](std::vector<uint32_t>& to, const std::string& text) {
     to.push_back(script_.add_text(text));
   };
   for (uint32_t i = 0; i < kTexts; ++i) {
@@ -77,7 +77,7 @@ void Population::draw_texts(Rng& rng) {
     put(row, kQuantity, rng.between(10, 100));
     row.replace(kStockDist - 50, 50, data_text(rng));
     row.replace(kStockDist, kDistWidth, random_text(rng, kDistWidth, kDistWidth));
-    add(stock_texts_, std::move(row));
+    add(stock_texts_, row);
     add(dist_texts_, random_text(rng, 3 * kDistWidth, 3 * kDistWidth));
     add(address_texts_, random_text(rng, 10, 20) + random_text(rng, 10, 20) +
                             random_text(rng, 10, 20) + random_text(rng, 2, 2) +

@@ -144,7 +144,7 @@ class Generator {
                                             : script_.add_int64_key(key),
            text);
   }
-  void insert(Table table, int64_t key, std::string text) {
+  void insert(Table table, int64_t key, const std::string& text) {
     insert(table, key, script_.add_text(text));
   }
 
