@@ -74,10 +74,8 @@ class Generator {
     const std::vector<uint32_t> order = shuffled(2 * records_, rng);
     std::vector<bool> present(keys.size());
     for (uint32_t i = 0; i < records_; ++i) present[order[i]] = true;
-    constexpr std::size_t kAhead = 16;
     for (const bool wanted : {true, false}) {
       for (std::size_t i = 0; i < keys.size(); ++i) {
-        keys.prefetch(i + kAhead);
         if (present[i] == wanted) script_.add_varchar_key(keys[i]);
       }
     }

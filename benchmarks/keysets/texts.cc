@@ -81,8 +81,8 @@ void DistinctTexts::sort_from(std::size_t from, std::span<Note> notes) {
   }
 }
 
-// By eleven bits of the heads after the other, the lowest first; each pass keeps what is equal as
-// it was. Several times as fast as comparing where there are a million.
+// By the heads' bits, eleven at a time and the lowest first: each pass keeps what is equal as it
+// was. Where there are a million, several times as fast as comparing.
 void DistinctTexts::sort_by_digits(std::span<Note> notes) {
   constexpr uint32_t kBits = 11, kDigits = 1 << kBits, kPasses = (64 + kBits - 1) / kBits;
   const auto digit = [](const Note& note, uint32_t pass) {

@@ -37,10 +37,6 @@ class DistinctTexts {
   std::size_t size() const { return texts_.size(); }
   std::size_t bytes_max() const { return drawn_.size(); }  // of all together
   std::string_view operator[](std::size_t place) const { return text_of(texts_[place]); }
-  // The text will be asked for soon; any place will do.
-  void prefetch(std::size_t place) const {
-    if (place < texts_.size()) __builtin_prefetch(drawn_.data() + texts_[place].start);
-  }
 
  private:
   // Drawn texts are known by where they start: the earlier, the lower.

@@ -22,15 +22,13 @@ inline constexpr char kDigitZero = '!';
 inline constexpr uint32_t kDigitBase = 94;
 inline constexpr uint32_t kDigitsMax = 9;  // 94^9 < 2^59
 
-// How many values a field of that width has; width <= kDigitsMax.
-constexpr int64_t digit_values(uint32_t width) {
-  constexpr auto kValues = [] {
-    std::array<int64_t, kDigitsMax + 1> values{1};
-    for (uint32_t i = 0; i < kDigitsMax; ++i) values[i + 1] = values[i] * kDigitBase;
-    return values;
-  }();
-  return kValues[width];
-}
+// How many values a field has, by its width.
+inline constexpr auto kDigitValues = [] {
+  std::array<int64_t, kDigitsMax + 1> values{1};
+  for (uint32_t i = 0; i < kDigitsMax; ++i) values[i + 1] = values[i] * kDigitBase;
+  return values;
+}();
+constexpr int64_t digit_values(uint32_t width) { return kDigitValues[width]; }
 
 // A field of a payload's text. A signed number is stored with half of the field's values added.
 struct Field {
