@@ -74,7 +74,7 @@ Narrator::Narrator(const Case& session, const History& history)
   for (std::size_t index = 0; index < keys_.size(); ++index) {
     std::vector<uint64_t>& keys = keys_[index];
     std::ranges::sort(keys, {}, [](uint64_t key) { return static_cast<int64_t>(key); });
-    keys.erase(std::ranges::unique(keys).begin(), keys.end());
+    keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   }
 }
 

@@ -52,10 +52,10 @@ Result<void> read_types(const Json& json, Scenario& out) {
   const Json* types = json.find("types");
   for (const auto& [name, type] : kTypes) {
     if (types != nullptr && !types->is_array()) return Error{"types must be a list"};
-    const bool wanted =
-        types == nullptr || std::ranges::any_of(types->as_array(), [&](const Json& entry) {
-          return entry.is_string() && entry.as_string() == name;
-        });
+    const bool wanted = types == nullptr ||
+                        std::ranges::any_of(types->as_array(), [&name = name](const Json& entry) {
+                          return entry.is_string() && entry.as_string() == name;
+                        });
     if (wanted) out.types.push_back(type);
   }
   if (types != nullptr && out.types.size() != types->as_array().size()) {

@@ -136,7 +136,7 @@ std::vector<int64_t> Vocabulary::labels() const {
   labels.push_back(beyond());
   for (uint32_t i = 0; i < fillers_; ++i) labels.push_back(filler_label(i));
   std::ranges::sort(labels);
-  labels.erase(std::ranges::unique(labels).begin(), labels.end());
+  labels.erase(std::unique(labels.begin(), labels.end()), labels.end());
   return labels;
 }
 
