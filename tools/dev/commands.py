@@ -24,6 +24,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser(
         "bench", help="the speed figures: harness cost, jail, road, pages, btree against berkeley"
     )
+    commands.add_parser("bench-harness", help="what the harness costs beside its floor, alone")
     commands.add_parser("lint", help="every linter, formatter check and layer check")
     commands.add_parser("format", help="format C, C++, Python and templates in place")
     new = commands.add_parser(
@@ -49,6 +50,8 @@ def _dispatch(arguments: argparse.Namespace) -> int:  # noqa: PLR0911 - one retu
             return soak.soak()
         case "bench":
             return speed.bench()
+        case "bench-harness":
+            return speed.bench_harness()
         case "lint":
             return lint.lint()
         case "format":

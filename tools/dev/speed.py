@@ -1,5 +1,7 @@
 """`./dev bench`: measures the figures that Keydrome promises and writes them into docs/reference/figures.md.
 
+`./dev bench-harness` measures the first section alone, what the harness costs, and puts it in the place of the old one.
+
 Each figure comes from a program that also runs alone; comparisons are made in one run of that program, in turn, and
 medians are printed. Never a test: a slow machine is no bug.
 """
@@ -9,6 +11,7 @@ from __future__ import annotations
 import datetime
 import json
 import os
+import re
 import subprocess
 import tempfile
 from pathlib import Path
@@ -19,9 +22,10 @@ from dev.setup import set_up_build
 from dev.steps import StepError
 
 FIGURES = ROOT / "docs" / "reference" / "figures.md"
+HARNESS = "harness cost"
 # Programs that print what they measure and write {"title", "rows": [{"figure", "value", "target"}]} to --json FILE.
 PROGRAMS = {
-    "harness cost": [str(RELEASE / "bin" / "harness_cost")],
+    HARNESS: [str(RELEASE / "bin" / "harness_cost")],
     "generation": [str(RELEASE / "bin" / "generation_cost")],
     "certify": [str(RELEASE / "bin" / "certify_bench")],
     "jail": [str(PYTHON), "jail/bench/latency.py"],
@@ -42,6 +46,30 @@ def bench() -> int:
     FIGURES.write_text("\n".join([_head(), *sections]))
     print(f"\nwrote {FIGURES.relative_to(ROOT)}")
     return 0
+
+
+def bench_harness() -> int:
+    """Build, measure floor and harness in turn, and replace that section of the page."""
+    packages.install(packages.BENCH)
+    set_up_build()
+    section = _measure(HARNESS, PROGRAMS[HARNESS])
+    title, _, table = section.partition("\n")
+    alone = f"{title}\n\nMeasured after the rest of this page: {_measured_at()}.\n{table}"
+    FIGURES.write_text(with_section(FIGURES.read_text(), alone))
+    print(f"\nwrote {FIGURES.relative_to(ROOT)}")
+    return 0
+
+
+def with_section(page: str, section: str) -> str:
+    """Return the page with that section in the place of the one with the same title, or at its end."""
+    title = section.partition("\n")[0]
+    parts = re.split(r"(?m)^(?=## )", page)
+    places = [number for number, part in enumerate(parts) if part.partition("\n")[0] == title]
+    if not places:
+        return f"{page}\n{section}"
+    last = places[0] == len(parts) - 1
+    parts[places[0]] = section if last else f"{section}\n"
+    return "".join(parts)
 
 
 def _measure(name: str, command: list[str]) -> str:
@@ -68,7 +96,7 @@ def _measure(name: str, command: list[str]) -> str:
     )
 
 
-def _head() -> str:
+def _measured_at() -> str:
     commit = _output(["git", "rev-parse", "--short", "HEAD"])
     model = next(
         (
@@ -79,11 +107,15 @@ def _head() -> str:
         "unknown processor",
     )
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
+    load = f"{os.cpu_count()} processors, load average {os.getloadavg()[0]:.2f} at the end"
+    return f"commit {commit}, {today}, {model},\n{load}"
+
+
+def _head() -> str:
     return f"""# Figures
 
-Written by `./dev bench`; not edited by hand. Commit {commit}, {today}, {model},
-{os.cpu_count()} processors, load average {os.getloadavg()[0]:.2f} at the end. The machine is virtual and shared: read
-ratios of one run, not single numbers.
+Written by `./dev bench`; not edited by hand: {_measured_at()}.
+The machine is virtual and shared: read ratios of one run, not single numbers.
 """
 
 
