@@ -1,12 +1,17 @@
 // A short-term lock of one index's structure, around one store operation and never across a wait.
 //
 // Whoever holds a latch takes no other latch and waits for no transaction, so latches take no part
-// in deadlocks.
+// in deadlocks. It is held for a microsecond or so: who finds it taken tries again for about as
+// long as waking a sleeping thread takes, and sleeps only then. With sleep at once, two threads of
+// which one reads and one writes did little but wake each other (insert_ratio, 20 % inserts, `gap`:
+// 8 times as long).
 #pragma once
 
 #include <cstdint>
 #include <mutex>
 #include <shared_mutex>
+
+#include "base/cache_line.h"
 
 namespace keydrome::runtime {
 
@@ -24,17 +29,15 @@ class Latch {
   Latch& operator=(const Latch&) = delete;
 
   void lock() {
-    if (kind_ != LatchKind::kNone) mutex_.lock();
+    if (kind_ == LatchKind::kNone) return;
+    if (!comes_soon([this] { return mutex_.try_lock(); })) mutex_.lock();
   }
   void unlock() {
     if (kind_ != LatchKind::kNone) mutex_.unlock();
   }
   void lock_shared() {
-    if (kind_ == LatchKind::kShared) {
-      mutex_.lock_shared();
-    } else {
-      lock();
-    }
+    if (kind_ != LatchKind::kShared) return lock();
+    if (!comes_soon([this] { return mutex_.try_lock_shared(); })) mutex_.lock_shared();
   }
   void unlock_shared() {
     if (kind_ == LatchKind::kShared) {
@@ -45,6 +48,18 @@ class Latch {
   }
 
  private:
+  // Some 40 us here.
+  static constexpr int kTries = 400, kPauses = 2;
+
+  template <typename Try>
+  static bool comes_soon(const Try& attempt) {
+    for (int tried = 0; tried < kTries; ++tried) {
+      if (attempt()) return true;
+      for (int paused = 0; paused < kPauses; ++paused) cpu_relax();
+    }
+    return false;
+  }
+
   const LatchKind kind_;
   std::shared_mutex mutex_;
 };
