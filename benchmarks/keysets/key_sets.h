@@ -8,16 +8,18 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/keysets/texts.h"
 #include "benchmarks/kit/rng.h"
+#include "benchmarks/kit/strings.h"
 
 namespace keydrome::keysets {
 
 bool is_string_set(std::string_view name);
 
-// `count` different keys in ascending order, of the set with that name (checked), drawn by `rng`.
+// `count` different keys of the set with that name (checked), drawn by `rng`: integers in ascending
+// order, strings as they are
+// drawn.
 std::vector<int64_t> integer_keys(std::string_view name, uint32_t count, Rng& rng);
-DistinctTexts string_keys(std::string_view name, uint32_t count, Rng& rng);
+Strings string_keys(std::string_view name, uint32_t count, Rng& rng);
 
 // A key that is not in the ascending `keys`: in a gap behind any of them, or, where there are no
 // gaps, behind the last.

@@ -1,6 +1,7 @@
 // Inserts, lookups, misses and short scans on sets of keys of many kinds (README.md).
 #include <algorithm>
 #include <array>
+#include <iterator>
 #include <memory>
 #include <optional>
 #include <string>
@@ -13,6 +14,7 @@
 #include "benchmarks/kit/outcome_reader.h"
 #include "benchmarks/kit/rng.h"
 #include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/strings.h"
 #include "benchmarks/kit/workload.h"
 
 namespace keydrome {
@@ -28,8 +30,7 @@ constexpr std::array kMetrics = {"inserts_per_s", "lookups_per_s", "misses_per_s
 // An image's texts are counted in 32 bits, and there are as many absent keys.
 constexpr int64_t kStringRecordsMax = UINT32_MAX / MAX_VARCHAR_LEN / 2 - 100'000;
 
-// Writes the whole script; one use. The pool begins with the records' keys in ascending order;
-// behind them stand as many that are absent.
+// Writes the whole script; one use.
 class Generator {
  public:
   Generator(const std::string& set, const Parameters& parameters, uint64_t seed,
@@ -39,6 +40,7 @@ class Generator {
         lookups_(static_cast<uint64_t>(parameters["lookups_per_thread"])),
         scans_(static_cast<uint64_t>(parameters["scans_per_thread"])),
         per_scan_(static_cast<uint32_t>(parameters["records_per_scan"])) {
+    for (std::vector<uint32_t>* keys : {&present_, &absent_}) keys->reserve(records_);
     index_ = script_.add_index("index", is_string_set(set) ? VARCHAR : INT);
     Rng pool(seed, 0, Purpose::kPools);
     if (is_string_set(set)) {
@@ -47,20 +49,20 @@ class Generator {
       add_integers(set, pool);
     }
     for (const char* name : kParts) script_.add_class(name);
-    clients_.emplace(script_,
-                     Clients::Options{.seed = seed,
-                                      .threads = static_cast<uint32_t>(parameters["threads"]),
-                                      .policy = policy,
-                                      .probe = [this](Rng& rng, uint32_t) { return record(rng); }});
+    clients_.emplace(
+        script_,
+        Clients::Options{.seed = seed,
+                         .threads = static_cast<uint32_t>(parameters["threads"]),
+                         .policy = policy,
+                         .probe = [this](Rng& rng, uint32_t) { return any(present_, rng); }});
   }
 
   Script run() {
     const uint32_t create = script_.add_phase("create", 1, {});
     script_.thread(create, 0).create(index_);
     insert_all();
-    phase(kLookup, lookups_, [this](Client& client) { get(client, record(client.rng())); });
-    phase(kMiss, lookups_,
-          [this](Client& client) { get(client, records_ + record(client.rng())); });
+    phase(kLookup, lookups_, [this](Client& client) { get(client, any(present_, client.rng())); });
+    phase(kMiss, lookups_, [this](Client& client) { get(client, any(absent_, client.rng())); });
     phase(kScan, scans_, [this](Client& client) { scan(client); });
     clients_->verify();
     return script_.build();
@@ -69,22 +71,28 @@ class Generator {
  private:
   // Which keys are absent is drawn, so that they are like the others.
   void add_strings(const std::string& set, Rng& rng) {
-    const DistinctTexts keys = string_keys(set, 2 * records_, rng);
-    script_.reserve_varchar_keys(keys.size(), keys.bytes_max());
-    const std::vector<uint32_t> order = shuffled(2 * records_, rng);
-    std::vector<bool> present(keys.size());
-    for (uint32_t i = 0; i < records_; ++i) present[order[i]] = true;
-    for (const bool wanted : {true, false}) {
-      for (std::size_t i = 0; i < keys.size(); ++i) {
-        if (present[i] == wanted) script_.add_varchar_key(keys[i]);
-      }
+    const uint32_t count = 2 * records_;
+    script_.set_varchar_keys(string_keys(set, count, rng));
+    for (uint32_t key = 0; key < count; ++key) {
+      const bool inserted = rng.below(count - key) < records_ - present_.size();
+      (inserted ? present_ : absent_).push_back(key);
     }
+    const Strings& keys = script_.pools().varchar_keys;
+    std::vector<uint32_t> last(per_scan_ - 1);
+    std::ranges::partial_sort_copy(present_, last,
+                                   [&](uint32_t a, uint32_t b) { return keys[a] > keys[b]; });
+    std::ranges::sort(last);
+    scan_starts_.reserve(records_);
+    std::ranges::set_difference(present_, last, std::back_inserter(scan_starts_));
   }
 
   void add_integers(const std::string& set, Rng& rng) {
     const std::vector<int64_t> keys = integer_keys(set, records_, rng);
-    for (const int64_t key : keys) script_.add_int64_key(key);
-    for (uint32_t i = 0; i < records_; ++i) script_.add_int64_key(absent_key(keys, rng));
+    for (const int64_t key : keys) present_.push_back(script_.add_int64_key(key));
+    for (uint32_t i = 0; i < records_; ++i) {
+      absent_.push_back(script_.add_int64_key(absent_key(keys, rng)));
+    }
+    scan_starts_.assign(present_.begin(), present_.end() - (per_scan_ - 1));
   }
 
   void insert_all() {
@@ -94,7 +102,7 @@ class Generator {
     for (uint32_t i = 0; i < records_; ++i) {
       Client& client = (*clients_)[i % clients_->size()];
       client.begin(index_, kInsert);
-      client.out().insert(Client::kSlot, order[i], script_.new_payload(0));
+      client.out().insert(Client::kSlot, present_[order[i]], script_.new_payload(0));
       client.commit();
     }
     clients_->finish();
@@ -118,20 +126,24 @@ class Generator {
     client.out().get(Client::kSlot, key, client.sample());
   }
 
-  // From any record behind which there are enough.
   void scan(Client& client) {
     const uint8_t all = client.sample(kEvidenceAll);
-    const auto first = static_cast<uint32_t>(client.rng().below(records_ - per_scan_ + 1));
-    client.out().get(Client::kSlot, first, all != 0 ? kEvidence : uint8_t{0});
+    client.out().get(Client::kSlot, any(scan_starts_, client.rng()),
+                     all != 0 ? kEvidence : uint8_t{0});
     if (per_scan_ > 1) client.out().next(Client::kSlot, per_scan_ - 1, all);
   }
 
-  uint32_t record(Rng& rng) const { return static_cast<uint32_t>(rng.below(records_)); }
+  static uint32_t any(const std::vector<uint32_t>& keys, Rng& rng) {
+    return keys[rng.below(keys.size())];
+  }
 
   uint64_t seed_;
   uint32_t records_;
   uint64_t lookups_, scans_;
   uint32_t per_scan_;
+  // Keys by their numbers in the pool: as many that are inserted as that are not; and those that
+  // are inserted and have so many behind them that a scan is full.
+  std::vector<uint32_t> present_, absent_, scan_starts_;
   ScriptBuilder script_;
   uint32_t index_ = 0;
   std::optional<Clients> clients_;

@@ -198,10 +198,10 @@ const StringSet* find(std::string_view name) {
 
 bool is_string_set(std::string_view name) { return find(name) != nullptr; }
 
-DistinctTexts string_keys(std::string_view name, uint32_t count, Rng& rng) {
+Strings string_keys(std::string_view name, uint32_t count, Rng& rng) {
   const StringSet* set = find(name);
   KEYDROME_CHECK(set != nullptr);
-  return {count, MAX_VARCHAR_LEN, set->make(rng), rng};
+  return distinct_texts(count, MAX_VARCHAR_LEN, set->make(rng), rng);
 }
 
 }  // namespace keydrome::keysets

@@ -5,18 +5,23 @@
 #include <numeric>
 #include <string>
 
+#include "benchmarks/kit/sort_strings.h"
+
 namespace keydrome {
 namespace {
 
-template <typename Keys>
-void rank_keys(const Keys& keys, std::vector<uint32_t>& rank_of, std::vector<uint32_t>& entry) {
+template <typename Integer>
+std::vector<uint32_t> ascending(const std::vector<Integer>& keys) {
   std::vector<uint32_t> order(keys.size());
   std::iota(order.begin(), order.end(), 0u);
-  // std::string_view compares unsigned bytes, the shorter first on a common prefix: the contract's
-  // order.
   std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+  return order;
+}
+
+template <typename Keys>
+void rank_keys(const Keys& keys, std::vector<uint32_t>& rank_of, std::vector<uint32_t>& entry) {
   rank_of.resize(keys.size());
-  for (const uint32_t number : order) {
+  for (const uint32_t number : ascending(keys)) {
     if (entry.empty() || keys[entry.back()] != keys[number]) entry.push_back(number);
     rank_of[number] = static_cast<uint32_t>(entry.size() - 1);
   }

@@ -287,6 +287,11 @@ uint32_t ScriptBuilder::add_varchar_key(std::string_view key) {
   return script_.pools.varchar_keys.add(key);
 }
 
+void ScriptBuilder::set_varchar_keys(Strings keys) {
+  KEYDROME_CHECK(script_.pools.varchar_keys.empty() && keys.longest() <= MAX_VARCHAR_LEN);
+  script_.pools.varchar_keys = std::move(keys);
+}
+
 uint32_t ScriptBuilder::add_text(std::string_view text) {
   KEYDROME_CHECK(text.size() <= MAX_PAYLOAD_LEN - kTagBytes);
   return text.empty() ? 0 : script_.pools.payloads.add(text);

@@ -136,6 +136,8 @@ class ScriptBuilder {
   uint32_t add_int64_key(int64_t key);
   // At most MAX_VARCHAR_LEN bytes, none of them zero.
   uint32_t add_varchar_key(std::string_view key);
+  // The first varchar keys of the script: they keep their numbers. The same holds for each.
+  void set_varchar_keys(Strings keys);
   // The number of the text; 0 is the empty one. At most MAX_PAYLOAD_LEN - kTagBytes bytes,
   // none of them zero.
   uint32_t add_text(std::string_view text);

@@ -17,6 +17,7 @@
 #include "benchmarks/keysets/texts.h"
 #include "benchmarks/keysets/zipf.h"
 #include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/key_ranks.h"
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/totals.h"
 #include "keydrome/index.h"
@@ -51,39 +52,36 @@ std::vector<int64_t> integers(std::string_view set, uint32_t count) {
 
 std::vector<std::string> strings(std::string_view set, uint32_t count) {
   Rng rng = pools(6);
-  const DistinctTexts keys = string_keys(set, count, rng);
-  std::vector<std::string> texts;
-  for (std::size_t i = 0; i < keys.size(); ++i) texts.emplace_back(keys[i]);
-  return texts;
+  const Strings keys = string_keys(set, count, rng);
+  std::vector<std::string> sorted(keys.begin(), keys.end());
+  std::ranges::sort(sorted);
+  return sorted;
 }
 
-// Short texts over few letters, all but the first with a beginning that none or all have: many are
-// prefixes of others, and many are drawn twice. More of them than are sorted by comparing.
-TEST(KeySetsTexts, AreSortedAndDifferent) {
-  for (const std::string beginning : {"", "all of them begin like this "}) {
-    for (const uint32_t count : {1u, 3'000u, 30'000u}) {
-      Rng rng = pools(7);
-      std::vector<std::string> drawn;
-      const auto letters = [](Rng& draws, std::string& text) {
-        for (uint64_t left = 1 + draws.below(16); left > 0; --left)
-          text += "ab\xff"[draws.below(3)];
-      };
-      const TextSource source = {.stem = [&](Rng&, std::string& text) { text += beginning; },
-                                 .tail =
-                                     [&](Rng& draws, std::string& text) {
-                                       const std::size_t from = text.size();
-                                       letters(draws, text);
-                                       drawn.push_back(beginning + text.substr(from));
-                                     }};
-      const DistinctTexts texts(count, 100, source, rng);
-      ASSERT_EQ(texts.size(), count);
-      // As many as are needed until so many are different: nothing is thrown away.
-      const std::set<std::string> reference(drawn.begin(), drawn.end());
-      ASSERT_EQ(reference.size(), count);
-      std::size_t place = 0;
-      for (const std::string& text : reference) ASSERT_EQ(texts[place++], text);
-      EXPECT_EQ(drawn.size() > count, count > 1);
-    }
+// Short texts over few letters: many are drawn twice.
+TEST(KeySetsTexts, AreDifferentAndInTheOrderOfTheirStems) {
+  for (const uint32_t count : {1u, 16u, 17u, 3'000u}) {
+    Rng rng = pools(7);
+    std::vector<std::string> stems;
+    std::size_t tails_drawn = 0;
+    const TextSource source = {
+        .stem =
+            [&](Rng& draws, std::string& text) {
+              stems.emplace_back("#" + std::to_string(draws.below(20)) + "#");
+              text += stems.back();
+            },
+        .tail =
+            [&](Rng& draws, std::string& text) {
+              ++tails_drawn;
+              for (uint64_t left = 1 + draws.below(6); left > 0; --left)
+                text += "ab\xff"[draws.below(3)];
+            }};
+    const Strings texts = distinct_texts(count, 100, source, rng);
+    ASSERT_EQ(texts.size(), count);
+    EXPECT_EQ(std::set<std::string_view>(texts.begin(), texts.end()).size(), count);
+    ASSERT_EQ(stems.size(), count);
+    for (uint32_t i = 0; i < count; ++i) EXPECT_TRUE(texts[i].starts_with(stems[i]));
+    EXPECT_EQ(tails_drawn > count, count > 17);
   }
 }
 
@@ -94,9 +92,9 @@ TEST(KeySetsTexts, StemsComeAsOftenAsTheyAreDrawn) {
   const TextSource source = {
       .stem = [](Rng& draws, std::string& text) { text += draws.below(10) > 0 ? "often" : "rare"; },
       .tail = [](Rng& draws, std::string& text) { text += std::to_string(draws.below(3'000)); }};
-  const DistinctTexts texts(3'000, 100, source, rng);
+  const Strings texts = distinct_texts(3'000, 100, source, rng);
   std::size_t often = 0;
-  for (std::size_t i = 0; i < texts.size(); ++i) often += texts[i].starts_with('o') ? 1 : 0;
+  for (const std::string_view text : texts) often += text.starts_with('o') ? 1 : 0;
   EXPECT_NEAR(static_cast<double>(often), 2'700, 55);
 }
 
@@ -105,8 +103,11 @@ TEST(KeySetsTexts, AreCut) {
   const TextSource source = {
       .stem = [](Rng&, std::string& text) { text += "stem"; },
       .tail = [](Rng& draws, std::string& text) { text += std::to_string(draws.below(90) + 10); }};
-  const DistinctTexts texts(9, 5, source, rng);
-  for (std::size_t i = 0; i < 9; ++i) EXPECT_EQ(texts[i], "stem" + std::to_string(i + 1));
+  const Strings texts = distinct_texts(9, 5, source, rng);
+  const std::set<std::string_view> sorted(texts.begin(), texts.end());
+  std::size_t number = 0;
+  for (const std::string_view text : sorted) EXPECT_EQ(text, "stem" + std::to_string(++number));
+  EXPECT_EQ(number, 9u);
 }
 
 class KeySetsInstance : public ::testing::TestWithParam<std::string> {};
@@ -367,6 +368,31 @@ TEST(KeySets, ZipfTableFollowsTheLaw) {
   EXPECT_NEAR(counts[2], 2'000, 135);
 }
 
+// The first calls of a phase's transactions by their keys' places among all keys of the script.
+std::vector<uint32_t> first_keys(const Script& script, const std::string& phase_name,
+                                 const KeyRanks& ranks) {
+  std::vector<uint32_t> keys;
+  for (const PhaseScript& phase : script.phases) {
+    if (phase.name != phase_name) continue;
+    for_each_transaction(phase, [&](std::span<const Op> ops) {
+      keys.push_back(ranks.rank(script.indexes[0].type, ops[1].key));
+    });
+  }
+  return keys;
+}
+
+// How many of `keys` are in each fortieth of the sorted `of`, in which they all are.
+std::vector<double> by_fortieth(const std::vector<uint32_t>& keys,
+                                const std::vector<uint32_t>& of) {
+  std::vector<double> counts(40);
+  for (const uint32_t key : keys) {
+    const auto at = std::ranges::lower_bound(of, key);
+    EXPECT_TRUE(at != of.end() && *at == key);
+    ++counts.at(static_cast<std::size_t>(at - of.begin()) * 40 / of.size());
+  }
+  return counts;
+}
+
 // Lookups hit uniformly, misses are of keys that nobody inserts, and no scan is cut short.
 TEST(KeySets, EveryPhaseAsksForWhatItsNameSays) {
   for (const std::string set : {"email_like", "normal"}) {
@@ -375,23 +401,47 @@ TEST(KeySets, EveryPhaseAsksForWhatItsNameSays) {
                                        {"lookups_per_thread", 1'500},
                                        {"scans_per_thread", 500},
                                        {"records_per_scan", 100}});
-    std::array<std::vector<double>, 4> counts;
-    counts.fill(std::vector<double>(40));
-    for (const PhaseScript& phase : script.phases) {
-      if (!phase.timed) continue;
-      for_each_transaction(phase, [&](std::span<const Op> ops) {
-        const std::size_t part = ops[0].class_, key = ops[1].key;
-        EXPECT_EQ(key >= 1'000, part == 2);
-        if (part == 3) {
-          EXPECT_LE(key, 900u);
-          EXPECT_EQ(ops[2].argument, 99u);
-        }
-        ++counts.at(part).at(key % 1'000 / 25);
-      });
+    const KeyRanks ranks(script.pools);
+    std::vector<uint32_t> present = first_keys(script, "insert", ranks);
+    EXPECT_FALSE(std::ranges::is_sorted(present));
+    std::ranges::sort(present);
+    EXPECT_EQ(std::set<uint32_t>(present.begin(), present.end()).size(), 1'000u);
+    expect_uniform(by_fortieth(first_keys(script, "lookup", ranks), present));
+    const std::vector<uint32_t> starts = first_keys(script, "scan", ranks);
+    present.resize(901);  // behind which 99 follow
+    expect_uniform(by_fortieth(starts, present));
+  }
+}
+
+// As by throwing a coin: where the sorted keys are gone through, what comes next is as often of the
+// other kind as of the same.
+TEST(KeySets, AbsentStringsLieBetweenTheOthers) {
+  const Script script =
+      make_script(kName, "email_like", 2, {{"records", 1'000}, {"lookups_per_thread", 2'500}});
+  const KeyRanks ranks(script.pools);
+  const std::vector<uint32_t> missed = first_keys(script, "miss", ranks);
+  const std::set<uint32_t> absent(missed.begin(), missed.end());
+  EXPECT_GT(absent.size(), 990u);  // of 1,000, each ten times
+  std::vector<uint32_t> all = first_keys(script, "insert", ranks);
+  for (const uint32_t key : all) EXPECT_FALSE(absent.contains(key));
+  all.insert(all.end(), absent.begin(), absent.end());
+  std::ranges::sort(all);
+  int changes = 0;
+  for (std::size_t i = 1; i < all.size(); ++i) {
+    changes += absent.contains(all[i]) != absent.contains(all[i - 1]) ? 1 : 0;
+  }
+  EXPECT_NEAR(changes, 1'000, 75);
+  expect_uniform(by_fortieth(missed, {absent.begin(), absent.end()}));
+}
+
+TEST(KeySets, AScanOfAllBeginsAtTheFirst) {
+  for (const std::string set : {"url_like", "uniform"}) {
+    const Script script = make_script(kName, set, 2, {{"records", 60}, {"records_per_scan", 60}});
+    const KeyRanks ranks(script.pools);
+    const std::vector<uint32_t> present = first_keys(script, "insert", ranks);
+    for (const uint32_t start : first_keys(script, "scan", ranks)) {
+      EXPECT_EQ(start, *std::ranges::min_element(present));
     }
-    EXPECT_EQ(counts[0], std::vector<double>(40, 25));
-    expect_uniform(counts[1]);
-    expect_uniform(counts[2]);
   }
 }
 
