@@ -17,7 +17,8 @@ namespace {
 class TextNumbers {
  public:
   explicit TextNumbers(uint32_t count)
-      : places_(std::bit_ceil(2 * std::size_t{count})), number_bits_(std::bit_width(count)) {}
+      : places_(std::bit_ceil(2 * std::size_t{count})),
+        number_bits_(static_cast<uint32_t>(std::bit_width(count))) {}
 
   static uint64_t hash(std::string_view text) { return std::hash<std::string_view>{}(text); }
   void prefetch(uint64_t hash) const { __builtin_prefetch(&places_[first(hash)], 1); }
@@ -38,7 +39,7 @@ class TextNumbers {
   std::size_t first(uint64_t hash) const { return hash & (places_.size() - 1); }
 
   std::vector<uint32_t> places_;  // number + 1 below the rest of the hash; 0: empty
-  int number_bits_;
+  uint32_t number_bits_;
 };
 
 struct Drawn {
