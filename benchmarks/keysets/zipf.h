@@ -1,5 +1,5 @@
-// A Zipf law with any exponent, exactly: a table of all ranks. (kit/ycsb_random.h has YCSB's, which
-// ends below exponent 1 and is an approximation on purpose.)
+// A Zipf law with any exponent: a table of all ranks. (kit/ycsb_random.h has YCSB's, which ends
+// below exponent 1 and is an approximation on purpose.)
 #pragma once
 
 #include <cmath>
@@ -7,12 +7,11 @@
 #include <vector>
 
 #include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/ycsb_random.h"
 
 namespace keydrome::keysets {
 
 // By aliases (A. Walker, 1977; M. Vose, 1991): as many equal parts as there are ranks, each divided
-// between its own rank and one other. A draw looks at one part, whatever the law.
+// between its own rank and one other, to 2^-32 of it. A draw looks at one part, whatever the law.
 class ZipfTable {
  public:
   // Ranks 0 .. items-1, the first most often; items > 0.
@@ -24,7 +23,7 @@ class ZipfTable {
       sum += shares[rank];
     }
     for (double& share : shares) share *= items / sum;
-    for (uint32_t rank = 0; rank < items; ++rank) parts_.push_back({rank + 1.0, rank});
+    for (uint32_t rank = 0; rank < items; ++rank) parts_.push_back({UINT32_MAX, rank});
     // Shares fall from rank to rank, so those below 1 are a tail. Each of the others fills up parts
     // of the tail until it is less than a part itself, and is then filled up by the next. What is
     // left at the end is a part but for roundings.
@@ -32,7 +31,7 @@ class ZipfTable {
     while (small < items && shares[small] >= 1) ++small;
     uint32_t large = 0, open = small;  // `open`: the next of the tail
     for (uint32_t part = small; large < small && part < items;) {
-      parts_[part] = {.end = part + shares[part], .other = large};
+      parts_[part] = {.own = static_cast<uint32_t>(shares[part] * 0x1p32), .other = large};
       shares[large] -= 1 - shares[part];
       if (part == open) ++open;
       part = shares[large] < 1 ? large++ : open;
@@ -40,15 +39,17 @@ class ZipfTable {
   }
 
   uint32_t next(Rng& rng) const {
-    const double draw = unit_interval(rng) * static_cast<double>(parts_.size());
-    const auto rank = static_cast<uint32_t>(draw);
+    const Wide draw = static_cast<Wide>(rng.next()) * parts_.size();
+    const auto rank = static_cast<uint32_t>(draw >> 64), at = static_cast<uint32_t>(draw >> 32);
     const Part& part = parts_[rank];
-    return draw < part.end ? rank : part.other;
+    return at < part.own ? rank : part.other;
   }
 
  private:
+  __extension__ using Wide = unsigned __int128;
+
   struct Part {
-    double end = 0;      // of the rank's own share
+    uint32_t own = 0;    // the rank's own share, in 2^-32 of the part
     uint32_t other = 0;  // whose the rest is
   };
   std::vector<Part> parts_;

@@ -20,6 +20,7 @@
 #include "benchmarks/kit/key_ranks.h"
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/totals.h"
+#include "benchmarks/kit/ycsb_random.h"
 #include "keydrome/index.h"
 
 namespace keydrome::keysets {
