@@ -4,12 +4,15 @@
 // in deadlocks. It is held for a microsecond or so: who finds it taken tries again for about as
 // long as waking a sleeping thread takes, and sleeps only then. With sleep at once, two threads of
 // which one reads and one writes did little but wake each other (insert_ratio, 20 % inserts, `gap`:
-// 8 times as long).
+// 8 times as long). Where there are more threads than processors, the holder may be one of those
+// that wait for a processor, so others get theirs in between (27 threads on each, `threads55`: a
+// quarter faster than trying alone, an eighth faster than sleeping at once).
 #pragma once
 
 #include <cstdint>
 #include <mutex>
 #include <shared_mutex>
+#include <thread>
 
 #include "base/cache_line.h"
 
@@ -48,14 +51,17 @@ class Latch {
   }
 
  private:
-  // Some 40 us here.
-  static constexpr int kTries = 400, kPauses = 2;
+  // A round is some 6 us, and longer when somebody else wants the processor.
+  static constexpr int kRounds = 6, kTries = 64, kPauses = 2;
 
   template <typename Try>
   static bool comes_soon(const Try& attempt) {
-    for (int tried = 0; tried < kTries; ++tried) {
-      if (attempt()) return true;
-      for (int paused = 0; paused < kPauses; ++paused) cpu_relax();
+    for (int round = 0; round < kRounds; ++round) {
+      for (int tried = 0; tried < kTries; ++tried) {
+        if (attempt()) return true;
+        for (int paused = 0; paused < kPauses; ++paused) cpu_relax();
+      }
+      std::this_thread::yield();
     }
     return false;
   }
