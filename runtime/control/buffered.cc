@@ -1,7 +1,6 @@
 #include "runtime/control/buffered.h"
 
 #include <algorithm>
-#include <mutex>
 
 #include "runtime/control/mutant.h"
 
@@ -25,7 +24,7 @@ ErrCode Buffered::commit(Transaction& transaction) {
   auto& self = static_cast<Running&>(transaction);
   ErrCode code;
   if (self.writes()) {
-    const std::unique_lock<std::shared_mutex> alone(section_);
+    const WriteLatch alone(section_);
     ++sections_;
     code = validate(self);
     if (code == SUCCESS) code = install(self);

@@ -16,11 +16,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
-#include <shared_mutex>
 #include <vector>
 
 #include "runtime/control/content.h"
 #include "runtime/control/control.h"
+#include "runtime/control/latch.h"
 #include "runtime/control/overlay.h"
 #include "runtime/control/pins.h"
 #include "runtime/control/read_log.h"
@@ -92,8 +92,8 @@ class Buffered : public Control {
   // Inside the critical section.
   ErrCode validate(const Running& transaction);
 
-  // The critical section: alone to install, together to validate.
-  std::shared_mutex section_;
+  // The critical section: alone to install, together to validate. Indexes' latches come after it.
+  Latch section_{LatchKind::kShared};
   std::atomic<uint64_t> sections_ = 0;  // how often it was entered
 
  private:

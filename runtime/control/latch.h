@@ -1,12 +1,14 @@
-// A short-term lock of one index's structure, around one store operation and never across a wait.
+// A short-term lock: of one index's structure around one store operation, or of the critical
+// section of commits (buffered.h). Never held across a wait for a transaction.
 //
-// Whoever holds a latch takes no other latch and waits for no transaction, so latches take no part
-// in deadlocks. It is held for a microsecond or so: who finds it taken tries again for about as
-// long as waking a sleeping thread takes, and sleeps only then. With sleep at once, two threads of
-// which one reads and one writes did little but wake each other (insert_ratio, 20 % inserts, `gap`:
-// 8 times as long). Where there are more threads than processors, the holder may be one of those
-// that wait for a processor, so others get theirs in between (27 threads on each, `threads55`: a
-// quarter faster than trying alone, an eighth faster than sleeping at once).
+// Who holds an index's latch takes no other, and who is in the critical section takes only indexes'
+// latches, so latches take no part in deadlocks. They are held for a microsecond or so: who finds
+// one taken tries again for about as long as waking a sleeping thread takes, and sleeps only then.
+// With sleep at once, two threads of which one reads and one writes did little but wake each other
+// (insert_ratio, 20 % inserts: 8 times as long under `gap`, 3 times under `occ`). Where there are
+// more threads than processors, the holder may be one of those that wait for a processor, so others
+// get theirs in between (27 threads on each, `threads55`: a quarter faster than trying alone, an
+// eighth faster than sleeping at once).
 #pragma once
 
 #include <cstdint>

@@ -1,8 +1,6 @@
 #include "runtime/control/occ.h"
 
 #include <atomic>
-#include <mutex>
-#include <shared_mutex>
 
 #include "runtime/control/mutant.h"
 
@@ -48,7 +46,7 @@ ErrCode Occ::check_reads(Running& transaction) {
     all_unchanged = all_unchanged && unchanged(transaction, *transaction.uses[at]);
   }
   if (all_unchanged) return SUCCESS;
-  const std::shared_lock<std::shared_mutex> together(section_);
+  const ReadLatch together(section_);
   ++sections_;
   const ErrCode code = validate(transaction);
   if (code != SUCCESS) return code;
