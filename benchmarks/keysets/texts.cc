@@ -8,6 +8,8 @@
 #include <string_view>
 #include <vector>
 
+#include "base/check.h"
+
 namespace keydrome::keysets {
 namespace {
 
@@ -71,6 +73,7 @@ Strings distinct_texts(uint32_t count, std::size_t length_max, const TextSource&
       drawn.text.clear();
       source.stem(rng, drawn.text);
       drawn.stem = drawn.text.size();
+      KEYDROME_CHECK(drawn.stem < length_max);
       draw_tail(drawn);
     }
     for (Drawn& drawn : batch) {
