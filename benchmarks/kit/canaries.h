@@ -39,10 +39,13 @@ class Canaries {
         own_write(out, pick_key());
         out.abort();
         break;
-      case 1:
-        repeated_scan(out, pick_key(), static_cast<uint32_t>(rng.between(8, 24)));
+      case 1: {
+        // Drawn one after the other: arguments would be drawn in an order of the compiler's own.
+        const auto length = static_cast<uint32_t>(rng.between(8, 24));
+        repeated_scan(out, pick_key(), length);
         out.commit();
         break;
+      }
       default:
         repeated_probe(out, {pick_key(), pick_key(), pick_key(), pick_key()});
         out.commit();

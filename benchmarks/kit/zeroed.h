@@ -19,7 +19,15 @@
 namespace keydrome {
 
 using Lane = uint64_t __attribute__((vector_size(16), may_alias));
-using UnalignedLane = uint64_t __attribute__((vector_size(16), may_alias, aligned(1)));
+
+// Wherever they stand. (A type of such lanes with a lower alignment is aligned all the same in
+// templates of clang 14.)
+inline Lane load_lane(const void* from) {
+  Lane lane;
+  std::memcpy(&lane, from, sizeof lane);
+  return lane;
+}
+inline void store_lane(void* to, Lane lane) { std::memcpy(to, &lane, sizeof lane); }
 
 // How far behind its end a string may be read.
 inline constexpr std::size_t kReadAhead = 128;
@@ -42,9 +50,8 @@ inline void copy_text(char* out, std::string_view text) {
   asm("" : "+r"(mask));  // else g++ 12 computes it anew for every lane
 #pragma GCC unroll 8
   for (std::size_t i = 0; i < kLanes; ++i) {
-    const UnalignedLane from = reinterpret_cast<const UnalignedLane*>(text.data())[i];
-    reinterpret_cast<UnalignedLane*>(out)[i] =
-        from & reinterpret_cast<const UnalignedLane*>(mask)[i];
+    const std::size_t at = i * sizeof(Lane);
+    store_lane(out + at, load_lane(text.data() + at) & load_lane(mask + at));
   }
 }
 

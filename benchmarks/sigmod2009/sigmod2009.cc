@@ -208,7 +208,8 @@ class Generator {
     out.begin(Kind::kStream, update_);
     const int64_t count = rng.between(5, 9);
     for (int64_t i = 0; i < count; ++i) {
-      out.insert(kSlot, random_key(rng, index), random_payload(rng));
+      const Payload payload = random_payload(rng);
+      out.insert(kSlot, random_key(rng, index), payload);
       out.delete_key(kSlot, random_key(rng, index), sampled(evidence) ? kEvidence : uint8_t{0});
     }
   }

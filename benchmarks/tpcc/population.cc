@@ -37,11 +37,19 @@ std::string data_text(Rng& rng) {
   return text;
 }
 
+// Two streets, city, state, and the first half of the zip code.
+std::string address(Rng& rng) {
+  std::string text;
+  for (const auto& [low, high] : {std::pair{10, 20}, {10, 20}, {10, 20}, {2, 2}, {4, 4}}) {
+    text += random_text(rng, low, high);
+  }
+  return text;
+}
+
 // Name and address of a warehouse or district.
 std::string place(Rng& rng, std::size_t bytes) {
-  std::string row = random_text(rng, 6, kPlaceNameWidth) + random_text(rng, 10, 20) +
-                    random_text(rng, 10, 20) + random_text(rng, 10, 20) + random_text(rng, 2, 2) +
-                    random_text(rng, 4, 4);
+  std::string row = random_text(rng, 6, kPlaceNameWidth);
+  row += address(rng);
   KEYDROME_CHECK(row.size() == kPlaceText);
   row.resize(bytes, kPadding);
   put(row, kTax, rng.between(0, kTaxMax));
@@ -79,9 +87,9 @@ void Population::draw_texts(Rng& rng) {
     row.replace(kStockDist, kDistWidth, random_text(rng, kDistWidth, kDistWidth));
     add(stock_texts_, row);
     add(dist_texts_, random_text(rng, 3 * kDistWidth, 3 * kDistWidth));
-    add(address_texts_, random_text(rng, 10, 20) + random_text(rng, 10, 20) +
-                            random_text(rng, 10, 20) + random_text(rng, 2, 2) +
-                            random_text(rng, 4, 4) + random_text(rng, 16, 16));
+    row = address(rng);
+    row += random_text(rng, 16, 16);  // the phone
+    add(address_texts_, row);
     add(data_texts_, random_text(rng, kRowMax, kRowMax));
     add(last_data_texts_, random_text(rng, 0, kLastPartBytes));
     add(history_texts_, random_text(rng, 12, 24));
@@ -153,7 +161,8 @@ void Population::items(Loader& to) {
     std::string row(6, kPadding);
     put(row, kItemImage, to.rng.between(1, 10'000));
     put(row, kPrice, to.rng.between(kPriceMin, kPriceMax));
-    row += random_text(to.rng, 14, 24) + data_text(to.rng);
+    row += random_text(to.rng, 14, 24);
+    row += data_text(to.rng);
     KEYDROME_CHECK(row.size() == kItemBytes);
     insert(to, Table::kItem, i, row);
   }
