@@ -1,4 +1,4 @@
-"""Fixtures of all Python tests: every test has data folders of its own and sees no site of the developer's."""
+"""Fixtures of all Python tests: they give every test its own data folders and hide the developer's site from it."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-# `./dev soak` tries more examples of every property, `./dev test --fast` fewer. None has a deadline: how long an
-# example takes says what else the machine does.
+# `./dev soak` tries more examples of every Hypothesis property, and `./dev test --fast` tries fewer. No example has a
+# deadline, because its time depends on the machine's other work.
 hypothesis.register_profile("fast", max_examples=20, deadline=None)
 _SOAK = int(os.environ.get("KEYDROME_SOAK", "1"))
 hypothesis.register_profile("all", max_examples=hypothesis().max_examples * _SOAK, deadline=None)
@@ -33,7 +33,10 @@ def django_db_modify_db_settings(tmp_path_factory: pytest.TempPathFactory) -> No
 
 @pytest.fixture(scope="session", autouse=True)
 def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Keep rings away from the developer's site; return a KEYDROME_VAR with which a worker hears them."""
+    """Send Celery messages to a folder of the test instead of the developer's site.
+
+    Return the KEYDROME_VAR with which a worker started by the test receives these messages.
+    """
     from web.celery import app  # noqa: PLC0415 - settings must not be read before they are needed
 
     var = tmp_path_factory.mktemp("broker-var")
@@ -53,7 +56,7 @@ def own_broker(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="session", autouse=True)
 def quick_passwords() -> Iterator[None]:
-    """Hash the tests' passwords cheaply: the real hasher is slow on purpose, half a second an account."""
+    """Hash passwords with MD5, because Django's real hasher is slow on purpose: half a second per account."""
     from django.test import override_settings  # noqa: PLC0415 - settings must not be read before they are needed
 
     with override_settings(PASSWORD_HASHERS=["django.contrib.auth.hashers.MD5PasswordHasher"]):
@@ -62,7 +65,7 @@ def quick_passwords() -> Iterator[None]:
 
 @pytest.fixture(autouse=True)
 def own_var(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """Give each test a KEYDROME_VAR of its own: blobs, locks, artefacts."""
+    """Give each test a KEYDROME_VAR of its own: the folder for blobs, locks and artefacts."""
     var = tmp_path / "var"
     var.mkdir(mode=0o700)
     monkeypatch.setenv("KEYDROME_VAR", str(var))

@@ -1,5 +1,5 @@
-// The distance that keeps two threads' data from sharing a cache line, and the pause of a spinning
-// core.
+// Helpers for code that several threads run at the same time: Padded keeps the data of two threads
+// on different cache lines, and cpu_relax() is the pause instruction for spin loops.
 #pragma once
 
 #include <cstddef>
@@ -8,13 +8,15 @@ namespace keydrome {
 
 inline constexpr std::size_t kCacheLine = 64;
 
-// A value alone on its cache lines.
+// Puts a value on cache lines of its own. Threads that write other data then do not slow down
+// access to the value.
 template <typename T>
 struct alignas(kCacheLine) Padded {
   T value{};
 };
 
-// Tells the core that this is a spin loop.
+// Informs the CPU that the caller is in a spin loop. The CPU then saves power and leaves the core's
+// resources to its other hardware thread.
 inline void cpu_relax() {
 #if defined(__x86_64__)
   __builtin_ia32_pause();

@@ -1,7 +1,8 @@
-// KEYDROME_CHECK: a broken invariant of our own ends the process with file, line and text.
+// KEYDROME_CHECK(condition): checks an invariant of Keydrome's own code. If the condition is false,
+// prints the file, the line and the condition, and aborts the process.
 //
-// Not for bad input and not for what a library under test does: those are errors or findings
-// (result.h, finding.h).
+// Do not use this check for wrong input or for a library under test that behaves wrongly. Return an
+// Error (result.h) for wrong input, and report a finding for a library.
 #pragma once
 
 #include <cstdio>
@@ -15,6 +16,7 @@ struct Here {
   int line;
 };
 
+// Prints `what` with its file and line, and aborts the process.
 [[noreturn]] inline void fail(Here here, std::string_view what) {
   std::fprintf(stderr, "%s:%d: check failed: %.*s\n", here.file, here.line,
                static_cast<int>(what.size()), what.data());

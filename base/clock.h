@@ -1,5 +1,5 @@
-// Clocks: the monotonic clock for everything that counts, the time-stamp counter for many cheap
-// samples.
+// Reads two clocks: now_ns() reads the monotonic clock, for results. TickClock reads the
+// processor's time-stamp counter, which is cheaper, for frequent samples.
 #pragma once
 
 #include <cstdint>
@@ -14,19 +14,21 @@ namespace keydrome {
 
 inline constexpr uint64_t kNsPerMs = 1'000'000;
 
-// CLOCK_MONOTONIC in nanoseconds; about 20 ns per call. Thread-safe.
+// Returns CLOCK_MONOTONIC in nanoseconds. Takes about 20 ns. Thread-safe.
 inline uint64_t now_ns() {
   timespec time{};
   clock_gettime(CLOCK_MONOTONIC, &time);
   return static_cast<uint64_t>(time.tv_sec) * 1'000'000'000u + static_cast<uint64_t>(time.tv_nsec);
 }
 
-// Ticks for latencies of single transactions: the time-stamp counter where it runs at a constant
-// rate, else the monotonic clock. Diagnostics only: results use now_ns() of the referee. Immutable
-// after construction, so any thread may use a copy.
+// A cheap clock for latencies of single transactions. It uses the time-stamp counter if the counter
+// runs at a constant rate, and otherwise the monotonic clock. Latencies are only diagnostics: the
+// referee (the process that judges a run) measures results with now_ns(). Thread safety: immutable
+// after construction, so threads may share an object.
 class TickClock {
  public:
-  // Measures the counter's rate against the monotonic clock for `calibration_ns`.
+  // Calibrates the counter: waits in a loop for `calibration_ns`, and compares the counter with the
+  // monotonic clock.
   explicit TickClock(uint64_t calibration_ns = 2'000'000) {
     if (!counter_is_constant()) return;
     const uint64_t start_ns = now_ns();
@@ -39,16 +41,17 @@ class TickClock {
     use_counter_ = factor_ != 0;
   }
 
-  // The current time in ticks; 5 to 10 ns with the counter.
+  // Returns the current time in ticks. Takes 5 to 10 ns with the counter.
   uint64_t ticks() const { return use_counter_ ? read_counter() : now_ns(); }
 
-  // A difference of ticks in nanoseconds; right for differences below 18 minutes.
+  // Converts a difference of ticks to nanoseconds.
   uint64_t to_ns(uint64_t ticks) const {
     if (!use_counter_) return ticks;
     return static_cast<uint64_t>((ticks * factor_) >> kShift);
   }
 
-  // The inverse, rounded down. Divides: for setting a limit, not for every call.
+  // Converts nanoseconds to ticks, rounded down. The conversion needs a slow division. So call this
+  // function once to compute a limit, and not for every sample.
   uint64_t to_ticks(uint64_t ns) const {
     if (!use_counter_) return ns;
     return static_cast<uint64_t>((static_cast<Wide>(ns) << kShift) / factor_);
@@ -56,7 +59,8 @@ class TickClock {
 
   bool uses_counter() const { return use_counter_; }
 
-  // Whether the processor promises a time-stamp counter of constant rate that does not stop.
+  // Returns true if the CPU has an invariant time-stamp counter, which runs at a constant rate and
+  // never stops.
   static bool counter_is_constant() {
 #if defined(__x86_64__)
     constexpr unsigned kPowerManagementLeaf = 0x80000007u;

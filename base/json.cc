@@ -1,3 +1,5 @@
+// Implements json.h with the library nlohmann-json. The library parses and prints, and the
+// functions here convert values between its type and Json.
 #include "base/json.h"
 
 #include <cmath>
@@ -58,7 +60,8 @@ Library to_library(const Json& value) {
   return nullptr;
 }
 
-// Watches the parse for keys that an object has twice; nlohmann keeps the last one silently.
+// A callback for the parser that finds duplicate keys in objects. Without the callback the library
+// would keep the last of the duplicate keys and report no error.
 class DuplicateKeys {
  public:
   bool operator()(int, Library::parse_event_t event, Library& parsed) {
@@ -106,7 +109,7 @@ Result<Json> Json::parse(std::string_view text) {
 Result<Json> Json::parse_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   std::ostringstream text;
-  if (!file || !(text << file.rdbuf())) return Error{path + ": cannot be read"};
+  if (!file || !(text << file.rdbuf())) return Error{path + ": cannot read the file"};
   Result<Json> parsed = parse(text.str());
   if (!parsed) return Error{path + ": " + parsed.error().message};
   return parsed;

@@ -1,8 +1,8 @@
-// Json: a small value type with strict parsing and printing.
+// Json: a JSON value, with a strict parser and a printer.
 //
-// Strict means: one value and nothing after it, no comments, no duplicate keys, no NaN or infinity,
-// integers kept exactly within 64 bits. Only base/json.cc sees the library behind it, which is slow
-// to compile. Thread safety: plain data.
+// The parser accepts exactly one value, and rejects comments, duplicate keys, NaN and infinity.
+// Signed 64-bit integers keep their exact value. The parser library nlohmann-json is slow to
+// compile, so only base/json.cc includes it. Thread safety: plain data.
 #pragma once
 
 #include <cstdint>
@@ -26,7 +26,7 @@ class Json {
   Json(int value) : value_(static_cast<int64_t>(value)) {}
   Json(int64_t value) : value_(value) {}
   Json(uint32_t value) : value_(static_cast<int64_t>(value)) {}
-  Json(uint64_t value);  // above INT64_MAX: a double
+  Json(uint64_t value);  // stored as a double if above INT64_MAX
   Json(double value) : value_(value) {}
   Json(const char* value) : value_(std::string(value)) {}
   Json(std::string value) : value_(std::move(value)) {}
@@ -34,10 +34,10 @@ class Json {
   Json(Array value) : value_(std::move(value)) {}
   Json(Object value) : value_(std::move(value)) {}
 
-  // Invalid UTF-8, duplicate keys and anything else that is not plain JSON are errors that name the
-  // place.
+  // Parses a text. Returns an error if the text is not strict JSON, for example because of invalid
+  // UTF-8 or a duplicate key. The error names the duplicate key or the position in the text.
   static Result<Json> parse(std::string_view text);
-  // Parses a file; the error names it.
+  // Parses the text of a file. An error names the file.
   static Result<Json> parse_file(const std::string& path);
 
   bool is_null() const { return std::holds_alternative<std::monostate>(value_); }
@@ -48,7 +48,7 @@ class Json {
   bool is_array() const { return std::holds_alternative<Array>(value_); }
   bool is_object() const { return std::holds_alternative<Object>(value_); }
 
-  // Only for a value of that type (checked).
+  // Return the value. Abort the process if the value has another type.
   bool as_bool() const;
   int64_t as_int() const;
   double as_number() const;
@@ -56,20 +56,22 @@ class Json {
   const Array& as_array() const;
   const Object& as_object() const;
 
-  // The member of an object, or nullptr when this is no object or has no such member.
+  // Returns the member of an object, or nullptr if this value is no object or lacks the member.
   const Json* find(std::string_view key) const;
 
-  // Members by name with a clear error: "plan.seed: missing" or "plan.seed: must be a string".
+  // Return the member of an object, or an error such as "seed: missing" or "seed: must be a
+  // string".
   Result<std::string> string_member(std::string_view key) const;
   Result<int64_t> int_member(std::string_view key) const;
 
-  // For building: makes this an object (when null) and returns the member.
+  // Returns a member of an object. Adds the member if it is missing. A null value becomes an object
+  // first.
   Json& operator[](std::string_view key);
-  // For building: makes this an array (when null) and appends.
+  // Appends an element to an array. A null value becomes an array first.
   void push_back(Json element);
 
-  // UTF-8 text; invalid UTF-8 inside strings is replaced by U+FFFD, a NaN or infinity is printed as
-  // null. `indent` < 0: one line.
+  // Returns the value as UTF-8 text, on one line if `indent` < 0. Invalid UTF-8 in strings becomes
+  // U+FFFD. NaN and infinity become null.
   std::string dump(int indent = -1) const;
 
  private:

@@ -1,7 +1,12 @@
-// Result<T>: a value or an error that can be shown to a person. (std::expected is C++23.)
+// Result<T>: the return type of functions that can fail. It has a value, or an error with a message
+// for people. (C++20 has no std::expected.)
 //
-// For operating errors only; a broken invariant of our own is a KEYDROME_CHECK (check.h). No
-// exceptions. Thread safety: as the value's.
+//     Result<Json> plan = Json::parse_file(path);
+//     if (!plan) return plan.error();
+//     use(*plan);
+//
+// Use Result for errors of the input and the environment. Use KEYDROME_CHECK (check.h) for broken
+// invariants of Keydrome's own code. Result throws no exceptions. Thread safety: that of T.
 #pragma once
 
 #include <string>
@@ -12,7 +17,7 @@
 
 namespace keydrome {
 
-// What went wrong and what to do about it, as one sentence without a final full stop.
+// The message is one sentence without full stop, which says what happened and what to do about it.
 struct Error {
   std::string message;
 };
@@ -20,14 +25,14 @@ struct Error {
 template <typename T>
 class [[nodiscard]] Result {
  public:
-  // Implicit, so that functions can return either a value or an Error.
+  // Both constructors are implicit, so that a function can return either a value or an Error.
   Result(T value) : state_(std::in_place_index<0>, std::move(value)) {}
   Result(Error error) : state_(std::in_place_index<1>, std::move(error)) {}
 
   bool ok() const { return state_.index() == 0; }
   explicit operator bool() const { return ok(); }
 
-  // The value; only when ok(): otherwise the process ends with the error's text.
+  // Return the value. If there is none, print the error's message and abort the process.
   T& value() & {
     require();
     return std::get<0>(state_);
@@ -46,7 +51,7 @@ class [[nodiscard]] Result {
   T* operator->() { return &value(); }
   const T* operator->() const { return &value(); }
 
-  // The error; only when not ok().
+  // Returns the error. Aborts the process if there is none.
   const Error& error() const {
     KEYDROME_CHECK(!ok());
     return std::get<1>(state_);

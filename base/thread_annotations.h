@@ -1,5 +1,13 @@
-// Mutex and MutexLock with clang's thread-safety annotations: the clang preset proves that guarded
-// members are only touched under their mutex. Under g++ the annotations are empty.
+// Defines Mutex, MutexLock and Condition with clang's thread-safety annotations. With these
+// annotations clang checks at compile time that a member marked KEYDROME_GUARDED_BY(mutex_) is used
+// only while mutex_ is locked. g++ has no such check, so the annotations are empty there.
+//
+//     class Counter {
+//       Mutex mutex_;
+//       int value_ KEYDROME_GUARDED_BY(mutex_) = 0;
+//      public:
+//       void add() { MutexLock lock(mutex_); ++value_; }
+//     };
 #pragma once
 
 #include <chrono>
@@ -48,16 +56,17 @@ class KEYDROME_SCOPED_CAPABILITY MutexLock {
   Mutex& mutex_;
 };
 
-// A condition variable for Mutex. The caller loops: a wait may wake without cause.
+// A condition variable for Mutex. A wait may return without a notification, so call it in a loop
+// that checks the condition.
 class Condition {
  public:
-  // Releases `mutex`, waits for a notification, takes `mutex` again.
+  // Unlocks `mutex`, waits for a notification, and locks `mutex` again.
   void wait(Mutex& mutex) KEYDROME_REQUIRES(mutex) {
     std::unique_lock<std::mutex> borrowed(mutex.mutex_, std::adopt_lock);
     condition_.wait(borrowed);
     borrowed.release();
   }
-  // The same, for about `us` microseconds at most.
+  // Does the same as wait(), but waits for at most about `us` microseconds.
   void wait_for_us(Mutex& mutex, uint64_t us) KEYDROME_REQUIRES(mutex) {
     std::unique_lock<std::mutex> borrowed(mutex.mutex_, std::adopt_lock);
     condition_.wait_for(borrowed, std::chrono::microseconds(us));

@@ -1,15 +1,27 @@
-// certify [--json] [--serialisable] HISTORY: judges a history file
-// (docs/reference/history-format.md). Exit status: 0 certified, 1 a violation, 2 it could not be
-// judged.
+// The program `certify [--json] [--serialisable] HISTORY` judges a history file, which contains the
+// recorded calls of a run (docs/reference/history-format.md), and prints a report. With
+// --serialisable the serial order may contradict real time.
+//
+// Exit status:
+// 0: certified, so a serial order gives every recorded result
+// 1: a violation was found
+// 2: no verdict, because of a wrong option, an unreadable or incomplete history, or an undecided
+//    search
 #include <cstdio>
 #include <string>
 #include <string_view>
 
-#include "checker/certify.h"
-#include "checker/history_file.h"
-#include "checker/report.h"
+#include "checker/certify/certify.h"
+#include "checker/history/history_file.h"
+#include "checker/witness/report.h"
 
 namespace keydrome {
+
+using certify::Certification;
+using certify::CertifyOptions;
+using certify::Verdict;
+using history::History;
+
 namespace {
 
 constexpr int kCertified = 0;
@@ -22,13 +34,13 @@ int refuse(const std::string& why) {
 }
 
 int judge(const std::string& path, bool as_json, const CertifyOptions& options) {
-  Result<History> history = read_history(path);
+  Result<History> history = history::read_history(path);
   if (!history) return refuse(history.error().message);
   const Result<void> ranked = rank_varchar_keys(*history);
   if (!ranked) return refuse(ranked.error().message);
-  const Certification found = certify(*history, options);
-  const std::string report =
-      as_json ? json_report(*history, found).dump(2) + "\n" : text_report(*history, found);
+  const Certification found = certify::certify(*history, options);
+  const std::string report = as_json ? witness::json_report(*history, found).dump(2) + "\n"
+                                     : witness::text_report(*history, found);
   std::fputs(report.c_str(), stdout);
   if (found.verdict == Verdict::kCertified) return kCertified;
   return found.verdict == Verdict::kViolation ? kViolation : kCouldNotJudge;
@@ -39,7 +51,7 @@ int judge(const std::string& path, bool as_json, const CertifyOptions& options) 
 
 int main(int argc, char** argv) {
   bool as_json = false;
-  keydrome::CertifyOptions options;
+  keydrome::certify::CertifyOptions options;
   std::string path;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
@@ -54,6 +66,10 @@ int main(int argc, char** argv) {
       break;
     }
   }
-  if (path.empty()) return keydrome::refuse("usage: certify [--json] [--serialisable] HISTORY");
+  if (path.empty())
+    return keydrome::refuse(
+        "usage: certify [--json] [--serialisable] HISTORY\n"
+        "  --json          print the report as JSON\n"
+        "  --serialisable  accept orders that contradict real time");
   return keydrome::judge(path, as_json, options);
 }

@@ -1,5 +1,7 @@
-// Required or advisory (DESIGN section 1): what a client of the 2009 contest could rely on is
-// required and decides the verdict; the rest is shown as a warning.
+// Defines the severity of a finding: required or advisory.
+//
+// A finding is required if the library broke a promise on which clients in the SIGMOD 2009 contest
+// could rely. Required findings decide the verdict. Advisory findings only appear as warnings.
 #pragma once
 
 #include <cstdint>

@@ -1,9 +1,9 @@
-"""Writes seccomp-bench.json: the system calls that the bench container may make.
+"""Writes seccomp-bench.json, the system-call filter (seccomp profile) of the bench container.
 
-Docker's default profile lacks pivot_root and, without CAP_SYS_ADMIN's conditional rules, the mount family; it also
-answers clone3 with ENOSYS. Keydrome's own profile is therefore written out: everything is allowed except calls that
-neither the worker nor the jail needs and that have a history of kernel escapes. The jail puts its own, much tighter
-allow-list on the contestant's code; this list guards the worker around it.
+The jail is the sandbox for contestants' code. The jail needs calls that Docker's default profile refuses: pivot_root,
+mount and clone3. This profile therefore allows all calls except those in DENIED. Neither the worker nor the jail needs
+the calls in DENIED, and many of these calls have helped attackers to break into the kernel. The profile protects only
+the worker. For contestants' code, the jail has its own, much shorter list of allowed calls.
 
 Usage: python3 deploy/make_seccomp.py > deploy/seccomp-bench.json
 """
@@ -22,7 +22,7 @@ DENIED = [
 
 
 def main() -> None:
-    """Print the profile."""
+    """Print the profile as JSON."""
     profile = {
         "defaultAction": "SCMP_ACT_ALLOW",
         "architectures": ["SCMP_ARCH_X86_64"],

@@ -1,10 +1,13 @@
-# Web server, results worker and beat: Python only, no compiler, no jail, not root.
+# Builds the image of the web server, the results worker and beat (Celery's scheduler). The image has only Python: no
+# compiler and no jail. docker-compose.yml runs the image as user 1000, not as root.
 FROM debian:12-slim
 RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv fonts-dejavu-core \
     && rm -rf /var/lib/apt/lists/*
 WORKDIR /app
 COPY pyproject.toml uv.lock README.md ./
 COPY runner runner
+COPY results results
+COPY cli cli
 COPY leaderboard leaderboard
 COPY web web
 COPY benchmarks benchmarks
@@ -13,7 +16,8 @@ COPY harness/schema harness/schema
 COPY indexes indexes
 RUN python3 -m venv /opt/uv && /opt/uv/bin/pip install --no-cache-dir uv==0.13.8 \
     && /opt/uv/bin/uv sync --frozen --no-dev --python /usr/bin/python3
-# A named volume takes its owner from here; made by root at run time, the site's user could not write to it.
+# The volume mounted at /data gets its owner from this folder. If /data did not exist in the image, root would own the
+# volume, and the site's user (1000) could not write to it.
 RUN install -d -m 0700 -o 1000 -g 1000 /data /data/uploads /data/mail /data/artefacts /data/blobs
 ENV PATH=/app/.venv/bin:$PATH PYTHONPATH=/app PYTHONUNBUFFERED=1 KEYDROME_VAR=/data MPLCONFIGDIR=/tmp/matplotlib
 RUN KEYDROME_VAR=/app/var KEYDROME_STATIC_ROOT=/app/static python -m web.manage collectstatic --no-input

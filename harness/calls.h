@@ -1,14 +1,25 @@
-// Calls that cross processes, for verified mode: the driver asks, the library's side answers.
+// Shared memory through which one process calls a library in another process (verified mode).
 //
-// Each thread has one CallSlot, and all slots lie in one memfd that both sides map. The contract is
-// synchronous, so a thread has one call outstanding and its ring one place. `asked` and `answered`
-// hold call numbers: equal, the slot is the driver's; `asked` one ahead, it is the library's.
+// In verified mode the driver, a trusted process outside the jail, plays the benchmark's
+// operations. The library under test is in the player, a process inside the jail.
 //
-// Trust: the library's process can write to every byte here at any time. The driver keeps the
-// number of its call to itself, copies an answer out once, and neither reads through a handle nor
-// believes a length; so a library can answer wrongly, early or never, and nothing else.
+// Each thread has one CallSlot. All slots are in one memfd, which driver and player map. A thread
+// has at most one call outstanding, so a slot holds one call and needs no queue. The fields
+// `request` and `reply` hold the number of the latest call. If the two numbers are equal, the
+// driver may write the slot. If `request` is one higher than `reply`, the player may write the
+// slot.
 //
-// Cost: two cache-line transfers each way and the record's; docs/reference/figures.md has numbers.
+// Trust: the library shares the player's process and can write to any byte of a slot at any time.
+// Therefore the driver:
+// - keeps its own copy of the call number
+// - copies each result out of the slot once
+// - never dereferences a handle
+// - uses no length from the slot
+// Because of these rules, a hostile library can only return a wrong result, return too early, or
+// never return.
+//
+// Cost: a call and its reply each move two cache lines plus the cache lines of the Record.
+// docs/reference/figures.md has measurements.
 #pragma once
 
 #include <linux/futex.h>
@@ -19,38 +30,43 @@
 #include <atomic>
 #include <cstdint>
 
-#include "benchmarks/kit/program.h"
-#include "checker/event.h"
+#include "benchmarks/kit/format/program.h"
+#include "checker/history/event.h"
 #include "harness/protocol.h"
 #include "keydrome/index.h"
 
 namespace keydrome {
 
-// Instead of an EventCall: the driver's thread has no more calls in this phase.
-inline constexpr uint32_t kLeaveCall = 0xff;
+// A value of CallSlot::call that is no EventCall: the thread makes no more calls in this phase.
+inline constexpr uint32_t kEndOfCalls = 0xff;
 
-// Whether a thread that waits may keep a processor busy: each side of each thread needs one of its
-// own for that.
+// How a thread waits for a call or a reply. With kSpin it polls for about 0.1 ms before it sleeps,
+// with kSleep much more briefly. kSpin is faster only if each thread has two CPUs, one for its
+// driver side and one for its player side.
 enum class CallWait : uint8_t { kSleep, kSpin };
 
 inline CallWait call_wait(const Message& go) {
   return (go.flags & kGoSpin) != 0 ? CallWait::kSpin : CallWait::kSleep;
 }
 
-// One direction of a slot: the number of the newest message, and whether its receiver sleeps.
+// Signals the calls of a slot to the player, or its replies to the driver. Stores the number of the
+// latest call or reply, and whether the receiver sleeps.
 class CallSignal {
  public:
-  // What was written before is seen by the one that await() lets go on: the exchange is the release
-  // partner of its acquire. It is also ordered before the look at `sleeps_`, as the receiver's
-  // store there is before its last look at the number, so a wake-up is never lost.
+  // Publishes `number` together with everything that the caller wrote before. The exchange pairs
+  // with the acquire loads in await().
+  // No wake-up is lost. post() writes number_ and then reads sleeps_; await() writes sleeps_ and
+  // then reads number_. All four accesses are sequentially consistent, so at least one thread sees
+  // the value that the other thread wrote.
   void post(uint32_t number) {
     number_.exchange(number, std::memory_order_seq_cst);
     if (sleeps_.load(std::memory_order_seq_cst) != 0) futex(FUTEX_WAKE, 1);
   }
 
-  // Waits until that number was posted; for ever, if need be: deadlines are the referee's.
+  // Waits until `number` is posted: polls first, then calls sched_yield(), then sleeps. await()
+  // needs no deadline, because the referee kills both processes at the deadline of the phase.
   void await(uint32_t number, CallWait how) {
-    for (uint32_t i = 0; i < (how == CallWait::kSpin ? kSpins : kLooks); ++i) {
+    for (uint32_t i = 0; i < (how == CallWait::kSpin ? kSpins : kPolls); ++i) {
       if (number_.load(std::memory_order_acquire) == number) return;
       __builtin_ia32_pause();
     }
@@ -68,11 +84,11 @@ class CallSignal {
   uint32_t number() const { return number_.load(std::memory_order_relaxed); }
 
  private:
-  static constexpr uint32_t kSpins = 4'000;  // some 0.1 ms
-  static constexpr uint32_t kLooks = 20;
-  static constexpr uint32_t kYields = 20;
+  static constexpr uint32_t kSpins = 4'000;  // polls with kSpin: about 0.1 ms
+  static constexpr uint32_t kPolls = 20;     // polls with kSleep
+  static constexpr uint32_t kYields = 20;    // sched_yield() calls before the thread sleeps
 
-  // Shared between processes, so not FUTEX_PRIVATE.
+  // The futex call omits FUTEX_PRIVATE_FLAG, because two processes share the word.
   void futex(int operation, uint32_t value) {
     syscall(SYS_futex, &number_, operation, value, nullptr, nullptr, 0);
   }
@@ -82,22 +98,24 @@ class CallSignal {
 };
 static_assert(std::atomic<uint32_t>::is_always_lock_free);
 
-// Handles and transactions are the library's pointers as numbers.
+// One call and its result. Handles and transactions are the library's pointers, passed as numbers.
 struct alignas(64) CallSlot {
-  // Written by the driver, with `record` and `name` where the call has them.
-  CallSignal asked;
-  uint32_t call;      // EventCall or kLeaveCall
+  // The driver writes `request` last, after the fields below and, if the call uses them, `record`
+  // and `name`.
+  CallSignal request;
+  uint32_t call;      // EventCall or kEndOfCalls
   uint32_t key_type;  // kCreate: KeyType
   uint64_t handle;
   uint64_t transaction;
-  // Written by the library's side, with `record`.
-  alignas(64) CallSignal answered;
-  uint32_t code;       // as returned
-  uint32_t thread_id;  // gettid() of the thread that answers, in the jail
-  uint64_t made;       // kOpen: the handle; kBegin: the transaction
-  // What the call passes, and what the library made of it. kInsert: its key and payload.
+  // The player writes `reply` last, after the fields below and `record`.
+  alignas(64) CallSignal reply;
+  uint32_t code;        // the result code, as the library returned it
+  uint32_t thread_id;   // id of the player's thread that serves this slot: its gettid() in the jail
+  uint64_t new_handle;  // kOpen: the new handle; kBegin: the new transaction
+  // Before the call: the Record that the call receives (for kInsert: key and payload). After the
+  // call: the Record that the call returned.
   alignas(64) Record record;
-  char name[kIndexNameBytes];  // kCreate, kOpen
+  char name[format::kIndexNameBytes];  // kCreate, kOpen: the name of the index
 };
 
 }  // namespace keydrome

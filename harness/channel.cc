@@ -1,3 +1,5 @@
+// Implements harness/channel.h: sendmsg() and recvmsg(), with descriptors as ancillary data
+// (SCM_RIGHTS).
 #include "harness/channel.h"
 
 #include <sys/socket.h>
@@ -8,7 +10,7 @@
 namespace keydrome {
 namespace {
 
-constexpr size_t kControlBytes = CMSG_SPACE(sizeof(int) * kMessageFdsMax);
+constexpr size_t kAncillaryBytes = CMSG_SPACE(sizeof(int) * kMessageFdsMax);
 
 void take_fds(msghdr& header, std::array<UniqueFd, kMessageFdsMax>& fds) {
   for (cmsghdr* part = CMSG_FIRSTHDR(&header); part != nullptr; part = CMSG_NXTHDR(&header, part)) {
@@ -26,12 +28,12 @@ void take_fds(msghdr& header, std::array<UniqueFd, kMessageFdsMax>& fds) {
 
 bool send_message(int socket, const Message& message, std::span<const int> fds, Send how) {
   iovec body{const_cast<Message*>(&message), sizeof message};
-  alignas(cmsghdr) std::array<char, kControlBytes> control{};
+  alignas(cmsghdr) std::array<char, kAncillaryBytes> ancillary{};
   msghdr header{};
   header.msg_iov = &body;
   header.msg_iovlen = 1;
   if (!fds.empty()) {
-    header.msg_control = control.data();
+    header.msg_control = ancillary.data();
     header.msg_controllen = CMSG_SPACE(fds.size_bytes());
     cmsghdr* part = CMSG_FIRSTHDR(&header);
     part->cmsg_level = SOL_SOCKET;
@@ -48,20 +50,20 @@ bool send_message(int socket, const Message& message, std::span<const int> fds, 
 
 Receive receive_message(int socket, Message& message, std::array<UniqueFd, kMessageFdsMax>* fds) {
   iovec body{&message, sizeof message};
-  alignas(cmsghdr) std::array<char, kControlBytes> control{};
+  alignas(cmsghdr) std::array<char, kAncillaryBytes> ancillary{};
   msghdr header{};
   header.msg_iov = &body;
   header.msg_iovlen = 1;
   if (fds != nullptr) {
-    header.msg_control = control.data();
-    header.msg_controllen = control.size();
+    header.msg_control = ancillary.data();
+    header.msg_controllen = ancillary.size();
   }
   ssize_t received = -1;
   do {
     received = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   } while (received < 0 && errno == EINTR);
   if (received < 0) return Receive::kClosed;
-  if (fds != nullptr) take_fds(header, *fds);  // an empty message may bring some, too
+  if (fds != nullptr) take_fds(header, *fds);  // An empty message can carry descriptors too.
   if (received == 0) return Receive::kClosed;
   const bool whole = received == static_cast<ssize_t>(sizeof message) &&
                      (header.msg_flags & MSG_TRUNC) == 0 && message.version == kProtocolVersion;

@@ -1,27 +1,29 @@
-// Sending and receiving whole messages of protocol.h over a SEQPACKET socket.
+// Sends and receives the messages of harness/protocol.h over a SEQPACKET socket.
 //
-// Thread safety: the socket keeps messages whole, so several threads of the player may send at
-// once; one thread receives.
+// Referee, player and driver use these functions.
+//
+// Thread safety: several threads may send on one socket at the same time, because the kernel never
+// splits or mixes SEQPACKET messages. Only one thread may receive.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <span>
 
+#include "base/unique_fd.h"
 #include "harness/protocol.h"
-#include "harness/unique_fd.h"
 
 namespace keydrome {
 
-inline constexpr size_t kMessageFdsMax = 3;  // GO carries the most: pools, round, outcome
+inline constexpr size_t kMessageFdsMax = 3;  // GO has the most: pools, round, outcome
 
 enum class Receive {
-  kMessage,    // *message holds what came
-  kClosed,     // the peer is gone
-  kMalformed,  // a message of another size came
+  kMessage,    // a message was received and stored in `message`
+  kClosed,     // the peer closed the socket or exited
+  kMalformed,  // the message has a wrong size or version
 };
 
-// A message of that type with everything else zero.
+// Returns a message of this type and of version kProtocolVersion. All other fields are zero.
 inline Message make_message(MessageType type) {
   Message message{};
   message.version = kProtocolVersion;
@@ -29,16 +31,18 @@ inline Message make_message(MessageType type) {
   return message;
 }
 
-// Whether sending may wait until the other side makes room. The referee never waits for a player.
+// What send_message() does when the socket is full: kWait blocks, kNow fails. The referee uses
+// kNow, so that a player that does not read cannot block the referee.
 enum class Send { kWait, kNow };
 
-// Sends `message` with `fds`; never raises SIGPIPE. False when the peer is gone or, with kNow,
-// takes nothing now.
+// Sends `message` together with the descriptors `fds`. Returns false if the peer has closed the
+// socket or, with kNow, if the socket is full. Never raises SIGPIPE.
 bool send_message(int socket, const Message& message, std::span<const int> fds = {},
                   Send how = Send::kWait);
 
-// Waits for one message. Descriptors that come along are handed out in `fds`; without `fds` the
-// kernel closes them, so the referee receives none from the jail.
+// Blocks until a message arrives. Stores the received descriptors in `fds`. If `fds` is null, the
+// kernel closes received descriptors. The referee passes null when it reads from the jail, so a
+// player cannot fill the referee's descriptor table.
 Receive receive_message(int socket, Message& message,
                         std::array<UniqueFd, kMessageFdsMax>* fds = nullptr);
 

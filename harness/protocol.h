@@ -1,29 +1,39 @@
-// The control channel between referee and player: one SEQPACKET socket, fixed-size messages, one
-// strict order.
+// The messages that the referee exchanges with the player, and in verified mode with the driver.
+//
+// The referee is the trusted process that runs a benchmark session. The player is the process in
+// the jail that loads the library under test. All messages have the same size and travel over one
+// SEQPACKET socket in this order:
 //
 //   player                         referee
 //   HELLO                 ->                        version
-//                         <-       LOAD             paths and configuration; fd: stack page
-//                                                   (stacks.h); then the jail is tightened
-//   LOADED                ->                        a LoadStatus, and why not as text
-//   per phase:
-//                         <-       GO               nonce, phase number; fds: [pools,] round 0,
-//                                                   outcome
+//                         <-       LOAD             path and configuration of the library;
+//                                                   fd: stack page (harness/stacks.h)
+//   LOADED                ->                        a LoadStatus; after an error the reason as text
+//   in each phase:
+//                         <-       GO               nonce, phase number; fds: pools (only with the
+//                                                   flag kGoHasPools), round 0, outcome
 //   NEED(round)           ->                        zero or more times: a thread entered `round`
-//                         <-       ROUND            fd of round + 1
-//   DONE                  ->                        the same nonce; a DoneStatus other than
-//                                                   kDoneWell may come at any time in a phase, and
-//                                                   is the last message
-//                         <-       END              after the last phase; the jail is killed,
-//                                                   nothing else is read
+//                         <-       ROUND            fd: round + 1
+//   DONE                  ->                        the nonce of GO, and a DoneStatus
+//   after the last phase:
+//                         <-       END
 //
-// In verified mode the driver, a process outside the jail, has that conversation on a socket of its
-// own, with LOAD bringing the memfd of the call slots (calls.h). The player's LOAD has kLoadServes
-// and the same memfd as second one; its GO has no descriptors and says how many threads answer
-// calls. It asks for no round, and its DONE comes when the driver's threads have left.
+// After LOAD the player loads the library, and then drops the rights that only loading needed.
+// A round is one portion of the operations of a phase. The pools are the keys and payloads that
+// operations refer to. The outcome is the memory for the player's results.
+// A DONE with an error status may come at any time in a phase and is the player's last message.
+// After END the referee kills the jail and reads no more messages.
 //
-// Clock: the referee takes CLOCK_MONOTONIC before sending GO and after receiving DONE. A message of
-// another type, size or nonce, or out of order, is a protocol violation and a failed run.
+// In verified mode the driver, a trusted process outside the jail, exchanges these messages with
+// the referee on its own socket. The driver's LOAD carries only the memfd of the call slots
+// (harness/calls.h). The player then only makes the calls that the driver requests, and its
+// messages differ:
+// - The player's LOAD has the flag kLoadServes, and the call slots as its second descriptor.
+// - The player's GO has no descriptors. Message::threads is the number of slots to serve.
+// - The player sends no NEED, and sends DONE after the driver's threads have finished.
+//
+// Time: the referee reads CLOCK_MONOTONIC before it sends GO and again after it receives DONE. A
+// message of unexpected type, size or nonce fails the run.
 #pragma once
 
 #include <cstdint>
@@ -31,7 +41,9 @@
 namespace keydrome {
 
 inline constexpr uint32_t kProtocolVersion = 3;
-inline constexpr int kControlFd = 3;  // in the player; nothing else but 0, 1 and 2 is open
+// Descriptor of the channel in the player and in the driver. At start, only descriptors 0 to 3 are
+// open.
+inline constexpr int kChannelFd = 3;
 inline constexpr uint32_t kTextBytes = 8192;
 
 enum class MessageType : uint32_t { kHello = 1, kLoad, kLoaded, kGo, kNeed, kRound, kDone, kEnd };
@@ -39,35 +51,36 @@ enum class MessageType : uint32_t { kHello = 1, kLoad, kLoaded, kGo, kNeed, kRou
 struct Message {
   uint32_t version;
   MessageType type;
-  uint64_t nonce;  // GO, NEED, ROUND, DONE: chosen by the referee, fresh for each phase
+  uint64_t nonce;  // GO, NEED, ROUND, DONE: a random number that the referee draws for each phase
   uint32_t phase;
   uint32_t round;
   uint32_t status;   // LOADED: LoadStatus; DONE: DoneStatus
   uint32_t flags;    // LOAD: kLoadServes; GO: kGoHasPools, kGoSpin
-  uint32_t threads;  // GO of verified mode to the player: how many slots are served
+  uint32_t threads;  // GO to the player in verified mode: number of slots to serve
   uint32_t reserved;
-  char text[kTextBytes];  // LOAD: path of the library, NUL, configuration JSON or empty; LOADED,
-                          // DONE: the reason
+  // LOAD: the library's path, a NUL, then the configuration as JSON (may be empty).
+  // LOADED and DONE: the reason of an error. Text from the player may lack its final NUL.
+  char text[kTextBytes];
 };
 
 inline constexpr uint32_t kGoHasPools = 1u << 0;
-inline constexpr uint32_t kGoSpin = 1u << 1;      // verified mode: threads may wait busily
-inline constexpr uint32_t kLoadServes = 1u << 0;  // verified mode: the player serves slots
+inline constexpr uint32_t kGoSpin = 1u << 1;      // verified mode: CallWait::kSpin
+inline constexpr uint32_t kLoadServes = 1u << 0;  // verified mode: the player serves call slots
 
-// Why a library is not loaded. Whatever is not 0 ends the session.
+// Whether the player could load the library. Every value except kLoadOk ends the session.
 enum LoadStatus : uint32_t {
-  kLoadWell = 0,
-  kLoadNotOpened,      // dlopen refused it
-  kLoadSymbolMissing,  // one of the ten functions is not exported
-  kLoadNotConfigured,  // there is a configuration, and keydrome_configure is missing or refused it
-  kLoadNotTightened,   // the second stage of the jail could not be entered
+  kLoadOk = 0,
+  kLoadNotOpened,      // dlopen failed
+  kLoadSymbolMissing,  // the library does not export one of the ten functions of keydrome/index.h
+  kLoadNotConfigured,  // keydrome_configure is missing, threw or refused the configuration
+  kLoadNotTightened,   // the jail's second stage (jail/tighten.h) failed
 };
 
-// How a phase ended inside the player.
+// How a phase ended in the player. Every value except kDoneOk ends the session.
 enum DoneStatus : uint32_t {
-  kDoneWell = 0,
-  kDoneException,  // an exception crossed the contract's boundary
-  kDonePlayer,     // the player could not do its work: no thread, no memory, a damaged input
+  kDoneOk = 0,
+  kDoneException,  // a function of the library threw an exception
+  kDonePlayer,     // the player failed: it could not start a thread, or an input was malformed
 };
 
 }  // namespace keydrome

@@ -1,43 +1,53 @@
-// The stack page: one memfd that both sides map from LOAD on, in which each thread of the player
-// writes down where it stands when the referee sends it kStackSignal. That happens once, when a
-// session did not go on and is over.
+// Layout of the stack page: shared memory in which the player's threads write their stacks when a
+// session hangs.
 //
-// The writer shares its process with the library, which may block the signal, take it for itself or
-// write here what it likes: the referee copies a stack out once and checks what it copied.
+// Referee and player map the page, which is one memfd. After a session has hit a deadline or limit,
+// the referee sends kStackSignal once to each thread of the player, up to kStacksMax threads. The
+// signal handler writes the thread's stack (player/stack_writer.h), and the referee reads the stack
+// (referee/hang/stack_reader.h).
+//
+// Trust: the library shares the player's process. It may block or catch the signal, and may write
+// anything into the page. Therefore the referee copies each stack once, checks the copy, and uses
+// it only as a hint for people.
 #pragma once
 
 #include <cstdint>
 
 namespace keydrome {
 
-// One below SIGRTMAX: the C library keeps the first real-time signals, programs count from
-// SIGRTMIN.
+// SIGRTMAX - 1. The C library uses the first real-time signals and programs usually count upwards
+// from SIGRTMIN, so a number near the end rarely conflicts.
 inline constexpr int kStackSignal = 63;
 inline constexpr uint32_t kStacksMax = 64;
 inline constexpr uint32_t kFramesMax = 24;
 
-// One call, the innermost first.
+// One function call on a stack. The innermost call comes first.
 struct StackFrame {
-  uint64_t address;        // of the instruction, or of the call's last byte
-  uint64_t offset;         // of the address in the module: what addr2line asks for
-  uint64_t symbol_offset;  // of the address in the symbol
-  char module[40];         // file name; empty: not known
-  char symbol[72];         // the exported symbol around it; empty: none
+  uint64_t address;        // of the current instruction; for a caller: last byte of its call
+  uint64_t offset;         // from the start of the module to `address`, as addr2line expects it
+  uint64_t symbol_offset;  // from the start of the symbol to `address`
+  char module[40];         // file name of the library or program; empty if unknown
+  char symbol[72];         // exported symbol that contains `address`; empty if there is none
 };
 
-// How much of a stack is there. Stored with release order, partner of the referee's acquire.
-enum StackState : uint32_t { kNoStack = 0, kStackWalked, kStackNamed };
+// How much of a ThreadStack is written. The player stores the state with release order, which pairs
+// with the acquire load in the referee.
+enum StackState : uint32_t {
+  kNoStack = 0,
+  kStackWalked,  // addresses are written
+  kStackNamed,   // addresses, modules and symbols are written
+};
 
 struct ThreadStack {
   uint32_t state;      // StackState
-  uint32_t thread_id;  // gettid(), in the jail
+  uint32_t thread_id;  // gettid() in the jail
   uint32_t frames;
   uint32_t reserved;
   StackFrame frame[kFramesMax];
 };
 
 struct StackPage {
-  uint32_t next;  // how many stacks were begun
+  uint32_t next;  // number of stacks begun: the next free index in `stacks`
   uint32_t reserved[3];
   ThreadStack stacks[kStacksMax];
 };

@@ -1,48 +1,57 @@
-/* The command channel (--command-fd): what a supervisor may ask a running jail.
+/* The command channel of the jail (--command-fd). Over this channel the caller freezes, thaws,
+ * measures and kills the jailed program and every process that the program started. For C and C++.
  *
- * The supervisor sends one byte, a command of enum keydrome_jail_command, and receives one struct
- * keydrome_jail_reply. Any socket pair will do (SOCK_SEQPACKET or SOCK_STREAM). Answers come in the
- * order of the commands. End of file on the channel means that the supervisor is gone: the jail
- * then kills the program. The header is C and C++.
+ * The channel is a socket pair (SOCK_SEQPACKET or SOCK_STREAM). The caller sends one byte, an enum
+ * keydrome_jail_command, and receives one struct keydrome_jail_reply. Replies arrive in the order
+ * of the commands. If the caller closes its end, or leaves it full of unread replies, the jail
+ * kills the program.
  *
- * Not thread safe: one outstanding command at a time per supervisor, by convention of the caller.
- */
+ * Use the channel from one thread at a time, with at most one command outstanding, because replies
+ * have no number that matches them to commands. */
 #ifndef KEYDROME_JAIL_COMMAND_H_
 #define KEYDROME_JAIL_COMMAND_H_
 
 #include <stdint.h>
 
 enum keydrome_jail_command {
-  KEYDROME_JAIL_FREEZE = 'F', /* answered when no thread of the program runs any more */
-  KEYDROME_JAIL_THAW = 'T',   /* answered when the threads may run again */
-  KEYDROME_JAIL_USAGE = 'U',  /* only reads */
-  KEYDROME_JAIL_KILL = 'K'    /* answered before the kill; the jail then ends with status:killed */
+  KEYDROME_JAIL_FREEZE = 'F', /* the jail replies when all threads of the tree have stopped */
+  KEYDROME_JAIL_THAW = 'T',   /* the jail replies when the threads may run again */
+  KEYDROME_JAIL_USAGE = 'U',  /* only reads the usage */
+  KEYDROME_JAIL_KILL = 'K'    /* replies, then kills; the jail ends with status:killed */
 };
 
-/* What --counters has counted. Of the hardware's counters a virtual machine often has none. */
+/* Counters of the option --counters. The processor counts the first six; virtual machines often
+ * offer none of these. */
 enum keydrome_jail_counter {
   KEYDROME_JAIL_CYCLES,
   KEYDROME_JAIL_INSTRUCTIONS,
-  KEYDROME_JAIL_CACHE_MISSES, /* of the last level */
+  KEYDROME_JAIL_CACHE_MISSES, /* in the last-level cache */
   KEYDROME_JAIL_BRANCH_MISSES,
-  KEYDROME_JAIL_STALLED_FRONTEND, /* cycles in which nothing came from the front end */
-  KEYDROME_JAIL_STALLED_BACKEND,  /* cycles in which nothing could be executed: memory, mostly */
+  KEYDROME_JAIL_STALLED_FRONTEND, /* cycles in which the front end delivered no instruction */
+  KEYDROME_JAIL_STALLED_BACKEND,  /* cycles in which no instruction could execute, mostly
+                                     while waiting for data from memory */
   KEYDROME_JAIL_PAGE_FAULTS,
   KEYDROME_JAIL_CONTEXT_SWITCHES,
-  KEYDROME_JAIL_MIGRATIONS, /* from one processor to another */
-  KEYDROME_JAIL_COUNTERS    /* how many there are */
+  KEYDROME_JAIL_MIGRATIONS, /* of threads between processors */
+  KEYDROME_JAIL_COUNTERS    /* the number of counters */
 };
 
-/* The answer, 104 bytes in the machine's byte order. The usage is filled in for every command, read
- * after a freeze and before a thaw, so that two answers bound what happened between them. */
+/* The reply to a command: 104 bytes in the machine's byte order. Every reply contains the usage.
+ * The jail reads CPU time and memory while the tree is frozen: after executing a freeze, but before
+ * executing a thaw. So the CPU times in the replies to a thaw and to the next freeze differ by
+ * exactly the time used in between. The jail reads `counters` before it executes the command. */
 struct keydrome_jail_reply {
-  uint32_t command; /* the byte that was asked, as received */
-  uint32_t error; /* 0, or errno: ENOTSUP where the machine cannot, EINVAL for an unknown command */
-  uint64_t cpu_us;            /* CPU time of the whole tree so far; UINT64_MAX: unknown */
-  uint64_t memory_bytes;      /* charged to the tree now, page cache and tmpfs included; UINT64_MAX:
-                                 unknown */
-  uint64_t memory_peak_bytes; /* the highest so far; UINT64_MAX: unknown */
-  uint64_t counters[KEYDROME_JAIL_COUNTERS]; /* of the whole tree so far; UINT64_MAX: unknown */
+  uint32_t command; /* the command byte that the jail received */
+  /* 0 or an errno value:
+   * - ENOTSUP: the machine cannot freeze processes
+   * - ETIMEDOUT: a freeze took more than two seconds
+   * - EINVAL: the command is unknown */
+  uint32_t error;
+  uint64_t cpu_us; /* CPU time of the tree so far; UINT64_MAX: unknown */
+  /* Memory charged to the tree at present, with page cache and tmpfs; UINT64_MAX: unknown. */
+  uint64_t memory_bytes;
+  uint64_t memory_peak_bytes;                /* maximum of memory_bytes so far */
+  uint64_t counters[KEYDROME_JAIL_COUNTERS]; /* of the tree so far; UINT64_MAX: unknown */
 };
 
 #endif

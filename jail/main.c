@@ -1,64 +1,125 @@
-/* jail: runs one untrusted program.
+/* jail: runs one untrusted program and kills every process that the program started.
  *
- * Order of steps: read the options; claim the slot and make the cgroups (cgroup.c); refuse if the
- * machine gives less than is required; start a child in new namespaces (supervise.c), which builds
- * the inside and drops every privilege (child.c, mounts.c, limits.c, seccomp.c) while the parent
- * puts it under its limits; watch; kill; look whether anything is left (left.c); write the meta
- * lines.
+ * THEORY OF OPERATION
  *
- * Nothing outside ever opens a path of the inside once the program runs, and no result is read from
- * there: results come over descriptors that the caller passed in. */
+ * Processes and their rights
+ *
+ *     caller              starts the jail, passes it descriptors, reads its meta lines
+ *       jail (parent)     root, or an ordinary user with a user namespace; stays outside
+ *         init (child)    PID 1 of the new namespaces; user 60000 + slot, no capabilities
+ *           program       PID 2; the same user, with rlimits and a seccomp filter in addition
+ *
+ * The slot is a number that the caller chooses. Each running jail needs its own slot, which selects
+ * its user and its control groups.
+ *
+ * Pipes and sockets
+ *
+ *     report pipe         child -> parent   FAILED, ENTERED, ENDED; end of file: init is dead
+ *     alive pipe          parent -> child   one byte: the network namespace exists;
+ *                                           end of file: the parent is dead
+ *     command channel     caller <-> parent freeze, thaw, usage, kill (--command-fd, command.h)
+ *     meta descriptor     parent -> caller  level and outcome (--meta-fd)
+ *     passed descriptors  caller <-> program (--pass-fd); parent and init close their copies
+ *
+ * Steps of the parent
+ *
+ * 1. Parse the options.
+ * 2. Lock the slot, remove the leftovers of an earlier jail of the slot, make the control groups
+ *    and set the limits. Refuse to start if the machine offers less isolation than --require.
+ * 3. Start the child with clone3 in new mount, PID, IPC, UTS and cgroup namespaces, and in the v2
+ *    control group. An ordinary user's child also gets a user namespace and a network namespace.
+ * 4. As root, make the network namespace while the child builds its root directory.
+ * 5. Watch the deadlines, the command channel and the child until init is dead.
+ * 6. Remove the groups, check that nothing is left, write the meta lines.
+ *
+ * Steps of the child. Each step gives up rights, or needs rights that a later step gives up.
+ * Therefore the order matters.
+ *
+ * 1. Ask the kernel to kill this process when the parent dies.
+ * 2. Enter the v1 groups, close the slot's lock, report ENTERED. The parent may freeze the child
+ *    from this step on.
+ * 3. As an ordinary user, map user and group in the user namespace.
+ * 4. Mark all descriptors except the passed ones close-on-exec.
+ * 5. Build the read-only root and switch to it.
+ * 6. Set the host name, start a session, open the program, enter the network namespace.
+ * 7. Give up privileges: empty the bounding set, lock the secure bits, drop the groups, become user
+ *    60000 + slot, clear the capabilities, set no_new_privs, become non-dumpable. Then repeat step
+ *    1, because the kernel clears that request when the user changes.
+ * 8. Start PID 2, which resets the signals, sets the rlimits, loads the filter and executes the
+ *    program.
+ * 9. Close all descriptors except the report pipe, and reap processes.
+ *
+ * How processes end
+ *
+ * - The program exits: init kills all other processes, reaps them, reports ENDED and exits.
+ * - A deadline passes, the caller sends kill or closes the command channel, or the jail gets
+ *   SIGTERM, SIGINT or SIGHUP: the parent writes cgroup.kill and kills init.
+ * - Init dies: the kernel kills every process of its PID namespace. The parent sees end of file on
+ *   the report pipe.
+ * - The parent dies: the kernel kills init. The control groups remain until the next jail of the
+ *   slot or `jail --sweep` removes them. Processes that a v1 freezer has frozen die only when their
+ *   group is removed.
+ * - The tree reaches its memory limit: the kernel kills the program.
+ * - A step of the child fails: the child reports FAILED and exits. The parent repeats the message
+ *   and exits with EXIT_JAIL_FAILED.
+ *
+ * While the program runs, and afterwards, no process outside the jail opens a path inside it.
+ * Results leave the jail only over the passed descriptors. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <unistd.h>
 
-#include "jail/left.h"
+#include "jail/filesystem/mounts.h"
+#include "jail/leftovers/find.h"
+#include "jail/leftovers/sweep.h"
 #include "jail/meta.h"
-#include "jail/mounts.h"
-#include "jail/supervise.h"
-#include "jail/sweep.h"
-#include "jail/util.h"
+#include "jail/process/supervise.h"
+#include "jail/support/die.h"
+#include "jail/support/slot_name.h"
 
 static struct cgroups cgroups;
 
-/* A jail that fails leaves no groups either. */
+/* Clean-up function for die(): a jail that fails removes its groups. */
 static void remove_groups(void) { cgroup_remove(&cgroups); }
 
-/* Mechanisms that do not depend on the machine: a failure to set one up ends the jail with an
- * error. */
-static uint32_t certain_mechanisms(const struct options* options) {
+/* Returns the mechanisms that are known before cgroup_create, which adds the others. Most of them
+ * exist on every supported machine, so failing to set one up is an error. The last two depend on
+ * options and kernel. */
+static uint32_t basic_mechanisms(const struct options* options) {
   static const enum mechanism always[] = {MECHANISM_NAMESPACES, MECHANISM_ROOT,
                                           MECHANISM_CAPABILITIES, MECHANISM_NO_NEW_PRIVS,
                                           MECHANISM_RLIMITS};
-  uint32_t certain = mechanism_bit(options->has_root ? MECHANISM_UID : MECHANISM_USER_NAMESPACE);
+  uint32_t mechanisms = mechanism_bit(options->has_root ? MECHANISM_UID : MECHANISM_USER_NAMESPACE);
   for (size_t i = 0; i < sizeof always / sizeof *always; i++) {
-    certain |= mechanism_bit(always[i]);
+    mechanisms |= mechanism_bit(always[i]);
   }
-  if (!options_without(options, WITHOUT_SECCOMP)) {
-    certain |= mechanism_bit(MECHANISM_SECCOMP);
+  if (!options_disabled(options, DISABLED_SECCOMP)) {
+    mechanisms |= mechanism_bit(MECHANISM_SECCOMP);
   }
-  if (!options_without(options, WITHOUT_NOSYMFOLLOW) && mounts_nosymfollow_works()) {
-    certain |= mechanism_bit(MECHANISM_NOSYMFOLLOW);
+  if (!options_disabled(options, DISABLED_NOSYMFOLLOW) && mounts_nosymfollow_works()) {
+    mechanisms |= mechanism_bit(MECHANISM_NOSYMFOLLOW);
   }
-  return certain;
+  return mechanisms;
 }
 
-/* Says which level was reached, when it is not enough. */
-static void refuse(const struct options* options, const struct facts* facts) {
+/* Reports that this machine offers less than --require, and lists the missing mechanisms. */
+static void refuse(const struct options* options, const struct isolation* isolation) {
   char missing[256];
   char message[1024];
-  facts_list(facts_missing(facts, options->cpus != NULL), missing, sizeof missing);
+  isolation_list(isolation_missing(isolation, options->cpus != NULL), missing, sizeof missing);
   snprintf(message, sizeof message,
-           "level %s is required, this machine gives %s; missing: %s%s%s; see jail --check",
-           level_name(options->require), level_name(facts_level(facts->mechanisms)), missing,
-           facts->note[0] ? "; " : "", facts->note);
+           "isolation level %s is required, but this machine offers %s; missing: %s%s%s; see jail "
+           "--check",
+           level_name(options->require), level_name(isolation_level(isolation->mechanisms)),
+           missing, isolation->note[0] ? "; " : "", isolation->note);
   dprintf(STDERR_FILENO, "jail: refused: %s\n", message);
   if (options->meta_fd >= 0) {
     dprintf(options->meta_fd, "status:refused\nerror:%s\n", message);
   }
 }
 
-/* Opens those of 0, 1 and 2 that the caller closed, so that nothing else gets these numbers. */
+/* Opens /dev/null for each of descriptors 0 to 2 that the caller has closed, so that no other file
+ * gets one of these numbers. */
 static void fill_standard_descriptors(void) {
   int fd;
   do {
@@ -70,58 +131,83 @@ static void fill_standard_descriptors(void) {
   close(fd);
 }
 
-/* Ends the jail with an error if anything outlived it: then the run is not to be trusted. */
-static void tell_left(const struct options* options, const struct left* before, bool removed) {
+/* Writes the meta line `left`, which lists what the jail has left on the machine. If the list is
+ * not empty, ends the process with an error. Leftovers would disturb later runs, and may have
+ * influenced this run. */
+static void report_leftovers(const struct options* options, const struct leftovers_baseline* before,
+                             bool removed) {
   char detail[160];
-  const char* left = left_after(before, options, removed, detail, sizeof detail);
+  const char* left = leftovers_find(before, options, removed, detail, sizeof detail);
   if (options->meta_fd >= 0) {
     dprintf(options->meta_fd, "left:%s\n", left);
   }
   if (*left) {
-    die("left behind: %s%s; jail --sweep removes processes and groups", left, detail);
+    die("the jail has left %s%s; run jail --sweep, which removes processes and groups", left,
+        detail);
+  }
+}
+
+/* Picks a free slot for --check, so that --check succeeds while another jail runs in slot 0, the
+ * default. Reserves the slot by its name until this process ends. If no slot from kFirstLocalSlot
+ * on is free, --check uses slot 0 and fails if a jail runs there. */
+static void pick_slot(struct options* options) {
+  int name;
+  for (int slot = kSlots - 1; slot >= kFirstLocalSlot; slot--) {
+    if (slot_name_take(slot, &name)) {
+      options->slot = slot;
+      return;
+    }
+  }
+}
+
+/* Completes the options with the caller's rights and, for --check, a free slot. */
+static void complete(struct options* options) {
+  options->has_root = geteuid() == 0;
+  options->caller_user = geteuid();
+  options->caller_group = getegid();
+  if (options->check && !options->slot_given) {
+    pick_slot(options);
   }
 }
 
 int main(int argc, char** argv) {
   struct options options;
-  struct facts facts = {.mechanisms = 0};
+  struct isolation isolation = {.mechanisms = 0};
   struct outcome outcome = {.status = STATUS_EXITED};
-  struct left before;
+  struct leftovers_baseline before;
   fill_standard_descriptors();
   options_parse(&options, argc, argv);
-  options.has_root = geteuid() == 0;
-  options.caller_user = geteuid();
-  options.caller_group = getegid();
+  complete(&options);
   if (options.sweep) {
     return sweep_all(&options) ? 0 : EXIT_JAIL_FAILED;
   }
-  left_before(&before);
-  facts.mechanisms = certain_mechanisms(&options);
+  leftovers_note_baseline(&before);
+  isolation.mechanisms = basic_mechanisms(&options);
   cgroup_init(&cgroups);
-  util_set_clean_up(remove_groups);
-  cgroup_create(&cgroups, &options, &facts);
-  bool enough = facts_level(facts.mechanisms) >= options.require;
+  die_set_clean_up(remove_groups);
+  cgroup_create(&cgroups, &options, &isolation);
+  bool enough = isolation_level(isolation.mechanisms) >= options.require;
   if (enough || options.check) {
-    /* A check sets everything up as for a program and stops short of starting one. */
+    /* With --check the child sets everything up, and exits where it would execute the program. */
     supervise(&options, &cgroups, &outcome);
   }
-  util_set_clean_up(NULL);
+  die_set_clean_up(NULL);
   bool removed = cgroup_remove(&cgroups);
   int meta = options.check ? STDOUT_FILENO : options.meta_fd;
-  bool told = meta < 0 || meta_write_facts(meta, &facts, &options);
+  bool written = meta < 0 || meta_write_isolation(meta, &isolation, &options);
   if (options.check) {
-    told = meta_write_remedies(meta, &facts, &options) && told;
+    written = meta_write_hints(meta, &isolation, &options) && written;
   }
-  tell_left(&options, &before, removed);
+  report_leftovers(&options, &before, removed);
   if (!enough) {
-    refuse(&options, &facts);
+    refuse(&options, &isolation);
     return EXIT_JAIL_REFUSED;
   }
   if (!options.check && meta >= 0) {
-    told = meta_write_outcome(meta, &outcome) && told;
+    written = meta_write_outcome(meta, &outcome) && written;
   }
-  if (!told) {
-    die("cannot write the meta lines");
+  if (!written) {
+    die("cannot write the meta lines to descriptor %d", meta);
   }
   return 0;
 }

@@ -1,38 +1,40 @@
+/* Implements jail/meta.h: formats the lines for isolation, hints and outcome. */
 #include "jail/meta.h"
 
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
-#include "jail/remedy.h"
-#include "jail/util.h"
+#include "jail/isolation/hint.h"
+#include "jail/support/files.h"
 
-bool meta_write_facts(int fd, const struct facts* facts, const struct options* options) {
+bool meta_write_isolation(int fd, const struct isolation* isolation,
+                          const struct options* options) {
   char mechanisms[256];
   char missing[256];
   char lines[1024];
-  facts_list(facts->mechanisms, mechanisms, sizeof mechanisms);
-  facts_list(facts_missing(facts, options->cpus != NULL), missing, sizeof missing);
-  int length =
-      snprintf(lines, sizeof lines, "level:%s\ncgroup:%s\nmechanisms:%s\nmissing:%s\n",
-               level_name(facts_level(facts->mechanisms)), facts->backend, mechanisms, missing);
-  if (facts->note[0]) {
-    length += snprintf(lines + length, sizeof lines - (size_t)length, "note:%s\n", facts->note);
+  isolation_list(isolation->mechanisms, mechanisms, sizeof mechanisms);
+  isolation_list(isolation_missing(isolation, options->cpus != NULL), missing, sizeof missing);
+  int length = snprintf(lines, sizeof lines, "level:%s\ncgroup:%s\nmechanisms:%s\nmissing:%s\n",
+                        level_name(isolation_level(isolation->mechanisms)), isolation->backend,
+                        mechanisms, missing);
+  if (isolation->note[0]) {
+    length += snprintf(lines + length, sizeof lines - (size_t)length, "note:%s\n", isolation->note);
   }
   return write_all(fd, lines, (size_t)length);
 }
 
-bool meta_write_remedies(int fd, const struct facts* facts, const struct options* options) {
-  uint32_t missing = facts_missing(facts, options->cpus != NULL);
-  bool told = true;
+bool meta_write_hints(int fd, const struct isolation* isolation, const struct options* options) {
+  uint32_t missing = isolation_missing(isolation, options->cpus != NULL);
+  bool written = true;
   for (int i = 0; i < MECHANISM_COUNT; i++) {
     enum mechanism mechanism = (enum mechanism)i;
-    const char* remedy = remedy_mechanism(facts, mechanism);
-    if (missing & mechanism_bit(mechanism) && remedy) {
-      told = dprintf(fd, "remedy_%s:%s\n", mechanism_name(mechanism), remedy) > 0 && told;
+    const char* hint = hint_for_mechanism(isolation, mechanism);
+    if (missing & mechanism_bit(mechanism) && hint) {
+      written = dprintf(fd, "remedy_%s:%s\n", mechanism_name(mechanism), hint) > 0 && written;
     }
   }
-  return told;
+  return written;
 }
 
 bool meta_write_outcome(int fd, const struct outcome* outcome) {

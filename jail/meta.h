@@ -1,18 +1,21 @@
-/* The lines "key:value" that tell a caller what the jail was and how the program ended. */
+/* Writes the output of the jail: lines "key:value" on the meta descriptor, or on stdout for
+ * --check. The lines report which isolation was in force and how the program ended. Other programs
+ * parse them; docs/reference/jail.md lists the keys. */
 #ifndef KEYDROME_JAIL_META_H_
 #define KEYDROME_JAIL_META_H_
 
-#include "jail/facts.h"
-#include "jail/options.h"
-#include "jail/supervise.h"
+#include "jail/isolation/isolation.h"
+#include "jail/options/options.h"
+#include "jail/process/supervise.h"
 
-/* Writes what the jail is made of; false if the descriptor does not take it. */
-bool meta_write_facts(int fd, const struct facts* facts, const struct options* options);
+/* Writes the lines level, cgroup, mechanisms, missing and note. All functions of this header return
+ * false if they cannot write to the descriptor. */
+bool meta_write_isolation(int fd, const struct isolation* isolation, const struct options* options);
 
-/* Writes what to do about each missing mechanism: "remedy_NAME:". */
-bool meta_write_remedies(int fd, const struct facts* facts, const struct options* options);
+/* Writes one line "remedy_NAME:" for each missing mechanism that a person can make available. */
+bool meta_write_hints(int fd, const struct isolation* isolation, const struct options* options);
 
-/* Writes how the program ended. */
+/* Writes how the program ended, and how much time and memory it used. */
 bool meta_write_outcome(int fd, const struct outcome* outcome);
 
 #endif

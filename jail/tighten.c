@@ -1,3 +1,6 @@
+/* Implements keydrome_tighten(): Landlock restricts opening files, mseal seals loaded code, and a
+ * second seccomp filter refuses system calls that only loading needs. This file is linked into the
+ * jailed program, not into the jail. */
 #include "jail/tighten.h"
 
 #include <errno.h>
@@ -22,20 +25,20 @@
 #elif defined(__aarch64__)
 #define NATIVE_ARCHITECTURE AUDIT_ARCH_AARCH64
 #else
-#error "jail/tighten.c: name the audit architecture of this machine"
+#error "jail/tighten.c: define NATIVE_ARCHITECTURE for this machine (linux/audit.h)"
 #endif
 
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
 
-/* Bits of newer kernels than some headers know. */
+/* Landlock constants that older kernel headers lack. */
 static const uint64_t kAccessTruncate = 0x4000;
 static const uint64_t kAccessIoctlDevice = 0x8000;
 static const uint64_t kNetTcp = 0x3;   /* bind and connect */
-static const uint64_t kScopeAll = 0x3; /* abstract unix sockets and signals */
+static const uint64_t kScopeAll = 0x3; /* abstract Unix sockets and signals to other processes */
 static const unsigned int kRestrictAllThreads = 0x8;
-enum { kMseal = 462 }; /* Linux 6.10, on every architecture */
+enum { kMseal = 462 }; /* since Linux 6.10; the same number on every architecture */
 
 struct ruleset_attributes {
   uint64_t handled_access_fs;
@@ -50,9 +53,10 @@ static int fail(char* reason, size_t capacity, const char* what) {
   return -1;
 }
 
-/* Fits a ruleset to what the running kernel knows: unknown bits would make it refuse the whole. */
+/* Sets the access rights that Landlock `version` knows, because the kernel rejects unknown bits.
+ * Returns the size of the structure in that version. */
 static size_t fit(struct ruleset_attributes* attributes, int version) {
-  const uint64_t first = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1; /* all bits of version 1 */
+  const uint64_t first = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1; /* all access rights of version 1 */
   attributes->handled_access_fs = first;
   attributes->handled_access_net = 0;
   attributes->scoped = 0;
@@ -74,7 +78,8 @@ static size_t fit(struct ruleset_attributes* attributes, int version) {
   return version >= 6 ? sizeof *attributes : version >= 4 ? 16 : 8;
 }
 
-/* Returns 0, or -1 if the path is there and the rule could not be added. */
+/* Allows `access` to `path` and to everything below it. Returns 0 if the rule was added or the path
+ * does not exist, otherwise -1. */
 static int allow_beneath(int ruleset, const char* path, uint64_t access) {
   struct landlock_path_beneath_attr rule = {.allowed_access = access};
   rule.parent_fd = open(path, O_PATH | O_CLOEXEC);
@@ -86,6 +91,7 @@ static int allow_beneath(int ruleset, const char* path, uint64_t access) {
   return (int)result;
 }
 
+/* Adds Landlock rules that allow the working directory and the devices. Returns 0 or -1. */
 static int fill(int ruleset, const char* working_directory, uint64_t handled) {
   static const char* const devices[] = {"/dev/null", "/dev/zero", "/dev/urandom"};
   const uint64_t never = LANDLOCK_ACCESS_FS_EXECUTE | LANDLOCK_ACCESS_FS_MAKE_CHAR |
@@ -104,8 +110,9 @@ static int fill(int ruleset, const char* working_directory, uint64_t handled) {
   return 0;
 }
 
-/* Puts the opening rule in force. Returns its layers, 0 where the kernel has no Landlock, -1 on
- * failure. */
+/* Restricts which files can be opened: in all threads if the kernel supports this, else in the
+ * calling thread. Returns the KEYDROME_TIGHTEN_LANDLOCK bits in force, 0 if the kernel has no
+ * Landlock, or -1 on failure. */
 static int restrict_opening(const char* working_directory) {
   long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 0) {
@@ -131,14 +138,15 @@ static int restrict_opening(const char* working_directory) {
   return layers;
 }
 
-/* Seals all pages that the range touches. */
+/* Seals all pages that overlap the range. Returns false with errno set on failure. */
 static bool seal(uintptr_t begin, uintptr_t end, uintptr_t page) {
   const uintptr_t first = begin - begin % page;
   const uintptr_t last = (end + page - 1) / page * page;
   return syscall((long)kMseal, first, last - first, 0ul) == 0;
 }
 
-/* For dl_iterate_phdr: 0 to go on, else the iteration ends with what is returned. */
+/* Callback of dl_iterate_phdr: seals code and relocated data of one loaded object. Returns 0 to
+ * continue, or an errno, which ends the iteration. */
 static int seal_object(struct dl_phdr_info* object, size_t size, void* unused) {
   (void)size;
   (void)unused;
@@ -150,7 +158,7 @@ static int seal_object(struct dl_phdr_info* object, size_t size, void* unused) {
     const uintptr_t begin = object->dlpi_addr + part->p_vaddr;
     uintptr_t end = begin + part->p_memsz;
     if (is_relocated) {
-      end -= end % page; /* the last page may be shared with data: there the loader rounds down */
+      end -= end % page; /* The last page may also contain writable data, so it stays unsealed. */
     }
     if ((is_code || is_relocated) && end > begin && !seal(begin, end, page)) {
       return errno;
@@ -159,20 +167,23 @@ static int seal_object(struct dl_phdr_info* object, size_t size, void* unused) {
   return 0;
 }
 
-/* Seals what is loaded, the vDSO included. Returns its layer; 0 where the kernel cannot. */
+/* Seals all loaded objects, including the vDSO. Returns KEYDROME_TIGHTEN_MSEAL, or 0 if an object
+ * could not be sealed, for example because the kernel has no mseal. */
 static int seal_all(void) {
   return dl_iterate_phdr(seal_object, NULL) == 0 ? KEYDROME_TIGHTEN_MSEAL : 0;
 }
 
-/* Argument words are loaded by halves, on these little-endian machines the low one first. */
+/* BPF loads 32 bits at a time. LOAD of a 64-bit argument loads the low half, because both supported
+ * architectures are little-endian. */
 #define LOAD(field) BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, field))
 #define RETURN(action) BPF_STMT(BPF_RET | BPF_K, (action))
 #define IF_EQUAL(value, yes, no) BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (value), (yes), (no))
 #define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
 #define REFUSE_CALL(number) IF_EQUAL((number), 0, 1), REFUSE
 
-/* Everything that the first stage left open only for loading: closed. The rest is the first stage's
- * decision, since the kernel takes the strictest answer of all filters. */
+/* Loads a second filter, which refuses calls that the first filter, the jail's, allows only for
+ * loading. For other calls the kernel still applies the first filter, because the strictest filter
+ * wins. Returns 0, or -1 with errno set. */
 static int restrict_calls(void) {
   struct sock_filter code[] = {
       LOAD(arch),
@@ -180,7 +191,7 @@ static int restrict_calls(void) {
       RETURN(SECCOMP_RET_KILL_PROCESS),
       LOAD(nr),
 #if defined(__x86_64__)
-      /* The x32 calls have numbers of their own. */
+      /* Refuse the calls of the x32 table, whose numbers start at 0x40000000. */
       BPF_JUMP(BPF_JMP | BPF_JGE | BPF_K, 0x40000000, 0, 1),
       REFUSE,
 #endif
@@ -195,13 +206,13 @@ static int restrict_calls(void) {
       REFUSE_CALL(SYS_landlock_add_rule),
       REFUSE_CALL(SYS_landlock_restrict_self),
       REFUSE_CALL(kMseal),
-      /* mmap, mprotect: no executable memory. */
+      /* Refuse mmap and mprotect with PROT_EXEC. */
       IF_EQUAL(SYS_mmap, 1, 0),
       IF_EQUAL(SYS_mprotect, 0, 3),
       LOAD(args[2]),
       BPF_JUMP(BPF_JMP | BPF_JSET | BPF_K, PROT_EXEC, 0, 7),
       REFUSE,
-      /* prctl: thread names, names of mappings, and what the kernel answers about itself. */
+      /* Refuse prctl, except for names of threads and of mappings. */
       IF_EQUAL(SYS_prctl, 0, 5),
       LOAD(args[0]),
       IF_EQUAL(PR_SET_NAME, 3, 0),
@@ -214,7 +225,9 @@ static int restrict_calls(void) {
   const unsigned int flags = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_SPEC_ALLOW;
   long result = syscall(SYS_seccomp, SECCOMP_SET_MODE_FILTER, flags, &program);
   if (result > 0) {
-    errno = EBUSY; /* that thread has a filter of its own, which no honest library does */
+    /* `result` is the id of a thread that has another filter, so the kernel could not install this
+     * filter in all threads. No honest library installs a filter. */
+    errno = EBUSY;
     return -1;
   }
   return (int)result;
@@ -222,18 +235,18 @@ static int restrict_calls(void) {
 
 int keydrome_tighten(const char* working_directory, char* reason, size_t capacity) {
   if (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) < 0) {
-    return fail(reason, capacity, "no_new_privs");
+    return fail(reason, capacity, "cannot set no_new_privs");
   }
   if (prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) < 0) {
-    return fail(reason, capacity, "dumpable");
+    return fail(reason, capacity, "cannot make the process non-dumpable");
   }
   int layers = restrict_opening(working_directory);
   if (layers < 0) {
-    return fail(reason, capacity, "landlock");
+    return fail(reason, capacity, "cannot restrict the opening of files (Landlock)");
   }
   layers += seal_all();
   if (restrict_calls() < 0) {
-    return fail(reason, capacity, "second seccomp filter");
+    return fail(reason, capacity, "cannot load the second seccomp filter");
   }
   return layers + KEYDROME_TIGHTEN_SECCOMP;
 }

@@ -1,20 +1,26 @@
-/* The second stage of the jail: what a program gives up itself, for good, once everything it needs
- * is loaded.
+/* The second stage of the jail. A program calls keydrome_tighten() after it has loaded everything
+ * it needs, and thereby gives up the rights that only loading requires. This header is for C and
+ * C++. The static library jail_tighten contains the function and needs only libc.
  *
- * Linked statically into the program (target jail_tighten); needs libc only. After the call, in the
- * whole process:
- * - no execve, no further seccomp filter, no prctl but thread names, no new Landlock rules;
- * - no memory may become executable (mmap and mprotect with PROT_EXEC are refused);
- * - what is loaded stays as it is: code, and data that is read-only after relocation (the tables of
- * functions among it), can neither be made writable nor unmapped nor replaced (mseal, Linux 6.10);
- * - in the calling thread and threads that it starts, files can be opened only beneath the working
- * directory, plus /dev/null, /dev/zero and /dev/urandom (Landlock). Refused calls return EPERM or
- * EACCES; nothing is killed. Shared libraries that are needed later (libgcc_s for pthread_exit and
- * unwinding) must be loaded before, since dlopen of a file does not work afterwards.
+ * From then on:
+ * - execve, further seccomp filters and new Landlock rules are refused. prctl is refused except for
+ *   naming threads and mappings.
+ * - No memory can become executable: mmap and mprotect with PROT_EXEC are refused.
+ * - With Linux 6.10 or newer, mseal seals all loaded code, and data that is read-only after
+ *   relocation such as tables of functions. Sealed memory cannot be made writable, unmapped or
+ *   replaced.
+ * - With Landlock, only files below the working directory, /dev/null, /dev/zero and /dev/urandom
+ *   can be opened. On an older kernel, this rule binds only the calling thread and the threads that
+ *   it starts later. All other rules bind the whole process.
  *
- * It defends against code that becomes hostile after loading. A constructor ran in this process
- * before and may have changed anything in it, this function included: what must hold against
- * constructors is the jail's own filter. */
+ * Refused calls return EPERM or EACCES; the process is not killed. dlopen of a file fails
+ * afterwards, so load every library in advance. For example, pthread_exit and unwinding need
+ * libgcc_s.
+ *
+ * The second stage protects against code that turns hostile after loading. It does not protect
+ * against a constructor of a loaded library: the constructor ran earlier in the same process and
+ * may have changed anything, even this function. The jail's own filter protects against
+ * constructors. */
 #ifndef KEYDROME_JAIL_TIGHTEN_H_
 #define KEYDROME_JAIL_TIGHTEN_H_
 
@@ -25,20 +31,19 @@ extern "C" {
 #endif
 
 enum keydrome_tighten_layer {
-  KEYDROME_TIGHTEN_SECCOMP = 1, /* the filter, in all threads; without it the call fails */
-  KEYDROME_TIGHTEN_LANDLOCK =
-      2, /* the opening rule, in the calling thread and its future threads */
-  KEYDROME_TIGHTEN_LANDLOCK_ALL =
-      4, /* the opening rule in all threads (kernels whose Landlock can synchronise) */
-  KEYDROME_TIGHTEN_MSEAL = 8 /* code and read-only data of all that is loaded is sealed */
+  KEYDROME_TIGHTEN_SECCOMP = 1,      /* the filter, in all threads; always in force */
+  KEYDROME_TIGHTEN_LANDLOCK = 2,     /* the file rule, in this thread and those it starts later */
+  KEYDROME_TIGHTEN_LANDLOCK_ALL = 4, /* the file rule, in all threads; needs a newer kernel */
+  KEYDROME_TIGHTEN_MSEAL = 8         /* code and read-only data are sealed */
 };
 
-/* Tightens the process. `working_directory` is the only folder in which files may be opened.
- * Returns the layers that hold, a bit mask of enum keydrome_tighten_layer; a kernel without
- * Landlock and mseal gives KEYDROME_TIGHTEN_SECCOMP alone. Returns -1 when the process could not be
- * tightened, and writes why into `reason` (at most `capacity` bytes, always terminated when
- * capacity > 0). Call once, from one thread; other threads may run. Sets no_new_privs and makes the
- * process non-dumpable. */
+/* Applies the second stage to the process. Call this function once, from any thread; other threads
+ * may run at the same time. Afterwards files can be opened only below `working_directory`. The
+ * function also sets no_new_privs and makes the process non-dumpable.
+ *
+ * Returns the layers in force, a mask of enum keydrome_tighten_layer. On a kernel without Landlock
+ * and mseal the mask is KEYDROME_TIGHTEN_SECCOMP. On failure returns -1 and writes the cause into
+ * `reason`: at most `capacity` bytes, always terminated if `capacity` > 0. */
 int keydrome_tighten(const char* working_directory, char* reason, size_t capacity);
 
 #ifdef __cplusplus

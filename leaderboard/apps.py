@@ -1,10 +1,10 @@
-"""The Django application."""
+"""Registers the leaderboard as a Django application."""
 
 from django.apps import AppConfig
 
 
 class LeaderboardConfig(AppConfig):
-    """What happened and who leads."""
+    """The Django application with submissions, the queue of their runs, the results, and the boards that rank them."""
 
     name = "leaderboard"
     default_auto_field = "django.db.models.BigAutoField"

@@ -1,7 +1,7 @@
-"""What can be asked for: benchmarks, instances and configurations, as the manifests on disk say.
+"""Lists the benchmarks, instances and configurations that a submission can name, read from the manifests on disk.
 
-Read once per process: a new benchmark version comes with new binaries, and processes are restarted
-for those.
+An instance is a benchmark with a value for every parameter. Each process reads the manifests only once, because a new
+benchmark version comes with new binaries, and every update restarts all processes.
 """
 
 from __future__ import annotations
@@ -12,16 +12,16 @@ from functools import lru_cache
 
 from leaderboard.boards import all_boards, main_boards
 from runner.catalogue import configuration_names
-from runner.contract import Scale
 from runner.manifest import Benchmark, Instance, Kind, RequestError, find_benchmark, load_benchmarks
 from runner.settings import load_settings
+from runner.terms import Scale
 
 _BY_SIZE = (Scale.SMOKE, Scale.LAPTOP, Scale.PAPER)
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Target:
-    """A benchmark instance; written `benchmark/instance` in forms and on the command line."""
+    """A benchmark instance, written `benchmark/instance` in forms and on the command line."""
 
     benchmark: str
     instance: str
@@ -32,7 +32,7 @@ class Target:
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """A target as the upload form offers it, under its benchmark's title."""
+    """A benchmark instance in the upload form. `group` is the benchmark's title, `title` is the instance's title."""
 
     target: Target
     group: str
@@ -41,37 +41,43 @@ class Choice:
 
 @lru_cache(maxsize=4)
 def _load(_root: str) -> dict[str, Benchmark]:
-    """Return the benchmarks of the repository that KEYDROME_ROOT names, or of this one."""
+    """Read the benchmarks of the repository that KEYDROME_ROOT names; by default, of this repository.
+
+    The argument is the value of KEYDROME_ROOT, so that the cache keeps the benchmarks of different repositories apart.
+    """
     return load_benchmarks(load_settings().root)
 
 
 def benchmarks() -> dict[str, Benchmark]:
-    """Return every benchmark by name. Asked many times in a refresh of the boards, so no file is touched."""
+    """Return every benchmark by name. Only the first call reads files, because a board refresh calls this often."""
     return _load(os.environ.get("KEYDROME_ROOT", ""))
 
 
 def current_version(benchmark: str) -> int | None:
-    """Return the newest version of a benchmark, or None when there is no such benchmark."""
+    """Return the newest version of a benchmark, or None if no benchmark has this name."""
     found = benchmarks().get(benchmark)
     return found.version if found else None
 
 
 def parse_target(text: str) -> Target:
-    """Return the target that `benchmark/instance` names. Raises RequestError saying what there is."""
+    """Return the target that `benchmark/instance` names. Raises RequestError, listing the known names."""
     name, _, instance = text.partition("/")
     benchmark = find_benchmark(benchmarks(), name)
     return Target(benchmark.name, benchmark.instance(instance).name)
 
 
 def full_title(benchmark: Benchmark, instance: Instance) -> str:
-    """Return how an instance is called where its benchmark is not named beside it."""
+    """Return a title that contains the titles of both the benchmark and the instance."""
     if instance.title.startswith(benchmark.title):
         return instance.title
     return f"{benchmark.title}: {instance.title}"
 
 
 def choices() -> list[Choice]:
-    """Return the performance targets that a contestant may choose from; gates are always added."""
+    """Return the timed benchmark instances that a contestant can choose.
+
+    The list has no gates (required correctness tests), because every submission runs all gates anyway.
+    """
     return [
         Choice(
             target=Target(benchmark.name, instance.name),
@@ -85,13 +91,13 @@ def choices() -> list[Choice]:
 
 
 def main_targets() -> list[Target]:
-    """Return the choices that a main board ranks, in their order."""
+    """Return the targets that the main boards (those of a contest) rank, in the order of choices()."""
     main = {(board.benchmark, board.instance) for board in main_boards()}
     return [c.target for c in choices() if (c.target.benchmark, c.target.instance) in main]
 
 
 def gate_targets() -> list[Target]:
-    """Return every instance of every benchmark that some board demands as a gate."""
+    """Return every instance of every gate, that is, of a benchmark that some board requires a library to pass."""
     names = sorted({gate for board in all_boards() for gate in board.gates})
     return [
         Target(name, instance)
@@ -101,9 +107,9 @@ def gate_targets() -> list[Target]:
 
 
 def run_scale(target: Target, wanted: str) -> str:
-    """Return the scale a target runs at: the wanted one; for a gate without it, its largest.
+    """Return the scale at which a target runs: `wanted`, or the gate's largest scale if a gate lacks `wanted`.
 
-    Raises RequestError when a performance target lacks the wanted scale.
+    Raises RequestError if no scale has the name `wanted`, or if a timed benchmark instance lacks this scale.
     """
     benchmark = find_benchmark(benchmarks(), target.benchmark)
     scales = benchmark.instance(target.instance).scales
@@ -111,7 +117,7 @@ def run_scale(target: Target, wanted: str) -> str:
         scale = Scale(wanted)
     except ValueError as error:
         known = ", ".join(Scale)
-        message = f"there is no scale {wanted!r}; there are: {known}"
+        message = f"unknown scale {wanted!r}; known scales are: {known}"
         raise RequestError(message) from error
     if scale not in scales and benchmark.kind is Kind.CORRECTNESS:
         return max(scales, key=_BY_SIZE.index).value
@@ -120,5 +126,5 @@ def run_scale(target: Target, wanted: str) -> str:
 
 
 def configurations() -> list[str]:
-    """Return the names of the runtime configurations that a bare structure can be run under."""
+    """Return the names of the runtime configurations under which a bare structure can run."""
     return configuration_names(load_settings())

@@ -1,8 +1,7 @@
-"""Tables: what was uploaded, what was run, what came out, and who leads.
+"""Defines the tables of the leaderboard: submissions, runs and their results, machines, board entries, news.
 
-Fields and constraints only; every write goes through services.py, claims.py or standing.py, every
-read of a page through queries.py. Times are UTC. Wide columns live in RunDetail, so that lists read
-narrow rows.
+This file has fields and constraints only. services.py, queue/claims.py and ranking/board_entries.py write the rows;
+queries.py reads them for pages. Times are UTC. Large columns are in RunDetail, so that lists of runs read small rows.
 """
 
 from __future__ import annotations
@@ -15,22 +14,26 @@ from django.conf import settings
 from django.db import models
 from django.db.models import Q
 
-from runner.contract import Verdict
+from runner.terms import Verdict
 
 MAX_DESCRIPTION = 200
 MAX_LOG_BYTES = 64 * 1024
 
 
 class Kind(models.TextChoices):
-    """What an uploaded file is: a whole library (contract A), a bare structure (contract B), or neither."""
+    """What an uploaded file is: a whole library, a bare structure, or neither.
 
-    INDEX = "index", "index"
-    STRUCTURE = "structure", "structure"
-    UNKNOWN = "unknown", "of unknown kind"
+    A whole library exports the ten calls of contract A. A bare structure exports the calls of contract B and has no
+    transactions and locks of its own.
+    """
+
+    INDEX = "index", "whole library"
+    STRUCTURE = "structure", "bare structure"
+    UNKNOWN = "unknown", "unknown kind"
 
 
 class State(models.TextChoices):
-    """Where a run is in the queue. A verdict exists only in state done."""
+    """The state of a run in the queue. A run has a verdict only in state done."""
 
     QUEUED = "queued", "queued"
     CLAIMED = "claimed", "claimed"
@@ -45,34 +48,43 @@ VERDICT_CHOICES = [(verdict.value, verdict.value.replace("_", " ")) for verdict 
 
 
 class Machine(models.Model):
-    """A bench machine. Numbers of different machine classes are never compared."""
+    """A machine that executes runs. Results of different machine classes are never compared.
+
+    A machine class is the processor model, the number of processors and the size of memory.
+    """
 
     name = models.CharField(max_length=100, unique=True)
-    machine_class = models.CharField(max_length=100, help_text="fingerprint of what decides speed")
+    machine_class = models.CharField(
+        max_length=100, help_text="processor model, number of CPUs and memory"
+    )
     facts = models.JSONField(default=dict)
     last_seen = models.DateTimeField(null=True, blank=True)
     last_busy = models.DateTimeField(
-        null=True, blank=True, help_text="when a run was last claimed or ended here"
+        null=True, blank=True, help_text="when this machine last claimed or ended a run"
     )
     refusal = models.TextField(
-        blank=True, help_text="why its worker leaves runs that wait; empty: it takes all"
+        blank=True, help_text="why its worker leaves waiting runs to others; empty: it takes all"
     )
     noise = models.FloatField(
         null=True,
         blank=True,
-        help_text="share by which equal measurements differ; empty: not known",
+        help_text="relative difference of equal measurements; empty: unknown",
     )
     drift = models.FloatField(
-        null=True, blank=True, help_text="share by which the control moved from its earlier level"
+        null=True,
+        blank=True,
+        help_text="relative change of the control's results from their earlier level",
     )
-    unsteady = models.TextField(blank=True, help_text="why its numbers do not rank; empty: they do")
+    why_excluded = models.TextField(
+        blank=True, help_text="why its results are excluded from ranking; empty: they rank"
+    )
 
     def __str__(self) -> str:
         return self.name
 
 
 class Submission(models.Model):
-    """An uploaded file with its owner. The file itself lies in the blob store under its SHA-256."""
+    """An uploaded file and its owner. The content of the file is in the blob store, under its SHA-256."""
 
     owner = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.PROTECT, related_name="submissions"
@@ -80,40 +92,56 @@ class Submission(models.Model):
     created_at = models.DateTimeField(auto_now_add=True)
     description = models.CharField(max_length=MAX_DESCRIPTION, blank=True)
     file_name = models.CharField(
-        max_length=100, help_text="as the uploader called it; for display, never a path"
+        max_length=100, help_text="name given by the uploader; for display, never used as a path"
     )
     blob_sha256 = models.CharField(max_length=64)
     size_bytes = models.BigIntegerField()
     kind = models.CharField(max_length=10, choices=Kind.choices)
     configuration = models.CharField(
-        max_length=64, blank=True, help_text="runtime configuration; only for a structure"
+        max_length=64, blank=True, help_text="runtime configuration, for a structure; else empty"
     )
-    facts = models.JSONField(default=dict, help_text="what the inspection found")
+    facts = models.JSONField(default=dict, help_text="results of the inspection")
     trusted = models.BooleanField(
-        default=False, help_text="reference library: may need more shared objects"
+        default=False, help_text="reference library: may link more shared objects than others"
     )
     reference = models.BooleanField(
-        default=False, help_text="of the organisers, for comparison: no limit per user on boards"
+        default=False,
+        help_text="submitted by the organisers for comparison; the limit of entries per user does not apply",
     )
     deleted_at = models.DateTimeField(
-        null=True, blank=True, help_text="gone from the pages; files are kept for organisers"
+        null=True,
+        blank=True,
+        help_text="when it was deleted from the pages; organisers still see it",
     )
 
     class Meta:
         indexes: ClassVar = [
-            # "My submissions", newest first.
+            # For the list of a user's submissions, newest first.
             models.Index(fields=["owner", "-id"], name="submission_mine"),
-            # Gates and merging look for the same binary under the same configuration.
+            # For finding all submissions of one binary under one configuration. If one of these submissions has passed
+            # a gate, the gate counts for all of them, and a board entry merges the runs of all of them.
             models.Index(fields=["blob_sha256", "configuration"], name="submission_blob"),
         ]
 
     def __str__(self) -> str:
-        return f"{self.file_name} of {self.created_at:%Y-%m-%d %H:%M}"
+        return f"{self.file_name}, {self.created_at:%Y-%m-%d %H:%M}"
 
 
 class Run(models.Model):
-    """One submission on one benchmark instance at one scale. This row *is* the queue entry."""
+    """A run: the request to judge one submission on one benchmark instance at one scale, and the result.
 
+    The columns are in three groups. docs/decisions/0006-queue-is-a-table.md explains why one table has all of them.
+
+    - The request, from `submission` to `verified`, says what to run. These columns are written when the run is queued,
+      and never changed.
+    - The queue entry, from `state` to `progress_note`, says which worker executes the run now. queue/claims.py writes
+      these columns.
+    - The result, from `verdict` to `why_not`, has the verdict, the measurements and the ranking. These columns are
+      written when the run ends. `eligible`, `ranked_on` and `why_not` are written again whenever a gate, an audit or a
+      board's rules change.
+    """
+
+    # The request.
     submission = models.ForeignKey(Submission, on_delete=models.PROTECT, related_name="runs")
     benchmark = models.CharField(max_length=64)
     benchmark_version = models.PositiveIntegerField()
@@ -122,21 +150,24 @@ class Run(models.Model):
     )
     instance = models.CharField(max_length=64)
     scale = models.CharField(max_length=10)
-    sessions = models.PositiveSmallIntegerField(help_text="sessions wanted")
-    seeds = models.JSONField(help_text="secret: one seed per session, 16 hexadecimal digits")
+    sessions = models.PositiveSmallIntegerField(help_text="number of sessions to run")
+    seeds = models.JSONField(
+        help_text="one seed per session, 16 hexadecimal digits; secret until the run ends"
+    )
     verified = models.BooleanField(
         default=False,
-        help_text="an audit: driven from outside of the library's process, never ranked",
+        help_text="an audit: the driver runs outside of the library's process; never ranked",
     )
 
+    # The queue entry.
     state = models.CharField(max_length=10, choices=State.choices, default=State.QUEUED)
     priority = models.SmallIntegerField(default=0, help_text="lower runs first")
     virtual_time = models.BigIntegerField(
-        default=0, help_text="place among runs of one priority, see fairness.py"
+        default=0, help_text="order among runs of one priority, see queue/fairness.py"
     )
     not_before = models.DateTimeField(null=True, blank=True)
     wanted_class = models.CharField(
-        max_length=100, blank=True, help_text="class of machine it must run on; empty: any"
+        max_length=100, blank=True, help_text="machine class that it must run on; empty: any"
     )
     machine = models.ForeignKey(
         Machine, on_delete=models.PROTECT, null=True, blank=True, related_name="runs"
@@ -146,11 +177,12 @@ class Run(models.Model):
     lease_until = models.DateTimeField(null=True, blank=True)
     heartbeat_at = models.DateTimeField(null=True, blank=True)
     cancel_requested_at = models.DateTimeField(null=True, blank=True)
-    progress = models.FloatField(default=0.0, help_text="share of the work done, 0 to 1")
+    progress = models.FloatField(default=0.0, help_text="fraction of the work done, 0 to 1")
     progress_note = models.CharField(max_length=200, blank=True)
 
+    # The result.
     verdict = models.CharField(max_length=16, choices=VERDICT_CHOICES, blank=True)
-    reason = models.TextField(blank=True, help_text="why it did not pass, for the owner")
+    reason = models.TextField(blank=True, help_text="why it did not pass, for its owner")
     jail_level = models.CharField(max_length=8, blank=True)
     score = models.FloatField(
         null=True, blank=True, help_text="median over sessions of candidate / control"
@@ -163,15 +195,20 @@ class Run(models.Model):
     transactions_completed = models.BigIntegerField(null=True, blank=True)
     transactions_planned = models.BigIntegerField(null=True, blank=True)
     provisional = models.BooleanField(default=False)
-    faults = models.JSONField(
-        default=list, help_text="names of the required findings, and stale_read in any case"
+    decisive_findings = models.JSONField(
+        default=list, help_text="names of its required findings; stale_read even if advisory"
     )
-    unsteady = models.TextField(
-        blank=True, help_text="why its machine did not rank when it ended; empty: it did"
+    why_excluded = models.TextField(
+        blank=True,
+        help_text="why its machine was excluded from ranking when it ended; empty: it was not",
     )
-    eligible = models.BooleanField(default=False, help_text="for at least one board")
-    ranked_on = models.JSONField(default=list, help_text="slugs of the boards whose rules it keeps")
-    why_not = models.JSONField(default=list, help_text="sentences: why it is not ranked")
+    eligible = models.BooleanField(default=False, help_text="may be ranked on at least one board")
+    ranked_on = models.JSONField(
+        default=list, help_text="slugs of the boards that it may be ranked on"
+    )
+    why_not = models.JSONField(
+        default=list, help_text='reasons why it is not ranked, completing "not ranked because ..."'
+    )
 
     created_at = models.DateTimeField(auto_now_add=True)
     started_at = models.DateTimeField(null=True, blank=True)
@@ -179,22 +216,23 @@ class Run(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # The claim: first of the queue. The sweep uses one_active_run_per_slot below; an index on the lease
-            # would make every heartbeat write to all indexes (no heap-only update on PostgreSQL).
+            # A claim takes the first row of this index. The lease has no index. If it had one, PostgreSQL could not do
+            # heap-only updates, and every heartbeat would write to all indexes. The search for lost runs uses the index
+            # of one_active_run_per_slot below.
             models.Index(
                 fields=["priority", "virtual_time", "id"],
                 name="run_queue",
                 condition=Q(state="queued"),
             ),
-            # The virtual clock: the latest start time that was claimed.
+            # For the virtual clock of the queue: the largest virtual time that was claimed.
             models.Index(
                 fields=["priority", "-virtual_time"],
                 name="run_clock",
                 condition=Q(attempt__gt=0),
             ),
-            # How long runs took lately.
+            # For the mean duration of recent runs.
             models.Index(fields=["-finished_at"], name="run_ended", condition=Q(state="done")),
-            # A user's slots on a board are chosen from these.
+            # For the runs from which a user's entries on a board are chosen.
             models.Index(
                 fields=["benchmark", "benchmark_version", "instance", "score"],
                 name="run_board",
@@ -223,17 +261,21 @@ class Run(models.Model):
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more will happen to this run."""
+        """Return True if the run has ended and will not be tried again."""
         return self.state in FINAL_STATES
 
     @property
     def is_gate(self) -> bool:
-        """Whether this run only decides if others may be ranked."""
+        """Return True if this run is a correctness test, which must pass before other runs may be ranked."""
         return self.kind == "correctness"
 
 
 class Share(models.Model):
-    """Where a user's next run of a priority is put in the queue: the virtual time at which the earlier ones end."""
+    """A user's share of the queue at one priority: the virtual time at which the user's queued runs end.
+
+    The virtual time of the user's next run is `finish` or the queue's virtual clock, whichever is later.
+    queue/fairness.py explains virtual time.
+    """
 
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="shares"
@@ -251,7 +293,7 @@ class Share(models.Model):
 
 
 class RunDetail(models.Model):
-    """What a finished run showed, in full. The log is for the owner and organisers only."""
+    """The full results of a finished run. Only the owner and organisers may see the log."""
 
     run = models.OneToOneField(
         Run, on_delete=models.CASCADE, primary_key=True, related_name="detail"
@@ -264,18 +306,21 @@ class RunDetail(models.Model):
     )
     ratios = models.JSONField(default=list, help_text="candidate / control, one per session")
     series = models.JSONField(
-        default=dict, help_text="throughput and latency of the session nearest the median"
+        default=dict,
+        help_text="throughput and latency of the session whose time is nearest the median",
     )
     log = models.TextField(blank=True)
     machine_facts = models.JSONField(default=dict)
     library_facts = models.JSONField(default=dict)
     drawn_at = models.DateTimeField(
-        null=True, blank=True, help_text="when the results worker looked for curves to draw"
+        null=True,
+        blank=True,
+        help_text="when its plots were drawn; also set if there was nothing to draw",
     )
 
     class Meta:
         indexes: ClassVar = [
-            # What the results worker has still to draw.
+            # For the runs whose plots are not drawn yet.
             models.Index(fields=["run"], name="detail_to_draw", condition=Q(drawn_at=None)),
         ]
 
@@ -284,15 +329,20 @@ class RunDetail(models.Model):
 
 
 class ControlSeries(models.Model):
-    """What the control library did beside one timed run: a machine's history, and nothing about the candidate."""
+    """The control library's results in the sessions of one timed run.
+
+    The control library is the baseline that every timed run measures as well. Its results show how noisy the machine
+    is, because they do not depend on the submitted library.
+    """
 
     run = models.OneToOneField(
         Run, on_delete=models.CASCADE, primary_key=True, related_name="control_series"
     )
     machine = models.ForeignKey(Machine, on_delete=models.CASCADE, related_name="control_series")
-    level = models.FloatField(help_text="median in the benchmark's metric")
+    level = models.FloatField(help_text="median of the benchmark's metric")
     changes = models.JSONField(
-        default=list, help_text="logarithms of after / before, one per session that has both"
+        default=list,
+        help_text="logarithms of after / before, one for each session that ran the control twice",
     )
     recorded_at = models.DateTimeField(auto_now_add=True)
 
@@ -303,17 +353,17 @@ class ControlSeries(models.Model):
         ]
 
     def __str__(self) -> str:
-        return f"control beside run {self.run_id}"
+        return f"control of run {self.run_id}"
 
     @property
     def change(self) -> float | None:
-        """The median size of its changes as a share; None where it ran once."""
+        """Return the median size of the changes as a fraction, or None if no session ran the control twice."""
         sizes = [abs(change) for change in self.changes]
         return math.expm1(median(sizes)) if sizes else None
 
 
 class Artefact(models.Model):
-    """A file about a run, for example a plot. No URL leads there: views check access and stream it."""
+    """A file about a run, for example a plot. The file has no public URL: a view checks access and sends the file."""
 
     run = models.ForeignKey(Run, on_delete=models.CASCADE, related_name="artefacts")
     name = models.CharField(max_length=64, help_text="throughput.svg or latency.svg")
@@ -330,9 +380,10 @@ class Artefact(models.Model):
 
 
 class BoardEntry(models.Model):
-    """A user's entry on a board: all ranked runs of one binary under one configuration, merged.
+    """A user's entry on a board (a ranking of libraries): all the user's eligible runs of one binary, merged.
 
-    Derived from runs by standing.py and rebuildable at any time; pages read nothing else.
+    Runs of the binary under another configuration form another entry. ranking/board_entries.py computes the entries
+    from the runs and can rebuild them at any time. Board pages read only this table.
     """
 
     board = models.CharField(max_length=64)
@@ -341,9 +392,14 @@ class BoardEntry(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="board_entries"
     )
-    slot = models.PositiveSmallIntegerField(help_text="0 is the user's best")
+    slot = models.PositiveSmallIntegerField(
+        help_text="rank among the user's own entries; 0 is the best"
+    )
     run = models.ForeignKey(
-        Run, on_delete=models.CASCADE, related_name="board_entries", help_text="the newest merged"
+        Run,
+        on_delete=models.CASCADE,
+        related_name="board_entries",
+        help_text="the newest of the merged runs",
     )
     blob_sha256 = models.CharField(max_length=64)
     configuration = models.CharField(max_length=64, blank=True)
@@ -353,10 +409,10 @@ class BoardEntry(models.Model):
     ratios = models.JSONField(default=list)
     provisional = models.BooleanField()
     audited = models.BooleanField(
-        default=False, help_text="an audit of this binary on the board's target passed"
+        default=False, help_text="this binary passed an audit on the board's benchmark instance"
     )
     position = models.PositiveIntegerField(
-        null=True, blank=True, help_text="1 is the best median; empty: not among the shown"
+        null=True, blank=True, help_text="1 is the best median; empty: below the shown entries"
     )
     rank_low = models.PositiveIntegerField(null=True, blank=True)
     rank_high = models.PositiveIntegerField(null=True, blank=True)
@@ -368,7 +424,7 @@ class BoardEntry(models.Model):
                 fields=["board", "benchmark_version", "machine_class", "position"],
                 name="entry_standings",
             ),
-            # The best of a board, when places are given anew.
+            # For the best entries of a board, when ranks are computed.
             models.Index(
                 fields=["board", "benchmark_version", "machine_class", "score"],
                 name="entry_scores",
@@ -397,12 +453,12 @@ class BoardEntry(models.Model):
 
 
 class Announcement(models.Model):
-    """News of the organisers; the body is Markdown, cleaned when it is shown."""
+    """News from the organisers. The body is Markdown; the page converts it to HTML and sanitises the HTML."""
 
     title = models.CharField(max_length=200)
     body = models.TextField(help_text="Markdown")
     published_at = models.DateTimeField(
-        null=True, blank=True, help_text="empty: a draft; in the future: not shown yet"
+        null=True, blank=True, help_text="empty: a draft; in the future: shown from then on"
     )
 
     class Meta:

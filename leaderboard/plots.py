@@ -1,23 +1,80 @@
-"""From a run's curves to the pictures of its page. Pure and byte-stable; how they look is runner/plots/style.py."""
+"""Draws the curves of finished runs as SVG pictures and stores them as artefacts. The results worker calls this module.
+
+The same curve always gives the same bytes. results/plots/style.py defines the style of the pictures. Matplotlib is
+imported inside the functions, because the import takes a second. If Matplotlib must first build its font cache, the
+import takes half a minute.
+"""
 
 from __future__ import annotations
 
-from typing import Any
+import logging
+from typing import TYPE_CHECKING, Any
 
-from runner.plots.lines import LatencyPanel
-from runner.plots.lines import draw_latency as latency_figure
-from runner.plots.lines import draw_throughput as throughput_figure
-from runner.plots.style import ADAPTING, stable, svg
+from django.core.files.base import ContentFile
+from django.db import transaction
+from django.utils import timezone
+
+from leaderboard.models import Artefact, RunDetail
+from runner.report import LatencyClass, Throughput, latency_from_json
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterable
+
+_log = logging.getLogger(__name__)
+THROUGHPUT = "throughput.svg"
+LATENCY = "latency.svg"
+# One call of draw_missing draws at most this many runs, because the results worker must soon look for lost runs again.
+BATCH = 20
 
 
-def draw_throughput(throughput: dict[str, Any]) -> bytes:
+def draw_throughput(throughput: Throughput) -> bytes:
     """Return committed transactions per second over time as SVG."""
+    from results.plots.lines import draw_throughput as figure  # noqa: PLC0415 - slow import, see above
+    from results.plots.style import ADAPTING, stable, svg  # noqa: PLC0415
+
     with stable():
-        return svg(throughput_figure([("", throughput)], ADAPTING))
+        return svg(figure([("", throughput)], ADAPTING))
 
 
-def draw_latency(latency: list[dict[str, Any]]) -> bytes:
-    """Return latency by percentile, one line per transaction class, as SVG."""
-    lines = tuple((entry["class"], entry) for entry in latency if entry["buckets"])
+def draw_latency(latency: Iterable[LatencyClass]) -> bytes:
+    """Return latency by percentile as SVG, with one line for each transaction class that has samples."""
+    from results.plots.lines import LatencyPanel  # noqa: PLC0415 - slow import, see above
+    from results.plots.lines import draw_latency as figure  # noqa: PLC0415
+    from results.plots.style import ADAPTING, stable, svg  # noqa: PLC0415
+
+    lines = tuple((entry.transaction_class, entry) for entry in latency if entry.buckets)
     with stable():
-        return svg(latency_figure([LatencyPanel("", lines)], ADAPTING))
+        return svg(figure([LatencyPanel("", lines)], ADAPTING))
+
+
+_DRAWERS: dict[str, tuple[str, Callable[[Any], bytes]]] = {
+    THROUGHPUT: ("throughput", lambda stored: draw_throughput(Throughput.from_json(stored))),
+    LATENCY: ("latency", lambda stored: draw_latency(latency_from_json(stored))),
+}
+
+
+def draw_missing() -> int:
+    """Draw the curves of at most BATCH runs that have no pictures yet, oldest first; return the number of runs."""
+    details = list(RunDetail.objects.filter(drawn_at__isnull=True).order_by("run_id")[:BATCH])
+    for detail in details:
+        for name, (series, draw) in _DRAWERS.items():
+            if series in detail.series:
+                _draw_one(detail, name, draw, detail.series[series])
+        RunDetail.objects.filter(pk=detail.pk).update(drawn_at=timezone.now())
+    return len(details)
+
+
+def _draw_one(detail: RunDetail, name: str, draw: Callable[[Any], bytes], series: object) -> None:
+    """Draw one picture and store it. If the curve cannot be drawn, log the error; no later call tries again."""
+    try:
+        picture = draw(series)
+    except (ValueError, KeyError, TypeError, ZeroDivisionError):
+        _log.exception(
+            "run %d: cannot draw %s, because the curve in its report is not valid", detail.pk, name
+        )
+        return
+    with transaction.atomic():
+        Artefact.objects.filter(run_id=detail.pk, name=name).delete()
+        artefact = Artefact(run_id=detail.pk, name=name)
+        artefact.file.save(f"runs/{detail.pk}/{name}", ContentFile(picture), save=False)
+        artefact.save(force_insert=True)

@@ -1,7 +1,8 @@
-"""Every read that pages, exports and commands need. Each function states its number of SQL statements.
+"""Reads the database for pages, exports and commands. Each function states its number of SQL statements.
 
-What a viewer may see is decided here: `RunPage.private` is None for those who are neither the owner nor organisers,
-and a deleted submission exists for organisers only.
+This module decides what a viewer may see. Only the owner and organisers get `RunPage.private`; only organisers see a
+deleted submission. Words used here: a *gate* is a correctness test that a board requires, an *audit* repeats a run in
+verified mode, and the *control* is the baseline library of every timed run.
 """
 
 from __future__ import annotations
@@ -9,17 +10,16 @@ from __future__ import annotations
 import hashlib
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from django.db.models import Count, Max, Min, Prefetch
 from django.db.models.functions import Coalesce
 from django.utils import timezone
 
-from leaderboard import catalogue, claims
-from leaderboard.audits import Comparison, comparisons
+from leaderboard import catalogue
+from leaderboard.audits.comparison import Comparison, comparisons
 from leaderboard.boards import Board, all_boards, boards_for, main_boards
-from leaderboard.eligibility import has_only_stale_reads
-from leaderboard.machines import limits
+from leaderboard.machines.control_history import limits
 from leaderboard.models import (
     ACTIVE_STATES,
     Announcement,
@@ -32,24 +32,27 @@ from leaderboard.models import (
     State,
     Submission,
 )
-from leaderboard.waits import MACHINE_LOST_SECONDS, Wait, waits
-from runner.contract import Severity, Verdict
-from runner.witness import Witness
-from runner.witness_picture import witness_svg
+from leaderboard.queue import claims
+from leaderboard.queue.queue_estimate import MACHINE_LOST_SECONDS, Wait, waits
+from leaderboard.ranking.eligibility import has_only_stale_reads
+from results.witness_picture import witness_svg
+from runner.report import Finding
+from runner.terms import Severity, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from django.contrib.auth.models import AnonymousUser, User
 
-    from leaderboard.steadiness import Limits
+    from leaderboard.machines.control_noise import Limits
+    from runner.witness import Witness
 
     Viewer: TypeAlias = User | AnonymousUser
 
 STALLED_SECONDS = 60
-PAGE_ROWS = 50
+PAGE_ROWS = 50  # the most rows of a list on one page
 
-# What the column "unit tests" of a submission can say.
+# The states of a gate in the list of submissions.
 GATE_WAITING = "waiting"
 GATE_PASSED = "passed"
 GATE_FAILED = "failed"
@@ -57,10 +60,11 @@ GATE_FAILED = "failed"
 
 @dataclass(frozen=True, slots=True)
 class Standings:
-    """A board as it is shown: its best entries on one class of machines.
+    """A board as a page shows it: the best entries on one machine class.
 
-    `rows` come by position with `run` (and its `submission` and `machine`) and `user` loaded. `classes` are all
-    machine classes with entries, the one with the newest run first. Without entries `machine_class` is None.
+    - `machine_class`: the class of the machines that executed the shown runs; None if the board has no entries.
+    - `classes`: all machine classes with entries; the class with the newest run comes first.
+    - `rows`: the entries in the order of ranks. `user`, `run`, `run.submission` and `run.machine` are loaded.
     """
 
     board: Board
@@ -71,13 +75,13 @@ class Standings:
 
     @property
     def provisional(self) -> bool:
-        """Whether these numbers are only a demonstration."""
+        """Return True if the board or one of its entries is only a demonstration."""
         return self.board.provisional or any(row.provisional for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
-class Place:
-    """Where a run stands: on which board, and which ranks cannot be told apart."""
+class BoardRank:
+    """A run's rank interval on a board. The measurements cannot tell which rank from `low` to `high` is true."""
 
     board: Board
     low: int
@@ -90,69 +94,69 @@ class Place:
 
 @dataclass(frozen=True, slots=True)
 class RankStatus:
-    """Why a run is ranked or not: places, or sentences that complete "not ranked because ..."."""
+    """The ranks of a run, and the reasons that complete the sentence "not ranked because ..."."""
 
-    places: tuple[Place, ...] = ()
+    ranks: tuple[BoardRank, ...] = ()
     why_not: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionRow:
-    """A submission with its performance runs and what its gates said, by benchmark name."""
+    """A submission with its timed runs, its gate runs, its audits, and the state of each gate."""
 
     submission: Submission
     runs: tuple[Run, ...]
     gate_runs: tuple[Run, ...]
     gates: dict[str, str]  # benchmark -> GATE_WAITING, GATE_PASSED or GATE_FAILED
-    audits: tuple[Run, ...]  # its runs and gates in verified mode
+    audits: tuple[Run, ...]  # the repetitions of timed runs and gates in verified mode
 
     @property
     def all_runs(self) -> tuple[Run, ...]:
-        """Everything that is or was run of it."""
+        """Return all runs of the submission: timed runs, gates and audits."""
         return (*self.runs, *self.gate_runs, *self.audits)
 
     @property
     def is_final(self) -> bool:
-        """Whether nothing more will happen to any of its runs."""
+        """Return True if all runs of the submission have ended and will not be tried again."""
         return all(run.is_final for run in self.all_runs)
 
 
 @dataclass(frozen=True, slots=True)
 class SubmissionPage:
-    """Some submissions of a user, newest first; `next_before` continues the list, None at its end."""
+    """One page of a user's submissions, newest first. `next_before` is the `before` of the next page, if one exists."""
 
     rows: tuple[SubmissionRow, ...]
     next_before: int | None
-    waits: dict[int, Wait]  # of the runs that wait, by id
+    waits: dict[int, Wait]  # the position and expected start of each queued run, by run id
 
     @property
     def live_tag(self) -> str:
-        """Return a tag that changes whenever the page would."""
+        """Return a tag that changes whenever the content of the page changes."""
         runs = (run for row in self.rows for run in row.all_runs)
         return live_tag(runs, self.waits)
 
 
 @dataclass(frozen=True, slots=True)
 class RefusedUpload:
-    """A submission that nothing was run of: why, and what it had been submitted for."""
+    """A submission whose file was refused at upload, with the reasons and the benchmarks that the user chose."""
 
     submission: Submission
-    run: Run  # one of its runs; all of them have these reasons
+    run: Run  # one of the submission's runs, which all have the same reasons
     reasons: tuple[str, ...]
     targets: tuple[str, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class PrivatePart:
-    """What only the owner and organisers see of a run."""
+    """The parts of a run that only the owner and organisers see."""
 
     log: str
-    seeds: tuple[str, ...]  # of finished runs only: a seed is a secret until it is spent
+    seeds: tuple[str, ...]  # empty until the run has ended, since seeds are secret until then
 
 
 @dataclass(frozen=True, slots=True)
 class ShownWitness:
-    """What shows a finding: the facts, and the same as a picture (SVG text, ours, with everything escaped)."""
+    """The witness of a finding: the calls that prove a violation. `picture` is our own SVG, with all text escaped."""
 
     title: str
     witness: Witness
@@ -161,18 +165,18 @@ class ShownWitness:
 
 @dataclass(frozen=True, slots=True)
 class RunPage:
-    """Everything that the page of a run shows."""
+    """The content of a run's page."""
 
     run: Run
     detail: RunDetail | None
-    required: tuple[dict[str, Any], ...]  # findings that decided the verdict
-    advisory: tuple[dict[str, Any], ...]  # findings that are warnings
-    witnesses: tuple[ShownWitness, ...]  # what shows the findings that have a witness
+    required: tuple[Finding, ...]  # findings that decided the verdict
+    advisory: tuple[Finding, ...]  # findings that are warnings
+    witnesses: tuple[ShownWitness, ...]  # the witnesses of all findings
     artefacts: tuple[str, ...]
     status: RankStatus
-    forgiven_on: tuple[Board, ...]  # of a gate with stale reads only: the boards that take it
-    wait: Wait | None  # None unless it waits
-    audits: tuple[Comparison, ...]  # of the submission's timed runs
+    accepted_on: tuple[Board, ...]  # boards that accept this gate although it found stale reads
+    wait: Wait | None  # None unless the run is queued
+    audits: tuple[Comparison, ...]  # the audits of the submission's timed runs
     may_audit: bool
     private: PrivatePart | None
     may_change: bool
@@ -180,7 +184,7 @@ class RunPage:
 
 @dataclass(frozen=True, slots=True)
 class MachineStatus:
-    """A bench machine and whether it has been heard of lately."""
+    """A bench machine. `lost` is True if the machine has given no sign of life for MACHINE_LOST_SECONDS."""
 
     machine: Machine
     lost: bool
@@ -188,10 +192,7 @@ class MachineStatus:
 
 @dataclass(frozen=True, slots=True)
 class MachinePage:
-    """A bench machine, how steady it may be to rank, and what the control did on it, newest first.
-
-    `series` have `run` and its `submission` loaded.
-    """
+    """A bench machine, the limits of noise for ranking, and the control library's results, newest first."""
 
     machine: Machine
     limits: Limits
@@ -200,7 +201,10 @@ class MachinePage:
 
 @dataclass(frozen=True, slots=True)
 class SystemStatus:
-    """How the queue does. `stalled`: a run could start for a minute and no worker took it."""
+    """The state of the queue and of the machines.
+
+    `stalled` is True if a run has been ready for STALLED_SECONDS while no worker claimed or executed a run.
+    """
 
     waiting: int
     active: int
@@ -210,9 +214,9 @@ class SystemStatus:
 
 
 def standings(board: Board, machine_class: str | None = None) -> Standings:
-    """Return a board's best entries on a class of machines, by default the one with the newest run.
+    """Return a board's best entries on a machine class, by default the class with the newest run.
 
-    2 SQL statements, 1 for a board without entries, however many runs there are.
+    2 SQL statements for any number of runs, 1 for a board without entries.
     """
     version = catalogue.current_version(board.benchmark)
     entries = BoardEntry.objects.filter(board=board.slug, benchmark_version=version or 0)
@@ -230,7 +234,7 @@ def standings(board: Board, machine_class: str | None = None) -> Standings:
 
 
 def ranking_status(run: Run) -> RankStatus:
-    """Return where the run stands, or why it does not. At most 1 SQL statement; needs `submission` loaded."""
+    """Return the run's ranks, and why other boards do not rank it. At most 1 SQL statement; needs `run.submission`."""
     if run.is_gate:
         return RankStatus()
     if not run.eligible:
@@ -244,27 +248,27 @@ def ranking_status(run: Run) -> RankStatus:
         blob_sha256=run.submission.blob_sha256,
         configuration=run.submission.configuration,
     ).order_by("board")
-    places = []
+    ranks = []
     why_not = []
     for entry in entries:
         board = boards.pop(entry.board)
         if entry.rank_low is None or entry.rank_high is None:
-            why_not.append(f"it is not among the {board.top} best of {board.title}")
+            why_not.append(f"it is not among the best {board.top} entries of {board.title}")
         else:
-            places.append(Place(board, entry.rank_low, entry.rank_high))
+            ranks.append(BoardRank(board, entry.rank_low, entry.rank_high))
     for board in boards.values():
         if board.slug not in run.ranked_on:
-            continue  # said in run.why_not
+            continue  # run.why_not already has the reason for this board
         why_not.append(
-            f"its owner has {board.per_user} better entries on {board.title}, the most for one user"
+            f"its owner has {board.per_user} better entries on {board.title}, the limit for one user"
         )
-    return RankStatus(tuple(places), (*why_not, *run.why_not))
+    return RankStatus(tuple(ranks), (*why_not, *run.why_not))
 
 
 def my_submissions(
     user: User, *, before: int | None = None, limit: int = PAGE_ROWS
 ) -> SubmissionPage:
-    """Return a user's submissions with an id below `before`, newest first. 2 SQL statements, 6 while some wait."""
+    """Return a user's submissions with an id below `before`, newest first. 2 SQL statements, 6 if a run is queued."""
     found = Submission.objects.filter(owner_id=user.pk, deleted_at__isnull=True).order_by("-id")
     if before is not None:
         found = found.filter(pk__lt=before)
@@ -277,7 +281,7 @@ def my_submissions(
 
 
 def _submission_row(submission: Submission) -> SubmissionRow:
-    """Return a row from a submission whose runs are loaded."""
+    """Return the row of a submission whose runs are loaded."""
     every = list(submission.runs.all())
     runs = [run for run in every if not run.verified]
     gate_runs = tuple(run for run in runs if run.is_gate)
@@ -294,7 +298,7 @@ def _submission_row(submission: Submission) -> SubmissionRow:
 
 
 def gate_state(runs: Iterable[Run]) -> str:
-    """Return what the runs of one gate say together: failed as soon as one did, passed when all did."""
+    """Return a gate's state: failed if one of its runs failed, passed if all uncancelled runs passed, else waiting."""
     verdicts = [run.verdict for run in runs if run.state != State.CANCELLED]
     if any(verdict not in {"", Verdict.PASSED, Verdict.INFRASTRUCTURE} for verdict in verdicts):
         return GATE_FAILED
@@ -304,20 +308,17 @@ def gate_state(runs: Iterable[Run]) -> str:
 
 
 def _is_organiser(viewer: Viewer) -> bool:
-    """Whether the viewer may see and change everything."""
+    """Return True if the viewer is an organiser, who may see and change everything."""
     return bool(viewer.is_authenticated and viewer.is_staff)
 
 
 def _may_change(submission: Submission, viewer: Viewer) -> bool:
-    """Whether the viewer owns the submission or is an organiser."""
+    """Return True if the viewer owns the submission or is an organiser."""
     return _is_organiser(viewer) or (viewer.is_authenticated and viewer.pk == submission.owner_id)
 
 
 def visible_run(run_id: int, viewer: Viewer) -> Run | None:
-    """Return a run with submission, owner and machine, or None when it does not exist for this viewer.
-
-    1 SQL statement.
-    """
+    """Return a run, or None if the viewer may not see it. 1 SQL statement loads submission, owner and machine."""
     runs = Run.objects.select_related("submission__owner", "machine")
     if not _is_organiser(viewer):
         runs = runs.filter(submission__deleted_at__isnull=True)
@@ -325,7 +326,7 @@ def visible_run(run_id: int, viewer: Viewer) -> Run | None:
 
 
 def own_submission(submission_id: int, viewer: Viewer) -> Submission | None:
-    """Return a submission that the viewer may change, or None. 1 SQL statement."""
+    """Return a submission that the viewer may change, or None. Only organisers get deleted ones. 1 SQL statement."""
     submission = Submission.objects.select_related("owner").filter(pk=submission_id).first()
     if submission is None or not _may_change(submission, viewer):
         return None
@@ -335,14 +336,17 @@ def own_submission(submission_id: int, viewer: Viewer) -> Submission | None:
 
 
 def refused_upload(submission_id: int, viewer: Viewer) -> RefusedUpload | None:
-    """Return a submission of the viewer that was refused when it came in, or None. At most 2 SQL statements."""
+    """Return a submission that was refused at upload, or None. At most 2 SQL statements.
+
+    Returns None also if the viewer may not change the submission.
+    """
     submission = own_submission(submission_id, viewer)
     if submission is None:
         return None
     runs = list(submission.runs.select_related("detail").order_by("-kind", "id"))  # gates last
     if not runs or any(run.verdict != Verdict.REFUSED for run in runs):
         return None
-    findings = tuple(finding["detail"] for finding in runs[0].detail.findings)
+    findings = tuple(finding.detail for finding in _findings(runs[0].detail))
     return RefusedUpload(
         submission=submission,
         run=runs[0],
@@ -352,26 +356,26 @@ def refused_upload(submission_id: int, viewer: Viewer) -> RefusedUpload | None:
 
 
 def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
-    """Return what the page of a run shows to this viewer, or None when there is no such run for them.
+    """Return the content of a run's page for this viewer, or None if the viewer may not see the run.
 
-    At most 6 SQL statements, 9 for a run that waits, and one for each audit of its submission.
+    At most 6 SQL statements, 9 for a queued run, and one more for each audit of its submission.
     """
     run = visible_run(run_id, viewer)
     if run is None:
         return None
     detail = RunDetail.objects.filter(pk=run.pk).first()
-    findings = detail.findings if detail else []
+    findings = _findings(detail)
     may_change = _may_change(run.submission, viewer)
     names = Artefact.objects.filter(run_id=run.pk).order_by("name").values_list("name", flat=True)
     return RunPage(
         run=run,
         detail=detail,
-        required=tuple(f for f in findings if f["severity"] == Severity.REQUIRED),
-        advisory=tuple(f for f in findings if f["severity"] == Severity.ADVISORY),
-        witnesses=tuple(_shown(f) for f in findings if "witness" in f),
+        required=tuple(f for f in findings if f.severity is Severity.REQUIRED),
+        advisory=tuple(f for f in findings if f.severity is Severity.ADVISORY),
+        witnesses=tuple(_shown(f, f.witness) for f in findings if f.witness is not None),
         artefacts=tuple(names),
         status=ranking_status(run),
-        forgiven_on=forgiving_boards(run),
+        accepted_on=accepting_boards(run),
         wait=waits([run]).get(run.pk),
         audits=() if run.is_gate else tuple(comparisons(run.submission)),
         may_audit=_is_organiser(viewer),
@@ -380,21 +384,24 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
     )
 
 
-def forgiving_boards(run: Run) -> tuple[Board, ...]:
-    """Return the boards for which this gate counts as passed though it failed. No SQL."""
-    if not run.is_gate or not has_only_stale_reads(run.verdict, run.faults):
+def accepting_boards(run: Run) -> tuple[Board, ...]:
+    """Return the boards that count this gate as passed although it found stale reads. No SQL."""
+    if not run.is_gate or not has_only_stale_reads(run.verdict, run.decisive_findings):
         return ()
     return tuple(b for b in all_boards() if run.benchmark in b.gates and not b.strict)
 
 
-def _shown(finding: dict[str, Any]) -> ShownWitness:
-    witness = Witness.from_json(finding["witness"], finding["name"])
-    title = f"{finding['suite']}: {finding['name']}"
-    return ShownWitness(title, witness, witness_svg(witness))
+def _findings(detail: RunDetail | None) -> list[Finding]:
+    stored = detail.findings if detail else []
+    return [Finding.from_json(finding) for finding in stored]
+
+
+def _shown(finding: Finding, witness: Witness) -> ShownWitness:
+    return ShownWitness(f"{finding.suite}: {finding.name}", witness, witness_svg(witness))
 
 
 def _private_part(run: Run, detail: RunDetail | None) -> PrivatePart:
-    """Return what only the owner and organisers see."""
+    """Return the part of a run's page that only the owner and organisers see."""
     return PrivatePart(
         log=detail.log if detail else "", seeds=tuple(run.seeds) if run.is_final else ()
     )
@@ -409,7 +416,7 @@ def artefact_for(run_id: int, name: str, viewer: Viewer) -> Artefact | None:
 
 
 def live_tag(runs: Iterable[Run], waits: Mapping[int, Wait]) -> str:
-    """Return a tag, fit for an ETag, that changes whenever what is shown of these runs and waits does. No SQL."""
+    """Return a tag for an ETag header. The tag changes whenever a shown fact of these runs or waits changes. No SQL."""
     digest = hashlib.sha256()
     for run in runs:
         shown = (
@@ -429,12 +436,12 @@ def live_tag(runs: Iterable[Run], waits: Mapping[int, Wait]) -> str:
 
 
 def announcements(limit: int = PAGE_ROWS) -> list[Announcement]:
-    """Return what organisers have published so far, newest first. 1 SQL statement."""
+    """Return the published announcements, newest first. 1 SQL statement."""
     return list(Announcement.objects.filter(published_at__lte=timezone.now())[:limit])
 
 
 def home_boards(top: int = 3) -> list[Standings]:
-    """Return every main board with its best few rows. 2 SQL statements per board."""
+    """Return every main board (board of a contest) with its best `top` rows. 2 SQL statements per board."""
     found = []
     for board in main_boards():
         whole = standings(board)
@@ -446,14 +453,14 @@ def home_boards(top: int = 3) -> list[Standings]:
     return found
 
 
-def _last_sign(machine: Machine, beats: dict[int, datetime]) -> datetime:
-    """Return when a machine was last heard of, in the year 1 if never."""
-    signs = (machine.last_seen, machine.last_busy, beats.get(machine.pk))
+def _last_sign(machine: Machine, heartbeats: dict[int, datetime]) -> datetime:
+    """Return the time of a machine's last sign of life; a time in the year 1 if there was none."""
+    signs = (machine.last_seen, machine.last_busy, heartbeats.get(machine.pk))
     return max((sign for sign in signs if sign), default=datetime.min.replace(tzinfo=UTC))
 
 
 def machine_page(machine_id: int) -> MachinePage | None:
-    """Return what is known about a machine, or None when there is no such. 2 SQL statements."""
+    """Return the content of a machine's page, or None if the machine does not exist. 2 SQL statements."""
     machine = Machine.objects.filter(pk=machine_id).first()
     if machine is None:
         return None
@@ -464,16 +471,16 @@ def machine_page(machine_id: int) -> MachinePage | None:
 
 
 def system_status() -> SystemStatus:
-    """Return how the queue and the machines do. 3 SQL statements."""
+    """Return the state of the queue and of the machines. 3 SQL statements."""
     now = timezone.now()
     waiting = claims.claimable().aggregate(
         count=Count("pk"), since=Min(Coalesce("not_before", "created_at"))
     )
     active = Run.objects.filter(state__in=ACTIVE_STATES).values_list("machine_id", "heartbeat_at")
-    beats = {machine_id: beat for machine_id, beat in active if beat is not None}
+    heartbeats = {machine_id: at for machine_id, at in active if at is not None}
     oldest = (now - waiting["since"]).total_seconds() if waiting["since"] else 0.0
     machines = list(Machine.objects.order_by("name"))
-    signs = [*beats.values(), *(machine.last_busy for machine in machines)]
+    signs = [*heartbeats.values(), *(machine.last_busy for machine in machines)]
     last_sign = max((sign for sign in signs if sign is not None), default=None)
     silent = last_sign is None or (now - last_sign).total_seconds() > STALLED_SECONDS
     lost_before = now - timedelta(seconds=MACHINE_LOST_SECONDS)
@@ -483,7 +490,7 @@ def system_status() -> SystemStatus:
         oldest_wait_seconds=max(oldest, 0.0),
         stalled=waiting["count"] > 0 and oldest > STALLED_SECONDS and silent,
         machines=tuple(
-            MachineStatus(machine, lost=_last_sign(machine, beats) < lost_before)
+            MachineStatus(machine, lost=_last_sign(machine, heartbeats) < lost_before)
             for machine in machines
         ),
     )

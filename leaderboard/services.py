@@ -1,7 +1,8 @@
-"""Every write that a user, an organiser or a worker can cause. Read this first.
+"""Implements the changes that users, organisers and workers make: submit, record a result, give up, cancel, delete.
 
-Each function is one transaction; bells ring after commit. Functions that a person calls take `by`
-and raise PermissionDenied unless that person owns the thing or is an organiser (is_staff).
+Each function is one transaction, except that `recover_lost` uses one transaction for each lost run. `submit` and
+`record` wake workers after the commit. A function that acts for a user takes the user as `by`. It raises
+PermissionDenied if the user neither owns the submission nor is an organiser (is_staff).
 """
 
 from __future__ import annotations
@@ -18,7 +19,8 @@ from django.core.exceptions import PermissionDenied
 from django.db import transaction
 from django.utils import timezone
 
-from leaderboard import bell, catalogue, claims, machines, quotas, standing
+from leaderboard import catalogue
+from leaderboard.machines import control_history
 from leaderboard.models import (
     ACTIVE_STATES,
     MAX_DESCRIPTION,
@@ -28,15 +30,17 @@ from leaderboard.models import (
     State,
     Submission,
 )
-from leaderboard.new_runs import new_run
-from leaderboard.refusals import reasons_against_file
-from leaderboard.summaries import summarise
-from runner.contract import Verdict
-from runner.elf import inspect_library, refusal_findings
+from leaderboard.queue import claims, quotas, wakeup
+from leaderboard.ranking import board_entries
+from leaderboard.submissions.inspection import reasons_against_file
+from leaderboard.submissions.new_runs import new_run
+from leaderboard.submissions.report_columns import summarise
+from runner.inspection.library import inspect_library, refusal_findings
 from runner.manifest import Kind as BenchmarkKind
 from runner.manifest import RequestError
 from runner.settings import load_settings
 from runner.store import BlobStore, BlobTooLargeError
+from runner.terms import Verdict
 from runner.text import display_name, printable
 
 if TYPE_CHECKING:
@@ -46,7 +50,7 @@ if TYPE_CHECKING:
 
     from leaderboard.catalogue import Target
     from runner.contract import RunReport
-    from runner.elf import LibraryFacts, Refusal
+    from runner.inspection.library import LibraryFacts, Refusal
     from runner.store import Blob
 
 _log = logging.getLogger(__name__)
@@ -54,8 +58,8 @@ _log = logging.getLogger(__name__)
 MAX_SESSIONS = 99
 
 
-class Refused(Exception):  # noqa: N818 - not a fault of the program
-    """A request that cannot become a submission; `messages` say what is wrong and what to do."""
+class Refused(Exception):  # noqa: N818 - not an error of the program
+    """A user's request was refused. Each of `messages` says what is wrong and what to do."""
 
     def __init__(self, messages: Sequence[str]) -> None:
         super().__init__("; ".join(messages))
@@ -63,8 +67,8 @@ class Refused(Exception):  # noqa: N818 - not a fault of the program
 
 
 @dataclass(frozen=True, slots=True)
-class Swept:
-    """What a sweep did."""
+class Recovered:
+    """The ids of the lost runs that were queued again, given up, or cancelled."""
 
     requeued: tuple[int, ...]
     given_up: tuple[int, ...]
@@ -84,17 +88,19 @@ def submit(
     trusted: bool = False,
     reference: bool = False,
 ) -> Submission:
-    """Store an uploaded file and queue it on `targets` and on every gate; return the submission.
+    """Store an uploaded file and queue its runs: one on each of `targets`, and one on every gate instance.
 
-    The blob is stored first, then the rows appear in one transaction. `scale` and `sessions` default to
-    KEYDROME_SCALE and KEYDROME_SESSIONS; gates run one session. `trusted` and `reference` are for the libraries of
-    this repository: the one allows more shared objects, the other lifts the limit per user on boards.
+    A gate is a correctness benchmark that boards require. The file's content is stored first; then one transaction
+    writes all rows. `scale` and `sessions` default to KEYDROME_SCALE and KEYDROME_SESSIONS; gates run one session.
+    `trusted` and `reference` are for the libraries of this repository. `trusted` allows the file to link more shared
+    objects; `reference` lifts the limit of board entries per user.
 
-    A file that the inspection refuses, or that does not fit the configuration, is a submission too: its runs are done
-    at once, with the verdict "refused" and the reasons. Faults in refusals.BENCH_DECIDES are left to the worker.
+    If the inspection refuses the file, or the file does not fit the configuration, the submission is still stored. Its
+    runs end at once with the verdict "refused" and the reasons. Refusals in inspection.BENCH_DECIDES depend on the
+    machine, so the worker decides them.
 
-    Raises Refused, and then creates no row, for what cannot be a submission: a file above the limit, an unknown
-    target, scale or configuration, no target at all.
+    Raises Refused and writes no row if the file is too large, the disk is full, or the user's quota is used up. The
+    same happens if no target is given, or if the sessions, a target, the scale or the configuration are not valid.
     """
     wanted_scale = scale or settings.KEYDROME_SCALE
     wanted_sessions = settings.KEYDROME_SESSIONS if sessions is None else sessions
@@ -103,7 +109,7 @@ def submit(
     refusals = reasons_against_file(facts, configuration)
     with transaction.atomic():
         if refusals:
-            standing.lock()
+            board_entries.lock()
         elif reason := quotas.reason_against(owner):
             raise Refused([reason])
         submission = Submission.objects.create(
@@ -125,24 +131,24 @@ def submit(
             _refuse(Run.objects.bulk_create(runs), refusals, facts)
         else:
             claims.enqueue(owner.pk, runs)
-            transaction.on_commit(partial(bell.ring, bell.BENCH))
+            transaction.on_commit(partial(wakeup.wake, wakeup.BENCH))
     return submission
 
 
 def _plan(
     targets: Sequence[Target], scale: str, sessions: int, configuration: str = ""
 ) -> list[tuple[Target, str]]:
-    """Return what to run at which scale, gates first. Raises Refused."""
+    """Return the targets to run with the scale of each, gates first. Raises Refused if the request is not valid."""
     messages = []
     planned = []
     if not targets:
-        messages.append("choose at least one benchmark")
+        messages.append("no benchmark is chosen: choose at least one")
     if not 1 <= sessions <= MAX_SESSIONS:
-        messages.append(f"{sessions} sessions were asked for: choose 1 to {MAX_SESSIONS}")
+        messages.append(f"{sessions} sessions are not possible: choose 1 to {MAX_SESSIONS}")
     known = catalogue.configurations()
     if configuration and configuration not in known:
         messages.append(
-            f"there is no configuration {configuration!r}; there are: {', '.join(known)}"
+            f"unknown configuration {configuration!r}: choose one of {', '.join(known)}"
         )
     gates = catalogue.gate_targets()
     for target in [*gates, *(t for t in dict.fromkeys(targets) if t not in gates)]:
@@ -157,23 +163,34 @@ def _plan(
 
 
 def _take_in(file: BinaryIO, *, trusted: bool) -> tuple[Blob, LibraryFacts]:
-    """Store and inspect an uploaded file. Raises Refused, and keeps nothing, when there is no room for it."""
-    place = load_settings()
-    store = BlobStore(place.blobs)
+    """Store an uploaded file and inspect it.
+
+    Raises Refused and stores nothing if the file is too large or the disk is full.
+    """
+    runner_settings = load_settings()
+    store = BlobStore(runner_settings.blobs)
     try:
-        blob = store.put(file, limit_bytes=place.library_bytes_max)
+        blob = store.put(file, limit_bytes=runner_settings.library_bytes_max)
     except BlobTooLargeError as error:
         raise Refused([str(error)]) from error
     except OSError as error:
         if error.errno not in {errno.ENOSPC, errno.EDQUOT}:
             raise
-        _log.exception("no room for an upload in %s", place.blobs)
-        raise Refused(["the site's disk is full: tell an organiser and try again later"]) from error
-    return blob, inspect_library(store.path(blob.sha256), place, trusted=trusted)
+        _log.exception(
+            "an upload was refused, because the disk with %s is full: free space on this disk",
+            runner_settings.blobs,
+        )
+        raise Refused(
+            ["the site's disk is full: tell an organiser, and try again later"]
+        ) from error
+    return blob, inspect_library(store.path(blob.sha256), runner_settings, trusted=trusted)
 
 
 def _refuse(runs: Sequence[Run], refusals: Sequence[Refusal], facts: LibraryFacts) -> None:
-    """End runs that were just created: their file goes to no worker. Call it after `standing.lock`."""
+    """End newly created runs with the verdict refused, so that no worker executes the file.
+
+    Call this after `board_entries.lock`.
+    """
     now = timezone.now()
     created = Run.objects.filter(pk__in=[run.pk for run in runs])
     created.update(
@@ -187,30 +204,34 @@ def _refuse(runs: Sequence[Run], refusals: Sequence[Refusal], facts: LibraryFact
             run=run,
             findings=[finding.to_json() for finding in refusal_findings(refusals)],
             library_facts=facts.to_json(),
-            drawn_at=now,  # there is nothing to draw
+            drawn_at=now,  # marks the plots as drawn, since there are no curves
         )
         for run in runs
     )
-    standing.refresh(
+    board_entries.refresh(
         created.select_related("submission", "machine").filter(kind=BenchmarkKind.PERFORMANCE)
     )
 
 
 def record(report: RunReport) -> bool:
-    """Write down what a run showed and refresh the boards; False for a report that came too late.
+    """Store the result of a run and refresh the boards. Return False if the report came too late.
 
-    Idempotent: only the attempt that owns the run is recorded, and only once. A report of an
-    attempt whose lease was taken away, or of a run that is already final, changes nothing.
+    A result is stored only once, and only for the attempt that owns the run. If the run has already ended or was queued
+    again, the report came too late and changes nothing.
     """
     with transaction.atomic():
-        standing.lock()
+        board_entries.lock()
         run = (
             Run.objects.select_related("submission", "machine")
             .filter(pk=report.run_id, attempt=report.attempt, state__in=ACTIVE_STATES)
             .first()
         )
         if run is None:
-            _log.warning("report of run %d attempt %d came too late", report.run_id, report.attempt)
+            _log.warning(
+                "the report of run %d attempt %d is discarded: the run has ended or another attempt owns it",
+                report.run_id,
+                report.attempt,
+            )
             return False
         benchmark = catalogue.benchmarks().get(run.benchmark)
         metric = benchmark.metric.name if benchmark and benchmark.metric else None
@@ -229,17 +250,22 @@ def record(report: RunReport) -> bool:
         if not changed:
             return False
         RunDetail.objects.update_or_create(run_id=run.pk, defaults=summary.detail)
-        Run.objects.filter(pk=run.pk).update(unsteady=machines.note_control(run, report.sessions))
-        run.refresh_from_db(fields=["state", "unsteady", *summary.columns])
-        standing.refresh([run])
-        transaction.on_commit(partial(bell.ring, bell.RESULTS))
+        Run.objects.filter(pk=run.pk).update(
+            why_excluded=control_history.note_control(run, report.sessions)
+        )
+        run.refresh_from_db(fields=["state", "why_excluded", *summary.columns])
+        board_entries.refresh([run])
+        transaction.on_commit(partial(wakeup.wake, wakeup.RESULTS))
     return True
 
 
 def give_up(run_id: int, attempt: int, reason: str) -> bool:
-    """End a run that this attempt cannot finish as an infrastructure fault, with a reason for its owner."""
+    """End a run with the verdict infrastructure (a failure of the site) and a reason for the run's owner.
+
+    Returns False if this attempt does not own the run.
+    """
     with transaction.atomic():
-        standing.lock()
+        board_entries.lock()
         changed = Run.objects.filter(pk=run_id, attempt=attempt, state__in=ACTIVE_STATES).update(
             state=State.DONE,
             verdict=Verdict.INFRASTRUCTURE,
@@ -249,34 +275,40 @@ def give_up(run_id: int, attempt: int, reason: str) -> bool:
             progress_note="",
         )
         if changed:
-            standing.refresh(Run.objects.select_related("submission", "machine").filter(pk=run_id))
+            board_entries.refresh(
+                Run.objects.select_related("submission", "machine").filter(pk=run_id)
+            )
     return bool(changed)
 
 
 def try_again(run_id: int, attempt: int, reason: str) -> bool:
-    """Queue a run again after a fault of the machine, or give it up after KEYDROME_MAX_ATTEMPTS attempts."""
+    """Queue a run again after a failure of the site, or end the run if this was attempt KEYDROME_MAX_ATTEMPTS.
+
+    `reason` says what failed. Returns False if this attempt does not own the run.
+    """
     if attempt >= settings.KEYDROME_MAX_ATTEMPTS:
         return give_up(
             run_id,
             attempt,
-            f"{reason} This was attempt {attempt} of {settings.KEYDROME_MAX_ATTEMPTS}, so it is not"
-            " tried again. The library is not to blame: submit it once more or tell an organiser.",
+            f"{reason} This was attempt {attempt} of {settings.KEYDROME_MAX_ATTEMPTS}, so the run is not"
+            " tried again. The library did not cause this: submit it again, or tell an organiser.",
         )
     return claims.requeue(run_id, attempt)
 
 
-def sweep() -> Swept:
-    """Recover lost runs, and ring the bench bell when something waits: an earlier ring may have been lost."""
-    swept = recover_lost()
+def recover_and_wake() -> Recovered:
+    """Recover lost runs. Then wake the bench workers if runs wait, because an earlier wake-up may have been lost."""
+    recovered = recover_lost()
     if claims.claimable().exists():
-        bell.ring(bell.BENCH)
-    return swept
+        wakeup.wake(wakeup.BENCH)
+    return recovered
 
 
-def recover_lost() -> Swept:
-    """Queue runs again whose worker is gone, or end them. Several processes may. 1 SQL statement when there is none.
+def recover_lost() -> Recovered:
+    """Queue lost runs again. A run is lost if its lease has expired, because its worker died or hangs.
 
-    After KEYDROME_MAX_ATTEMPTS attempts a run is given up; one whose cancellation was asked for is cancelled.
+    A lost run that has used KEYDROME_MAX_ATTEMPTS attempts ends with the verdict infrastructure. A lost run that a user
+    wanted to cancel is cancelled. Several processes may call this at the same time. 1 SQL statement if no run is lost.
     """
     requeued: list[int] = []
     given_up: list[int] = []
@@ -287,24 +319,26 @@ def recover_lost() -> Swept:
             if claims.finish_cancelled(run.pk, run.attempt):
                 cancelled.append(run.pk)
             continue
-        reason = f"The worker on {where} was lost while it ran."
+        reason = f"The worker on {where} stopped responding while it executed the run."
         if try_again(run.pk, run.attempt, reason):
             last = run.attempt >= settings.KEYDROME_MAX_ATTEMPTS
             (given_up if last else requeued).append(run.pk)
-    return Swept(tuple(requeued), tuple(given_up), tuple(cancelled))
+    return Recovered(tuple(requeued), tuple(given_up), tuple(cancelled))
 
 
 def may_change(submission: Submission, by: User) -> None:
-    """Raise PermissionDenied unless `by` owns the submission or is an organiser."""
+    """Raise PermissionDenied if `by` neither owns the submission nor is an organiser."""
     if by.pk != submission.owner_id and not by.is_staff:
-        message = "only the owner and organisers may do this"
+        message = (
+            "only the owner of a submission and organisers can change the submission or its runs"
+        )
         raise PermissionDenied(message)
 
 
 def cancel(run: Run, *, by: User) -> bool:
-    """Ask for a run to stop; return False when it was already final.
+    """Cancel a run. Return False if the run had already ended.
 
-    A waiting run is cancelled at once, a running one at its worker's next heartbeat (about a second).
+    A queued run is cancelled at once. A running run is cancelled at its worker's next heartbeat, within about a second.
     """
     may_change(run.submission, by)
     with transaction.atomic():
@@ -316,13 +350,14 @@ def cancel(run: Run, *, by: User) -> bool:
 
 
 def withdraw(submission: Submission, *, by: User) -> bool:
-    """Delete a submission from all pages and boards; return False when it was already gone.
+    """Delete a submission from all pages and boards, and cancel its open runs.
 
-    Rows, blob and artefacts stay, visible to organisers only. Waiting and running runs are cancelled.
+    The rows, the file and the plots are kept, but only organisers see them. Returns False if the submission had already
+    been deleted.
     """
     may_change(submission, by)
     with transaction.atomic():
-        standing.lock()
+        board_entries.lock()
         now = timezone.now()
         changed = Submission.objects.filter(pk=submission.pk, deleted_at__isnull=True).update(
             deleted_at=now
@@ -332,6 +367,6 @@ def withdraw(submission: Submission, *, by: User) -> bool:
         runs = Run.objects.filter(submission_id=submission.pk)
         claims.cancel_waiting(runs)
         runs.filter(state__in=ACTIVE_STATES).update(cancel_requested_at=now)
-        standing.refresh(runs.select_related("submission", "machine").filter(state=State.DONE))
+        board_entries.refresh(runs.select_related("submission", "machine").filter(state=State.DONE))
     submission.deleted_at = now
     return True

@@ -1,4 +1,8 @@
-"""The one Celery task. A message only says "look into the table"; the rows say what is to be done."""
+"""Defines the only Celery task: a wake-up, which makes a worker look for work in the table of runs.
+
+A message names one of two Celery queues. On queue "bench", a bench worker executes one run. On queue "results", the
+results worker recovers lost runs and draws plots.
+"""
 
 from __future__ import annotations
 
@@ -11,17 +15,18 @@ from celery import shared_task
 from celery.signals import worker_ready, worker_shutting_down
 from django.conf import settings
 
-from leaderboard import bell, plotting, services
+from leaderboard import plots, services
+from leaderboard.queue import wakeup
 from leaderboard.worker import (
-    SlotTakenError,
     Worker,
-    clear_away,
+    clean_up,
     hold_slot,
+    register_slot,
     require_built,
     something_waits,
-    this_slot,
 )
 from runner.settings import SLOT_MAX, load_settings
+from runner.slots import SlotsTakenError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,68 +36,74 @@ _held = ExitStack()
 _workers: list[Worker] = []
 
 
-@shared_task(name=bell.TASK, ignore_result=True)  # type: ignore[untyped-decorator]
-def doorbell(queue: str) -> None:
-    """Wake up: the bench queue works off one run, the results queue sweeps and draws."""
-    wake: dict[str, Callable[[], None]] = {bell.BENCH: _wake_bench, bell.RESULTS: _wake_results}
-    wake[queue]()
+@shared_task(name=wakeup.TASK, ignore_result=True)  # type: ignore[untyped-decorator]
+def wake_up(queue: str) -> None:
+    """Do the work of one wake-up message that was sent to this Celery queue."""
+    work: dict[str, Callable[[], None]] = {wakeup.BENCH: _wake_bench, wakeup.RESULTS: _wake_results}
+    work[queue]()
 
 
 def _wake_bench() -> None:
-    """Work off one run and ring again, so that Celery's limits and a warm shutdown hold per run."""
+    """Execute one run, and send the next wake-up if more runs wait.
+
+    One task executes only one run, so that Celery's limits and its warm shutdown apply to each run separately.
+    """
     try:
         worker = _this_worker()
-    except SlotTakenError as error:
-        _log.warning("%s", error)
+    except SlotsTakenError as error:
+        _log.warning(
+            "%s: no run is executed; set KEYDROME_SLOT or KEYDROME_SLOTS so that a slot is free",
+            error,
+        )
         return
     if worker.run_one() and something_waits():
-        bell.ring(bell.BENCH)
+        wakeup.wake(wakeup.BENCH)
 
 
 @cache
 def _this_worker() -> Worker:
-    """Return this process's worker, taking its slot until the process ends."""
+    """Return this process's bench worker. The process keeps the worker's slot until the process ends.
+
+    A slot is a number with its own jail and processor cores; only one process at a time may use it.
+    """
     with ExitStack() as held:
         number = _hold_free_slot(held)
-        worker = Worker(this_slot(number))
+        worker = Worker(register_slot(number))
         require_built()
-        clear_away()
+        clean_up(number)
         worker.take_back()
-        # Kept only now: after a fault above, a database that is away for example, the next ring must find it free.
+        # Keep the slot only after all steps above have succeeded. If a step fails, for example because the database
+        # cannot be reached, the slot is freed, so that the next wake-up can take it.
         _held.push(held.pop_all())
     _workers.append(worker)
     return worker
 
 
 def _hold_free_slot(held: ExitStack) -> int:
-    """Hold the first free of KEYDROME_SLOTS slots from KEYDROME_SLOT on, so that copies of a container differ."""
+    """Reserve the first free one of KEYDROME_SLOTS slots, starting at KEYDROME_SLOT; return its number.
+
+    Several copies of one container have the same settings, and each takes a slot of its own.
+    """
     first = load_settings().slot
     last = min(first + max(settings.KEYDROME_SLOTS, 1) - 1, SLOT_MAX)
-    for number in range(first, last):
-        try:
-            held.enter_context(hold_slot(number))
-        except SlotTakenError:
-            continue
-        return number
-    held.enter_context(hold_slot(last))
-    return last
+    return held.enter_context(hold_slot(first, last))
 
 
 def _wake_results() -> None:
-    """Find lost runs and draw what is new."""
-    services.sweep()
-    plotting.draw_missing()
+    """Recover lost runs and draw the plots of new results."""
+    services.recover_and_wake()
+    plots.draw_missing()
 
 
 @worker_ready.connect  # type: ignore[untyped-decorator]
-def _ring_at_start(sender: Any, **_kwargs: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
-    """Look into the table at once: what the process before left on our slot need not wait for the sweep."""
+def _wake_at_start(sender: Any, **_kwargs: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
+    """Wake this worker when it starts, so that runs left by an earlier process need not wait for the scheduler."""
     for queue in sender.app.amqp.queues.consume_from:
-        bell.ring(queue)
+        wakeup.wake(queue)
 
 
 @worker_shutting_down.connect  # type: ignore[untyped-decorator]
 def _stop_working(**_kwargs: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
-    """Give the run at hand back to the queue when Celery is told to stop."""
+    """Stop the bench worker when Celery shuts down. The worker puts its current run back into the queue."""
     for worker in _workers:
         worker.stop()

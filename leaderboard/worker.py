@@ -1,18 +1,17 @@
-"""The bench worker: claims a run, executes it, records what happened. One run at a time per slot.
+"""Implements the bench worker, which claims a run, executes the run, records the result, and claims the next run.
 
-A worker may die at any moment: its lease runs out, and whoever looks next queues the run again: the sweep, or any
-worker before it claims. It holds a file lock for its slot, so that two processes never time libraries on the same
-cores; the database's unique index says the same.
+A worker executes one run at a time on its slot. Each slot has a number, a jail and processor cores. The worker reserves
+the slot (runner/slots.py), so that two processes never time libraries on the same cores. A unique index in the database
+also allows only one active run per slot. If a worker dies, the lease of its run expires, and the results worker or
+another bench worker queues the run again.
 """
 
 from __future__ import annotations
 
-import fcntl
 import logging
 import os
 import threading
 import time
-from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -20,87 +19,76 @@ from typing import TYPE_CHECKING
 from django.conf import settings
 from django.db import InterfaceError, OperationalError, close_old_connections
 
-from leaderboard import bell, claims, machines, services, versions
-from leaderboard.claims import Beat, Slot
+from leaderboard import services
+from leaderboard.machines import registry
 from leaderboard.models import ACTIVE_STATES, Run
-from runner.contract import Cancelled, JailLevel, Job, Progress, RunReport, Scale, Verdict
+from leaderboard.queue import claims, versions, wakeup
+from leaderboard.queue.claims import Heartbeat, Slot
+from runner.contract import Cancelled, Job, Progress, RunReport
 from runner.execute import execute as execute_for_real
-from runner.janitor import sweep
-from runner.lot import draw_seed
+from runner.janitor import remove_leftovers
 from runner.machine import machine_facts
 from runner.settings import load_settings
-from runner.slots import SlotsTakenError
-from runner.slots import hold_slot as hold_jail_slot
+from runner.slots import hold_worker_slot
+from runner.spot_check import spot_check_seed
+from runner.terms import JailLevel, Scale, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator
+    from collections.abc import Callable
+    from contextlib import AbstractContextManager
 
     Execute = Callable[[Job, Callable[[Progress], bool]], RunReport]
 
-BEAT_SECONDS = 1.0
+HEARTBEAT_SECONDS = 1.0
 IDLE_SECONDS = 1.0
-# What Django raises while the database is away, and once more on a connection that it had before.
-DATABASE_AWAY = (OperationalError, InterfaceError)
+# The exceptions that Django raises if the database cannot be reached or if an open connection has broken.
+UNREACHABLE = (OperationalError, InterfaceError)
 
 _log = logging.getLogger(__name__)
 
 
-class SlotTakenError(Exception):
-    """Another process works on this slot of this machine."""
-
-
 class NotBuiltError(Exception):
-    """This machine lacks programs that every run needs: claiming runs would only spoil them."""
+    """Programs that every run needs are not built on this machine, so every run would fail."""
 
 
 def require_built() -> None:
-    """Raise NotBuiltError, saying what to do, unless everything that runs need is built."""
+    """Check that all programs that runs need are built. Otherwise raise NotBuiltError, which says what to do."""
     if missing := load_settings().missing_binaries():
         names = ", ".join(map(str, missing))
-        message = f"not built: {names}; run ./dev build or set KEYDROME_BUILD, then start the worker again"
+        message = (
+            f"not built: {names}; run ./dev build or set KEYDROME_BUILD, then restart the worker"
+        )
         raise NotBuiltError(message)
 
 
-@contextmanager
-def hold_slot(number: int) -> Iterator[None]:
-    """Hold a slot of this machine; SlotTakenError when another process has it. Any death frees it.
+def hold_slot(first: int, last: int | None = None) -> AbstractContextManager[int]:
+    """Reserve the first free slot from `first` to `last` (default: only `first`).
 
-    The name in runner.slots keeps the command line and other workers of this machine away, the file lock workers in
-    other containers that share KEYDROME_VAR.
+    Raises SlotsTakenError if no slot is free.
     """
-    folder = load_settings().var / "locks"
-    folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(folder / f"slot-{number}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
-    with ExitStack() as held:
-        held.callback(os.close, descriptor)
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            held.enter_context(hold_jail_slot(number, number))
-        except (BlockingIOError, SlotsTakenError) as error:
-            message = f"slot {number} is worked on by another process; use another KEYDROME_SLOT"
-            raise SlotTakenError(message) from error
-        yield
+    return hold_worker_slot(first, first if last is None else last, load_settings().var)
 
 
-def clear_away() -> None:
-    """Have the jail kill and remove what dead jails of this machine left behind; the log tells what that was."""
-    for line in sweep():
+def clean_up(slot: int) -> None:
+    """Remove and log the processes and files that killed jails have left in this slot and in unused slots."""
+    for line in remove_leftovers(slot):
         _log.warning("%s", line)
 
 
-def this_slot(number: int) -> Slot:
-    """Return the slot of this machine, writing the machine down. KEYDROME_MACHINE names it, else its host name.
+def register_slot(number: int) -> Slot:
+    """Register this machine in the database, and return the machine's slot with this number.
 
-    Raises versions.SchemaSkewError when this worker and the database are not of one version.
+    KEYDROME_MACHINE names the machine; the default is the host name. Raises versions.SchemaSkewError if the database
+    does not have exactly the tables that this worker expects.
     """
     versions.require_own_schema()
     facts = machine_facts()
     name = os.environ.get("KEYDROME_MACHINE") or str(facts["name"])
-    return Slot(machines.seen(name, str(facts["class"]), facts), number)
+    return Slot(registry.seen(name, str(facts["class"]), facts), number)
 
 
 def make_job(run: Run) -> Job:
-    """Return what the runner is asked to do for a claimed run with its submission loaded."""
+    """Return the job that the runner executes for a claimed run. The run's submission must be loaded."""
     submission = run.submission
     seeds = tuple(run.seeds)
     one_in = settings.KEYDROME_RECORD_ONE_IN
@@ -115,124 +103,132 @@ def make_job(run: Run) -> Job:
         seeds=seeds,
         configuration=submission.configuration or None,
         trusted=submission.trusted,
-        recorded_seed=None if run.is_gate or run.verified else draw_seed(seeds, one_in),
+        recorded_seed=None if run.is_gate or run.verified else spot_check_seed(seeds, one_in),
         verified=run.verified,
         require_level=os.environ.get("KEYDROME_JAIL_LEVEL", JailLevel.FULL.value),
     )
 
 
 def _lease_from_now() -> float:
-    """Return when a lease taken now is over, on the monotonic clock."""
+    """Return the end of a lease that starts now, on the monotonic clock."""
     lease: int = settings.KEYDROME_LEASE_SECONDS
     return time.monotonic() + lease
 
 
 @dataclass(slots=True)
-class _Heart:
-    """The beat function of one attempt: at most one database round trip per BEAT_SECONDS.
+class _Heartbeats:
+    """Sends the heartbeats of one attempt to the database, at most one every `heartbeat_seconds`.
 
-    A database that cannot be reached is no reason to stop a timed run before the lease is over.
+    The runner calls this object with its progress, and stops if the object returns False. While the database cannot be
+    reached, the run continues until its lease ends.
     """
 
     run_id: int
     attempt: int
     stopping: threading.Event
-    beat_seconds: float = BEAT_SECONDS
-    last: Beat = Beat.GO_ON
+    heartbeat_seconds: float = HEARTBEAT_SECONDS
+    last: Heartbeat = Heartbeat.CONTINUE
     next_at: float = 0.0
-    alive_until: float = field(default_factory=_lease_from_now)
+    lease_until: float = field(default_factory=_lease_from_now)
 
     def __call__(self, progress: Progress) -> bool:
-        """Tell the database how far the run is; False when it is to stop."""
-        if self.stopping.is_set() or self.last is not Beat.GO_ON:
+        """Send the progress to the database; return False if the run must stop."""
+        if self.stopping.is_set() or self.last is not Heartbeat.CONTINUE:
             return False
         now = time.monotonic()
         if now < self.next_at:
             return True
-        self.next_at = now + self.beat_seconds
+        self.next_at = now + self.heartbeat_seconds
         try:
-            self.last = claims.beat(
+            self.last = claims.heartbeat(
                 self.run_id, self.attempt, progress.fraction, describe(progress)
             )
-            self.alive_until = _lease_from_now()
-        except DATABASE_AWAY:
+            self.lease_until = _lease_from_now()
+        except UNREACHABLE:
             _log.warning(
-                "run %d: the database did not hear a heartbeat", self.run_id, exc_info=True
+                "run %d: cannot reach the database; the run continues until its lease ends",
+                self.run_id,
+                exc_info=True,
             )
             close_old_connections()
-            if now > self.alive_until:
-                self.last = Beat.LOST
-        return self.last is Beat.GO_ON
+            if now > self.lease_until:
+                self.last = Heartbeat.LOST
+        return self.last is Heartbeat.CONTINUE
 
-    def insist(self, write: Callable[[], bool]) -> bool:
-        """Write how the run ended; while the database is away, try again as long as the lease lasts.
+    def persist(self, write: Callable[[], bool]) -> bool:
+        """Call `write`, which stores how the run ended, and return its result.
 
-        A write whose answer was lost may have been done: then the next try changes nothing and gives False.
+        While the database cannot be reached, call `write` again until the lease ends. If the database stored the result
+        but its reply was lost, the next call changes nothing and returns False.
         """
         while True:
             try:
                 return write()
-            except DATABASE_AWAY:
-                if time.monotonic() > self.alive_until:
+            except UNREACHABLE:
+                if time.monotonic() > self.lease_until:
                     raise
-                _log.warning("run %d: the database did not take its end", self.run_id)
+                _log.warning(
+                    "run %d: cannot reach the database to store the result; trying again until the lease ends",
+                    self.run_id,
+                )
                 close_old_connections()
-                time.sleep(self.beat_seconds)
+                time.sleep(self.heartbeat_seconds)
 
 
 def something_waits() -> bool:
-    """Whether a run could start now. 1 SQL statement."""
+    """Return True if a queued run could start now. 1 SQL statement."""
     return claims.claimable().exists()
 
 
 def describe(progress: Progress) -> str:
-    """Return where a run stands in words."""
+    """Return the progress of a run in words."""
     if progress.session == 0:
         return "inspecting the library"
-    return f"session {progress.session} of {progress.sessions}: {progress.role}, {progress.phase}"
+    return f"session {progress.session} of {progress.sessions}: {progress.role}, phase {progress.phase}"
 
 
 @dataclass(slots=True)
 class Worker:
-    """Works off the queue on one slot; hold the slot's file lock around its use.
+    """Executes the runs of the queue on one slot. The caller must hold the slot (`hold_slot`) all the time.
 
-    Not thread-safe, except `stop`, which may come from a signal handler: the run at hand is given back.
-    `execute` stands for runner.execute.execute and keeps its promises.
+    Only one thread may use a worker, except that a signal handler may call `stop`. `execute` must behave like
+    runner.execute.execute; tests pass a substitute.
     """
 
     slot: Slot
-    execute: Execute | None = None  # None: runner.execute.execute in this slot's jail
-    beat_seconds: float = BEAT_SECONDS
+    execute: Execute | None = None  # None stands for runner.execute.execute in this slot's jail
+    heartbeat_seconds: float = HEARTBEAT_SECONDS
     stopping: threading.Event = field(default_factory=threading.Event)
-    # Whether a run may still be ours in the database though nothing executes: a step failed halfway.
+    # True if the last step failed halfway. Then the database may say that a run executes on this slot, but none does.
     unsure: bool = False
-    recover_at: float = 0.0  # on the monotonic clock
+    recover_at: float = 0.0  # when to look for lost runs again, on the monotonic clock
 
     def stop(self) -> None:
-        """Ask the worker to stop soon; its run goes back to the queue."""
+        """Make the worker stop soon. The worker puts its current run back into the queue."""
         self.stopping.set()
 
     def take_back(self) -> list[int]:
-        """Queue what an earlier process left behind on this slot and return its ids. Call it first, once.
+        """Queue the unfinished runs of an earlier process on this slot again, and return their ids.
 
-        We hold the slot's lock, so whoever claimed those runs is dead, whatever their lease says.
+        Call this before the first claim. Because this process holds the slot, the process that claimed these runs is
+        dead, even if a lease has not expired yet.
         """
         left = Run.objects.filter(
             machine=self.slot.machine, slot=self.slot.number, state__in=ACTIVE_STATES
         )
         taken = []
         for run in left:
-            reason = f"The worker on {self.slot.machine.name}, slot {self.slot.number} died."
+            reason = f"The worker on {self.slot.machine.name}, slot {self.slot.number}, died while it executed the run."
             if services.try_again(run.pk, run.attempt, reason):
                 taken.append(run.pk)
         return taken
 
     def run_one(self) -> bool:
-        """Claim, execute and record one run; False when there was nothing to do.
+        """Claim, execute and record one run. Return False if no run could be claimed.
 
-        Raises what the database raises when it cannot be reached; the next call takes back what that left behind.
+        If the database raises an exception, the caller gets it. The next call then queues the unfinished run again.
         """
-        machines.alive(self.slot.machine, busy=False)
+        registry.alive(self.slot.machine, busy=False)
         if self.stopping.is_set():
             return False
         if self.unsure:
@@ -241,18 +237,18 @@ class Worker:
         self._recover_lost()
         run = self._claim()
         if run is not None:
-            machines.alive(self.slot.machine, busy=True)
-            if something_waits():  # for other slots, which may be idle
-                bell.ring(bell.BENCH)
+            registry.alive(self.slot.machine, busy=True)
+            if something_waits():  # other slots may be idle
+                wakeup.wake(wakeup.BENCH)
             self._execute(run)
-            machines.alive(self.slot.machine, busy=True)
+            registry.alive(self.slot.machine, busy=True)
         self.unsure = False
         return run is not None
 
     def _recover_lost(self) -> None:
-        """Queue again what other workers lost, once in a sweep's period.
+        """Queue again the runs whose lease has expired, at most once every KEYDROME_SWEEP_SECONDS.
 
-        There is one results worker, and it may be dead itself, or its ring lost, when a lease runs out.
+        The results worker does the same, but it may be dead, too.
         """
         now = time.monotonic()
         if now >= self.recover_at:
@@ -260,79 +256,91 @@ class Worker:
             services.recover_lost()
 
     def _claim(self) -> Run | None:
-        """Claim a run of a benchmark version that this worker has; when it only leaves others, say so once."""
+        """Claim a run of a benchmark version that this worker has.
+
+        If runs wait but this worker can execute none of them, log why, and store the reason for the status page.
+        """
         own = versions.own_versions()
         run = claims.claim(self.slot, own)
         reason = versions.refusal(own, self.slot.machine.machine_class) if run is None else ""
         if reason != self.slot.machine.refusal:
             self.slot.machine.refusal = reason
-            machines.refuses(self.slot.machine, reason)
-            _log.warning("refusal: %s", reason or "no more")
+            registry.refuses(self.slot.machine, reason)
+            _log.warning("runs that this worker leaves to other workers: %s", reason or "none")
         return run
 
     def drain(self) -> int:
-        """Work until nothing waits; return how many runs were worked on."""
+        """Execute runs until no more can be claimed, and return how many were executed."""
         done = 0
         while self.run_one():
             done += 1
         return done
 
     def work(self) -> None:
-        """Work until `stop`, looking for work every second."""
+        """Execute runs until `stop` is called. While no run waits, look into the queue every IDLE_SECONDS."""
         while not self.stopping.is_set():
             close_old_connections()
             try:
                 done = self.drain()
-            except DATABASE_AWAY:
-                _log.warning("the database cannot be reached, trying again", exc_info=True)
+            except UNREACHABLE:
+                _log.warning("cannot reach the database; trying again every second", exc_info=True)
                 done = 0
             if done == 0:
                 self.stopping.wait(IDLE_SECONDS)
 
     def _execute_here(self) -> Execute:
-        """Return what executes a job in the jail of the slot that this worker holds."""
+        """Return the function that executes a job in the jail of this worker's slot."""
         if self.execute is not None:
             return self.execute
         return partial(execute_for_real, settings=replace(load_settings(), slot=self.slot.number))
 
     def _execute(self, run: Run) -> None:
-        """Execute a claimed run and write down how it ended, whatever happens."""
-        heart = _Heart(run.pk, run.attempt, self.stopping, self.beat_seconds)
+        """Execute a claimed run and store how it ended, even if an exception ended it."""
+        heartbeats = _Heartbeats(run.pk, run.attempt, self.stopping, self.heartbeat_seconds)
         _log.info("run %d attempt %d starts: %s", run.pk, run.attempt, run)
         if not claims.start(run.pk, run.attempt):
             return
-        doing = "The runner failed"
+        failure = "The runner failed"
         try:
-            report = self._execute_here()(make_job(run), heart)
-            doing = "The result could not be written down"
-            self._record(run, report, heart)
+            report = self._execute_here()(make_job(run), heartbeats)
+            failure = "The result could not be stored"
+            self._record(run, report, heartbeats)
         except Cancelled:
-            self._stopped(run, heart)
-        except Exception as error:  # the queue must go on whatever a run does
-            _log.exception("run %d attempt %d: %s", run.pk, run.attempt, doing)
+            self._stopped(run, heartbeats)
+        except Exception as error:  # no failure of one run may stop the worker
+            _log.exception("run %d attempt %d: %s", run.pk, run.attempt, failure)
             close_old_connections()
-            services.try_again(run.pk, run.attempt, f"{doing}: {type(error).__name__}.")
+            services.try_again(run.pk, run.attempt, f"{failure}: {type(error).__name__}.")
 
-    def _stopped(self, run: Run, heart: _Heart) -> None:
-        """End a run that was stopped on our own word."""
-        if heart.last is Beat.CANCEL:
+    def _stopped(self, run: Run, heartbeats: _Heartbeats) -> None:
+        """Store the end of a run that was stopped by its heartbeat.
+
+        If a user cancelled the run, the run ends as cancelled. If this worker is stopping, the run is queued again. If
+        this worker no longer owns the run, nothing is stored.
+        """
+        if heartbeats.last is Heartbeat.CANCEL:
             claims.finish_cancelled(run.pk, run.attempt)
-        elif heart.last is Beat.GO_ON:
+        elif heartbeats.last is Heartbeat.CONTINUE:
             claims.requeue(run.pk, run.attempt)
-        _log.info("run %d attempt %d stopped: %s", run.pk, run.attempt, heart.last.value)
+        _log.info("run %d attempt %d stopped: %s", run.pk, run.attempt, heartbeats.last.value)
 
-    def _record(self, run: Run, report: RunReport, heart: _Heart) -> None:
-        """Record a report; a fault of the machine is tried again before its owner hears of it."""
+    def _record(self, run: Run, report: RunReport, heartbeats: _Heartbeats) -> None:
+        """Store a report. If the machine failed and the run has attempts left, queue the run again instead."""
         tries: int = settings.KEYDROME_MAX_ATTEMPTS
         if report.verdict is Verdict.INFRASTRUCTURE and run.attempt < tries:
-            _log.warning("run %d attempt %d: %s", run.pk, run.attempt, report.reason)
-            heart.insist(partial(claims.requeue, run.pk, run.attempt))
+            _log.warning(
+                "run %d attempt %d failed because of this machine and is queued again: %s",
+                run.pk,
+                run.attempt,
+                report.reason,
+            )
+            heartbeats.persist(partial(claims.requeue, run.pk, run.attempt))
             return
-        recorded = heart.insist(partial(services.record, report))
+        recorded = heartbeats.persist(partial(services.record, report))
         _log.info(
             "run %d attempt %d: %s%s",
             run.pk,
             run.attempt,
             report.verdict.value,
-            "" if recorded else ", thrown away: another attempt owns the run",
+            "" if recorded else ", discarded: another attempt owns the run",
         )

@@ -1,9 +1,13 @@
-"""Complete blocks: every library once with the same operations, in random order, in fresh processes.
+"""Runs several libraries in complete blocks, for `keydrome compare`.
 
-A block has a seed of its own and begins and ends with the control library, so that each block says itself how steady
-the machine was. A first block is a rehearsal: it warms the machine up, finds the libraries that do not get through, and
-counts for nothing. A block in which the control strayed is void and one more is run for it, at most as many as were
-asked for. A library that fails is left out from then on; the others stay comparable.
+A block runs every library once, with the same operations. Each library runs in a fresh process, in a random order that
+depends on the block's seed. The control library runs first and last in every block; the change of its time measures the
+noise of the machine.
+
+The first block is a rehearsal: it warms the machine up and finds libraries that fail. Its times are not used. If the
+control's time changed too much in a block (drift.py), the block is discarded and repeated. There are at most as many
+repetitions as requested blocks. A library that fails is excluded from all later blocks, so that the remaining libraries
+are measured under equal conditions.
 """
 
 from __future__ import annotations
@@ -14,29 +18,32 @@ import shutil
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from runner.contract import Cancelled, Progress, Verdict
-from runner.order import Target
+from runner.contract import Cancelled, Progress
+from runner.drift import Drift, judge_drift
 from runner.referee import RefereeError, build_plan, run_session
-from runner.stats.drift import Drift, judge_drift
+from runner.request import Loadable
+from runner.terms import Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
     from pathlib import Path
 
     from runner.manifest import Metric
-    from runner.order import Order
+    from runner.report import Report
+    from runner.request import Request
     from runner.settings import Settings
 
-# No file gives such a name: compared libraries are named by their callers, who must not use these.
+# Names of the control library and of the null library (which stores nothing) in a block. Callers must not give these
+# names to their libraries.
 CONTROL, FLOOR = "(control)", "(null)"
 _COMPARED_MIN = 2
-# Whose numbers count although it cannot pass: it stores nothing, and only its time is wanted.
+# The null library stores nothing, so it may fail its checks. Only its time is used.
 _FLOOR_VERDICTS = {Verdict.PASSED, Verdict.FAILED}
 
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block: `values` has the metric of every library that got through, `change` how far the control strayed."""
+    """One block. `values` maps each library that passed to its metric; `order` lists the libraries as they ran."""
 
     seed: str
     order: tuple[str, ...]
@@ -46,36 +53,36 @@ class Block:
 
     @property
     def control(self) -> float:
-        """Return the control's number in this block: the geometric mean, so that a steady drift cancels."""
+        """Return the control's metric: the geometric mean of both runs, so that a steady drift cancels."""
         return math.sqrt(self.control_first * self.control_last)
 
     @property
     def change(self) -> float:
-        """Return the logarithm of the control's last number over its first."""
+        """Return the natural logarithm of the control's last metric divided by its first metric."""
         return math.log(self.control_last / self.control_first)
 
 
 @dataclass(slots=True)
 class Blocks:
-    """What the blocks showed so far. `excluded` says of each library that did not get through why."""
+    """The blocks that have run so far. `excluded` maps each library that failed to the reason."""
 
     rehearsal: Block | None = None
     blocks: list[Block] = field(default_factory=list)
     excluded: dict[str, str] = field(default_factory=dict)
-    floor: str = ""  # why there is no number of the null library; empty: there is
+    floor: str = ""  # the reason why the null library has no metric; empty if it has one
     jail_levels: set[str] = field(default_factory=set)
 
     def drift(self) -> Drift:
-        """Return which blocks the control voids."""
+        """Return which blocks must be discarded because the control's time changed too much."""
         return judge_drift([block.change for block in self.blocks])
 
     def counted(self) -> list[Block]:
-        """Return the blocks that are not void."""
+        """Return the blocks that are not discarded."""
         drift = self.drift()
-        return [block for index, block in enumerate(self.blocks) if not drift.is_void(index)]
+        return [block for index, block in enumerate(self.blocks) if not drift.is_discarded(index)]
 
     def values(self) -> dict[str, list[float]]:
-        """Return the numbers of the libraries that got through everything, over the blocks that count."""
+        """Return the metrics, one per valid block, of each library that passed in every block."""
         counted = self.counted()
         names = counted[0].values if counted else {}
         return {
@@ -86,7 +93,7 @@ class Blocks:
 
 
 def block_order(names: tuple[str, ...], seed: str) -> tuple[str, ...]:
-    """Return the libraries in the order of the block with this seed: each order equally likely, a replay repeats it."""
+    """Return the libraries in a random order. It depends on the seed alone, so a replay uses the same order."""
     return tuple(
         sorted(
             names, key=lambda name: hashlib.sha256(f"order of {name} in {seed}".encode()).digest()
@@ -95,27 +102,29 @@ def block_order(names: tuple[str, ...], seed: str) -> tuple[str, ...]:
 
 
 def run_blocks(
-    targets: Mapping[str, Target],
-    order: Order,
+    candidates: Mapping[str, Loadable],
+    request: Request,
     settings: Settings,
     folder: Path,
-    beat: Callable[[Progress], bool],
+    heartbeat: Callable[[Progress], bool],
     *,
     wanted: int,
 ) -> Blocks:
-    """Run a rehearsal and `wanted` blocks that count.
+    """Run the rehearsal and `wanted` valid blocks.
 
-    `targets` are the libraries under comparison by name, at least two. The order's seeds are those of the rehearsal,
-    of the blocks, and of as many repetitions as there may be. Ends early when fewer than two libraries are left. Raises
-    RefereeError when control or machine fail, and Cancelled when `beat` returns False.
+    `candidates` maps names to at least two libraries. The request has one seed for the rehearsal, one for each block,
+    and one for each possible repetition. The run ends early if fewer than two libraries are left.
+
+    Raises RefereeError if the control library fails or the machine cannot run a session. Raises Cancelled if
+    `heartbeat` returns False.
     """
-    runner = _Runner(targets, order, settings, folder, beat)
+    runner = _Runner(candidates, request, settings, folder, heartbeat)
     result = runner.result
-    rehearsal, *seeds = order.seeds
+    rehearsal, *seeds = request.seeds
     result.rehearsal = runner.block(rehearsal, 0, wanted)
     for number, seed in enumerate(seeds, start=1):
         enough = number > wanted and len(result.counted()) >= wanted
-        if enough or len(targets) - len(result.excluded) < _COMPARED_MIN:
+        if enough or len(candidates) - len(result.excluded) < _COMPARED_MIN:
             break
         result.blocks.append(runner.block(seed, number, max(number, wanted)))
     return result
@@ -123,22 +132,22 @@ def run_blocks(
 
 @dataclass(slots=True)
 class _Runner:
-    targets: Mapping[str, Target]
-    order: Order
+    candidates: Mapping[str, Loadable]
+    request: Request
     settings: Settings
     folder: Path
-    beat: Callable[[Progress], bool]
+    heartbeat: Callable[[Progress], bool]
     result: Blocks = field(default_factory=Blocks)
 
     @property
     def metric(self) -> Metric:
-        if self.order.benchmark.metric is None:
-            raise ValueError(f"{self.order.benchmark.name} has no metric to compare by")
-        return self.order.benchmark.metric
+        if self.request.benchmark.metric is None:
+            raise ValueError(f"{self.request.benchmark.name} has no metric to compare by")
+        return self.request.benchmark.metric
 
     def block(self, seed: str, number: int, of: int) -> Block:
         """Run one block; number 0 is the rehearsal."""
-        names = [name for name in self.targets if name not in self.result.excluded]
+        names = [name for name in self.candidates if name not in self.result.excluded]
         if not self.result.floor:
             names.append(FLOOR)
         places = (CONTROL, *block_order(tuple(names), seed), CONTROL)
@@ -148,23 +157,23 @@ class _Runner:
             where = Progress(number, of, name, "start", (number + place / len(places)) / (of + 1))
             report = self._run(name, seed, where)
             value = self._value(report)
-            self.result.jail_levels.add(report["jail"]["level"])
+            self.result.jail_levels.add(report.jail.level)
             if name == CONTROL:
                 controls.append(self._control(report, value, number))
-            elif value is not None and self._got_through(name, report):
+            elif value is not None and self._passed(name, report):
                 values[name] = value
             else:
                 self._leave_out(name, report, number)
         return Block(seed, places, values, *controls)
 
-    def _run(self, name: str, seed: str, where: Progress) -> dict[str, Any]:
+    def _run(self, name: str, seed: str, where: Progress) -> Report:
         def tick(phase: str, _index: int, count: int) -> bool:
             nonlocal where
             if count > 0:
                 where = Progress(where.session, where.sessions, name, phase, where.fraction)
-            return self.beat(where)
+            return self.heartbeat(where)
 
-        if not self.beat(where):
+        if not self.heartbeat(where):
             raise Cancelled
         work = self.folder / "session"
         work.mkdir(mode=0o700)
@@ -175,35 +184,35 @@ class _Runner:
 
     def _plan(self, name: str, seed: str) -> dict[str, Any]:
         if name == CONTROL:
-            return build_plan(Target(self.settings.control), self.order, seed, self.settings)
+            return build_plan(Loadable(self.settings.control), self.request, seed, self.settings)
         if name != FLOOR:
-            return build_plan(self.targets[name], self.order, seed, self.settings)
-        plan = build_plan(Target(self.settings.floor), self.order, seed, self.settings)
-        # It answers nothing right, so it is asked without the checks.
+            return build_plan(self.candidates[name], self.request, seed, self.settings)
+        plan = build_plan(Loadable(self.settings.floor), self.request, seed, self.settings)
+        # "plain" switches the checks off, because the null library returns wrong results and only its time is used.
         return {**plan, "plain": True}
 
-    def _value(self, report: dict[str, Any]) -> float | None:
-        value = report["metrics"].get(self.metric.name)
+    def _value(self, report: Report) -> float | None:
+        value = report.metrics.get(self.metric.name)
         return float(value) if value is not None and value > 0 else None
 
     @staticmethod
-    def _got_through(name: str, report: dict[str, Any]) -> bool:
+    def _passed(name: str, report: Report) -> bool:
         allowed = _FLOOR_VERDICTS if name == FLOOR else {Verdict.PASSED}
-        return report["verdict"] in allowed
+        return report.verdict in allowed
 
-    def _control(self, report: dict[str, Any], value: float | None, number: int) -> float:
-        if report["verdict"] == Verdict.REFUSED:
-            raise RefereeError(report["reason"])
-        if report["verdict"] != Verdict.PASSED or value is None:
-            raise RefereeError(
-                f"block {number}: the control library {report['verdict']}: {report['reason']}"
-            )
+    def _control(self, report: Report, value: float | None, number: int) -> float:
+        if report.verdict is Verdict.REFUSED:
+            raise RefereeError(report.reason)
+        if report.verdict is not Verdict.PASSED or value is None:
+            verdict = report.verdict.value.replace("_", " ")
+            reason = report.reason or f"its report has no {self.metric.name}"
+            raise RefereeError(f"block {number}: the control library {verdict}: {reason}")
         return value
 
-    def _leave_out(self, name: str, report: dict[str, Any], number: int) -> None:
+    def _leave_out(self, name: str, report: Report, number: int) -> None:
         when = f"in block {number}" if number else "in the rehearsal"
-        verdict = str(report["verdict"]).replace("_", " ")
-        reason = report["reason"] or f"it reported no {self.metric.name}"
+        verdict = report.verdict.value.replace("_", " ")
+        reason = report.reason or f"its report has no {self.metric.name}"
         text = f"{verdict} {when}: {reason}"
         if name == FLOOR:
             self.result.floor = text

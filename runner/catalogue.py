@@ -1,4 +1,4 @@
-"""The libraries, structures and configurations of this repository, read from their folders."""
+"""Lists the libraries, structures and configurations of this repository, from the files in their folders."""
 
 from __future__ import annotations
 
@@ -19,18 +19,22 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A library or structure of ours: indexes/NAME/index.json or structures/NAME/structure.json."""
+    """A library or structure of this repository: indexes/NAME/index.json or structures/NAME/structure.json."""
 
     name: str
     description: str
-    path: Path  # the built file, which may be missing
-    needed: frozenset[str] = frozenset()  # shared objects that it may need beside the usual ones
-    trusted: bool = False  # whether it may indeed need them
-    baseline: bool = False  # a structure that keeps nothing: to be timed, never to be judged
+    path: Path  # the file that the build writes; it may not exist yet
+    needed: frozenset[str] = (
+        frozenset()
+    )  # shared objects that this library uses, but uploads must not use
+    trusted: bool = False  # whether this library may link against `needed`
+    baseline: bool = (
+        False  # a structure that stores nothing: it can be timed, but it fails every check
+    )
 
 
 def reference_libraries(settings: Settings) -> list[Reference]:
-    """Return our contract A libraries, sorted by name. StrictError when an index.json is not sound."""
+    """Return this repository's libraries (contract A) by name. Raises StrictError if an index.json is invalid."""
     found = []
     for path in sorted((settings.root / "indexes").glob("*/index.json")):
         reader = ObjectReader(parse_object(path.read_bytes(), str(path)), str(path))
@@ -50,7 +54,7 @@ def reference_libraries(settings: Settings) -> list[Reference]:
 
 
 def structures(settings: Settings) -> list[Reference]:
-    """Return our bare structures, sorted by name. StrictError when a structure.json is not sound."""
+    """Return this repository's structures (contract B) by name. Raises StrictError if a structure.json is invalid."""
     found = []
     for path in sorted((settings.root / "structures").glob("*/structure.json")):
         reader = ObjectReader(parse_object(path.read_bytes(), str(path)), str(path))
@@ -65,7 +69,7 @@ def structures(settings: Settings) -> list[Reference]:
 
 
 def trusted_needed(settings: Settings) -> frozenset[str]:
-    """Return the shared objects that a trusted reference library may need beside the usual ones."""
+    """Return the shared objects that only trusted reference libraries may link against."""
     return frozenset().union(*(reference.needed for reference in reference_libraries(settings)))
 
 
@@ -75,8 +79,26 @@ def configuration_names(settings: Settings) -> list[str]:
     return sorted(path.stem for path in folder.glob("*.json") if _NAME.fullmatch(path.stem))
 
 
+def isolating_configurations(settings: Settings) -> list[str]:
+    """Return the sorted names of the configurations whose concurrency is not `none`: they isolate transactions."""
+    return [
+        name
+        for name in configuration_names(settings)
+        if load_configuration(settings, name)["concurrency"] != "none"
+    ]
+
+
+def reference_configurations(settings: Settings) -> list[str]:
+    """Return the names of the configurations with `"reference": true`, sorted."""
+    return [
+        name
+        for name in configuration_names(settings)
+        if load_configuration(settings, name).get("reference", False)
+    ]
+
+
 def load_configuration(settings: Settings, name: str) -> dict[str, Any]:
-    """Return the content of runtime/configurations/NAME.json; RequestError when there is none of that name."""
+    """Return the content of runtime/configurations/NAME.json. Raises RequestError if the file does not exist."""
     known = configuration_names(settings)
     if name not in known:
         raise RequestError(

@@ -1,10 +1,12 @@
-"""The two messages between the leaderboard and the runner, and the words they use.
+"""The messages between leaderboard and runner: a `Job` says what to run, a `RunReport` says what happened.
 
-A `Job` says what to run; a `RunReport` says what happened. Both are immutable values with a strict JSON form: an
-unknown or missing field is an error, because a message that is half understood would become a wrong result.
-Terms: a *run* is one library (or structure under a configuration) on one benchmark instance at one scale; a run has
-one or more *sessions*, each a fresh process with a fresh secret seed; in each session of a performance benchmark the
-*control* library runs beside the *candidate* (runner/series.py says when).
+Both messages are immutable and have a strict JSON form. An unknown or missing field is an error, because a reader that
+understands only part of a message could produce a wrong result.
+
+A *run* judges one library, or one structure with a configuration, on one benchmark instance at one scale. The judged
+library is the *candidate*. A run has one or more *sessions*. Each session uses fresh processes and a secret seed of its
+own. In a session of a performance benchmark, the *control* library is timed next to the candidate, so that noise of the
+machine cancels (runner/series.py).
 """
 
 from __future__ import annotations
@@ -12,67 +14,30 @@ from __future__ import annotations
 import json
 import re
 from dataclasses import dataclass
-from enum import StrEnum
 from typing import Any
 
+from runner.report import Finding, Report
 from runner.strict import ObjectReader, StrictError, flat_facts, parse_object
-from runner.witness import Witness
+from runner.terms import JailLevel, Scale, Verdict
 
 JOB_SCHEMA = "keydrome.job.v1"
 RUN_REPORT_SCHEMA = "keydrome.run-report.v1"
-REPORT_SCHEMA = "keydrome.report.v1"
 
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 _SEED = re.compile(r"[0-9a-f]{16}")
 _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
-class Verdict(StrEnum):
-    """How a run ended. Facts of the jail and the referee decide; missing output never does."""
-
-    PASSED = "passed"
-    FAILED = "failed"
-    CRASHED = "crashed"
-    TIMED_OUT = "timed_out"
-    OUT_OF_MEMORY = "out_of_memory"
-    REFUSED = "refused"
-    UNSUPPORTED = "unsupported"
-    INFRASTRUCTURE = "infrastructure"
-
-
-class Scale(StrEnum):
-    """How large an instance is: `paper` as published, `laptop` minutes, `smoke` at most a second."""
-
-    SMOKE = "smoke"
-    LAPTOP = "laptop"
-    PAPER = "paper"
-
-
-class Severity(StrEnum):
-    """Whether a finding decides the verdict (`required`) or is shown as a warning (`advisory`)."""
-
-    REQUIRED = "required"
-    ADVISORY = "advisory"
-
-
-class JailLevel(StrEnum):
-    """How much of the jail a machine gives, weakest last (docs/reference/jail.md)."""
-
-    FULL = "full"
-    WEAK = "weak"
-    NONE = "none"
-
-
-class Cancelled(Exception):  # noqa: N818 - not an error: somebody asked for it
-    """The beat function asked for the run to stop; nothing is to be recorded."""
+class Cancelled(Exception):  # noqa: N818 - not an error: the run was cancelled on request
+    """The heartbeat function returned False, so the run was stopped. The caller must not record a result."""
 
 
 @dataclass(frozen=True, slots=True)
 class Progress:
-    """Where a run stands, for progress bars and heartbeats.
+    """How far a run has come, for progress bars and heartbeats.
 
-    `session` counts from 1 (0 while the library is being inspected). `fraction` is the share of the whole run's
-    phases that are done, 0 to 1, never falling within a run.
+    `session` counts from 1; it is 0 while the library is inspected. `fraction` is the part of the run that is done,
+    from 0 to 1. It never decreases within a run.
     """
 
     session: int
@@ -83,54 +48,21 @@ class Progress:
 
 
 @dataclass(frozen=True, slots=True)
-class Finding:
-    """One thing that a check found wrong, and what shows it where there is such a thing."""
-
-    suite: str
-    name: str
-    severity: Severity
-    detail: str
-    witness: Witness | None = None
-
-    def to_json(self) -> dict[str, Any]:
-        """Return the JSON form."""
-        value: dict[str, Any] = {
-            "suite": self.suite,
-            "name": self.name,
-            "severity": self.severity.value,
-            "detail": self.detail,
-        }
-        if self.witness is not None:
-            value["witness"] = self.witness.to_json()
-        return value
-
-    @classmethod
-    def from_json(cls, value: object, where: str = "finding") -> Finding:
-        """Return the finding in `value`; StrictError when it has another form."""
-        reader = ObjectReader(value, where)
-        witness = reader.optional_mapping("witness")
-        finding = cls(
-            suite=reader.text("suite"),
-            name=reader.text("name"),
-            severity=reader.word("severity", Severity),
-            detail=reader.text("detail"),
-            witness=None if witness is None else Witness.from_json(witness, f"{where}.witness"),
-        )
-        reader.end()
-        return finding
-
-
-@dataclass(frozen=True, slots=True)
 class Job:
-    """What the runner is asked to do. `blob_sha256` names the uploaded file in the blob store.
+    """What the runner must run. Raises StrictError if a field is out of its range.
 
-    `configuration` is the name of a configuration in runtime/configurations when the blob is a bare structure, else
-    None. `seeds` has one secret 64-bit seed per session, in hexadecimal (16 digits). `parameters` overrides integers
-    of the instance. `trusted` lets reference libraries need more shared objects than a contestant's may.
-    `record` has every call noted and the history certified; the times are then not those of other runs.
-    `recorded_seed` is that of one more session, recorded unannounced beside the timed ones (runner/lot.py).
-    `verified` has the driver play outside of the library's process: an audit, whose times are not those of other runs.
-    Raises StrictError when a field is out of its range.
+    - `blob_sha256`: the SHA-256 digest of the uploaded file, its name in the blob store.
+    - `configuration`: for a structure, the name of a file in runtime/configurations; for a library None.
+    - `seeds`: one secret 64-bit seed per session, as 16 hexadecimal digits.
+    - `parameters`: the values that replace parameters of the instance.
+    - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
+    - `plain`: whether to run the workload without checks.
+    - `record`: whether to record every call and certify the history. The times of such a run are not comparable with
+      those of other runs.
+    - `recorded_seed`: the seed of one additional recorded session, the spot check (runner/spot_check.py), or None.
+    - `verified`: whether another process makes every call, as in an audit. The times of such a run are comparable only
+      with those of other audits.
+    - `require_level`: the weakest jail level to accept.
     """
 
     run_id: int
@@ -165,7 +97,7 @@ class Job:
         given = self.seeds if self.recorded_seed is None else (*self.seeds, self.recorded_seed)
         seeds = all(_SEED.fullmatch(seed) for seed in given)
         _check(seeds, "job.seeds: expected 16 hexadecimal digits each")
-        _check(len(set(given)) == len(given), "job.seeds: a seed stands twice")
+        _check(len(set(given)) == len(given), "job.seeds: the same seed is given twice")
         levels = tuple(JailLevel)
         _check(self.require_level in levels, f"job.require_level: not one of {', '.join(levels)}")
 
@@ -194,7 +126,7 @@ class Job:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> Job:
-        """Return the job in `text`; StrictError when it has another form."""
+        """Return the job in `text`. Raises StrictError if the text has another form."""
         reader = ObjectReader(parse_object(text, "job"), "job")
         reader.constant("schema", JOB_SCHEMA)
         job = cls(
@@ -221,23 +153,25 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Session:
-    """One session: the candidate's report, and the control's beside it (None for correctness benchmarks).
+    """One session: the report of the candidate, and the reports of the control library.
 
-    Reports are the referee's JSON (harness/schema/report.v1.schema.json), already checked against the schema.
-    In a session that was cut short (the control failed before the candidate ran) there is no session at all.
-    `control_after` is the control's second report where it runs before and after the candidate, as in long series.
-    `void` says why the session does not count: the control strayed (runner/stats/drift.py). Empty: it counts.
+    `control` is None if the control did not run, as in correctness benchmarks. `control_after` is the second report of
+    the control, which exists only if the control runs before and after the candidate. A session in which the control
+    fails before the candidate runs is not kept.
+
+    `discarded` is the reason why the session is not used: the control's own time changed too much (runner/drift.py). It
+    is empty for a valid session. In JSON the field is called `void`.
     """
 
     seed: str
     candidate_first: bool
-    candidate: dict[str, Any]  # report.v1, validated
-    control: dict[str, Any] | None
-    control_after: dict[str, Any] | None = None
-    void: str = ""
+    candidate: Report
+    control: Report | None
+    control_after: Report | None = None
+    discarded: str = ""
 
     @property
-    def controls(self) -> tuple[dict[str, Any], ...]:
+    def controls(self) -> tuple[Report, ...]:
         """Return the control's reports: none, one, or two."""
         return tuple(r for r in (self.control, self.control_after) if r is not None)
 
@@ -246,37 +180,40 @@ class Session:
         return {
             "seed": self.seed,
             "candidate_first": self.candidate_first,
-            "candidate": self.candidate,
-            "control": self.control,
-            "control_after": self.control_after,
-            "void": self.void,
+            "candidate": self.candidate.to_json(),
+            "control": self.control and self.control.to_json(),
+            "control_after": self.control_after and self.control_after.to_json(),
+            "void": self.discarded,
         }
 
     @classmethod
     def from_json(cls, value: object, where: str = "session") -> Session:
-        """Return the session in `value`; StrictError when it has another form."""
+        """Return the session in `value`. Raises StrictError if the value has another form."""
         reader = ObjectReader(value, where)
         session = cls(
             seed=reader.text("seed"),
             candidate_first=reader.boolean("candidate_first"),
-            candidate=reader.mapping("candidate"),
-            control=reader.optional_mapping("control"),
-            control_after=reader.optional_mapping("control_after"),
-            void=reader.text("void", default=""),
+            candidate=Report.from_json(reader.mapping("candidate"), f"{where}.candidate"),
+            control=_optional_report(reader, "control", where),
+            control_after=_optional_report(reader, "control_after", where),
+            discarded=reader.text("void", default=""),
         )
         reader.end()
-        for report in (session.candidate, *session.controls):
-            known = report.get("schema") == REPORT_SCHEMA
-            _check(known, f"{where}: a report that is not {REPORT_SCHEMA}")
         return session
+
+
+def _optional_report(reader: ObjectReader, name: str, where: str) -> Report | None:
+    value = reader.optional_mapping(name)
+    return None if value is None else Report.from_json(value, f"{where}.{name}")
 
 
 @dataclass(frozen=True, slots=True)
 class RunReport:
-    """What happened to a job. `sessions` may be fewer than asked when one of them failed the run.
+    """The result of a job. If a session fails, the run ends, so there may be fewer `sessions` than requested.
 
-    `jail_level` is the weakest level of all sessions, empty when none ran. `log` is what the library printed, capped
-    and untrusted. Times are ISO 8601 in UTC.
+    `jail_level` is the weakest level of all sessions, or empty if no session ran. `log` has one line per session and
+    the text that the library printed in its last session; this text is untrusted and limited in length. Times are ISO
+    8601 in UTC.
     """
 
     run_id: int
@@ -286,9 +223,9 @@ class RunReport:
     findings: tuple[Finding, ...]
     sessions: tuple[Session, ...]
     jail_level: str
-    machine: dict[str, Any]  # flat facts: strings and numbers
+    machine: dict[str, Any]  # strings and numbers only
     log: str
-    library_facts: dict[str, Any]  # inspection result: needed, symbols, kind
+    library_facts: dict[str, Any]  # LibraryFacts.to_json()
     started_at: str
     finished_at: str
 
@@ -313,7 +250,7 @@ class RunReport:
 
     @classmethod
     def from_json(cls, text: str | bytes) -> RunReport:
-        """Return the report in `text`; StrictError when it has another form."""
+        """Return the report in `text`. Raises StrictError if the text has another form."""
         reader = ObjectReader(parse_object(text, "run report"), "run report")
         reader.constant("schema", RUN_REPORT_SCHEMA)
         findings = enumerate(reader.items("findings"))

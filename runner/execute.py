@@ -1,7 +1,8 @@
-"""One job from blob to report. Read this first.
+"""Runs one job: copies the uploaded file, inspects it, runs the sessions and returns the report. Read this file first.
 
-`execute` never raises for what a job or a library does: every way to end is a verdict with a reason. It raises
-Cancelled when the beat function asks for it, and what Python raises when the machine itself fails (no disk, no memory).
+A fault of a job or of a library is not an exception: `execute` returns a report whose verdict and reason describe the
+fault. `execute` raises Cancelled if the heartbeat function returns False. It raises Python's own errors if the machine
+fails, for example if the disk is full.
 """
 
 from __future__ import annotations
@@ -11,24 +12,17 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from runner.catalogue import load_configuration
-from runner.contract import (
-    Cancelled,
-    JailLevel,
-    Job,
-    Progress,
-    RunReport,
-    Session,
-    Verdict,
-)
-from runner.elf import LibraryFacts, inspect_library, refusal_findings
-from runner.lot import run_with_lot
+from runner.contract import Cancelled, Job, Progress, RunReport, Session
+from runner.inspection.library import LibraryFacts, inspect_library, refusal_findings
 from runner.machine import machine_facts
 from runner.manifest import RequestError, find_benchmark, load_benchmarks
-from runner.order import Order, make_target
+from runner.request import Request, make_loadable
 from runner.series import SeriesResult
 from runner.settings import Settings, load_settings
+from runner.spot_check import run_with_spot_check
 from runner.store import BlobStore, StoreError
 from runner.strict import StrictError
+from runner.terms import JailLevel, Verdict
 from runner.text import capped
 from runner.work_folder import work_folder
 
@@ -36,33 +30,33 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-    Beat = Callable[[Progress], bool]
+    Heartbeat = Callable[[Progress], bool]
 
 LOG_CHARACTERS_MAX = 60_000
 _FILE_NAME = "library.so"
 
 
 class StaleHarnessError(Exception):
-    """This worker has another version of the benchmark than the run asks for."""
+    """The job needs another version of the benchmark than this worker has."""
 
 
-def execute(job: Job, beat: Beat, settings: Settings | None = None) -> RunReport:
-    """Run a job and return what happened.
+def execute(job: Job, heartbeat: Heartbeat, settings: Settings | None = None) -> RunReport:
+    """Run a job and return its report.
 
-    `beat` is called at least once a second while sessions run (inspection may take longer, at most 30 s) and returns
-    False to cancel; then Cancelled is raised, and nothing of the job runs any more. The caller holds the settings' jail
-    slot (slots.hold_slot) meanwhile.
+    This function calls `heartbeat` at least once a second while sessions run. During the inspection of the file, up to
+    30 s may pass without a call. If `heartbeat` returns False, every process of the job is ended and Cancelled is
+    raised. The caller must hold the jail slot of the settings (slots.hold_slot).
     """
     settings = settings or load_settings()
     started = _now()
     facts: LibraryFacts | None = None
     with work_folder(settings.work) as folder:
         try:
-            order = _order(job, settings)
+            request = _request(job, settings)
             file = folder / _FILE_NAME
             BlobStore(settings.blobs).copy(job.blob_sha256, file, mode=0o444)
             result, facts = run_file(
-                file, order, settings, folder, beat, recorded_seed=job.recorded_seed
+                file, request, settings, folder, heartbeat, recorded_seed=job.recorded_seed
             )
         except RequestError as error:
             result = SeriesResult(Verdict.REFUSED, str(error))
@@ -86,36 +80,40 @@ def execute(job: Job, beat: Beat, settings: Settings | None = None) -> RunReport
 
 def run_file(
     file: Path,
-    order: Order,
+    request: Request,
     settings: Settings,
     folder: Path,
-    beat: Beat,
+    heartbeat: Heartbeat,
     *,
     recorded_seed: str | None = None,
 ) -> tuple[SeriesResult, LibraryFacts]:
-    """Inspect the file and run the order's sessions with it; `folder` is for working files.
+    """Inspect the file and run the request's sessions with it; `folder` is for working files.
 
-    The file must not change meanwhile and must be readable for everybody: give a copy (`copy_into`). With a
-    `recorded_seed` there is one more session, recorded (runner/lot.py). RequestError when the file does not fit the
-    order's configuration.
+    The file must not change during the run, and the jail's user must be able to read it, so pass a copy (`copy_into`).
+    If `recorded_seed` is given, one more session is run and recorded (runner/spot_check.py).
+
+    Raises RequestError if the file is a structure and the request has no configuration, or if the file is a library and
+    the request has one.
     """
-    if not beat(Progress(0, len(order.seeds), "inspection", "inspection", 0.0)):
+    if not heartbeat(Progress(0, len(request.seeds), "inspection", "inspection", 0.0)):
         raise Cancelled
-    facts = inspect_library(file, settings, trusted=order.trusted)
+    facts = inspect_library(file, settings, trusted=request.trusted)
     if facts.refusals:
         reason = "; ".join(map(str, facts.refusals))
         return SeriesResult(Verdict.REFUSED, reason, refusal_findings(facts.refusals)), facts
     missing = settings.missing_binaries()
     if missing:
         names = ", ".join(map(str, missing))
-        reason = f"not built: {names}; build (./dev build) or set KEYDROME_BUILD"
+        reason = f"missing: {names}; run ./dev build, or set KEYDROME_BUILD to the build folder"
         return SeriesResult(Verdict.INFRASTRUCTURE, reason), facts
-    target = make_target(file, facts, order, settings)
-    return run_with_lot(target, order, settings, folder, beat, seed=recorded_seed), facts
+    candidate = make_loadable(file, facts, request, settings)
+    return run_with_spot_check(
+        candidate, request, settings, folder, heartbeat, seed=recorded_seed
+    ), facts
 
 
 def copy_into(folder: Path, file: Path) -> Path:
-    """Copy a user's file into a working folder, under a name of ours and readable for everybody; return the copy."""
+    """Copy a file into a working folder, so that every user can read the copy. Return the path of the copy."""
     copy = folder / _FILE_NAME
     shutil.copyfile(file, copy)
     copy.chmod(0o444)
@@ -123,34 +121,35 @@ def copy_into(folder: Path, file: Path) -> Path:
 
 
 def session_log(sessions: tuple[Session, ...]) -> str:
-    """Return what the candidate printed in its last session, headed by one line of ours per session."""
+    """Return one line for each session, and then the untrusted text that the candidate printed in the last session."""
     lines = []
     for number, session in enumerate(sessions, start=1):
         report = session.candidate
-        text = f"session {number}: {report['verdict']}"
-        text += f": {report['reason']}" if report["reason"] else ""
-        lines.append(f"{text}; void: {session.void}" if session.void else text)
+        text = f"session {number}: {report.verdict}"
+        text += f": {report.reason}" if report.reason else ""
+        lines.append(f"{text}; discarded: {session.discarded}" if session.discarded else text)
     if sessions:
         lines.append(session_output(sessions[-1]))
     return capped("\n".join(lines), LOG_CHARACTERS_MAX)
 
 
 def session_output(session: Session) -> str:
-    """Return what the candidate printed in a session: untrusted text, standard output before standard error."""
-    output = session.candidate["output"]
-    parts = (f"--- {name} ---\n{output[name]}" for name in ("stdout", "stderr") if output[name])
+    """Return the untrusted text that the candidate printed in a session: standard output, then standard error."""
+    output = session.candidate.output
+    streams = {"stdout": output.stdout, "stderr": output.stderr}
+    parts = (f"--- {name} ---\n{text}" for name, text in streams.items() if text)
     return "\n".join(parts)
 
 
-def _order(job: Job, settings: Settings) -> Order:
+def _request(job: Job, settings: Settings) -> Request:
     benchmark = find_benchmark(load_benchmarks(settings.root), job.benchmark)
     if benchmark.version != job.benchmark_version:
         raise StaleHarnessError(
-            f"the run asks for {job.benchmark} version {job.benchmark_version}, this worker has version "
-            f"{benchmark.version}: update and restart whichever is older"
+            f"the job needs {job.benchmark} version {job.benchmark_version}, but this worker has version "
+            f"{benchmark.version}: update and restart the site or the worker, whichever is older"
         )
     named = job.configuration
-    return Order(
+    return Request(
         benchmark=benchmark,
         instance=job.instance,
         scale=job.scale,

@@ -1,4 +1,7 @@
-"""Clears away what jails of this machine left behind that were killed hard: processes and control groups."""
+"""Removes the processes and control groups that killed jails have left on this machine, for the worker.
+
+A jail is the sandbox in which one untrusted library runs.
+"""
 
 from __future__ import annotations
 
@@ -6,19 +9,23 @@ import subprocess
 
 from runner.settings import load_settings
 
-PATIENCE_SECONDS = 60
+SWEEP_TIMEOUT_SECONDS = 60
 
 
-def sweep() -> list[str]:
-    """Have the jail sweep all slots; return what it found and what it could not clear away, a line each.
+def remove_leftovers(slot: int) -> list[str]:
+    """Remove the leftovers of jail slot `slot`, which the caller holds, and of every slot that no process holds.
 
-    Running jails are not touched. A machine where it cannot be done says why; its runs will say so too.
+    Return the messages of `jail --sweep`, one per line. Slots that other processes hold are not affected, whether a
+    jail runs in them or not. If `jail` cannot be started or does not end in time, the last message says so.
     """
-    command = [str(load_settings().jail), "--sweep"]
-    try:
-        done = subprocess.run(
-            command, capture_output=True, text=True, check=False, timeout=PATIENCE_SECONDS
-        )
-    except (OSError, subprocess.TimeoutExpired) as error:
-        return [f"jail --sweep: {error}"]
-    return [*done.stdout.splitlines(), *done.stderr.splitlines()]
+    lines: list[str] = []
+    for options in (["--slot", str(slot)], []):
+        command = [str(load_settings().jail), "--sweep", *options]
+        try:
+            done = subprocess.run(
+                command, capture_output=True, text=True, check=False, timeout=SWEEP_TIMEOUT_SECONDS
+            )
+        except (OSError, subprocess.TimeoutExpired) as error:
+            return [*lines, f"jail --sweep: {error}"]
+        lines += [*done.stdout.splitlines(), *done.stderr.splitlines()]
+    return lines

@@ -1,4 +1,4 @@
-"""Facts about this machine, and the class that decides whose numbers may be compared."""
+"""Collects facts about this machine for reports. Only times of machines of the same class may be compared."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ _GIBIBYTE = 1 << 30
 
 
 def machine_facts() -> dict[str, Any]:
-    """Return flat facts about this machine: strings and numbers.
+    """Return facts about this machine. All values are strings or numbers.
 
-    `class` is what a person compares, `fingerprint` its digest. Both depend only on what decides speed and stays
-    the same over reboots and updates (processor model, CPUs in use, memory in GiB); the kernel, the C library and
-    the load are recorded beside them.
+    `class` names the processor model, the number of usable CPUs and the memory in GiB. `fingerprint` is a digest of the
+    same facts and the architecture. Reboots and updates do not change these two values, because the kernel, the C
+    library and the load are not part of them.
     """
     model = _cpu_model()
     cpus = len(os.sched_getaffinity(0))
@@ -48,7 +48,7 @@ def _cpu_model() -> str:
 
 
 def _memory_gib() -> int:
-    """Return the memory in GiB, rounded, so that what the firmware keeps for itself changes no class."""
+    """Return the memory in GiB. The number is rounded, so that memory reserved by the firmware does not change it."""
     return round(os.sysconf("SC_PHYS_PAGES") * os.sysconf("SC_PAGE_SIZE") / _GIBIBYTE)
 
 

@@ -1,7 +1,7 @@
-"""What benchmarks there are and what may be asked of them: benchmarks/NAME/benchmark.json, read strictly.
+"""Reads the manifests of the benchmarks, benchmarks/NAME/benchmark.json, and checks requests against them.
 
-The folder is the whole truth: no list of benchmarks exists anywhere else. Requests are checked here, so that a
-wrong one gets a sentence that says what is allowed, long before a referee starts.
+Each folder with a manifest is a benchmark; there is no other list. If a request names an unknown instance, scale or
+parameter, or a value out of range, this module refuses it with a message that lists what is allowed.
 """
 
 from __future__ import annotations
@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING, Any
 
-from runner.contract import Scale
 from runner.strict import ObjectReader, StrictError, parse_object
+from runner.terms import Scale
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -19,18 +19,18 @@ if TYPE_CHECKING:
 
 
 class RequestError(ValueError):
-    """Somebody asked for what does not exist or is out of range; the text says what is allowed."""
+    """A request names something unknown, or has a value out of range. The text says what is allowed."""
 
 
 class Kind(StrEnum):
-    """Whether a benchmark judges or times."""
+    """Whether a benchmark only judges results (correctness) or also times them (performance)."""
 
     CORRECTNESS = "correctness"
     PERFORMANCE = "performance"
 
 
 class Direction(StrEnum):
-    """Whether less or more of a metric is better."""
+    """Whether a lower or a higher value of a metric is better."""
 
     LOWER = "lower"
     HIGHER = "higher"
@@ -38,7 +38,7 @@ class Direction(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Parameter:
-    """An integer that an instance fixes per scale and that a request may override within its bounds."""
+    """An integer parameter. Instances set it for each scale; a request may override it within its bounds."""
 
     name: str
     unit: str
@@ -49,18 +49,18 @@ class Parameter:
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """A named setting of a benchmark; `scales` gives the value of every parameter at every scale it has."""
+    """A named variant of a benchmark. `scales` maps each supported scale to the value of every parameter."""
 
     name: str
     title: str
     description: str
     scales: dict[Scale, dict[str, int]]
-    advisory: bool = False  # whatever happens in it is a warning; the referee sees to that
+    advisory: bool = False  # whether findings of this instance are only warnings
 
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """The number that a benchmark is ranked by."""
+    """The metric that a benchmark is ranked by."""
 
     name: str
     direction: Direction
@@ -68,7 +68,7 @@ class Metric:
 
 
 class OwnUnit(StrEnum):
-    """What a number of a benchmark's own is counted in."""
+    """The unit of a metric that only one benchmark reports (OwnMetric)."""
 
     PER_SECOND = "1/s"
     MEGABYTES_PER_SECOND = "MB/s"
@@ -80,12 +80,12 @@ class OwnUnit(StrEnum):
 
 
 _WHOLE = {OwnUnit.PER_SECOND, OwnUnit.COUNT}
-_UNTOLD = {OwnUnit.COUNT, OwnUnit.MEAN}
+_NOT_IN_LABEL = {OwnUnit.COUNT, OwnUnit.MEAN}
 
 
 @dataclass(frozen=True, slots=True)
 class OwnMetric:
-    """A number that only this benchmark's reports have."""
+    """A metric that only one benchmark reports. results/metrics.py lists the metrics that all benchmarks report."""
 
     name: str
     title: str
@@ -93,13 +93,13 @@ class OwnMetric:
 
     @property
     def label(self) -> str:
-        """Title and unit, as a table names the number."""
-        if self.unit in _UNTOLD:
+        """Return title and unit, for the heading of a table row."""
+        if self.unit in _NOT_IN_LABEL:
             return self.title
         return f"{self.title}, {'%' if self.unit is OwnUnit.SHARE else self.unit.value}"
 
     def text(self, value: float) -> str:
-        """Return the number in that unit, with commas between thousands."""
+        """Return a value in this metric's unit, with commas between thousands."""
         if self.unit is OwnUnit.SHARE:
             value *= 100
         return f"{value:,.{0 if self.unit in _WHOLE else 1}f}"
@@ -107,7 +107,7 @@ class OwnMetric:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """What one session may use at one scale."""
+    """The resource limits of one session at one scale."""
 
     phase_timeout_ms: int
     memory_bytes: int
@@ -116,7 +116,7 @@ class Limits:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """One benchmark.json."""
+    """A benchmark, as its benchmark.json describes it."""
 
     name: str
     version: int
@@ -126,12 +126,12 @@ class Benchmark:
     source: str
     instances: dict[str, Instance]
     parameters: dict[str, Parameter]
-    metric: Metric | None  # None: a correctness benchmark without a number to rank by
-    own_metrics: tuple[OwnMetric, ...]  # in the order in which they are shown
+    metric: Metric | None  # None only for a correctness benchmark
+    own_metrics: tuple[OwnMetric, ...]  # in display order
     limits: dict[Scale, Limits]
 
     def instance(self, name: str) -> Instance:
-        """Return the instance of that name; RequestError with the names there are."""
+        """Return the instance of that name. Raises RequestError if there is none."""
         if name not in self.instances:
             raise RequestError(
                 f"the benchmark {self.name} has no instance {name!r}; it has: {', '.join(self.instances)}"
@@ -139,9 +139,9 @@ class Benchmark:
         return self.instances[name]
 
     def resolve(self, instance: str, scale: Scale, overrides: Mapping[str, int]) -> dict[str, int]:
-        """Return the value of every parameter: the instance's at `scale`, with `overrides` on top.
+        """Return the value of every parameter: its value in `overrides`, or else the instance's value at `scale`.
 
-        RequestError for an unknown instance, scale or parameter, and for a value out of its bounds.
+        Raises RequestError for an unknown instance, scale or parameter, and for a value out of its bounds.
         """
         scales = self.instance(instance).scales
         if scale not in scales:
@@ -165,27 +165,29 @@ class Benchmark:
 
 
 def load_benchmarks(root: Path) -> dict[str, Benchmark]:
-    """Return the benchmarks of the repository at `root` by name, sorted. StrictError when a manifest is not sound."""
+    """Return the repository's benchmarks, sorted by name. Raises StrictError if a manifest is invalid."""
     found = {}
     for path in sorted((root / "benchmarks").glob("*/benchmark.json")):
         benchmark = parse_benchmark(path.read_bytes(), str(path.relative_to(root)))
         if benchmark.name != path.parent.name:
-            raise StrictError(f"{path}: the name {benchmark.name!r} is not the folder's")
+            raise StrictError(f"{path}: the name {benchmark.name!r} differs from the folder's name")
         found[benchmark.name] = benchmark
     if not found:
-        raise StrictError(f"{root / 'benchmarks'} holds no benchmark.json: is this a whole clone?")
+        raise StrictError(
+            f"{root / 'benchmarks'} contains no benchmark.json: is this a complete clone?"
+        )
     return found
 
 
 def find_benchmark(benchmarks: Mapping[str, Benchmark], name: str) -> Benchmark:
-    """Return the benchmark of that name; RequestError with the names there are."""
+    """Return the benchmark of that name. Raises RequestError if there is none."""
     if name not in benchmarks:
         raise RequestError(f"there is no benchmark {name!r}; there are: {', '.join(benchmarks)}")
     return benchmarks[name]
 
 
 def parse_benchmark(text: str | bytes, where: str) -> Benchmark:
-    """Return the benchmark that a manifest describes; StrictError says what is wrong with it."""
+    """Return the benchmark that a manifest describes. Raises StrictError, which names the wrong field."""
     reader = ObjectReader(parse_object(text, where), where)
     parameters = {
         name: _parameter(name, value, f"{where}.parameters.{name}")
@@ -220,21 +222,26 @@ def parse_benchmark(text: str | bytes, where: str) -> Benchmark:
 
 def _check_instances(benchmark: Benchmark, where: str) -> None:
     if not benchmark.instances:
-        raise StrictError(f"{where}.instances: at least one is needed")
+        raise StrictError(f"{where}.instances: at least one instance is required")
     if benchmark.kind is Kind.PERFORMANCE and benchmark.metric is None:
-        raise StrictError(f"{where}.metric: a performance benchmark needs one")
+        raise StrictError(f"{where}.metric: a performance benchmark requires a metric")
     for instance in benchmark.instances.values():
         for scale, values in instance.scales.items():
             place = f"{where}.instances.{instance.name}.scales.{scale.value}"
             if set(values) != set(benchmark.parameters):
                 odd = ", ".join(sorted(set(values) ^ set(benchmark.parameters)))
-                raise StrictError(f"{place}: every scale lists every parameter; look at: {odd}")
+                raise StrictError(
+                    f"{place}: every scale must set every parameter and no other; check: {odd}"
+                )
             if scale not in benchmark.limits:
                 raise StrictError(f"{where}.limits: {scale.value} is missing")
             for name, value in values.items():
                 parameter = benchmark.parameters[name]
                 if not parameter.minimum <= value <= parameter.maximum:
-                    raise StrictError(f"{place}.{name}: {value} is out of the parameter's bounds")
+                    raise StrictError(
+                        f"{place}.{name}: {value} is not within "
+                        f"{parameter.minimum} to {parameter.maximum}"
+                    )
 
 
 def _scale(name: str, where: str) -> Scale:

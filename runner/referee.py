@@ -1,7 +1,8 @@
-"""One session: writes the plan, runs the referee beside a heartbeat, and reads its report.
+"""Runs one session: writes plan.json, runs the referee, reports its progress, and reads report.json.
 
-The referee is ours and trusted, but everything that can go wrong with it (missing, killed, stuck, a report that does
-not fit the schema or the plan) is a RefereeError, which becomes the verdict *infrastructure* and never a stack trace.
+The referee is the trusted process that runs a library in the jail and judges it. The referee may still fail: it may be
+missing, be killed, hang, or write a wrong report. Each of these faults raises RefereeError, which becomes the verdict
+*infrastructure*.
 """
 
 from __future__ import annotations
@@ -15,26 +16,30 @@ import time
 from functools import lru_cache
 from typing import TYPE_CHECKING, Any
 
-from runner.contract import REPORT_SCHEMA, Cancelled
+from runner.contract import Cancelled
+from runner.report import REPORT_SCHEMA, Report
 from runner.strict import StrictError, parse_object
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from pathlib import Path
 
-    from runner.order import Order, Target
+    from runner.request import Loadable, Request
     from runner.settings import Settings
 
 PLAN_SCHEMA = "keydrome.plan.v1"
 TICK_SECONDS = 0.25
 STOP_SECONDS = 3.0
-# Between two progress lines lies at most one phase, or generating the programs, or judging them.
+# The referee prints a progress line when a phase begins. It prints nothing while it generates operations, runs a phase
+# or judges results. Generating or judging may take this many seconds. The time limit of a phase is added to this
+# number.
 SILENCE_SECONDS = 300.0
 REPORT_BYTES_MAX = 64 << 20
 _LINE_BYTES_MAX = 1 << 16
-# How much more time a phase has in verified mode, where a call takes up to some 30 us when threads share processors.
-_VERIFIED_PATIENCE = 20
-# What a report says of its plan.
+# In verified mode another process makes every call. A call then takes up to 30 us if threads share CPUs. Therefore the
+# time limit of a phase is multiplied by this factor.
+_VERIFIED_TIMEOUT_FACTOR = 20
+# Fields that the report copies from the plan.
 _ECHOED = (
     "benchmark",
     "benchmark_version",
@@ -48,56 +53,58 @@ _ECHOED = (
 
 
 class RefereeError(Exception):
-    """The session could not be judged through no fault of the library's; the text says why."""
+    """The session could not be judged, for a reason other than the library. The text says why."""
 
 
-def build_plan(target: Target, order: Order, seed: str, settings: Settings) -> dict[str, Any]:
-    """Return the plan of one session (harness/schema/plan.v1.schema.json)."""
-    limits = order.benchmark.limits[order.scale]
-    library: dict[str, Any] = {"path": str(target.library)}
-    if target.structure is not None:
-        library["structure"] = str(target.structure)
-    if target.configuration is not None:
-        library["configuration"] = target.configuration
+def build_plan(
+    loadable: Loadable, request: Request, seed: str, settings: Settings
+) -> dict[str, Any]:
+    """Return the plan of one session as JSON (harness/schema/plan.v1.schema.json)."""
+    limits = request.benchmark.limits[request.scale]
+    library: dict[str, Any] = {"path": str(loadable.library)}
+    if loadable.structure is not None:
+        library["structure"] = str(loadable.structure)
+    if loadable.configuration is not None:
+        library["configuration"] = loadable.configuration
     jail: dict[str, Any] = {
         "path": str(settings.jail),
         "slot": settings.slot,
-        "require": order.require.value,
+        "require": request.require.value,
         "memory_bytes": limits.memory_bytes,
         "tmpfs_bytes": limits.tmpfs_bytes,
     }
-    if order.counters:
+    if request.counters:
         jail["counters"] = True
     if settings.cpus:
         lists = settings.cpus.split(";")
         jail["cpus"] = lists[settings.slot % len(lists)]
-    patience = _VERIFIED_PATIENCE if order.verified else 1
-    driver = {"driver": str(settings.driver)} if order.verified else {}
+    timeout_factor = _VERIFIED_TIMEOUT_FACTOR if request.verified else 1
+    driver = {"driver": str(settings.driver)} if request.verified else {}
     return {
         "schema": PLAN_SCHEMA,
-        "benchmark": order.benchmark.name,
-        "benchmark_version": order.benchmark.version,
-        "instance": order.instance,
-        "scale": order.scale.value,
-        "parameters": dict(order.overrides),
+        "benchmark": request.benchmark.name,
+        "benchmark_version": request.benchmark.version,
+        "instance": request.instance,
+        "scale": request.scale.value,
+        "parameters": dict(request.overrides),
         "seed": seed,
-        "plain": order.plain,
-        "record": order.record,
-        "verified": order.verified,
+        "plain": request.plain,
+        "record": request.record,
+        "verified": request.verified,
         **driver,
         "library": library,
         "player": str(settings.player),
         "jail": jail,
-        "limits": {"phase_timeout_ms": limits.phase_timeout_ms * patience},
+        "limits": {"phase_timeout_ms": limits.phase_timeout_ms * timeout_factor},
     }
 
 
-def history_arguments(order: Order) -> list[str]:
-    """Return what the referee is told about keeping recorded histories."""
-    if order.histories is None:
+def history_arguments(request: Request) -> list[str]:
+    """Return the command-line arguments that make the referee keep recorded histories."""
+    if request.histories is None:
         return []
-    keep = ["--histories", str(order.histories.resolve())]
-    return [*keep, "--all-histories"] if order.all_histories else keep
+    keep = ["--histories", str(request.histories.resolve())]
+    return [*keep, "--all-histories"] if request.all_histories else keep
 
 
 def run_session(
@@ -106,14 +113,15 @@ def run_session(
     settings: Settings,
     tick: Callable[[str, int, int], bool],
     arguments: Sequence[str] = (),
-) -> dict[str, Any]:
-    """Run one plan in the fresh folder `folder` and return the referee's report, validated.
+) -> Report:
+    """Run one plan in the fresh folder `folder` and return the referee's report, checked against its schema.
 
-    `arguments` are further ones for the referee (history_arguments).
+    This function calls `tick(name, index, count)` when a phase begins, and `tick("", 0, 0)` at least every
+    TICK_SECONDS. `tick` returns False to cancel the session. `arguments` are additional arguments of the
+    referee (history_arguments).
 
-    `tick` gets the name of the phase that begins, its number and how many there are, and between progress lines, at
-    least every TICK_SECONDS, an empty name and zeros; it returns False to cancel.
-    Raises RefereeError, and Cancelled when `tick` returns False; then nothing of the session runs any more.
+    Raises RefereeError if the referee fails, and Cancelled if `tick` returns False. Every process of the session has
+    ended when this function returns or raises.
     """
     plan_path = folder / "plan.json"
     report_path = folder / "report.json"
@@ -129,15 +137,19 @@ def run_session(
             _stop(process)
     if status != 0:
         detail = errors_path.read_bytes()[-2000:].decode("utf-8", "replace").strip()
-        raise RefereeError(f"the referee {_fate(status)}: {detail or 'it gave no reason'}")
+        raise RefereeError(
+            f"the referee {_how_it_ended(status)}: {detail or 'it printed no reason'}"
+        )
     return _read_report(report_path, plan, settings)
 
 
 def _start(referee: Path, arguments: list[str], errors: int) -> subprocess.Popen[bytes]:
-    """Start the referee so that it dies with the thread that called: a worker killed -9 leaves nothing behind."""
+    """Start the referee. The kernel kills it when the calling thread dies, even by SIGKILL."""
     command = ["setpriv", "--pdeathsig", "KILL", str(referee), "run", *arguments, "--progress"]
     if not referee.is_file():
-        raise RefereeError(f"{referee} is missing: build it (./dev build), or set KEYDROME_BUILD")
+        raise RefereeError(
+            f"{referee} is missing: run ./dev build, or set KEYDROME_BUILD to the build folder"
+        )
     try:
         return subprocess.Popen(
             command,
@@ -148,11 +160,11 @@ def _start(referee: Path, arguments: list[str], errors: int) -> subprocess.Popen
             start_new_session=True,
         )
     except OSError as error:
-        raise RefereeError(f"the referee cannot be started: {error}") from error
+        raise RefereeError(f"cannot start the referee: {error}") from error
 
 
 class _Watch:
-    """Reads progress lines while the referee runs and calls `tick` in between."""
+    """Reads the referee's progress lines until the referee ends, and calls `tick` as run_session describes."""
 
     def __init__(
         self,
@@ -166,11 +178,14 @@ class _Watch:
         self._rest = b""
 
     def until_end(self) -> int:
-        """Return the exit status (negative: the signal); RefereeError when it is silent for too long."""
+        """Wait for the referee and return its exit status, which is negative if a signal ended it.
+
+        Raises RefereeError if the referee writes nothing for too long.
+        """
         stream = self._process.stdout
         if stream is None:
-            raise RefereeError("the referee has no standard output")
-        heard = time.monotonic()
+            raise RefereeError("the referee was started without a pipe for its output")
+        last_read = time.monotonic()
         with selectors.DefaultSelector() as selector:
             selector.register(stream, selectors.EVENT_READ)
             ended = False
@@ -178,21 +193,25 @@ class _Watch:
                 if selector.select(TICK_SECONDS):
                     data = os.read(stream.fileno(), _LINE_BYTES_MAX)
                     ended = not data
-                    heard = time.monotonic()
-                    self._hear(data)
+                    last_read = time.monotonic()
+                    self._read(data)
                 if not self._tick("", 0, 0):
                     raise Cancelled
-                if time.monotonic() - heard > self._silence_seconds:
-                    raise RefereeError(f"the referee was silent for {self._silence_seconds:.0f} s")
+                if time.monotonic() - last_read > self._silence_seconds:
+                    raise RefereeError(
+                        f"the referee wrote no progress for {self._silence_seconds:.0f} s, the limit, and was stopped"
+                    )
         try:
             return self._process.wait(self._silence_seconds)
         except subprocess.TimeoutExpired as error:
-            raise RefereeError("the referee closed its output but does not end") from error
+            raise RefereeError("the referee closed its output but did not exit") from error
 
-    def _hear(self, data: bytes) -> None:
+    def _read(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")
         if len(self._rest) > _LINE_BYTES_MAX:
-            raise RefereeError("the referee wrote a progress line without an end")
+            raise RefereeError(
+                f"the referee wrote a progress line of more than {_LINE_BYTES_MAX} bytes"
+            )
         for line in lines:
             try:
                 event = parse_object(line, "progress")
@@ -203,15 +222,13 @@ class _Watch:
                 if not (
                     isinstance(name, str) and isinstance(index, int) and isinstance(count, int)
                 ):
-                    raise RefereeError(
-                        f"the referee wrote a progress line of another form: {event}"
-                    )
+                    raise RefereeError(f"the referee wrote a malformed progress line: {event}")
                 if not self._tick(name, index, count):
                     raise Cancelled
 
 
 def _stop(process: subprocess.Popen[bytes]) -> None:
-    """End the referee and all that it started; the jail's processes die with the jail."""
+    """Stop the referee and every process that it started."""
     if process.poll() is None:
         process.terminate()
         try:
@@ -223,34 +240,40 @@ def _stop(process: subprocess.Popen[bytes]) -> None:
         process.stdout.close()
 
 
-def _fate(status: int) -> str:
+def _how_it_ended(status: int) -> str:
     if status < 0:
-        return f"was ended by signal {-status}"
+        return f"was killed by signal {-status}"
     known = {2: "cannot use the plan", 3: "could not write the report"}
-    return known.get(status, f"ended with status {status}")
+    return known.get(status, f"exited with status {status}")
 
 
-def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> dict[str, Any]:
+def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> Report:
     try:
         if path.stat().st_size > REPORT_BYTES_MAX:
-            raise RefereeError(f"the report is larger than {REPORT_BYTES_MAX >> 20} MiB")
-        report = parse_object(path.read_bytes(), "report")
-    except (OSError, StrictError) as error:
-        raise RefereeError(f"the referee left no usable report: {error}") from error
-    fault = validate_report(report, settings.root)
-    if fault:
-        raise RefereeError(f"the report does not fit {REPORT_SCHEMA}: {fault}")
-    for name in _ECHOED:
-        if report.get(name, False) != plan[name]:
             raise RefereeError(
-                f"the report is about another session: {name} is {report.get(name)!r}, planned was {plan[name]!r}"
+                f"the referee's report is larger than the limit of {REPORT_BYTES_MAX >> 20} MiB"
             )
-    return report
+        value = parse_object(path.read_bytes(), "report")
+    except (OSError, StrictError) as error:
+        raise RefereeError(f"the referee wrote no usable report: {error}") from error
+    violation = validate_report(value, settings.root)
+    if violation:
+        raise RefereeError(f"the report violates the schema {REPORT_SCHEMA}: {violation}")
+    for name in _ECHOED:
+        if value.get(name, False) != plan[name]:
+            raise RefereeError(
+                f"the report belongs to another session: its {name} is {value.get(name)!r}, but the plan has "
+                f"{plan[name]!r}"
+            )
+    try:
+        return Report.from_json(value)
+    except StrictError as error:
+        raise RefereeError(f"the report cannot be read: {error}") from error
 
 
 def validate_report(report: dict[str, Any], root: Path) -> str:
-    """Return where `report` departs from harness/schema/report.v1.schema.json; empty when it fits."""
-    # Seldom more than one departure matters; the first, by place, is what a person can act on.
+    """Return the first violation of harness/schema/report.v1.schema.json, or an empty string if there is none."""
+    # One violation is enough for a message, so report the one whose path sorts first.
     errors = sorted(
         _validator(root).iter_errors(report), key=lambda error: list(map(str, error.path))
     )
@@ -261,7 +284,7 @@ def validate_report(report: dict[str, Any], root: Path) -> str:
 
 
 @lru_cache(maxsize=4)
-def _validator(root: Path) -> Any:  # noqa: ANN401 - jsonschema's protocol has no public name to import cheaply
+def _validator(root: Path) -> Any:  # noqa: ANN401 - importing jsonschema's type here would be slow
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import; only runs need it
 
     path = root / "harness" / "schema" / "report.v1.schema.json"

@@ -1,9 +1,13 @@
-"""A series of sessions: fresh processes and a fresh seed each, the control library beside the candidate.
+"""Runs a series of sessions of the candidate, the library that is judged. Each session has fresh processes and a seed.
 
-In a series that is long enough to judge drift the control runs before and after the candidate, with the same
-operations. A session in which it was much faster or slower the second time is void: it stays in the report with the
-reason, and a further session is run for it, at most as many as were asked for. In shorter series, which rank nobody,
-the control runs once, before or after the candidate as a coin falls.
+In a benchmark that measures times, each session also runs the control library, so that noise of the machine can be
+seen. In a series of at least 5 sessions the control runs before and after the candidate, with the same operations. If
+the control's time changed too much between its two runs (drift.py), the session is discarded. A discarded session stays
+in the report with the reason, and another session replaces it. There are at most as many replacements as requested
+sessions.
+
+A series of fewer than 5 sessions is too short to rank the candidate. In such a series the control runs once per
+session. The session's seed decides whether it runs before or after the candidate.
 """
 
 from __future__ import annotations
@@ -11,27 +15,31 @@ from __future__ import annotations
 import hashlib
 import math
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from runner.contract import Cancelled, Finding, JailLevel, Progress, Session, Verdict
-from runner.order import Target
+from runner.contract import Cancelled, Progress, Session
+from runner.drift import VALUES_MIN, judge_drift
 from runner.referee import RefereeError, build_plan, history_arguments, run_session
-from runner.stats.drift import VALUES_MIN, judge_drift
+from runner.request import Loadable
+from runner.terms import JailLevel, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from runner.order import Order
+    from runner.report import Finding, Report
+    from runner.request import Request
     from runner.settings import Settings
 
 CANDIDATE, CONTROL, CONTROL_AFTER = "candidate", "control", "control again"
-_BRACKET = 2  # control runs around a candidate
+_BRACKET = (
+    2  # the number of control runs in a session if one runs before and one after the candidate
+)
 
 
 @dataclass(frozen=True, slots=True)
 class SeriesResult:
-    """What a series showed; the fields mean what they mean in RunReport."""
+    """The result of a series. The fields have the same meaning as in contract.RunReport."""
 
     verdict: Verdict
     reason: str
@@ -41,54 +49,54 @@ class SeriesResult:
 
 
 def candidate_first(seed: str) -> bool:
-    """Return the order of a session: a coin thrown with the session's secret seed, so that a replay repeats it."""
+    """Return True if the candidate runs first. The result is a fair coin that depends on the seed alone."""
     return hashlib.sha256(f"order of {seed}".encode()).digest()[0] % 2 == 0
 
 
 def run_series(
-    target: Target,
-    order: Order,
+    candidate: Loadable,
+    request: Request,
     settings: Settings,
     folder: Path,
-    beat: Callable[[Progress], bool],
+    heartbeat: Callable[[Progress], bool],
 ) -> SeriesResult:
-    """Run the order's sessions until one fails, and again those that the control voids; `folder` is for working files.
+    """Run the request's sessions until one fails, and repeat discarded sessions. `folder` is for working files.
 
-    `beat` is called at least once a second; Cancelled when it returns False. A control that fails is our fault:
-    the verdict is infrastructure.
+    This function calls `heartbeat` at least once a second, and raises Cancelled if `heartbeat` returns False. If the
+    control library fails, the verdict is infrastructure, because the candidate is not at fault.
     """
-    series = _Series(target, order, settings, folder, beat)
-    for number, seed in enumerate(_seeds(order), start=1):
+    series = _Series(candidate, request, settings, folder, heartbeat)
+    for number, seed in enumerate(_seeds(request), start=1):
         stopped = series.session(number, seed)
         if stopped is not None:
             return stopped
-        if number >= len(order.seeds) and series.counted() >= len(order.seeds):
+        if number >= len(request.seeds) and series.counted() >= len(request.seeds):
             break
-    # Less than half of the sessions can be void (judge_drift), so with the repetitions there are always enough.
+    # judge_drift discards fewer than half of the sessions, so there are always enough repetitions.
     return series.result(Verdict.PASSED, "")
 
 
-def _seeds(order: Order) -> Iterator[str]:
-    """Give the seeds of the sessions, then as many more for repetitions, as secret as the first."""
-    yield from order.seeds
-    for number in range(1, len(order.seeds) + 1):
-        yield hashlib.sha256(f"repetition {number} of {order.seeds[0]}".encode()).hexdigest()[:16]
+def _seeds(request: Request) -> Iterator[str]:
+    """Yield the seeds of the sessions, then as many seeds for repetitions. All of them are secret."""
+    yield from request.seeds
+    for number in range(1, len(request.seeds) + 1):
+        yield hashlib.sha256(f"repetition {number} of {request.seeds[0]}".encode()).hexdigest()[:16]
 
 
-def mark_void(sessions: Sequence[Session], metric: str) -> tuple[Session, ...]:
-    """Return the sessions, each with the reason why it does not count, if there is one."""
+def mark_discarded(sessions: Sequence[Session], metric: str) -> tuple[Session, ...]:
+    """Return the sessions, each with its field `discarded` set to the reason, or to an empty string if it is valid."""
     changes = [_control_change(session, metric) for session in sessions]
     known = [index for index, change in enumerate(changes) if change is not None]
     drift = judge_drift([change for change in changes if change is not None])
     reasons = {index: drift.reason(place) for place, index in enumerate(known)}
     return tuple(
-        replace(session, void=reasons.get(index, "")) for index, session in enumerate(sessions)
+        replace(session, discarded=reasons.get(index, "")) for index, session in enumerate(sessions)
     )
 
 
 def _control_change(session: Session, metric: str) -> float | None:
-    """Return the logarithm of the control's number after the candidate over that before; None without both."""
-    values = [report["metrics"].get(metric) for report in session.controls]
+    """Return log(control's metric after the candidate / before the candidate), or None if one of them is unknown."""
+    values = [report.metrics.get(metric, 0.0) for report in session.controls]
     if len(values) < _BRACKET or not all(values):
         return None
     before, after = values
@@ -97,19 +105,19 @@ def _control_change(session: Session, metric: str) -> float | None:
 
 @dataclass(slots=True)
 class _Series:
-    target: Target
-    order: Order
+    candidate: Loadable
+    request: Request
     settings: Settings
     folder: Path
-    beat: Callable[[Progress], bool]
+    heartbeat: Callable[[Progress], bool]
     sessions: list[Session] = field(default_factory=list)
-    done: int = 0  # candidate and control runs that have ended
+    done: int = 0  # number of runs of the candidate and the control that have ended
 
     def session(self, number: int, seed: str) -> SeriesResult | None:
-        """Run session `number`; a result when the series ends with it."""
+        """Run session `number`. Return the result of the series if this session ends the series, otherwise None."""
         roles = self._roles(seed)
         first = roles[0] == CANDIDATE
-        reports: dict[str, dict[str, Any]] = {}
+        reports: dict[str, Report] = {}
         fault = ""
         for role in roles:
             try:
@@ -118,7 +126,7 @@ class _Series:
                 fault = f"session {number}: {error}"
                 break
             reports[role] = report
-            if report["verdict"] != Verdict.PASSED:
+            if report.verdict is not Verdict.PASSED:
                 break
             self.done += 1
         if CANDIDATE in reports:
@@ -126,38 +134,35 @@ class _Series:
             self.sessions.append(Session(seed, first, reports[CANDIDATE], *controls))
         return self._ending(number, reports, fault)
 
-    def _ending(
-        self, number: int, reports: dict[str, dict[str, Any]], fault: str
-    ) -> SeriesResult | None:
+    def _ending(self, number: int, reports: dict[str, Report], fault: str) -> SeriesResult | None:
         if fault:
             return self.result(Verdict.INFRASTRUCTURE, fault)
         candidate = reports.get(CANDIDATE)
-        # Of two runs the last: the second is not tried when the first fails.
+        # Use the last control run. If the first of two control runs failed, the second one did not run.
         control = reports.get(CONTROL_AFTER, reports.get(CONTROL))
-        if candidate is not None and candidate["verdict"] != Verdict.PASSED:
-            return self.result(Verdict(candidate["verdict"]), candidate["reason"])
-        if control is not None and control["verdict"] == Verdict.REFUSED:
-            # The machine gives less than the run requires: the candidate would have been refused as well.
-            return self.result(Verdict.REFUSED, control["reason"])
-        if control is not None and control["verdict"] != Verdict.PASSED:
-            reason = (
-                f"session {number}: the control library {control['verdict']}: {control['reason']}"
-            )
+        if candidate is not None and candidate.verdict is not Verdict.PASSED:
+            return self.result(candidate.verdict, candidate.reason)
+        if control is not None and control.verdict is Verdict.REFUSED:
+            # The machine's jail is weaker than required, so the candidate would be refused as well.
+            return self.result(Verdict.REFUSED, control.reason)
+        if control is not None and control.verdict is not Verdict.PASSED:
+            verdict = control.verdict.value.replace("_", " ")
+            reason = f"session {number}: the control library {verdict}: {control.reason}"
             return self.result(Verdict.INFRASTRUCTURE, reason)
         return None
 
     def _roles(self, seed: str) -> list[str]:
-        """Return who runs in a session, in order."""
-        if not self.order.with_control:
+        """Return the runs of a session in order: one of the candidate, and those of the control library, if any."""
+        if not self.request.with_control:
             return [CANDIDATE]
-        if len(self.order.seeds) >= VALUES_MIN:
+        if len(self.request.seeds) >= VALUES_MIN:
             return [CONTROL, CANDIDATE, CONTROL_AFTER]
         return [CANDIDATE, CONTROL] if candidate_first(seed) else [CONTROL, CANDIDATE]
 
-    def _run(self, role: str, number: int, seed: str) -> dict[str, Any]:
-        runs = len(self.order.seeds) * len(self._roles(seed))
-        # Repetitions come on top of what was planned: the bar then stays full.
-        planned = max(number, len(self.order.seeds))
+    def _run(self, role: str, number: int, seed: str) -> Report:
+        runs = len(self.request.seeds) * len(self._roles(seed))
+        # The number of repetitions is not known in advance, so the progress stays at 1 during repetitions.
+        planned = max(number, len(self.request.seeds))
         where = Progress(number, planned, role, "start", min(self.done / runs, 1.0))
 
         def tick(phase: str, index: int, count: int) -> bool:
@@ -165,37 +170,38 @@ class _Series:
             if count > 0:
                 fraction = min((self.done + min(index / count, 1.0)) / runs, 1.0)
                 where = Progress(number, planned, role, phase, fraction)
-            return self.beat(where)
+            return self.heartbeat(where)
 
-        if not self.beat(where):
+        if not self.heartbeat(where):
             raise Cancelled
-        target = self.target if role == CANDIDATE else Target(self.settings.control)
+        loadable = self.candidate if role == CANDIDATE else Loadable(self.settings.control)
         work = self.folder / f"{number}-{role.replace(' ', '-')}"
         work.mkdir(mode=0o700)
-        plan = build_plan(target, self.order, seed, self.settings)
-        keep = history_arguments(self.order) if role == CANDIDATE else []
+        plan = build_plan(loadable, self.request, seed, self.settings)
+        keep = history_arguments(self.request) if role == CANDIDATE else []
         return run_session(plan, work, self.settings, tick, keep)
 
     def result(self, verdict: Verdict, reason: str) -> SeriesResult:
-        """Return the result with what the sessions so far showed."""
-        levels = [JailLevel(s.candidate["jail"]["level"]) for s in self.sessions]
+        """Return the result of the sessions so far."""
+        levels = [session.candidate.jail.level for session in self.sessions]
         order = list(JailLevel)
         weakest = max(levels, key=order.index).value if levels else ""
         return SeriesResult(verdict, reason, self._findings(), self._marked(), weakest)
 
     def counted(self) -> int:
-        """Return how many of the sessions so far are not void."""
-        return sum(not session.void for session in self._marked())
+        """Return the number of sessions so far that are not discarded."""
+        return sum(not session.discarded for session in self._marked())
 
     def _marked(self) -> tuple[Session, ...]:
-        metric = self.order.benchmark.metric
-        return tuple(self.sessions) if metric is None else mark_void(self.sessions, metric.name)
+        metric = self.request.benchmark.metric
+        return (
+            tuple(self.sessions) if metric is None else mark_discarded(self.sessions, metric.name)
+        )
 
     def _findings(self) -> tuple[Finding, ...]:
-        """Return every finding once, with the detail of the session that found it first."""
+        """Return each finding once, with the detail of the first session that reported it."""
         found: dict[tuple[str, str, str], Finding] = {}
         for session in self.sessions:
-            for item in session.candidate["findings"]:
-                finding = Finding.from_json(item)
+            for finding in session.candidate.findings:
                 found.setdefault((finding.suite, finding.name, finding.severity), finding)
         return tuple(found.values())

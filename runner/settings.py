@@ -1,4 +1,4 @@
-"""Where things are and what a run may use, from the environment. Every variable has a default that suits a clone."""
+"""Reads the settings of this machine from environment variables. The defaults fit a git clone."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from runner.contract import JailLevel
+from runner.terms import JailLevel
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -17,53 +17,55 @@ SLOT_MAX = 999
 
 
 class SettingsError(ValueError):
-    """A variable of the environment cannot be used; the text says which and what it should be."""
+    """A setting is invalid; the text says which one, and which values are allowed."""
 
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All that differs between machines. Immutable; pass it on instead of reading the environment again."""
+    """Everything that differs between machines. Functions receive this object and do not read the environment."""
 
-    root: Path  # the repository: benchmarks/, runtime/configurations/, harness/schema/
-    build: Path  # bin/, lib/
-    var: Path  # blobs/, work/
-    slot: int = 0  # number in the jail's uid pool: one running job per slot
-    cpus: str = ""  # cpuset list for the jail, or several with ";", one per slot; empty: all
+    root: Path  # the repository
+    build: Path  # the build folder, with bin/ and lib/
+    var: Path  # the folder for data, with blobs/ and work/
+    slot: int = 0  # the jail slot, a number that gives a jail its own user; one job runs per slot
+    # CPUs for the jail, such as 0-3; empty means all. If there are several lists separated by ";", slot N uses list
+    # N modulo the number of lists.
+    cpus: str = ""
     library_bytes_max: int = 64 * MEBIBYTE
 
     @property
     def referee(self) -> Path:
-        """The referee binary."""
+        """The referee, the trusted program that runs and judges a session."""
         return self.build / "bin" / "referee"
 
     @property
     def player(self) -> Path:
-        """The player binary."""
+        """The player, the program in the jail that loads a library and makes its calls."""
         return self.build / "bin" / "player"
 
     @property
     def driver(self) -> Path:
-        """The driver binary, which plays in verified mode."""
+        """The driver, the program outside the jail that makes the calls in verified mode; the player forwards them."""
         return self.build / "bin" / "driver"
 
     @property
     def jail(self) -> Path:
-        """The jail binary."""
+        """The program that builds the jail, the sandbox for an untrusted library."""
         return self.build / "bin" / "jail"
 
     @property
     def control(self) -> Path:
-        """The library that runs beside every candidate of a performance benchmark."""
+        """The control library, which is timed next to every candidate of a performance benchmark."""
         return self.build / "lib" / "indexes" / "global_lock.so"
 
     @property
     def floor(self) -> Path:
-        """The library that does nothing: what is left is the harness's own time."""
+        """The null library, which does nothing, so that its time is the harness's own time."""
         return self.build / "lib" / "indexes" / "null.so"
 
     @property
     def runtime(self) -> Path:
-        """Keydrome's runtime: the contract A library that runs a bare structure."""
+        """The runtime, a library that adds transactions and concurrency control to a structure."""
         return self.build / "lib" / "runtime" / "runtime.so"
 
     @property
@@ -73,29 +75,32 @@ class Settings:
 
     @property
     def work(self) -> Path:
-        """The folder in which each session has a folder of its own while it runs."""
+        """The folder for the working folders of running jobs."""
         return self.var / "work"
 
     def needed_binaries(self) -> list[Path]:
-        """Return the programs and libraries that a machine needs to run whatever is asked."""
+        """Return the programs and libraries that runs need."""
         return [self.referee, self.player, self.driver, self.jail, self.control, self.runtime]
 
     def missing_binaries(self) -> list[Path]:
-        """Return which of them are not built."""
+        """Return the programs and libraries that runs need and that do not exist."""
         return [path for path in self.needed_binaries() if not path.is_file()]
 
 
 def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
-    """Return the settings that the environment (default: this process's) describes; SettingsError when it cannot.
+    """Return the settings in `environment` (default: os.environ). Raises SettingsError if a variable is invalid.
 
-    KEYDROME_ROOT: the repository (default: where this package lies). KEYDROME_BUILD: default build/release in it.
-    KEYDROME_VAR: default var in it. KEYDROME_SLOT: 0..999. KEYDROME_CPUS: e.g. 0-1, or 0-1;2-3.
+    - KEYDROME_ROOT: the repository; default: the repository that contains this package.
+    - KEYDROME_BUILD: the build folder; default: build/release in the repository.
+    - KEYDROME_VAR: the folder for data; default: var in the repository.
+    - KEYDROME_SLOT: the jail slot, 0 to 999; default: 0.
+    - KEYDROME_CPUS: the CPUs for the jail, for example 0-1, or 0-1;2-3 for two slots; default: all.
     """
     values = os.environ if environment is None else environment
     root = Path(values.get("KEYDROME_ROOT") or Path(__file__).parent.parent).resolve()
     if not (root / "benchmarks").is_dir():
         raise SettingsError(
-            f"{root} is not Keydrome's repository (it has no folder benchmarks): set KEYDROME_ROOT to the clone"
+            f"{root} is not Keydrome's repository (it has no folder benchmarks): set KEYDROME_ROOT to your clone"
         )
     slot = values.get("KEYDROME_SLOT", "0")
     if not (slot.isascii() and slot.isdigit() and int(slot) <= SLOT_MAX):
@@ -110,8 +115,8 @@ def load_settings(environment: Mapping[str, str] | None = None) -> Settings:
 
 
 def parse_level(text: str) -> JailLevel:
-    """Return the jail level that `text` names; SettingsError otherwise."""
+    """Return the jail level that `text` names. Raises SettingsError if no level has this name."""
     try:
         return JailLevel(text)
     except ValueError as error:
-        raise SettingsError(f"{text!r} is no jail level: use {', '.join(JailLevel)}") from error
+        raise SettingsError(f"{text!r} is not a jail level: use {', '.join(JailLevel)}") from error

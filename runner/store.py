@@ -1,6 +1,7 @@
-"""Blobs by SHA-256: what was uploaded, kept under its digest and never under a name that a stranger chose.
+"""Stores uploaded files as blobs. The name of a blob is its SHA-256 digest, never a name that the uploader chose.
 
-Several processes may use one store at once: a blob appears whole, by rename, or not at all.
+Several processes may use one store at once. A blob is written to a temporary file, which is then renamed, so readers
+see a complete blob or none.
 """
 
 from __future__ import annotations
@@ -15,16 +16,18 @@ from typing import TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     from pathlib import Path
 
+# The advice for a file that is too large. Every check of the size gives it.
+MAKE_SMALLER = "strip it (strip --strip-unneeded) or leave out embedded data"
 _CHUNK_BYTES = 1 << 20
 _DIGEST = re.compile(r"[0-9a-f]{64}")
 
 
 class StoreError(Exception):
-    """The store cannot give or take a blob."""
+    """The store cannot read or write a blob."""
 
 
 class BlobTooLargeError(StoreError):
-    """More bytes than the limit; nothing was kept."""
+    """The file has more bytes than the limit; nothing was stored."""
 
 
 class BlobMissingError(StoreError):
@@ -32,7 +35,7 @@ class BlobMissingError(StoreError):
 
 
 class BlobDamagedError(StoreError):
-    """The bytes of a blob do not have its digest any more."""
+    """The stored bytes of a blob no longer have its digest."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,26 +53,32 @@ class BlobStore:
         self._root = root
 
     def path(self, sha256: str) -> Path:
-        """Return where the blob of that digest lies or would lie. ValueError for what is no digest."""
+        """Return the path for the blob with this digest, whether it is stored or not.
+
+        Raises ValueError if the digest is malformed.
+        """
         if not _DIGEST.fullmatch(sha256):
             raise ValueError(f"{sha256!r} is not a SHA-256 digest in lower-case hexadecimal")
         return self._root / sha256[:2] / sha256[2:4] / sha256
 
     def exists(self, sha256: str) -> bool:
-        """Say whether a blob of that digest is stored (its bytes are not read)."""
+        """Return True if a blob with this digest is stored. The blob's bytes are not read."""
         return self.path(sha256).is_file()
 
     def put(self, stream: BinaryIO, *, limit_bytes: int) -> Blob:
-        """Store what `stream` holds, durably, and return its digest and size. Storing a blob again is harmless.
+        """Store the bytes of `stream` and return their digest and size. The same bytes may be stored more than once.
 
-        The bytes are on disk (fsync of file and folders) when this returns. BlobTooLargeError as soon as more than
-        `limit_bytes` have come; OSError when the disk refuses. In both cases no trace is left.
+        The file and its folders are synced to disk (fsync) before this function returns. Raises BlobTooLargeError as
+        soon as more than `limit_bytes` were read, and OSError if the disk fails. The temporary file is removed in both
+        cases.
         """
         incoming = self._root / "incoming"
         incoming.mkdir(mode=0o700, parents=True, exist_ok=True)
-        draft = incoming / secrets.token_hex(16)
+        temporary = incoming / secrets.token_hex(16)
         try:
-            descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+            descriptor = os.open(
+                temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600
+            )
             with os.fdopen(descriptor, "wb") as file:
                 blob = _copy(stream, file, limit_bytes)
                 os.fchmod(file.fileno(), 0o400)
@@ -77,25 +86,29 @@ class BlobStore:
                 os.fsync(file.fileno())
             target = self.path(blob.sha256)
             target.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-            # Replacing also heals a damaged blob of the same digest.
-            draft.replace(target)
+            # If a damaged blob with this digest exists, this call replaces it with the correct bytes.
+            temporary.replace(target)
         finally:
-            draft.unlink(missing_ok=True)
+            temporary.unlink(missing_ok=True)
         for folder in (target.parent, target.parent.parent, self._root):
             _sync_folder(folder)
         return blob
 
     def open(self, sha256: str) -> BinaryIO:
-        """Open a blob for reading; BlobMissingError. The bytes are not verified: see `copy` and `verify`."""
+        """Open a blob for reading. Raises BlobMissingError.
+
+        This function does not verify the bytes; `copy` and `verify` do.
+        """
         try:
             return self.path(sha256).open("rb")
         except FileNotFoundError as error:
             raise BlobMissingError(
-                f"the blob {sha256} is not in {self._root}: was another KEYDROME_VAR in use when it was stored?"
+                f"the blob {sha256} is not in {self._root}: check that KEYDROME_VAR is the same as when the blob "
+                "was stored"
             ) from error
 
     def verify(self, sha256: str) -> None:
-        """Read the whole blob; BlobMissingError or BlobDamagedError unless its bytes have its digest."""
+        """Read the whole blob and compare its digest. Raises BlobMissingError or BlobDamagedError."""
         with self.open(sha256) as stream:
             digest = hashlib.sha256()
             while chunk := stream.read(_CHUNK_BYTES):
@@ -103,9 +116,9 @@ class BlobStore:
         _compare(sha256, digest.hexdigest())
 
     def copy(self, sha256: str, target: Path, *, mode: int) -> None:
-        """Copy a blob to the new file `target` and verify the very bytes that were copied.
+        """Copy a blob to the new file `target` and verify the digest of the copied bytes.
 
-        BlobMissingError, BlobDamagedError (the copy is removed then), FileExistsError.
+        Raises BlobMissingError or FileExistsError. If the digest differs, removes the copy and raises BlobDamagedError.
         """
         with self.open(sha256) as stream, target.open("xb") as file:
             found = _copy(stream, file, None)
@@ -124,8 +137,7 @@ def _copy(stream: BinaryIO, file: BinaryIO, limit_bytes: int | None) -> Blob:
         size += len(chunk)
         if limit_bytes is not None and size > limit_bytes:
             raise BlobTooLargeError(
-                f"the file is larger than {limit_bytes >> 20} MiB: strip it (strip --strip-unneeded) "
-                "or leave out embedded data"
+                f"the file is larger than {limit_bytes >> 20} MiB: {MAKE_SMALLER}"
             )
         digest.update(chunk)
         file.write(chunk)
@@ -135,7 +147,7 @@ def _copy(stream: BinaryIO, file: BinaryIO, limit_bytes: int | None) -> Blob:
 def _compare(expected: str, found: str) -> None:
     if expected != found:
         raise BlobDamagedError(
-            f"the blob {expected} is damaged: its bytes have the digest {found}; upload it again"
+            f"the blob {expected} is damaged: its bytes have the digest {found}; upload the file again"
         )
 
 

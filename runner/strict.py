@@ -1,4 +1,4 @@
-"""Reading JSON objects strictly: a missing, unknown or wrongly typed field is an error that says where it is."""
+"""Reads JSON objects strictly: a missing, unknown or wrongly typed field is an error that names the field."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ _Word = TypeVar("_Word", bound="StrEnum")
 
 
 class StrictError(ValueError):
-    """A JSON document does not have the form that was agreed on; the text says where and how."""
+    """A JSON document violates its format; the text says where and how."""
 
 
 def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
-    """Return the JSON object in `text`. NaN, infinities and repeated keys are errors (StrictError)."""
+    """Return the JSON object in `text`. Raises StrictError for other JSON, NaN, infinities and repeated keys."""
     try:
         value = json.loads(text, parse_constant=_no_constant, object_pairs_hook=_no_repeats)
     except (ValueError, RecursionError) as error:
@@ -29,20 +29,20 @@ def parse_object(text: str | bytes, where: str) -> dict[str, Any]:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise ValueError(f"{name} is not a number in JSON")
+    raise ValueError(f"{name} is not allowed in JSON")
 
 
 def _no_repeats(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     value = dict(pairs)
     if len(value) != len(pairs):
-        raise ValueError("a key stands twice in one object")
+        raise ValueError("an object has the same key twice")
     return value
 
 
 class ObjectReader:
-    """Takes the fields of one JSON object out, one by one; `end` refuses what nobody took.
+    """Takes the fields out of one JSON object, one by one. `end` raises an error if fields are left.
 
-    Every method raises StrictError. A field that has a `default` may be missing.
+    Every method raises StrictError if a field has the wrong form. A field that is read with a `default` may be missing.
     """
 
     def __init__(self, value: object, where: str) -> None:
@@ -51,13 +51,13 @@ class ObjectReader:
         self._fields: dict[str, Any] = dict(value)
         self._where = where
 
-    def _take(self, name: str, kind: type[Any], *, required: bool) -> Any:  # noqa: ANN401 - any JSON
+    def _take(self, name: str, kind: type[Any], *, required: bool) -> Any:  # noqa: ANN401 - any JSON value
         if name not in self._fields:
             if required:
                 raise StrictError(f"{self._where}: the field {name!r} is missing")
             return None
         value = self._fields.pop(name)
-        # In Python a bool is an int; in JSON true is no number.
+        # In Python a bool is an int, but true is not a number in JSON.
         if not isinstance(value, kind) or (kind is int and isinstance(value, bool)):
             found = type(value).__name__
             raise StrictError(f"{self._where}.{name}: expected {kind.__name__}, found {found}")
@@ -69,7 +69,7 @@ class ObjectReader:
         return str(default if value is None else value)
 
     def optional_text(self, name: str) -> str | None:
-        """Return a string field, or None where it is null or missing."""
+        """Return a string field, or None if it is null or missing."""
         if self._fields.get(name) is None:
             self._fields.pop(name, None)
             return None
@@ -83,8 +83,15 @@ class ObjectReader:
             raise StrictError(f"{self._where}.{name}: {number} is less than {minimum}")
         return number
 
+    def optional_integer(self, name: str) -> int | None:
+        """Return an integer field, or None if it is null or missing."""
+        if self._fields.get(name) is None:
+            self._fields.pop(name, None)
+            return None
+        return self.integer(name)
+
     def number(self, name: str) -> float:
-        """Return a field that holds a finite number, whole or not."""
+        """Return a field that contains a finite number; an integer is converted to a float."""
         if isinstance(self._fields.get(name), int):
             return float(self.integer(name))
         value = float(self._take(name, float, required=True))
@@ -92,13 +99,20 @@ class ObjectReader:
             raise StrictError(f"{self._where}.{name}: too large a number")
         return value
 
+    def optional_number(self, name: str) -> float | None:
+        """Return a field that contains a finite number, or None if it is null or missing."""
+        if self._fields.get(name) is None:
+            self._fields.pop(name, None)
+            return None
+        return self.number(name)
+
     def boolean(self, name: str, *, default: bool | None = None) -> bool:
-        """Return a true-or-false field."""
+        """Return a field that is true or false."""
         value = self._take(name, bool, required=default is None)
         return bool(default if value is None else value)
 
     def word(self, name: str, words: type[_Word]) -> _Word:
-        """Return a field that holds one of the members of the enumeration `words`."""
+        """Return a field that contains one of the values of the enumeration `words`."""
         value = self.text(name)
         try:
             return words(value)
@@ -107,12 +121,12 @@ class ObjectReader:
             raise StrictError(f"{self._where}.{name}: {value!r} is not one of {known}") from error
 
     def items(self, name: str, *, required: bool = True) -> list[Any]:
-        """Return an array field; an empty list where it may be missing."""
+        """Return an array field, or an empty list if the field is optional and missing."""
         value = self._take(name, list, required=required)
         return [] if value is None else list(value)
 
     def texts(self, name: str, *, required: bool = True) -> tuple[str, ...]:
-        """Return an array field that holds strings only."""
+        """Return an array field that contains strings only."""
         values = self.items(name, required=required)
         for index, value in enumerate(values):
             if not isinstance(value, str):
@@ -120,12 +134,12 @@ class ObjectReader:
         return tuple(values)
 
     def mapping(self, name: str, *, required: bool = True) -> dict[str, Any]:
-        """Return an object field as it is; an empty one where it may be missing."""
+        """Return an object field, or an empty dictionary if the field is optional and missing."""
         value = self._take(name, dict, required=required)
         return {} if value is None else dict(value)
 
     def optional_mapping(self, name: str) -> dict[str, Any] | None:
-        """Return an object field, or None where it is null or missing."""
+        """Return an object field, or None if it is null or missing."""
         if self._fields.get(name) is None:
             self._fields.pop(name, None)
             return None
@@ -139,21 +153,44 @@ class ObjectReader:
                 raise StrictError(f"{self._where}.{name}.{key}: expected an integer")
         return values
 
+    def numbers(self, name: str) -> dict[str, float]:
+        """Return an object field whose values are finite numbers. Integers stay int."""
+        values = self.mapping(name)
+        for key, value in values.items():
+            if not isinstance(value, int | float) or isinstance(value, bool):
+                raise StrictError(f"{self._where}.{name}.{key}: expected a number")
+            if not math.isfinite(value):
+                raise StrictError(f"{self._where}.{name}.{key}: too large a number")
+        return values
+
+    def optional_numbers(self, name: str) -> dict[str, float] | None:
+        """Return an object field whose values are finite numbers, or None if it is null or missing."""
+        if self._fields.get(name) is None:
+            self._fields.pop(name, None)
+            return None
+        return self.numbers(name)
+
+    def has(self, name: str) -> bool:
+        """Return True if the object has this field and no method has taken it."""
+        return name in self._fields
+
     def constant(self, name: str, expected: str) -> None:
-        """Take a field that must hold exactly `expected`."""
+        """Take a field that must be equal to `expected`."""
         value = self.text(name)
         if value != expected:
             raise StrictError(f"{self._where}.{name}: expected {expected!r}, found {value!r}")
 
     def end(self) -> None:
-        """Refuse the fields that are left: a message half understood would become a wrong result."""
+        """Raise StrictError if a field was not taken. Ignoring an unknown field could lead to a wrong result."""
         if self._fields:
             names = ", ".join(sorted(map(repr, self._fields)))
-            raise StrictError(f"{self._where}: unknown field {names}")
+            raise StrictError(
+                f"{self._where}: unknown field {names}; remove it or correct its name"
+            )
 
 
 def flat_facts(facts: Mapping[str, Any], where: str) -> dict[str, Any]:
-    """Return `facts` when its values are strings, numbers or booleans; StrictError otherwise."""
+    """Return `facts` if all values are strings, numbers or booleans. Raises StrictError otherwise."""
     for key, value in facts.items():
         if not isinstance(value, str | int | float | bool):
             raise StrictError(f"{where}.{key}: expected a string or a number")

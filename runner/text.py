@@ -1,4 +1,4 @@
-"""Untrusted text made fit to be shown: names and output that came from strangers."""
+"""Makes untrusted text safe to show, such as file names from users and the output of uploaded libraries."""
 
 from __future__ import annotations
 
@@ -6,10 +6,10 @@ NAME_LENGTH_MAX = 80
 
 
 def display_name(name: str) -> str:
-    """Return a file name that is safe to show on one line: the last path component, at most 80 characters.
+    """Return the last component of a path, made safe to show on one line, with at most 80 characters.
 
-    What is not printable (newlines, direction overrides, odd blanks) becomes U+FFFD. The result is for
-    display only: files are stored and run under their digest. An empty name becomes "unnamed".
+    A character that is not printable, such as a newline, becomes U+FFFD. An empty name becomes "unnamed". Use the
+    result for display only; uploaded files are stored under their digest.
     """
     last = name.replace("\\", "/").rstrip("/").rsplit("/", 1)[-1]
     shown = "".join(c if c.isprintable() else "\ufffd" for c in last).strip()
@@ -19,12 +19,15 @@ def display_name(name: str) -> str:
 
 
 def printable(text: str) -> str:
-    """Return `text` without the characters that steer a terminal; newlines and tabs stay."""
+    """Return `text` with every character that is not printable replaced by U+FFFD, except newlines and tabs.
+
+    Such characters could control the terminal that shows the text.
+    """
     return "".join(c if c in "\n\t" or c.isprintable() else "\ufffd" for c in text)
 
 
 def capped(text: str, limit: int) -> str:
-    """Return `text`, its middle left out (and counted) when it is longer than `limit` characters."""
+    """Return `text`. If it has more than `limit` characters, a note in the middle says how many were left out."""
     if len(text) <= limit:
         return text
     half = limit // 2

@@ -1,7 +1,8 @@
-"""Witnesses: what shows that a finding is true, as facts. Pictures, tables and pages are made of them elsewhere.
+"""Defines `Witness`, the proof of a finding: transactions, their calls, and why one must precede another.
 
-The referee writes them (harness/schema/report.v1.schema.json) from what a library answered, so lengths are bounded here
-once more, and whoever shows a text escapes it.
+The referee writes witnesses as part of a report (harness/schema/report.v1.schema.json). The texts of a witness contain
+data from an untrusted library. Therefore this reader limits all lengths, and code that shows a text must escape it.
+results/witness_text.py and results/witness_picture.py show a witness.
 """
 
 from __future__ import annotations
@@ -22,7 +23,7 @@ PROGRAM_CHARACTERS_MAX = 200_000
 
 
 class EdgeKind(StrEnum):
-    """Why one transaction must stand before another (A. Adya 1999, chapter 4)."""
+    """Why one transaction must precede another (A. Adya, Weak Consistency, 1999, chapter 4)."""
 
     WRITE_WRITE = "write_write"
     WRITE_READ = "write_read"
@@ -34,7 +35,7 @@ class EdgeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call: microseconds since the witness' first event, and whether it is a cause of an edge."""
+    """One call. Its times are in microseconds since the first event. A `marked` call is part of the proof."""
 
     begin_us: float
     end_us: float
@@ -45,7 +46,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """One transaction: the calls that matter, and how many others are left out."""
+    """One transaction with the calls that matter for the proof; `calls_left_out` counts its other calls."""
 
     name: str
     thread: int
@@ -58,7 +59,7 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """Transaction number `source` must stand before number `target`."""
+    """States that transaction number `source` must precede transaction number `target`; `because` is the reason."""
 
     source: int
     target: int
@@ -68,9 +69,13 @@ class Edge:
 
 @dataclass(frozen=True, slots=True)
 class Witness:
-    """What shows a finding: transactions, the edges between them, and a C program where one can be written.
+    """The proof of a finding.
 
-    `initial` are records that were there before the transactions, as far as these saw them.
+    - `summary`: the violation in one sentence, without its full stop.
+    - `transactions`: the transactions involved.
+    - `edges`: which transaction must precede which.
+    - `program`: a C program that repeats the calls, or an empty string.
+    - `initial`: the records that at least one transaction saw and that existed before all transactions.
     """
 
     summary: str
@@ -86,7 +91,7 @@ class Witness:
 
     @classmethod
     def from_json(cls, value: object, where: str) -> Witness:
-        """Return the witness in `value`; StrictError when it has another form or is too large."""
+        """Return the witness in `value`. Raises StrictError if the value has another form or is too large."""
         reader = ObjectReader(value, where)
         transactions = tuple(
             _transaction(item, f"{where}.transactions[{i}]")
@@ -111,7 +116,7 @@ class Witness:
 def _items(reader: ObjectReader, name: str, most: int, where: str) -> list[Any]:
     items = reader.items(name, required=False)
     if len(items) > most:
-        raise StrictError(f"{where}.{name}: {len(items)} items, at most {most}")
+        raise StrictError(f"{where}.{name}: {len(items)} items, but at most {most} are allowed")
     return items
 
 
@@ -121,7 +126,7 @@ def _text(reader: ObjectReader, name: str, where: str) -> str:
 
 def _checked(text: object, where: str) -> str:
     if not isinstance(text, str):
-        raise StrictError(f"{where}: not a text")
+        raise StrictError(f"{where}: expected a string")
     if len(text) > TEXT_CHARACTERS_MAX:
         raise StrictError(f"{where}: longer than {TEXT_CHARACTERS_MAX} characters")
     return text

@@ -1,4 +1,7 @@
-"""A folder per job that exists while the job runs, also when a worker was killed in the middle of the last one."""
+"""Creates one working folder per job and removes it when the job ends.
+
+If a worker is killed, the next job removes the folder.
+"""
 
 from __future__ import annotations
 
@@ -17,13 +20,14 @@ if TYPE_CHECKING:
 
 @contextmanager
 def work_folder(parent: Path) -> Iterator[Path]:
-    """Give a fresh folder (mode 0700) under `parent` and remove it afterwards; removes what dead processes left.
+    """Create a folder (mode 0700) in `parent`, and remove it afterwards. Also remove the folders of dead processes.
 
-    Each folder has a lock file beside it that its process holds; the kernel drops the lock with the process, so a
-    lock that can be taken belongs to nobody. Several processes may work in one `parent`.
+    A process that uses folder NAME holds a lock on the file NAME.lock in `parent`. The kernel releases the lock when
+    the process dies. If another process can take the lock, the folder belongs to no process any longer and can be
+    removed. Several processes may use one `parent`.
     """
     parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-    _sweep(parent)
+    _remove_leftovers(parent)
     name = secrets.token_hex(8)
     folder = parent / name
     lock = parent / f"{name}.lock"
@@ -38,7 +42,7 @@ def work_folder(parent: Path) -> Iterator[Path]:
         os.close(descriptor)
 
 
-def _sweep(parent: Path) -> None:
+def _remove_leftovers(parent: Path) -> None:
     for lock in parent.glob("*.lock"):
         with contextlib.suppress(FileNotFoundError, BlockingIOError):
             descriptor = os.open(lock, os.O_RDWR | os.O_CLOEXEC)

@@ -1,6 +1,5 @@
+// Implements the catalog of all indexes: a map from names to indexes, guarded by one mutex.
 #include "runtime/catalog.h"
-
-#include "runtime/control/mutant.h"
 
 namespace keydrome::runtime {
 
@@ -11,14 +10,14 @@ bool Catalog::has(std::string_view name) const {
 
 ErrCode Catalog::add(const std::shared_ptr<Index>& index) {
   const MutexLock guard(mutex_);
-  return indexes_.try_emplace(index->name(), index).second || mutant(36) ? SUCCESS : DB_EXISTS;
+  return indexes_.try_emplace(index->name(), index).second ? SUCCESS : DB_EXISTS;
 }
 
 std::shared_ptr<Index> Catalog::find_and_pin(std::string_view name) const {
   const MutexLock guard(mutex_);
   const auto found = indexes_.find(name);
   if (found == indexes_.end()) return nullptr;
-  found->second->pin();  // deleted indexes are not in the map
+  found->second->pin();  // the map contains no deleted indexes
   return found->second;
 }
 

@@ -1,6 +1,6 @@
-// The indexes by name.
+// The catalog: finds, adds and deletes the indexes of a runtime by name.
 //
-// Thread safety: all functions.
+// Thread safety: any thread may call any function.
 #pragma once
 
 #include <functional>
@@ -19,11 +19,12 @@ namespace keydrome::runtime {
 class Catalog {
  public:
   bool has(std::string_view name) const;
-  // SUCCESS or DB_EXISTS.
+  // Returns SUCCESS or DB_EXISTS.
   ErrCode add(const std::shared_ptr<Index>& index);
-  // The index, pinned, or nullptr.
+  // Pins and returns the index, or returns nullptr if there is none. A pinned index is not deleted.
   std::shared_ptr<Index> find_and_pin(std::string_view name) const;
-  // SUCCESS, DB_DNE, or FAILURE while a handle or a transaction uses it.
+  // Deletes the index. Returns SUCCESS, DB_DNE if there is no such index, or FAILURE while a handle
+  // or a transaction has the index pinned.
   ErrCode remove(std::string_view name);
   std::vector<std::shared_ptr<Index>> all() const;
 

@@ -1,16 +1,15 @@
+// Implements configuration.h: parses the JSON that keydrome_configure receives and checks every
+// field.
 #include "runtime/configuration.h"
 
 #include <algorithm>
 #include <initializer_list>
 #include <utility>
+#include <vector>
 
+#include "base/check.h"
 #include "base/json.h"
-#include "runtime/control/gap_2pl.h"
-#include "runtime/control/index_2pl.h"
-#include "runtime/control/mvcc.h"
-#include "runtime/control/none.h"
-#include "runtime/control/occ.h"
-#include "runtime/control/serial.h"
+#include "runtime/concurrency/methods.h"
 #include "runtime/strategy/direct.h"
 
 namespace keydrome::runtime {
@@ -24,18 +23,18 @@ struct Word {
 };
 
 constexpr Word<StrategyKind> kStrategies[] = {{"direct", StrategyKind::kDirect}};
-constexpr Word<ControlKind> kControls[] = {
-    {"index_2pl", ControlKind::kIndex2pl}, {"gap_2pl", ControlKind::kGap2pl},
-    {"serial", ControlKind::kSerial},      {"occ", ControlKind::kOcc},
-    {"mvcc", ControlKind::kMvcc},          {"none", ControlKind::kNone}};
 constexpr Word<LockKind> kLocks[] = {
     {"exclusive", LockKind::kExclusive}, {"rw", LockKind::kReadWrite}, {"none", LockKind::kNone}};
 
+// Returns an error if `object` has a field that is neither in `known` nor equal to `accepted`. The
+// message lists `known` only, because `accepted` is an old name that new files must not use.
 Result<void> refuse_unknown(const Json& object, const char* what,
-                            std::initializer_list<std::string_view> known) {
+                            std::initializer_list<std::string_view> known,
+                            std::string_view accepted = {}) {
   for (const auto& [name, value] : object.as_object()) {
-    if (std::find(known.begin(), known.end(), name) != known.end()) continue;
-    std::string message = std::string(what) + "." + name + ": unknown field; known are";
+    if (name == accepted || std::find(known.begin(), known.end(), name) != known.end()) continue;
+    std::string message =
+        std::string(what) + "." + name + ": unknown field; remove it, or use one of these:";
     for (const std::string_view one : known) message += " " + std::string(one);
     return Error{message};
   }
@@ -45,23 +44,30 @@ Result<void> refuse_unknown(const Json& object, const char* what,
 Result<std::string> text_field(const Json& object, const char* name) {
   const Json* value = object.find(name);
   const std::string where = std::string("configuration.") + name;
-  if (value == nullptr) return Error{where + ": missing"};
+  if (value == nullptr) return Error{where + ": missing; add this field"};
   if (!value->is_string()) return Error{where + ": must be a string"};
   return value->as_string();
 }
 
-// A field whose value is one of a few words.
+Error unsupported(const char* name, const std::string& text,
+                  const std::vector<std::string_view>& choices) {
+  std::string message =
+      std::string("configuration.") + name + ": \"" + text + "\" is not supported; choose";
+  for (const std::string_view choice : choices) message += " \"" + std::string(choice) + "\"";
+  return Error{message};
+}
+
+// Parses a field whose value is one of a few words.
 template <class Kind, size_t count>
 Result<Kind> choice_field(const Json& object, const char* name, const Word<Kind> (&words)[count]) {
   const Result<std::string> text = text_field(object, name);
   if (!text.ok()) return text.error();
-  std::string message =
-      std::string("configuration.") + name + ": \"" + *text + "\" is not supported; choose";
+  std::vector<std::string_view> choices;
   for (const Word<Kind>& word : words) {
     if (word.word == *text) return word.kind;
-    message += " \"" + std::string(word.word) + "\"";
+    choices.push_back(word.word);
   }
-  return Error{message};
+  return unsupported(name, *text, choices);
 }
 
 template <class Kind, size_t count>
@@ -84,11 +90,38 @@ Result<std::string> parse_options(const Json& object) {
   return options->dump();
 }
 
+// Format 2 of configurations has the field `concurrency`. Format 1 called it `control`, and stored
+// configurations still use that name.
+Result<const ConcurrencyMethod*> parse_concurrency(const Json& object) {
+  const bool old = object.find("control") != nullptr;
+  if (old && object.find("concurrency") != nullptr) {
+    return Error{
+        "configuration.control: this is the old name of the field \"concurrency\", and the "
+        "configuration has both; remove \"control\""};
+  }
+  const char* name = old ? "control" : "concurrency";
+  const Result<std::string> text = text_field(object, name);
+  if (!text.ok()) return text.error();
+  if (const ConcurrencyMethod* method = find_concurrency_method(*text)) return method;
+  std::vector<std::string_view> choices;
+  for (const ConcurrencyMethod& method : concurrency_methods()) choices.push_back(method.name);
+  return unsupported(name, *text, choices);
+}
+
+// Checks the type of the field `reference`. Only the tools of this repository use its value
+// (docs/reference/configuration.md); the runtime ignores it.
+Result<void> check_reference(const Json& object) {
+  const Json* reference = object.find("reference");
+  if (reference == nullptr || reference->is_bool()) return {};
+  return Error{"configuration.reference: must be true or false"};
+}
+
 Result<Configuration> parse_configuration(const Json& json) {
   if (!json.is_object()) return Error{"configuration: must be an object"};
-  const Result<void> known =
-      refuse_unknown(json, "configuration",
-                     {"name", "title", "description", "strategy", "control", "lock", "options"});
+  const Result<void> known = refuse_unknown(
+      json, "configuration",
+      {"name", "title", "description", "strategy", "concurrency", "lock", "options", "reference"},
+      "control");
   if (!known.ok()) return known.error();
   const Result<std::string> name = text_field(json, "name");
   if (!name.ok()) return name.error();
@@ -101,18 +134,44 @@ Result<Configuration> parse_configuration(const Json& json) {
   if (!description.ok()) return description.error();
   const Result<StrategyKind> strategy = choice_field(json, "strategy", kStrategies);
   if (!strategy.ok()) return strategy.error();
-  const Result<ControlKind> control = choice_field(json, "control", kControls);
-  if (!control.ok()) return control.error();
+  const Result<const ConcurrencyMethod*> method = parse_concurrency(json);
+  if (!method.ok()) return method.error();
   const Result<LockKind> lock = choice_field(json, "lock", kLocks);
   if (!lock.ok()) return lock.error();
-  if ((*control == ControlKind::kNone) != (*lock == LockKind::kNone)) {
-    return Error{
-        "configuration.lock: \"none\" belongs to control \"none\", and every other control needs "
-        "one"};
+  const std::string concurrency((*method)->name);
+  if ((*method)->isolates == (*lock == LockKind::kNone)) {
+    return Error{"configuration.lock: must be " +
+                 std::string((*method)->isolates ? "\"exclusive\" or \"rw\"" : "\"none\"") +
+                 " for concurrency \"" + concurrency + "\""};
   }
+  const Result<void> reference = check_reference(json);
+  if (!reference.ok()) return reference.error();
   const Result<std::string> options = parse_options(json);
   if (!options.ok()) return options.error();
-  return Configuration{*name, *title, *description, *strategy, *control, *lock, *options};
+  return Configuration{*name, *title, *description, *strategy, concurrency, *lock, *options};
+}
+
+// Precondition: `configuration.concurrency` names a method. parse_setup has checked it.
+const ConcurrencyMethod& method_of(const Configuration& configuration) {
+  const ConcurrencyMethod* method = find_concurrency_method(configuration.concurrency);
+  KEYDROME_CHECK(method != nullptr);
+  return *method;
+}
+
+LatchKind latch_of(LockKind lock) {
+  switch (lock) {
+    case LockKind::kExclusive:
+      return LatchKind::kExclusive;
+    case LockKind::kReadWrite:
+      return LatchKind::kShared;
+    case LockKind::kNone:
+      break;
+  }
+  return LatchKind::kNone;
+}
+
+bool is_thread_safe(const KeydromeStructureTable& table) {
+  return (table.capabilities & KEYDROME_THREAD_SAFE) != 0;
 }
 
 }  // namespace
@@ -129,13 +188,14 @@ Result<Setup> parse_setup(std::string_view text) {
     return Error{"structure: must be the path of a bare structure's library"};
   }
   const Json* inner = json->find("configuration");
-  if (inner == nullptr) return Error{"configuration: missing"};
+  if (inner == nullptr) return Error{"configuration: missing; add this field"};
   Result<Configuration> configuration = parse_configuration(*inner);
   if (!configuration.ok()) return configuration.error();
   int64_t threads = 1;
-  if (const Json* told = json->find("threads")) {
-    if (!told->is_int() || told->as_int() < 1) return Error{"threads: must be a positive integer"};
-    threads = told->as_int();
+  if (const Json* given = json->find("threads")) {
+    if (!given->is_int() || given->as_int() < 1)
+      return Error{"threads: must be a positive integer"};
+    threads = given->as_int();
   }
   return Setup{structure->as_string(), *std::move(configuration), threads};
 }
@@ -144,25 +204,22 @@ Result<void> check_capabilities(const Configuration& configuration,
                                 const KeydromeStructureTable& table) {
   constexpr uint32_t kReadersTogether = KEYDROME_SHARED_READS | KEYDROME_THREAD_SAFE;
   if (configuration.lock == LockKind::kReadWrite && (table.capabilities & kReadersTogether) == 0) {
-    return Error{std::string("configuration.lock: \"rw\" lets several readers in at once, but the "
-                             "structure ") +
-                 table.name +
-                 " does not have the capability KEYDROME_SHARED_READS; use \"exclusive\""};
+    return Error{
+        std::string("configuration.lock: \"rw\" lets several threads read at once, but the "
+                    "structure ") +
+        table.name + " does not have the capability KEYDROME_SHARED_READS; use \"exclusive\""};
   }
   return {};
 }
 
 Result<void> check_threads(const Configuration& configuration, const KeydromeStructureTable& table,
                            int64_t threads) {
-  if (threads == 1 || configuration.control != ControlKind::kNone ||
-      (table.capabilities & KEYDROME_THREAD_SAFE) != 0) {
-    return {};
-  }
+  if (threads == 1 || method_of(configuration).isolates || is_thread_safe(table)) return {};
   return Error{
-      std::to_string(threads) +
-      " threads are to call, but control \"none\" adds no latch and the structure " + table.name +
+      std::to_string(threads) + " threads will call, but concurrency \"" +
+      configuration.concurrency + "\" adds no latch, and the structure " + table.name +
       " does not have the capability KEYDROME_THREAD_SAFE; use one thread (--threads 1), or "
-      "a configuration with another control"};
+      "a configuration with another concurrency"};
 }
 
 std::unique_ptr<Strategy> make_strategy(const Configuration& configuration,
@@ -174,30 +231,14 @@ std::unique_ptr<Strategy> make_strategy(const Configuration& configuration,
   return nullptr;
 }
 
-std::unique_ptr<Control> make_control(const Configuration& configuration,
-                                      const KeydromeStructureTable& table) {
-  const bool shared = configuration.lock == LockKind::kReadWrite;
-  const LatchKind latch = shared ? LatchKind::kShared : LatchKind::kExclusive;
-  switch (configuration.control) {
-    case ControlKind::kIndex2pl:
-      return std::make_unique<Index2pl>(shared ? ReadLock::kShared : ReadLock::kExclusive);
-    case ControlKind::kGap2pl:
-      return std::make_unique<Gap2pl>(latch);
-    case ControlKind::kSerial:
-      return std::make_unique<Serial>(latch);
-    case ControlKind::kOcc:
-      return std::make_unique<Occ>(latch);
-    case ControlKind::kMvcc:
-      return std::make_unique<Mvcc>(latch);
-    case ControlKind::kNone:
-      return std::make_unique<NoControl>((table.capabilities & KEYDROME_THREAD_SAFE) != 0);
-  }
-  return nullptr;
+std::unique_ptr<Concurrency> make_concurrency(const Configuration& configuration,
+                                              const KeydromeStructureTable& table) {
+  return method_of(configuration).make({latch_of(configuration.lock), is_thread_safe(table)});
 }
 
 std::string describe(const Configuration& configuration) {
   std::string text(word_of(configuration.strategy, kStrategies));
-  text += ", " + std::string(word_of(configuration.control, kControls));
+  text += ", " + configuration.concurrency;
   text += ", lock " + std::string(word_of(configuration.lock, kLocks));
   return text;
 }

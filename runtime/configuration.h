@@ -1,7 +1,8 @@
-// A configuration: how a bare structure is to be run. Data, not code; printed beside every result.
+// Configuration: plain data that says how the runtime runs a bare structure (a data structure
+// without transactions and locks). Every result includes the configuration.
 //
-// docs/reference/configuration.md describes the fields, configurations/configuration.schema.json
-// checks them.
+// docs/reference/configuration.md describes the fields, and
+// configurations/configuration.schema.json is their schema.
 #pragma once
 
 #include <cstdint>
@@ -11,50 +12,50 @@
 
 #include "base/result.h"
 #include "keydrome/structure.h"
-#include "runtime/control/control.h"
+#include "runtime/concurrency/concurrency.h"
 #include "runtime/strategy/store.h"
 
 namespace keydrome::runtime {
 
 enum class StrategyKind { kDirect };
-enum class ControlKind { kIndex2pl, kGap2pl, kSerial, kOcc, kMvcc, kNone };
 enum class LockKind { kExclusive, kReadWrite, kNone };
 
 struct Configuration {
-  std::string name;         // a file name: a-z, 0-9, '-' and '_'
+  std::string name;         // 1 to 64 characters of a-z, 0-9, '-' and '_'
   std::string title;        // for people
   std::string description;  // one sentence
   StrategyKind strategy;
-  ControlKind control;
+  std::string concurrency;  // the name of a concurrency control, see concurrency/methods.h
   LockKind lock;
-  std::string options;  // of the structure, as JSON text; empty for none
+  std::string options;  // JSON text for the structure; empty if there are none
 };
 
-// What keydrome_configure receives: which structure, and how to run it.
+// What keydrome_configure receives: a structure and how to run it.
 struct Setup {
   std::string structure_path;
   Configuration configuration;
-  int64_t threads;  // that will call, at most; 1 when it was not told
+  int64_t threads;  // the most threads that will call; 1 if the JSON has no such field
 };
 
-// Strict: an unknown, missing or mistyped field is an error that names the field and what it may
-// be.
+// Parses the JSON of keydrome_configure. An unknown, missing or mistyped field is an error whose
+// message names the field and its possible values. Format 1 of configurations calls the field
+// `concurrency` by its old name `control`; this function accepts both formats.
 Result<Setup> parse_setup(std::string_view json);
 
-// Refuses what the structure cannot do; never falls back to something else.
+// Returns an error if the structure lacks a capability that the configuration needs.
 Result<void> check_capabilities(const Configuration& configuration,
                                 const KeydromeStructureTable& table);
 
-// Refuses more threads than the structure bears under this configuration.
+// Returns an error if the structure cannot serve `threads` threads under this configuration.
 Result<void> check_threads(const Configuration& configuration, const KeydromeStructureTable& table,
                            int64_t threads);
 
 std::unique_ptr<Strategy> make_strategy(const Configuration& configuration,
                                         const KeydromeStructureTable& table);
-std::unique_ptr<Control> make_control(const Configuration& configuration,
-                                      const KeydromeStructureTable& table);
+std::unique_ptr<Concurrency> make_concurrency(const Configuration& configuration,
+                                              const KeydromeStructureTable& table);
 
-// For the log, e.g. "direct, index_2pl, lock rw".
+// Returns a short description for the log, such as "direct, index_2pl, lock rw".
 std::string describe(const Configuration& configuration);
 
 }  // namespace keydrome::runtime

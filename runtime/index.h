@@ -1,7 +1,8 @@
-// One index: its name, key type, data and what concurrency control keeps about it.
+// Index: one index of the runtime, with its name, its key type, its data, and the data that the
+// concurrency control keeps for it.
 //
-// Lifetime: catalog and session caches share it; only a pinned index may be used. Handles and
-// transactions pin.
+// The catalog and the caches of clients own an index together. A thread may use an index only while
+// a handle or a transaction has pinned it, because a pinned index cannot be deleted.
 #pragma once
 
 #include <atomic>
@@ -11,7 +12,7 @@
 #include <utility>
 
 #include "keydrome/index.h"
-#include "runtime/control/control.h"
+#include "runtime/concurrency/concurrency.h"
 #include "runtime/strategy/store.h"
 
 namespace keydrome::runtime {
@@ -19,11 +20,11 @@ namespace keydrome::runtime {
 class Index {
  public:
   Index(std::string name, KeyType type, std::unique_ptr<Store> store,
-        std::unique_ptr<IndexControl> control)
+        std::unique_ptr<IndexConcurrency> concurrency)
       : name_(std::move(name)),
         type_(type),
         store_(std::move(store)),
-        control_(std::move(control)) {}
+        concurrency_(std::move(concurrency)) {}
   Index(const Index&) = delete;
   Index& operator=(const Index&) = delete;
 
@@ -31,9 +32,10 @@ class Index {
   KeyType type() const { return type_; }
   Store& store() { return *store_; }
   const Store& store() const { return *store_; }
-  IndexControl& control() { return *control_; }
+  IndexConcurrency& concurrency() { return *concurrency_; }
 
-  // False when the index was deleted. Thread-safe, as are all below.
+  // Pins the index. Returns false if the index has been deleted. This function and all functions
+  // below are thread-safe.
   bool try_pin() {
     int64_t pins = pins_;
     while (pins != kDeleted) {
@@ -41,16 +43,16 @@ class Index {
     }
     return false;
   }
-  // For who knows that it is pinned already.
+  // Precondition: the index is pinned already.
   void pin() { ++pins_; }
   void unpin() { --pins_; }
 
-  // Frees the data for good. False when somebody has it pinned, or it is deleted already.
+  // Frees the data. Returns false if the index is pinned or has been deleted already.
   bool try_delete() {
     int64_t none = 0;
     if (!pins_.compare_exchange_strong(none, kDeleted)) return false;
     store_.reset();
-    control_.reset();
+    concurrency_.reset();
     return true;
   }
 
@@ -60,7 +62,7 @@ class Index {
   const std::string name_;
   const KeyType type_;
   std::unique_ptr<Store> store_;
-  std::unique_ptr<IndexControl> control_;
+  std::unique_ptr<IndexConcurrency> concurrency_;
   std::atomic<int64_t> pins_ = 0;
 };
 

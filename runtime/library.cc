@@ -1,5 +1,6 @@
-// The exported functions: contract A and its extensions, and nothing but translation. No exception
-// gets out, and no other symbol: only the contract's headers are read with default visibility.
+// Exports the functions of index.h and extensions.h. Each of them calls the Runtime and turns every
+// exception into FAILURE. No other symbol is exported, because only these two headers are included
+// with default visibility.
 #pragma GCC visibility push(default)
 #include "keydrome/extensions.h"
 #include "keydrome/index.h"
@@ -12,7 +13,6 @@
 #include <string>
 
 #include "base/thread_annotations.h"
-#include "runtime/control/mutant.h"
 #include "runtime/library.h"
 #include "runtime/runtime.h"
 
@@ -23,7 +23,8 @@ using keydrome::MutexLock;
 using keydrome::Result;
 using keydrome::runtime::Runtime;
 
-// Set once and never destroyed: threads may still call while the process ends.
+// The pointer is set once. The runtime is never destroyed, because threads may still make calls
+// while the process exits.
 std::atomic<Runtime*> g_runtime = nullptr;
 Mutex g_configure_mutex;
 
@@ -31,15 +32,15 @@ ErrCode not_configured() {
   static std::atomic<bool> said = false;
   if (!said.exchange(true)) {
     std::fprintf(stderr,
-                 "keydrome runtime: keydrome_configure was not called or failed; every call "
-                 "answers FAILURE\n");
+                 "keydrome runtime: every call returns FAILURE, because keydrome_configure was not "
+                 "called or returned an error; call it with a valid configuration first\n");
   }
   return FAILURE;
 }
 
 template <class Call>
 ErrCode with_runtime(Call&& call) noexcept {
-  // Acquire, pairs with the release in keydrome_configure: the runtime is complete when it is seen.
+  // This acquire pairs with the release in install(), so this thread sees the complete runtime.
   Runtime* runtime = g_runtime.load(std::memory_order_acquire);
   if (runtime == nullptr) [[unlikely]] {
     return not_configured();
@@ -47,7 +48,7 @@ ErrCode with_runtime(Call&& call) noexcept {
   try {
     return call(*runtime);
   } catch (...) {
-    return FAILURE;  // memory; what was begun has been undone
+    return FAILURE;  // memory ran out; the call has been undone
   }
 }
 
@@ -55,7 +56,7 @@ void write_reason(const std::string& text, char* reason, uint32_t capacity) {
   if (reason != nullptr && capacity > 0) std::snprintf(reason, capacity, "%s", text.c_str());
 }
 
-// Keeps every text that was handed out, as the contract promises.
+// Copies the text and keeps the copy until the process exits, as extensions.h promises.
 const char* keep(std::string text) {
   static Mutex mutex;
   static auto* texts = new std::deque<std::string>;
@@ -66,10 +67,8 @@ const char* keep(std::string text) {
 }  // namespace
 
 void keydrome::runtime::install(std::unique_ptr<Runtime> runtime) {
-  // Release, pairs with the acquire in with_runtime.
-  constexpr std::memory_order kPublish =
-      mutant(33) ? std::memory_order_relaxed : std::memory_order_release;
-  g_runtime.store(runtime.release(), kPublish);
+  // This release pairs with the acquire in with_runtime.
+  g_runtime.store(runtime.release(), std::memory_order_release);
 }
 
 int keydrome_configure(const char* json, char* reason, uint32_t capacity) {
@@ -88,7 +87,7 @@ int keydrome_configure(const char* json, char* reason, uint32_t capacity) {
     keydrome::runtime::install(*std::move(runtime));
     return 0;
   } catch (...) {
-    write_reason("memory is exhausted", reason, capacity);
+    write_reason("out of memory", reason, capacity);
     return 1;
   }
 }

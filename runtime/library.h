@@ -1,4 +1,5 @@
-// How a library with a structure built in gets its runtime, instead of by keydrome_configure.
+// install(): sets the runtime that the exported calls of this library use. A library with a
+// built-in structure calls it; other programs call keydrome_configure instead.
 #pragma once
 
 #include <memory>
@@ -7,7 +8,7 @@
 
 namespace keydrome::runtime {
 
-// Before the first call, and only once.
+// Call it once, before the first call of index.h.
 void install(std::unique_ptr<Runtime> runtime);
 
 }  // namespace keydrome::runtime

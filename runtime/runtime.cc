@@ -1,3 +1,5 @@
+// Implements the calls of index.h. Each call finds the client of the calling thread, the handle and
+// the transaction, and then calls the concurrency control.
 #include "runtime/runtime.h"
 
 #include <algorithm>
@@ -5,38 +7,31 @@
 #include <utility>
 
 #include "runtime/codec/key_codec.h"
-#include "runtime/control/mutant.h"
-#include "runtime/control/none.h"
+#include "runtime/concurrency/none.h"
 
 namespace keydrome::runtime {
 
 namespace {
 
-// The calling thread's session. Ends with the thread: an open transaction is rolled back, handles
-// are closed.
+// Ends the calling thread's client when the thread exits.
 struct ThreadEnd {
   Runtime* runtime = nullptr;
   ~ThreadEnd();
 };
 
-// Looked up by every call: initial-exec makes that one load instead of a call of __tls_get_addr,
-// for eight bytes of what glibc sets aside for libraries that are loaded later.
-[[gnu::tls_model("initial-exec")]] thread_local Session* t_session = nullptr;
+// The client of the calling thread. Every call reads this variable. The TLS model initial-exec
+// makes the read one load instead of a call of __tls_get_addr. In return, the variable uses eight
+// bytes of the static TLS space that glibc reserves for libraries that are loaded with dlopen.
+[[gnu::tls_model("initial-exec")]] thread_local Client* t_client = nullptr;
 thread_local ThreadEnd t_thread_end;
 
 ThreadEnd::~ThreadEnd() {
-  if (t_session != nullptr) runtime->end_session(*std::exchange(t_session, nullptr));
+  if (t_client != nullptr) runtime->end_client(*std::exchange(t_client, nullptr));
 }
 
-// Size of a payload, or more than MAX_PAYLOAD_LEN when it is too long.
+// Returns the size of a payload, or MAX_PAYLOAD_LEN + 1 if the payload is too long.
 uint32_t payload_size(const char* payload) {
   return static_cast<uint32_t>(strnlen(payload, MAX_PAYLOAD_LEN + 1));
-}
-
-// Only for a mutant.
-Cursor& shared_cursor() {
-  static Cursor cursor;
-  return cursor;
 }
 
 void copy_payload(const Cursor& cursor, Record& record) {
@@ -46,25 +41,25 @@ void copy_payload(const Cursor& cursor, Record& record) {
 
 }  // namespace
 
-// Inlined into every call. What makes a session is kept out of its way.
-inline Session* Runtime::session() {
-  if (t_session == nullptr) [[unlikely]] {
-    take_session();
+// Every call inlines this function. take_client() is not inlined, because a thread rarely needs it.
+inline Client* Runtime::current_client() {
+  if (t_client == nullptr) [[unlikely]] {
+    take_client();
   }
-  return t_session;
+  return t_client;
 }
 
-[[gnu::noinline]] void Runtime::take_session() {
-  t_session = sessions_.take();
+[[gnu::noinline]] void Runtime::take_client() {
+  t_client = clients_.take();
   t_thread_end.runtime = this;
 }
 
 namespace {
 
-// The calls under one control(). `AnyControl` is Control, or a control whose calls the compiler may
-// then inline: "none", because the structure alone is what is compared there, so that every
-// nanosecond beside it counts.
-template <class AnyControl>
+// Implements the calls for one type of concurrency control. `AnyConcurrency` is Concurrency or
+// NoConcurrency. NoConcurrency is final, so the compiler can inline its functions. It is used to
+// time the structure alone, where every nanosecond that the runtime adds matters.
+template <class AnyConcurrency>
 class RuntimeUnder final : public Runtime {
  public:
   RuntimeUnder(const StructureLibrary& structure, const Configuration& configuration)
@@ -72,32 +67,28 @@ class RuntimeUnder final : public Runtime {
 
   ErrCode begin(TxnState** transaction) override {
     if (transaction == nullptr) return FAILURE;
-    return as_client([&](Session& client) {
-      if (client.state() != Session::State::kNone) return TXN_EXISTS;
-      const ErrCode begun = control().begin(client.own());
+    return as_client([&](Client& client) {
+      if (client.state() != Client::State::kNone) return TXN_EXISTS;
+      const ErrCode begun = concurrency().begin(client.own());
       if (begun == SUCCESS) *transaction = client.open_transaction();
       return begun;
     });
   }
 
   ErrCode abort(TxnState* transaction) override {
-    return as_client([&](Session& client) {
+    return as_client([&](Client& client) {
       if (!client.is_open_transaction(transaction)) return TXN_DNE;
-      const bool doomed = client.state() == Session::State::kDoomed;
+      const bool doomed = client.state() == Client::State::kDoomed;
       client.end_transaction();
-      return doomed ? SUCCESS : control().abort(client.own());
+      return doomed ? SUCCESS : concurrency().abort(client.own());
     });
   }
 
   ErrCode commit(TxnState* transaction) override {
-    return as_client([&](Session& client) {
+    return as_client([&](Client& client) {
       if (!client.is_open_transaction(transaction)) return TXN_DNE;
-      if (mutant(30) && client.state() == Session::State::kDoomed) {
-        client.end_transaction();
-        return SUCCESS;
-      }
-      if (client.state() == Session::State::kDoomed) return DEADLOCK;
-      const ErrCode committed = control().commit(client.own());
+      if (client.state() == Client::State::kDoomed) return DEADLOCK;
+      const ErrCode committed = concurrency().commit(client.own());
       if (committed == DEADLOCK) {
         client.doom();
       } else {
@@ -111,7 +102,7 @@ class RuntimeUnder final : public Runtime {
     if (record == nullptr) return FAILURE;
     return run(state, transaction, [&](Transaction& own, Index& index, Cursor& cursor) {
       const auto read = [&](KeydromeBytes key) __attribute__((always_inline)) {
-        return control().get(own, index, cursor, key);
+        return concurrency().get(own, index, cursor, key);
       };
       const ErrCode code = with_encoded(record->key, index.type(), read);
       if (code == SUCCESS) copy_payload(cursor, *record);
@@ -122,7 +113,7 @@ class RuntimeUnder final : public Runtime {
   ErrCode get_next(IdxState* state, TxnState* transaction, Record* record) override {
     if (record == nullptr) return FAILURE;
     return run(state, transaction, [&](Transaction& own, Index& index, Cursor& cursor) {
-      const ErrCode code = control().get_next(own, index, cursor);
+      const ErrCode code = concurrency().get_next(own, index, cursor);
       if (code != SUCCESS) return code;
       if (!decode_key(cursor.key_bytes(), index.type(), record->key)) return FAILURE;
       copy_payload(cursor, *record);
@@ -134,11 +125,10 @@ class RuntimeUnder final : public Runtime {
                  const char* payload) override {
     if (key == nullptr || payload == nullptr) return FAILURE;
     return run(state, transaction, [&](Transaction& own, Index& index, Cursor&) {
-      const uint32_t full_size = payload_size(payload);
-      const uint32_t size = mutant(40) && full_size == MAX_PAYLOAD_LEN ? full_size - 1 : full_size;
+      const uint32_t size = payload_size(payload);
       if (size > MAX_PAYLOAD_LEN) return FAILURE;
       return with_encoded(*key, index.type(), [&](KeydromeBytes encoded) {
-        return control().insert(own, index, encoded, {payload, size});
+        return concurrency().insert(own, index, encoded, {payload, size});
       });
     });
   }
@@ -149,58 +139,58 @@ class RuntimeUnder final : public Runtime {
       const uint32_t size = payload_size(record->payload);
       if (size > MAX_PAYLOAD_LEN) return FAILURE;
       return with_encoded(record->key, index.type(), [&](KeydromeBytes key) {
-        return size == 0 ? control().erase_key(own, index, key)
-                         : control().erase_pair(own, index, key, {record->payload, size});
+        return size == 0 ? concurrency().erase_key(own, index, key)
+                         : concurrency().erase_pair(own, index, key, {record->payload, size});
       });
     });
   }
 
  private:
-  AnyControl& control() { return static_cast<AnyControl&>(Runtime::control()); }
+  AnyConcurrency& concurrency() { return static_cast<AnyConcurrency&>(Runtime::concurrency()); }
 
   // Runs `call(client)` for the calling thread.
   template <class Call>
   ErrCode as_client(Call&& call) {
-    Session* client = session();
+    Client* client = current_client();
     return client == nullptr ? FAILURE : call(*client);
   }
 
-  // Ends the transaction of an auto-commit call that answered `code`. The answer stands, whether or
-  // not it found something.
+  // Ends the transaction of an auto-commit call (a call without a transaction) whose result is
+  // `code`. After FAILURE the transaction is rolled back; otherwise it is committed. Returns
+  // `code`, or the result of the commit if the commit fails.
   ErrCode end_automatic(Transaction& automatic, ErrCode code) {
     if (code == DEADLOCK) return code;
     if (code == FAILURE) {
-      control().abort(automatic);
+      concurrency().abort(automatic);
       return code;
     }
-    const ErrCode committed = control().commit(automatic);
+    const ErrCode committed = concurrency().commit(automatic);
     return committed == SUCCESS ? code : committed;
   }
 
-  // Finds handle and transaction, or makes one for this call alone, runs
-  // `call(transaction, index, cursor)` and keeps the books.
+  // Runs `call(transaction, index, cursor)` with the handle and the transaction of the API call. If
+  // `transaction` is NULL, begins an automatic transaction for this call and ends it afterwards. If
+  // the client's own transaction returns DEADLOCK, marks it as doomed.
   template <class Call>
   ErrCode run(IdxState* state, TxnState* transaction, Call&& call) {
-    return as_client([&](Session& client) {
+    return as_client([&](Client& client) {
       Handle* handle = client.handle(state);
       if (handle == nullptr) [[unlikely]] {
         return DB_DNE;
       }
       const bool automatic = transaction == nullptr;
       const ErrCode ready =
-          automatic ? control().begin(client.automatic()) : client.check(transaction);
+          automatic ? concurrency().begin(client.automatic()) : client.check(transaction);
       if (ready != SUCCESS) [[unlikely]] {
         return ready;
       }
       Transaction& used = automatic ? client.automatic() : client.own();
-      Cursor& cursor = automatic    ? client.fresh_cursor()
-                       : mutant(37) ? shared_cursor()
-                                    : client.cursor(*handle);
+      Cursor& cursor = automatic ? client.fresh_cursor() : client.cursor(*handle);
       ErrCode code;
       try {
         code = call(used, *handle->index, cursor);
       } catch (...) {
-        if (automatic) control().abort(used);
+        if (automatic) concurrency().abort(used);
         throw;
       }
       if (automatic) return end_automatic(used, code);
@@ -227,18 +217,18 @@ Result<std::unique_ptr<Runtime>> Runtime::make(const StructureLibrary& structure
   const Result<void> able = check_capabilities(configuration, structure.table());
   if (!able.ok()) return able.error();
   std::unique_ptr<Runtime> runtime;
-  if (configuration.control == ControlKind::kNone) {
-    runtime = std::make_unique<RuntimeUnder<NoControl>>(structure, configuration);
+  if (configuration.concurrency == NoConcurrency::kName) {
+    runtime = std::make_unique<RuntimeUnder<NoConcurrency>>(structure, configuration);
   } else {
-    runtime = std::make_unique<RuntimeUnder<Control>>(structure, configuration);
+    runtime = std::make_unique<RuntimeUnder<Concurrency>>(structure, configuration);
   }
-  // A trial instance: options that the structure does not understand are an error now, not in the
-  // first create.
+  // Make a trial instance, so that options that the structure does not understand are reported now
+  // instead of at the first create.
   if (runtime->strategy_->make_store() == nullptr) {
     return Error{std::string("the structure ") + structure.table().name +
-                 " makes no instance: configuration.options " +
+                 " cannot make an instance: it does not understand configuration.options " +
                  (configuration.options.empty() ? "{}" : configuration.options) +
-                 " are not understood, or memory is exhausted"};
+                 ", or memory ran out; check the options, or give the run more memory"};
   }
   return runtime;
 }
@@ -247,16 +237,16 @@ Runtime::Runtime(const StructureLibrary& structure, Configuration configuration)
     : structure_(structure),
       configuration_(std::move(configuration)),
       strategy_(make_strategy(configuration_, structure_.table())),
-      control_(make_control(configuration_, structure_.table())),
+      concurrency_(make_concurrency(configuration_, structure_.table())),
       description_(std::string(structure_.table().name) + " under " + configuration_.name + " (" +
                    describe(configuration_) + "): " + structure_.table().description),
-      sessions_(*control_) {}
+      clients_(*concurrency_) {}
 
-void Runtime::end_session(Session& session) {
-  if (session.state() == Session::State::kOpen) control_->abort(session.own());
-  session.end_transaction();
-  session.close_all();
-  sessions_.give_back(session);
+void Runtime::end_client(Client& client) {
+  if (client.state() == Client::State::kOpen) concurrency_->abort(client.own());
+  client.end_transaction();
+  client.close_all();
+  clients_.give_back(client);
 }
 
 ErrCode Runtime::create(KeyType type, const char* name) {
@@ -264,8 +254,8 @@ ErrCode Runtime::create(KeyType type, const char* name) {
   if (catalog_.has(name)) return DB_EXISTS;
   std::unique_ptr<Store> store = strategy_->make_store();
   if (store == nullptr) return FAILURE;
-  return catalog_.add(
-      std::make_shared<Index>(name, type, std::move(store), control_->make_index_control()));
+  return catalog_.add(std::make_shared<Index>(name, type, std::move(store),
+                                              concurrency_->make_index_concurrency()));
 }
 
 ErrCode Runtime::delete_index(const char* name) {
@@ -274,17 +264,13 @@ ErrCode Runtime::delete_index(const char* name) {
 
 ErrCode Runtime::open_index(const char* name, IdxState** state) {
   if (name == nullptr || state == nullptr) return FAILURE;
-  Session* client = session();
+  Client* client = current_client();
   return client == nullptr ? FAILURE : client->open(name, catalog_, state);
 }
 
 ErrCode Runtime::close_index(IdxState* state) {
-  Session* client = session();
+  Client* client = current_client();
   if (client == nullptr) return FAILURE;
-  if (mutant(41) && client->state() == Session::State::kOpen) {
-    control_->abort(client->own());
-    control_->begin(client->own());
-  }
   return client->close(state) ? SUCCESS : DB_DNE;
 }
 
@@ -306,7 +292,7 @@ std::string Runtime::statistics() const {
   json["pairs"] = pairs;
   json["bytes"] = bytes;
   json["height_max"] = height;
-  json["control"] = control_->statistics();
+  json["control"] = concurrency_->statistics();
   return json.dump();
 }
 

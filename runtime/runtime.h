@@ -1,10 +1,15 @@
-// The runtime: one structure under one configuration, behind the calls of contract A.
+// Runtime: provides the calls of index.h on top of one bare structure (a data structure without
+// transactions and locks), as one configuration says.
 //
-// library.cc exports these calls; here they have their meaning: which thread, which handle, which
-// transaction, which bytes. What a transaction then does to an index is the Control's.
+//   Result<std::unique_ptr<Runtime>> runtime = Runtime::make(setup_json);
+//   (*runtime)->create(INT, "accounts");
 //
-// Thread safety: all functions, from any thread; a session belongs to the calling thread. Functions
-// that take memory throw std::bad_alloc.
+// library.cc exports these calls. For each call, the runtime finds the client of the calling
+// thread, the handle and the transaction, and encodes the key. Then it calls the concurrency
+// control, which reads or changes the index.
+//
+// Thread safety: any thread may call any function; each thread has its own Client. Functions that
+// allocate memory may throw std::bad_alloc.
 #pragma once
 
 #include <memory>
@@ -14,17 +19,18 @@
 #include "base/result.h"
 #include "keydrome/index.h"
 #include "runtime/catalog.h"
+#include "runtime/client.h"
+#include "runtime/concurrency/concurrency.h"
 #include "runtime/configuration.h"
-#include "runtime/control/control.h"
 #include "runtime/instance/structure_library.h"
-#include "runtime/session.h"
 #include "runtime/strategy/store.h"
 
 namespace keydrome::runtime {
 
 class Runtime {
  public:
-  // `setup` is the JSON of keydrome_configure. Loads the structure.
+  // Loads the structure that `setup` names and makes a runtime for it. `setup` is the JSON of
+  // keydrome_configure.
   static Result<std::unique_ptr<Runtime>> make(std::string_view setup);
   static Result<std::unique_ptr<Runtime>> make(const StructureLibrary& structure,
                                                const Configuration& configuration);
@@ -46,29 +52,32 @@ class Runtime {
   virtual ErrCode erase(IdxState* state, TxnState* transaction, const Record* record) = 0;
 
   const std::string& description() const { return description_; }
-  // JSON. Reads the structures without a lock: only when no call is under way.
+  // Returns counters of the runtime as JSON. The function reads the structures without a lock, so
+  // no other thread may make a call at the same time.
   std::string statistics() const;
 
-  // Rolls back what the thread left open and makes its session free.
-  void end_session(Session& session);
+  // Called when a thread exits. Rolls back its open transaction, closes its handles, and makes its
+  // client available to another thread.
+  void end_client(Client& client);
 
  protected:
   Runtime(const StructureLibrary& structure, Configuration configuration);
 
-  // The calling thread's. nullptr when the control takes no further thread.
-  Session* session();
-  Control& control() { return *control_; }
+  // Returns the calling thread's client, or nullptr if the concurrency control allows no more
+  // threads.
+  Client* current_client();
+  Concurrency& concurrency() { return *concurrency_; }
 
  private:
-  void take_session();
+  void take_client();
 
   const StructureLibrary structure_;
   const Configuration configuration_;
   const std::unique_ptr<Strategy> strategy_;
-  const std::unique_ptr<Control> control_;
+  const std::unique_ptr<Concurrency> concurrency_;
   const std::string description_;
   Catalog catalog_;
-  SessionPool sessions_;
+  ClientPool clients_;
 };
 
 }  // namespace keydrome::runtime

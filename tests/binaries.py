@@ -1,4 +1,4 @@
-"""What was built, for the tests that run it; a test without its binary fails with instructions."""
+"""Finds the built binaries for the tests that run them. If one is missing, the test fails and says what to build."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ if TYPE_CHECKING:
 
 
 def built_settings() -> Settings:
-    """Return the settings of this build; fails the test where the build or the rights are missing."""
+    """Return the settings of this build; fail the test if a binary is missing or the user is not root."""
     settings = load_settings()
     missing = settings.missing_binaries()
     if missing:
         pytest.fail(
-            f"not built: {', '.join(map(str, missing))}: run ./dev build, or set KEYDROME_BUILD"
+            f"these binaries are missing: {', '.join(map(str, missing))}: run ./dev build, or set KEYDROME_BUILD"
         )
     if os.geteuid() != 0:
         pytest.fail("the jail needs root: run these tests with sudo")
@@ -32,5 +32,5 @@ def library(settings: Settings, folder: str, name: str) -> Path:
     """Return lib/FOLDER/NAME.so of the build."""
     path = settings.build / "lib" / folder / f"{name}.so"
     if not path.is_file():
-        pytest.fail(f"not built: {path}: run ./dev build, or set KEYDROME_BUILD")
+        pytest.fail(f"the library {path} is missing: run ./dev build, or set KEYDROME_BUILD")
     return path

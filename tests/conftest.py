@@ -1,4 +1,4 @@
-"""Fixtures that the tests across rooms share with the site's own tests."""
+"""Imports fixtures of web/tests, so that the tests in this folder can use them too."""
 
 from web.tests.fixtures import embedded_site, library, world
 

@@ -1,6 +1,6 @@
-"""Running the referee on one library, for the tests of this folder.
+"""Runs the referee on one library, for the tests of this folder.
 
-The binaries come from the folder that KEYDROME_BUILD names (default: build/release of this tree).
+The binaries come from the folder that KEYDROME_BUILD names; the default is build/release of this checkout.
 """
 
 from __future__ import annotations
@@ -15,9 +15,11 @@ from typing import Any
 
 import jsonschema
 
+from runner.slots import slots_for_tests
+
 ROOT = Path(__file__).resolve().parent.parent
 BUILD = Path(os.environ.get("KEYDROME_BUILD", ROOT / "build" / "release")).resolve()
-SLOT = 980  # of the jail's uid pool; workers count from 0
+SLOT = slots_for_tests()[0]  # the jail's slot (its user and control group) for these tests
 # `./dev soak` runs the faulty libraries with more seeds.
 SEEDS = [f"5eed5eed5eed{n:04x}" for n in range(int(os.environ.get("KEYDROME_SOAK", "1")))]
 _TIMEOUT_SECONDS = 300
@@ -41,7 +43,7 @@ class Case:
 
 @dataclass(frozen=True)
 class Ended:
-    """How the referee ended. `report` is None unless it wrote one."""
+    """The result of the referee: exit status, messages, progress, and the report (None if it wrote none)."""
 
     status: int
     errors: str
@@ -50,7 +52,7 @@ class Ended:
 
 
 def require_root_and_build() -> None:
-    """Fail with an instruction when the real jail cannot run here."""
+    """Fail the test and say what to do if the user is not root or a program is not built."""
     assert os.geteuid() == 0, "the jail needs root: run these tests as root or with sudo"
     for name in ("referee", "player", "jail"):
         assert (BUILD / "bin" / name).exists(), f"{BUILD}/bin/{name} is missing: run ./dev build"
@@ -97,7 +99,7 @@ def versions() -> dict[str, int]:
 
 
 def run_plan(plan: dict[str, Any], folder: Path, report: Path | None = None) -> Ended:
-    """Run the referee on a plan; a report that does not fit the schema is an error."""
+    """Run the referee on a plan. Fail the test if the report does not fit its schema."""
     plan_path = folder / "plan.json"
     plan_path.write_text(json.dumps(plan), encoding="utf-8")
     report_path = report or folder / "report.json"
@@ -117,7 +119,7 @@ def run_plan(plan: dict[str, Any], folder: Path, report: Path | None = None) -> 
 
 
 def run_case(case: Case, folder: Path) -> dict[str, Any]:
-    """Run a case and return its report, which must be there."""
+    """Run a case and return its report. Fail the test if the referee wrote no report."""
     ended = run_plan(plan_of(case), folder)
     assert ended.status == 0, ended.errors
     assert ended.report is not None

@@ -1,4 +1,7 @@
-"""Bad input of every kind, by every way in: a message with the cure, a verdict on the run, and a queue that goes on."""
+"""Tests of bad input through the site and the command line.
+
+For every kind of bad file or option, the message says what to do. A bad file gets a verdict, and the queue continues.
+"""
 
 from __future__ import annotations
 
@@ -17,10 +20,10 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from cli.main import main
 from leaderboard.models import Run, State, Submission
 from leaderboard.tests.processes import environment
-from leaderboard.worker import Worker, this_slot
-from runner import cli
+from leaderboard.worker import Worker, register_slot
 from runner.settings import load_settings
 from runner.slots import hold_local_slot
 from runner.tests.conftest import GOOD
@@ -43,7 +46,10 @@ ODD_NAME = "../new\nline/\u202egood\x1b.so"
 
 @dataclass(frozen=True)
 class Bad:
-    """A file that cannot be ranked: how it ends, and words of the message. `at_once`: no worker need look at it."""
+    """A file that cannot be ranked: its verdict, and words that the message must contain.
+
+    `at_once` is true if the site itself refuses the file, so that no worker runs it.
+    """
 
     make: Callable[[Path], Path]
     verdict: str
@@ -126,19 +132,19 @@ FILES = {
         text_relocations, "refused", ("has text relocations", "with -fPIC"), at_once=True
     ),
     "newer_c_library": Bad(
-        newer_c_library, "refused", ("needs GLIBC_2.99 of libc.so.6", "an older system")
+        newer_c_library, "refused", ("needs version GLIBC_2.99 of libc.so.6", "an older system")
     ),
     "crash_in_constructor": Bad(
         faulty("crash_in_constructor"), "crashed", ("while the library was loaded",)
     ),
-    "hang_in_create": Bad(faulty("hang_in_create"), "timed_out", ("create", "stands at operation")),
+    "hang_in_create": Bad(faulty("hang_in_create"), "timed_out", ("create", "is at operation")),
     "garbage_codes": Bad(faulty("garbage_codes"), "failed", ("undocumented code 77",)),
 }
 
 
 @pytest.fixture
 def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The repository's benchmarks with a short time limit, so that a library that hangs is stopped soon."""
+    """Use the repository's benchmarks with a short time limit, so that a library that hangs is stopped soon."""
     root = tmp_path / "root"
     for name in ("benchmarks", "harness/schema", "runtime/configurations", "indexes"):
         shutil.copytree(ROOT / name, root / name)
@@ -152,7 +158,7 @@ def impatient(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.fixture
 def alice(django_user_model: type[User], embedded_site: None) -> Client:
-    """Alice's browser."""
+    """Return a browser in which the user Alice is logged in."""
     return logged_in(django_user_model.objects.create_user("alice"))
 
 
@@ -162,7 +168,7 @@ def form(file: io.BytesIO | None, **changes: object) -> dict[str, object]:
 
 
 def upload(browser: Client, path: Path, name: str = "") -> tuple[Run, str]:
-    """Upload a file through the form; return its run of the unit tests, the only one queued, and the next page."""
+    """Upload a file by the form and delete its queued runs except `unit`; return the run of `unit` and the page."""
     file = io.BytesIO(path.read_bytes())
     file.name = name or path.name
     page = browser.post("/submit/", form(file), follow=True).content.decode()
@@ -173,11 +179,11 @@ def upload(browser: Client, path: Path, name: str = "") -> tuple[Run, str]:
 
 def drain() -> None:
     with hold_local_slot() as slot:
-        Worker(this_slot(slot)).drain()
+        Worker(register_slot(slot)).drain()
 
 
 def assert_told(browser: Client, run: Run, bad: Bad) -> None:
-    """The run has its verdict, and its page says what is wrong and what to do."""
+    """Check that the run has the verdict, and that its page says what is wrong and what to do."""
     run.refresh_from_db()
     assert (run.state, run.verdict) == (State.DONE, bad.verdict), run.reason
     page = unescape(browser.get(f"/runs/{run.pk}/").content.decode())
@@ -190,12 +196,12 @@ def test_each_bad_file_gets_its_verdict_and_the_queue_goes_on(
     runs = {}
     for name, bad in FILES.items():
         runs[name], page = upload(alice, bad.make(tmp_path))
-        assert ("was refused; nothing was run" in page) == bad.at_once, name
+        assert ("was refused and did not run" in page) == bad.at_once, name
         assert ("Submitted. The runs below start" in page) != bad.at_once, name
         if bad.at_once:
             assert_told(alice, runs[name], bad)
             assert [word for word in bad.words if word[1:] not in page] == []
-    # What this worker does not know, and a name made to steer whatever shows it.
+    # A benchmark that this worker does not know, and a file name that tries to control the terminal.
     unknown, _ = upload(alice, good())
     Run.objects.filter(pk=unknown.pk).update(benchmark="fun")
     last, page = upload(alice, good(), ODD_NAME)
@@ -205,23 +211,23 @@ def test_each_bad_file_gets_its_verdict_and_the_queue_goes_on(
         assert_told(alice, runs[name], bad)
         runs[name].refresh_from_db()
         assert runs[name].attempt == (0 if bad.at_once else 1)
-    # Another worker may know it: the run waits, and the status page says for what.
+    # The run waits, because another worker may have this benchmark. The status page says so.
     unknown.refresh_from_db()
     assert (unknown.state, unknown.attempt) == (State.QUEUED, 0)
     status = unescape(alice.get("/status/").content.decode())
-    assert "wait for fun version 1, this worker has no such benchmark" in status
+    assert "wait for fun version 1, and this worker has no such benchmark" in status
     last.refresh_from_db()
     assert (last.state, last.verdict, last.reason) == (State.DONE, "passed", "")
 
 
-# A library that hangs takes as long here as in the queue.
+# The library that hangs is left out to save time, because the test of the queue above runs it.
 @pytest.mark.parametrize("name", sorted(FILES.keys() - {"hang_in_create"}))
 def test_the_command_line_tells_the_same(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = FILES[name]
     path = bad.make(tmp_path)
-    status = cli.main(["check", str(path), "--suite", "unit", "--scale", "smoke"])
+    status = main(["check", str(path), "--suite", "unit", "--scale", "smoke"])
     assert status == (2 if bad.verdict == "refused" else 1)
     said = " ".join(capsys.readouterr().out.replace("\N{BOX DRAWINGS LIGHT VERTICAL}", " ").split())
     assert [word for word in bad.words if word not in said] == [], said
@@ -246,7 +252,7 @@ def test_what_is_no_submission_stays_in_the_form(
 
 
 class Body(io.RawIOBase):
-    """The body of an upload of 200 MB, made while it is read."""
+    """The body of an upload of 200 MB, generated while it is read."""
 
     HEAD = b'--frontier\r\nContent-Disposition: form-data; name="file"; filename="big.so"\r\n\r\n'
     PIECE = bytes(1_000_000)
@@ -282,8 +288,8 @@ def test_200_megabytes(alice: Client, tmp_path: Path, capsys: pytest.CaptureFixt
     big = tmp_path / "big.so"
     with big.open("wb") as file:
         file.truncate(200_000_000)
-    assert cli.main(["inspect", str(big)]) == 2
-    assert "191 MiB, more than the 64 MiB that are allowed" in capsys.readouterr().out
+    assert main(["inspect", str(big)]) == 2
+    assert "191 MiB, and at most 64 MiB are allowed" in capsys.readouterr().out
 
 
 @pytest.mark.parametrize(
@@ -297,7 +303,7 @@ def test_200_megabytes(alice: Client, tmp_path: Path, capsys: pytest.CaptureFixt
 def test_parameters_out_of_range_are_told_with_their_range(
     arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    assert cli.main(["bench", str(good()), *arguments]) == 2
+    assert main(["bench", str(good()), *arguments]) == 2
     assert words in capsys.readouterr().err
 
 
@@ -320,10 +326,10 @@ def test_a_worker_killed_in_mid_run_is_told_and_the_queue_goes_on(
     finally:
         worker.kill()
         worker.wait()
-    following = Worker(this_slot(slot))
+    following = Worker(register_slot(slot))
     assert following.take_back() == [run.pk]
     following.drain()
-    lost = Bad(FILES["hang_in_create"].make, "infrastructure", ("died", "submit it once more"))
+    lost = Bad(FILES["hang_in_create"].make, "infrastructure", ("died", "submit it again"))
     assert_told(alice, run, lost)
     last.refresh_from_db()
     assert last.verdict == "passed"

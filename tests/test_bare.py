@@ -1,4 +1,7 @@
-"""A structure alone, under the configuration bare: what runs, and what is refused with a word on what to do."""
+"""Tests of the configuration `bare`, which runs a data structure without transactions and locks.
+
+Supported runs pass, and other runs are refused with a hint.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +24,7 @@ SMALL = ("--scale", "smoke", "-p", "records=1000", "-p", "operations_per_thread=
 def bench(
     *options: str, structure: str = "btree", var: Path
 ) -> tuple[subprocess.CompletedProcess[str], dict[str, Any]]:
-    """Run YCSB on a structure alone, one session without the control."""
+    """Run YCSB on a structure alone, one session without the control library."""
     answer = var / "bench.json"
     outcome = keydrome(
         "bench",
@@ -48,7 +51,7 @@ def test_several_threads_are_refused_before_the_first_call(tmp_path: Path) -> No
     outcome, result = bench("--threads", "2", "-p", "auto_commit=1", var=tmp_path)
     assert outcome.returncode == 2, outcome.stdout + outcome.stderr
     assert result["verdict"] == "unsupported"
-    assert "2 threads are to call" in result["reason"]
+    assert "2 threads will call" in result["reason"]
     assert "(--threads 1)" in result["reason"]
 
 
@@ -56,12 +59,12 @@ def test_a_change_in_a_transaction_is_refused_with_advice(tmp_path: Path) -> Non
     outcome, result = bench("--threads", "1", var=tmp_path)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
     assert result["findings"][0]["name"] == "illegal_answer"
-    assert "deleteRecord answered FAILURE" in result["findings"][0]["detail"]
+    assert "deleteRecord returned FAILURE" in result["findings"][0]["detail"]
     assert "(ycsb: -p auto_commit=1)" in outcome.stdout
 
 
 def test_the_gate_refuses_it(tmp_path: Path) -> None:
-    """Its runs are measurements: no board that has a gate can rank it."""
+    """The correctness suites refuse a structure under `bare`, so boards cannot rank such runs."""
     answer = tmp_path / "check.json"
     file = library(built_settings(), "structures", "btree")
     options = ("--config", "bare", "--suite", "unit", "--json", str(answer))

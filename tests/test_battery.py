@@ -1,4 +1,8 @@
-"""The battery's fast cases through the whole chain (`python -m tools.battery` runs all), and that it can fail."""
+"""Runs the fast attacks of tests/hostile through upload, worker, referee and jail, and tests the battery itself.
+
+The battery is the program that runs all attacks: `python -m tools.reports.battery`. Some tests here weaken the jail or
+change expectations, to prove that the battery notices.
+"""
 
 from __future__ import annotations
 
@@ -11,9 +15,9 @@ import pytest
 
 from runner.slots import hold_local_slot
 from tests.binaries import built_settings
-from tools.battery import cases, leftovers, page
-from tools.battery.chain import HOLE, Chain
-from tools.battery.files import FORGED
+from tools.reports.battery import cases, leftovers, page
+from tools.reports.battery.chain import HOLE, Chain
+from tools.reports.battery.files import FORGED
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,13 +26,13 @@ if TYPE_CHECKING:
     from web.tests.world import World
 
 ALL = {case.id: case for case in cases.load()}
-LAST = {"A": 24, "B": 30, "C": 27, "D": 50, "E": 6}
+LAST = {"A": 24, "B": 30, "C": 27, "D": 51, "E": 6}
 PLACES = {"constructor", "early thread", "call", "thread", "commit", "close", "left thread"}
 
 
 @pytest.fixture
 def chain(world: World, embedded_site: None, own_var: Path) -> Iterator[Chain]:
-    """A site with a worker. Its folder is readable for everybody: the jail's user reads the library there."""
+    """Start a site with a worker. All users may read its folder, because the jail's user reads libraries there."""
     with hold_local_slot() as slot:
         place = replace(built_settings(), var=own_var, slot=slot)
         yield Chain(world.alice, place, own_var / "battery")
@@ -47,7 +51,7 @@ def test_an_honest_library_is_passed_and_may_be_ranked(chain: Chain) -> None:
 
 @pytest.mark.django_db(transaction=True)
 def test_a_hole_in_the_jail_is_seen(chain: Chain, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:  # fmt: skip
-    """The jail without its filter: attempts succeed, and the battery says which."""
+    """Without the filter of the jail, attempts succeed, and the battery must report them."""
     build = tmp_path / "build"
     (build / "bin").mkdir(parents=True)
     (build / "lib").symlink_to(chain.place.build / "lib")
@@ -66,12 +70,12 @@ def test_a_hole_in_the_jail_is_seen(chain: Chain, tmp_path: Path, monkeypatch: p
 
 @pytest.mark.django_db(transaction=True)
 def test_a_forgery_that_came_through_would_be_seen(chain: Chain) -> None:
-    """A case whose library does not do what the table says."""
+    """The battery must report a case whose library behaves differently from the expected result."""
     faults = chain.play(replace(ALL["D29"], expect=("passed",), findings=("no_such",))).faults
     assert faults[0].startswith("the verdict is failed")
     assert "there is no finding no_such" in faults
     silent = replace(ALL["A01"], where=("constructor", "commit"))
-    assert chain.play(silent).faults == ["it did not say 'A01 commit: tried'"]
+    assert chain.play(silent).faults == ["the log lacks 'A01 commit: tried'"]
 
 
 def test_what_is_left_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -107,7 +111,7 @@ def test_what_is_left_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
 
 
 def test_the_table_is_whole() -> None:
-    """Every case of the list that the battery began with is there; further ones have a letter behind the number."""
+    """No number of a case is missing; variants of a case have a letter after the number."""
     wanted = {f"{letter}{n:02d}" for letter, last in LAST.items() for n in range(1, last + 1)}
     assert wanted <= set(ALL)
     for case in ALL.values():

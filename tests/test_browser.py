@@ -1,4 +1,4 @@
-"""The site in a real browser: every page accessible, at every width and theme; by keyboard, and without script."""
+"""Tests of the site in a real browser: accessibility, window widths, light and dark, keyboard, and no JavaScript."""
 
 from __future__ import annotations
 
@@ -10,9 +10,10 @@ from axe_playwright_python.sync_playwright import Axe
 from django.utils import timezone
 from playwright.sync_api import expect, sync_playwright
 
-from leaderboard import catalogue, claims, plotting
+from leaderboard import catalogue, plots
 from leaderboard.models import Announcement, Run
-from runner.contract import Verdict
+from leaderboard.queue import claims
+from runner.terms import Verdict
 from tools.screenshots import launch_options, log_in
 from web.tests.world import BOARD, PASSWORD, World, claim, findings, finish, finish_all, run_of
 
@@ -61,7 +62,11 @@ EXCESS = "document.documentElement.scrollWidth - document.documentElement.client
 
 @pytest.fixture(scope="module")
 def browser() -> Iterator[Browser]:
-    """Debian's Chromium. Playwright runs an event loop in this thread, which Django would take for async code."""
+    """Start Debian's Chromium.
+
+    DJANGO_ALLOW_ASYNC_UNSAFE is set, because Playwright runs an event loop in this thread. Django would otherwise
+    refuse to use the database.
+    """
     with pytest.MonkeyPatch.context() as patch, sync_playwright() as playwright:
         patch.setenv("DJANGO_ALLOW_ASYNC_UNSAFE", "true")
         expect.set_options(timeout=TIMEOUT_MS)
@@ -78,7 +83,7 @@ def open_context(
     theme: Literal["light", "dark"] = "light",
     script: bool = True,
 ) -> BrowserContext:
-    """Return a fresh browser window."""
+    """Return a new browser window without cookies."""
     context = browser.new_context(
         base_url=live_server.url,
         viewport={"width": width, "height": 800},
@@ -91,7 +96,7 @@ def open_context(
 
 @pytest.fixture
 def page(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
-    """A page in a fresh window."""
+    """Open a page in a new window."""
     context = open_context(browser, live_server)
     yield context.new_page()
     context.close()
@@ -99,14 +104,14 @@ def page(browser: Browser, live_server: LiveServer) -> Iterator[Page]:
 
 @pytest.fixture
 def library_file(tmp_path: Path, library: bytes) -> Path:
-    """The library as a file to choose."""
+    """Write the library file to upload, and return its path."""
     path = tmp_path / "mine.so"
     path.write_bytes(library)
     return path
 
 
 def fill_the_site(world: World) -> list[str]:
-    """Make every kind of row and state; return the addresses that show them."""
+    """Create every kind of row and state; return the addresses of the pages that show them."""
     good = world.submit(description="a prefix tree with a description that is rather long")
     finish_all()
     refused = world.submit(content=b"\x7fELF" + bytes(100), description="not even a library")
@@ -114,10 +119,10 @@ def fill_the_site(world: World) -> list[str]:
     while Run.objects.filter(state="queued", kind="correctness").exists():
         finish(claim(), Verdict.FAILED, findings=findings(), reason="A required check failed.")
     finish(claim(), Verdict.TIMED_OUT, sessions=(), reason="The phase test took too long.")
-    plotting.draw_missing()
+    plots.draw_missing()
     waiting = world.submit(content=world.library + b"y")
     running = claim()
-    claims.beat(running.pk, running.attempt, 0.4, "session 1 of 1: candidate, test")
+    claims.heartbeat(running.pk, running.attempt, 0.4, "session 1 of 1: candidate, phase test")
     Announcement.objects.create(
         title="New tests", body="They are *stricter*.", published_at=timezone.now()
     )
@@ -128,7 +133,7 @@ def fill_the_site(world: World) -> list[str]:
 
 
 def complaints(page: Page, path: str) -> list[str]:
-    """Return what axe finds wrong with a page, and whether it is wider than the window or than a small phone."""
+    """Return the accessibility findings of axe for a page, and complaints if the page is wider than its window."""
     page.goto(path)
     for details in page.locator("details").all():
         details.evaluate("element => element.open = true")
@@ -164,7 +169,7 @@ def test_every_page_is_accessible_and_fits(
     found += [text for path in (*PRIVATE, *paths) for text in complaints(page, path)]
     context.close()
     assert found == []
-    # The page that does not exist says so on the console; nothing else may, least of all the content policy.
+    # Only the missing page may log an error. A violation of the Content-Security-Policy would be logged too.
     assert [error for error in errors if "404" not in error] == []
 
 
@@ -183,7 +188,7 @@ def test_signing_up_and_submitting(page: Page, world: World, library_file: Path)
     expect(page.get_by_role("row", name="from a browser").first).to_be_visible()
 
 
-def test_a_wrong_file_is_told_in_the_form_and_can_be_mended(
+def test_a_wrong_file_is_told_in_the_form_and_can_be_corrected(
     page: Page, live_server: LiveServer, world: World, library_file: Path
 ) -> None:
     log_in(page, live_server.url, "alice", PASSWORD)
@@ -194,7 +199,7 @@ def test_a_wrong_file_is_told_in_the_form_and_can_be_mended(
     page.get_by_role("button", name="Submit and run").click()
     expect(page.get_by_role("alert")).to_contain_text("not an ELF file, it looks like a text file")
     expect(page.get_by_label("Description")).to_have_value("kept")
-    page.get_by_role("link", name="What was found").click()
+    page.get_by_role("link", name="The refused run").click()
     expect(page.locator("#run")).to_contain_text("Not ranked because its verdict is refused.")
     page.go_back()
     page.get_by_label("Shared library").set_input_files(library_file)
@@ -218,16 +223,18 @@ def test_states_change_without_a_reload_and_polling_stops(
     for _ in range(gates):
         finish(claim())
     mine = claim()
-    claims.beat(mine.pk, mine.attempt, 0.5, "session 2 of 3: control, test")
+    claims.heartbeat(mine.pk, mine.attempt, 0.5, "session 2 of 3: control, test")
     expect(body.get_by_role("progressbar")).to_have_attribute("value", "0.5")
-    expect(page.locator("#live")).to_have_text("The run is now: running")
+    expect(page.locator("#live")).to_have_text("The state of the run is now: running")
     finish(mine)
-    expect(page.locator("#live")).to_have_text("The run is now: passed")
-    plotting.draw_missing()
+    expect(page.locator("#live")).to_have_text("The state of the run is now: passed")
+    plots.draw_missing()
     expect(page.get_by_role("img", name="Committed transactions")).to_be_visible()
     expect(body).not_to_have_attribute("hx-trigger", "every 2s")
-    size = page.get_by_role("img", name="Committed transactions").evaluate("i => i.naturalWidth")
-    assert size > 0, "the plot was not drawn by the browser"
+    plot = page.get_by_role("img", name="Committed transactions")
+    # decode() waits until the image is there.
+    width = plot.evaluate("i => i.decode().then(() => i.naturalWidth)")
+    assert width > 0, "the plot was not drawn by the browser"
     assert page.evaluate("window.keydromeMark") == "same page"
 
 
@@ -260,7 +267,7 @@ def test_submitting_by_keyboard_alone(
             page.evaluate("document.activeElement.name || document.activeElement.type || ''")
         )
         if seen[-1] == "file":
-            # The chooser belongs to the operating system; from here on the file is there.
+            # The file chooser belongs to the operating system, so the test sets the file directly.
             page.locator(":focus").set_input_files(library_file)
         if seen[-1] == "description":
             page.keyboard.type("typed")
@@ -273,7 +280,7 @@ def test_submitting_by_keyboard_alone(
     page.keyboard.press("Enter")
     page.wait_for_url("**/submissions/")
     assert Run.objects.filter(submission__description="typed").exists()
-    # Space took the first benchmark away.
+    # The space key deselected the first benchmark.
     assert not Run.objects.filter(instance=BOARD.instance).exists()
 
 
@@ -295,7 +302,7 @@ def test_everything_works_without_script(
     expect(page.locator("#run")).to_contain_text("Rank 1 on")
     page.get_by_role("link", name="Delete the submission").click()
     page.get_by_role("button", name="Delete").click()
-    expect(page.get_by_role("main")).to_contain_text("Nothing submitted yet")
+    expect(page.get_by_role("main")).to_contain_text("You have not submitted a library yet")
     context.close()
 
 

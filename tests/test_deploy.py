@@ -1,4 +1,4 @@
-"""The compose file is valid, and what it and deploy/README.md name exists."""
+"""Tests of docker-compose.yml: it is valid and safe, and the files that it and deploy/README.md name exist."""
 
 import json
 import os
@@ -19,7 +19,7 @@ RUNTIME_CAPABILITIES = {
 
 @pytest.fixture(scope="module")
 def compose() -> dict[str, Any]:
-    """Return the file as docker-compose itself resolves it."""
+    """Return the contents of docker-compose.yml as `docker-compose config` prints them."""
     done = subprocess.run(
         ["docker-compose", "config"],
         cwd=ROOT,
@@ -87,11 +87,13 @@ def test_copied_folders_exist() -> None:
         for line in dockerfile.read_text().splitlines():
             if line.startswith("COPY ") and "--from" not in line:
                 for source in line.split()[1:-1]:
-                    assert (ROOT / source).exists(), f"{dockerfile.name}: {source}"
+                    assert (ROOT / source).exists(), (
+                        f"{dockerfile.name} copies {source}: no such file"
+                    )
 
 
 def test_the_volume_belongs_to_the_user_of_the_site(compose: dict[str, Any]) -> None:
-    """Whichever container starts first fills the volume from its image, so both must agree."""
+    """The container that starts first fills the volume from its image, so both images must agree."""
     assert (
         compose["services"]["web"]["user"] == compose["services"]["results"]["user"] == "1000:1000"
     )

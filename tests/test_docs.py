@@ -1,6 +1,5 @@
-"""What the documentation says is there is there: links, files, environment variables, generated lists."""
+"""Tests that links, files and environment variables that the documentation names exist, and that lists are complete."""
 
-import json
 import re
 import subprocess
 from pathlib import Path
@@ -10,7 +9,7 @@ import pytest
 ROOT = Path(__file__).resolve().parents[1]
 LINK = re.compile(r"\]\(([^)#:]+)(?:#[^)]*)?\)")
 VARIABLE = re.compile(r"""["'](KEYDROME_[A-Z_]+|DATABASE_URL|CELERY_BROKER_URL)["']""")
-# A word in backquotes or table cells that names a file of the repository.
+# A word that names a file of the repository.
 NAMED = re.compile(
     r"(?<![\w/.-])((?:docs|tests|tools|deploy|api|benchmarks|harness|jail|runner|leaderboard|web)/[\w./-]+\.\w+)"
 )
@@ -30,12 +29,14 @@ def test_links_and_files_exist(page: Path) -> None:
         assert (page.parent / link).exists(), f"{page.name}: broken link {link}"
     for name in NAMED.findall(text):
         missing = not (ROOT / name).exists() and not (page.parent / name).exists()
-        # Guides talk about files that the reader is going to make.
-        assert not missing or "mine" in name or "NAME" in name, f"{page.name} names {name}"
+        # Guides name files that the reader will create.
+        assert not missing or "mine" in name or "NAME" in name, (
+            f"{page.name} names {name}: no such file"
+        )
 
 
 def test_environment_is_documented() -> None:
-    """Every variable that the code reads stands in the reference, and the other way round."""
+    """The reference lists exactly the variables that the code reads."""
     used = set()
     for path in tracked("*.py", "*.cc"):
         if "tests" not in path.relative_to(ROOT).parts[:-1]:
@@ -60,10 +61,9 @@ def test_kinds_have_guides() -> None:
         ).exists()
 
 
-def test_readme_lists_the_benchmarks() -> None:
-    """The table of the front page is what the manifests say."""
-    page = (ROOT / "README.md").read_text()
-    for path in (ROOT / "benchmarks").glob("*/benchmark.json"):
-        manifest = json.loads(path.read_text())
-        row = f"| {manifest['name']} {manifest['version']} | {manifest['kind']} | {manifest['description']} |"
-        assert row in page
+def test_glossary_is_sorted_and_says_each_term_once() -> None:
+    page = (ROOT / "docs" / "reference" / "glossary.md").read_text()
+    terms = re.findall(r"^\| ([^|]+) \|", page, re.MULTILINE)[1:]
+    assert terms == sorted(set(terms), key=str.lower)
+    for page_name in ("README.md", "ARCHITECTURE.md"):
+        assert "docs/reference/glossary.md" in (ROOT / page_name).read_text()

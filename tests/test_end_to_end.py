@@ -1,7 +1,7 @@
-"""The whole road on a site of its own: build the example, sign up, upload in a browser, see the ranked row.
+"""Tests the whole chain on a temporary site: build a library, sign up, upload the library in a browser, see it ranked.
 
-The site is started as `./dev up` starts it: gunicorn with collected static files, both Celery workers and the
-scheduler, SQLite and the filesystem transport, all below a temporary folder and on a free port.
+The test starts the same programs as `./dev up`: gunicorn with collected static files, both Celery workers and the
+scheduler. They use SQLite and the filesystem transport below a temporary folder, and a free port.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from playwright.sync_api import expect, sync_playwright
 
+from runner.slots import slots_for_tests
 from tests.binaries import built_settings
 from tools.screenshots import launch_options
 
@@ -37,9 +38,7 @@ if TYPE_CHECKING:
 ROOT = Path(__file__).resolve().parents[1]
 PASSWORD = "a horse and a battery"
 START_SECONDS = 60
-RUNS_MS = (
-    300_000  # gates and three sessions at smoke scale take seconds; other tests may have the cores
-)
+RUNS_MS = 300_000  # the runs take seconds, but other tests may use the processors at the same time
 STOP_SECONDS = 30
 MINIMUM_WINDOWS = 50
 
@@ -48,7 +47,7 @@ pytestmark = pytest.mark.browser
 
 @dataclass(frozen=True)
 class Site:
-    """A running site and where its processes write what they say."""
+    """A running site and the folder of its logs."""
 
     url: str
     logs: Path
@@ -62,14 +61,14 @@ class Site:
 
 
 def free_port() -> int:
-    """Return a port that nobody listens on now."""
+    """Return a port that is free now."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         return int(probe.getsockname()[1])
 
 
 def environment(var: Path) -> dict[str, str]:
-    """Return the environment of the embedded demo with its data in `var`, whatever this process has."""
+    """Return the environment of the embedded demo with its data in `var`, without this process's own settings."""
     kept = {key: value for key, value in os.environ.items() if "KEYDROME" not in key}
     for name in ("DATABASE_URL", "CELERY_BROKER_URL", "DJANGO_SETTINGS_MODULE"):
         kept.pop(name, None)
@@ -80,14 +79,14 @@ def environment(var: Path) -> dict[str, str]:
         "PYTHONPATH": str(ROOT),
         "KEYDROME_VAR": str(var),
         "KEYDROME_BOARD_SCALE": "smoke",
-        # A slot of its own: a site of the developer's may be running on slot 0.
-        "KEYDROME_SLOT": str(100 + os.getpid() % 800),
+        # The developer's own site may use slot 0, so the test uses another slot.
+        "KEYDROME_SLOT": str(slots_for_tests()[0]),
     }
 
 
 @contextmanager
 def process(command: list[str], log: Path, env: dict[str, str]) -> Iterator[None]:
-    """Run a command in the background; stop it at the end, and fail if it had ended by itself."""
+    """Run a command in the background and stop it at the end. Fail the test if the command ended by itself."""
     with log.open("wb") as out:
         started = subprocess.Popen(
             command, cwd=ROOT, env=env, stdin=subprocess.DEVNULL, stdout=out, stderr=out
@@ -118,7 +117,7 @@ def wait_for(url: str, log: Path) -> None:
 
 @pytest.fixture
 def site(tmp_path: Path) -> Iterator[Site]:
-    """A whole embedded site."""
+    """Start a whole site as `./dev up` does; stop it after the test."""
     built_settings()
     var, logs = tmp_path / "site", tmp_path / "logs"
     var.mkdir(mode=0o700)
@@ -162,7 +161,7 @@ def rows(site: Site, board: str) -> list[dict[str, Any]]:
 
 
 def sign_up(page: Page) -> None:
-    """Make an account through the form."""
+    """Create an account through the form."""
     page.goto("/account/signup/")
     page.get_by_label("Username").fill("dora")
     page.get_by_label("Password", exact=True).fill(PASSWORD)
@@ -172,7 +171,7 @@ def sign_up(page: Page) -> None:
 
 
 def follow_to_the_end(page: Page) -> None:
-    """Submit page done: wait, without a reload, until every run on the list has passed."""
+    """Wait on the page of submissions, which must update itself without a reload, until every run has passed."""
     page.evaluate("window.keydromeMark = 'same page'")
     table = page.locator("#submissions")
     expect(table).not_to_have_attribute("hx-trigger", re.compile(".*"), timeout=RUNS_MS)
@@ -183,7 +182,7 @@ def follow_to_the_end(page: Page) -> None:
 
 
 def look_at_the_run(page: Page, digest: str) -> None:
-    """The run's page has both plots as drawn pictures, with their numbers, and says what it ran."""
+    """Check the page of the run: it shows the rank, the digest, and both plots as pictures and as numbers."""
     expect(page.locator("#run")).to_contain_text("Rank")
     expect(page.locator("#run")).to_contain_text(digest)
     for name in ("Committed transactions", "Latency by percentile"):

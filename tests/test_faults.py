@@ -1,4 +1,4 @@
-"""The real runner when its processes are killed, the disk is full, or somebody cancels."""
+"""Tests of the real runner when its processes are killed, the disk is full, or the run is cancelled."""
 
 from __future__ import annotations
 
@@ -13,14 +13,16 @@ from typing import TYPE_CHECKING
 import pytest
 from django.db import connection
 
-from leaderboard import claims, machines, services
+from leaderboard import services
 from leaderboard.catalogue import Target
-from leaderboard.claims import Slot
+from leaderboard.machines import registry
 from leaderboard.models import Run, State, Submission
+from leaderboard.queue import claims
+from leaderboard.queue.claims import Slot
 from leaderboard.worker import Worker
-from runner.contract import Progress, Verdict
 from runner.execute import execute
 from runner.slots import hold_local_slot
+from runner.terms import Verdict
 from tests.binaries import built_settings, library
 from tests.test_runner import job, leaves_nothing
 from tools.process_tree import Process, descendants
@@ -29,7 +31,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from runner.contract import RunReport
+    from runner.contract import Progress, RunReport
     from runner.settings import Settings
     from web.tests.world import World
 
@@ -38,13 +40,13 @@ CANCEL_SECONDS = 3.0
 
 @pytest.fixture
 def place(own_var: Path) -> Iterator[Settings]:
-    """Settings of this build with data of their own, and a jail slot that nobody else uses."""
+    """Return settings of this build with a data folder of their own and a free jail slot."""
     with hold_local_slot() as slot:
         yield replace(built_settings(), var=own_var, slot=slot)
 
 
 def killing(name: str, place: Settings) -> RunReport:
-    """Execute a library that hangs, kill -9 one of the processes of its session, and return the report."""
+    """Execute a library that hangs, kill one process of its session with SIGKILL, and return the report."""
     killed: list[Process] = []
 
     def beat(progress: Progress) -> bool:
@@ -65,7 +67,7 @@ def killing(name: str, place: Settings) -> RunReport:
 @pytest.mark.parametrize(
     ("name", "verdict", "words"),
     [
-        ("referee", Verdict.INFRASTRUCTURE, "the referee was ended by signal 9"),
+        ("referee", Verdict.INFRASTRUCTURE, "the referee was killed by signal 9"),
         ("jail", Verdict.INFRASTRUCTURE, ""),
         ("jail-init", Verdict.INFRASTRUCTURE, ""),
         ("player", Verdict.CRASHED, "ended by SIGKILL"),
@@ -74,7 +76,7 @@ def killing(name: str, place: Settings) -> RunReport:
 def test_whoever_of_a_session_is_killed_the_run_has_a_verdict(
     name: str, verdict: Verdict, words: str, place: Settings
 ) -> None:
-    """Who killed a player cannot be told, it may have been the library itself: that is the library's, the rest ours."""
+    """A killed player counts as a fault of the library, which may have killed it. Other kills give `infrastructure`."""
     report = killing(name, place)
     assert report.verdict is verdict, report.reason
     assert words in report.reason
@@ -82,7 +84,7 @@ def test_whoever_of_a_session_is_killed_the_run_has_a_verdict(
 
 @contextmanager
 def small_disk(folder: Path, kibibytes: int) -> Iterator[None]:
-    """Put a file system of that size there."""
+    """Mount a file system of `kibibytes` KiB on the folder during the block."""
     folder.mkdir(parents=True, exist_ok=True)
     subprocess.run(
         ["mount", "-t", "tmpfs", "-o", f"size={kibibytes}k,mode=700", "tmpfs", str(folder)],
@@ -109,7 +111,7 @@ def test_a_full_disk_on_the_machine_is_our_fault_and_the_run_is_tried_again(
 ) -> None:
     world.submit(content=library(place, "indexes", "global_lock").read_bytes())
     Run.objects.exclude(benchmark="unit").update(state="cancelled")
-    machine = machines.seen("bench1", "fast", {})
+    machine = registry.seen("bench1", "fast", {})
     worker = Worker(Slot(machine, place.slot), partial(execute, settings=place))
     with small_disk(place.work, 16):
         assert worker.run_one()
@@ -130,12 +132,12 @@ def test_a_running_run_is_cancelled_within_three_seconds(
         targets=[Target("sigmod2009", "preliminary1")],
     )
     Run.objects.filter(kind="correctness").update(state="cancelled")
-    machine = machines.seen("bench1", "fast", {})
+    machine = registry.seen("bench1", "fast", {})
     worker = Worker(Slot(machine, place.slot), partial(execute, settings=place))
     running = threading.Event()
-    beat = claims.beat
+    beat = claims.heartbeat
 
-    def listen(*arguments: object) -> claims.Beat:
+    def listen(*arguments: object) -> claims.Heartbeat:
         if "create" in str(arguments[3]):
             running.set()
         return beat(*arguments)  # type: ignore[arg-type]
@@ -152,7 +154,7 @@ def test_a_running_run_is_cancelled_within_three_seconds(
             connection.close()
 
     with pytest.MonkeyPatch.context() as patch, leaves_nothing(place):
-        patch.setattr(claims, "beat", listen)
+        patch.setattr(claims, "heartbeat", listen)
         somebody = threading.Thread(target=cancel)
         somebody.start()
         assert worker.run_one()

@@ -1,4 +1,8 @@
-"""The programs that meet untrusted bytes are built with what compiler and linker do against memory errors."""
+"""Tests that the compiler and the linker protect all programs that read untrusted bytes.
+
+The tests look in the built programs for random addresses, read-only tables, checks of stacks and buffers, and marked
+targets of jumps.
+"""
 
 import re
 from collections.abc import Iterator
@@ -63,7 +67,7 @@ def test_buffers_are_checked(program: ELFFile) -> None:
 
 
 def test_jumps_are_marked(program: ELFFile) -> None:
-    """The first instruction of main, which other code calls by its address."""
+    """main begins with the instruction endbr64, which marks a valid target of a call by address."""
     table = program.get_section_by_name(".symtab")
     assert isinstance(table, SymbolTableSection)
     found = table.get_symbol_by_name("main")

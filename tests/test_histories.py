@@ -1,4 +1,4 @@
-"""What was recorded, kept as files and judged again; and the programs of certified circles, played again."""
+"""Tests of recorded histories: they are kept as files and judged again, and C programs reproduce their violations."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 RUN_SECONDS = 60
-# Faults that need no luck: whoever makes these calls in this order gets these answers.
+# Numbers of mutants with deterministic faults: the same calls in the same order always give the same results.
 DETERMINISTIC = (1, 3, 6, 10)
 MORE_DETERMINISTIC = (2, 14, 15)
 ROUNDS = {"rounds": 9, "transactions": 60}
@@ -25,7 +25,7 @@ SEEDS_MAX = 3
 
 
 def bench(name: str, histories: Path, *more: str) -> subprocess.CompletedProcess[str]:
-    """Record two small rounds of the soup."""
+    """Run `keydrome bench` on the benchmark `isolation`: two small recorded rounds of the kind `mixed`."""
     folder, _, file = name.partition("/")
     return keydrome(
         "bench",
@@ -58,11 +58,11 @@ def test_a_kept_history_is_judged_again_to_the_same_witness(tmp_path: Path) -> N
         for violation in report["violations"]:
             found.setdefault(violation["name"], violation["witness"])
     reported = [f for f in json.loads(answer.read_text())["findings"] if "witness" in f]
-    assert reported, "the fault did not show"
-    # The referee shows five at most.
+    assert reported, "no finding has a witness: the fault did not show"
+    # The referee shows at most five violations.
     assert {f["name"] for f in reported} <= set(found)
     for finding in reported:
-        # Empty lists are left out of what the command line writes.
+        # The command line omits empty lists.
         kept = {k: v for k, v in found[finding["name"]].items() if v}
         assert {k: v for k, v in finding["witness"].items() if v} == kept
 
@@ -98,7 +98,7 @@ def test_nothing_to_keep_and_no_place_for_it_are_errors(
 
 
 def played(program: str, name: str, source: Path) -> tuple[int, str]:
-    """Build a witness' program with a library; its exit status and what it says."""
+    """Build the program of a witness with a library; return its exit status and output."""
     source.write_text(program)
     binary = source.with_suffix("")
     linked = library(built_settings(), *name.split("/"))
@@ -114,7 +114,7 @@ def played(program: str, name: str, source: Path) -> tuple[int, str]:
     "number", DETERMINISTIC + (MORE_DETERMINISTIC if "KEYDROME_SOAK" in os.environ else ())
 )
 def test_the_program_of_a_circle_shows_the_fault(number: int, tmp_path: Path) -> None:
-    """Two threads that met once, of thousands of calls: the few that matter go wrong again, and only there."""
+    """The program makes only the few calls of the witness. It shows the fault with the faulty library only."""
     require_root_and_build()
     shown = 0
     for seed in range(SEEDS_MAX):
@@ -135,7 +135,9 @@ def test_the_program_of_a_circle_shows_the_fault(number: int, tmp_path: Path) ->
             status, told = played(program, f"faulty/mutant_{number:02d}", tmp_path / "wrong.c")
             assert status in {0, 1}, told
             shown += status
-            assert (status == 1) == ("Every call answered as in the failed run." in told)
+            assert (status == 1) == (
+                "Every call returned what it returned in the failed run." in told
+            )
             right, told = played(program, "faulty/mutant_00", tmp_path / "right.c")
             assert right == 0, told
         if shown:

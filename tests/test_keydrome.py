@@ -1,4 +1,4 @@
-"""`keydrome bench` and `check` as a user runs them, with the real referee, player and jail."""
+"""Tests of the commands `keydrome bench`, `check`, `compare` and `plot` with the real referee, player and jail."""
 
 from __future__ import annotations
 
@@ -13,28 +13,28 @@ from typing import TYPE_CHECKING
 import pytest
 from jsonschema import Draft202012Validator
 
-from runner.cli_plot import read_result
-from runner.plots.pictures import pictures
+from cli.plot import read_result
+from results.plots.pictures import pictures
 from tests.binaries import built_settings, library
 
 if TYPE_CHECKING:
     from runner.settings import Settings
 
 ROOT = Path(__file__).resolve().parent.parent
-KEYDROME = [sys.executable, "-m", "runner.cli"]
+KEYDROME = [sys.executable, "-m", "cli"]
 COMMAND_SECONDS = 300
 
 
 @pytest.fixture
 def built() -> Settings:
-    """The settings of this build."""
+    """Return the settings of this build."""
     return built_settings()
 
 
 def keydrome(
     *arguments: str | Path, var: Path, wrapper: tuple[str, ...] = ()
 ) -> subprocess.CompletedProcess[str]:
-    """Run the command line as a user would, or inside another command."""
+    """Run `keydrome` as a user would. If `wrapper` is given, this command runs `keydrome`."""
     return subprocess.run(
         [*wrapper, *KEYDROME, *map(str, arguments)],
         cwd=ROOT,
@@ -58,7 +58,7 @@ def test_bench_prints_a_table_and_writes_json_that_fits_its_schema(
         "00000000000000aa",
         "total, ms",
         "populate, ms",
-        "throughput, transactions/s",
+        "transactions per second",
         "transactions completed",
         "deadlocks",
         "jail: full",
@@ -72,7 +72,7 @@ def test_bench_prints_a_table_and_writes_json_that_fits_its_schema(
     result = json.loads(answer.read_text())
     Draft202012Validator(json.loads(schema.read_text())).validate(result)
     assert result["summary"]["ratio"] > 0
-    # The seed of the second session repeats exactly that session.
+    # The seed of the second session repeats that session exactly.
     second = result["sessions"][1]["seed"]
     options = ["--seed", second, "--sessions", "1", "--no-control", "--json", str(answer)]
     again = keydrome("bench", file, *options, var=tmp_path)
@@ -89,7 +89,10 @@ def test_bench_asks_for_shares_of_what_a_library_delivers(built: Settings, tmp_p
     options = ["--at-capacity", "--sessions", "1", "--no-control", "--json", str(answer)]
     refused = keydrome("bench", file, *options, var=tmp_path)
     assert refused.returncode == 2
-    assert "--at-capacity is for benchmarks with arrivals: open_loop" in refused.stderr
+    assert (
+        "--at-capacity needs a benchmark with arrival rates: --benchmark open_loop"
+        in refused.stderr
+    )
     options += ["--benchmark", "open_loop", "-p", "rate_first_per_s=50000", "-p", "step_ms=10"]
     outcome = keydrome("bench", file, *options, var=tmp_path)
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
@@ -119,7 +122,7 @@ def test_bench_of_a_file_that_is_no_library(built: Settings, tmp_path: Path) -> 
 
 
 def without_cgroups(*arguments: str | Path, var: Path) -> subprocess.CompletedProcess[str]:
-    """Run the command line where the machine's control groups are out of reach, so that the jail is weak."""
+    """Run the command line without access to control groups, so that the jail is weak."""
     hide = 'mount -t tmpfs none /sys/fs/cgroup && exec "$0" "$@"'
     return keydrome(*arguments, var=var, wrapper=("unshare", "--mount", "sh", "-c", hide))
 
@@ -129,7 +132,7 @@ def test_a_weak_jail_is_refused_unless_it_is_asked_for(built: Settings, tmp_path
     answer = tmp_path / "bench.json"
     options = ["--sessions", "1", "--json", str(answer)]
     firsts = set()
-    for seed in ("1", "2", "3", "4", "5"):  # candidate and control both come first
+    for seed in ("1", "2", "3", "4", "5"):  # the seed decides whether the control runs first
         outcome = without_cgroups("bench", file, *options, "--seed", seed, var=tmp_path)
         assert outcome.returncode == 2, outcome.stdout + outcome.stderr
         result = json.loads(answer.read_text())
@@ -180,7 +183,7 @@ def test_check_goes_on_for_the_seconds_it_is_given(built: Settings, tmp_path: Pa
 
 
 def test_compare_says_who_leads_and_plot_can_draw_it(built: Settings, tmp_path: Path) -> None:
-    """A structure under two configurations, a whole library, and one that crashes; small, so that it is quick."""
+    """Compare a structure under two configurations, a complete library, and a library that crashes."""
     answer = tmp_path / "compare.json"
     btree = library(built, "structures", "btree")
     crashing = library(built, "faulty", "crash_in_constructor")
@@ -189,8 +192,8 @@ def test_compare_says_who_leads_and_plot_can_draw_it(built: Settings, tmp_path: 
     options = [*small, "--config", "rw", "--sessions", "1", "--seed", "7", "--json", str(answer)]
     outcome = keydrome("compare", *libraries, *options, var=tmp_path)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
-    assert "1 sessions cannot decide anything between 4 libraries" in outcome.stderr
-    assert "crash_in_constructor is left out: crashed in the rehearsal" in " ".join(
+    assert "1 sessions are too few to decide anything between 4 libraries" in outcome.stderr
+    assert "crash_in_constructor is excluded: crashed in the rehearsal" in " ".join(
         outcome.stdout.split()
     )
     schema = built.root / "harness" / "schema" / "compare.v1.schema.json"

@@ -1,9 +1,14 @@
-"""The gate and the contract's own test must refuse the runtime with a fault in it, and accept it without.
+"""Tests that two kinds of tests refuse every mutant. A mutant is the runtime with one deliberate fault.
 
-faulty/mutants.json describes the faults. What `contract_test` cannot show (a race, a fault after 100,000 commits) has
-an empty `contract_test` there; what recorded rounds cannot show has `gate` there, which says who finds it instead: a
-script, or a timed run that is recorded, as the lot has some of them recorded (test_lot.py). Two faults show in no
-library that runs on this machine for sure; the sanitizers' builds find them (sanitized/).
+One kind is the contract's test (indexes/tests). The other is the gate: the correctness benchmarks that a library must
+pass before it is ranked. faulty/mutants.json describes the mutants, and faulty/mutants/ has the patches that make the
+faults.
+Fields of mutants.json:
+ - `contract_test` names the contract's tests that find the fault. It is empty if these tests cannot find it, as with a
+   race or a fault after 100,000 commits.
+ - `gate` names the run that finds the fault: a scenario or a recorded timed run. Without this field, the benchmark
+   `isolation` finds the fault.
+Two faults cannot be found reliably from outside. The sanitizers' builds find them (sanitized/).
 """
 
 from __future__ import annotations
@@ -23,12 +28,13 @@ from tests.referee_run import (
     require_root_and_build,
     run_case,
 )
+from tools import refresh_mutants
 
 if TYPE_CHECKING:
     from pathlib import Path
 
 MUTANTS = json.loads((ROOT / "tests" / "faulty" / "mutants.json").read_text())
-# Found by waiting for a call that never comes back, 20 s each.
+# The contract's test finds these mutants only by waiting 20 s for a call that never returns.
 HANGING = {27, 28}
 FOUND = [
     (mutant["number"], mutant["contract_test"])
@@ -38,12 +44,12 @@ FOUND = [
 ]
 
 
-# The threads' steps are the machine's choice, so a seed may miss, or find what else goes wrong first.
+# The machine schedules the threads, so a run may miss a fault, or show another consequence of the fault first.
 SEEDS_MAX = 5
 
 
 def gate_case(mutant: dict[str, Any], seed: str) -> Case:
-    """Return the run of the gate that is to find a mutant: recorded rounds unless it says otherwise."""
+    """Return the run that must find a mutant: the field `gate`, or without this field the benchmark `isolation`."""
     gate = mutant.get("gate", {})
     return Case(
         f"mutant_{mutant['number']:02d}",
@@ -72,7 +78,7 @@ def test_the_gate_finds_a_mutant_under_one_of_its_names(
         found.append(finding_names(report) or {report["verdict"]})
         if found[-1] & set(mutant["names"]):
             return
-    pytest.fail(f"found as {found}")
+    pytest.fail(f"no run had an expected finding (`names` in mutants.json); the runs had {found}")
 
 
 def contract_test(number: int, tests: str) -> subprocess.CompletedProcess[str]:
@@ -100,8 +106,20 @@ def test_every_mutant_says_what_it_breaks() -> None:
     numbers = [mutant["number"] for mutant in MUTANTS]
     assert numbers == list(range(1, 46))
     for mutant in MUTANTS:
-        source = (ROOT / "runtime" / mutant["source"]).read_text()
         number = mutant["number"]
-        assert f"mutant({number})" in source or f"mutant_strikes<{number}>" in source, number
         assert mutant["names"], number
         assert mutant["fault"], number
+
+
+def test_every_patch_is_a_mutant_and_applies_to_the_product() -> None:
+    patches = sorted(refresh_mutants.FOLDER.glob("*.patch"))
+    assert {patch.stem for patch in patches} == {mutant["patch"] for mutant in MUTANTS}
+    for patch in patches:
+        assert refresh_mutants.changed_file(patch).startswith("runtime/"), patch.name
+        stale = f"{patch.name}: run python -m tools.refresh_mutants"
+        assert refresh_mutants.refreshed(patch) == patch.read_text(), stale
+
+
+def test_the_product_has_no_trace_of_mutants() -> None:
+    sources = [p for p in (ROOT / "runtime").rglob("*") if p.suffix in {".h", ".cc"}]
+    assert [str(path) for path in sources if "mutant" in path.read_text().lower()] == []

@@ -1,4 +1,7 @@
-"""`./dev up` builds the target `products`: it must build all that the runner asks for and all reference libraries."""
+"""Tests that the CMake target `products`, which `./dev up` builds, contains everything that a site needs.
+
+These are the binaries that the runner starts and all reference libraries.
+"""
 
 from __future__ import annotations
 

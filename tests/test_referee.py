@@ -1,14 +1,16 @@
-"""The referee's command line: what it refuses before anything starts, and what it reports in any case."""
+"""Tests of the referee's command line: it refuses invalid plans at once, and otherwise always writes a report."""
 
 from __future__ import annotations
 
 import hashlib
+import json
+import signal
 import subprocess
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.referee_run import BUILD, Case, Ended, plan_of, require_root_and_build, run_plan
+from tests.referee_run import BUILD, SLOT, Case, Ended, plan_of, require_root_and_build, run_plan
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -28,7 +30,7 @@ def plan() -> dict[str, Any]:
 
 
 def refusal(plan: dict[str, Any], folder: Path) -> str:
-    """Return why the referee cannot use the plan."""
+    """Return the referee's reason for refusing the plan."""
     ended = run_plan(plan, folder)
     assert ended.status == EXIT_UNUSABLE, ended
     assert ended.report is None
@@ -61,7 +63,7 @@ def test_unknown_parameter(plan: dict[str, Any], tmp_path: Path) -> None:
 
 def test_unknown_field(plan: dict[str, Any], tmp_path: Path) -> None:
     plan["surprise"] = 1
-    assert "plan.surprise: no such field" in refusal(plan, tmp_path)
+    assert "plan.surprise: unknown field" in refusal(plan, tmp_path)
 
 
 def test_missing_library(plan: dict[str, Any], tmp_path: Path) -> None:
@@ -80,12 +82,21 @@ def test_stale_harness_is_nobodys_fault_but_ours(plan: dict[str, Any], tmp_path:
     assert (ended.status, ended.progress[-1]["verdict"]) == (0, "infrastructure")
     assert ended.report is not None
     assert "stale harness" in ended.report["reason"]
+    assert "build the harness again" in ended.report["reason"]
+
+
+def test_stale_plan_must_be_made_anew(plan: dict[str, Any], tmp_path: Path) -> None:
+    plan["benchmark_version"] -= 1
+    ended = run_plan(plan, tmp_path)
+    assert ended.report is not None
+    assert "stale plan" in ended.report["reason"]
+    assert "make a new plan" in ended.report["reason"]
 
 
 def test_report_that_cannot_be_written(plan: dict[str, Any], tmp_path: Path) -> None:
     ended = run_plan(plan, tmp_path, tmp_path / "no" / "such" / "folder" / "report.json")
     assert ended.status == EXIT_NOT_WRITTEN
-    assert ended.progress == []  # it was known before the session started
+    assert ended.progress == []  # the referee noticed the problem before it started the session
 
 
 def test_less_isolation_than_required_is_refused(plan: dict[str, Any], tmp_path: Path) -> None:
@@ -144,8 +155,47 @@ def test_fingerprint_is_a_digest_and_does_not_change() -> None:
     assert len(first.stdout.strip()) == hashlib.sha256().digest_size * 2
 
 
-@pytest.mark.parametrize("arguments", [[], ["dance"], ["run"], ["run", "a", "--report"]])
-def test_wrong_command_line_shows_the_usage(arguments: list[str]) -> None:
+@pytest.mark.parametrize(
+    ("arguments", "wrong"),
+    [
+        ([], "a command is missing"),
+        (["dance"], 'unknown command "dance"'),
+        (["run"], "run: PLAN.json is missing"),
+        (["run", "a", "--report"], "--report: the file is missing"),
+        (["run", "a", "--rapport", "b"], 'run: unknown option "--rapport"'),
+    ],
+)
+def test_wrong_command_line_names_the_argument(arguments: list[str], wrong: str) -> None:
     ended = command(*arguments)
     assert ended.returncode == EXIT_UNUSABLE
-    assert "usage:" in ended.stderr
+    assert ended.stderr.startswith(f"referee: {wrong}\nusage:")
+
+
+@pytest.mark.parametrize("program", ["phase_cost", "harness_cost", "generation_cost"])
+def test_measuring_programs_refuse_unknown_options(program: str) -> None:
+    ended = subprocess.run(
+        [BUILD / "bin" / program, "--jsn", "x"],
+        check=False,
+        capture_output=True,
+        text=True,
+        timeout=60,
+    )
+    assert ended.returncode == EXIT_UNUSABLE
+    assert 'unknown option "--jsn"' in ended.stderr
+    assert ended.stdout == ""
+
+
+def test_a_killed_run_leaves_no_unfinished_report(tmp_path: Path) -> None:
+    plan = plan_of(Case("hang_in_create"))
+    # Use another slot of this process, because this jail may still be ending when the next test starts.
+    plan["jail"]["slot"] = SLOT + 1
+    (tmp_path / "plan.json").write_text(json.dumps(plan))
+    arguments = ["run", str(tmp_path / "plan.json"), "--report", str(tmp_path / "report.json")]
+    with subprocess.Popen(
+        [BUILD / "bin" / "referee", *arguments, "--progress"], stdout=subprocess.PIPE, text=True
+    ) as running:
+        assert running.stdout is not None
+        assert json.loads(running.stdout.readline())["event"] == "loading"
+        running.terminate()
+    assert running.returncode == -signal.SIGTERM
+    assert list(tmp_path.glob("report*")) == []

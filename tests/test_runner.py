@@ -1,4 +1,4 @@
-"""The runner with the real referee, player and jail: jobs from blob to report."""
+"""Tests of the runner with the real referee, player and jail: it turns a job and a library file into a report."""
 
 from __future__ import annotations
 
@@ -13,11 +13,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.contract import Cancelled, Job, Progress, RunReport, Scale, Verdict
+from runner.catalogue import reference_configurations
+from runner.contract import Cancelled, Job, Progress, RunReport
 from runner.execute import execute
 from runner.manifest import load_benchmarks
+from runner.settings import load_settings
 from runner.slots import hold_local_slot
 from runner.store import BlobStore
+from runner.terms import Scale, Verdict
 from tests.binaries import built_settings, library
 
 if TYPE_CHECKING:
@@ -31,7 +34,7 @@ FIRST_UID = 60000
 
 @pytest.fixture
 def settings(tmp_path: Path) -> Iterator[Settings]:
-    """Settings with a store and working folders of their own, and a jail slot that nobody else uses."""
+    """Return settings with a store and working folders of their own, and a free jail slot."""
     with hold_local_slot() as slot:
         yield replace(built_settings(), var=tmp_path / "var", slot=slot)
 
@@ -75,7 +78,7 @@ def processes_of(slot: int) -> list[int]:
 
 
 def wait_until(condition: Callable[[], bool], seconds: float) -> bool:
-    """Look again and again until the condition holds; False when it does not in time."""
+    """Poll until the condition is true; return False if it is still false after `seconds`."""
     deadline = time.monotonic() + seconds
     while not condition():
         if time.monotonic() > deadline:
@@ -106,9 +109,9 @@ def test_a_right_library_passes_with_the_control_beside_it(settings: Settings) -
     for session in report.sessions:
         assert session.control is not None
         for side in (session.candidate, session.control):
-            assert side["metrics"]["total_ms"] > 0
-            assert side["metrics"]["transactions_failed"] == 0
-            assert side["jail"]["level"] == report.jail_level
+            assert side.metrics["total_ms"] > 0
+            assert side.metrics["transactions_failed"] == 0
+            assert side.jail.level == report.jail_level
     assert report.jail_level == "full"
     assert report.library_facts["kind"] == "index"
     assert report.machine["fingerprint"]
@@ -125,18 +128,18 @@ def test_a_recorded_job_is_certified(settings: Settings) -> None:
     with leaves_nothing(settings):
         report = execute(job(settings, file, record=True), go_on, settings)
     assert (report.verdict, report.reason) == (Verdict.PASSED, ""), report.log
-    assert all(session.candidate["record"] for session in report.sessions)
+    assert all(session.candidate.record for session in report.sessions)
 
 
 def test_the_same_seed_asks_the_same(settings: Settings) -> None:
     asked = job(settings, library(settings, "indexes", "global_lock"), seeds=("00000000000000aa",))
     first, second = (execute(asked, go_on, settings).sessions[0].candidate for _ in range(2))
     for name in ("transactions_planned", "records_start"):
-        assert first["metrics"][name] == second["metrics"][name]
-    assert first["parameters"] == second["parameters"]
+        assert first.metrics[name] == second.metrics[name]
+    assert first.parameters == second.parameters
 
 
-@pytest.mark.parametrize("configuration", ["exclusive", "rw"])
+@pytest.mark.parametrize("configuration", reference_configurations(load_settings()))
 def test_a_structure_runs_under_its_configuration(configuration: str, settings: Settings) -> None:
     asked = job(settings, library(settings, "structures", "btree"), configuration=configuration)
     report = execute(asked, go_on, settings)
@@ -176,7 +179,7 @@ def test_berkeley_may_need_its_library_only_when_trusted(settings: Settings) -> 
             Verdict.REFUSED,
             "no configuration 'fast'; there are: bare, exclusive",
         ),
-        ({"benchmark_version": 999}, Verdict.INFRASTRUCTURE, "asks for sigmod2009 version 999"),
+        ({"benchmark_version": 999}, Verdict.INFRASTRUCTURE, "needs sigmod2009 version 999"),
         ({"blob_sha256": "0" * 64}, Verdict.INFRASTRUCTURE, "is not in"),
     ],
 )
@@ -255,7 +258,7 @@ def test_a_worker_killed_in_mid_run_takes_the_jail_with_it(settings: Settings) -
         worker.send_signal(signal.SIGKILL)
         worker.wait()
     assert wait_until(lambda: not processes_of(settings.slot), 10)
-    # The next job sweeps the folder that the dead one left.
+    # The next job removes the working folder that the killed worker left.
     with leaves_nothing(settings):
         report = execute(
             replace(asked, blob_sha256=_other(settings), seeds=asked.seeds[:1]), go_on, settings
@@ -281,4 +284,4 @@ def test_a_recorded_session_of_a_right_library_changes_nothing(settings: Setting
     report = execute(right, go_on, settings)
     assert (report.verdict, report.reason) == (Verdict.PASSED, "")
     assert [session.seed for session in report.sessions] == list(right.seeds)
-    assert not any(session.candidate.get("record") for session in report.sessions)
+    assert not any(session.candidate.record for session in report.sessions)

@@ -1,4 +1,8 @@
-"""The scripted scenarios through the command line: right libraries pass, wrong ones get a witness that shows it."""
+"""Tests of the benchmark `scenarios`, whose scripts provoke faults.
+
+Correct libraries pass. Wrong libraries get a witness: the few calls that prove the fault, often with a C program that
+repeats these calls.
+"""
 
 from __future__ import annotations
 
@@ -8,6 +12,8 @@ from pathlib import Path
 
 import pytest
 
+from runner.catalogue import isolating_configurations
+from runner.settings import load_settings
 from tests.binaries import built_settings, library
 from tests.referee_run import Case, finding_names, require_root_and_build, run_case
 from tests.test_keydrome import keydrome
@@ -21,18 +27,16 @@ RUN_SECONDS = 60
     [
         ("indexes/global_lock", None),
         ("indexes/berkeley", None),
-        ("structures/btree", "exclusive"),
-        ("structures/btree", "rw"),
-        ("structures/btree", "gap"),
-        ("structures/btree", "serial"),
-        ("structures/btree", "occ"),
-        ("structures/btree", "mvcc"),
+        *(("structures/btree", name) for name in isolating_configurations(load_settings())),
     ],
 )
 def test_right_libraries_pass_without_a_warning(
     name: str, configuration: str | None, tmp_path: Path
 ) -> None:
-    """Each protocol uses a freedom of its own: waiting, DEADLOCK at once, DEADLOCK at commit, old versions."""
+    """Libraries with different protocols pass, although conflicts end differently.
+
+    A conflict may lead to waiting, to DEADLOCK at once, to DEADLOCK at commit, or to reading old versions.
+    """
     folder, _, file = name.partition("/")
     options = ["--config", configuration] if configuration else []
     answer = tmp_path / "check.json"
@@ -45,7 +49,7 @@ def test_right_libraries_pass_without_a_warning(
     )
     assert outcome.returncode == 0, outcome.stdout + outcome.stderr
     findings = json.loads(answer.read_text())["findings"]
-    # A machine that stands still for a moment is no fault of the library.
+    # Warnings that a short pause of the machine causes are accepted, because they are not a fault of the library.
     assert [f for f in findings if f["name"] != "clock_disagrees"] == [], outcome.stdout
 
 
@@ -61,7 +65,7 @@ def test_right_libraries_pass_without_a_warning(
     ],
 )
 def test_wrong_libraries_are_named(name: str, finding: str, tmp_path: Path) -> None:
-    """The finding tells the scenario and its steps."""
+    """A wrong library gets the expected finding, which names the scenario and its steps."""
     answer = tmp_path / "check.json"
     outcome = keydrome(
         "check",
@@ -74,17 +78,17 @@ def test_wrong_libraries_are_named(name: str, finding: str, tmp_path: Path) -> N
     findings = json.loads(answer.read_text())["findings"]
     names = {f["name"] for f in findings}
     assert finding in names, findings
-    # Whatever these libraries answer, none forges a report; success_only has one handle for all indexes.
+    # None of these libraries forges a report. success_only has one handle for all indexes.
     assert "outcome_mismatch" not in names, findings
     assert ("shared_handle" in names) == (name == "success_only"), findings
-    # What the library does on misuse is a warning, perhaps a crash.
+    # Wrong results of misuse, even a crash, are only warnings, so only required findings are checked here.
     told = [f["detail"] for f in findings if f["severity"] == "required"]
     assert all(detail.startswith("S") for detail in told), told
     assert any("\nbefore: " in detail and "\nT1 " in detail for detail in told), told
 
 
 def test_what_happens_on_misuse_is_a_warning(tmp_path: Path) -> None:
-    """A crash on a call that no fair client makes is told and decides nothing."""
+    """A crash in a call that no correct client makes is a warning and decides nothing."""
     require_root_and_build()
     report = run_case(Case("crashes_on_misuse", "scenarios", "misuse"), tmp_path)
     assert report["verdict"] == "passed", report["reason"]
@@ -102,7 +106,7 @@ def _built(source: Path, linked: Path) -> Path:
 
 
 def test_the_program_of_a_witness_shows_the_fault(tmp_path: Path) -> None:
-    """Linked against the wrong library it says that the fault is there; against a right one it does not."""
+    """The program of a witness reports the fault with the wrong library, and no fault with a correct library."""
     settings = built_settings()
     wrong = library(settings, "faulty", "allows_phantoms")
     right = library(settings, "indexes", "global_lock")

@@ -1,4 +1,4 @@
-"""SmallBank through the real referee, jail and player, with the gate off."""
+"""Tests of the benchmark `smallbank` with the real referee, jail and player, without the correctness suites."""
 
 from __future__ import annotations
 

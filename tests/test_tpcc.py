@@ -1,4 +1,4 @@
-"""TPC-C-derived through the real referee, jail and player, with the gate off."""
+"""Tests of the benchmark `tpcc` with the real referee, jail and player, without the correctness suites."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def test_honest_library_passes_and_its_orders_are_counted(tmp_path: Path) -> Non
     assert (report["verdict"], report["reason"]) == ("passed", "")
     assert finding_names(report) == set()
     metrics = report["metrics"]
-    # What is rolled back as programmed is completed, and is no committed NewOrder.
+    # A transaction that is rolled back as programmed counts as completed, but not as a committed NewOrder.
     assert metrics["transactions_completed"] == metrics["transactions_planned"] == 400
     counts = {entry["class"]: entry["count"] for entry in report["latency"]}
     run_s = next(phase["wall_ns"] for phase in report["phases"] if phase["name"] == "run") / 1e9

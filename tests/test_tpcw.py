@@ -1,4 +1,4 @@
-"""TPC-W-derived through the real referee, jail and player, with the gate off."""
+"""Tests of the benchmark `tpcw` with the real referee, jail and player, without the correctness suites."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Verified mode: the same programs and the same judges, with the driver outside of the library's process."""
+"""Tests of verified mode, in which the library is driven from outside its process: all verdicts stay the same."""
 
 from __future__ import annotations
 
@@ -29,7 +29,8 @@ def real_jail() -> None:
     ],
 )
 def test_a_right_library_passes(benchmark: str, instance: str, tmp_path: Path) -> None:
-    # The base of the mutants: the B+-tree under gap locks. A call takes microseconds where threads share processors.
+    # The library is mutant_00, the B+-tree under gap locks without a fault. The sizes are small, because a call takes
+    # microseconds if threads share processors.
     fewer = {"isolation": {"rounds": 9, "transactions": 40}, "differential": {"calls": 20_000}}
     parameters = fewer.get(benchmark, {})
     case = Case(
@@ -60,7 +61,7 @@ def test_a_wrong_library_is_found_out(
 
 
 def test_a_benchmark_is_certified(tmp_path: Path) -> None:
-    """What the recorder notes outside is held against the program and certified as in any recorded session."""
+    """A session in verified mode can be recorded and certified like any other session."""
     report = run_case(Case("mutant_00", record=True, verified=True), tmp_path)
     assert (report["verdict"], report["reason"]) == ("passed", "")
     assert report["record"]

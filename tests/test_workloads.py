@@ -1,7 +1,7 @@
-"""Performance benchmarks through the real jail: right libraries pass, wrong ones are found with the gate off.
+"""Tests of the performance benchmarks in the real jail: correct libraries pass, and wrong libraries are detected.
 
-That every instance accuses nobody and finds faults is tested in-process (benchmarks/*/tests); here one instance of
-each benchmark runs, and under `./dev soak` all of them.
+No correctness suite runs before. One instance of each benchmark is tested here, and under `./dev soak` every instance.
+Faster tests in benchmarks/*/tests check every instance in one process, without the jail.
 """
 
 from __future__ import annotations
@@ -18,7 +18,8 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 ALL = "KEYDROME_SOAK" in os.environ
-# What every report can have; all else is a benchmark's own, and its manifest has to name it.
+# The metrics that a report of any benchmark may have. All other metrics belong to one benchmark, and its manifest must
+# name them.
 GENERAL_METRICS = {
     *(
         "client_context_switches",
@@ -35,12 +36,12 @@ GENERAL_METRICS = {
 }
 
 
-# With jail.counters only.
+# The metrics that a report has only if the plan sets jail.counters.
 KERNEL_METRICS = {"page_faults", "context_switches", "migrations"}
 HARDWARE_METRICS = {
     *("cycles_per_call", "instructions_per_call", "cache_misses_per_call", "branch_misses_per_call")
 }
-# A processor may have none of these, or one.
+# Not every processor can count stalled cycles, so these metrics may be missing.
 STALLS = {"stalled_frontend_per_call", "stalled_backend_per_call"}
 MANIFESTS = {
     path.parent.name: json.loads(path.read_text(encoding="utf-8"))
@@ -49,7 +50,7 @@ MANIFESTS = {
 
 
 def instances() -> list[tuple[str, str]]:
-    """Return the first instance of every performance benchmark; in a soak all of them."""
+    """Return the first instance of every performance benchmark; under `./dev soak` return all instances."""
     found = []
     for benchmark, manifest in MANIFESTS.items():
         if manifest["kind"] == "performance":
@@ -67,14 +68,14 @@ def real_jail() -> None:
 def test_right_library_passes(benchmark: str, instance: str, tmp_path: Path) -> None:
     report = run_case(Case("honest", benchmark=benchmark, instance=instance), tmp_path)
     assert report["verdict"] == "passed", report["reason"]
-    # On a busy machine the referee may hear of a phase's end late.
+    # On a busy machine the referee may learn of the end of a phase late.
     assert {entry["name"] for entry in report["findings"]} <= {"clock_disagrees"}
     metrics = report["metrics"]
     assert metrics["transactions_completed"] == metrics["transactions_planned"]
     named = MANIFESTS[benchmark].get("own_metrics", {}).keys()
     own = metrics.keys() - GENERAL_METRICS
     assert own <= named
-    # The smoke scale of "skew" is too short to recover in.
+    # The smoke scale of "skew" is too short for a recovery.
     assert own or not named or benchmark == "skew"
 
 
@@ -91,7 +92,7 @@ def test_counters_are_reported_where_there_are_some(tmp_path: Path) -> None:
     if not counted["metrics"].keys() & HARDWARE_METRICS:
         assert not counted["metrics"].keys() & STALLS
     assert counted["metrics"]["page_faults"] > 100
-    for report in (counted, uncounted):  # clients tell their own in any case
+    for report in (counted, uncounted):  # clients always report their own context switches
         assert report["metrics"]["client_context_switches"] > 0
 
 

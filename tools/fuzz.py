@@ -1,8 +1,8 @@
 """Searches for inputs that break the parsers of the jail and the harness: `python -m tools.fuzz`.
 
-Builds the preset `fuzz` and gives each target some minutes of libFuzzer. What it learns is kept in .state/fuzz/NAME, so
-that the next search goes on from there; an input that breaks a target is kept in var/fuzz/NAME and belongs into the
-target's corpus, once the fault is mended.
+Builds the preset `fuzz` and runs libFuzzer on each target for two minutes. libFuzzer stores interesting inputs in
+.state/fuzz/NAME, and the next search continues from them. An input that breaks a target is written to var/fuzz/NAME.
+After you fix the fault, add this input to the target's corpus.
 """
 
 from __future__ import annotations
@@ -16,12 +16,12 @@ from pathlib import Path
 ROOT = Path(__file__).resolve().parents[1]
 BUILD = ROOT / "build" / "fuzz"
 SECONDS = 120
-LONGEST_BYTES = 9000  # a message and some more
+LONGEST_BYTES = 9000  # somewhat longer than the longest valid message
 
 
 @dataclass(frozen=True)
 class Target:
-    """A fuzz target and its corpus."""
+    """A fuzz target, and the folder with its first inputs."""
 
     name: str
     corpus: Path
@@ -41,7 +41,7 @@ def build() -> None:
 
 
 def search(target: Target, seconds: int) -> bool:
-    """Run a target for some seconds; False when an input broke it."""
+    """Run a target for some seconds; return False if an input broke it."""
     learnt = ROOT / ".state" / "fuzz" / target.name
     broken = ROOT / "var" / "fuzz" / target.name
     learnt.mkdir(parents=True, exist_ok=True)
@@ -59,17 +59,17 @@ def search(target: Target, seconds: int) -> bool:
     stats = [line for line in done.stderr.splitlines() if "number_of_executed_units" in line]
     tried = stats[-1].split()[-1] if stats else "some"
     if done.returncode == 0:
-        print(f"{target.name}: {tried} inputs in {seconds} s, none breaks it", flush=True)
+        print(f"{target.name}: {tried} inputs in {seconds} s, no failure", flush=True)
         return True
-    print(f"{target.name}: BROKEN, see {broken}\n{done.stderr[-2000:]}", flush=True)
+    print(f"{target.name}: BROKEN, the input is in {broken}\n{done.stderr[-2000:]}", flush=True)
     return False
 
 
 def main() -> int:
-    """Search with every target; 0 when none was broken."""
+    """Search with every target; return 0 if no input broke one."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument(
-        "--seconds", type=int, default=SECONDS, help=f"per target; default: {SECONDS}"
+        "--seconds", type=int, default=SECONDS, help=f"seconds per target; default: {SECONDS}"
     )
     options = parser.parse_args()
     build()

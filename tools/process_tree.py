@@ -1,4 +1,4 @@
-"""The processes that this one, or another, has started, by their names: referee, jail, jail-init, player."""
+"""Lists the running descendants of a process with their names, so that tests can kill one of them, such as a jail."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process and its name."""
+    """A process: its pid and its name, as in /proc/PID/stat."""
 
     pid: int
     name: str
 
     def kill(self) -> bool:
-        """Kill it -9; False when it was gone already."""
+        """Kill the process with SIGKILL; return False if it had ended already."""
         try:
             os.kill(self.pid, signal.SIGKILL)
         except ProcessLookupError:
@@ -25,7 +25,7 @@ class Process:
 
 
 def descendants(root: int | None = None) -> list[Process]:
-    """Return what a process (this one by default) has started and still runs, parents first."""
+    """Return the running descendants of a process, parents first; the default is the calling process."""
     children: dict[int, list[Process]] = {}
     for pid, parent, name in _all():
         children.setdefault(parent, []).append(Process(pid, name))
@@ -46,9 +46,9 @@ def _all() -> list[tuple[int, int, str]]:
             continue
         try:
             stat = (entry / "stat").read_text(errors="replace")
-        except OSError:  # it ended meanwhile
+        except OSError:  # the process has ended since the folder was listed
             continue
-        head, _, tail = stat.rpartition(")")  # a name may hold anything
+        head, _, tail = stat.rpartition(")")  # a name may contain any character
         state, parent = tail.split()[:2]
         if state != "Z":
             found.append((int(entry.name), int(parent), head.partition("(")[2]))

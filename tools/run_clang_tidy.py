@@ -1,11 +1,10 @@
-"""Runs clang-tidy over the given sources, two processes at a time, and remembers which were clean.
+"""Runs clang-tidy over the given sources, two processes at a time, and remembers the clean ones.
 
-Reading the standard library is most of what checking a source costs, so sixteen that are compiled alike are read as
-one. When that finds anything, be it a name that two of them use, halves of them are, and what is said of one alone
-counts.
-A source is checked again only when it, a header of the project, .clang-tidy or the tool has changed: the stamps
-lie in .state/tidy. The path-sensitive analyser takes five times as long as all else, so only `./dev soak` runs it; but
-always over the jail, which is small, C, and must not be wrong.
+clang-tidy spends most of its time on reading the standard library. Therefore up to sixteen sources with the same
+options are checked as one. If a group has findings, it is halved until each source is checked alone; only findings of
+single sources are reported. A clean source gets a stamp in .state/tidy, and is checked again only when the source, a
+header, .clang-tidy or uv.lock has changed. The path-sensitive analyser takes five times as long as all other checks, so
+only `./dev soak` runs it on all sources. The jail's sources are always analysed, because a fault there is dangerous.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[1]
 STAMPS = ROOT / ".state" / "tidy"
-# Of a preset that compiles next to nothing: each source alone, without precompiled headers.
+# The folder of the preset `tidy`, whose compile commands compile each source alone, without precompiled headers.
 COMMANDS = ROOT / "build" / "tidy"
 TOOL = ROOT / ".venv" / "bin" / "clang-tidy"
 JOBS = 2
@@ -43,7 +42,7 @@ def checks_of(name: str) -> list[str]:
 
 
 def headers_digest() -> str:
-    """Return a digest of everything that can change every source's result."""
+    """Return a digest of everything that affects the result of every source."""
     listing = subprocess.run(
         ["git", "ls-files", "*.h", ".clang-tidy", "uv.lock"],
         cwd=ROOT,
@@ -58,13 +57,13 @@ def headers_digest() -> str:
 
 
 def stamp_of(name: str, common: str) -> Path:
-    """Return the file that exists when this text of the source was found clean."""
+    """Return the path of the stamp file for this source with its present text; the file exists if it was clean."""
     digest = hashlib.sha256(f"{common}{name}".encode() + (ROOT / name).read_bytes())
     return STAMPS / digest.hexdigest()
 
 
 def complaint(arguments: list[str]) -> str:
-    """Run the tool; return what it says, an empty string when all is clean."""
+    """Run clang-tidy; return its complaints, or an empty string."""
     done = subprocess.run(
         [str(TOOL), "--quiet", *arguments], cwd=ROOT, capture_output=True, text=True, check=False
     )
@@ -72,9 +71,9 @@ def complaint(arguments: list[str]) -> str:
 
 
 def groups(names: list[str]) -> list[tuple[list[str], list[str]]]:
-    """Return up to eight C++ sources that are compiled alike, with the options that they share, at a time.
+    """Return groups of up to sixteen C++ sources with the same options, each with these options.
 
-    A C source stays alone: nothing that it reads takes long.
+    A C source is a group of its own, because its headers are read quickly.
     """
     options: dict[str, list[str]] = {}
     for entry in json.loads((COMMANDS / "compile_commands.json").read_text()):
@@ -92,7 +91,7 @@ def groups(names: list[str]) -> list[tuple[list[str], list[str]]]:
 
 
 def check(names: list[str], options: list[str]) -> str:
-    """Return the complaints about the sources of a group; an empty string when they are clean."""
+    """Return the complaints about the sources of a group, or an empty string."""
     if len(names) == 1:
         return complaint([*checks_of(names[0]), "-p", str(COMMANDS), names[0]])
     with tempfile.NamedTemporaryFile("w", suffix=".cc") as together:

@@ -1,9 +1,9 @@
-"""Take a picture of every page of a running site: wide and narrow, light and dark.
+"""Takes a picture of every page of a running site: wide and narrow, light and dark.
 
 Usage: .venv/bin/python -m tools.screenshots FOLDER [--url http://127.0.0.1:8000] [--user NAME --password-file FILE]
 
-With a user, the pages behind the log-in are taken too. Needs Chromium (Debian's package) at /usr/bin/chromium or where
-CHROMIUM says.
+With --user, the program also takes pictures of the pages that need a log-in. It needs Chromium (Debian's package) at
+/usr/bin/chromium, or at the path in the environment variable CHROMIUM.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ PRIVATE = {
 
 @dataclass(frozen=True)
 class Visit:
-    """A site and who looks at it; without a user, only public pages are seen."""
+    """A site and the user who visits it; without a user, only public pages."""
 
     url: str
     user: str
@@ -58,12 +58,12 @@ class Visit:
 
 
 def launch_options() -> dict[str, object]:
-    """Return how Chromium is started: root needs --no-sandbox, and the pages are our own."""
+    """Return Chromium's options. Root needs --no-sandbox, which is safe because the pages are our own."""
     return {"executable_path": CHROMIUM, "args": ["--no-sandbox"] if os.geteuid() == 0 else []}
 
 
 def pages(url: str) -> dict[str, str]:
-    """Return the public pages by name; boards and the newest run of each board are found through the exports."""
+    """Return the paths of the public pages by name, including two boards and the first run that each board shows."""
     found = dict(PUBLIC)
     for slug in ("preliminary1", "preliminary2"):
         found[slug] = f"/boards/{slug}/"
@@ -84,7 +84,7 @@ def log_in(page: Page, url: str, user: str, password: str) -> None:
 
 
 def take(browser: Browser, visit: Visit, folder: Path) -> int:
-    """Write FOLDER/NAME-WIDTH-THEME.png for every page; return how many."""
+    """Write FOLDER/NAME-WIDTH-THEME.png for every page; return the number of pictures."""
     folder.mkdir(parents=True, exist_ok=True)
     count = 0
     for width_name, width in WIDTHS.items():

@@ -1,8 +1,8 @@
-"""Copy the browser assets pinned by web/package-lock.json into web/static/vendor.
+"""Copies the browser assets that web/package-lock.json locks into web/static/vendor.
 
-The copies are committed, so that neither a user nor the build needs npm; this tool is for whoever changes a version.
-npm checks each package against the integrity value of the lock file. The manifest beside the copies remembers which
-package each file came from and its digest, and web/tests/test_vendored.py compares it with the lock file.
+The copies are committed, so neither users nor the build need npm. Run this tool after changing a version. npm checks
+each package against the integrity value of the lock file. The manifest next to the copies records the package and the
+digest of each file, and web/tests/test_vendored.py compares it with the lock file.
 
 Usage: .venv/bin/python -m tools.vendor_assets
 """
@@ -32,7 +32,7 @@ FILES = {
 
 
 def locked_packages() -> dict[str, dict[str, Any]]:
-    """Return what the lock file says of each package, by package name."""
+    """Return the lock file's entry of each package, by package name."""
     lock = json.loads((WEB / "package-lock.json").read_text())
     prefix = "node_modules/"
     return {
@@ -66,7 +66,7 @@ def vendor() -> None:
 
 
 def main() -> int:
-    """Vendor the assets; return a process exit code."""
+    """Copy the assets; return a process exit code."""
     if shutil.which("npm") is None:
         print("vendor_assets: npm is missing; install Debian's package npm", file=sys.stderr)
         return 2

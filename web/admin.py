@@ -1,7 +1,7 @@
-"""The organisers' back room: every table, set up so that lists stay quick and secrets are not shown by accident.
+"""Defines the admin pages for organisers, who can read every table and edit only announcements.
 
-Runs, entries and details are written by services and the workers; here they can be read, and what only an organiser
-may decide can be changed. Nothing here changes a result.
+The other tables are read-only here, so admin pages cannot change a result. The lists avoid slow queries. Secrets, such
+as the seeds of open runs, are not shown.
 """
 
 from __future__ import annotations
@@ -29,26 +29,26 @@ admin.site.site_title = "Keydrome organisers"
 
 
 class ReadOnly(admin.ModelAdmin):  # type: ignore[type-arg] # generic only in the stubs
-    """A table that is looked at, not edited."""
+    """A table that can be read but not edited."""
 
-    show_full_result_count = False  # counting millions of rows costs more than the page
+    show_full_result_count = False  # counting millions of rows takes longer than the page itself
 
     def has_add_permission(self, request: HttpRequest) -> bool:
-        """Rows are made by the site's services only."""
+        """Return False: only the site's services create rows."""
         return False
 
     def has_change_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        """Rows are changed by the site's services only."""
+        """Return False: only the site's services change rows."""
         return False
 
     def has_delete_permission(self, request: HttpRequest, obj: object = None) -> bool:
-        """Nothing is lost: withdrawn submissions stay for organisers."""
+        """Return False: rows are kept, including those of deleted submissions."""
         return False
 
 
 @admin.register(Submission)
 class SubmissionAdmin(ReadOnly):
-    """What was uploaded, withdrawn submissions included."""
+    """Submissions, including deleted ones."""
 
     list_display = (
         "id",
@@ -68,7 +68,7 @@ class SubmissionAdmin(ReadOnly):
 
 @admin.register(Run)
 class RunAdmin(ReadOnly):
-    """The queue and its history."""
+    """Runs: the queue and its history."""
 
     list_display = (
         "id",
@@ -85,7 +85,7 @@ class RunAdmin(ReadOnly):
         "created_at",
     )
     list_filter = ("state", "verdict", "benchmark", "instance", "scale", "machine", "eligible")
-    # Secret until they are spent; the run's page shows them then.
+    # Seeds are secret until the run has ended; then the run's page shows them.
     exclude = ("seeds",)
     list_select_related = ("submission", "machine")
     search_fields = ("=id", "=submission__id", "submission__blob_sha256__startswith")
@@ -93,20 +93,20 @@ class RunAdmin(ReadOnly):
 
 @admin.register(RunDetail)
 class RunDetailAdmin(ReadOnly):
-    """What a run showed."""
+    """The full results of runs: findings, sessions, curves and logs."""
 
     list_display = ("run",)
     list_select_related = ("run",)
     search_fields = ("=run__id",)
 
     def get_queryset(self, request: HttpRequest):  # type: ignore[no-untyped-def] # noqa: ANN201 - generic only in the stubs
-        """Leave the wide columns out of the list."""
+        """Load the rows without the large columns."""
         return super().get_queryset(request).defer("log", "sessions", "series")
 
 
 @admin.register(BoardEntry)
 class BoardEntryAdmin(ReadOnly):
-    """The boards as they are shown; derived from runs."""
+    """The entries of the boards, which the leaderboard computes from runs."""
 
     list_display = (
         "board",
@@ -124,24 +124,24 @@ class BoardEntryAdmin(ReadOnly):
 
 @admin.register(Artefact)
 class ArtefactAdmin(ReadOnly):
-    """Plots and other files about runs."""
+    """Plots and other files about runs, without links to the files."""
 
     list_display = ("run", "name", "created_at")
     list_select_related = ("run",)
-    # The private storage has no addresses, so the file field cannot be a link.
+    # The private storage has no URLs, so the file field cannot be shown as a link.
     exclude = ("file",)
 
 
 @admin.register(Machine)
 class MachineAdmin(ReadOnly):
-    """Bench machines and when they last gave a sign of life."""
+    """Bench machines, with the time when each machine was last seen and its noise."""
 
-    list_display = ("name", "machine_class", "last_seen", "noise", "drift", "unsteady")
+    list_display = ("name", "machine_class", "last_seen", "noise", "drift", "why_excluded")
 
 
 @admin.register(ControlSeries)
 class ControlSeriesAdmin(ReadOnly):
-    """What the control library did on each machine."""
+    """Results of the control library, the baseline of every timed run, on each machine."""
 
     list_display = ("run", "machine", "level", "recorded_at")
     list_filter = ("machine",)
@@ -150,7 +150,7 @@ class ControlSeriesAdmin(ReadOnly):
 
 @admin.register(Announcement)
 class AnnouncementAdmin(admin.ModelAdmin):  # type: ignore[type-arg] # generic only in the stubs
-    """News: the one table that organisers write."""
+    """News: the only table that organisers can edit."""
 
     list_display = ("title", "published_at")
     list_filter: ClassVar = ["published_at"]

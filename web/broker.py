@@ -1,9 +1,12 @@
-"""The embedded site's message broker: kombu's folder of files, in which no one sees half a file.
+"""Implements the message broker of the embedded site, which needs no server: messages are files in a folder.
 
-kombu's own transport makes a message's file and then fills it. A worker that looks in between takes
-an empty file, fails to read it as JSON, and Celery ends the worker. The same holds for the files that
-tell which queues an exchange feeds, while the first process makes them. So here a message appears
-under its name when it is whole, and who reads or writes a table of bindings holds a lock on it.
+The broker is kombu's filesystem transport, made safe for concurrent processes. kombu's own transport creates the file
+of a message first and fills the file afterwards. A worker that reads the file between these two steps finds no JSON,
+and Celery then stops the worker. This transport therefore writes a message under another name, and renames the complete
+file.
+
+The bindings (files that say which queues belong to an exchange) have the same problem while the first process creates
+them. A lock protects the bindings.
 """
 
 from __future__ import annotations
@@ -24,15 +27,19 @@ if TYPE_CHECKING:
 
 
 class Channel(filesystem.Channel):
-    """A channel that several processes may use at once, each with its own object."""
+    """A channel on a folder of messages that several processes use at the same time, each with its own Channel."""
 
     def _put(  # type: ignore[override] # kombu's own classes disagree on the parameter's name
         self, queue: str, payload: dict[str, Any], **_options: object
     ) -> None:
-        """Append a message to `queue`. Names sort by time, as kombu's reader wants; OSError when it cannot."""
+        """Append a message to `queue`. Raises OSError on failure.
+
+        The file's name starts with the time, because kombu reads messages in the order of their names.
+        """
         folder = Path(self.data_folder_out)
         name = f"{round(time.monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
-        # A name without a dot: a reader knows its messages by what follows the first one.
+        # kombu finds a message by the queue's name after the first dot of the file's name. The temporary file has no
+        # dot in its name, so kombu ignores the file.
         with tempfile.NamedTemporaryFile("w", dir=folder, prefix="writing-", delete=False) as file:
             written = Path(file.name)
             try:
@@ -44,7 +51,7 @@ class Channel(filesystem.Channel):
                 raise
 
     def get_table(self, exchange: str) -> list[filesystem.exchange_queue_t]:
-        """Return the bindings of an exchange."""
+        """Return the queues that are bound to `exchange`. Holds the lock while reading the file."""
         with self._bindings(fcntl.LOCK_SH):
             found: list[filesystem.exchange_queue_t] = super().get_table(exchange)
         return found
@@ -55,7 +62,7 @@ class Channel(filesystem.Channel):
 
     @contextmanager
     def _bindings(self, kind: int) -> Iterator[None]:
-        """Hold the lock of all tables; a process that dies gives it back."""
+        """Hold the lock of all bindings, shared or exclusive. The kernel releases the lock if the process dies."""
         self.control_folder.mkdir(exist_ok=True)
         with (self.control_folder / "lock").open("a") as lock:
             fcntl.flock(lock, kind)
@@ -63,6 +70,6 @@ class Channel(filesystem.Channel):
 
 
 class Transport(filesystem.Transport):
-    """What the setting CELERY_BROKER_TRANSPORT names."""
+    """The transport with the channel above. The setting CELERY_BROKER_TRANSPORT names this class."""
 
     Channel = Channel

@@ -1,8 +1,10 @@
-"""The Celery application: a doorbell, not a queue.
+"""Creates the Celery application, which only wakes workers. The queue of runs is a table in the database.
 
-A message only says "look into the table"; leaderboard/tasks.py has the one task. Workers:
-`celery -A web.celery worker -Q bench -P solo`, the same with `-Q results`, and one scheduler:
-`celery -A web.celery beat`.
+leaderboard/tasks.py has the only task. Besides the web server, a site needs three kinds of processes:
+
+- bench workers: `celery -A web.celery worker -Q bench -P solo`
+- a results worker: `celery -A web.celery worker -Q results -P solo`
+- one scheduler: `celery -A web.celery beat`
 """
 
 import os
@@ -14,7 +16,8 @@ os.environ.setdefault("DJANGO_SETTINGS_MODULE", "web.settings")
 
 app = Celery("keydrome")
 app.config_from_object("django.conf:settings", namespace="CELERY")
-# An exchange of its own for each queue: with the default one, every ring would reach both workers.
+# Each queue has its own exchange. If both used the default exchange, every message would reach the workers of both
+# queues.
 app.conf.task_queues = tuple(
     Queue(name, Exchange(name), routing_key=name) for name in ("bench", "results")
 )

@@ -1,4 +1,4 @@
-"""Small things that views share: a request whose user is logged in, fragments that answer 304, private files."""
+"""Helps the views: the type of requests with a logged-in user, responses with page fragments, and private files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ if TYPE_CHECKING:
 
     from django.contrib.auth.models import User
 
-# htmx stops polling when an answer has this status.
+# htmx stops polling when a response has this status.
 STOP_POLLING = 286
-# A file from outside may not run anything, even when somebody opens it as a page. Plots style themselves inline.
+# A stored file must not run scripts, even if a browser shows it as a page. Plots contain inline styles.
 FILE_POLICY = "default-src 'none'; style-src 'unsafe-inline'; sandbox"
 
 
 class UserRequest(HttpRequest):
-    """A request behind login_required."""
+    """A request to a view with @login_required. Its user is always logged in."""
 
     user: User
 
@@ -28,7 +28,12 @@ class UserRequest(HttpRequest):
 def fragment(
     request: HttpRequest, template: str, context: Mapping[str, Any], *, tag: str, final: bool
 ) -> HttpResponse:
-    """Return a part of a page for htmx: 304 when the browser has this `tag` already, 286 when nothing will follow."""
+    """Return a part of a page for htmx, the JavaScript library that requests this part every two seconds.
+
+    `tag` identifies the content. If the browser already has this content, the response is 304 and has no body.
+    Otherwise the status is 200, or 286 if the content is `final`, that is, will not change again. htmx stops its
+    requests at a response 286.
+    """
     etag = f'"{tag}"'
     if request.headers.get("If-None-Match") == etag:
         response: HttpResponse = HttpResponseNotModified()
@@ -41,7 +46,10 @@ def fragment(
 
 
 def private_file(file: IO[bytes], name: str, content_type: str) -> FileResponse:
-    """Return a file that was checked for this visitor: always as attachment, never sniffed, never cached by others."""
+    """Return a file as an attachment that proxies do not cache.
+
+    The caller must have checked that the visitor may read the file.
+    """
     response = FileResponse(file, as_attachment=True, filename=name, content_type=content_type)
     response["Content-Security-Policy"] = FILE_POLICY
     response["X-Content-Type-Options"] = "nosniff"

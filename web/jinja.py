@@ -1,4 +1,7 @@
-"""The Jinja2 environment: strict about names, with the few functions and filters that our pages need."""
+"""Builds the Jinja2 environment of the pages, with filters that format numbers, times and texts.
+
+A template that uses an undefined name raises an exception.
+"""
 
 from __future__ import annotations
 
@@ -20,10 +23,10 @@ from leaderboard.boards import main_boards
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-UNKNOWN = "\N{EN DASH}"  # what a table shows where a number does not exist
+UNKNOWN = "\N{EN DASH}"  # shown in place of a number that does not exist
 NARROW_SPACE = "\N{NARROW NO-BREAK SPACE}"
 MARKDOWN_TAGS = frozenset(
-    "a blockquote br code em h2 h3 h4 hr li ol p pre strong ul".split()  # noqa: SIM905 - as a list it fills a page
+    "a blockquote br code em h2 h3 h4 hr li ol p pre strong ul".split()  # noqa: SIM905 - shorter than a list
 )
 SHORT_DIGEST = 12
 
@@ -31,7 +34,10 @@ _markdown = MarkdownIt("commonmark", {"html": False})
 
 
 def markdown(text: str) -> Markup:
-    """Return CommonMark as safe HTML: raw HTML is shown as text, and only plain tags and http(s) links survive."""
+    """Return CommonMark text as safe HTML.
+
+    The HTML has only MARKDOWN_TAGS and links to http, https and mailto. HTML tags in the text itself become plain text.
+    """
     html = nh3.clean(
         _markdown.render(text),
         tags=set(MARKDOWN_TAGS),
@@ -39,41 +45,41 @@ def markdown(text: str) -> Markup:
         url_schemes={"http", "https", "mailto"},
         link_rel="noopener nofollow",
     )
-    return Markup(html)  # noqa: S704 - cleaned in the line above
+    return Markup(html)  # noqa: S704 - sanitised by nh3 above
 
 
 def number(value: float | None, digits: int = 0) -> str:
-    """Return a number with thin spaces between thousands, or a dash where there is none."""
+    """Return a number with thin spaces between thousands, or a dash for None."""
     if value is None:
         return UNKNOWN
     return f"{value:,.{digits}f}".replace(",", NARROW_SPACE)
 
 
-def share(value: float | None) -> str:
-    """Return a share in percent, with one digit below 10 %, or a dash where there is none."""
+def percent(value: float | None) -> str:
+    """Return a fraction as a percentage, with one decimal below 10 %, or a dash for None."""
     if value is None:
         return UNKNOWN
-    digits = 1 if abs(value) < 0.0995 else 0  # noqa: PLR2004 - what rounds to 10.0 %
+    digits = 1 if abs(value) < 0.0995 else 0  # noqa: PLR2004 - from here on it rounds to 10 %
     return f"{100 * value:.{digits}f}{NARROW_SPACE}%"
 
 
 def milliseconds(value: float | None) -> str:
-    """Return a time in ms with three significant digits or so: a tenth below 1000, whole above."""
+    """Return a time in ms: with one decimal below 1000, without decimals above."""
     return number(value, 1 if value is not None and abs(value) < 1000 else 0)  # noqa: PLR2004
 
 
 def ratio(value: float | None) -> str:
-    """Return a ratio to the control with three decimals, as boards compare down to a few per cent."""
+    """Return a ratio with three decimals, because boards show differences of a few per cent."""
     return number(value, 3)
 
 
 def rank_range(low: int, high: int) -> str:
-    """Return the rank, or the range of ranks that the measurements cannot tell apart."""
+    """Return the ranks from `low` to `high` as text with an en dash, or a single number if the ranks are equal."""
     return str(low) if low == high else f"{low}\N{EN DASH}{high}"
 
 
 def nanoseconds(value: float | None) -> str:
-    """Return a latency with the unit in which it reads best."""
+    """Return a number of nanoseconds as text in ns, µs, ms or s, with three significant digits."""
     if value is None:
         return UNKNOWN
     for limit, divisor, unit in ((1e3, 1, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
@@ -83,12 +89,12 @@ def nanoseconds(value: float | None) -> str:
 
 
 def microseconds(value: float | None) -> str:
-    """Return a time given in microseconds with the unit in which it reads best."""
+    """Return a number of microseconds as text in ns, µs, ms or s, with three significant digits."""
     return nanoseconds(None if value is None else value * 1e3)
 
 
 def size(value: float | None) -> str:
-    """Return a number of bytes in binary units."""
+    """Return a number of bytes as text in B, KiB, MiB or GiB."""
     if value is None:
         return UNKNOWN
     scaled = float(value)
@@ -104,52 +110,55 @@ def size(value: float | None) -> str:
 
 
 def upload_limit() -> str:
-    """Return how large an upload may be, in words."""
+    """Return the size limit of an upload as text."""
     return size(settings.KEYDROME_UPLOAD_BYTES)
 
 
-def moment(value: datetime | None) -> str:
-    """Return a time as all pages show it: UTC, to the second."""
+def timestamp(value: datetime | None) -> str:
+    """Return a time in UTC, to the second."""
     return UNKNOWN if value is None else value.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 
-def day(value: datetime | None) -> str:
+def date(value: datetime | None) -> str:
     """Return the date part of a time in UTC."""
     return UNKNOWN if value is None else value.astimezone(UTC).strftime("%Y-%m-%d")
 
 
 def printable(text: str) -> str:
-    """Return untrusted text fit for one line: control and direction characters become a visible replacement."""
+    """Return untrusted text as one line.
+
+    Control characters, and characters that change the direction of writing, are replaced by U+FFFD.
+    """
     return "".join(
         "\N{REPLACEMENT CHARACTER}"
-        if unicodedata.category(sign) in {"Cc", "Cf", "Zl", "Zp"}
-        else sign
-        for sign in text
+        if unicodedata.category(character) in {"Cc", "Cf", "Zl", "Zp"}
+        else character
+        for character in text
     )
 
 
 def lines(text: str) -> list[str]:
-    """Return the lines of untrusted text, each printable."""
+    """Return the lines of untrusted text, with control and direction characters replaced."""
     return [printable(line) for line in text.split("\n")]
 
 
 def sentence(text: str) -> str:
-    """Return a message of ours as a sentence: with a capital letter and a full stop."""
+    """Return a message as a sentence, with a capital letter and a full stop."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 
 def words(value: str) -> str:
-    """Return an identifier such as timed_out as words."""
+    """Return an identifier as words: timed_out becomes "timed out"."""
     return value.replace("_", " ")
 
 
 def short(digest: str) -> str:
-    """Return the first digits of a SHA-256, enough to tell binaries apart by eye."""
+    """Return the first SHORT_DIGEST digits of a SHA-256, which suffice to compare binaries by eye."""
     return digest[:SHORT_DIGEST]
 
 
 def url(name: str, *args: Any, **query: Any) -> str:  # noqa: ANN401 - reverse() takes anything
-    """Return the address of a named page, with `query` as its query string."""
+    """Return the URL of a named page with these arguments, and with `query` as its query string."""
     return reverse(name, args=args, query=query or None)
 
 
@@ -157,13 +166,13 @@ FILTERS: Mapping[str, Any] = {
     "markdown": markdown,
     "number": number,
     "ms": milliseconds,
-    "share": share,
+    "percent": percent,
     "ratio": ratio,
     "ns": nanoseconds,
     "us": microseconds,
     "bytes": size,
-    "moment": moment,
-    "day": day,
+    "timestamp": timestamp,
+    "date": date,
     "printable": printable,
     "lines": lines,
     "sentence": sentence,
@@ -172,9 +181,9 @@ FILTERS: Mapping[str, Any] = {
 }
 
 
-def environment(**options: Any) -> Environment:  # noqa: ANN401 - what Django's backend hands on
-    """Build the environment; unknown names are errors, never empty strings."""
-    built = Environment(  # noqa: S701 - Django's backend asks for autoescape in `options`
+def environment(**options: Any) -> Environment:  # noqa: ANN401 - passed by Django's backend
+    """Build the environment. settings.TEMPLATES names this function, and Django calls it once."""
+    built = Environment(  # noqa: S701 - Django's backend sets autoescape in `options`
         **{**options, "undefined": StrictUndefined, "trim_blocks": True, "lstrip_blocks": True}
     )
     built.filters.update(FILTERS)

@@ -1,4 +1,4 @@
-"""Run a management command: `python -m web.manage COMMAND`."""
+"""Runs a management command of Django or of leaderboard/management: `python -m web.manage COMMAND`."""
 
 import os
 import sys
@@ -7,7 +7,7 @@ from django.core.management import execute_from_command_line
 
 
 def main() -> None:
-    """Hand the command line to Django."""
+    """Let Django execute the command line."""
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "web.settings")
     execute_from_command_line(sys.argv)
 

@@ -1,4 +1,4 @@
-"""Two small middlewares: a header that Django does not send, and an early no to absurdly large requests."""
+"""Has two middlewares: one sends the Permissions-Policy header, the other rejects requests that are far too large."""
 
 from __future__ import annotations
 
@@ -16,13 +16,13 @@ if TYPE_CHECKING:
 
     GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
-# An upload that is only somewhat too large is read, thrown away and answered inside its form; what is larger than
-# this many times the limit is not read at all.
-REFUSED_AT_ONCE = 8
+# A request larger than this many times the upload limit is rejected before its body is read. A smaller request with a
+# file above the limit is read, so that the upload form can report the problem.
+REJECTION_FACTOR = 8
 
 
 def permissions_policy(get_response: GetResponse) -> GetResponse:
-    """Tell browsers that no page needs a camera, a microphone, a position or another device."""
+    """Forbid all pages to use camera, microphone, location and other devices."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         response = get_response(request)
@@ -36,11 +36,11 @@ def permissions_policy(get_response: GetResponse) -> GetResponse:
 
 
 def limit_request_size(get_response: GetResponse) -> GetResponse:
-    """Answer 413 without reading the body when its announced length is far beyond any upload we accept."""
+    """Respond 413 if Content-Length is not a number or is far above the upload limit. The body is not read."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         announced = request.META.get("CONTENT_LENGTH") or "0"
-        limit = REFUSED_AT_ONCE * settings.KEYDROME_UPLOAD_BYTES
+        limit = REJECTION_FACTOR * settings.KEYDROME_UPLOAD_BYTES
         if not announced.isdigit() or int(announced) > limit:
             response = errors.too_large(request)
             response["Connection"] = "close"

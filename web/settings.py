@@ -1,8 +1,8 @@
-"""Django settings: one file, everything that differs between machines comes from the environment.
+"""Defines Django's settings. Each setting that differs between machines comes from an environment variable.
 
-Without any variable this is the *embedded* site: SQLite and a broker of files under
-`var/`, a secret key made once. Production sets DATABASE_URL (PostgreSQL), KEYDROME_BROKER_URL
-(Redis), KEYDROME_SECRET_KEY and KEYDROME_HOSTS; docs/reference/environment.md lists all of them.
+If no variable is set, the site is the *embedded* site: SQLite, a file-based message broker and a generated secret key,
+all under `var/`. Production sets DATABASE_URL (PostgreSQL), KEYDROME_BROKER_URL (Redis), KEYDROME_SECRET_KEY and
+KEYDROME_HOSTS. docs/reference/environment.md lists all variables.
 """
 
 import contextlib
@@ -22,17 +22,20 @@ VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def _write_once(path: Path, text: str) -> None:
-    """Create `path` with `text`, whole or not at all; the first of several processes wins."""
-    draft = path.with_name(f"{path.name}.{os.getpid()}")
-    with os.fdopen(os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
+    """Create the file `path` with `text` atomically. If several processes do so at once, the first process wins."""
+    temporary = path.with_name(f"{path.name}.{os.getpid()}")
+    with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(text)
     with contextlib.suppress(FileExistsError):
-        os.link(draft, path)
-    draft.unlink()
+        os.link(temporary, path)
+    temporary.unlink()
 
 
 def _secret_key() -> str:
-    """Return KEYDROME_SECRET_KEY, else the key in var/secret-key, made on first use (mode 0600)."""
+    """Return KEYDROME_SECRET_KEY or, if this variable is not set, the key in var/secret-key.
+
+    The first process creates the file var/secret-key with mode 0600.
+    """
     given: str = env.str("KEYDROME_SECRET_KEY", default="")
     if given:
         return given
@@ -53,7 +56,7 @@ INSTALLED_APPS = [
     "django.contrib.sessions",
     "django.contrib.messages",
     "django.contrib.staticfiles",
-    "django.forms",  # so that form fields render through Jinja2, see FORM_RENDERER
+    "django.forms",  # FORM_RENDERER needs it to render form fields through Jinja2
     "allauth",
     "allauth.account",
     "allauth.mfa",
@@ -84,7 +87,7 @@ WSGI_APPLICATION = "web.wsgi.application"
 
 TEMPLATES: list[dict[str, Any]] = [
     {
-        # Every page of the site; allauth's too, found here before its own.
+        # All pages of the site use this backend. Because it comes first, our templates replace allauth's templates.
         "BACKEND": "django.template.backends.jinja2.Jinja2",
         "APP_DIRS": True,
         "OPTIONS": {
@@ -96,7 +99,7 @@ TEMPLATES: list[dict[str, Any]] = [
         },
     },
     {
-        # Only for Django's admin and allauth's mails.
+        # Only Django's admin pages and allauth's email messages use this backend.
         "BACKEND": "django.template.backends.django.DjangoTemplates",
         "APP_DIRS": True,
         "OPTIONS": {
@@ -111,20 +114,20 @@ TEMPLATES: list[dict[str, Any]] = [
 
 
 def _database() -> dict[str, Any]:
-    """Return the database that DATABASE_URL names; on SQLite writers wait instead of failing."""
+    """Return the settings of the database that DATABASE_URL names; by default an SQLite file in `var/`."""
     database: dict[str, Any] = env.db_url(
         "DATABASE_URL", default=f"sqlite:///{VAR_DIR / 'keydrome.sqlite3'}"
     )
     if database["ENGINE"] == "django.db.backends.sqlite3":
-        # IMMEDIATE takes the write lock at BEGIN: a transaction that reads first cannot fail later
-        # with "locked".
+        # IMMEDIATE takes SQLite's write lock at BEGIN and waits up to `timeout` seconds for other writers. Otherwise a
+        # transaction that first reads and then writes could fail with "database is locked".
         database["OPTIONS"] = {
             "transaction_mode": "IMMEDIATE",
             "timeout": 20,
             "init_command": "PRAGMA journal_mode=WAL; PRAGMA synchronous=NORMAL;",
         }
     else:
-        # A percent-encoded host is the folder of a Unix socket; write it in lower case, as all hosts in URLs.
+        # A percent-encoded host is the folder of a Unix socket. The URL parser leaves the host encoded.
         database["HOST"] = unquote(database["HOST"])
         database["CONN_MAX_AGE"] = env.int("KEYDROME_DATABASE_MAX_AGE", default=60)
         database["CONN_HEALTH_CHECKS"] = True
@@ -137,8 +140,8 @@ DATABASES = {"default": _database()}
 DEFAULT_AUTO_FIELD = "django.db.models.BigAutoField"
 
 STORAGES = {
-    # Plots and other files about runs: private, served by views that check access; there is no
-    # MEDIA_URL.
+    # Plots and other files about runs. The files are private: there is no MEDIA_URL, and views check access before they
+    # send a file.
     "default": {
         "BACKEND": "django.core.files.storage.FileSystemStorage",
         "OPTIONS": {
@@ -147,7 +150,8 @@ STORAGES = {
             "directory_permissions_mode": 0o700,
         },
     },
-    # Names with a digest, so that browsers may keep files for ever; `collectstatic` fills STATIC_ROOT.
+    # Style sheets, scripts and icons. Their file names contain a digest, so browsers may cache the files without limit.
+    # The command `collectstatic` fills STATIC_ROOT.
     "staticfiles": {"BACKEND": "whitenoise.storage.CompressedManifestStaticFilesStorage"},
 }
 
@@ -160,40 +164,46 @@ TIME_ZONE = "UTC"
 USE_TZ = True
 USE_I18N = False
 
-# Overrides the scales that every board.json accepts, for example "smoke" in the embedded demo, and
-# marks every entry provisional; empty: as the board says.
+# If this setting is not empty, all boards accept only runs at this scale, and mark all entries as provisional.
+# `./dev up` sets "smoke" for a demonstration.
 KEYDROME_BOARD_SCALE = env.str("KEYDROME_BOARD_SCALE", default="")
-# What is asked of a submission's runs.
+# The scale of a submission's runs, and the number of sessions (repetitions in a fresh process) of each timed run.
 KEYDROME_SCALE = env.str("KEYDROME_SCALE", default=KEYDROME_BOARD_SCALE or "paper")
 KEYDROME_SESSIONS = env.int("KEYDROME_SESSIONS", default=3 if KEYDROME_BOARD_SCALE else 15)
 
-# Queue timing in seconds. A lease must outlive several heartbeats; the sweep finds it at most one
-# period late.
+# A worker may execute a run while its lease lasts. The worker sends a heartbeat every second. Each heartbeat sets the
+# end of the lease to KEYDROME_LEASE_SECONDS from now. The lease must survive the loss of several heartbeats.
+# Every KEYDROME_SWEEP_SECONDS the scheduler wakes the workers, which then look for expired leases.
+# After KEYDROME_MAX_ATTEMPTS attempts a run that failed because of the site is not tried again.
 KEYDROME_LEASE_SECONDS = env.int("KEYDROME_LEASE_SECONDS", default=60)
 KEYDROME_SWEEP_SECONDS = env.int("KEYDROME_SWEEP_SECONDS", default=15)
 KEYDROME_MAX_ATTEMPTS = env.int("KEYDROME_MAX_ATTEMPTS", default=3)
-# One timed run in so many has one more session, recorded and certified, unannounced; 0: none.
+# On average, one in this many timed runs gets a spot check: one more session, which logs every call. The checker then
+# verifies the results of the logged calls. 0 turns spot checks off.
 KEYDROME_RECORD_ONE_IN = env.int("KEYDROME_RECORD_ONE_IN", default=10)
 
-# How far the control library may stray on a machine that ranks, in percent (leaderboard/steadiness.py).
+# If the noise or drift of the control library on a machine is above these limits, in percent, the machine's runs are
+# not ranked. leaderboard/machines/control_noise.py explains noise and drift.
 KEYDROME_NOISE_PERCENT_MAX = env.float("KEYDROME_NOISE_PERCENT_MAX", default=10.0)
 KEYDROME_DRIFT_PERCENT_MAX = env.float("KEYDROME_DRIFT_PERCENT_MAX", default=10.0)
 
-# The class of bench machines that new runs ask for, as the status page names it; empty: any.
+# The machine class on which new runs must execute, written as on the status page. Empty: any class.
 KEYDROME_MACHINE_CLASS = env.str("KEYDROME_MACHINE_CLASS", default="")
-# What one user may ask for, organisers apart: submissions in 24 hours, and submissions that have not ended. What fails
-# through the machines' fault or was cancelled before it started is not counted (leaderboard/quotas.py).
+# Limits for each user except organisers: how many submissions in 24 hours, and how many that have not ended. The daily
+# limit does not count submissions that failed because of the site, were refused, or were cancelled before they started
+# (leaderboard/queue/quotas.py).
 KEYDROME_SUBMISSIONS_PER_DAY = env.int("KEYDROME_SUBMISSIONS_PER_DAY", default=100)
 KEYDROME_SUBMISSIONS_OPEN = env.int("KEYDROME_SUBMISSIONS_OPEN", default=20)
 
-# How many slots of its machine a bench worker may choose from.
+# How many slots the bench workers of this machine share. A slot is a number with its own jail and processor cores. The
+# slots are numbered from KEYDROME_SLOT upwards, and each bench worker takes the first free one.
 KEYDROME_SLOTS = env.int("KEYDROME_SLOTS", default=1)
 
 BROKER_DIR = VAR_DIR / "broker"
 
 
 def _broker_url() -> str:
-    """Return the broker's URL; without one in the environment, a folder of files."""
+    """Return the broker's URL from KEYDROME_BROKER_URL or CELERY_BROKER_URL; by default the file-based broker's URL."""
     named: str = env.str("KEYDROME_BROKER_URL", default="")
     if named:
         return named
@@ -201,8 +211,9 @@ def _broker_url() -> str:
     return fallback
 
 
-# Read by web/celery.py (namespace CELERY). Results live in our tables; a bell is acknowledged when
-# it rings, because the lease in the run's row guards the work and the sweep repeats it.
+# web/celery.py reads the settings with the prefix CELERY. Celery stores no results, because our tables have them. A
+# message is acknowledged when it arrives. If the worker then dies, the lease in the run's row expires, and the run is
+# queued again.
 CELERY_BROKER_URL = _broker_url()
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
@@ -214,15 +225,16 @@ CELERY_TASK_CREATE_MISSING_QUEUES = False
 CELERY_TASK_DEFAULT_QUEUE = "results"
 CELERY_WORKER_PREFETCH_MULTIPLIER = 1
 CELERY_WORKER_CONCURRENCY = 1
-# A broker that goes away for a moment must not kill a timed run.
+# A short loss of the broker must not cancel a timed run.
 CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
-# What Celery's scheduler rings: lost runs are found, and idle workers show that they live.
+# Celery's scheduler regularly wakes the bench workers and the results worker. Both recover lost runs, and an idle bench
+# worker also records that its machine is alive.
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
-    f"ring {_queue}": {
-        "task": "leaderboard.doorbell",
+    f"wake {_queue}": {
+        "task": "leaderboard.doorbell",  # the name of leaderboard.tasks.wake_up in messages
         "args": [_queue],
         "schedule": KEYDROME_SWEEP_SECONDS,
         "options": {"queue": _queue, "expires": KEYDROME_SWEEP_SECONDS},
@@ -246,7 +258,7 @@ if CELERY_BROKER_URL.startswith("filesystem:"):
 else:
     CELERY_BROKER_TRANSPORT_OPTIONS = {"visibility_timeout": 3600}
 
-# Everything goes to stderr; who starts a process decides where that lands. Requests are the web server's to log.
+# All log messages are written to stderr, which the process manager stores. The web server logs the requests.
 LOGGING: dict[str, Any] = {
     "version": 1,
     "disable_existing_loggers": False,
@@ -255,11 +267,11 @@ LOGGING: dict[str, Any] = {
     },
     "handlers": {"stderr": {"class": "logging.StreamHandler", "formatter": "line"}},
     "root": {"handlers": ["stderr"], "level": env.str("KEYDROME_LOG_LEVEL", default="INFO")},
-    # Django's own set-up shows errors on the console in debug mode only.
+    # By default Django logs errors to the console only in debug mode.
     "loggers": {"django": {"handlers": [], "level": "INFO", "propagate": True}},
 }
 
-# Accounts.
+# The next settings are about accounts.
 
 LOGIN_URL = "account_login"
 LOGIN_REDIRECT_URL = "submissions:list"
@@ -273,8 +285,9 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 
-# Mail is off until KEYDROME_EMAIL_URL names a server: then accounts must prove their address. Until then what would be
-# sent is written below var/mail, readable by the site's user only (it holds links that reset passwords).
+# If KEYDROME_EMAIL_URL names a mail server, new accounts must confirm their address. If not, messages are written to
+# var/mail. Only the operating system's user that runs the site can read this folder, because the messages contain links
+# that reset passwords.
 _EMAIL_URL = env.str("KEYDROME_EMAIL_URL", default="")
 if _EMAIL_URL:
     vars().update(env.email_url_config(_EMAIL_URL))  # type: ignore[no-untyped-call]
@@ -294,21 +307,21 @@ ACCOUNT_SIGNUP_FIELDS = [
 ]
 ACCOUNT_EMAIL_VERIFICATION = "mandatory" if _EMAIL_URL else "none"
 ACCOUNT_EMAIL_SUBJECT_PREFIX = "[Keydrome] "
-# The names of the account that owns the reference libraries and of addresses a visitor might trust.
+# Names that users cannot take: the owner of the reference libraries, and names that visitors might trust.
 ACCOUNT_USERNAME_BLACKLIST = ["keydrome", "admin", "organiser", "root", "support"]
 ACCOUNT_USERNAME_MIN_LENGTH = 2
 MFA_SUPPORTED_TYPES = ["totp", "recovery_codes"]
 MFA_TOTP_ISSUER = "Keydrome"
-# How many reverse proxies stand before the site: rate limits need the visitor's own address.
+# The number of reverse proxies in front of the site. Rate limits need this number to find the visitor's own address.
 ALLAUTH_TRUSTED_PROXY_COUNT = env.int("KEYDROME_PROXIES", default=0)
 
 CACHES = {"default": env.cache_url("KEYDROME_CACHE_URL", default="locmemcache://")}
 
-# Uploads.
+# The next settings are about uploads.
 
-# Bytes of one uploaded library; the runner has the same limit.
+# The maximum size of an uploaded library in bytes. The runner has the same limit.
 KEYDROME_UPLOAD_BYTES = env.int("KEYDROME_UPLOAD_BYTES", default=64 * 1024 * 1024)
-# Uploads of one user per hour; organisers are not limited.
+# How often a user may upload a file within an hour. Organisers are not limited.
 KEYDROME_UPLOADS_PER_HOUR = env.int("KEYDROME_UPLOADS_PER_HOUR", default=30)
 FILE_UPLOAD_TEMP_DIR = str(VAR_DIR / "uploads")
 Path(FILE_UPLOAD_TEMP_DIR).mkdir(mode=0o700, exist_ok=True)
@@ -317,10 +330,10 @@ FILE_UPLOAD_HANDLERS = [
     "django.core.files.uploadhandler.TemporaryFileUploadHandler",
 ]
 
-# Security.
+# The next settings are about security.
 
-# A site with host names of its own stands behind TLS unless KEYDROME_TLS says no; the embedded one on the loopback
-# interface does not.
+# KEYDROME_TLS says whether visitors reach the site over TLS (https). By default they do if KEYDROME_HOSTS is set and
+# KEYDROME_DEBUG is off. The embedded site does not use TLS: it responds only to requests for this machine's own names.
 TLS = env.bool("KEYDROME_TLS", default="KEYDROME_HOSTS" in env.ENVIRON and not DEBUG)
 SECURE_SSL_REDIRECT = TLS
 SESSION_COOKIE_SECURE = TLS
@@ -335,8 +348,8 @@ CSRF_COOKIE_HTTPONLY = True
 CSRF_FAILURE_VIEW = "web.pages.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 
-# Scripts and styles come from our own files only: nothing inline, nothing evaluated, nothing from elsewhere.
-# Pico draws its marks as data: images.
+# Browsers accept scripts and styles only from the site's own files: nothing inline, nothing evaluated, nothing from
+# other hosts. Images may be data: URLs, because Pico.css contains its icons in this form.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'none'"],

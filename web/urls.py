@@ -1,4 +1,4 @@
-"""Addresses of the site. Each part of the site has its own list."""
+"""Maps the URLs of the site to views. web/boards/urls.py and web/submissions/urls.py have the rest."""
 
 from django.contrib import admin
 from django.urls import include, path

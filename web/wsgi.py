@@ -1,4 +1,4 @@
-"""The WSGI entry point: `gunicorn web.wsgi`."""
+"""Creates the WSGI application, which a web server imports: `gunicorn web.wsgi`."""
 
 import os
 

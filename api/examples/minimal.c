@@ -1,17 +1,17 @@
-/* The smallest complete index library: copy it, build it, then make it fast.
+/* The smallest complete index library of contract A (keydrome/index.h). Copy this file, build it
+ * with this command, then make it faster:
  *
  *   gcc -O2 -shared -fPIC -I../include minimal.c -o minimal.so -lpthread
  *
- * An index is an array of pointers to records, sorted by key and then by payload: binary search
- * finds, memmove makes room. That is fine for some ten thousand records per index; a tree is the
- * first thing to put in its place.
+ * An index is an array of pointers to records, sorted by key and then by payload. Lookups use
+ * binary search, and insertions shift the rest of the array with memmove. This is fast enough for
+ * about ten thousand records per index. The first improvement is a tree.
  *
- * One lock makes transactions serialisable: a transaction takes it at its first call that touches
- * data and keeps it until it commits or aborts. What it inserted and deleted is noted, so that
- * abort can take it back. Nothing ever waits in a circle, so DEADLOCK is returned in one case only
- * (see enter). The second thing to do better is to let transactions on different indexes, or
- * different keys, run at the same time.
- */
+ * One lock makes transactions serialisable. A transaction takes the lock at its first call on data
+ * and keeps the lock until it commits or aborts. The transaction logs its insertions and deletions,
+ * so that an abort can undo them. Threads cannot deadlock with a single lock. enter() explains the
+ * only case in which a call returns DEADLOCK. The second improvement is to let transactions on
+ * different indexes, or on different keys, run at the same time. */
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -21,12 +21,13 @@
 typedef struct Index {
   char* name;
   KeyType type;
-  Record** records; /* sorted; each is malloc'd */
+  Record** records; /* sorted; each is allocated with malloc */
   size_t count, capacity;
   struct Index* next;
 } Index;
 
-/* One change of the open transaction. A deleted record lives until the transaction ends. */
+/* One change of the open transaction. A commit frees a deleted record, and an abort
+ * inserts it again. */
 typedef struct {
   Index* index;
   Record* record;
@@ -35,23 +36,22 @@ typedef struct {
 
 struct TxnState {
   int open, locked;
-  unsigned long number; /* tells the cursors of different transactions apart */
+  unsigned long number; /* counts this thread's transactions, to recognise old cursors */
   Change* changes;
   size_t count, capacity;
 };
 
 struct IdxState {
   Index* index;         /* NULL: closed */
-  IdxState* next;       /* closed handles are kept for the next openIndex */
-  unsigned long number; /* of the transaction that the cursor belongs to */
-  int placed; /* 0: before the first record. 1: behind `last`. 2: behind every record of last's key
-               */
+  IdxState* next;       /* next closed handle, for the next openIndex */
+  unsigned long number; /* number of the transaction to which the cursor belongs */
+  int placed; /* cursor: 0 before all records, 1 after `last`, 2 after the key of `last` */
   Record last;
 };
 
 static pthread_mutex_t directory_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
-static Index* directory;         /* under directory_lock; an index itself never goes away */
+static Index* directory;         /* under directory_lock; an index is never removed */
 static IdxState* closed_handles; /* under directory_lock */
 static __thread TxnState own;
 
@@ -68,8 +68,8 @@ static int compare_keys(const Key* a, const Key* b) {
   }
 }
 
-/* The number of records that come before `record`; with after_key, that have its key or a smaller
- * one. */
+/* Returns the number of records that are smaller than `record`. With after_key, returns the number
+ * of records whose key is smaller than or equal to the key of `record`. */
 static size_t search(const Index* index, const Record* record, int after_key) {
   size_t low = 0, high = index->count;
   while (low < high) {
@@ -92,7 +92,8 @@ static int has_key(const Index* index, size_t at, const Key* key) {
 
 /* ---- changes ---- */
 
-/* The array with room for one more element, moved if need be. NULL when memory is exhausted. */
+/* Returns the array with room for one more element. Enlarges the array if necessary. Returns NULL
+ * if out of memory. */
 static void* with_room(void* array, size_t count, size_t* capacity, size_t element_size) {
   if (count < *capacity) return array;
   const size_t larger = *capacity == 0 ? 16 : 2 * *capacity;
@@ -108,7 +109,7 @@ static int reserve_record(Index* index) {
 }
 
 static int reserve_change(TxnState* txn) {
-  if (txn == NULL) return 1; /* auto-commit notes nothing */
+  if (txn == NULL) return 1; /* auto-commit logs nothing */
   void* const array = with_room(txn->changes, txn->count, &txn->capacity, sizeof(Change));
   if (array != NULL) txn->changes = array;
   return array != NULL;
@@ -125,16 +126,17 @@ static void take_at(Index* index, size_t at) {
   memmove(index->records + at, index->records + at + 1, (index->count - at) * sizeof(Record*));
 }
 
-static void note(TxnState* txn, Index* index, Record* record, int deleted) {
+static void log_change(TxnState* txn, Index* index, Record* record, int deleted) {
   const Change change = {index, record, deleted};
   if (txn != NULL) {
     txn->changes[txn->count++] = change;
   } else if (deleted) {
-    free(record); /* auto-commit: nobody can take it back */
+    free(record); /* auto-commit: cannot be undone */
   }
 }
 
-/* Ends the open transaction. Undoing needs no memory: a deleted record finds its old place free. */
+/* Ends the open transaction. An abort undoes the changes of the transaction. Undoing a deletion
+ * allocates no memory, because the deletion has left room in the array. */
 static void finish(TxnState* txn, int commit) {
   while (txn->count > 0) {
     const Change change = txn->changes[--txn->count];
@@ -160,14 +162,15 @@ static void finish(TxnState* txn, int commit) {
 
 /* ---- transactions ---- */
 
-/* Before a call that touches data. Auto-commit (txn == NULL) takes the lock for one call; if the
- * thread's own transaction holds it, waiting would never end, so the answer is DEADLOCK. */
+/* Starts a call on data: checks the arguments and takes the lock. An auto-commit call (txn == NULL)
+ * takes the lock for one call only. If the thread's own open transaction holds the lock, an
+ * auto-commit call would wait for its own thread for ever, so it returns DEADLOCK. */
 static ErrCode enter(const IdxState* handle, TxnState* txn, const Key* key) {
   if (handle == NULL || handle->index == NULL) return DB_DNE;
   if (key != NULL && key->type != handle->index->type) return FAILURE;
   if (key != NULL && key->type == VARCHAR &&
       memchr(key->keyval.charkey, 0, MAX_VARCHAR_LEN + 1) == NULL) {
-    return FAILURE; /* the string has no end */
+    return FAILURE; /* the string is not terminated */
   }
   if (txn != NULL && (txn != &own || !own.open)) return TXN_DNE;
   if (txn == NULL && own.locked) return DEADLOCK;
@@ -176,6 +179,7 @@ static ErrCode enter(const IdxState* handle, TxnState* txn, const Key* key) {
   return SUCCESS;
 }
 
+/* Ends a call on data: an auto-commit call releases the lock. Returns `code`. */
 static ErrCode leave(const TxnState* txn, ErrCode code) {
   if (txn == NULL) pthread_mutex_unlock(&data_lock);
   return code;
@@ -291,9 +295,9 @@ ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
   size_t at = 0;
   if (txn != NULL && idxState->number == own.number && idxState->placed != 0) {
     at = search(index, &idxState->last, idxState->placed == 2);
-    const int standing = idxState->placed == 1 && has_key(index, at, &idxState->last.key) &&
-                         strcmp(index->records[at]->payload, idxState->last.payload) == 0;
-    at += standing ? 1 : 0; /* not if the transaction has deleted it */
+    const int found = idxState->placed == 1 && has_key(index, at, &idxState->last.key) &&
+                      strcmp(index->records[at]->payload, idxState->last.payload) == 0;
+    at += found ? 1 : 0; /* skips `last` if it still exists */
   }
   if (at == index->count) return leave(txn, DB_END);
   *record = *index->records[at];
@@ -319,7 +323,7 @@ ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payl
     return leave(txn, ENTRY_EXISTS);
   }
   put_at(index, at, record);
-  note(txn, index, record, 0);
+  log_change(txn, index, record, 0);
   return leave(txn, SUCCESS);
 }
 
@@ -335,7 +339,7 @@ ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
     if (!reserve_change(txn)) return leave(txn, FAILURE);
     Record* const victim = index->records[at];
     take_at(index, at);
-    note(txn, index, victim, 1);
+    log_change(txn, index, victim, 1);
     ++deleted;
   }
   if (deleted > 0) return leave(txn, SUCCESS);

@@ -1,11 +1,12 @@
-// The smallest complete index library in C++: copy it, build it, then make it fast. minimal.c is
-// the same in C, with a longer explanation.
+// The smallest complete index library of contract A (keydrome/index.h) in C++. Copy this file,
+// build it with the command below, then make it faster. minimal.c does the same in C and has a
+// longer explanation.
 //
 //   g++ -std=c++17 -O2 -shared -fPIC -I../include minimal.cc -o minimal_cxx.so -lpthread
 //
-// An index is a sorted set of (key, payload) pairs whose keys are byte strings in the contract's
-// order. One lock, taken at a transaction's first call and kept to its end, makes transactions
-// serialisable.
+// An index is a sorted set of (key, payload) pairs. Keys are encoded as byte strings that sort in
+// the order of the contract. One lock makes transactions serialisable: a transaction takes the lock
+// at its first call on data and keeps the lock until the transaction ends.
 #include <cstring>
 #include <map>
 #include <mutex>
@@ -25,9 +26,9 @@ struct Index {
 
 struct IdxState {
   Index* index = nullptr;    // nullptr: closed
-  unsigned long number = 0;  // of the transaction that the cursor belongs to
-  bool after_key = false;  // the cursor stands behind every pair of last.first, else behind `last`
-  Pair last{};
+  unsigned long number = 0;  // number of the transaction to which the cursor belongs
+  bool after_key = false;    // true: the cursor is after all pairs with the key last.first
+  Pair last{};               // if after_key is false, the cursor is after this pair
 };
 
 struct TxnState {
@@ -47,7 +48,8 @@ static auto& directory = *new std::map<std::string, Index>;
 static auto& closed_handles = *new std::vector<IdxState*>;  // under directory_lock, for openIndex
 static thread_local TxnState own;
 
-// Big-endian with the sign bit flipped: bytes in the order of the numbers.
+// Encodes a key as bytes. Numbers become big-endian with the sign bit flipped, so that the bytes
+// sort like the numbers.
 static std::string bytes_of(const Key& key) {
   if (key.type == VARCHAR) return key.keyval.charkey;
   const int size = key.type == SHORT ? 4 : 8;
@@ -58,6 +60,7 @@ static std::string bytes_of(const Key& key) {
   return bytes;
 }
 
+// Decodes the bytes that bytes_of() has made from a key of the same type.
 static void key_of(KeyType type, const std::string& bytes, Key* key) {
   uint64_t value = 0;
   if (type != VARCHAR) {
@@ -77,8 +80,8 @@ static ErrCode check(const IdxState* handle, const Key& key) {
   return ends ? SUCCESS : FAILURE;
 }
 
-// Runs one call under the lock. Auto-commit beside the thread's own transaction would wait for
-// itself for ever.
+// Runs `body`, one call on data, while it holds the lock. If the thread's own transaction holds the
+// lock, an auto-commit call would wait for its own thread for ever, so it returns DEADLOCK.
 template <typename Body>
 static ErrCode locked(TxnState* txn, Body body) {
   if (txn == nullptr && own.locked) return DEADLOCK;
@@ -164,7 +167,7 @@ ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
     if (txn != nullptr && idxState->number == own.number) {
       place = pairs.upper_bound(idxState->last);
       while (idxState->after_key && place != pairs.end() && place->first == idxState->last.first) {
-        ++place;  // pairs that the transaction itself put under a key that was missing
+        ++place;  // skips pairs that the transaction inserted after a get had not found their key
       }
     }
     if (place == pairs.end()) return DB_END;

@@ -1,5 +1,6 @@
-/* Compiles alone as strict C99: what a contestant with an old compiler includes. The addresses are
- * taken so that every prototype of the ten calls is checked against the contest's. */
+/* Tests that Keydrome's headers compile as strict C99, so that old compilers accept them, and that
+ * the ten prototypes of contract A are those of the 2009 contest. The assignment of the functions
+ * to pointers checks the prototypes at compile time. */
 #include "keydrome/extensions.h"
 #include "keydrome/index.h"
 #include "keydrome/structure.h"
@@ -17,7 +18,7 @@ typedef struct {
   ErrCode (*erase)(IdxState*, TxnState*, Record*);
 } ContestCalls;
 
-/* Never called and never linked: the object file only has to compile. */
+/* This function is never called or linked. It only has to compile. */
 ContestCalls contest_calls(void) {
   ContestCalls calls = {create,           openIndex,         closeIndex, beginTransaction,
                         abortTransaction, commitTransaction, get,        getNext,

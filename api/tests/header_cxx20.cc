@@ -1,7 +1,8 @@
-// Compiles alone as strict C++20, in any order and twice, and the calls have C linkage.
+// Tests that Keydrome's headers compile as strict C++20 and can be included twice, and that
+// functions of contract A have the types of the 2009 contest.
 #include "keydrome/extensions.h"
 #include "keydrome/index.h"
-#include "keydrome/index.h"  // guarded
+#include "keydrome/index.h"  // included twice to test the include guard
 #include "keydrome/structure.h"
 
 #include <type_traits>

@@ -1,7 +1,8 @@
-// Freezes contract A to the sizes, offsets and numbers of the 2009 header (version 1.03, x86-64): a
-// library compiled then finds every field where it was. Contract B is version 0: its layout is
-// recorded, so that no change of it passes unnoticed, but may change together with this test until
-// the version becomes 1.
+// Tests that the sizes, offsets and enumerators of contract A are those of the contest's header
+// (version 1.03, 2009, x86-64), so that a library compiled with that header still works.
+//
+// Also tests the layout of contract B, so that every change of the layout is noticed. Contract B is
+// still version 0. Before version 1 its layout and these tests may change together.
 #include <gtest/gtest.h>
 
 #include <cstddef>

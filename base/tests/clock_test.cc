@@ -1,3 +1,5 @@
+// Tests base/clock.h: the tick clock agrees with the monotonic clock, and conversions do not
+// overflow.
 #include "base/clock.h"
 
 #include <gtest/gtest.h>

@@ -1,3 +1,4 @@
+// Tests base/hash.h: every byte and the length change the hash, and similar strings do not collide.
 #include "base/hash.h"
 
 #include <gtest/gtest.h>
@@ -9,14 +10,15 @@
 namespace keydrome {
 namespace {
 
-// A copy in memory of exactly that size, where the sanitizers see every byte too many.
+// Hashes a copy of the text at the end of its memory block, so that the sanitizers detect a read
+// after the text.
 uint64_t hash_of_copy(const std::string& text, std::size_t offset) {
   std::vector<char> copy(offset + text.size());
   std::copy(text.begin(), text.end(), copy.begin() + static_cast<std::ptrdiff_t>(offset));
   return hash_bytes({copy.data() + offset, text.size()});
 }
 
-TEST(Hash, DependsOnTheBytesAndNotOnWhereTheyStand) {
+TEST(Hash, DependsOnTheBytesAndNotOnTheirAddress) {
   for (std::size_t size = 0; size <= 130; ++size) {
     const std::string text(size, 'x');
     for (std::size_t offset = 0; offset < 9; ++offset) {
@@ -39,8 +41,8 @@ TEST(Hash, EveryByteAndTheLengthCount) {
   EXPECT_EQ(seen.size(), strings);
 }
 
-// Payloads that differ in a few letters at the beginning, keys that differ at the end.
-TEST(Hash, NeighboursDoNotCollide) {
+// Hashes strings that differ only at the beginning, like payloads, or only at the end, like keys.
+TEST(Hash, SimilarStringsDoNotCollide) {
   std::set<uint64_t> seen;
   constexpr uint32_t kStrings = 50'000;
   for (uint32_t i = 0; i < kStrings; ++i) {

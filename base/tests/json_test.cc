@@ -1,3 +1,4 @@
+// Tests base/json.h: parsing, printing, exact integers, and the messages of errors.
 #include "base/json.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +23,7 @@ TEST(Json, KeepsIntegersExactly) {
   EXPECT_EQ(parsed->as_array()[1].as_int(), std::numeric_limits<int64_t>::min());
 }
 
-TEST(Json, RefusesWhatIsNotPlainJson) {
+TEST(Json, RefusesTextThatIsNotStrictJson) {
   for (const char* text : {"", "{", "[1,]", "{\"a\":1}x", "NaN", "[Infinity]", "// c\n1",
                            "\"\xff\"", R"({"a":1,"a":2})", R"([{"b":{"a":1,"a":2}}])"}) {
     EXPECT_FALSE(Json::parse(text).ok()) << text;
@@ -30,7 +31,7 @@ TEST(Json, RefusesWhatIsNotPlainJson) {
   EXPECT_TRUE(Json::parse(R"([{"a":1},{"a":2},{"b":{"a":1}}])").ok());
 }
 
-TEST(Json, NeverPrintsWhatOthersCannotRead) {
+TEST(Json, AlwaysPrintsValidJson) {
   Json value;
   value["nan"] = std::numeric_limits<double>::quiet_NaN();
   value["bytes"] = std::string("\xff");

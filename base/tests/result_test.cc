@@ -1,3 +1,5 @@
+// Tests base/result.h: a Result has a value or an error, and aborts if its value is read although it
+// has an error.
 #include "base/result.h"
 
 #include <gtest/gtest.h>
@@ -24,7 +26,7 @@ TEST(Result, MovesValuesThatCannotBeCopied) {
   EXPECT_EQ(*taken, 3);
 }
 
-TEST(Result, OfVoidIsFineByDefault) {
+TEST(Result, OfVoidIsOkByDefault) {
   EXPECT_TRUE(Result<void>().ok());
   EXPECT_EQ(Result<void>(Error{"no"}).error().message, "no");
 }

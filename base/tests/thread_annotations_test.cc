@@ -1,3 +1,4 @@
+// Tests base/thread_annotations.h: Mutex excludes other threads, and Condition wakes them up.
 #include "base/thread_annotations.h"
 
 #include <gtest/gtest.h>

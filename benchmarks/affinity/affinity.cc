@@ -1,65 +1,50 @@
-// Lookups by threads that share all keys, or have a part of them each (README.md).
+// Generates the operations of the benchmark "affinity": all threads look up the same keys, or each
+// thread looks up its own part of them (README.md).
 #include <memory>
-#include <optional>
+#include <string>
 #include <string_view>
-#include <vector>
 
-#include "benchmarks/kit/clients.h"
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/script_builder.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
 namespace affinity {
 namespace {
 
-// Writes the whole script; one use. The pool holds 0 .. records - 1, so that a key is its number.
-class Generator {
+// Writes the script: the operations of all threads. The script's list of keys (pool) is 0 ..
+// records-1, so a key equals its number in the pool.
+class Generator : public workload::ClientScript {
  public:
   Generator(bool affine, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
-      : affine_(affine),
-        seed_(seed),
-        records_(static_cast<uint64_t>(parameters["records"])),
-        lookups_(static_cast<uint64_t>(parameters["lookups_per_thread"])) {
-    index_ = script_.add_index("index", INT);
-    for (uint64_t key = 0; key < records_; ++key) script_.add_int64_key(static_cast<int64_t>(key));
-    lookup_ = script_.add_class("lookup");
-    clients_.emplace(script_,
-                     Clients::Options{.seed = seed,
-                                      .threads = static_cast<uint32_t>(parameters["threads"]),
-                                      .policy = policy,
-                                      .probe = [this](Rng& rng, uint32_t) {
-                                        return key_between(rng, 0, records_);
-                                      }});
-  }
-
-  Script run() {
-    const uint32_t create = script_.add_phase("create", 1, {});
-    script_.thread(create, 0).create(index_);
-    Rng rng(seed_, 0, Purpose::kPopulate);
-    const std::vector<uint32_t> order = shuffled(static_cast<uint32_t>(records_), rng);
-    clients_->load(records_, [&](uint64_t i) {
-      return Row{.index = index_, .key = order[i], .payload = script_.new_payload(0)};
-    });
-    clients_->start("run", lookups_ * 3);
-    for (uint64_t i = 0; i < lookups_; ++i) {
-      for (Client& client : *clients_) transaction(client);
-    }
-    clients_->finish();
-    clients_->verify();
-    return script_.build();
+      : ClientScript(seed, policy),
+        affine_(affine),
+        records_(parameters.u32("records")),
+        lookups_(parameters.u64("lookups_per_thread")) {
+    index_ = builder().add_index("index", INT);
+    for (uint32_t key = 0; key < records_; ++key) builder().add_int64_key(key);
+    lookup_ = builder().add_class("lookup");
+    add_clients(parameters.u32("threads"),
+                [this](Rng& rng, uint32_t) { return key_between(rng, 0, records_); });
   }
 
  private:
-  void transaction(Client& client) {
-    client.begin(index_, lookup_);
-    client.out().get(Client::kSlot, key_of(client), client.sample());
-    client.commit();
+  void load() override {
+    load_shuffled(records_, [this](uint32_t key) {
+      return Row{.index = index_, .key = key, .payload = builder().new_payload()};
+    });
+  }
+
+  void run() override {
+    run_phase("run", lookups_, 1, [this](Client& client) {
+      client.begin(index_, lookup_);
+      client.out().get(kSlot, key_of(client), client.sample());
+      client.commit();
+    });
   }
 
   uint32_t key_of(Client& client) const {
     if (!affine_) return key_between(client.rng(), 0, records_);
-    const uint64_t part = client.number(), parts = clients_->size();
+    const uint64_t part = client.number(), parts = clients().size();
     return key_between(client.rng(), records_ * part / parts, records_ * (part + 1) / parts);
   }
 
@@ -68,22 +53,24 @@ class Generator {
   }
 
   bool affine_;
-  uint64_t seed_, records_, lookups_;
-  ScriptBuilder script_;
+  uint32_t records_;
+  uint64_t lookups_;
   uint32_t index_ = 0, lookup_ = 0;
-  std::optional<Clients> clients_;
 };
 
-class Affinity : public Workload {
+class Affinity : public workload::Workload {
  public:
   explicit Affinity(bool affine) : affine_(affine) {}
 
-  Result<Script> generate(const Parameters& parameters, uint64_t seed,
-                          const CheckPolicy& policy) override {
-    if (parameters["records"] < parameters["threads"]) {
-      return Error{"every thread has a part of the records: raise records to at least threads"};
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
+                                  const workload::CheckPolicy& policy) override {
+    const uint32_t records = parameters.u32("records"), threads = parameters.u32("threads");
+    if (records < threads) {
+      return Error{"records is " + std::to_string(records) + ", but each of the " +
+                   std::to_string(threads) + " threads needs a record of its own: raise records " +
+                   "to at least " + std::to_string(threads) + ", or lower threads"};
     }
-    return Generator(affine_, parameters, seed, policy).run();
+    return Generator(affine_, parameters, seed, policy).write();
   }
 
  private:
@@ -93,7 +80,7 @@ class Affinity : public Workload {
 }  // namespace
 }  // namespace affinity
 
-std::unique_ptr<Workload> make_affinity(std::string_view instance) {
+std::unique_ptr<workload::Workload> make_affinity(std::string_view instance) {
   return std::make_unique<affinity::Affinity>(instance == "affine");
 }
 

@@ -1,205 +1,189 @@
-// Deletes: churn, ranges, everything (README.md).
+// Generates the operations of the benchmark "deletes": steady replacement of records, range
+// deletes, and emptying and refilling the whole index (README.md).
 #include <algorithm>
 #include <deque>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <utility>
 #include <vector>
 
-#include "benchmarks/kit/clients.h"
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/script_builder.h"
-#include "benchmarks/kit/workload.h"
-#include "benchmarks/kit/ycsb_random.h"
+#include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/distributions.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
 namespace deletes {
 namespace {
 
-enum class Shape : uint8_t { kChurnOldest, kChurnRandom, kRanges, kRefill };
+enum class Pattern : uint8_t { kChurnOldest, kChurnRandom, kRanges, kRefill };
 
-Shape shape_of(std::string_view instance) {
-  if (instance == "churn_oldest") return Shape::kChurnOldest;
-  if (instance == "churn_random") return Shape::kChurnRandom;
-  return instance == "refill" ? Shape::kRefill : Shape::kRanges;
+Pattern pattern_of(std::string_view instance) {
+  if (instance == "churn_oldest") return Pattern::kChurnOldest;
+  if (instance == "churn_random") return Pattern::kChurnRandom;
+  return instance == "refill" ? Pattern::kRefill : Pattern::kRanges;
 }
 
-// Phases that leave the index with as many records as before have this prefix: between the first
-// and the last of them memory should not grow.
+// Prefix of the names of phases that end with as many records as were loaded. The metric
+// memory_growth compares the memory after the last of these phases with the memory after the first.
 constexpr std::string_view kSteady = "steady";
 
-// Writes the whole script; one use. Every record belongs to one thread, which alone deletes it and
-// writes it, so what a delete finds is certain.
-class Generator {
+// Writes the script. Every record belongs to one thread, and only that thread deletes and inserts
+// the record, so the result of each delete is known beforehand.
+class Generator : public workload::ClientScript {
  public:
-  Generator(Shape shape, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
-      : shape_(shape),
-        records_(static_cast<uint32_t>(parameters["records"])),
-        rounds_(static_cast<uint32_t>(parameters["rounds"])),
-        transactions_(static_cast<uint64_t>(parameters["transactions_per_round"])),
-        together_(static_cast<uint32_t>(parameters["records_per_transaction"])) {
-    index_ = script_.add_index("index", INT);
+  Generator(Pattern pattern, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
+      : ClientScript(seed, policy),
+        pattern_(pattern),
+        records_(parameters.u32("records")),
+        rounds_(parameters.u32("rounds")),
+        transactions_(parameters.u64("transactions_per_round")),
+        per_transaction_(parameters.u32("records_per_transaction")) {
+    index_ = builder().add_index("index", INT);
     for (uint32_t i = 0; i < records_; ++i) add_key();
-    churn_ = script_.add_class("churn");
-    delete_ = script_.add_class("delete");
-    insert_ = script_.add_class("insert");
-    clients_.emplace(
-        script_, Clients::Options{.seed = seed,
-                                  .threads = static_cast<uint32_t>(parameters["threads"]),
-                                  .policy = policy,
-                                  .probe = [this](Rng& rng, uint32_t) { return any_key(rng); }});
-  }
-
-  Script run() {
-    const uint32_t create = script_.add_phase("create", 1, {});
-    script_.thread(create, 0).create(index_);
-    load();
-    for (uint32_t round = 1; round <= rounds_; ++round) {
-      const std::string number = std::to_string(round);
-      if (shape_ == Shape::kRefill) {
-        write_all("empty" + number, true);
-        write_all(std::string(kSteady) + number, false);
-      } else {
-        steady_phase(std::string(kSteady) + number);
-      }
-    }
-    clients_->verify();
-    return script_.build();
+    churn_ = builder().add_class("churn");
+    delete_ = builder().add_class("delete");
+    insert_ = builder().add_class("insert");
+    add_clients(parameters.u32("threads"), [this](Rng& rng, uint32_t) { return loaded_key(rng); });
   }
 
  private:
-  // Dense keys where ranges are deleted, so that the order of the keys is that of their numbers;
-  // otherwise scattered over all positive numbers, none of them twice in all likelihood.
+  // Range deletes use dense keys, because adjacent pool numbers must be adjacent keys. The other
+  // patterns scatter the keys over all positive integers; a collision is very unlikely.
   uint32_t add_key() {
     const uint64_t number = next_key_++;
-    const uint64_t key = shape_ == Shape::kRanges ? number : fnv_63(number);
-    return script_.add_int64_key(static_cast<int64_t>(key));
+    const uint64_t key = pattern_ == Pattern::kRanges ? number : workload::fnv_63(number);
+    return builder().add_int64_key(static_cast<int64_t>(key));
   }
 
-  // Thread t owns a contiguous part of the keys.
+  // Returns the loaded keys that belong to a thread, as the half-open range [first, end).
   std::pair<uint32_t, uint32_t> part(uint32_t thread) const {
-    const uint64_t threads = clients_->size();
+    const uint64_t threads = clients().size();
     return {static_cast<uint32_t>(uint64_t{records_} * thread / threads),
             static_cast<uint32_t>(uint64_t{records_} * (thread + 1) / threads)};
   }
 
-  void load() {
-    clients_->load(records_, [&](uint64_t i) {
+  void load() override {
+    clients().load(records_, [this](uint64_t i) {
       return Row{
-          .index = index_, .key = static_cast<uint32_t>(i), .payload = script_.new_payload(0)};
+          .index = index_, .key = static_cast<uint32_t>(i), .payload = builder().new_payload()};
     });
-    for (uint32_t t = 0; t < clients_->size(); ++t) {
-      const auto [first, last] = part(t);
+    for (uint32_t thread = 0; thread < clients().size(); ++thread) {
+      const auto [first, end] = part(thread);
       live_.emplace_back();
-      for (uint32_t key = first; key < last; ++key) live_.back().push_back(key);
+      for (uint32_t key = first; key < end; ++key) live_.back().push_back(key);
     }
   }
 
-  void steady_phase(const std::string& name) {
-    clients_->start(name, transactions_ * 4);
-    for (uint64_t i = 0; i < transactions_; ++i) {
-      for (Client& client : *clients_) {
-        shape_ == Shape::kRanges ? replace_range(client) : churn(client);
+  void run() override {
+    for (uint32_t round = 1; round <= rounds_; ++round) {
+      const std::string number = std::to_string(round);
+      if (pattern_ == Pattern::kRefill) {
+        write_all("empty" + number, /*deletes=*/true);
+        write_all(std::string(kSteady) + number, /*deletes=*/false);
+      } else {
+        run_phase(std::string(kSteady) + number, transactions_, 2, [this](Client& client) {
+          pattern_ == Pattern::kRanges ? replace_range(client) : churn(client);
+        });
       }
     }
-    clients_->finish();
   }
 
-  // One new record, and the oldest or any other one goes.
+  // Inserts a new record and deletes the thread's oldest record or a random one.
   void churn(Client& client) {
     std::deque<uint32_t>& live = live_[client.number()];
-    if (shape_ == Shape::kChurnRandom) {
+    if (pattern_ == Pattern::kChurnRandom) {
       std::swap(live.front(), live[client.rng().below(live.size())]);
     }
     const uint32_t victim = live.front(), fresh = add_key();
     live.pop_front();
     live.push_back(fresh);
     client.begin(index_, churn_);
-    client.out().insert(Client::kSlot, fresh, script_.new_payload(0));
-    client.out().delete_key(Client::kSlot, victim, client.sample());
+    client.out().insert(kSlot, fresh, builder().new_payload());
+    client.out().delete_key(kSlot, victim, client.sample());
     client.commit();
   }
 
-  // Scans and deletes neighbours in one transaction, and writes them again in the next.
+  // Scans and deletes adjacent records in one transaction and inserts them again in the next one.
   void replace_range(Client& client) {
-    const auto [first, last] = part(client.number());
+    const auto [first, end] = part(client.number());
     const auto start =
-        first + static_cast<uint32_t>(client.rng().below(last - first - together_ + 1));
-    const uint8_t all = client.sample(kEvidenceAll);
-    const uint8_t one = all != 0 ? kEvidence : uint8_t{0};
+        first + static_cast<uint32_t>(client.rng().below(end - first - per_transaction_ + 1));
+    const uint8_t all = client.sample(format::kEvidenceAll);
+    const uint8_t one = all != 0 ? format::kEvidence : uint8_t{0};
     client.begin(index_, delete_);
-    client.out().get(Client::kSlot, start, one);
-    if (together_ > 1) client.out().next(Client::kSlot, together_ - 1, all);
-    for (uint32_t i = 0; i < together_; ++i) {
-      client.out().delete_key(Client::kSlot, start + i, client.sample());
+    client.out().get(kSlot, start, one);
+    if (per_transaction_ > 1) client.out().next(kSlot, per_transaction_ - 1, all);
+    for (uint32_t i = 0; i < per_transaction_; ++i) {
+      client.out().delete_key(kSlot, start + i, client.sample());
     }
     client.commit();
     client.begin(index_, insert_);
-    for (uint32_t i = 0; i < together_; ++i) {
-      client.out().insert(Client::kSlot, start + i, script_.new_payload(0));
+    for (uint32_t i = 0; i < per_transaction_; ++i) {
+      client.out().insert(kSlot, start + i, builder().new_payload());
     }
     client.commit();
   }
 
-  // Deletes or inserts everything, in random order.
-  void write_all(const std::string& name, bool deletes) {
-    clients_->start(name, records_ / clients_->size() * 12 / 10);
-    for (Client& client : *clients_) {
-      const auto [first, last] = part(client.number());
-      const std::vector<uint32_t> order = shuffled(last - first, client.rng());
+  // Deletes or inserts all loaded records in random order.
+  void write_all(const std::string& phase, bool deletes) {
+    start_phase(phase, records_ / clients().size() / per_transaction_ + 1, per_transaction_);
+    for (Client& client : clients()) {
+      const auto [first, end] = part(client.number());
+      const std::vector<uint32_t> order = workload::shuffled(end - first, client.rng());
       for (uint32_t i = 0; i < order.size();) {
         client.begin(index_, deletes ? delete_ : insert_);
-        for (uint32_t n = 0; n < together_ && i < order.size(); ++n, ++i) {
+        for (uint32_t n = 0; n < per_transaction_ && i < order.size(); ++n, ++i) {
           write_one(client, first + order[i], deletes);
         }
         client.commit();
       }
     }
-    clients_->finish();
+    clients().finish();
   }
 
   void write_one(Client& client, uint32_t key, bool deletes) {
     if (deletes) {
-      client.out().delete_key(Client::kSlot, key, client.sample());
+      client.out().delete_key(kSlot, key, client.sample());
     } else {
-      client.out().insert(Client::kSlot, key, script_.new_payload(0));
+      client.out().insert(kSlot, key, builder().new_payload());
     }
   }
 
-  // One of the keys that were loaded: it may be there or not.
-  uint32_t any_key(Rng& rng) const { return static_cast<uint32_t>(rng.below(records_)); }
+  // Returns a key that was loaded. Its record may have been deleted since.
+  uint32_t loaded_key(Rng& rng) const { return static_cast<uint32_t>(rng.below(records_)); }
 
-  Shape shape_;
+  Pattern pattern_;
   uint32_t records_, rounds_;
   uint64_t transactions_;
-  uint32_t together_;
+  uint32_t per_transaction_;  // records in a transaction
   uint64_t next_key_ = 0;
-  ScriptBuilder script_;
   uint32_t index_ = 0, churn_ = 0, delete_ = 0, insert_ = 0;
-  std::vector<std::deque<uint32_t>> live_;  // by thread, the oldest first
-  std::optional<Clients> clients_;
+  std::vector<std::deque<uint32_t>> live_;  // by thread: the keys with a record, oldest first
 };
 
-class Deletes : public Workload {
+class Deletes : public workload::Workload {
  public:
-  explicit Deletes(Shape shape) : shape_(shape) {}
+  explicit Deletes(Pattern pattern) : pattern_(pattern) {}
 
-  Result<Script> generate(const Parameters& parameters, uint64_t seed,
-                          const CheckPolicy& policy) override {
-    const int64_t part = parameters["records"] / parameters["threads"];
-    const int64_t wanted = shape_ == Shape::kRanges ? parameters["records_per_transaction"] : 1;
-    if (part < wanted) {
-      return Error{
-          "every thread needs records enough for one transaction: raise records, or lower "
-          "threads or records_per_transaction"};
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
+                                  const workload::CheckPolicy& policy) override {
+    const uint32_t records = parameters.u32("records"), threads = parameters.u32("threads");
+    const uint32_t needed =
+        pattern_ == Pattern::kRanges ? parameters.u32("records_per_transaction") : 1;
+    if (records / threads < needed) {
+      return Error{"records / threads is " + std::to_string(records / threads) +
+                   ", but one transaction of a thread needs " + std::to_string(needed) +
+                   " records: raise records, or lower threads or records_per_transaction"};
     }
-    return Generator(shape_, parameters, seed, policy).run();
+    return Generator(pattern_, parameters, seed, policy).write();
   }
 
-  void measure(const Script& script, const Outcome& /*outcome*/,
-               std::span<const PhaseMeasures> phases, Metrics& metrics) const override {
+  void measure(const script::Script& script, const script::Outcome& /*outcome*/,
+               std::span<const workload::PhaseMeasures> phases,
+               workload::Metrics& metrics) const override {
     std::optional<double> first, last;
     for (std::size_t p = 0; p < phases.size(); ++p) {
       if (!script.phases[p].name.starts_with(kSteady) || !phases[p].memory_bytes) continue;
@@ -210,14 +194,14 @@ class Deletes : public Workload {
   }
 
  private:
-  Shape shape_;
+  Pattern pattern_;
 };
 
 }  // namespace
 }  // namespace deletes
 
-std::unique_ptr<Workload> make_deletes(std::string_view instance) {
-  return std::make_unique<deletes::Deletes>(deletes::shape_of(instance));
+std::unique_ptr<workload::Workload> make_deletes(std::string_view instance) {
+  return std::make_unique<deletes::Deletes>(deletes::pattern_of(instance));
 }
 
 }  // namespace keydrome

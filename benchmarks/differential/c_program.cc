@@ -1,3 +1,5 @@
+// Implements c_program(): a fixed C prelude, then one line for each call with the result of the
+// failed run.
 #include "benchmarks/differential/c_program.h"
 
 #include <array>
@@ -6,11 +8,16 @@
 
 #include "base/hash.h"
 #include "benchmarks/differential/judged_calls.h"
-#include "benchmarks/kit/judge.h"
-#include "checker/c_literal.h"
-#include "checker/calls.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "checker/history/calls.h"
+#include "checker/witness/c_literal.h"
 
 namespace keydrome::differential {
+
+using history::Event;
+using history::History;
+using history::kEventUnknownCode;
+
 namespace {
 
 constexpr std::string_view kPrelude = R"c(#include <stdio.h>
@@ -19,11 +26,11 @@ constexpr std::string_view kPrelude = R"c(#include <stdio.h>
 #include "keydrome/index.h"
 
 enum call { CREATE, OPEN, CLOSE, BEGIN, COMMIT, ABORT, GET, NEXT, INSERT, DELETE };
-enum { UNKNOWN = -1 }; /* the call did not come back, or was not made */
+enum { UNKNOWN = -1 }; /* the call did not return, or was not made */
 
 static IdxState* handles[8];
 static TxnState* txn;
-static int differences; /* calls that answered otherwise than in the failed run */
+static int differences; /* calls with other results than in the failed run */
 static char passed[STEPS][MAX_PAYLOAD_LEN + 1]; /* the payloads of inserts */
 static int passes;
 
@@ -41,7 +48,7 @@ static Record make(KeyType type, long long number, const char* text, const char*
 static int same_payload(const char* got, const char* failed) {
   int i;
   if (strcmp(failed, "?") != 0) return strcmp(got, failed) == 0;
-  for (i = 0; i < passes; i++) { /* the failed run gave a payload that nobody had passed */
+  for (i = 0; i < passes; i++) { /* the failed run returned a payload that was never passed */
     if (strcmp(got, passed[i]) == 0) return 0;
   }
   return 1;
@@ -50,22 +57,19 @@ static int same_payload(const char* got, const char* failed) {
 static int same_key(const Key* a, const Key* b) {
   if (a->type == SHORT) return a->keyval.shortkey == b->keyval.shortkey;
   if (a->type == INT) return a->keyval.intkey == b->keyval.intkey;
-  if (strcmp(b->keyval.charkey, "?") == 0) return 1; /* not a key that anybody passed */
+  if (strcmp(b->keyval.charkey, "?") == 0) return 1; /* a key that was never passed */
   return strcmp(a->keyval.charkey, b->keyval.charkey) == 0;
 }
 
-/* Makes a call: `record` is what is passed, `wanted` and `failed` what the failed run answered. */
+/* Makes a call and compares it: `wanted` and `failed` are the code and record of the failed run. */
 static void step(enum call call, char* name, int slot, Record record, int wanted, Record failed) {
   static const char* const kCalls[] = {"create", "openIndex", "closeIndex", "beginTransaction",
                                        "commitTransaction", "abortTransaction", "get", "getNext",
                                        "insertRecord", "deleteRecord"};
-  static const char* const kCodes[] = {"SUCCESS", "DB_DNE", "DB_EXISTS", "DB_END", "KEY_NOTFOUND",
-                                       "TXN_EXISTS", "TXN_DNE", "ENTRY_EXISTS", "ENTRY_DNE",
-                                       "DEADLOCK", "FAILURE"};
   IdxState* handle = handles[slot];
   int code = SUCCESS, same;
   printf("%s(%s)", kCalls[call], name == NULL ? "" : name);
-  fflush(stdout); /* it may not come back */
+  fflush(stdout); /* the call may not return */
   switch (call) {
     case CREATE: code = create(record.key.type, name); break;
     case OPEN: code = openIndex(name, &handles[slot]); break;
@@ -79,7 +83,7 @@ static void step(enum call call, char* name, int slot, Record record, int wanted
     case DELETE: code = deleteRecord(handle, txn, &record); break;
   }
   same = code == wanted;
-  printf(" -> %s", code >= 0 && code <= FAILURE ? kCodes[code] : "a code that does not exist");
+  printf(" -> %s", code >= 0 && code <= FAILURE ? kCodes[code] : "an undocumented code");
   if ((call == GET || call == NEXT) && code == SUCCESS) {
     printf(" \"%s\"", record.payload);
     same = same && same_payload(record.payload, failed.payload);
@@ -94,10 +98,10 @@ static void step(enum call call, char* name, int slot, Record record, int wanted
 )c";
 
 constexpr std::string_view kEnd = R"c(  if (differences == 0) {
-    printf("Every call answered as in the failed run. %s\n", FAULT);
+    printf("Every call returned the same as in the failed run. %s\n", FAULT);
     return 1;
   }
-  printf("Not every call answered as in the failed run.\n");
+  printf("Not every call returned the same as in the failed run.\n");
   return 0;
 }
 )c";
@@ -107,8 +111,8 @@ std::string type_name(KeyType type) {
 }
 
 std::string make(KeyType type, int64_t number, std::string_view text, std::string_view payload) {
-  return "make(" + type_name(type) + ", " + c_integer(number) + ", " + c_string(text) + ", " +
-         c_string(payload) + ")";
+  return "make(" + type_name(type) + ", " + witness::c_integer(number) + ", " +
+         witness::c_string(text) + ", " + witness::c_string(payload) + ")";
 }
 
 class Writer {
@@ -141,7 +145,7 @@ class Writer {
                                                          "INSERT", "DELETE", "DELETE"};
     const bool named = uses_index(call.kind);
     const KeyType type = named ? session_.indexes[call.index] : SHORT;
-    const bool known = event.code != kNoAnswer && event.code != kEventOddCode;
+    const bool known = event.code != kNoAnswer && event.code != kEventUnknownCode;
     return "  step(" + std::string(kNames.at(static_cast<std::size_t>(call.kind))) + ", " +
            (named ? index_name(call.index) : std::string("NULL")) + ", " +
            std::to_string(call.slot) + ", " + passed(call, type) + ", " +
@@ -156,7 +160,8 @@ class Writer {
                 has_payload(call.kind) ? payload_bytes(session_, call) : std::string());
   }
 
-  // What a read gave in the failed run; a payload that nobody passed is not known.
+  // Returns the record that a read returned in the failed run, with "?" for a payload that no call
+  // passed.
   std::string returned(const Call& call, const Event& event, KeyType type) const {
     const bool reads = call.kind == CallKind::kGet || call.kind == CallKind::kNext;
     if (!reads || !succeeded(event)) return make(type, 0, "", "");
@@ -176,13 +181,15 @@ class Writer {
 }  // namespace
 
 std::string c_program(const Case& session, const History& history, const std::string& fault) {
-  return "/* The calls of one session after which the library was wrong: " + fault +
+  return "/* The calls of one thread that reveal an error of the library: " + fault +
          ".\n *\n * Build and run, with your library as LIBRARY.so:\n"
          " *   cc -std=c99 -I api/include session.c ./LIBRARY.so -o session && ./session\n"
-         " * Exit status 1: every call answered as in the failed run. 0: the fault did not show.\n"
+         " * Exit status 1: every call returned the same as in the failed run. 0: it did not.\n"
          " */\n#define STEPS " +
-         std::to_string(session.calls.size()) + "\n" + std::string(kPrelude) + "#define FAULT " +
-         c_string("What is wrong: " + fault + ".") + "\n\n" + Writer(session, history).main();
+         std::to_string(session.calls.size()) + "\n" + witness::c_code_names() +
+         std::string(kPrelude) + "#define FAULT " +
+         witness::c_string("What is wrong: " + fault + ".") + "\n\n" +
+         Writer(session, history).main();
 }
 
 }  // namespace keydrome::differential

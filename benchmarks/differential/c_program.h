@@ -1,17 +1,19 @@
-// A C99 program that makes a session's calls against contract A and nothing else, for the
-// contestant's own debugger.
+// Writes a C99 program that makes the calls of a session. The program needs only the library
+// (contract A), so that a contestant can run it in a debugger.
 #pragma once
 
 #include <string>
 
 #include "benchmarks/differential/calls.h"
-#include "checker/history.h"
+#include "checker/history/history.h"
 
 namespace keydrome::differential {
 
-// `history` is what the failed run answered, or unanswered() where it did not come back; its event
-// i is call i. `fault` is one sentence without full stop. Exit status: 1 when every call answered
-// as in the failed run, so the fault is there; 0 otherwise.
-std::string c_program(const Case& session, const History& history, const std::string& fault);
+// Returns the text of the program. `history` has the results of the failed run, where event i is
+// call i. If a call did not return, `history` is unanswered(session). `fault` describes the error
+// in one sentence without a full stop. The program exits with 1 if it reproduces the error, which
+// means that every call returns the same as in the failed run. Otherwise it exits with 0.
+std::string c_program(const Case& session, const history::History& history,
+                      const std::string& fault);
 
 }  // namespace keydrome::differential

@@ -1,18 +1,19 @@
+// Implements the operations on calls: which calls are possible, and how a session is renumbered.
 #include "benchmarks/differential/calls.h"
 
 #include <array>
 #include <map>
 #include <set>
 
-#include "benchmarks/kit/payload_tag.h"
+#include "benchmarks/kit/format/payload_tag.h"
 
 namespace keydrome::differential {
 namespace {
 
-// What is open while calls are made.
+// Tracks the open handles and the transaction of the thread.
 class Client {
  public:
-  // Whether the call can be made; then it is.
+  // Makes the call if the call is possible; otherwise returns false.
   bool make(const Call& call) {
     switch (call.kind) {
       case CallKind::kCreate:
@@ -45,7 +46,7 @@ class Client {
  private:
   bool is_open(const Call& call) const { return slots_[call.slot] == call.index + 1u; }
 
-  std::array<uint32_t, kSlots> slots_{};  // index + 1, 0: free
+  std::array<uint32_t, format::kSlots> slots_{};  // index + 1; 0: the slot is free
   std::set<uint16_t> created_;
   bool in_transaction_ = false;
 };
@@ -95,8 +96,8 @@ std::string index_name(uint32_t number) {
 }
 
 std::string payload_bytes(const Case& session, const Call& call) {
-  std::string bytes(kTagBytes, ' ');
-  write_tag(call.tag, bytes.data());
+  std::string bytes(format::kTagBytes, ' ');
+  format::write_tag(call.tag, bytes.data());
   return bytes + session.texts[call.text];
 }
 

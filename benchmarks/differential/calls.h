@@ -1,5 +1,5 @@
-// Calls: what one session asks of a library, as data that can be cut smaller: the generator writes
-// them, the shrinker leaves some out and makes others simpler, and both become a script.
+// Represents the calls of one thread as data. The generator writes the calls, the shrinker removes
+// and simplifies some of them, and CallWriter turns them into a script.
 //
 // Thread safety: plain data.
 #pragma once
@@ -8,14 +8,14 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/program.h"
+#include "benchmarks/kit/format/program.h"
 #include "keydrome/index.h"
 
 namespace keydrome::differential {
 
 enum class CallKind : uint8_t {
   kCreate,
-  kOpen,  // of an index that was not created: it must be refused
+  kOpen,  // the call must fail if the index was not created
   kClose,
   kBegin,
   kCommit,
@@ -37,43 +37,44 @@ constexpr bool has_payload(CallKind kind) {
   return kind == CallKind::kInsert || kind == CallKind::kDeletePair;
 }
 
-// Data calls outside a transaction are auto-commit calls.
+// A call of the API. Data calls outside a transaction are auto-commit calls.
 struct Call {
   CallKind kind = CallKind::kBegin;
-  uint8_t slot = 0;    // of the handle; unused by kCreate, kBegin, kCommit and kAbort
+  uint8_t slot = 0;    // slot of the handle; unused by kCreate, kBegin, kCommit and kAbort
   uint16_t index = 0;  // number in Case::indexes; unused by kBegin, kCommit and kAbort
   uint32_t key = 0;    // number in Case::keys
-  uint32_t tag = 0;    // payload: its tag in letters,
-  uint32_t text = 0;   // and behind it text number `text` of Case::texts
+  uint32_t tag = 0;    // number at the beginning of the payload, written as eight letters
+  uint32_t text = 0;   // number in Case::texts; this text follows the tag in the payload
 
   bool operator==(const Call&) const = default;
 };
 
 struct KeyValue {
   int64_t number = 0;
-  std::string text;  // of varchar keys
+  std::string text;  // only for varchar keys
 };
 
-// A session: the calls, and what their numbers stand for.
+// A session: the calls of a thread, and the indexes, keys and texts that they refer to.
 struct Case {
   std::vector<KeyType> indexes;
-  std::vector<KeyValue> keys;      // each of them used with one index only
-  std::vector<std::string> texts;  // 0 is the empty one
+  std::vector<KeyValue> keys;      // each key is used with only one index
+  std::vector<std::string> texts;  // text 0 is empty
   std::vector<Call> calls;
 };
 
-// The calls that a client can make: what stands on nothing after others were left out is left out
-// as well (a commit without a begin, a call on a handle that is not open), and a transaction that
-// is open at the end is committed.
+// Returns the calls without those that a client cannot make. After the shrinker has removed some
+// calls, others may be impossible, for example a commit without a begin, or a call on a handle that
+// is not open. If a transaction is open at the end, appends a commit.
 std::vector<Call> playable(const std::vector<Call>& calls);
 
-// The same session with the indexes, keys and texts that its calls use, numbered as they come.
+// Returns the same session with only the indexes, keys and texts that its calls use, renumbered in
+// the order of their first use.
 Case compact(const Case& session);
 
-// "A", "B" and so on; "I26" behind "Z".
+// Returns the name of an index: "A" to "Z", then "I26" and so on.
 std::string index_name(uint32_t number);
 
-// The bytes of a call's payload.
+// Returns the bytes of a call's payload.
 std::string payload_bytes(const Case& session, const Call& call);
 
 }  // namespace keydrome::differential

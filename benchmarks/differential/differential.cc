@@ -1,4 +1,5 @@
-// One session against the model: random calls, and the smallest session that still fails
+// Generates and judges the operations of the benchmark "differential": random calls of one thread,
+// compared with a model. A failing session is reduced to a small session that still fails
 // (README.md).
 #include <algorithm>
 #include <memory>
@@ -8,26 +9,26 @@
 #include "benchmarks/differential/generator.h"
 #include "benchmarks/differential/investigation.h"
 #include "benchmarks/differential/script_calls.h"
-#include "benchmarks/kit/judge.h"
-#include "benchmarks/kit/replay.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/replay.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
 namespace differential {
 namespace {
 
-// A phase has so many calls: a library that hangs is told after one of them, and each is judged by
-// itself.
+// The smallest number of calls in a phase, except the last. Each phase is judged separately and has
+// its own time limit, so short phases report a hang soon.
 constexpr uint32_t kPhaseCalls = 20'000;
 
-class Differential : public Workload {
+class Differential : public workload::Workload {
  public:
-  Result<Script> generate(const Parameters& parameters, uint64_t seed,
-                          const CheckPolicy&) override {
-    shrink_ms_ = static_cast<uint64_t>(parameters["shrink_ms"]);
-    session_ = differential::generate(static_cast<uint64_t>(parameters["calls"]), seed);
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
+                                  const workload::CheckPolicy&) override {
+    shrink_ms_ = parameters.u64("shrink_ms");
+    session_ = differential::generate(parameters.u64("calls"), seed);
     phases_.clear();
-    ScriptBuilder script;
+    script::ScriptBuilder script;
     CallWriter writer(session_.session, script);
     Round phase;
     for (const Round& round : session_.rounds) {
@@ -42,13 +43,15 @@ class Differential : public Workload {
     return script.build();
   }
 
-  void judge(const Script& script, const Outcome& outcome, Findings& findings) const override {
+  void judge(const script::Script& script, const script::Outcome& outcome,
+             judge::Findings& findings) const override {
     examine(script, {.outcome = outcome, .ending = {}, .replay = {}}, findings);
   }
 
-  void examine(const Script& script, const Played& played, Findings& findings) const override {
+  void examine(const script::Script& script, const judge::Played& played,
+               judge::Findings& findings) const override {
     const bool found = investigate(session_, phases_, played, shrink_ms_, findings);
-    if (!found && played.ending.complete) judge_counters(script, played.outcome, findings);
+    if (!found && played.ending.complete) judge::judge_counters(script, played.outcome, findings);
   }
 
  private:
@@ -60,7 +63,7 @@ class Differential : public Workload {
 }  // namespace
 }  // namespace differential
 
-std::unique_ptr<Workload> make_differential(std::string_view) {
+std::unique_ptr<workload::Workload> make_differential(std::string_view) {
   return std::make_unique<differential::Differential>();
 }
 

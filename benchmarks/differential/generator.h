@@ -1,6 +1,9 @@
-// The generator: random rounds of calls. Each round creates indexes of its own, so that it is a
-// session by itself; a few keys, drawn unevenly, make equal records, missing ones and all places of
-// a cursor frequent. Payloads are new, or were used before under the same key or another.
+// Generates the random calls of one thread, in rounds.
+//
+// A round is a part of the session that creates its own indexes, so that it can also be played
+// alone. A round uses only a few keys, and some keys more often than others. So equal records,
+// missing records and all cursor positions are frequent. A payload is new, or was used before under
+// the same key or another key.
 #pragma once
 
 #include <cstdint>
@@ -10,20 +13,20 @@
 
 namespace keydrome::differential {
 
-// The index that no round creates: to open it must be refused.
+// An index that no round creates. Opening this index must fail.
 inline constexpr uint16_t kMissingIndex = 0;
 
-// A round: the calls [first, end) of the session.
+// A round of the session: the calls [first, end).
 struct Round {
   uint32_t first = 0, end = 0;
 };
 
 struct Generated {
   Case session;
-  std::vector<Round> rounds;  // one after the other
+  std::vector<Round> rounds;  // consecutive ranges of calls
 };
 
-// At least `calls` calls. Equal arguments give equal calls.
+// Returns at least `calls` calls. Equal arguments give equal calls.
 Generated generate(uint64_t calls, uint64_t seed);
 
 }  // namespace keydrome::differential

@@ -1,3 +1,5 @@
+// Implements the investigation: collects suspected failures, shrinks one of them by replays, and
+// describes it in a finding.
 #include "benchmarks/differential/investigation.h"
 
 #include <algorithm>
@@ -13,50 +15,62 @@
 #include "benchmarks/differential/plain_session.h"
 #include "benchmarks/differential/script_calls.h"
 #include "benchmarks/differential/shrinker.h"
-#include "benchmarks/kit/recorded_judge.h"
-#include "checker/calls.h"
-#include "checker/transactions.h"
-#include "checker/witness.h"
+#include "benchmarks/kit/judge/history_judge.h"
+#include "checker/history/calls.h"
+#include "checker/history/transactions.h"
+#include "checker/witness/witness.h"
 
 namespace keydrome::differential {
+
+using certify::Violation;
+using history::Event;
+using history::EventCall;
+using history::History;
+using history::Transaction;
+using history::Transactions;
+using history::TransactionSpan;
+using model::SessionViolation;
+
 namespace {
 
 constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr std::size_t kLinesMax = 40;
 constexpr std::size_t kSummaryMax = 900;           // report.v1.schema.json allows 1,000 characters
-constexpr std::size_t kProgramBytesMax = 200'000;  // there too
-constexpr std::size_t kOthersMax = 4;              // findings of other names, not made smaller
-// How long a replay may take. Some thousand calls take some ms; what has not ended after this
-// hangs, which is asked again, with more patience, at the end.
-constexpr uint64_t kImpatientMs = 400, kPatientMs = 3'000;
+constexpr std::size_t kProgramBytesMax = 200'000;  // limit of the same schema
+// Only one failure is shrunk. At most this many findings with other names are reported as they are.
+constexpr std::size_t kOthersMax = 4;
+// Time limits of replays. Some thousand calls take a few ms, so the search for a hang treats a
+// replay that exceeds the short limit as a hang. The final replay uses the long limit to confirm
+// the hang.
+constexpr uint64_t kShortLimitMs = 400, kLongLimitMs = 3'000;
 
-// What to look for in replays.
+// The failure that replays must reproduce.
 struct Suspect {
-  std::string name;    // of the finding
-  std::string stop;    // Ending::stop; empty: a wrong answer
-  std::string reason;  // half a sentence
+  std::string name;    // name of the finding
+  std::string stop;    // Ending::stop; empty for a wrong result
+  std::string reason;  // reason for the finding, without a full stop
   Round phase;
-  Round round;  // in which it was; the phase where that is not known
+  Round round;  // the round in which the failure occurred; the whole phase if unknown
 };
 
-// One replay of a session.
+// One replay of a session: how it ended, and what the model says about its results.
 struct Trial {
-  Ending ending;
-  std::optional<JudgedCalls> judged;  // when it was complete
+  judge::Ending ending;
+  std::optional<JudgedCalls> judged;  // only if the replay was complete
 };
 
-// Plays sessions again, as long as there is time.
-class Laboratory {
+// Replays sessions until the time for shrinking is over.
+class Replayer {
  public:
-  Laboratory(const Replay& replay, uint64_t shrink_ms)
+  Replayer(const judge::Replay& replay, uint64_t shrink_ms)
       : replay_(replay), end_ns_(now_ns() + shrink_ms * kNsPerMs) {}
 
   bool has_time() const { return replay_ && now_ns() < end_ns_; }
   uint32_t replays() const { return replays_; }
 
-  Trial play(const Case& session, uint64_t patience_ms) {
+  Trial play(const Case& session, uint64_t limit_ms) {
     ++replays_;
-    Replayed replayed = replay_(script_of(session), patience_ms);
+    judge::Replayed replayed = replay_(script_of(session), limit_ms);
     Trial trial{.ending = std::move(replayed.ending), .judged = {}};
     if (trial.ending.complete) {
       trial.judged = judge_calls(session, session.calls, replayed.outcome.phases.at(0));
@@ -65,24 +79,24 @@ class Laboratory {
   }
 
  private:
-  const Replay& replay_;
+  const judge::Replay& replay_;
   const uint64_t end_ns_;
   uint32_t replays_ = 0;
 };
 
-bool fits(const Suspect& suspect, const Trial& trial) {
+bool reproduces(const Suspect& suspect, const Trial& trial) {
   if (!suspect.stop.empty()) return trial.ending.stop == suspect.stop;
   return trial.judged && trial.judged->fault && trial.judged->fault->name == suspect.name;
 }
 
-// The smallest session that was found, and what it showed when it was played for the last time.
+// The smallest session found, and the result of its final replay.
 struct Shrunk {
-  std::string name;  // of the finding
+  std::string name;  // name of the finding
   Case session;
   Trial trial;
 };
 
-// The calls of a part of the session, from `first` on.
+// Returns the calls [first, end) as a separate session.
 Case part_of(const Case& session, uint32_t first, uint32_t end) {
   Case part = session;
   const std::span<const Call> calls = calls_of(session, {.first = first, .end = end});
@@ -90,21 +104,23 @@ Case part_of(const Case& session, uint32_t first, uint32_t end) {
   return compact(part);
 }
 
-// Sessions that are easier to read than so many calls have nothing to gain from a plain one.
+// A session with at most this many calls is as readable as a plain session.
 constexpr std::size_t kFewCalls = 25;
-// More are not cut down in any time that one would wait.
+// A session with more calls takes too long to shrink.
 constexpr std::size_t kManyCalls = 500;
 
-// No round has so many.
+// A range with at least this many calls is a whole phase, because every round is shorter.
 constexpr uint32_t kLargeRound = 15'000;
 
 class Search {
  public:
-  Search(const Case& session, const Suspect& suspect, Laboratory& laboratory)
-      : session_(session), suspect_(suspect), laboratory_(laboratory) {}
+  Search(const Case& session, const Suspect& suspect, Replayer& replayer)
+      : session_(session), suspect_(suspect), replayer_(replayer) {}
 
-  // The round alone; much of something simple, where that is better to read; and what a fault may
-  // need beside the round: what came before in the phase, or since the library was loaded.
+  // Returns a small failing session. First tries the round alone. If the round does not fail or
+  // remains long, tries the plain sessions (fill an index, then read it). If neither the round nor
+  // a plain session fails, tries the round with the earlier calls of the phase, and then with all
+  // calls since the library was loaded. If the round is unknown, begins with the plain sessions.
   std::optional<Shrunk> run() {
     const bool unknown_round = suspect_.round.end - suspect_.round.first >= kLargeRound;
     if (unknown_round) {
@@ -121,13 +137,13 @@ class Search {
   }
 
  private:
-  uint64_t patience_ms() const { return suspect_.stop == "hang" ? kImpatientMs : kPatientMs; }
+  uint64_t limit_ms() const { return suspect_.stop == "hang" ? kShortLimitMs : kLongLimitMs; }
 
   Fails fails_as(const Suspect& suspect) {
     return [this, &suspect](const Case& candidate) {
-      if (!laboratory_.has_time()) return Answer::kNoTime;
-      return fits(suspect, laboratory_.play(candidate, patience_ms())) ? Answer::kFails
-                                                                       : Answer::kPasses;
+      if (!replayer_.has_time()) return Answer::kNoTime;
+      return reproduces(suspect, replayer_.play(candidate, limit_ms())) ? Answer::kFails
+                                                                        : Answer::kPasses;
     };
   }
 
@@ -139,43 +155,46 @@ class Search {
     if (part.calls.size() > kManyCalls) {
       if (std::optional<Shrunk> plain = from_plain()) return plain;
     }
-    return shown(suspect_, shrink(std::move(part), fails));
+    return confirmed(suspect_, shrink(std::move(part), fails));
   }
 
-  // Once: whatever is wrong with it, when it is a wrong answer that is looked for.
+  // Tries the plain sessions, once. If the original failure is a wrong result, accepts any wrong
+  // result.
   std::optional<Shrunk> from_plain() {
     if (std::exchange(tried_plain_, true)) return std::nullopt;
     for (Case& plain : plain_sessions()) {
-      if (!laboratory_.has_time()) return std::nullopt;
-      const Trial trial = laboratory_.play(plain, patience_ms());
+      if (!replayer_.has_time()) return std::nullopt;
+      const Trial trial = replayer_.play(plain, limit_ms());
       Suspect suspect = suspect_;
       const bool wrong = trial.judged && trial.judged->fault;
       if (suspect.stop.empty() && wrong) suspect.name = trial.judged->fault->name;
-      if (!fits(suspect, trial)) continue;
-      return shown(suspect, shrink(std::move(plain), fails_as(suspect)));
+      if (!reproduces(suspect, trial)) continue;
+      return confirmed(suspect, shrink(std::move(plain), fails_as(suspect)));
     }
     return std::nullopt;
   }
 
-  // Once more: what is shown must have happened, and a hang is more than a slow machine.
-  std::optional<Shrunk> shown(const Suspect& suspect, const Case& session) {
+  // Replays the smallest session once more with the long limit, because the finding shows the
+  // results of this replay and because a slow replay must not count as a hang.
+  std::optional<Shrunk> confirmed(const Suspect& suspect, const Case& session) {
     Shrunk shrunk{.name = suspect.name, .session = compact(session), .trial = {}};
-    shrunk.trial = laboratory_.play(shrunk.session, kPatientMs);
-    if (!fits(suspect, shrunk.trial)) return std::nullopt;
+    shrunk.trial = replayer_.play(shrunk.session, kLongLimitMs);
+    if (!reproduces(suspect, shrunk.trial)) return std::nullopt;
     return shrunk;
   }
 
   const Case& session_;
   const Suspect& suspect_;
-  Laboratory& laboratory_;
+  Replayer& replayer_;
   bool tried_plain_ = false;
 };
 
-// The round that the event at or before `position` belongs to.
+// Returns the round to which the event at `position` belongs. If this event names no index, the
+// last earlier event that names an index decides. Returns the whole phase if there is none.
 Round round_of(const Generated& generated, const Round& phase, const JudgedCalls& judged,
                uint32_t position) {
   const std::vector<Event>& events = judged.history.threads[0];
-  std::map<uint16_t, Round> rounds;  // by index
+  std::map<uint16_t, Round> rounds;  // the round of each index
   for (const Round& round : generated.rounds) {
     if (round.first < phase.first || round.end > phase.end) continue;
     for (const Call& call : calls_of(generated.session, round)) {
@@ -195,17 +214,17 @@ Round round_of(const Generated& generated, const Round& phase, const JudgedCalls
   return phase;
 }
 
-// The spans of the transactions that hold any of the events.
+// Returns the spans of the transactions that contain any of the events.
 std::vector<TransactionSpan> spans_of(const History& history,
                                       const std::vector<uint32_t>& positions) {
   const Transactions transactions = split_into_transactions(history);
   std::vector<TransactionSpan> spans;
   const auto add = [&](const std::vector<Transaction>& from) {
     for (const Transaction& one : from) {
-      const bool holds = std::ranges::any_of(positions, [&](uint32_t position) {
+      const bool contains = std::ranges::any_of(positions, [&](uint32_t position) {
         return one.first <= position && position <= one.last;
       });
-      if (holds) spans.push_back(span_of(one));
+      if (contains) spans.push_back(span_of(one));
     }
   };
   add(transactions.committed);
@@ -214,8 +233,8 @@ std::vector<TransactionSpan> spans_of(const History& history,
   return spans;
 }
 
-Json witness_of(History history, const SessionFault& fault) {
-  history.ticks_per_s = ticks_per_s();
+Json witness_of(History history, const SessionViolation& fault) {
+  history.ticks_per_s = judge::ticks_per_s();
   Violation violation;
   violation.name = fault.name;
   std::vector<uint32_t> positions = fault.causes;
@@ -224,15 +243,16 @@ Json witness_of(History history, const SessionFault& fault) {
   for (const uint32_t position : positions) {
     violation.events.push_back({.thread = 0, .position = position});
   }
-  return witness_json(history, violation, /*with_program=*/false);
+  return witness::witness_json(history, violation, /*with_program=*/false);
 }
 
-std::string sentence_of(const History& history, const Case& session, const SessionFault& fault) {
+std::string sentence_of(const History& history, const Case& session,
+                        const SessionViolation& fault) {
   return Narrator(session, history).call(fault.position) + ", but " + fault.reason;
 }
 
-// The calls that the accusation rests on, where the whole session is too long to be read.
-std::string causes_of(const Narrator& narrator, const SessionFault& fault) {
+// Returns the calls that explain the finding, for sessions that are too long to be shown.
+std::string causes_of(const Narrator& narrator, const SessionViolation& fault) {
   std::string text;
   for (const uint32_t cause : fault.causes) {
     text += "call " + std::to_string(cause + 1) + ": " + narrator.call(cause) + "\n";
@@ -245,72 +265,74 @@ std::string joined(const std::vector<std::string>& lines) {
   const std::size_t left_out = lines.size() > kLinesMax ? lines.size() - kLinesMax : 0;
   for (std::size_t i = left_out; i < lines.size(); ++i) text += "\n" + lines[i];
   if (left_out == 0) return text;
-  return "\n" + std::to_string(left_out) + " calls before these are left out" + text;
+  return "\n" + std::to_string(left_out) + " earlier calls are omitted" + text;
 }
 
-// What is told of a session that was made smaller.
-struct Told {
-  std::string sentence;  // what is wrong, without full stop
+// The description of a session that was shrunk.
+struct Description {
+  std::string sentence;  // what is wrong, without a full stop
   std::string detail;
   Json witness;
 };
 
-Told tell(const Suspect& suspect, const Shrunk& shrunk, const Laboratory& laboratory) {
+Description describe(const Suspect& suspect, const Shrunk& shrunk, const Replayer& replayer) {
   const std::vector<Call>& calls = shrunk.session.calls;
-  const SessionFault* const fault = suspect.stop.empty() ? &*shrunk.trial.judged->fault : nullptr;
+  const SessionViolation* const fault =
+      suspect.stop.empty() ? &*shrunk.trial.judged->fault : nullptr;
   const History history = fault ? shrunk.trial.judged->history : unanswered(shrunk.session);
   const Narrator narrator(shrunk.session, history);
   const auto last = fault ? fault->position : static_cast<uint32_t>(calls.size() - 1);
-  Told told;
-  told.sentence = fault
+  Description text;
+  text.sentence = fault
                       ? sentence_of(history, shrunk.session, *fault)
-                      : narrator.call(last) + (laboratory.has_time() ? "" : ", or a call before") +
+                      : narrator.call(last) + (replayer.has_time() ? "" : ", or an earlier call") +
                             ": " + suspect.reason;
   const std::vector<std::string> lines = narrator.lines(last);
-  told.detail = told.sentence + "\nA session of " + std::to_string(last + 1) +
-                " calls shows it, from an empty library on (the smallest of " +
-                std::to_string(laboratory.replays()) + " that were played):" + joined(lines);
+  text.detail = text.sentence + "\nThese " + std::to_string(last + 1) +
+                " calls reproduce it, beginning with an empty library (the smallest of " +
+                std::to_string(replayer.replays()) +
+                " sessions that were replayed):" + joined(lines);
   const std::string notation = narrator.notation(last);
-  if (!notation.empty()) told.detail += "\nin the notation of the scenarios: " + notation;
+  if (!notation.empty()) text.detail += "\nin the notation of the scenarios: " + notation;
   if (fault != nullptr && lines.size() > kLinesMax) {
-    told.detail += "\nThe accusation rests on:\n" + causes_of(narrator, *fault);
+    text.detail += "\nThe finding depends on these calls:\n" + causes_of(narrator, *fault);
   }
-  if (fault) told.witness = witness_of(history, *fault);
+  if (fault) text.witness = witness_of(history, *fault);
   if (corresponds(history, calls)) {
-    const std::string program = c_program(shrunk.session, history, told.sentence);
-    if (program.size() <= kProgramBytesMax) told.witness["program"] = program;
+    const std::string program = c_program(shrunk.session, history, text.sentence);
+    if (program.size() <= kProgramBytesMax) text.witness["program"] = program;
   }
-  return told;
+  return text;
 }
 
 class Investigation {
  public:
-  Investigation(const Generated& generated, std::span<const Round> phases, const Played& played,
-                Findings& findings)
+  Investigation(const Generated& generated, std::span<const Round> phases,
+                const judge::Played& played, judge::Findings& findings)
       : generated_(generated), phases_(phases), played_(played), findings_(findings) {}
 
   bool run(uint64_t shrink_ms) {
     for (std::size_t i = 0; i < played_.outcome.phases.size(); ++i) look(i);
-    const Ending& ending = played_.ending;
+    const judge::Ending& ending = played_.ending;
     const std::size_t broken = played_.outcome.phases.size();
     if (!ending.complete && !ending.stop.empty() && broken < phases_.size()) {
-      suspects_.push_back(broken_off(ending.stop, phases_[broken]));
+      suspects_.push_back(ended_early(ending.stop, phases_[broken]));
     }
     if (suspects_.empty()) return mismatch_;
-    Laboratory laboratory(played_.replay, shrink_ms);
-    accuse(chosen(), laboratory);
+    Replayer replayer(played_.replay, shrink_ms);
+    report(chosen(), replayer);
     return true;
   }
 
  private:
-  static Suspect broken_off(const std::string& stop, const Round& phase) {
-    std::string name = "crashed", reason = "it ends the process (" + stop + ")";
+  static Suspect ended_early(const std::string& stop, const Round& phase) {
+    std::string name = "crashed", reason = "it ended the process (" + stop + ")";
     if (stop == "hang") {
       name = "timed_out";
-      reason = "it does not come back";
+      reason = "it did not return";
     } else if (stop == "exception") {
       name = stop;
-      reason = "an exception leaves the library";
+      reason = "an exception left the library";
     }
     return {.name = std::move(name),
             .stop = stop,
@@ -330,7 +352,7 @@ class Investigation {
     if (!judged.not_judged.empty()) findings_.not_judged(judged.not_judged);
     if (!judged.fault) return;
     const Round round = round_of(generated_, phase, judged, judged.fault->position);
-    // Every name once is enough.
+    // One finding of each name is enough for a reader.
     if (!details_.try_emplace(judged.fault->name, detail_of(judged)).second) return;
     witnesses_[judged.fault->name] = witness_of(judged.history, *judged.fault);
     suspects_.push_back({.name = judged.fault->name,
@@ -346,7 +368,8 @@ class Investigation {
            causes_of(narrator, *judged.fault);
   }
 
-  // What broke the session off comes first; then the wrong answer in the smallest round.
+  // If a failure ended the session, returns this failure. Otherwise returns the wrong result in the
+  // smallest round.
   Suspect chosen() const {
     const auto size = [](const Suspect& suspect) {
       return suspect.stop.empty() ? suspect.round.end - suspect.round.first : 0;
@@ -354,18 +377,18 @@ class Investigation {
     return *std::ranges::min_element(suspects_, {}, size);
   }
 
-  void accuse(const Suspect& suspect, Laboratory& laboratory) {
-    const std::optional<Shrunk> shrunk = Search(generated_.session, suspect, laboratory).run();
+  void report(const Suspect& suspect, Replayer& replayer) {
+    const std::optional<Shrunk> shrunk = Search(generated_.session, suspect, replayer).run();
     if (shrunk) {
-      Told told = tell(suspect, *shrunk, laboratory);
-      add(shrunk->name, std::move(told.detail), std::move(told.witness));
+      Description text = describe(suspect, *shrunk, replayer);
+      add(shrunk->name, std::move(text.detail), std::move(text.witness));
     } else {
-      add_unshrunk(suspect, laboratory.replays());
+      add_unshrunk(suspect, replayer.replays());
     }
     std::size_t others = 0;
     for (const Suspect& other : suspects_) {
-      const std::string& told = shrunk ? shrunk->name : suspect.name;
-      if (other.name == told || ++others > kOthersMax) continue;
+      const std::string& reported = shrunk ? shrunk->name : suspect.name;
+      if (other.name == reported || ++others > kOthersMax) continue;
       add_unshrunk(other, 0);
     }
   }
@@ -379,7 +402,8 @@ class Investigation {
       witness = witnesses_.at(suspect.name);
     }
     if (replays > 0) {
-      detail += "\nPlayed again, it did not show: it depends on more than the calls.";
+      detail +=
+          "\nReplays of the calls did not reproduce the error. It may depend on time or chance.";
     }
     add(suspect.name, std::move(detail), std::move(witness));
   }
@@ -396,10 +420,10 @@ class Investigation {
 
   const Generated& generated_;
   const std::span<const Round> phases_;
-  const Played& played_;
-  Findings& findings_;
+  const judge::Played& played_;
+  judge::Findings& findings_;
   std::vector<Suspect> suspects_;
-  std::map<std::string, std::string> details_;  // by name
+  std::map<std::string, std::string> details_;  // details of a finding, by its name
   std::map<std::string, Json> witnesses_;
   bool mismatch_ = false;
 };
@@ -410,8 +434,8 @@ std::span<const Call> calls_of(const Case& session, const Round& range) {
   return std::span(session.calls).subspan(range.first, range.end - range.first);
 }
 
-bool investigate(const Generated& generated, std::span<const Round> phases, const Played& played,
-                 uint64_t shrink_ms, Findings& findings) {
+bool investigate(const Generated& generated, std::span<const Round> phases,
+                 const judge::Played& played, uint64_t shrink_ms, judge::Findings& findings) {
   return Investigation(generated, phases, played, findings).run(shrink_ms);
 }
 

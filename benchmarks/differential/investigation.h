@@ -1,22 +1,24 @@
-// Investigation: from what a session showed to findings that a person can follow: which answer was
-// wrong, and the smallest session, found by playing others again, in which it still is.
+// Turns the outcome of a session into findings. A finding names the wrong result. It also shows a
+// small part of the session that still gives this result. The function finds this part by replaying
+// shorter and shorter parts of the session.
 #pragma once
 
 #include <cstdint>
 #include <span>
 
 #include "benchmarks/differential/generator.h"
-#include "benchmarks/kit/finding.h"
-#include "benchmarks/kit/replay.h"
+#include "benchmarks/kit/judge/finding.h"
+#include "benchmarks/kit/judge/replay.h"
 
 namespace keydrome::differential {
 
+// Returns the calls of a range.
 std::span<const Call> calls_of(const Case& session, const Round& range);
 
-// Judges the phases that ended and, where one was broken off, what broke it off. Plays again for
-// `shrink_ms` at most, and not much longer. `phases`: what was asked in each phase. False: nothing
-// was wrong.
-bool investigate(const Generated& generated, std::span<const Round> phases, const Played& played,
-                 uint64_t shrink_ms, Findings& findings);
+// Judges the phases that ended. If a phase did not end, reports the reason. `phases` contains the
+// range of calls of each phase. The replays take about `shrink_ms` milliseconds at most. Returns
+// true if something was wrong.
+bool investigate(const Generated& generated, std::span<const Round> phases,
+                 const judge::Played& played, uint64_t shrink_ms, judge::Findings& findings);
 
 }  // namespace keydrome::differential

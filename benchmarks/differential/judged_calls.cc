@@ -1,3 +1,5 @@
+// Implements the judgement of recorded calls: builds a history, then compares it with the model of
+// the contract.
 #include "benchmarks/differential/judged_calls.h"
 
 #include <algorithm>
@@ -6,9 +8,16 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "checker/calls.h"
+#include "checker/history/calls.h"
 
 namespace keydrome::differential {
+
+using history::Event;
+using history::EventCall;
+using history::History;
+using history::kEventAutoCommit;
+using model::SessionCheck;
+
 namespace {
 
 History empty_history(const Case& session, std::span<const Call> calls) {
@@ -31,8 +40,9 @@ EventCall event_call(CallKind kind) {
   return kCalls[static_cast<std::size_t>(kind)];
 }
 
-// A library may give one handle for several indexes, and then an event has the number of one of
-// them. As long as the events are the calls, these know better.
+// A library may return the same handle for several indexes. The recorded event then names any one
+// of these indexes. As long as the events match the calls, the index of the call replaces the
+// recorded index.
 void correct_indexes(std::span<const Call> calls, std::vector<Event>& events) {
   for (std::size_t i = 0; i < std::min(calls.size(), events.size()); ++i) {
     if (call_of(events[i]) != event_call(calls[i].kind)) return;
@@ -44,10 +54,10 @@ void correct_indexes(std::span<const Call> calls, std::vector<Event>& events) {
 }  // namespace
 
 JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
-                        const PhaseOutcome& outcome) {
+                        const script::PhaseOutcome& outcome) {
   JudgedCalls judged;
   judged.history = empty_history(session, calls);
-  const ThreadResult& result = outcome.threads[0];
+  const script::ThreadResult& result = outcome.threads[0];
   judged.history.threads.push_back(result.events);
   correct_indexes(calls, judged.history.threads[0]);
   if (const Result<void> ranked = rank_varchar_keys(judged.history); !ranked) {
@@ -55,19 +65,20 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
     return judged;
   }
   if (!judged.history.unknown_arguments.empty()) {
-    judged.mismatch = "calls were recorded with keys that nobody asked for";
+    judged.mismatch = "the recording has calls with keys that the program does not use";
     return judged;
   }
-  SessionCheck check = check_session(judged.history);
-  judged.fault = std::move(check.fault);
+  SessionCheck check = model::check_session(judged.history);
+  judged.fault = std::move(check.violation);
   judged.mismatch = std::move(check.problem);
   if (judged.fault || !judged.mismatch.empty()) return judged;
-  const ThreadOutcome& counters = *result.counters;
+  const format::ThreadOutcome& counters = *result.counters;
   if (counters.events_full != 0) {
-    judged.not_judged = "more calls were made than there was room to record";
+    judged.not_judged =
+        "the recording is full because the library needed more calls than fit into it";
   } else if (counters.deadlocks == 0 && counters.code_violations == 0 &&
              !corresponds(judged.history, calls)) {
-    judged.mismatch = "other calls were recorded than were asked for";
+    judged.mismatch = "the recorded calls differ from those of the program";
   }
   return judged;
 }

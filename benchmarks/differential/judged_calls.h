@@ -1,4 +1,4 @@
-// What was recorded of a session's calls, held against the contract.
+// Judges the recorded calls of one thread against the contract, for the benchmark "differential".
 #pragma once
 
 #include <optional>
@@ -6,30 +6,34 @@
 #include <string>
 
 #include "benchmarks/differential/calls.h"
-#include "benchmarks/kit/outcome_reader.h"
-#include "checker/history.h"
-#include "checker/session_check.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "checker/history/history.h"
+#include "checker/model/session_check.h"
 
 namespace keydrome::differential {
 
+// The recorded calls of a phase, and what the contract says about them.
 struct JudgedCalls {
-  // One thread; ranked keys, indexes as in the case.
-  History history;
-  std::optional<SessionFault> fault;
-  std::string mismatch;    // the record does not fit the calls: it was tampered with
-  std::string not_judged;  // why nothing can be said; empty when it can
+  // The calls of one thread. Varchar keys are replaced by ranks. Index numbers are positions in
+  // Case::indexes.
+  history::History history;
+  std::optional<model::SessionViolation> fault;
+  // If not empty: the reason why the recording cannot belong to the program's calls.
+  std::string mismatch;
+  // If not empty: the reason why the calls cannot be judged.
+  std::string not_judged;
 };
 
-// `calls`: those of the phase.
+// Judges the recording of one phase. `calls` are the calls of this phase.
 JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
-                        const PhaseOutcome& outcome);
+                        const script::PhaseOutcome& outcome);
 
-// Whether each call is one event, in their order: nothing was asked twice, nothing left out.
-bool corresponds(const History& history, std::span<const Call> calls);
+// Returns true if the events are exactly the calls, in order: no call was repeated or omitted.
+bool corresponds(const history::History& history, std::span<const Call> calls);
 
-// A history of the calls in which nothing was answered yet: event i is call i, with the code
-// kNoAnswer.
-inline constexpr uint8_t kNoAnswer = kEventOddCode - 1;
-History unanswered(const Case& session);
+// The result code of an event whose result is unknown.
+inline constexpr uint8_t kNoAnswer = history::kEventUnknownCode - 1;
+// Returns a history of the calls without results: event i is call i, with the code kNoAnswer.
+history::History unanswered(const Case& session);
 
 }  // namespace keydrome::differential

@@ -1,3 +1,5 @@
+// Implements the choice of keys: boundary values, keys that share a half or a prefix, and numbered
+// keys for large rounds.
 #include "benchmarks/differential/key_universe.h"
 
 #include <array>
@@ -9,14 +11,14 @@
 namespace keydrome::differential {
 namespace {
 
-constexpr uint64_t kNeighbours = 16;
+constexpr uint64_t kAdjacent = 16;
 
 template <typename Int>
-int64_t draw_integer(Rng& rng) {
+int64_t random_integer(workload::Rng& rng) {
   using Limits = std::numeric_limits<Int>;
   constexpr std::array<int64_t, 8> kBoundaries = {Limits::min(),     Limits::min() + 1, -1, 0, 1,
                                                   Limits::max() - 1, Limits::max(),     256};
-  // Alike in their low or in their high half, or around the end of a smaller type.
+  // Values that are equal in their low or high half, or are near the limits of a smaller type.
   constexpr int64_t kHalf = int64_t{1} << (sizeof(Int) * 4);
   constexpr std::array<int64_t, 8> kHalves = {kHalf,      -kHalf,    kHalf + 1, kHalf - 1,
                                               -1 - kHalf, 1 - kHalf, kHalf / 2, -(kHalf / 2) - 1};
@@ -26,13 +28,13 @@ int64_t draw_integer(Rng& rng) {
     case 1:
       return kHalves[rng.below(kHalves.size())];
     case 2:
-      return static_cast<int64_t>(rng.below(kNeighbours)) - 4;
+      return static_cast<int64_t>(rng.below(kAdjacent)) - 4;
     default:
       return static_cast<Int>(rng.next());
   }
 }
 
-std::string draw_string(Rng& rng) {
+std::string random_string(workload::Rng& rng) {
   constexpr std::array<std::size_t, 8> kPrefixes = {0, 0, 0, 1, 7, 64, 126, 127};
   std::string key(kPrefixes[rng.below(kPrefixes.size())], 'p');
   const std::size_t room = MAX_VARCHAR_LEN - key.size();
@@ -45,13 +47,14 @@ std::string draw_string(Rng& rng) {
   return key;
 }
 
-KeyValue draw_key(KeyType type, Rng& rng) {
-  if (type == VARCHAR) return {.number = 0, .text = draw_string(rng)};
-  return {.number = type == SHORT ? draw_integer<int32_t>(rng) : draw_integer<int64_t>(rng),
+KeyValue random_key(KeyType type, workload::Rng& rng) {
+  if (type == VARCHAR) return {.number = 0, .text = random_string(rng)};
+  return {.number = type == SHORT ? random_integer<int32_t>(rng) : random_integer<int64_t>(rng),
           .text = {}};
 }
 
-// Far from the drawn ones, for universes that are larger than those are many.
+// Returns a key far from the random keys, for rounds that need more keys than random_key()
+// provides.
 KeyValue count_key(KeyType type, uint64_t number) {
   constexpr int64_t kFirst = 100'000;
   if (type == VARCHAR) return {.number = 0, .text = "k" + std::to_string(kFirst + number)};
@@ -60,11 +63,11 @@ KeyValue count_key(KeyType type, uint64_t number) {
 
 }  // namespace
 
-std::vector<KeyValue> draw_keys(KeyType type, std::size_t count, Rng& rng) {
+std::vector<KeyValue> random_keys(KeyType type, std::size_t count, workload::Rng& rng) {
   std::set<std::pair<int64_t, std::string>> known;
   std::vector<KeyValue> keys;
-  for (uint64_t draws = 0; keys.size() < count; ++draws) {
-    KeyValue key = draws < 2 * count ? draw_key(type, rng) : count_key(type, draws);
+  for (uint64_t attempts = 0; keys.size() < count; ++attempts) {
+    KeyValue key = attempts < 2 * count ? random_key(type, rng) : count_key(type, attempts);
     if (known.emplace(key.number, key.text).second) keys.push_back(std::move(key));
   }
   return keys;

@@ -1,16 +1,18 @@
-// Key universes: the few keys that a round draws from, boundary values first.
+// Chooses the keys of a round, a part of a session of the benchmark "differential". A round uses
+// few keys, and many of them are boundary values.
 #pragma once
 
 #include <cstddef>
 #include <vector>
 
 #include "benchmarks/differential/calls.h"
-#include "benchmarks/kit/rng.h"
+#include "benchmarks/kit/workload/rng.h"
 
 namespace keydrome::differential {
 
-// `count` different keys of the type, in no order. Small universes are mostly boundary values and
-// keys that differ in one byte or bit.
-std::vector<KeyValue> draw_keys(KeyType type, std::size_t count, Rng& rng);
+// Returns `count` different random keys of the type, in random order. If `count` is small, most
+// integer keys are boundary values, are near 0, or share one half with another key. Most string
+// keys are short or share a long prefix.
+std::vector<KeyValue> random_keys(KeyType type, std::size_t count, workload::Rng& rng);
 
 }  // namespace keydrome::differential

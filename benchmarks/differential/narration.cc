@@ -1,3 +1,5 @@
+// Implements the narrator: numbers payloads, names handles and keys, and writes calls in words or
+// in the notation of the scenarios.
 #include "benchmarks/differential/narration.h"
 
 #include <algorithm>
@@ -7,15 +9,20 @@
 #include <utility>
 
 #include "benchmarks/differential/judged_calls.h"
-#include "benchmarks/kit/judge.h"
-#include "checker/calls.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "checker/history/calls.h"
 
 namespace keydrome::differential {
+
+using history::Event;
+using history::EventCall;
+using history::History;
+
 namespace {
 
-constexpr uint32_t kRunMin = 4;        // so many alike calls become one line
-constexpr uint32_t kTokensMax = 20;    // of a session in the notation
-constexpr int64_t kNumberMax = 1'000;  // larger keys get labels there
+constexpr uint32_t kRunMin = 4;        // at least this many similar calls become one line
+constexpr uint32_t kTokensMax = 20;    // most calls that are shown in the notation
+constexpr int64_t kNumberMax = 1'000;  // larger keys get labels in the notation
 
 bool has_index(EventCall call) {
   return call != EventCall::kBegin && call != EventCall::kCommit && call != EventCall::kAbort;
@@ -23,25 +30,18 @@ bool has_index(EventCall call) {
 
 bool names_key(const Event& event) {
   const EventCall call = call_of(event);
-  return keydrome::is_data_call(call) && (call != EventCall::kNext || succeeded(event));
+  return history::is_data_call(call) && (call != EventCall::kNext || succeeded(event));
 }
 
 bool is_integer(const History& history, const Event& event) {
   return history.indexes[event.index].type != VARCHAR;
 }
 
-std::string_view call_name(EventCall call) {
-  constexpr std::array<std::string_view, 11> kNames{
-      "create",           "openIndex", "closeIndex", "beginTransaction", "commitTransaction",
-      "abortTransaction", "get",       "getNext",    "insertRecord",     "deleteRecord",
-      "deleteRecord"};
-  return kNames.at(static_cast<std::size_t>(call));
-}
-
-// The name of each event's handle: "A", and "A2" for a second one that was opened.
+// Returns the name of each event's handle: "A" for the first handle of index A, "A2" for the
+// second.
 std::vector<std::string> handles_of(const Case& session, const History& history) {
   std::vector<std::string> handles;
-  std::map<uint16_t, std::vector<uint8_t>> slots;  // of an index, in the order of their openings
+  std::map<uint16_t, std::vector<uint8_t>> slots;  // of each index, in the order of opening
   const bool known = corresponds(history, session.calls);
   for (std::size_t i = 0; i < history.threads[0].size(); ++i) {
     const Event& event = history.threads[0][i];
@@ -49,9 +49,9 @@ std::vector<std::string> handles_of(const Case& session, const History& history)
     if (known && has_index(call_of(event)) && session.calls[i].kind != CallKind::kCreate) {
       std::vector<uint8_t>& of_index = slots[event.index];
       const auto found = std::ranges::find(of_index, session.calls[i].slot);
-      const auto place = static_cast<std::size_t>(found - of_index.begin());
+      const auto position = static_cast<std::size_t>(found - of_index.begin());
       if (found == of_index.end()) of_index.push_back(session.calls[i].slot);
-      if (place > 0) name += std::to_string(place + 1);
+      if (position > 0) name += std::to_string(position + 1);
     }
     handles.push_back(std::move(name));
   }
@@ -78,18 +78,17 @@ Narrator::Narrator(const Case& session, const History& history)
   }
 }
 
-std::string Narrator::payload(uint64_t fingerprint) const {
-  const auto found = payloads_.find(fingerprint);
-  if (found == payloads_.end()) return "a payload that nobody passed";
+std::string Narrator::payload(uint64_t hash) const {
+  const auto found = payloads_.find(hash);
+  if (found == payloads_.end()) return "a payload that was never passed";
   return "p" + std::to_string(found->second);
 }
 
 std::string Narrator::answer(const Event& event) const {
   if (event.code == kNoAnswer) return "";
-  if (event.code == kEventOddCode) return " -> a code that does not exist";
   const EventCall call = call_of(event);
   const bool reads = call == EventCall::kGet || call == EventCall::kNext;
-  if (!succeeded(event) || !reads) return " -> " + code_text(event.code);
+  if (!succeeded(event) || !reads) return " -> " + code_text(event);
   const std::string payload = this->payload(event.payload);
   if (call == EventCall::kGet) return " -> " + payload;
   return " -> " + key_text(history_, event.index, event.key) + " = " + payload;
@@ -104,7 +103,7 @@ std::string Narrator::call(uint32_t position) const {
     const auto type = static_cast<std::size_t>(history_.indexes[event.index].type);
     arguments += std::string(", ") + kTypes.at(type);
   }
-  if (keydrome::is_data_call(call) && call != EventCall::kNext) {
+  if (history::is_data_call(call) && call != EventCall::kNext) {
     arguments += ", " + key_text(history_, event.index, event.key);
   }
   if (call == EventCall::kInsert || call == EventCall::kDeletePair) {
@@ -142,8 +141,8 @@ std::string Narrator::label(const Event& event) const {
   if (is_integer(history_, event) && key > -kNumberMax && key < kNumberMax) {
     return std::to_string(key);
   }
-  const auto place = std::ranges::find(keys, event.key) - keys.begin();
-  return "k" + std::to_string(place + 1);
+  const auto position = std::ranges::find(keys, event.key) - keys.begin();
+  return "k" + std::to_string(position + 1);
 }
 
 std::string Narrator::token(uint32_t position) const {
@@ -156,24 +155,29 @@ std::string Narrator::token(uint32_t position) const {
     return !handle.empty() && handle != handles_[position];
   });
   if (has_index(call) && several) text.insert(0, handles_[position] + ".");
-  if (keydrome::is_data_call(call) && call != EventCall::kNext) {
+  if (history::is_data_call(call) && call != EventCall::kNext) {
     text += "(" + label(event);
     if (call == EventCall::kInsert || call == EventCall::kDeletePair) {
       text += "," + payload(event.payload);
     }
     text += call == EventCall::kDeleteKey ? ",*)" : ")";
   }
+  return text + result_token(event);
+}
+
+std::string Narrator::result_token(const Event& event) const {
   constexpr std::array<const char*, 11> kCodes{"",          "DB_DNE",     "DB_EXISTS", "END",
                                                "NF",        "TXN_EXISTS", "TXN_DNE",   "EXISTS",
                                                "ENTRY_DNE", "DEADLOCK",   "FAILURE"};
-  if (event.code == kNoAnswer) return text;
-  const bool known = payloads_.contains(event.payload);
-  if (succeeded(event) && (call == EventCall::kGet || call == EventCall::kNext)) {
-    text += "=" + (call == EventCall::kNext ? label(event) + ":" : std::string());
-    return text + (known ? payload(event.payload) : "?");
+  if (event.code == kNoAnswer) return "";
+  if (!succeeded(event)) {
+    return std::string("=") + (event.code < kCodes.size() ? kCodes.at(event.code) : "?");
   }
-  if (succeeded(event)) return text;
-  return text + "=" + (event.code < kCodes.size() ? kCodes.at(event.code) : "?");
+  const EventCall call = call_of(event);
+  if (call != EventCall::kGet && call != EventCall::kNext) return "";
+  const bool known = payloads_.contains(event.payload);
+  return "=" + (call == EventCall::kNext ? label(event) + ":" : std::string()) +
+         (known ? payload(event.payload) : "?");
 }
 
 std::string Narrator::notation(uint32_t last) const {
@@ -185,16 +189,16 @@ std::string Narrator::notation(uint32_t last) const {
     const bool first = call == EventCall::kOpen && opened.insert(handles_[i]).second;
     if (call != EventCall::kCreate && !first) text += " " + token(i);
   }
-  std::vector<std::string> told;
+  std::vector<std::string> explained;
   for (uint32_t i = 0; i <= last; ++i) {
     if (!names_key(events_[i])) continue;
     const std::string name = label(events_[i]);
     if (!name.starts_with('k')) continue;
     std::string line = history_.indexes[events_[i].index].name + "." + name + " is " +
                        key_text(history_, events_[i].index, events_[i].key);
-    if (std::ranges::find(told, line) != told.end()) continue;
+    if (std::ranges::find(explained, line) != explained.end()) continue;
     legend += (legend.empty() ? "; " : ", ") + line;
-    told.push_back(std::move(line));
+    explained.push_back(std::move(line));
   }
   return text + legend;
 }

@@ -1,4 +1,4 @@
-// Narration: a session in words, in the notation of the scenarios, for people.
+// Describes a session to people, in words and in the notation of the scenarios.
 #pragma once
 
 #include <cstdint>
@@ -7,40 +7,44 @@
 #include <vector>
 
 #include "benchmarks/differential/calls.h"
-#include "checker/history.h"
+#include "checker/history/history.h"
 
 namespace keydrome::differential {
 
+// Writes text about the calls of one session and their results.
 class Narrator {
  public:
-  // `history` is a recorded one of the case's calls, or unanswered(). Borrows both.
-  Narrator(const Case& session, const History& history);
+  // `history` is a recording of the calls of `session`, or unanswered(). Both arguments must
+  // outlive the narrator.
+  Narrator(const Case& session, const history::History& history);
 
-  // "getNext(A) -> 5 = p1".
+  // Returns one call with its result, such as "getNext(A) -> 5 = p1".
   std::string call(uint32_t position) const;
 
-  // All calls up to `last`, a line each; long runs of alike calls become one line. The call `last`
-  // stands alone.
+  // Returns all calls up to `last`, one line each. A long run of similar calls becomes one line.
+  // The call `last` always has its own line.
   std::vector<std::string> lines(uint32_t last) const;
 
-  // "T1: b i(1,p1) g(1)=NF": up to `last`, with what the labels stand for where they are no
-  // numbers. Empty where that would be long.
+  // Returns the calls up to `last` in the notation of the scenarios, such as "T1: b i(1,p1)
+  // g(1)=NF". Labels that are not numbers are explained at the end. Returns an empty text if there
+  // are too many calls.
   std::string notation(uint32_t last) const;
 
  private:
   std::string handle(uint32_t position) const;
-  std::string payload(uint64_t fingerprint) const;
-  std::string answer(const Event& event) const;
+  std::string payload(uint64_t hash) const;
+  std::string answer(const history::Event& event) const;
   std::string token(uint32_t position) const;
-  std::string label(const Event& event) const;
+  std::string result_token(const history::Event& event) const;
+  std::string label(const history::Event& event) const;
   bool alike(uint32_t a, uint32_t b) const;
 
-  const History& history_;
-  const std::vector<Event>& events_;
-  std::vector<std::string> handles_;  // by event
-  // Numbers of the payloads that were passed, by fingerprint, in the order of the calls.
+  const history::History& history_;
+  const std::vector<history::Event>& events_;
+  std::vector<std::string> handles_;  // names of the handles, by event
+  // Numbers of the payloads that calls passed, by hash, in the order of the calls.
   std::unordered_map<uint64_t, std::size_t> payloads_;
-  std::vector<std::vector<uint64_t>> keys_;  // by index: those used, in order
+  std::vector<std::vector<uint64_t>> keys_;  // by index: the keys used, in ascending order
 };
 
 }  // namespace keydrome::differential

@@ -1,3 +1,5 @@
+// Implements the plain sessions: creates an index, inserts ascending keys by auto-commit, then
+// scans in one transaction.
 #include "benchmarks/differential/plain_session.h"
 
 namespace keydrome::differential {

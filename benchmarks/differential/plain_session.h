@@ -1,5 +1,5 @@
-// Plain sessions: an index is filled and read through, and nothing else. Faults that show once in a
-// thousand calls are in them too, and told in a few lines.
+// Plain sessions: sessions that only fill an index and read all of it. They can be described in a
+// few lines, and reveal errors that occur once in a thousand calls.
 #pragma once
 
 #include <vector>
@@ -8,7 +8,7 @@
 
 namespace keydrome::differential {
 
-// The smaller one first; each has several thousand calls at most.
+// Returns the plain sessions in ascending order of size. Each has at most about 11,000 calls.
 std::vector<Case> plain_sessions();
 
 }  // namespace keydrome::differential

@@ -1,3 +1,4 @@
+// Implements CallWriter: turns each call of a session into one operation of the player's program.
 #include "benchmarks/differential/script_calls.h"
 
 #include <algorithm>
@@ -5,13 +6,13 @@
 
 namespace keydrome::differential {
 
-CallWriter::CallWriter(const Case& session, ScriptBuilder& script)
+CallWriter::CallWriter(const Case& session, script::ScriptBuilder& script)
     : session_(session),
       script_(script),
       class_(script.add_class("session")),
       pool_keys_(session.keys.size(), 0),
       created_(session.indexes.size(), false),
-      open_(kSlots, false) {
+      open_(format::kSlots, false) {
   for (uint32_t i = 0; i < session.indexes.size(); ++i) {
     script.add_index(index_name(i), session.indexes[i]);
   }
@@ -21,8 +22,8 @@ CallWriter::CallWriter(const Case& session, ScriptBuilder& script)
 void CallWriter::phase(std::string name, std::span<const Call> calls) {
   const uint32_t phase = script_.add_phase(std::move(name), 1, {.timed = true, .recorded = true});
   script_.reserve(phase, calls.size());
-  ThreadBuilder thread = script_.thread(phase, 0);
-  thread.auto_commit_as(Kind::kScript, class_);
+  script::ThreadBuilder thread = script_.thread(phase, 0);
+  thread.auto_commit_as(format::Kind::kScript, class_);
   bool in_transaction = false;
   for (const Call& call : calls) {
     const bool nothing_open = std::ranges::none_of(open_, [](bool open) { return open; });
@@ -33,12 +34,12 @@ void CallWriter::phase(std::string name, std::span<const Call> calls) {
   }
 }
 
-void CallWriter::write(ThreadBuilder& thread, const Call& call) {
-  const Payload payload{.tag = call.tag, .text = pool_texts_[call.text]};
+void CallWriter::write(script::ThreadBuilder& thread, const Call& call) {
+  const script::Payload payload{.tag = call.tag, .text = pool_texts_[call.text]};
   switch (call.kind) {
     case CallKind::kCreate:
-      // The second time it must be refused: that is no answer that stops the session.
-      thread.create(call.index, created_[call.index] ? kAnyCode : 0);
+      // A second create must fail. kAnyCode lets the thread continue after this failure.
+      thread.create(call.index, created_[call.index] ? format::kAnyCode : 0);
       created_[call.index] = true;
       return;
     case CallKind::kOpen:
@@ -49,7 +50,7 @@ void CallWriter::write(ThreadBuilder& thread, const Call& call) {
       open_[call.slot] = false;
       return thread.close(call.slot);
     case CallKind::kBegin:
-      return thread.begin(Kind::kScript, class_);
+      return thread.begin(format::Kind::kScript, class_);
     case CallKind::kCommit:
       return thread.commit();
     case CallKind::kAbort:
@@ -85,8 +86,8 @@ uint32_t CallWriter::pool_key(const Call& call) {
   return number - 1;
 }
 
-Script script_of(const Case& session) {
-  ScriptBuilder script;
+script::Script script_of(const Case& session) {
+  script::ScriptBuilder script;
   CallWriter(session, script).phase("calls", session.calls);
   return script.build();
 }

@@ -1,4 +1,5 @@
-// Calls as a script that a player can play: one thread, every call recorded.
+// Converts the calls of a session into a script for the player. The script has one thread, and the
+// player records each of its calls.
 #pragma once
 
 #include <cstdint>
@@ -7,32 +8,34 @@
 #include <vector>
 
 #include "benchmarks/differential/calls.h"
-#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/script/script_builder.h"
 
 namespace keydrome::differential {
 
-// Writes the phases of one script. Borrows both.
+// Writes the phases of one script. Both constructor arguments must outlive the writer.
 class CallWriter {
  public:
-  CallWriter(const Case& session, ScriptBuilder& script);
+  CallWriter(const Case& session, script::ScriptBuilder& script);
 
-  // Appends a phase that makes the calls, which are playable().
+  // Appends a phase that makes `calls`. A client must be able to make all of them: calls ==
+  // playable(calls).
   void phase(std::string name, std::span<const Call> calls);
 
  private:
-  void write(ThreadBuilder& thread, const Call& call);
+  void write(script::ThreadBuilder& thread, const Call& call);
   uint32_t pool_key(const Call& call);
 
   const Case& session_;
-  ScriptBuilder& script_;
+  script::ScriptBuilder& script_;
   uint32_t class_;
-  std::vector<uint32_t> pool_keys_;   // by key: its number in the pool + 1
+  std::vector<uint32_t> pool_keys_;   // by key: its position in the pool + 1; 0: not yet added
   std::vector<uint32_t> pool_texts_;  // by text
-  std::vector<bool> created_;         // by index
-  std::vector<bool> open_;            // by slot
+  std::vector<bool> created_;         // true if the index was created
+  std::vector<bool> open_;            // true if the slot has an open handle
 };
 
-// A script of one phase. Its indexes have the numbers and names of the case.
-Script script_of(const Case& session);
+// Returns a script of one phase with all calls of the session. Index number i of the script is
+// session.indexes[i].
+script::Script script_of(const Case& session);
 
 }  // namespace keydrome::differential

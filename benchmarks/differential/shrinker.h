@@ -1,9 +1,10 @@
-// Shrinking: the smallest session found that still fails in the same way (A. Zeller and R.
-// Hildebrandt, "Simplifying and isolating failure-inducing input", 2002, and some steps that know
-// what calls are: all calls of a kind or on a key at once, simpler keys, payloads and types).
+// Reduces a failing session to a small session that still fails in the same way.
 //
-// A minimum only of what was tried. Whoever bounds the time answers kNoTime: the smallest session
-// found so far is the result then, and nothing more is asked.
+// The method is that of A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing
+// input", 2002. Some steps use the structure of calls: they remove all calls of a kind or on a key
+// at once, or simplify keys, payloads and types. The result is the smallest failing session that
+// was tried. A smaller one may exist. If `fails` returns kNoTime, shrinking ends with the smallest
+// session found so far.
 #pragma once
 
 #include <cstdint>
@@ -13,15 +14,18 @@
 
 namespace keydrome::differential {
 
+// The result of trying a session.
 enum class Answer : uint8_t { kFails, kPasses, kNoTime };
 
-// Whether a session fails in the way that is looked for. Its calls are playable().
+// Tries a session. Returns kFails if the session fails in the way that is searched for. Callers
+// pass only sessions whose calls are playable().
 using Fails = std::function<Answer(const Case&)>;
 
-// `session` fails. Not thread-safe where `fails` is not.
+// Returns the smallest failing session found. Precondition: `session` fails. Thread-safe if `fails`
+// is.
 Case shrink(Case session, const Fails& fails);
 
-// Only the calls up to the fault: what comes behind it does not matter.
+// Removes only the calls after the failure, and returns the shorter session.
 Case shorten(Case session, const Fails& fails);
 
 }  // namespace keydrome::differential

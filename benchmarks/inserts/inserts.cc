@@ -1,150 +1,140 @@
-// Inserts of new keys, in the orders in which they come in practice (README.md).
+// Generates the operations of the benchmark "inserts": inserts of new keys in orders that occur in
+// practice (README.md).
 #include <algorithm>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "benchmarks/inserts/key_orders.h"
-#include "benchmarks/kit/clients.h"
-#include "benchmarks/kit/outcome_reader.h"
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/script_builder.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
 namespace inserts {
 namespace {
 
-constexpr uint32_t kInsert = 0;  // classes, by number
-constexpr uint32_t kLookup = 1;
+constexpr uint32_t kInsert = 0, kLookup = 1;  // transaction classes
 constexpr const char* kPhase = "run";
+constexpr uint32_t kInsertsPerCheck = 100;
 
-// Writes the whole script; one use. Keys enter the pool as they are inserted, behind those of the
-// stripes.
-class Generator {
+// Writes the script. The key pool first gets the keys of the stripes, which check private keys of
+// each thread. Each inserted key is added to the pool when its insert is written.
+class Generator : public workload::ClientScript {
  public:
   Generator(std::string_view instance, const Parameters& parameters, uint64_t seed,
             const CheckPolicy& policy)
-      : seed_(seed),
-        shape_{.threads = static_cast<uint32_t>(parameters["threads"]),
-               .records = static_cast<uint32_t>(parameters["records"]),
-               .inserts = static_cast<uint32_t>(parameters["inserts_per_thread"]),
-               .hot_permille = static_cast<uint32_t>(parameters["hot_permille"])},
-        per_transaction_(static_cast<uint32_t>(parameters["inserts_per_transaction"])),
-        lookup_percent_(static_cast<uint64_t>(parameters["lookup_percent"])),
-        order_(key_order(instance, shape_, seed)) {
-    index_ = script_.add_index("index", INT);
-    script_.add_class("insert");
-    script_.add_class("lookup");
-    // A check behind some hundred inserts, however many are in a transaction.
-    const uint64_t check_every = std::max(1u, 100 / std::max(1u, per_transaction_));
-    clients_.emplace(script_,
-                     Clients::Options{.seed = seed,
-                                      .threads = shape_.threads,
-                                      .policy = policy,
-                                      .probe = [this](Rng& rng, uint32_t) { return any_key(rng); },
-                                      .check_every = check_every});
-    first_key_ = static_cast<uint32_t>(script_.pools().int64_keys.size());
+      : ClientScript(seed, policy),
+        scale_{.threads = parameters.u32("threads"),
+               .records = parameters.u32("records"),
+               .inserts = parameters.u32("inserts_per_thread"),
+               .hot_permille = parameters.u32("hot_permille")},
+        per_transaction_(parameters.u32("inserts_per_transaction")),
+        lookup_percent_(parameters.u64("lookup_percent")),
+        order_(key_order(instance, scale_, seed)) {
+    index_ = builder().add_index("index", INT);
+    builder().add_class("insert");
+    builder().add_class("lookup");
+    const uint32_t transactions = kInsertsPerCheck / std::max(1u, per_transaction_);
+    add_clients(
+        scale_.threads, [this](Rng& rng, uint32_t) { return any_key(rng); },
+        std::max(1u, transactions));
+    first_key_ = static_cast<uint32_t>(builder().pools().int64_keys.size());
   }
 
-  Script run() {
-    const uint32_t create = script_.add_phase("create", 1, {});
-    script_.thread(create, 0).create(index_);
-    if (shape_.records > 0) load();
-    clients_->start(kPhase, uint64_t{shape_.inserts} * 3);
-    std::vector<uint32_t> done(shape_.threads);
+ private:
+  void load() override {
+    if (scale_.records == 0) return;
+    for (uint32_t i = 0; i < scale_.records; ++i) builder().add_int64_key(int64_t{i} * kGap);
+    load_shuffled(scale_.records, [this](uint32_t i) {
+      return Row{.index = index_, .key = first_key_ + i, .payload = builder().new_payload()};
+    });
+  }
+
+  void run() override {
+    start_phase(kPhase, scale_.inserts, 1);
+    std::vector<uint32_t> done(scale_.threads);
     for (bool more = true; more;) {
       more = false;
-      for (Client& client : *clients_) {
+      for (Client& client : clients()) {
         uint32_t& inserted = done[client.number()];
-        if (inserted == shape_.inserts) continue;
+        if (inserted == scale_.inserts) continue;
         transaction(client, inserted);
         more = true;
       }
     }
-    clients_->finish();
-    clients_->verify();
-    return script_.build();
+    clients().finish();
   }
 
- private:
-  void load() {
-    Rng rng(seed_, 0, Purpose::kPopulate);
-    const std::vector<uint32_t> order = shuffled(shape_.records, rng);
-    for (uint32_t i = 0; i < shape_.records; ++i) script_.add_int64_key(int64_t{i} * kGap);
-    clients_->load(shape_.records, [&](uint64_t i) {
-      return Row{.index = index_, .key = first_key_ + order[i], .payload = script_.new_payload(0)};
-    });
-  }
-
+  // Writes a lookup or the client's next inserts. `inserted` counts the inserts of the client.
   void transaction(Client& client, uint32_t& inserted) {
-    if (shape_.records > 0 && client.rng().below(100) < lookup_percent_) return lookup(client);
+    if (scale_.records > 0 && client.rng().below(100) < lookup_percent_) return lookup(client);
     if (per_transaction_ == 0) {
       client.use(index_);
-      client.out().auto_commit_as(Kind::kStream, kInsert);
+      client.out().auto_commit_as(format::Kind::kStream, kInsert);
       insert(client, inserted++);
       client.done();
       return;
     }
     client.begin(index_, kInsert);
-    for (uint32_t n = 0; n < per_transaction_ && inserted < shape_.inserts; ++n) {
+    for (uint32_t n = 0; n < per_transaction_ && inserted < scale_.inserts; ++n) {
       insert(client, inserted++);
     }
     client.commit();
   }
 
   void insert(Client& client, uint32_t number) {
-    const uint32_t key = script_.add_int64_key(order_->key(client.number(), number));
-    client.out().insert(Client::kSlot, key, script_.new_payload(0));
+    const uint32_t key = builder().add_int64_key(order_->key(client.number(), number));
+    client.out().insert(kSlot, key, builder().new_payload());
   }
 
   void lookup(Client& client) {
-    const auto record = static_cast<uint32_t>(client.rng().below(shape_.records));
+    const auto record = static_cast<uint32_t>(client.rng().below(scale_.records));
     client.begin(index_, kLookup);
-    client.out().get(Client::kSlot, first_key_ + record, client.sample());
+    client.out().get(kSlot, first_key_ + record, client.sample());
     client.commit();
   }
 
-  // A key that was loaded or that somebody has been told to insert.
+  // Returns a key that was loaded, or that a thread inserts earlier in the script.
   uint32_t any_key(Rng& rng) const {
     return first_key_ +
-           static_cast<uint32_t>(rng.below(script_.pools().int64_keys.size() - first_key_));
+           static_cast<uint32_t>(rng.below(builder().pools().int64_keys.size() - first_key_));
   }
 
-  uint64_t seed_;
-  Shape shape_;
-  uint32_t per_transaction_;
+  Scale scale_;
+  uint32_t per_transaction_;  // 0 means auto-commit calls
   uint64_t lookup_percent_;
   std::unique_ptr<KeyOrder> order_;
-  ScriptBuilder script_;
   uint32_t index_ = 0, first_key_ = 0;
-  std::optional<Clients> clients_;
 };
 
-class Inserts : public Workload {
+class Inserts : public workload::Workload {
  public:
   explicit Inserts(std::string_view instance) : instance_(instance) {}
 
-  Result<Script> generate(const Parameters& parameters, uint64_t seed,
-                          const CheckPolicy& policy) override {
-    const bool hot = instance_.starts_with("hotspot");
-    if (hot && parameters["records"] == 0) {
-      return Error{"a hotspot lies between loaded records: records must not be 0"};
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
+                                  const workload::CheckPolicy& policy) override {
+    const bool hotspot = instance_.starts_with("hotspot");
+    if (hotspot && parameters["records"] == 0) {
+      return Error{
+          "records is 0, but the hotspot instances insert between loaded records: set "
+          "records to at least 1"};
     }
-    if (!hot && parameters["records"] != 0) {
-      return Error{"only hotspots load records before: set records to 0"};
+    if (!hotspot && parameters["records"] != 0) {
+      return Error{"records is " + std::to_string(parameters["records"]) +
+                   ", but only the hotspot instances load records: set records to 0"};
     }
-    return Generator(instance_, parameters, seed, policy).run();
+    return Generator(instance_, parameters, seed, policy).write();
   }
 
-  void measure(const Script& script, const Outcome& outcome, std::span<const PhaseMeasures> phases,
-               Metrics& metrics) const override {
+  void measure(const script::Script& script, const script::Outcome& outcome,
+               std::span<const workload::PhaseMeasures> phases,
+               workload::Metrics& metrics) const override {
     for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
       if (script.phases[p].name != kPhase) continue;
       uint64_t records = 0;
-      for (const std::vector<Op>& ops : script.phases[p].threads) {
+      for (const std::vector<format::Op>& ops : script.phases[p].threads) {
         records += static_cast<uint64_t>(std::count_if(ops.begin(), ops.end(), is_record));
       }
       metrics["inserts_per_s"] =
@@ -153,9 +143,9 @@ class Inserts : public Workload {
   }
 
  private:
-  // An insert of the stream: those of checks leave digests.
-  static bool is_record(const Op& op) {
-    return op.code == OpCode::kInsert && (op.flags & kDigest) == 0;
+  // Returns true for inserts of the workload. Inserts of the checks have the flag kDigest.
+  static bool is_record(const format::Op& op) {
+    return op.code == format::OpCode::kInsert && (op.flags & format::kDigest) == 0;
   }
 
   std::string instance_;
@@ -164,7 +154,7 @@ class Inserts : public Workload {
 }  // namespace
 }  // namespace inserts
 
-std::unique_ptr<Workload> make_inserts(std::string_view instance) {
+std::unique_ptr<workload::Workload> make_inserts(std::string_view instance) {
   return std::make_unique<inserts::Inserts>(instance);
 }
 

@@ -1,4 +1,4 @@
-// In which order new keys come.
+// Defines the orders in which the threads of the benchmark "inserts" insert new keys.
 #pragma once
 
 #include <cstdint>
@@ -6,37 +6,41 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/kit/rng.h"
+#include "benchmarks/kit/workload/rng.h"
 
 namespace keydrome::inserts {
 
-struct Shape {
+// The parameters of the benchmark that determine an order of keys.
+struct Scale {
   uint32_t threads = 1;
-  uint32_t records = 0;  // loaded before; hotspots only
-  uint32_t inserts = 1;  // of each thread
-  uint32_t hot_permille = 1;
+  uint32_t records = 0;       // loaded before the timed phase; 0 except for hotspots
+  uint32_t inserts = 1;       // inserts of each thread
+  uint32_t hot_permille = 1;  // size of the hot range, in permille of `records`
 };
 
-// The key of a thread's i-th insert. Calls come in turn for all threads: i ascending, and for each
-// i the threads in their order.
+// Chooses the key of every insert.
 class KeyOrder {
  public:
   virtual ~KeyOrder() = default;
+  // Returns the key of a thread's i-th insert. Callers pass i = 0, 1, 2, ... for each thread; the
+  // threads take turns, one transaction each.
   virtual int64_t key(uint32_t thread, uint32_t i) = 0;
 };
 
-// Loaded records lie that far from each other, and a hotspot's keys between them.
+// The distance between the keys of adjacent loaded records. A hotspot inserts keys between them.
 inline constexpr int64_t kGap = int64_t{1} << 20;
 
-// monotone_shared: 0, 1, 2, … taken by whoever comes next.
-// monotone_blocks: each thread takes blocks of a thousand.
-// monotone_timestamp: a clock's ticks, one in each turn, and the number of the thread below them.
-// bulk_sorted, bulk_reverse, bulk_random, bulk_interleaved, bulk_autocommit: the thread's own part
-// of
-//   0 .. threads * inserts - 1, ascending, descending, shuffled, four ascending runs in turn,
-//   ascending.
-// hotspot, hotspot_moving: uniform in a stretch of the loaded keys, that share of them long, which
-//   stays where it is or moves ten times.
-std::unique_ptr<KeyOrder> key_order(std::string_view instance, const Shape& shape, uint64_t seed);
+// Returns the key order of an instance:
+//
+// - monotone_shared: 0, 1, 2, ...; each insert takes the next key, across all threads.
+// - monotone_blocks: each thread takes blocks of 1,000 consecutive keys.
+// - monotone_timestamp: i << 16 | thread, where i is the number of the thread's insert.
+// - bulk_sorted, bulk_autocommit: each thread inserts its own part of 0 .. threads * inserts - 1,
+//   in ascending order.
+// - bulk_reverse, bulk_random: as bulk_sorted, but in descending or random order.
+// - bulk_interleaved: as bulk_sorted, but alternating between four ascending runs.
+// - hotspot: uniform within a range that covers hot_permille of the loaded keys.
+// - hotspot_moving: as hotspot, but the range has ten positions, one after the other.
+std::unique_ptr<KeyOrder> key_order(std::string_view instance, const Scale& scale, uint64_t seed);
 
 }  // namespace keydrome::inserts

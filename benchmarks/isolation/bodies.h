@@ -1,8 +1,8 @@
-// Bodies: what the transactions of the isolation workloads do.
+// Bodies: functions that write the calls of one transaction of the benchmark "isolation".
 //
-// A body writes the calls of one transaction, without its begin and end.
-// Everything is drawn from the Rng it is given, so the same seed gives the same
-// program. Each body exists to make one kind of mistake likely (README.md).
+// A body writes the calls between begin and commit. It takes all its choices from the given Rng, so
+// equal seeds give equal programs. Each body makes one kind of error likely (README.md). Not
+// thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -10,64 +10,66 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/script/script_builder.h"
+#include "benchmarks/kit/workload/rng.h"
 
 namespace keydrome::isolation {
 
-// The keys of one index in ascending order, as numbers of the pool. All
-// transactions of a round draw from the same few, so that they meet.
-struct Arena {
+// The keys of one index in a round (one phase on fresh indexes): pool numbers in ascending key
+// order. All transactions of the round choose from these few keys, so that they conflict.
+struct KeySpace {
   uint8_t slot = 0;
   std::vector<uint32_t> keys;
 };
 
-// Where a body writes. Lives for one thread of one round.
+// Appends the calls of a body. One object serves one thread in one round.
 class BodyWriter {
  public:
-  BodyWriter(ScriptBuilder& script, ThreadBuilder& out, std::span<const Arena> arenas,
-             std::span<const uint32_t> texts, Rng& rng)
-      : script_(&script), out_(&out), arenas_(arenas), texts_(texts), rng_(&rng) {}
+  BodyWriter(script::ScriptBuilder& script, script::ThreadBuilder& out,
+             std::span<const KeySpace> key_spaces, std::span<const uint32_t> texts,
+             workload::Rng& rng)
+      : script_(&script), out_(&out), key_spaces_(key_spaces), texts_(texts), rng_(&rng) {}
 
-  Rng& rng() { return *rng_; }
+  workload::Rng& rng() { return *rng_; }
   bool chance(uint32_t one_in) { return rng_->below(one_in) == 0; }
 
-  std::size_t arenas() const { return arenas_.size(); }
-  const Arena& any_arena() { return arenas_[rng_->below(arenas_.size())]; }
-  const Arena& arena(std::size_t number) const { return arenas_[number]; }
-  // Low numbers more often than high ones: some keys are hot.
-  uint32_t any_key(const Arena& arena);
-  // Number of a key in [low, high) of the arena's order.
-  uint32_t key_between(const Arena& arena, std::size_t low, std::size_t high);
+  std::size_t key_spaces() const { return key_spaces_.size(); }
+  const KeySpace& any_key_space() { return key_spaces_[rng_->below(key_spaces_.size())]; }
+  const KeySpace& key_space(std::size_t number) const { return key_spaces_[number]; }
+  // Returns a random key. Small keys are more likely than large ones, so some keys are hot.
+  uint32_t any_key(const KeySpace& space);
+  // Returns a random key from positions [low, high) of the key order.
+  uint32_t key_between(const KeySpace& space, std::size_t low, std::size_t high);
 
-  void get(const Arena& arena, uint32_t key);
-  void next(const Arena& arena, uint32_t calls);
-  void insert(const Arena& arena, uint32_t key);
-  void erase_read(const Arena& arena);
-  void erase_key(const Arena& arena, uint32_t key);
+  void get(const KeySpace& space, uint32_t key);
+  void next(const KeySpace& space, uint32_t calls);
+  void insert(const KeySpace& space, uint32_t key);
+  void erase_read(const KeySpace& space);
+  void erase_key(const KeySpace& space, uint32_t key);
 
  private:
   void pause();
 
-  ScriptBuilder* script_;
-  ThreadBuilder* out_;
-  std::span<const Arena> arenas_;
+  script::ScriptBuilder* script_;
+  script::ThreadBuilder* out_;
+  std::span<const KeySpace> key_spaces_;
   std::span<const uint32_t> texts_;
-  Rng* rng_;
+  workload::Rng* rng_;
 };
 
-// A kind of round: what its transactions do, and the arena in which they meet.
+// A kind of round: the body that writes its transactions, and the indexes and keys that they share.
 struct RoundKind {
   std::string_view name;
-  // Writes a transaction of about `operations` calls; `read_only` asks for one without changes.
+  // Writes a transaction of about `operations` calls. With `read_only` the transaction changes
+  // nothing.
   void (*body)(BodyWriter& out, uint32_t operations, bool read_only);
   uint32_t indexes;
-  uint32_t keys;        // of each index
-  uint32_t operations;  // calls of a transaction on average
-  uint32_t percent;     // transactions, of what the parameters say
+  uint32_t keys;     // keys of each index
+  uint32_t calls;    // average calls of a transaction
+  uint32_t percent;  // transactions of a thread, in percent of the parameter `transactions`
 };
 
-// All of them; rounds take turns.
+// Returns all kinds, in the order in which rounds use them.
 std::span<const RoundKind> round_kinds();
 
 }  // namespace keydrome::isolation

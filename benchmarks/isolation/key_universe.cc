@@ -1,3 +1,5 @@
+// Implements the choice of keys for the benchmark "isolation": boundary values, clusters of
+// adjacent integers, and strings with long common prefixes.
 #include "benchmarks/isolation/key_universe.h"
 
 #include <array>
@@ -8,12 +10,12 @@
 namespace keydrome::isolation {
 namespace {
 
-// Neighbours share nodes and gaps; the clusters that they come in lie far
-// apart.
+// Integer keys come in clusters that are far apart. A cluster has this width. Adjacent keys of a
+// cluster share nodes and gaps of the index.
 constexpr uint64_t kClusterWidth = 64;
 
 template <typename Int>
-Int draw_integer(Rng& rng) {
+Int random_integer(workload::Rng& rng) {
   using Limits = std::numeric_limits<Int>;
   constexpr std::array<Int, 6> kBoundaries = {Limits::min(), Limits::min() + 1, -1, 0, 1,
                                               Limits::max()};
@@ -22,7 +24,7 @@ Int draw_integer(Rng& rng) {
   return static_cast<Int>(cluster + static_cast<int64_t>(rng.below(kClusterWidth)));
 }
 
-std::string draw_string(Rng& rng) {
+std::string random_string(workload::Rng& rng) {
   constexpr std::array<std::size_t, 6> kPrefixLengths = {0, 0, 1, 7, 60, 120};
   std::string key(kPrefixLengths[rng.below(kPrefixLengths.size())], 'p');
   const std::size_t more = rng.below(8);
@@ -33,15 +35,14 @@ std::string draw_string(Rng& rng) {
   return key;
 }
 
-// Draws until there are enough different values; after many repeats it widens
-// the range by itself, because the drawn value is then moved by the number of
-// draws.
-template <typename Value, typename Draw, typename Widen>
-std::set<Value> distinct(std::size_t count, Draw draw, Widen widen) {
+// Returns `count` different values of `random`. After more than four attempts per value, `widen`
+// also changes the values, so that a small range cannot cause an endless loop.
+template <typename Value, typename Random, typename Widen>
+std::set<Value> distinct(std::size_t count, Random random, Widen widen) {
   std::set<Value> values;
-  for (std::size_t draws = 0; values.size() < count; ++draws) {
-    Value value = draw();
-    if (draws > 4 * count) value = widen(value, draws);
+  for (std::size_t attempts = 0; values.size() < count; ++attempts) {
+    Value value = random();
+    if (attempts > 4 * count) value = widen(value, attempts);
     values.insert(std::move(value));
   }
   return values;
@@ -49,25 +50,26 @@ std::set<Value> distinct(std::size_t count, Draw draw, Widen widen) {
 
 }  // namespace
 
-std::vector<uint32_t> add_keys(ScriptBuilder& script, KeyType type, std::size_t count, Rng& rng) {
+std::vector<uint32_t> add_keys(script::ScriptBuilder& script, KeyType type, std::size_t count,
+                               workload::Rng& rng) {
   std::vector<uint32_t> numbers;
   numbers.reserve(count);
-  const auto widen = [](int64_t value, std::size_t draws) {
-    return value / 2 + static_cast<int64_t>(draws);
+  const auto widen = [](int64_t value, std::size_t attempts) {
+    return value / 2 + static_cast<int64_t>(attempts);
   };
   if (type == SHORT) {
     const auto keys = distinct<int32_t>(
-        count, [&] { return draw_integer<int32_t>(rng); },
+        count, [&] { return random_integer<int32_t>(rng); },
         [&](int32_t v, std::size_t n) { return static_cast<int32_t>(widen(v, n)); });
     for (const int32_t key : keys) numbers.push_back(script.add_int32_key(key));
   } else if (type == INT) {
-    const auto keys = distinct<int64_t>(count, [&] { return draw_integer<int64_t>(rng); }, widen);
+    const auto keys = distinct<int64_t>(count, [&] { return random_integer<int64_t>(rng); }, widen);
     for (const int64_t key : keys) numbers.push_back(script.add_int64_key(key));
   } else {
-    // std::string compares by unsigned bytes, the shorter first: the contract's
-    // order.
+    // std::string compares unsigned bytes and puts a prefix before the longer string, as the
+    // contract demands.
     const auto keys = distinct<std::string>(
-        count, [&] { return draw_string(rng); },
+        count, [&] { return random_string(rng); },
         [](const std::string& key, std::size_t n) {
           return key.substr(0, MAX_VARCHAR_LEN - 16) + std::to_string(n);
         });

@@ -1,19 +1,19 @@
-// The keys of a round: few, so that transactions meet, and chosen to hurt -
-// boundaries, neighbours, long common prefixes.
+// Chooses the keys of a round of the benchmark "isolation". The keys are few, so that transactions
+// conflict, and difficult: boundary values, adjacent integers, strings with long common prefixes.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/script/script_builder.h"
+#include "benchmarks/kit/workload/rng.h"
 #include "keydrome/index.h"
 
 namespace keydrome::isolation {
 
-// Adds `count` (2 to 2^20) different keys of the type to the script's pool and
-// returns their numbers in ascending order of the keys. Rounds that share a
-// script share keys where they draw the same ones.
-std::vector<uint32_t> add_keys(ScriptBuilder& script, KeyType type, std::size_t count, Rng& rng);
+// Adds `count` (2 to 2^20) different random keys of the type to the script's pool. Returns their
+// pool numbers in ascending key order. A key that two rounds choose is added twice.
+std::vector<uint32_t> add_keys(script::ScriptBuilder& script, KeyType type, std::size_t count,
+                               workload::Rng& rng);
 
 }  // namespace keydrome::isolation

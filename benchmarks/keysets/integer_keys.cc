@@ -1,3 +1,5 @@
+// Implements the sets of integer keys: uniform, dense, normal, lognormal, points along a Hilbert
+// curve, and keys with a given number of line segments.
 #include <algorithm>
 #include <array>
 #include <cmath>
@@ -8,56 +10,59 @@
 #include "base/check.h"
 #include "benchmarks/keysets/key_sets.h"
 #include "benchmarks/keysets/zipf.h"
-#include "benchmarks/kit/ycsb_random.h"
+#include "benchmarks/kit/workload/distributions.h"
 
 namespace keydrome::keysets {
 namespace {
 
 constexpr int64_t kDomainEnd = int64_t{1} << 62;
 constexpr int64_t kDenseFirst = 42;
-constexpr uint32_t kNormalEnd = 28, kLogNormalEnd = 24;  // bits
+constexpr uint32_t kNormalEnd = 28, kLogNormalEnd = 24;  // number of low bits that are uniform
 constexpr double kNormalMean = 0x1.0p33, kNormalDeviation = 0x1.0p30;
 constexpr double kLogNormalSigma = 2, kLogNormalUnit = 0x1.0p18;
 
-// As many keys as asked for, all different: what came twice is drawn again.
-template <typename Draw>
-std::vector<int64_t> distinct(uint32_t count, const Draw& draw) {
+// Returns `count` different values of `random` in ascending order. Replaces repeated values by new
+// ones.
+template <typename Random>
+std::vector<int64_t> distinct(uint32_t count, const Random& random) {
   std::vector<int64_t> keys;
   keys.reserve(count);
   while (keys.size() < count) {
-    while (keys.size() < count) keys.push_back(draw());
+    while (keys.size() < count) keys.push_back(random());
     std::sort(keys.begin(), keys.end());
     keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
   }
   return keys;
 }
 
-// G. Box and M. Muller, 1958; draws twice.
-double normal(Rng& rng) {
-  const double radius = std::sqrt(-2 * std::log(1 - unit_interval(rng)));
-  return radius * std::cos(2 * std::numbers::pi * unit_interval(rng));
+// Returns a standard normal number (G. Box and M. Muller, 1958). Takes two random numbers.
+double normal(workload::Rng& rng) {
+  const double radius = std::sqrt(-2 * std::log(1 - workload::unit_interval(rng)));
+  return radius * std::cos(2 * std::numbers::pi * workload::unit_interval(rng));
 }
 
-// A key that begins with a drawn number and ends with random bits: a logarithm's own last bits are
-// not the same on every machine. Draws again what lies outside the domain.
-template <typename Draw>
-int64_t with_random_end(uint32_t bits, Rng& rng, const Draw& draw) {
+// Returns a key whose high bits are a value of `random`, and whose low `bits` bits are uniform. The
+// low bits of `random` are dropped, because the last bits of logarithms differ between machines.
+// Values outside the domain are replaced by new ones.
+template <typename Random>
+int64_t with_random_end(uint32_t bits, workload::Rng& rng, const Random& random) {
   while (true) {
-    const double start = draw();
+    const double start = random();
     if (start < 0 || start >= static_cast<double>(kDomainEnd >> bits)) continue;
     return static_cast<int64_t>(start) << bits |
            static_cast<int64_t>(rng.below(uint64_t{1} << bits));
   }
 }
 
-// Places on a plane, in clusters, by their way along a Hilbert curve (D. Hilbert, 1891).
-class Places {
+// Generates random points on a plane, in clusters, as positions along a Hilbert curve (D. Hilbert,
+// 1891).
+class HilbertPoints {
  public:
-  explicit Places(Rng& rng) : rng_(&rng), popularity_(kClusters, kZipf) {
+  explicit HilbertPoints(workload::Rng& rng) : rng_(&rng), popularity_(kClusters, kZipf) {
     for (Cluster& cluster : clusters_) {
-      const double halvings = kWidest + unit_interval(rng) * (kNarrowest - kWidest);
-      cluster = {.x = unit_interval(rng) * kSide,
-                 .y = unit_interval(rng) * kSide,
+      const double halvings = kWidest + workload::unit_interval(rng) * (kNarrowest - kWidest);
+      cluster = {.x = workload::unit_interval(rng) * kSide,
+                 .y = workload::unit_interval(rng) * kSide,
                  .deviation = kSide * std::exp2(-halvings)};
     }
   }
@@ -68,7 +73,7 @@ class Places {
       const double x = cluster.x + normal(*rng_) * cluster.deviation;
       const double y = cluster.y + normal(*rng_) * cluster.deviation;
       if (x >= 0 && x < kSide && y >= 0 && y < kSide) {
-        return way(static_cast<uint64_t>(x), static_cast<uint64_t>(y));
+        return position(static_cast<uint64_t>(x), static_cast<uint64_t>(y));
       }
     }
   }
@@ -76,7 +81,7 @@ class Places {
  private:
   static constexpr uint32_t kClusters = 1'000;
   static constexpr double kZipf = 1.0;
-  static constexpr double kWidest = 4, kNarrowest = 12;  // deviation: the side halved so often
+  static constexpr double kWidest = 4, kNarrowest = 12;  // deviation: side / 2^4 to side / 2^12
   static constexpr uint32_t kOrder = 31;
   static constexpr double kSide = static_cast<double>(uint64_t{1} << kOrder);
 
@@ -84,9 +89,10 @@ class Places {
     double x, y, deviation;
   };
 
-  // From the largest squares to the smallest: which quarter, in the order of the curve, which in
-  // the first and last quarter is turned over.
-  static int64_t way(uint64_t x, uint64_t y) {
+  // Returns the position of a point along the curve. For each square, from the largest to the
+  // smallest, appends the number of the quarter in the order of the curve. In the first and last
+  // quarter the curve is reflected.
+  static int64_t position(uint64_t x, uint64_t y) {
     uint64_t distance = 0;
     for (uint32_t bit = kOrder; bit-- > 0;) {
       const uint64_t right = x >> bit & 1, upper = y >> bit & 1;
@@ -101,27 +107,30 @@ class Places {
     return static_cast<int64_t>(distance);
   }
 
-  Rng* rng_;
+  workload::Rng* rng_;
   ZipfTable popularity_;
   std::array<Cluster, kClusters> clusters_{};
 };
 
+// A data set of GRE with its numbers of segments, for errors within 32 (local) and 4,096 (global).
 struct Published {
   std::string_view name;
   uint64_t local, global;
 };
 constexpr uint64_t kPublishedKeys = 200'000'000;
-// C. Wongkham et al. (GRE), PVLDB 2022: segments of the data sets with these names.
+// The numbers of segments that GRE publishes for the data sets in these names (C. Wongkham et al.,
+// PVLDB 2022).
 constexpr std::array kPublished = {
     Published{"synth_gre_books", 262'604, 97}, Published{"synth_gre_osm", 661'115, 5'495},
     Published{"synth_gre_fb", 1'055'308, 1'687}, Published{"synth_gre_genome", 1'290'208, 1'426}};
 
-// Keys with as many corners as there should be segments. The keys lie in pieces of equal length,
-// close and far apart in turn; so do, by another factor, the long pieces that make the global
-// segments. A piece of far keys and the wall of close ones behind it do not fit on one line while a
-// piece has more than 4 epsilon keys. Each key is drawn from the first half of a cell, so chance
-// does not add up to corners of its own.
-std::vector<int64_t> with_corners(Hardness target, uint32_t count, Rng& rng) {
+// Returns keys whose rank function has one corner for each wanted segment.
+//
+// The keys form pieces of equal length. Pieces with small gaps and pieces with large gaps alternate
+// and make the local segments. Longer pieces, which also change the size of the gaps, make the
+// global segments. If pieces have more than 4 epsilon keys, no line fits two adjacent pieces. Each
+// key is a random number from the first half of its gap, so that chance adds no further corners.
+std::vector<int64_t> with_corners(Hardness target, uint32_t count, workload::Rng& rng) {
   constexpr int64_t kClose = 16, kFarLocal = 1'024, kFarGlobal = 64;
   std::vector<int64_t> keys;
   keys.reserve(count);
@@ -148,7 +157,7 @@ std::optional<Hardness> target_hardness(std::string_view name, uint32_t count) {
   return std::nullopt;
 }
 
-std::vector<int64_t> integer_keys(std::string_view name, uint32_t count, Rng& rng) {
+std::vector<int64_t> integer_keys(std::string_view name, uint32_t count, workload::Rng& rng) {
   if (const auto target = target_hardness(name, count)) return with_corners(*target, count, rng);
   if (name == "dense") {
     std::vector<int64_t> keys(count);
@@ -167,11 +176,11 @@ std::vector<int64_t> integer_keys(std::string_view name, uint32_t count, Rng& rn
     return distinct(count, [&] { return with_random_end(kLogNormalEnd, rng, start); });
   }
   KEYDROME_CHECK(name == "synth_hilbert");
-  Places places(rng);
-  return distinct(count, [&] { return places.next(); });
+  HilbertPoints points(rng);
+  return distinct(count, [&] { return points.next(); });
 }
 
-int64_t absent_key(const std::vector<int64_t>& keys, Rng& rng) {
+int64_t absent_key(const std::vector<int64_t>& keys, workload::Rng& rng) {
   const auto gaps = static_cast<uint64_t>(keys.size() - 1);
   if (static_cast<uint64_t>(keys.back() - keys.front()) == gaps) {
     return keys.back() + 1 + static_cast<int64_t>(rng.below(keys.size()));

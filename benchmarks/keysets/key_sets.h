@@ -1,6 +1,7 @@
-// The sets of keys (README.md says what each is like). All are synthetic.
+// Generates the key sets of the benchmark "keysets". All sets are synthetic; README.md describes
+// each of them.
 //
-// Not thread-safe; referee only, never inside the clock.
+// Not thread-safe. Only the referee uses these functions, outside timed phases.
 #pragma once
 
 #include <cstdint>
@@ -8,29 +9,29 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/strings.h"
+#include "benchmarks/kit/script/strings.h"
+#include "benchmarks/kit/workload/rng.h"
 
 namespace keydrome::keysets {
 
+// Returns true if the set with this name has string keys.
 bool is_string_set(std::string_view name);
 
-// `count` different keys of the set with that name (checked), drawn by `rng`: integers in ascending
-// order, strings as they are
-// drawn.
-std::vector<int64_t> integer_keys(std::string_view name, uint32_t count, Rng& rng);
-Strings string_keys(std::string_view name, uint32_t count, Rng& rng);
+// Return `count` different random keys of the set with this name. Integers are in ascending order,
+// strings in random order. An unknown name ends the program.
+std::vector<int64_t> integer_keys(std::string_view name, uint32_t count, workload::Rng& rng);
+script::Strings string_keys(std::string_view name, uint32_t count, workload::Rng& rng);
 
-// A key that is not in the ascending `keys`: in a gap behind any of them, or, where there are no
-// gaps, behind the last.
-int64_t absent_key(const std::vector<int64_t>& keys, Rng& rng);
+// Returns a random key that is not in the ascending `keys`. The key is in the gap after one of
+// `keys`, or after the last of them if there are no gaps.
+int64_t absent_key(const std::vector<int64_t>& keys, workload::Rng& rng);
 
-// Segments (segments.h) that a set aims at.
+// The numbers of line segments (segments.h) that a set is generated to match.
 struct Hardness {
   uint64_t local, global;
 };
-// For `count` keys in proportion to what is published for 200 million; nothing for a set that aims
-// at none.
+// Returns the target for `count` keys, in proportion to the number published for 200 million keys.
+// Returns nothing for a set without a target.
 std::optional<Hardness> target_hardness(std::string_view name, uint32_t count);
 
 }  // namespace keydrome::keysets

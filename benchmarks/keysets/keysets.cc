@@ -1,169 +1,161 @@
-// Inserts, lookups, misses and short scans on sets of keys of many kinds (README.md).
+// Generates the operations of the benchmark "keysets": the same inserts, lookups, misses and short
+// scans on many kinds of keys (README.md).
 #include <algorithm>
 #include <array>
 #include <iterator>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "benchmarks/keysets/key_sets.h"
 #include "benchmarks/keysets/segments.h"
-#include "benchmarks/kit/clients.h"
-#include "benchmarks/kit/outcome_reader.h"
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/script_builder.h"
-#include "benchmarks/kit/strings.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/script/strings.h"
+#include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
 namespace keysets {
 namespace {
 
-// Phases, and the classes of their transactions by number.
-enum Part : uint32_t { kInsert, kLookup, kMiss, kScan };
-constexpr std::array kParts = {"insert", "lookup", "miss", "scan"};
+// The phases; each has a transaction class with the same number and name.
+enum Phase : uint32_t { kInsert, kLookup, kMiss, kScan };
+constexpr std::array kPhases = {"insert", "lookup", "miss", "scan"};
 constexpr std::array kMetrics = {"inserts_per_s", "lookups_per_s", "misses_per_s",
                                  "scanned_records_per_s"};
 
-// An image's texts are counted in 32 bits, and there are as many absent keys.
+// The largest number of records of a set of strings. Text offsets in a script's image have 32 bits.
+// The pool has one absent key for each present key, so the number is divided by 2. 100,000 keys are
+// left for the checks.
 constexpr int64_t kStringRecordsMax = UINT32_MAX / MAX_VARCHAR_LEN / 2 - 100'000;
 
-// Writes the whole script; one use.
-class Generator {
+// Writes the script: four phases on the keys of one set.
+class Generator : public workload::ClientScript {
  public:
   Generator(const std::string& set, const Parameters& parameters, uint64_t seed,
             const CheckPolicy& policy)
-      : seed_(seed),
-        records_(static_cast<uint32_t>(parameters["records"])),
-        lookups_(static_cast<uint64_t>(parameters["lookups_per_thread"])),
-        scans_(static_cast<uint64_t>(parameters["scans_per_thread"])),
-        per_scan_(static_cast<uint32_t>(parameters["records_per_scan"])) {
+      : ClientScript(seed, policy),
+        records_(parameters.u32("records")),
+        lookups_(parameters.u64("lookups_per_thread")),
+        scans_(parameters.u64("scans_per_thread")),
+        per_scan_(parameters.u32("records_per_scan")) {
     for (std::vector<uint32_t>* keys : {&present_, &absent_}) keys->reserve(records_);
-    index_ = script_.add_index("index", is_string_set(set) ? VARCHAR : INT);
+    index_ = builder().add_index("index", is_string_set(set) ? VARCHAR : INT);
     Rng pool(seed, 0, Purpose::kPools);
     if (is_string_set(set)) {
       add_strings(set, pool);
     } else {
       add_integers(set, pool);
     }
-    for (const char* name : kParts) script_.add_class(name);
-    clients_.emplace(
-        script_,
-        Clients::Options{.seed = seed,
-                         .threads = static_cast<uint32_t>(parameters["threads"]),
-                         .policy = policy,
-                         .probe = [this](Rng& rng, uint32_t) { return any(present_, rng); }});
-  }
-
-  Script run() {
-    const uint32_t create = script_.add_phase("create", 1, {});
-    script_.thread(create, 0).create(index_);
-    insert_all();
-    phase(kLookup, lookups_, [this](Client& client) { get(client, any(present_, client.rng())); });
-    phase(kMiss, lookups_, [this](Client& client) { get(client, any(absent_, client.rng())); });
-    phase(kScan, scans_, [this](Client& client) { scan(client); });
-    clients_->verify();
-    return script_.build();
+    for (const char* name : kPhases) builder().add_class(name);
+    add_clients(parameters.u32("threads"),
+                [this](Rng& rng, uint32_t) { return any(present_, rng); });
   }
 
  private:
-  // Which keys are absent is drawn, so that they are like the others.
+  // Chooses the absent keys at random from all keys, so that present and absent keys have the same
+  // distribution.
   void add_strings(const std::string& set, Rng& rng) {
     const uint32_t count = 2 * records_;
-    script_.set_varchar_keys(string_keys(set, count, rng));
+    builder().set_varchar_keys(string_keys(set, count, rng));
     for (uint32_t key = 0; key < count; ++key) {
       const bool inserted = rng.below(count - key) < records_ - present_.size();
       (inserted ? present_ : absent_).push_back(key);
     }
-    const Strings& keys = script_.pools().varchar_keys;
-    std::vector<uint32_t> last(per_scan_ - 1);
-    std::ranges::partial_sort_copy(present_, last,
+    // A scan can start at every present key except the per_scan_ - 1 largest keys.
+    const script::Strings& keys = builder().pools().varchar_keys;
+    std::vector<uint32_t> largest(per_scan_ - 1);
+    std::ranges::partial_sort_copy(present_, largest,
                                    [&](uint32_t a, uint32_t b) { return keys[a] > keys[b]; });
-    std::ranges::sort(last);
+    std::ranges::sort(largest);
     scan_starts_.reserve(records_);
-    std::ranges::set_difference(present_, last, std::back_inserter(scan_starts_));
+    std::ranges::set_difference(present_, largest, std::back_inserter(scan_starts_));
   }
 
   void add_integers(const std::string& set, Rng& rng) {
     const std::vector<int64_t> keys = integer_keys(set, records_, rng);
-    for (const int64_t key : keys) present_.push_back(script_.add_int64_key(key));
+    for (const int64_t key : keys) present_.push_back(builder().add_int64_key(key));
     for (uint32_t i = 0; i < records_; ++i) {
-      absent_.push_back(script_.add_int64_key(absent_key(keys, rng)));
+      absent_.push_back(builder().add_int64_key(absent_key(keys, rng)));
     }
     scan_starts_.assign(present_.begin(), present_.end() - (per_scan_ - 1));
   }
 
+  // Loads nothing, because the benchmark times its inserts.
+  void load() override {}
+
+  void run() override {
+    insert_all();
+    phase(kLookup, lookups_, [this](Client& client) { get(client, any(present_, client.rng())); });
+    phase(kMiss, lookups_, [this](Client& client) { get(client, any(absent_, client.rng())); });
+    phase(kScan, scans_, [this](Client& client) { scan(client); });
+  }
+
   void insert_all() {
-    Rng rng(seed_, 0, Purpose::kPopulate);
-    const std::vector<uint32_t> order = shuffled(records_, rng);
-    clients_->start(kParts[kInsert], records_ / clients_->size() * uint64_t{3});
+    Rng rng(seed(), 0, Purpose::kPopulate);
+    const std::vector<uint32_t> order = workload::shuffled(records_, rng);
+    start_phase(kPhases[kInsert], records_ / clients().size(), 1);
     for (uint32_t i = 0; i < records_; ++i) {
-      Client& client = (*clients_)[i % clients_->size()];
+      Client& client = clients()[i % clients().size()];
       client.begin(index_, kInsert);
-      client.out().insert(Client::kSlot, present_[order[i]], script_.new_payload(0));
+      client.out().insert(kSlot, present_[order[i]], builder().new_payload());
       client.commit();
     }
-    clients_->finish();
+    clients().finish();
   }
 
-  // `count` transactions of each client.
+  // Adds a phase in which each client makes `count` transactions with these calls.
   template <typename Calls>
-  void phase(Part part, uint64_t count, const Calls& calls) {
-    clients_->start(kParts[part], count * 4);
-    for (uint64_t i = 0; i < count; ++i) {
-      for (Client& client : *clients_) {
-        client.begin(index_, part);
-        calls(client);
-        client.commit();
-      }
-    }
-    clients_->finish();
+  void phase(Phase phase, uint64_t count, const Calls& calls) {
+    run_phase(kPhases[phase], count, 2, [&](Client& client) {
+      client.begin(index_, phase);
+      calls(client);
+      client.commit();
+    });
   }
 
-  static void get(Client& client, uint32_t key) {
-    client.out().get(Client::kSlot, key, client.sample());
-  }
+  static void get(Client& client, uint32_t key) { client.out().get(kSlot, key, client.sample()); }
 
   void scan(Client& client) {
-    const uint8_t all = client.sample(kEvidenceAll);
-    client.out().get(Client::kSlot, any(scan_starts_, client.rng()),
-                     all != 0 ? kEvidence : uint8_t{0});
-    if (per_scan_ > 1) client.out().next(Client::kSlot, per_scan_ - 1, all);
+    const uint8_t all = client.sample(format::kEvidenceAll);
+    client.out().get(kSlot, any(scan_starts_, client.rng()),
+                     all != 0 ? format::kEvidence : uint8_t{0});
+    if (per_scan_ > 1) client.out().next(kSlot, per_scan_ - 1, all);
   }
 
   static uint32_t any(const std::vector<uint32_t>& keys, Rng& rng) {
     return keys[rng.below(keys.size())];
   }
 
-  uint64_t seed_;
   uint32_t records_;
   uint64_t lookups_, scans_;
-  uint32_t per_scan_;
-  // Keys by their numbers in the pool: as many that are inserted as that are not; and those that
-  // are inserted and have so many behind them that a scan is full.
+  uint32_t per_scan_;  // records that a scan reads
+  // Pool numbers. present_: keys that are inserted. absent_: as many keys that are never inserted.
+  // scan_starts_: present keys that have at least per_scan_ - 1 larger ones.
   std::vector<uint32_t> present_, absent_, scan_starts_;
-  ScriptBuilder script_;
   uint32_t index_ = 0;
-  std::optional<Clients> clients_;
 };
 
-// The length of the first scan of a phase; all are alike.
-double records_per_scan(const PhaseScript& phase) {
-  for (const Op& op : phase.threads[0]) {
-    if (op.code == OpCode::kNext && static_cast<Kind>(op.kind) == Kind::kStream)
+// Returns the records per scan, taken from the first scan of the phase. All scans are equally long.
+double records_per_scan(const script::PhaseScript& phase) {
+  for (const format::Op& op : phase.threads[0]) {
+    if (op.code == format::OpCode::kNext &&
+        static_cast<format::Kind>(op.kind) == format::Kind::kStream)
       return op.argument + 1.0;
   }
   return 1;
 }
 
-// What the stream inserts: the inserts of checks leave digests.
-std::vector<int64_t> inserted_integers(const Script& script, const PhaseScript& phase) {
+// Returns the keys that the workload itself inserts. Skips inserts of checks, which have the flag
+// kDigest.
+std::vector<int64_t> inserted_integers(const script::Script& script,
+                                       const script::PhaseScript& phase) {
   std::vector<int64_t> keys;
-  for (const std::vector<Op>& ops : phase.threads) {
-    for (const Op& op : ops) {
-      if (op.code == OpCode::kInsert && (op.flags & kDigest) == 0)
+  for (const std::vector<format::Op>& ops : phase.threads) {
+    for (const format::Op& op : ops) {
+      if (op.code == format::OpCode::kInsert && (op.flags & format::kDigest) == 0)
         keys.push_back(script.pools.int64_keys[op.key]);
     }
   }
@@ -171,33 +163,37 @@ std::vector<int64_t> inserted_integers(const Script& script, const PhaseScript& 
   return keys;
 }
 
-class KeySets : public Workload {
+class KeySets : public workload::Workload {
  public:
   explicit KeySets(std::string_view set) : set_(set) {}
 
-  Result<Script> generate(const Parameters& parameters, uint64_t seed,
-                          const CheckPolicy& policy) override {
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
+                                  const workload::CheckPolicy& policy) override {
     if (parameters["records_per_scan"] > parameters["records"]) {
-      return Error{
-          "a scan cannot be longer than the index: raise records or lower records_per_scan"};
+      return Error{"records_per_scan is " + std::to_string(parameters["records_per_scan"]) +
+                   ", but the index has only " + std::to_string(parameters["records"]) +
+                   " records: raise records or lower records_per_scan"};
     }
     if (is_string_set(set_) && parameters["records"] > kStringRecordsMax) {
-      return Error{"strings are for at most " + std::to_string(kStringRecordsMax) +
-                   " records: lower records"};
+      return Error{"records is " + std::to_string(parameters["records"]) +
+                   ", but sets of strings have at most " + std::to_string(kStringRecordsMax) +
+                   ": lower records"};
     }
-    return Generator(set_, parameters, seed, policy).run();
+    return Generator(set_, parameters, seed, policy).write();
   }
 
-  void measure(const Script& script, const Outcome& outcome, std::span<const PhaseMeasures> phases,
-               Metrics& metrics) const override {
+  void measure(const script::Script& script, const script::Outcome& outcome,
+               std::span<const workload::PhaseMeasures> phases,
+               workload::Metrics& metrics) const override {
     for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
-      const PhaseScript& phase = script.phases[p];
-      const auto found = std::find(kParts.begin(), kParts.end(), phase.name);
-      if (found == kParts.end()) continue;
-      const auto part = static_cast<uint32_t>(found - kParts.begin());
-      const double each = part == kScan ? records_per_scan(phase) : 1;
-      metrics[kMetrics[part]] = each * committed_per_second(outcome.phases[p], phases[p], part);
-      if (part == kInsert && !is_string_set(set_)) {
+      const script::PhaseScript& phase = script.phases[p];
+      const auto found = std::find(kPhases.begin(), kPhases.end(), phase.name);
+      if (found == kPhases.end()) continue;
+      const auto number = static_cast<uint32_t>(found - kPhases.begin());
+      const double each = number == kScan ? records_per_scan(phase) : 1;
+      metrics[kMetrics[number]] =
+          each * workload::committed_per_second(outcome.phases[p], phases[p], number);
+      if (number == kInsert && !is_string_set(set_)) {
         const std::vector<int64_t> keys = inserted_integers(script, phase);
         metrics["pla_segments_32"] = static_cast<double>(segments(keys, kLocalEpsilon));
         metrics["pla_segments_4096"] = static_cast<double>(segments(keys, kGlobalEpsilon));
@@ -212,7 +208,7 @@ class KeySets : public Workload {
 }  // namespace
 }  // namespace keysets
 
-std::unique_ptr<Workload> make_keysets(std::string_view instance) {
+std::unique_ptr<workload::Workload> make_keysets(std::string_view instance) {
   return std::make_unique<keysets::KeySets>(instance);
 }
 

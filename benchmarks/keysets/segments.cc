@@ -1,3 +1,5 @@
+// Implements the count of segments: keeps the lines that fit all keys so far, and starts a new
+// segment when no line is left.
 #include "benchmarks/keysets/segments.h"
 
 #include <vector>
@@ -12,7 +14,7 @@ struct Point {
 };
 
 struct Slope {
-  int64_t rise, run;  // run > 0
+  int64_t rise, run;  // `run` is positive
 };
 
 Slope slope(Point from, Point to) { return {.rise = to.y - from.y, .run = to.x - from.x}; }
@@ -21,7 +23,8 @@ bool less(Slope a, Slope b) {
   return static_cast<Wide>(a.rise) * b.run < static_cast<Wide>(b.rise) * a.run;
 }
 
-// The upper convex hull of points that come in the order of x: slopes fall from left to right.
+// The upper convex hull of points that are added in the order of x. Its slopes decrease from left
+// to right.
 class UpperHull {
  public:
   void add(Point point) {
@@ -32,9 +35,10 @@ class UpperHull {
     points_.push_back(point);
   }
 
-  // The least slope of a line from any of the points to one on the right of all: that of the
-  // tangent. An edge whose line passes above `to` lies left of where the tangent touches.
-  Slope least_slope(Point to) const {
+  // Returns the minimum slope of a line from any point of the hull to `to`, which must be right of
+  // the hull. This is the slope of the tangent from `to`. A binary search finds the point that the
+  // tangent touches. An edge is left of this point if the edge's line passes above `to`.
+  Slope min_slope(Point to) const {
     std::size_t low = 0, high = points_.size() - 1;
     while (low < high) {
       const std::size_t middle = (low + high) / 2;
@@ -55,20 +59,20 @@ class UpperHull {
   std::vector<Point> points_;
 };
 
-// The lines that pass all keys so far within epsilon of their ranks. There is one as long as no
-// two keys, one at the bottom and one at the top of what is allowed, demand contrary slopes: the
-// demands of all pairs are intervals of one number.
+// The set of lines that predict the ranks of all keys so far within epsilon. Every pair of keys
+// gives a lower and an upper bound for the slope of such a line. A line exists while the largest
+// lower bound is at most the smallest upper bound.
 class Segment {
  public:
   explicit Segment(int64_t epsilon) : epsilon_(epsilon) {}
 
-  // False, and the key is not part of the segment, when no line would do.
+  // Adds a key. If no line fits all keys including this one, returns false and leaves the key out.
   bool extend(int64_t key, int64_t rank) {
     const Point floor = {.x = key, .y = rank - epsilon_};
     const Point ceiling = {.x = key, .y = rank + epsilon_};
     if (!floors_.empty()) {
-      const Slope highest = floors_.least_slope(ceiling);
-      const Slope lowest = mirrored(ceilings_.least_slope(mirrored(floor)));
+      const Slope highest = floors_.min_slope(ceiling);
+      const Slope lowest = mirrored(ceilings_.min_slope(mirrored(floor)));
       const Slope new_highest = less(highest, highest_) ? highest : highest_;
       const Slope new_lowest = less(lowest_, lowest) ? lowest : lowest_;
       if (less(new_highest, new_lowest)) return false;
@@ -93,13 +97,13 @@ class Segment {
   static constexpr Point mirrored(Point point) { return {.x = point.x, .y = -point.y}; }
 
   int64_t epsilon_;
-  UpperHull floors_, ceilings_;  // the ceilings upside down
+  UpperHull floors_, ceilings_;  // ceilings_ are mirrored at the x axis, so that UpperHull fits
   Slope highest_ = kSteepest, lowest_ = mirrored(kSteepest);
 };
 
 }  // namespace
 
-// To make each segment as long as it can be gives the fewest.
+// Makes each segment as long as possible, which gives the minimum number of segments.
 uint64_t segments(std::span<const int64_t> keys, int64_t epsilon) {
   uint64_t count = keys.empty() ? 0 : 1;
   Segment segment(epsilon);

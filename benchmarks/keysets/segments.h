@@ -1,9 +1,9 @@
-// How hard keys are to learn: the fewest straight lines that say the rank of every key to within
-// `epsilon`.
+// Segments: measures how hard keys are to learn. Computes the minimum number of straight lines that
+// predict the rank of every key with an error of at most `epsilon`.
 //
-// Optimal piecewise linear approximation: J. O'Rourke, CACM 1981, as P. Ferragina and G.
-// Vinciguerra use it for the PGM-index (PVLDB 2020); as a measure of data sets, with epsilon 32 and
-// 4096: C. Wongkham et al. (GRE), PVLDB 2022. Thread safety: pure function.
+// The algorithm is optimal piecewise linear approximation (J. O'Rourke, CACM 1981), as used by P.
+// Ferragina and G. Vinciguerra for the PGM-index (PVLDB 2020). C. Wongkham et al. (GRE, PVLDB 2022)
+// measure data sets by these numbers with epsilon 32 and 4096. Thread safety: pure function.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +14,9 @@ namespace keydrome::keysets {
 inline constexpr int64_t kLocalEpsilon = 32;
 inline constexpr int64_t kGlobalEpsilon = 4'096;
 
-// `keys` ascend, differ from each other and are not negative. Exact: integers only. O(n log n);
-// half a second for two million keys.
+// Returns the number of segments. `keys` must be ascending, different and not negative. The result
+// is exact, because only integers are used. Takes O(n log n) time; half a second for two million
+// keys.
 uint64_t segments(std::span<const int64_t> keys, int64_t epsilon);
 
 }  // namespace keydrome::keysets

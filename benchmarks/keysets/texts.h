@@ -1,4 +1,5 @@
-// Millions of different texts: what takes longest when a set of strings is made.
+// Generates millions of different random texts. Generating texts is the slowest step in making a
+// set of strings.
 #pragma once
 
 #include <cstddef>
@@ -6,20 +7,23 @@
 #include <functional>
 #include <string>
 
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/strings.h"
+#include "benchmarks/kit/script/strings.h"
+#include "benchmarks/kit/workload/rng.h"
 
 namespace keydrome::keysets {
 
-// A text is a stem and a tail, each of which is appended to what is there; together at least one
-// byte and none of them zero. Of a text that was drawn already only the tail is drawn again, so
-// that rare texts do not change how often a stem comes.
+// Generates a text as a random stem followed by a random tail. Both functions append to their
+// argument. Together they must append at least one byte, and no zero bytes. If a text repeats an
+// earlier one, only its tail is chosen again, so that repetitions do not change the frequencies of
+// the stems.
 struct TextSource {
-  std::function<void(Rng&, std::string&)> stem, tail;
+  std::function<void(workload::Rng&, std::string&)> stem, tail;
 };
 
-// `count` texts, cut at `length_max` bytes, in the order in which their stems were drawn. The
-// source has many more than `count`, or this takes long. Referee only, never inside the clock.
-Strings distinct_texts(uint32_t count, std::size_t length_max, const TextSource& source, Rng& rng);
+// Returns `count` different texts, truncated to `length_max` bytes, in the order of generation. The
+// source should be able to generate many more than `count` different texts, or the loop takes long.
+// Only the referee uses this function, outside timed phases.
+script::Strings distinct_texts(uint32_t count, std::size_t length_max, const TextSource& source,
+                               workload::Rng& rng);
 
 }  // namespace keydrome::keysets

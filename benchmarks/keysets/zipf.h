@@ -1,22 +1,25 @@
-// A Zipf law with any exponent: a table of all ranks. (kit/ycsb_random.h has YCSB's, which ends
-// below exponent 1 and is an approximation on purpose.)
+// ZipfTable: a Zipf distribution with any exponent, from a table of all ranks.
+// kit/workload/distributions.h has YCSB's Zipf distribution, which is approximate and needs an
+// exponent below 1.
 #pragma once
 
 #include <cmath>
 #include <cstdint>
 #include <vector>
 
-#include "benchmarks/kit/rng.h"
+#include "benchmarks/kit/workload/rng.h"
 
 namespace keydrome::keysets {
 
-// By aliases (A. Walker, 1977; M. Vose, 1991): as many equal parts as there are ranks, each divided
-// between its own rank and one other, to 2^-32 of it. A draw looks at one part, whatever the law.
+// Draws ranks by the alias method (A. Walker, 1977; M. Vose, 1991). The whole probability is
+// divided into as many equal parts as there are ranks. Each part is divided between its own rank
+// and one other rank, with a precision of 2^-32. next() reads only one part for any exponent.
+// Immutable after construction and therefore thread-safe.
 class ZipfTable {
  public:
-  // Ranks 0 .. items-1, the first most often; items > 0.
+  // The ranks are 0 .. items-1, and rank 0 is the most frequent. `items` must be positive.
   ZipfTable(uint32_t items, double exponent) {
-    std::vector<double> shares(items);  // of what is left; 1 is a part
+    std::vector<double> shares(items);  // probabilities not yet assigned; 1 is a whole part
     double sum = 0;
     for (uint32_t rank = 0; rank < items; ++rank) {
       shares[rank] = std::pow(rank + 1.0, -exponent);
@@ -24,12 +27,12 @@ class ZipfTable {
     }
     for (double& share : shares) share *= items / sum;
     for (uint32_t rank = 0; rank < items; ++rank) parts_.push_back({UINT32_MAX, rank});
-    // Shares fall from rank to rank, so those below 1 are a tail. Each of the others fills up parts
-    // of the tail until it is less than a part itself, and is then filled up by the next. What is
-    // left at the end is a part but for roundings.
+    // The probabilities decrease with rank, so those below 1 are at the end and leave room in their
+    // parts. The first probability above 1 fills this room, part by part, until its rest is below
+    // 1. The next probability then fills the part of this rest, and continues with the other parts.
     uint32_t small = 0;
     while (small < items && shares[small] >= 1) ++small;
-    uint32_t large = 0, open = small;  // `open`: the next of the tail
+    uint32_t large = 0, open = small;  // `open`: the next rank at the end whose part is not full
     for (uint32_t part = small; large < small && part < items;) {
       parts_[part] = {.own = static_cast<uint32_t>(shares[part] * 0x1p32), .other = large};
       shares[large] -= 1 - shares[part];
@@ -38,9 +41,9 @@ class ZipfTable {
     }
   }
 
-  uint32_t next(Rng& rng) const {
-    const Wide draw = static_cast<Wide>(rng.next()) * parts_.size();
-    const auto rank = static_cast<uint32_t>(draw >> 64), at = static_cast<uint32_t>(draw >> 32);
+  uint32_t next(workload::Rng& rng) const {
+    const Wide scaled = static_cast<Wide>(rng.next()) * parts_.size();
+    const auto rank = static_cast<uint32_t>(scaled >> 64), at = static_cast<uint32_t>(scaled >> 32);
     const Part& part = parts_[rank];
     return at < part.own ? rank : part.other;
   }
@@ -49,8 +52,8 @@ class ZipfTable {
   __extension__ using Wide = unsigned __int128;
 
   struct Part {
-    uint32_t own = 0;    // the rank's own share, in 2^-32 of the part
-    uint32_t other = 0;  // whose the rest is
+    uint32_t own = 0;    // fraction of the part's own rank, in units of 2^-32
+    uint32_t other = 0;  // the rank that gets the rest of the part
   };
   std::vector<Part> parts_;
 };

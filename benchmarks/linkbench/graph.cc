@@ -1,3 +1,5 @@
+// Implements the graph check: Bookkeeper computes the expected graph, Reader reads the final scan,
+// Checker compares the two.
 #include "benchmarks/linkbench/graph.h"
 
 #include <algorithm>
@@ -5,7 +7,7 @@
 #include <iterator>
 #include <span>
 
-#include "benchmarks/kit/evidence.h"
+#include "benchmarks/kit/judge/evidence.h"
 #include "benchmarks/linkbench/keys.h"
 #include "benchmarks/linkbench/procedures.h"
 
@@ -20,46 +22,51 @@ int64_t integer_of(std::string_view bytes) {
 
 class Bookkeeper {
  public:
-  Bookkeeper(const Script& script, Books& books) : pools_(script.pools), books_(books) {}
+  Bookkeeper(const script::Script& script, Books& books) : pools_(script.pools), books_(books) {}
 
-  void load(std::span<const Op> ops) {
+  void load(std::span<const format::Op> ops) {
     uint32_t table = kTables;
-    for (const Op& op : ops) {
-      if (op.code == OpCode::kOpen) table = op.argument;
-      const bool is_row = op.code == OpCode::kInsert && static_cast<Kind>(op.kind) == Kind::kStream;
+    for (const format::Op& op : ops) {
+      if (op.code == format::OpCode::kOpen) table = op.argument;
+      const bool is_row = op.code == format::OpCode::kInsert &&
+                          static_cast<format::Kind>(op.kind) == format::Kind::kStream;
       if (is_row && table == kNodes) node(op) = 1;
       if (is_row && table == kLinks) ++list(op.key).loaded;
     }
   }
 
-  void run(std::span<const Op> ops, const ThreadResult& result) {
-    const auto committed = [&](const Step& step) {
-      return step.kind == Kind::kStream && step.transaction != kNoTransaction &&
-             result.ends[step.transaction] == TransactionEnd::kCommitted;
+  void run(std::span<const format::Op> ops, const script::ThreadResult& result) {
+    const auto committed = [&](const format::Step& step) {
+      return step.kind == format::Kind::kStream && step.transaction != format::kNoTransaction &&
+             result.ends[step.transaction] == format::TransactionEnd::kCommitted;
     };
-    walk_program(ops, [&](const Step& step) {
-      const Op& op = ops[step.op];
+    format::walk_program(ops, [&](const format::Step& step) {
+      const format::Op& op = ops[step.op];
       if (!committed(step)) return;
-      if (op.code == OpCode::kInsert) node(op) = 1;  // all others are made by procedures
-      if (op.code == OpCode::kDeleteKey) node(op) = 0;
-      const bool changes = op.code == OpCode::kRun && op.payload <= kHideLink;
-      if (changes && (op.flags & kEvidence) == 0) books_.exact = false;
+      // All inserts outside procedures are inserts of nodes.
+      if (op.code == format::OpCode::kInsert) node(op) = 1;
+      if (op.code == format::OpCode::kDeleteKey) node(op) = 0;
+      const bool changes = op.code == format::OpCode::kRun && op.payload <= kHideLink;
+      if (changes && (op.flags & format::kEvidence) == 0) books_.exact = false;
     });
-    for_each_evidence(ops, result, [&](const Step& step, std::span<const Evidence> records) {
-      const Op& op = ops[step.op];
-      if (op.code == OpCode::kRun && committed(step)) book(op, integer_of(records[0].payload));
-    });
+    judge::for_each_evidence(
+        ops, result, [&](const format::Step& step, std::span<const script::Evidence> records) {
+          const format::Op& op = ops[step.op];
+          if (op.code == format::OpCode::kRun && committed(step))
+            book(op, integer_of(records[0].payload));
+        });
   }
 
  private:
-  void book(const Op& op, int64_t result) {
+  void book(const format::Op& op, int64_t result) {
     const auto first = static_cast<uint32_t>(pools_.parameters[op.key]);
-    // An untrusted number: a transaction changes one link at most.
+    // The result is untrusted, so only zero and non-zero are distinguished: a transaction changes
+    // at most one link.
     if (op.payload == kShowLink && result != 0) ++list(first).added;
     if (op.payload == kHideLink && result != 0) ++list(first).hidden;
     if (!is_list(op.payload)) return;
     const std::string_view from = pools_.varchar_keys[first];
-    books_.sights.push_back(
+    books_.observations.push_back(
         {.list = *list_of(from), .links = result, .whole = from.size() == kListBytes});
   }
 
@@ -69,33 +76,34 @@ class Bookkeeper {
     return books_.lists[number];
   }
 
-  uint8_t& node(const Op& op) {
+  uint8_t& node(const format::Op& op) {
     const auto id = static_cast<std::size_t>(pools_.int64_keys[op.key]);
     if (books_.nodes.size() <= id) books_.nodes.resize(id + 1);
     return books_.nodes[id];
   }
 
-  const Pools& pools_;
+  const script::Pools& pools_;
   Books& books_;
 };
 
-// Puts the records of a scan into a graph.
+// Adds the records of a scan to a graph.
 class Reader {
  public:
-  Reader(const Script& script, const Books& books, Graph& graph)
+  Reader(const script::Script& script, const Books& books, Graph& graph)
       : pools_(script.pools), graph_(graph) {
     graph.lists.resize(books.nodes.size() * kTypes);
     graph.nodes.resize(books.nodes.size());
   }
 
-  void add(uint32_t table, const Evidence& record) {
+  void add(uint32_t table, const script::Evidence& record) {
     if (record.code != SUCCESS) return;
     if (table == kNodes) return add_node(integer_of(record.key));
-    if (record.key.starts_with('!')) return;  // of stripes
+    // Keys of stripes (checks on private keys) begin with '!'.
+    if (record.key.starts_with('!')) return;
     std::string_view row = record.payload;
-    row.remove_prefix(std::min<std::size_t>(kTagBytes, row.size()));
+    row.remove_prefix(std::min<std::size_t>(format::kTagBytes, row.size()));
     const std::optional<uint32_t> list = list_of(record.key);
-    const std::optional<int64_t> number = read_number(row, kPlace);
+    const std::optional<int64_t> number = format::read_number(row, kLinkKey);
     if (!list || *list >= graph_.lists.size() || !number) return malformed(table, record.key);
     if (table == kCounts) {
       if (record.key.size() != kListBytes) return malformed(table, record.key);
@@ -103,25 +111,26 @@ class Reader {
       ++graph_.lists[*list].count_rows;
       return;
     }
-    if (table == kLinksById2 && *number == kNoPlace) return;
-    if (!names(table, record.key, *number)) return malformed(table, record.key);
+    if (table == kLinksById2 && *number == kHidden) return;
+    if (!belongs(table, record.key, *number)) return malformed(table, record.key);
     if (table == kLinks) ++graph_.lists[*list].links;
     (table == kLinks ? graph_.links : graph_.by_id2).push_back({*number, row});
   }
 
  private:
   void add_node(int64_t id) {
-    if (id < 0) return;  // of stripes
+    if (id < 0) return;  // negative keys belong to stripes
     if (static_cast<uint64_t>(id) >= graph_.nodes.size()) {
       return malformed(kNodes, std::to_string(id));
     }
     ++graph_.nodes[static_cast<std::size_t>(id)];
   }
 
-  // Whether the link at that place is the one that such a key stands for.
-  bool names(uint32_t table, std::string_view key, int64_t place) const {
-    if (place >= static_cast<int64_t>(pools_.varchar_keys.size())) return false;
-    const std::string_view link = pools_.varchar_keys[static_cast<std::size_t>(place)];
+  // Returns true if a record of `table` with this key belongs to a link. `link_key` is the pool
+  // number of the link's key in `links`.
+  bool belongs(uint32_t table, std::string_view key, int64_t link_key) const {
+    if (link_key >= static_cast<int64_t>(pools_.varchar_keys.size())) return false;
+    const std::string_view link = pools_.varchar_keys[static_cast<std::size_t>(link_key)];
     if (link.size() != kLinkBytes) return false;
     return table == kLinks ? key == link : key == pair_of(link);
   }
@@ -134,29 +143,29 @@ class Reader {
     graph_.malformed.push_back(name + std::string(key));
   }
 
-  const Pools& pools_;
+  const script::Pools& pools_;
   Graph& graph_;
 };
 
 class Checker {
  public:
-  Checker(const Books& books, const Graph& graph, const std::string& when, Findings& findings)
+  Checker(const Books& books, const Graph& graph, const std::string& when,
+          judge::Findings& findings)
       : books_(books), graph_(graph), when_(when), findings_(findings) {}
 
   void run() {
     for (const std::string& key : graph_.malformed) {
-      find("malformed_row", "the record " + key + " is no row of its table");
+      find("malformed_row", "the record " + key + " is not a valid row of its table");
     }
     for (std::size_t number = 0; number < graph_.lists.size(); ++number) list(number);
     for (std::size_t id = 0; id < graph_.nodes.size(); ++id) {
       if (graph_.nodes[id] == books_.nodes[id]) continue;
-      find("node_count", "node " + std::to_string(id) + " is there " +
-                             std::to_string(graph_.nodes[id]) + " times and must be " +
-                             std::to_string(books_.nodes[id]) + " times");
+      find("node_count", "node " + std::to_string(id) + " has " + std::to_string(graph_.nodes[id]) +
+                             " records, but must have " + std::to_string(books_.nodes[id]));
     }
     agreement();
     if (!books_.exact) return;
-    for (const Sight& sight : books_.sights) seen(sight);
+    for (const Observation& seen : books_.observations) check_list(seen);
   }
 
  private:
@@ -176,16 +185,17 @@ class Checker {
   void list(std::size_t number) {
     const Graph::List& list = graph_.lists[number];
     if (list.count != list.links || list.count_rows > 1) {
-      find("link_count", name(number) + " has " + std::to_string(list.links) + " links, and " +
-                             std::to_string(list.count_rows) + " counts that add up to " +
+      find("link_count", name(number) + " has " + std::to_string(list.links) + " links, but " +
+                             std::to_string(list.count_rows) + " count records with the sum " +
                              std::to_string(list.count));
     }
     const ListHistory past = history(number);
     const int64_t wanted = past.loaded + past.added - past.hidden;
     if (!books_.exact || list.links == wanted) return;
-    find("count_history", name(number) + " has " + std::to_string(list.links) +
-                              " links, and of those that were loaded and committed since " +
-                              std::to_string(wanted) + " are left");
+    find("count_history",
+         name(number) + " has " + std::to_string(list.links) + " links, but must have " +
+             std::to_string(wanted) + ": " + std::to_string(past.loaded) + " loaded, " +
+             std::to_string(past.added) + " added, " + std::to_string(past.hidden) + " hidden");
   }
 
   void agreement() {
@@ -193,35 +203,37 @@ class Checker {
     std::set_symmetric_difference(graph_.links.begin(), graph_.links.end(), graph_.by_id2.begin(),
                                   graph_.by_id2.end(), std::back_inserter(apart));
     for (const Graph::Row& row : apart) {
-      find("index_agreement", "the link with the number " + std::to_string(row.place) +
-                                  " has not the same row in links and in links_by_id2");
+      find("index_agreement", "link " + std::to_string(row.link_key) +
+                                  " does not have the same row in links and in links_by_id2");
     }
   }
 
-  // In whatever order they came, and some of them later.
-  void seen(const Sight& sight) {
-    const ListHistory past = history(sight.list);
-    const int64_t low = sight.whole ? std::min<int64_t>(past.loaded - past.hidden, kListMax) : 0;
+  // Transactions ran in an unknown order, some of them after this read. The bounds therefore allow
+  // for every order.
+  void check_list(const Observation& seen) {
+    const ListHistory past = history(seen.list);
+    const int64_t low =
+        seen.whole ? std::min<int64_t>(past.loaded - past.hidden, format::kListMax) : 0;
     const int64_t high = past.loaded + past.added;
-    if (sight.links >= low && sight.links <= high) return;
-    find("impossible_list", "a transaction read " + std::to_string(sight.links) + " links from " +
-                                name(sight.list) + ", which had at least " + std::to_string(low) +
+    if (seen.links >= low && seen.links <= high) return;
+    find("impossible_list", "a transaction read " + std::to_string(seen.links) + " links of " +
+                                name(seen.list) + ", which had at least " + std::to_string(low) +
                                 " and at most " + std::to_string(high));
   }
 
   const Books& books_;
   const Graph& graph_;
   const std::string& when_;
-  Findings& findings_;
+  judge::Findings& findings_;
 };
 
 }  // namespace
 
-Books keep_books(const Script& script, const Outcome& outcome, uint32_t load,
+Books keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t load,
                  std::optional<uint32_t> run) {
   Books books;
   Bookkeeper keeper(script, books);
-  for (const std::vector<Op>& ops : script.phases[load].threads) keeper.load(ops);
+  for (const std::vector<format::Op>& ops : script.phases[load].threads) keeper.load(ops);
   if (!run) return books;
   for (std::size_t t = 0; t < outcome.phases[*run].threads.size(); ++t) {
     keeper.run(script.phases[*run].threads[t], outcome.phases[*run].threads[t]);
@@ -229,21 +241,21 @@ Books keep_books(const Script& script, const Outcome& outcome, uint32_t load,
   return books;
 }
 
-Graph read_graph(const Script& script, const Outcome& outcome, uint32_t verify,
+Graph read_graph(const script::Script& script, const script::Outcome& outcome, uint32_t verify,
                  const Books& books) {
   Graph graph;
   Reader reader(script, books, graph);
   for (std::size_t t = 0; t < outcome.phases[verify].threads.size(); ++t) {
-    const std::vector<Op>& ops = script.phases[verify].threads[t];
+    const std::vector<format::Op>& ops = script.phases[verify].threads[t];
     std::size_t at = 0;
     uint32_t table = kTables;
-    const auto visit = [&](const Step& step, std::span<const Evidence> records) {
+    const auto visit = [&](const format::Step& step, std::span<const script::Evidence> records) {
       for (; at <= step.op; ++at) {
-        if (ops[at].code == OpCode::kOpen) table = ops[at].argument;
+        if (ops[at].code == format::OpCode::kOpen) table = ops[at].argument;
       }
-      for (const Evidence& record : records) reader.add(table, record);
+      for (const script::Evidence& record : records) reader.add(table, record);
     };
-    for_each_evidence(ops, outcome.phases[verify].threads[t], visit);
+    judge::for_each_evidence(ops, outcome.phases[verify].threads[t], visit);
   }
   std::sort(graph.links.begin(), graph.links.end());
   std::sort(graph.by_id2.begin(), graph.by_id2.end());
@@ -251,7 +263,7 @@ Graph read_graph(const Script& script, const Outcome& outcome, uint32_t verify,
 }
 
 void check_graph(const Books& books, const Graph& graph, const std::string& when,
-                 Findings& findings) {
+                 judge::Findings& findings) {
   Checker(books, graph, when, findings).run();
 }
 

@@ -1,18 +1,18 @@
-// What a scan of the tables shows of the graph, held against what was loaded and what committed
-// transactions did with it.
+// The graph check of the benchmark "linkbench": compares the tables after a run with the loaded
+// graph and the committed transactions.
 //
-// Findings, all required:
-//   link_count       the count of a list is not the number of its links
-//   count_history    a list has not as many links as were loaded and committed transactions added,
-//                    without those that they hid: one of them was lost
-//   index_agreement  a link is not once in each of its two indexes, with the same row
-//   node_count       a node is not there once, or is although it was deleted
-//   impossible_list  a transaction committed that listed more links than there can have been, or
-//                    fewer
-//   malformed_row    a record is no row of its table
+// Findings, all required (each fails the library):
+// - link_count: the count of a list differs from the number of its links
+// - count_history: an update was lost. A list must have the loaded links, plus those that committed
+//   transactions added, minus those that they hid.
+// - index_agreement: a link is missing from one of its two indexes, occurs twice, or has different
+//   rows
+// - node_count: a node is missing, occurs twice, or occurs although it was deleted
+// - impossible_list: a committed transaction read a number of links that the list never had
+// - malformed_row: a record is not a valid row of its table
 //
-// Which transactions added and hid links is known from the evidence that they leave. Without
-// (`--plain`) count_history and impossible_list are not judged.
+// The evidence of a transaction (its copied result) shows whether it added or hid a link. Without
+// evidence (`--plain`), count_history and impossible_list are not checked.
 #pragma once
 
 #include <cstdint>
@@ -21,56 +21,59 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/kit/finding.h"
-#include "benchmarks/kit/outcome_reader.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/judge/finding.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome::linkbench {
 
-// What became of the links of a list.
+// Numbers of links of a list: those loaded, and those that committed transactions added or hid.
 struct ListHistory {
   int64_t loaded = 0, added = 0, hidden = 0;
 };
 
-// A committed transaction that listed so many links.
-struct Sight {
+// A read of a list by a committed transaction.
+struct Observation {
   uint32_t list;
-  int64_t links;
-  bool whole;  // from the newest one on
+  int64_t links;  // number of links that were read
+  bool whole;     // true if the read began at the newest link
 };
 
+// The graph as the script and the results of the run describe it.
 struct Books {
   std::vector<ListHistory> lists;
-  std::vector<uint8_t> nodes;  // by id: 1 if it must be there
-  std::vector<Sight> sights;   // the sampled ones
-  bool exact = true;           // the evidence was there
+  std::vector<uint8_t> nodes;             // by id: 1 if the node must exist, otherwise 0
+  std::vector<Observation> observations;  // a sample of the reads
+  bool exact = true;                      // false if evidence is missing
 };
 
-// From the rows that the script loads and, with `run`, how the transactions of that phase ended.
-Books keep_books(const Script& script, const Outcome& outcome, uint32_t load,
+// Computes the books, the expected graph, from the rows that phase `load` of the script loads. If
+// `run` is given, also uses the ends and results of the transactions of phase `run`.
+Books keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t load,
                  std::optional<uint32_t> run);
 
-// Borrows the outcome.
+// The tables as a scan read them. The outcome must outlive this object, because rows point into it.
 struct Graph {
   struct List {
     int64_t count = 0, count_rows = 0, links = 0;
   };
   struct Row {
-    int64_t place;
+    int64_t link_key;
     std::string_view data;
     bool operator==(const Row&) const = default;
     auto operator<=>(const Row&) const = default;
   };
   std::vector<List> lists;
-  std::vector<uint32_t> nodes;     // by id: records
+  std::vector<uint32_t> nodes;     // by id: number of records
   std::vector<Row> links, by_id2;  // in ascending order
   std::vector<std::string> malformed;
 };
 
-Graph read_graph(const Script& script, const Outcome& outcome, uint32_t verify, const Books& books);
+Graph read_graph(const script::Script& script, const script::Outcome& outcome, uint32_t verify,
+                 const Books& books);
 
-// `when` stands in the findings: "after the load".
+// Adds a finding for each difference. `when` becomes part of the findings, e.g. "after the load".
 void check_graph(const Books& books, const Graph& graph, const std::string& when,
-                 Findings& findings);
+                 judge::Findings& findings);
 
 }  // namespace keydrome::linkbench

@@ -1,9 +1,10 @@
-// The keys of lists and links: hexadecimal numbers of fixed width with bars between them, so that
-// the links of a list are neighbours, the newest first.
+// Formats the keys of lists and links in the benchmark "linkbench": hexadecimal numbers of fixed
+// width, separated by bars. The links of a list are adjacent in key order, the newest first.
 //
-//   0000002a|1                     the list of node 42's links of type 1: its count
-//   0000002a|1|0000002b            its link to node 43
-//   0000002a|1|fffffff0|0000002b   the same, with the inverted time at which it was written last
+//   0000002a|1                     in counts: the list of node 42's links of type 1
+//   0000002a|1|0000002b            in links_by_id2: its link to node 43
+//   0000002a|1|fffffff0|0000002b   in links: the same link, with the inverted time of its last
+//   write
 //
 // Thread safety: pure functions.
 #pragma once
@@ -14,42 +15,43 @@
 #include <string>
 #include <string_view>
 
-#include "benchmarks/kit/digits.h"
+#include "benchmarks/kit/format/digits.h"
 
 namespace keydrome::linkbench {
 
-inline constexpr uint32_t kTypes = 2;       // of links, from 0
-inline constexpr std::size_t kIdBytes = 8;  // of a node, also of a time
+inline constexpr uint32_t kTypes = 2;       // types of links, numbered from 0
+inline constexpr std::size_t kIdBytes = 8;  // digits of a node's id or of a time
 inline constexpr std::size_t kListBytes = kIdBytes + 2;
 inline constexpr std::size_t kPairBytes = kListBytes + 1 + kIdBytes;
 inline constexpr std::size_t kLinkBytes = kPairBytes + 1 + kIdBytes;
 
-// To the end of a string: there are millions, and one for all takes no allocations. The list of
-// kTypes comes behind all links of the node.
+// Append a key to a string. There are millions of keys, and a reused string needs no allocations.
+// In key order, the list key of type kTypes is after all links of the node.
 inline void append_list_key(std::string& key, uint32_t id1, uint32_t type) {
-  append_hexadecimal(key, id1);
+  format::append_hexadecimal(key, id1);
   (key += '|') += static_cast<char>('0' + type);
 }
 inline void append_pair_key(std::string& key, uint32_t id1, uint32_t type, uint32_t id2) {
   append_list_key(key, id1, type);
-  append_hexadecimal(key += '|', id2);
+  format::append_hexadecimal(key += '|', id2);
 }
 inline void append_link_key(std::string& key, uint32_t id1, uint32_t type, uint32_t time,
                             uint32_t id2) {
   append_pair_key(key, id1, type, UINT32_MAX - time);
-  append_hexadecimal(key += '|', id2);
+  format::append_hexadecimal(key += '|', id2);
 }
 
-// The key of the pair that a link's key belongs to.
+// Converts the key of a link in `links` to the key of the same link in `links_by_id2`.
 inline std::string pair_of(std::string_view link) {
   return std::string(link.substr(0, kListBytes)) +
          std::string(link.substr(kLinkBytes - kIdBytes - 1));
 }
 
-// Lists are numbered by node, whose ids begin with 1, and type.
+// Returns the number of a list. Lists are numbered by node and type; node ids begin with 1.
 constexpr uint32_t list_number(uint32_t id1, uint32_t type) { return (id1 - 1) * kTypes + type; }
 
-// The number of the list that the key belongs to; nothing when it is none of the three.
+// Returns the number of the list that a key belongs to, or nothing if the key has none of the three
+// forms.
 inline std::optional<uint32_t> list_of(std::string_view key) {
   const bool long_enough = key.size() >= kListBytes && key[kIdBytes] == '|';
   if (!long_enough) return std::nullopt;

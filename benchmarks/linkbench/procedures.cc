@@ -1,25 +1,24 @@
+// Implements the procedures of linkbench as instructions that the player executes.
 #include "benchmarks/linkbench/procedures.h"
 
 #include <string>
 
-#include "base/check.h"
+#include "benchmarks/kit/script/procedure_helpers.h"
 
 namespace keydrome::linkbench {
 namespace {
 
-enum Register : uint8_t { kZero, kOne, kList, kPair, kNewPlace, kText, kOldPlace, kNumber, kBlank };
+using script::ProcedureBuilder;
+
+enum Register : uint8_t { kZero, kOne, kList, kPair, kNewKey, kText, kOldKey, kNumber, kBlank };
 enum RowNumber : uint8_t { kLinkRow, kOldRow, kCountRow };
 
-// Links that are added to a short list in a run, roughly.
+// Calls that a list procedure may make in addition to one call for each loaded link, because the
+// run can add links to the list.
 constexpr uint32_t kMargin = 8;
 constexpr uint32_t kShortMax = 8, kMediumMax = 128;
 
-void constants(ProcedureBuilder& p) {
-  p.set(kZero, 0);
-  p.set(kOne, 1);
-}
-
-// A list without links may have no row yet.
+// Adds 1 to the count of the list. Inserts the first count of a list that never had links.
 void count_one_more(ProcedureBuilder& p, uint32_t blank_text) {
   const ProcedureBuilder::Label first = p.label(), add = p.label();
   p.set(kNumber, 0);
@@ -39,22 +38,22 @@ void count_one_more(ProcedureBuilder& p, uint32_t blank_text) {
 ProcedureBuilder show_link(uint32_t blank_text) {
   ProcedureBuilder p;
   const ProcedureBuilder::Label appears = p.label(), write = p.label();
-  constants(p);
-  for (const uint8_t to : {kList, kPair, kNewPlace, kText}) p.parameter(to);
+  script::set_zero_and_one(p, kZero, kOne);
+  script::take_parameters(p, {kList, kPair, kNewKey, kText});
   p.text(kLinkRow, kText);
-  p.store(kLinkRow, kPlace, kNewPlace);
+  p.store(kLinkRow, kLinkKey, kNewKey);
   p.get(kLinksById2, kPair, kOldRow, appears);
-  p.load(kOldPlace, kOldRow, kPlace);
+  p.load(kOldKey, kOldRow, kLinkKey);
   p.remove(kLinksById2, kPair);
-  p.jump_if_equal(kOldPlace, kZero, appears);
-  p.remove(kLinks, kOldPlace);
+  p.jump_if_equal(kOldKey, kZero, appears);
+  p.remove(kLinks, kOldKey);
   p.jump(write);
   p.place(appears);
   count_one_more(p, blank_text);
   p.result(kOne);
   p.place(write);
   p.insert(kLinksById2, kPair, kLinkRow);
-  p.insert(kLinks, kNewPlace, kLinkRow);
+  p.insert(kLinks, kNewKey, kLinkRow);
   p.end();
   return p;
 }
@@ -62,19 +61,16 @@ ProcedureBuilder show_link(uint32_t blank_text) {
 ProcedureBuilder hide_link() {
   ProcedureBuilder p;
   const ProcedureBuilder::Label gone = p.label();
-  constants(p);
-  p.parameter(kList);
-  p.parameter(kPair);
+  script::set_zero_and_one(p, kZero, kOne);
+  script::take_parameters(p, {kList, kPair});
   p.get(kLinksById2, kPair, kLinkRow, gone);
-  p.load(kOldPlace, kLinkRow, kPlace);
-  p.jump_if_equal(kOldPlace, kZero, gone);
-  p.remove(kLinks, kOldPlace);
-  p.store(kLinkRow, kPlace, kZero);
+  p.load(kOldKey, kLinkRow, kLinkKey);
+  p.jump_if_equal(kOldKey, kZero, gone);
+  p.remove(kLinks, kOldKey);
+  p.store(kLinkRow, kLinkKey, kZero);
   p.replace(kLinksById2, kPair, kLinkRow);
   p.get(kCounts, kList, kCountRow);
-  p.load(kNumber, kCountRow, kCount);
-  p.subtract(kNumber, kNumber, kOne);
-  p.store(kCountRow, kCount, kNumber);
+  script::subtract_from_field(p, kCountRow, kCount, kOne, kNumber);
   p.replace(kCounts, kList, kCountRow);
   p.result(kOne);
   p.place(gone);
@@ -85,8 +81,7 @@ ProcedureBuilder hide_link() {
 ProcedureBuilder replace_node() {
   ProcedureBuilder p;
   const ProcedureBuilder::Label gone = p.label();
-  p.parameter(kNumber);
-  p.parameter(kText);
+  script::take_parameters(p, {kNumber, kText});
   p.get(kNodes, kNumber, kOldRow, gone);
   p.text(kLinkRow, kText);
   p.replace(kNodes, kNumber, kLinkRow);
@@ -97,9 +92,8 @@ ProcedureBuilder replace_node() {
 
 ProcedureBuilder list_links() {
   ProcedureBuilder p;
-  p.parameter(kList);
-  p.parameter(kPair);
-  p.scan(kLinks, kList, kPair, kPlace);
+  script::take_parameters(p, {kList, kPair});
+  p.scan(kLinks, kList, kPair, kLinkKey);
   p.count(kNumber);
   p.result(kNumber);
   p.end();
@@ -113,19 +107,19 @@ Procedure list_procedure(uint32_t links) {
   return links <= kMediumMax ? kMediumList : kLongList;
 }
 
-void add_procedures(ScriptBuilder& script) {
-  static_assert(kNoPlace == 0);  // in kZero
-  const uint32_t blank = script.add_text(std::string(kCount.width, kDigitZero));
+void add_procedures(script::ScriptBuilder& builder) {
+  static_assert(kHidden == 0);  // the procedures write kHidden from register kZero
+  const uint32_t blank = builder.add_text(std::string(kCount.width, format::kDigitZero));
   const auto add = [&](Procedure number, const ProcedureBuilder& code,
-                       const ProcedureLimits& limits) {
-    KEYDROME_CHECK(script.add_procedure(code, limits) == number);
+                       const script::ProcedureLimits& limits) {
+    script::add_numbered_procedure(builder, number, code, limits);
   };
   add(kShowLink, show_link(blank), {.parameters = 4, .tags = 3, .calls = 8});
   add(kHideLink, hide_link(), {.parameters = 2, .tags = 2, .calls = 7});
   add(kReplaceNode, replace_node(), {.parameters = 2, .tags = 1, .calls = 3});
   add(kShortList, list_links(), {.parameters = 2, .tags = 0, .calls = kShortMax + kMargin});
   add(kMediumList, list_links(), {.parameters = 2, .tags = 0, .calls = kMediumMax + kMargin});
-  add(kLongList, list_links(), {.parameters = 2, .tags = 0, .calls = kListMax + 1});
+  add(kLongList, list_links(), {.parameters = 2, .tags = 0, .calls = format::kListMax + 1});
 }
 
 }  // namespace keydrome::linkbench

@@ -1,32 +1,38 @@
-// The tables of the graph, their rows, and the transactions that depend on what they read.
+// Defines the tables of the graph, their rows, and the procedures: transactions whose writes depend
+// on their reads.
 #pragma once
 
 #include <cstdint>
 
-#include "benchmarks/kit/digits.h"
-#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/format/digits.h"
+#include "benchmarks/kit/script/script_builder.h"
 
 namespace keydrome::linkbench {
 
-// Also the number of the index and of the slot that has it open.
+// A table's number is also the number of its index and of the slot in which the index is open.
 enum Table : uint8_t { kNodes, kLinks, kLinksById2, kCounts, kTables };
 
-// A link has the same row in `links` and in `links_by_id2`: the number of its key in the former, in
-// the pool of strings, and its data. One that was deleted is hidden: it stays in `links_by_id2`
-// with kNoPlace, which is no link's number.
-inline constexpr Field kPlace{.at = 0, .width = 5};
-inline constexpr int64_t kNoPlace = 0;
-inline constexpr uint32_t kLinkRowBytes = kPlace.width + 8;
-// The row of a list: how many links of it are not hidden.
-inline constexpr Field kCount{.at = 0, .width = 5};
+// The row of a link is the same in `links` and in `links_by_id2`: the pool number of its key in
+// `links`, then its data. Deleting a link hides it. A hidden link has no row in `links`. Its row in
+// `links_by_id2` has the number kHidden, which no link has.
+inline constexpr format::Field kLinkKey{.at = 0, .width = 5};
+inline constexpr int64_t kHidden = 0;
+inline constexpr uint32_t kLinkRowBytes = kLinkKey.width + 8;
+// The row of a list in `counts`: the number of its links that are not hidden.
+inline constexpr format::Field kCount{.at = 0, .width = 5};
 
+// The procedures with their parameters and results.
 enum Procedure : uint32_t {
-  kShowLink,     // list, pair, new place, text: adds a link, or gives it a new time; 1 if it is one
-                 // more
-  kHideLink,     // list, pair: 1 if there is one less
-  kReplaceNode,  // id, text: if it is there
-  // from, end: how many links are there, at most kListMax. Three, which differ in the room for
-  // their calls in the log of a recorded run.
+  // Parameters: list, pair, new link key, text. Adds a link, or gives it a new time. The result is
+  // 1 if the link was missing or hidden.
+  kShowLink,
+  // Parameters: list, pair. Hides a link. The result is 1 if the link existed and was visible.
+  kHideLink,
+  // Parameters: id, text. Replaces a node, if it exists.
+  kReplaceNode,
+  // Parameters: from, end. Reads at most kListMax links of a list. The result is their number. The
+  // three procedures differ only in the number of calls that they may make. A recorded run reserves
+  // room for this number of calls in its log.
   kShortList,
   kMediumList,
   kLongList,
@@ -34,10 +40,10 @@ enum Procedure : uint32_t {
 };
 constexpr bool is_list(uint32_t procedure) { return procedure >= kShortList; }
 
-// The one for a list that was loaded with so many links.
+// Returns the procedure for a list that was loaded with `links` links.
 Procedure list_procedure(uint32_t links);
 
-// Adds all; their numbers are those of Procedure.
-void add_procedures(ScriptBuilder& script);
+// Adds all procedures, numbered as in Procedure.
+void add_procedures(script::ScriptBuilder& builder);
 
 }  // namespace keydrome::linkbench

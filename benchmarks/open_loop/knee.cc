@@ -1,3 +1,4 @@
+// Implements the knee: finds the first step above the bound and interpolates on logarithmic scales.
 #include "benchmarks/open_loop/knee.h"
 
 #include <algorithm>

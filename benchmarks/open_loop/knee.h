@@ -1,4 +1,4 @@
-// Which rate of arrivals an index sustains, from a sweep of rates.
+// Computes the knee of a latency curve: the arrival rate that an index sustains.
 #pragma once
 
 #include <cstdint>
@@ -6,16 +6,18 @@
 
 namespace keydrome::open_loop {
 
-// One step of the sweep.
+// The measurements at one arrival rate.
 struct Step {
-  uint64_t rate_per_s = 0;  // that was asked for
-  uint64_t p99_ns = 0;      // latency from the moment of asking
+  uint64_t rate_per_s = 0;  // rate of the scheduled arrivals
+  uint64_t p99_ns = 0;      // 99th percentile of latency, counted from the scheduled arrivals
 };
 
-// The rate per second at which the 99th percentile reaches the bound, all steps below it being
-// within: between the last step within and the first one beyond it, on logarithmic scales. When
-// even the first step is beyond the bound, its rate times bound / p99; when none is, the last rate,
-// which then is a lower limit. `steps` are not empty, in ascending order of their rates.
+// Returns the rate per second at which the 99th percentile of latency reaches the bound. `steps`
+// must contain at least one step, and their rates must ascend.
+//
+// Usually interpolates, on logarithmic scales, between the first step above the bound and the step
+// before it. If the first step is already above the bound, returns its rate times bound / p99. If
+// all steps are within the bound, returns the last rate, which is a lower limit.
 double sustained_per_s(std::span<const Step> steps, uint64_t bound_ns);
 
 }  // namespace keydrome::open_loop

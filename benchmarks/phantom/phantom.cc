@@ -1,12 +1,14 @@
-// The contest's phantom test (README.md).
+// Generates and judges the operations of the benchmark "phantom", the phantom test of the 2009
+// contest: repeated scans must ignore another thread's inserts (README.md).
 #include <memory>
+#include <span>
 #include <string>
 #include <string_view>
 
-#include "benchmarks/kit/evidence.h"
-#include "benchmarks/kit/judge.h"
-#include "benchmarks/kit/script_builder.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/judge/evidence.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/script/script_builder.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
 namespace phantom {
@@ -14,99 +16,132 @@ namespace {
 
 constexpr uint8_t kSlot = 0;
 constexpr uint32_t kReader = 0, kWriter = 1;
-constexpr uint32_t kFirstPassDone = 0, kWritten = 1;  // events
-// A fast library's reader would be through before the writer is scheduled. Where the writer has to
-// wait for the reader, this time passes once.
-constexpr uint32_t kChanceUs = 50'000;
+constexpr uint32_t kFirstPassDone = 0, kWritten = 1;  // events that threads signal
+// After its first pass, the reader waits at most this many microseconds for the writer's commit.
+// Without the wait a fast reader would finish before the writer is scheduled. If the library makes
+// the writer wait for the reader, the reader waits the whole time once.
+constexpr uint32_t kWaitUs = 50'000;
 constexpr uint32_t kScanPhase = 1;
 constexpr uint32_t kOldRecords = 2;
 
-class Phantom : public Workload {
+// Writes the script. An object is used once.
+class Generator {
  public:
-  Result<Script> generate(const Parameters& parameters, uint64_t, const CheckPolicy&) override {
-    const auto passes = static_cast<uint32_t>(parameters["passes"]);
-    const auto inserts = static_cast<uint32_t>(parameters["inserts"]);
-    ScriptBuilder script;
-    const uint32_t check = script.add_class("check");
-    const uint32_t index = script.add_index("phantom", VARCHAR);
-    const uint32_t a = script.add_varchar_key("a"), b = script.add_varchar_key("b");
-    const uint32_t c = script.add_varchar_key("c");
-    const uint32_t one = script.add_text("1"), two = script.add_text("2");
-
-    ThreadBuilder fill = script.thread(script.add_phase("create", 1, {}), 0);
-    fill.create(index);
-    fill.open(kSlot, index);
-    fill.auto_commit_as(Kind::kScript, check);
-    fill.insert(kSlot, a, script.new_payload(one));
-    fill.insert(kSlot, c, script.new_payload(one));
-    fill.close(kSlot);
-
-    const uint32_t phase = script.add_phase("scan", 2, {.timed = true});
-    KEYDROME_CHECK(phase == kScanPhase);
-    ThreadBuilder reader = script.thread(phase, kReader);
-    const uint32_t records_max = kOldRecords + inserts + 1;
-    reader.open(kSlot, index);
-    reader.begin(Kind::kScript, check);
-    reader.get(kSlot, a, kEvidence | kDigest);
-    reader.next_to_end(kSlot, records_max, kEvidenceAll | kDigest);
-    reader.mark();
-    reader.signal(kFirstPassDone);
-    reader.yield(kWritten, 1, kChanceUs);
-    const uint64_t pass = reader.size();
-    reader.get(kSlot, a, kDigest);
-    reader.next_to_end(kSlot, records_max, kDigest);
-    reader.mark();
-    reader.repeat(pass, passes - 2);
-    reader.commit();
-    reader.close(kSlot);
-
-    ThreadBuilder writer = script.thread(phase, kWriter);
-    writer.open(kSlot, index);
-    writer.wait(kFirstPassDone, 1);
-    writer.begin(Kind::kScript, check);
-    for (uint32_t i = 0; i < inserts; ++i) writer.insert(kSlot, b, script.new_payload(two));
-    writer.insert(kSlot, c, script.new_payload(two));
-    writer.commit();
-    writer.signal(kWritten);
-    writer.close(kSlot);
-
-    add_verify_phase(script, 1, check);
-    return script.build();
+  explicit Generator(const workload::Parameters& parameters)
+      : passes_(parameters.u32("passes")), inserts_(parameters.u32("inserts")) {
+    check_ = script_.add_class("check");
+    index_ = script_.add_index("phantom", VARCHAR);
+    a_ = script_.add_varchar_key("a");
+    b_ = script_.add_varchar_key("b");
+    c_ = script_.add_varchar_key("c");
+    one_ = script_.add_text("1");
+    two_ = script_.add_text("2");
   }
 
-  void judge(const Script& script, const Outcome& outcome, Findings& findings) const override {
-    judge_script(script, outcome, findings);
+  script::Script write() {
+    fill(script_.thread(script_.add_phase("create", 1, {}), 0));
+    const uint32_t phase = script_.add_phase("scan", 2, {.timed = true});
+    KEYDROME_CHECK(phase == kScanPhase);
+    read(script_.thread(phase, kReader));
+    insert(script_.thread(phase, kWriter));
+    script::add_verify_phase(script_, 1, check_);
+    return script_.build();
+  }
+
+ private:
+  void fill(script::ThreadBuilder out) {
+    out.create(index_);
+    out.open(kSlot, index_);
+    out.auto_commit_as(format::Kind::kScript, check_);
+    out.insert(kSlot, a_, script_.new_payload(one_));
+    out.insert(kSlot, c_, script_.new_payload(one_));
+    out.close(kSlot);
+  }
+
+  // Reads the whole index `passes_` times in one transaction.
+  void read(script::ThreadBuilder out) {
+    const uint32_t records_max = kOldRecords + inserts_ + 1;
+    out.open(kSlot, index_);
+    out.begin(format::Kind::kScript, check_);
+    out.get(kSlot, a_, format::kEvidence | format::kDigest);
+    out.next_to_end(kSlot, records_max, format::kEvidenceAll | format::kDigest);
+    out.mark();
+    out.signal(kFirstPassDone);
+    out.yield(kWritten, 1, kWaitUs);
+    const uint64_t pass = out.size();
+    out.get(kSlot, a_, format::kDigest);
+    out.next_to_end(kSlot, records_max, format::kDigest);
+    out.mark();
+    out.repeat(pass, passes_ - 2);
+    out.commit();
+    out.close(kSlot);
+  }
+
+  // Inserts into the range in one transaction, after the reader's first pass.
+  void insert(script::ThreadBuilder out) {
+    out.open(kSlot, index_);
+    out.wait(kFirstPassDone, 1);
+    out.begin(format::Kind::kScript, check_);
+    for (uint32_t i = 0; i < inserts_; ++i) out.insert(kSlot, b_, script_.new_payload(two_));
+    out.insert(kSlot, c_, script_.new_payload(two_));
+    out.commit();
+    out.signal(kWritten);
+    out.close(kSlot);
+  }
+
+  uint32_t passes_, inserts_;
+  script::ScriptBuilder script_;
+  uint32_t check_ = 0, index_ = 0;
+  uint32_t a_ = 0, b_ = 0, c_ = 0;  // keys
+  uint32_t one_ = 0, two_ = 0;      // texts
+};
+
+class Phantom : public workload::Workload {
+ public:
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t /*seed*/,
+                                  const workload::CheckPolicy& /*policy*/) override {
+    return Generator(parameters).write();
+  }
+
+  void judge(const script::Script& script, const script::Outcome& outcome,
+             judge::Findings& findings) const override {
+    judge::judge_script(script, outcome, findings);
     if (outcome.phases.size() > kScanPhase) judge_passes(script, outcome, findings);
   }
 
  private:
-  // All passes of the reader must show the same records: the old ones, or also all new ones when
-  // the transaction began (or was retried) after the writer's commit.
-  static void judge_passes(const Script& script, const Outcome& outcome, Findings& findings) {
-    const std::vector<Op>& ops = script.phases[kScanPhase].threads[kReader];
-    const ThreadResult& result = outcome.phases[kScanPhase].threads[kReader];
+  // Checks that all passes of the reader show the same records: only the old records, or the old
+  // records and all new records. A reader may see the new records if it began, or was retried,
+  // after the writer's commit.
+  static void judge_passes(const script::Script& script, const script::Outcome& outcome,
+                           judge::Findings& findings) {
+    const std::vector<format::Op>& ops = script.phases[kScanPhase].threads[kReader];
+    const script::ThreadResult& result = outcome.phases[kScanPhase].threads[kReader];
     std::size_t records_seen = 1, pass = 0;
     uint64_t first_digest = 0;
-    bool told = false;
-    for_each_evidence(ops, result, [&](const Step& step, std::span<const Evidence> evidence) {
-      const OpCode code = ops[step.op].code;
-      if (code == OpCode::kNextToEnd) records_seen += evidence.size() - 1;
-      if (code != OpCode::kMark) return;
-      if (pass == 0) first_digest = evidence[0].repetition;
-      if (evidence[0].repetition != first_digest && !told) {
-        told = true;
-        findings.required("phantom",
-                          "pass " + std::to_string(pass + 1) +
-                              " of the reading transaction saw other records than its first pass");
-      }
-      ++pass;
-    });
+    bool reported = false;
+    judge::for_each_evidence(
+        ops, result, [&](const format::Step& step, std::span<const script::Evidence> evidence) {
+          const format::OpCode code = ops[step.op].code;
+          if (code == format::OpCode::kNextToEnd) records_seen += evidence.size() - 1;
+          if (code != format::OpCode::kMark) return;
+          if (pass == 0) first_digest = evidence[0].repetition;
+          if (evidence[0].repetition != first_digest && !reported) {
+            reported = true;
+            findings.required(
+                "phantom",
+                "pass " + std::to_string(pass + 1) +
+                    " of the reading transaction returned different records than its first pass");
+          }
+          ++pass;
+        });
     std::size_t all = kOldRecords;
-    for (const Op& op : script.phases[kScanPhase].threads[kWriter])
-      all += op.code == OpCode::kInsert ? 1 : 0;
+    for (const format::Op& op : script.phases[kScanPhase].threads[kWriter])
+      all += op.code == format::OpCode::kInsert ? 1 : 0;
     if (pass > 0 && records_seen != kOldRecords && records_seen != all) {
-      findings.required("torn_transaction", "the first pass saw " + std::to_string(records_seen) +
-                                                " records: a part of the writer's transaction");
+      findings.required("torn_transaction",
+                        "the first pass saw " + std::to_string(records_seen) +
+                            " records, so it saw only a part of the writer's transaction");
     }
   }
 };
@@ -114,7 +149,7 @@ class Phantom : public Workload {
 }  // namespace
 }  // namespace phantom
 
-std::unique_ptr<Workload> make_phantom(std::string_view) {
+std::unique_ptr<workload::Workload> make_phantom(std::string_view) {
   return std::make_unique<phantom::Phantom>();
 }
 

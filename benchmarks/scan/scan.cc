@@ -1,17 +1,16 @@
-// Scans of a whole index, and of ranges of it (README.md).
+// Generates the operations of the benchmark "scan": scans of a whole index or of ranges of keys
+// (README.md).
 #include <memory>
-#include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/kit/clients.h"
-#include "benchmarks/kit/judge.h"
-#include "benchmarks/kit/outcome_reader.h"
-#include "benchmarks/kit/program_walk.h"
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/script_builder.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/format/program_walk.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
 namespace scan {
@@ -22,65 +21,57 @@ constexpr double kNsPerSecond = 1e9;
 constexpr uint32_t kTexts = 1024;
 constexpr const char* kPhase = "scan";
 
-// Writes the whole script; one use. The pool holds the domain 0 .. records - 1, all of it loaded,
-// so that a key is its number and a scan of n records ends n - 1 keys further.
-class Generator {
+// Writes the script: the operations of all threads. The script's list of keys (pool) is
+// 0 .. records-1, and all of them are loaded. A key therefore equals its number in the pool, and a
+// scan of n records from key k ends at key k + n - 1.
+class Generator : public workload::ClientScript {
  public:
   Generator(const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
-      : seed_(seed),
-        records_(static_cast<uint32_t>(parameters["records"])),
-        range_(static_cast<uint32_t>(parameters["records_per_scan"])),
-        scans_(static_cast<uint64_t>(parameters["scans_per_thread"])),
-        payload_bytes_(static_cast<uint32_t>(parameters["payload_bytes"])) {
-    index_ = script_.add_index("index", INT);
-    for (uint32_t key = 0; key < records_; ++key) script_.add_int64_key(key);
-    scan_ = script_.add_class("scan");
-    clients_.emplace(
-        script_, Clients::Options{.seed = seed,
-                                  .threads = static_cast<uint32_t>(parameters["threads"]),
-                                  .policy = policy,
-                                  .probe = [this](Rng& rng, uint32_t) { return start_key(rng); },
-                                  // So that a few long scans have their checks too: 2 % at most.
-                                  .check_every = range_ == 0 || range_ >= kLong ? 1u : 100u});
-  }
-
-  Script run() {
-    const uint32_t create = script_.add_phase("create", 1, {});
-    script_.thread(create, 0).create(index_);
-    load();
-    clients_->start(kPhase, scans_ * 4);
-    for (uint64_t i = 0; i < scans_; ++i) {
-      for (Client& client : *clients_) transaction(client);
-    }
-    clients_->finish();
-    clients_->verify();
-    return script_.build();
+      : ClientScript(seed, policy),
+        records_(parameters.u32("records")),
+        range_(parameters.u32("records_per_scan")),
+        scans_(parameters.u64("scans_per_thread")),
+        payload_bytes_(parameters.u32("payload_bytes")) {
+    index_ = builder().add_index("index", INT);
+    for (uint32_t key = 0; key < records_; ++key) builder().add_int64_key(key);
+    scan_ = builder().add_class("scan");
+    const bool is_long = range_ == 0 || range_ >= kLongScan;
+    add_clients(
+        parameters.u32("threads"), [this](Rng& rng, uint32_t) { return start_key(rng); },
+        is_long ? 1 : kScansPerCheck);
   }
 
  private:
-  static constexpr uint32_t kLong = 5'000;  // records beside which a check does not count
+  // Each long scan is followed by checks, because a run makes few long scans. Checks take at most 2
+  // % of the run's time.
+  static constexpr uint32_t kLongScan = 5'000;  // a scan of at least this many records is long
+  static constexpr uint64_t kScansPerCheck = 100;
 
-  void load() {
-    Rng rng(seed_, 0, Purpose::kPopulate);
+  void load() override {
     const std::vector<uint32_t> texts =
-        random_texts(script_, seed_, kTexts, payload_bytes_ - kTagBytes);
-    const std::vector<uint32_t> order = shuffled(records_, rng);
-    clients_->load(records_, [&](uint64_t i) {
+        workload::random_texts(builder(), seed(), kTexts, payload_bytes_ - format::kTagBytes);
+    Rng rng(seed(), 0, Purpose::kPopulate);
+    load_shuffled(records_, rng, [&](uint32_t key) {
       const uint32_t text = texts[rng.below(texts.size())];
-      return Row{.index = index_, .key = order[i], .payload = script_.new_payload(text)};
+      return Row{.index = index_, .key = key, .payload = builder().new_payload(text)};
     });
   }
 
-  // From the first key on, and not by getNext alone, because stripes lie before it.
+  void run() override {
+    run_phase(kPhase, scans_, 2, [this](Client& client) { transaction(client); });
+  }
+
+  // A scan of the whole index begins with a get of key 0. A getNext without this get would begin at
+  // the smaller keys of the stripes, which are checks on private keys of each thread.
   void transaction(Client& client) {
     client.begin(index_, scan_);
     if (range_ == 0) {
-      client.out().get(Client::kSlot, 0);
-      client.out().next_to_end(Client::kSlot, records_ - 1);
+      client.out().get(kSlot, 0);
+      client.out().next_to_end(kSlot, records_ - 1);
     } else {
-      const uint8_t all = client.sample(kEvidenceAll);
-      client.out().get(Client::kSlot, start_key(client.rng()), all != 0 ? kEvidence : uint8_t{0});
-      if (range_ > 1) client.out().next(Client::kSlot, range_ - 1, all);
+      const uint8_t all = client.sample(format::kEvidenceAll);
+      client.out().get(kSlot, start_key(client.rng()), all != 0 ? format::kEvidence : uint8_t{0});
+      if (range_ > 1) client.out().next(kSlot, range_ - 1, all);
     }
     client.commit();
   }
@@ -90,76 +81,76 @@ class Generator {
     return static_cast<uint32_t>(rng.below(records_ - length + 1));
   }
 
-  uint64_t seed_;
-  uint32_t records_, range_;
+  uint32_t records_, range_;  // range_: records per scan; 0: the whole index
   uint64_t scans_;
   uint32_t payload_bytes_;
-  ScriptBuilder script_;
   uint32_t index_ = 0, scan_ = 0;
-  std::optional<Clients> clients_;
 };
 
-// How many records the scans of a program read. Everything is there and nothing changes, so that is
-// certain.
-uint64_t records_of(std::span<const Op> ops) {
+// Returns how many records the scans of a program read. The number follows from the program alone,
+// because no record changes during the run.
+uint64_t records_of(std::span<const format::Op> ops) {
   uint64_t records = 0;
-  walk_program(ops, [&](const Step& step) {
-    if (step.kind != Kind::kStream) return;
-    const Op& op = ops[step.op];
-    if (op.code == OpCode::kGet) ++records;
-    if (op.code == OpCode::kNext || op.code == OpCode::kNextToEnd) records += op.argument;
+  format::walk_program(ops, [&](const format::Step& step) {
+    if (step.kind != format::Kind::kStream) return;
+    const format::Op& op = ops[step.op];
+    if (op.code == format::OpCode::kGet) ++records;
+    if (op.code == format::OpCode::kNext || op.code == format::OpCode::kNextToEnd)
+      records += op.argument;
   });
   return records;
 }
 
-// How many calls a thread makes that is never answered DEADLOCK.
-uint64_t calls_of(std::span<const Op> ops) {
+// Returns how many calls a thread makes if no call returns DEADLOCK.
+uint64_t calls_of(std::span<const format::Op> ops) {
   uint64_t calls = 0;
-  walk_program(ops, [&](const Step& step) {
-    const Op& op = ops[step.op];
-    calls += op.code == OpCode::kNext        ? op.argument
-             : op.code == OpCode::kNextToEnd ? op.argument + uint64_t{1}
-                                             : 1;
+  format::walk_program(ops, [&](const format::Step& step) {
+    const format::Op& op = ops[step.op];
+    calls += op.code == format::OpCode::kNext        ? op.argument
+             : op.code == format::OpCode::kNextToEnd ? op.argument + uint64_t{1}
+                                                     : 1;
   });
   return calls;
 }
 
-class Scan : public Workload {
+class Scan : public workload::Workload {
  public:
-  Result<Script> generate(const Parameters& parameters, uint64_t seed,
-                          const CheckPolicy& policy) override {
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
+                                  const workload::CheckPolicy& policy) override {
     if (parameters["records_per_scan"] > parameters["records"]) {
-      return Error{
-          "a scan cannot be longer than the index: raise records or lower "
-          "records_per_scan"};
+      return Error{"records_per_scan is " + std::to_string(parameters["records_per_scan"]) +
+                   ", but the index has only " + std::to_string(parameters["records"]) +
+                   " records: raise records or lower records_per_scan"};
     }
-    payload_bytes_ = static_cast<uint64_t>(parameters["payload_bytes"]);
-    return Generator(parameters, seed, policy).run();
+    payload_bytes_ = parameters.u64("payload_bytes");
+    return Generator(parameters, seed, policy).write();
   }
 
-  // A scan that ends early makes fewer calls than it has records.
-  void judge(const Script& script, const Outcome& outcome, Findings& findings) const override {
-    judge_script(script, outcome, findings);
+  // Also reports scans that end early: they make fewer calls than the program requires.
+  void judge(const script::Script& script, const script::Outcome& outcome,
+             judge::Findings& findings) const override {
+    judge::judge_script(script, outcome, findings);
     for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
       if (script.phases[p].name != kPhase) continue;
       for (std::size_t t = 0; t < script.phases[p].threads.size(); ++t) {
         const uint64_t wanted = calls_of(script.phases[p].threads[t]);
         const uint64_t calls = outcome.phases[p].threads[t].counters->calls;
         if (calls >= wanted) continue;
-        findings.required("short_scan", "phase scan, thread " + std::to_string(t) + ": " +
-                                            std::to_string(wanted - calls) +
-                                            " records were not read, because scans ended before "
-                                            "the last one");
+        findings.required("short_scan", "phase scan, thread " + std::to_string(t) +
+                                            ": the scans ended too early and missed " +
+                                            std::to_string(wanted - calls) + " records");
       }
     }
   }
 
-  void measure(const Script& script, const Outcome& outcome, std::span<const PhaseMeasures> phases,
-               Metrics& metrics) const override {
+  void measure(const script::Script& script, const script::Outcome& outcome,
+               std::span<const workload::PhaseMeasures> phases,
+               workload::Metrics& metrics) const override {
     for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
       if (script.phases[p].name != kPhase) continue;
       uint64_t records = 0;
-      for (const std::vector<Op>& ops : script.phases[p].threads) records += records_of(ops);
+      for (const std::vector<format::Op>& ops : script.phases[p].threads)
+        records += records_of(ops);
       const double seconds = static_cast<double>(phases[p].wall_ns) / kNsPerSecond;
       metrics["scanned_records_per_s"] = static_cast<double>(records) / seconds;
       metrics["scanned_mb_per_s"] =
@@ -168,13 +159,13 @@ class Scan : public Workload {
   }
 
  private:
-  uint64_t payload_bytes_ = 0;  // of the script that was generated last
+  uint64_t payload_bytes_ = 0;  // of the last generated script
 };
 
 }  // namespace
 }  // namespace scan
 
-std::unique_ptr<Workload> make_scan(std::string_view /*instance*/) {
+std::unique_ptr<workload::Workload> make_scan(std::string_view /*instance*/) {
   return std::make_unique<scan::Scan>();
 }
 

@@ -1,4 +1,4 @@
-// The catalogue: every scenario of data/*.json, parsed and checked.
+// Parses and checks the scenarios of data/*.json for the benchmark "scenarios".
 #pragma once
 
 #include <span>
@@ -6,15 +6,16 @@
 #include <vector>
 
 #include "base/result.h"
-#include "benchmarks/scenarios/scenario.h"
+#include "benchmarks/scenarios/script/scenario.h"
 
 namespace keydrome::scenarios {
 
-// One file of data/: {"instance": "...", "scenarios": [...]}. The error names the scenario and what
-// is wrong with it.
+// Parses one file of data/: {"instance": "...", "scenarios": [...]}. An error names the scenario
+// and says what is wrong with the scenario.
 Result<std::vector<Scenario>> parse_scenarios(std::string_view json);
 
-// All of the compiled-in files, in the order of their ids; ids are unique.
+// Parses all compiled-in files. Returns the scenarios in the order of their ids, which must be
+// unique.
 Result<std::vector<Scenario>> load_catalogue(std::span<const std::string_view> files);
 
 }  // namespace keydrome::scenarios

@@ -1,25 +1,27 @@
-// Scripted scenarios (README.md): every way of going wrong that a few steps can show.
+// Generates and judges the operations of the benchmark "scenarios": short scripts, each of which
+// reveals one kind of error (README.md).
 #include <memory>
 #include <string_view>
 
-#include "benchmarks/kit/outcome_reader.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/scenarios/suite.h"
 
 namespace keydrome {
 namespace scenarios {
 namespace {
 
-class Scenarios : public Workload {
+class Scenarios : public workload::Workload {
  public:
   explicit Scenarios(std::string_view instance) : suite_(instance) {}
 
-  Result<Script> generate(const Parameters& parameters, uint64_t seed,
-                          const CheckPolicy&) override {
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
+                                  const workload::CheckPolicy&) override {
     return suite_.generate(parameters, seed);
   }
 
-  void judge(const Script&, const Outcome& outcome, Findings& findings) const override {
+  void judge(const script::Script&, const script::Outcome& outcome,
+             judge::Findings& findings) const override {
     suite_.judge(outcome, findings);
   }
 
@@ -30,7 +32,7 @@ class Scenarios : public Workload {
 }  // namespace
 }  // namespace scenarios
 
-std::unique_ptr<Workload> make_scenarios(std::string_view instance) {
+std::unique_ptr<workload::Workload> make_scenarios(std::string_view instance) {
   return std::make_unique<scenarios::Scenarios>(instance);
 }
 

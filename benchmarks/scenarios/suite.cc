@@ -1,3 +1,5 @@
+// Implements Suite: the script begins with the scenarios that have steps, then come the bare
+// scenarios, and then the crowds.
 #include "benchmarks/scenarios/suite.h"
 
 #include <algorithm>
@@ -8,17 +10,18 @@
 
 namespace keydrome {
 
-// data/*.json, compiled in by CMake.
+// Returns the texts of data/*.json, which CMake compiles in.
 std::span<const std::string_view> scenarios_data();
 
 namespace scenarios {
 
 namespace {
-constexpr uint64_t kEventsMin = 1 << 18;
-constexpr uint32_t kCrowdThreads = 8;  // from how many a smaller log must do
+constexpr uint64_t kEventsMin = 1 << 18;  // smallest log of a thread, in calls
+// Phases with more threads than this keep the smaller logs that the builder reserved.
+constexpr uint32_t kCrowdThreads = 8;
 constexpr std::array<KeyType, 3> kTypes{SHORT, INT, VARCHAR};
 
-// A crowd with that part of its records; all of them with 0.
+// Returns a crowd with this percentage of its records; 0 means all of them.
 Scenario scaled(Scenario scenario, int64_t percent) {
   uint32_t& records = scenario.crowd->records;
   if (percent > 0) {
@@ -28,14 +31,14 @@ Scenario scaled(Scenario scenario, int64_t percent) {
 }
 }  // namespace
 
-Result<Script> Suite::generate(const Parameters& parameters, uint64_t seed) {
+Result<script::Script> Suite::generate(const workload::Parameters& parameters, uint64_t seed) {
   Result<std::vector<Scenario>> catalogue = load_catalogue(scenarios_data());
   if (!catalogue) return catalogue.error();
   std::erase_if(*catalogue,
                 [&](const Scenario& s) { return s.instance != instance_ || !s.instead.empty(); });
-  const PlanSize size{.runs = static_cast<uint64_t>(parameters["runs"]),
-                      .interleavings = static_cast<uint64_t>(parameters["interleavings"]),
-                      .large_runs = static_cast<uint64_t>(parameters["large_runs"])};
+  const PlanSize size{.runs = parameters.u64("runs"),
+                      .interleavings = parameters.u64("interleavings"),
+                      .large_runs = parameters.u64("large_runs")};
   crowds_.clear();
   bare_.clear();
   for (const Scenario& scenario : *catalogue) {
@@ -44,22 +47,23 @@ Result<Script> Suite::generate(const Parameters& parameters, uint64_t seed) {
   }
   std::erase_if(*catalogue, [](const Scenario& s) { return s.crowd || s.bare; });
   plan_ = plan_runs(std::move(*catalogue), size, seed);
-  const auto patience_us = static_cast<uint32_t>(parameters["patience_us"]);
-  ScriptBuilder script;
+  const uint32_t step_wait_us = parameters.u32("patience_us");
+  script::ScriptBuilder script;
   PoolNumbers pools(script);
   const uint32_t class_number = script.add_class("scenario");
   scripted_.clear();
   for (const PlannedScenario& planned : plan_) {
-    scripted_.push_back(script_scenario(planned, patience_us, class_number, pools, script));
+    scripted_.push_back(script_scenario(planned, step_wait_us, class_number, pools, script));
   }
   scripted_bare_.clear();
   for (const Scenario& scenario : bare_) {
     scripted_bare_.push_back(script_bare(scenario, pools, script));
   }
   script_crowds(size.runs, seed, class_number, pools, script);
-  Script built = script.build();
-  // A library that answers DEADLOCK at once is asked again for as long as a step may take.
-  for (PhaseScript& phase : built.phases) {
+  script::Script built = script.build();
+  // A call that returns DEADLOCK immediately is retried for as long as a step may take, so a log
+  // needs room for many calls.
+  for (script::PhaseScript& phase : built.phases) {
     if (phase.threads.size() > kCrowdThreads) continue;
     for (uint64_t& events : phase.log_capacity) events = std::max(events, kEventsMin);
   }
@@ -67,23 +71,23 @@ Result<Script> Suite::generate(const Parameters& parameters, uint64_t seed) {
 }
 
 void Suite::script_crowds(uint64_t runs, uint64_t seed, uint32_t class_number, PoolNumbers& pools,
-                          ScriptBuilder& script) {
+                          script::ScriptBuilder& script) {
   scripted_crowds_.clear();
   if (crowds_.empty()) return;
-  Rng rng(seed, 0, Purpose::kShape);
+  workload::Rng rng(seed, 0, workload::Purpose::kShape);
   const uint64_t first_type = rng.below(kTypes.size());
   const uint64_t times = std::max<uint64_t>(runs / crowds_.size(), 1);
   for (uint64_t i = 0; i < times * crowds_.size(); ++i) {
-    // Each crowd has another type the next time.
-    const std::size_t place = static_cast<std::size_t>(i % crowds_.size());
-    const KeyType type = kTypes[(first_type + place + i / crowds_.size()) % kTypes.size()];
+    // The key types rotate, so that repetitions of a crowd have different types.
+    const std::size_t number = static_cast<std::size_t>(i % crowds_.size());
+    const KeyType type = kTypes[(first_type + number + i / crowds_.size()) % kTypes.size()];
     const std::string suffix = "-" + std::to_string(i / crowds_.size());
     scripted_crowds_.push_back(
-        script_crowd(crowds_[place], suffix, type, class_number, pools, script));
+        script_crowd(crowds_[number], suffix, type, class_number, pools, script));
   }
 }
 
-void Suite::judge(const Outcome& outcome, Findings& findings) const {
+void Suite::judge(const script::Outcome& outcome, judge::Findings& findings) const {
   FindingBook book;
   for (std::size_t i = 0; i < std::min(plan_.size(), outcome.phases.size()); ++i) {
     judge_scenario(plan_[i], scripted_[i], outcome.phases[i], book);

@@ -1,4 +1,5 @@
-// Suite: the scenarios of one instance, from their plan to the findings.
+// Suite: plans the runs of all scenarios of one instance of the benchmark, writes the script, and
+// judges the outcome.
 #pragma once
 
 #include <cstdint>
@@ -7,38 +8,42 @@
 #include <vector>
 
 #include "base/result.h"
-#include "benchmarks/kit/outcome_reader.h"
-#include "benchmarks/kit/parameters.h"
-#include "benchmarks/kit/workload.h"
-#include "benchmarks/scenarios/bare_run.h"
-#include "benchmarks/scenarios/crowd.h"
-#include "benchmarks/scenarios/run_script.h"
-#include "benchmarks/scenarios/scenario_judge.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/parameters.h"
+#include "benchmarks/kit/workload/workload.h"
+#include "benchmarks/scenarios/crowds/crowd.h"
+#include "benchmarks/scenarios/judge/bare_run.h"
+#include "benchmarks/scenarios/judge/scenario_judge.h"
+#include "benchmarks/scenarios/script/run_script.h"
 
 namespace keydrome::scenarios {
 
-// Not thread-safe.
+// Writes and judges the scenarios of one instance. Not thread-safe.
 class Suite {
  public:
   explicit Suite(std::string_view instance) : instance_(instance) {}
 
-  // One phase for each scenario, so a library that hangs is told in which one.
-  Result<Script> generate(const Parameters& parameters, uint64_t seed);
+  // Writes one phase per scenario. A crowd (a scenario with loops and many threads) gets one phase
+  // per repetition. So if a phase hangs, the finding can name the scenario.
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed);
 
-  // After generate(): judges the phases that were played, in their order.
-  void judge(const Outcome& outcome, Findings& findings) const;
+  // Judges the phases that were played, in their order. Must be called after generate().
+  void judge(const script::Outcome& outcome, judge::Findings& findings) const;
 
  private:
   void script_crowds(uint64_t runs, uint64_t seed, uint32_t class_number, PoolNumbers& pools,
-                     ScriptBuilder& script);
+                     script::ScriptBuilder& script);
 
   std::string instance_;
   std::vector<PlannedScenario> plan_;
-  std::vector<ScriptedScenario> scripted_;  // for each of them, in the first phases
+  // scripted_[i] belongs to plan_[i], and is phase number i of the script.
+  std::vector<ScriptedScenario> scripted_;
   std::vector<Scenario> bare_;
-  std::vector<ScriptedBare> scripted_bare_;  // for each of them, in the phases behind
+  // scripted_bare_[i] belongs to bare_[i]. These phases follow those of plan_.
+  std::vector<ScriptedBare> scripted_bare_;
   std::vector<Scenario> crowds_;
-  std::vector<ScriptedCrowd> scripted_crowds_;  // for each of them, in the last phases
+  // scripted_crowds_[i] belongs to crowds_[i % crowds_.size()]. These phases are the last.
+  std::vector<ScriptedCrowd> scripted_crowds_;
 };
 
 }  // namespace keydrome::scenarios

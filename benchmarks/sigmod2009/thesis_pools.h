@@ -1,6 +1,6 @@
-// The key and payload pools of the 2009 contest: one pool for each key type, shared by all threads
-// and indices, from which operations draw with replacement (thesis 2.3.1 and the organisers' public
-// speed test).
+// Makes the pools of keys and payloads of the 2009 contest. There is one pool per key type, shared
+// by all threads and indices. Operations choose entries at random, with repetitions (thesis 2.3.1
+// and the organisers' public speed test).
 #pragma once
 
 #include <array>
@@ -8,38 +8,40 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/script/script_builder.h"
 
 namespace keydrome::sigmod2009 {
 
-// Which entries of the script's pools these are.
+// The entries of the script's pools that the benchmark may choose.
 struct ThesisPools {
-  std::array<uint32_t, 3> keys{};  // by KeyType: the first so many
-  std::vector<uint32_t> texts;     // their numbers; the empty text is there once
-  uint32_t first_string =
-      0;  // the smallest varchar key that is not empty; the empty one if all are
+  std::array<uint32_t, 3> keys{};  // by KeyType: number of entries; their pool numbers begin at 0
+  std::vector<uint32_t> texts;     // pool numbers, one per payload
+  // The smallest string key that is not empty, or an empty key if all are empty.
+  uint32_t first_string = 0;
 };
 
-// Which keys an instance uses (thesis 2.3.3).
+// The rule by which an instance chooses its keys (thesis 2.3.3).
 enum class KeyRule : uint8_t {
-  kRandom,    // all three types, as below
+  kRandom,    // all three types, see random_thesis_pools()
   kVaryHigh,  // int64: b << 56, b = 0 .. 255: only the highest byte varies; half are negative
   kVaryHighPositive,  // int64: b << 55
   kVaryLow,           // int64: b: only the lowest byte varies
-  kDoubleLookup,      // varchar, and payloads are keys
+  kDoubleLookup,      // strings; payloads are keys as well
 };
 
-// The rule of an instance; kRandom for those that are not named after one.
+// Returns the rule of an instance: kRandom for an instance that is not named after another rule.
 KeyRule key_rule(std::string_view instance);
 
-// Draws `entries` keys of each type and as many payload texts:
+// Adds `entries` random keys of each type and as many payload texts:
 //   int32    1 .. 2^31 - 2
-//   int64    two neighbouring 31-bit numbers glued together, modulo 2^63 - 2, plus 1
-//   varchar  0..126 letters, both cases
-//   payload  0..97 letters, of which the tag takes the first 8
-// With kDoubleLookup there is one pool of strings of 0..89 letters, which are keys and texts. With
-// another rule there are only its 256 int64 keys.
-// The script has no keys yet.
-ThesisPools draw_thesis_pools(ScriptBuilder& script, uint64_t seed, uint64_t entries, KeyRule rule);
+//   int64    two consecutive 31-bit random numbers, concatenated, modulo 2^63 - 2, plus 1
+//   varchar  0 to 126 letters, upper and lower case
+//   payload  0 to 97 letters, including a tag of 8 letters, which makes each payload unique
+//
+// With kDoubleLookup there is one pool of strings of 0 to 89 letters, used as keys and as texts.
+// With the kVary rules there are only the 256 int64 keys of the rule, and the payload texts. The
+// script's key pools must be empty.
+ThesisPools random_thesis_pools(script::ScriptBuilder& script, uint64_t seed, uint64_t entries,
+                                KeyRule rule);
 
 }  // namespace keydrome::sigmod2009

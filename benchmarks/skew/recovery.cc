@@ -1,3 +1,5 @@
+// Implements the recovery of throughput: compares the windows after each change with the median of
+// the part's second half.
 #include "benchmarks/skew/recovery.h"
 
 #include <algorithm>
@@ -33,7 +35,7 @@ std::optional<std::vector<Recovery>> recoveries(std::span<const uint64_t> commit
                                                 std::span<const std::size_t> changes) {
   std::vector<Recovery> result;
   for (std::size_t i = 0; i < changes.size(); ++i) {
-    // The last window of the whole phase is rarely full.
+    // Ignores the last window of the phase, because the phase usually ends within it.
     const std::size_t end = i + 1 < changes.size() ? changes[i + 1] : committed.size() - 1;
     const std::size_t begin = changes[i] + 1;
     if (end > committed.size() || begin + kWindowsMin > end) return std::nullopt;

@@ -1,4 +1,4 @@
-// How fast throughput comes back after the workload has changed.
+// Computes how fast throughput returns to normal after the workload has changed.
 #pragma once
 
 #include <cstdint>
@@ -8,22 +8,28 @@
 
 namespace keydrome::skew {
 
-// What came after one change of the workload, in windows of the throughput curve.
+// The recovery from one change of the workload, counted in time windows of the throughput curve.
 struct Recovery {
-  uint64_t windows = 0;  // that came before the first one at 95 % of the plateau
-  double drop = 0;       // share of the plateau that the slowest of them lost
+  uint64_t windows = 0;  // windows before the first one with at least 95 % of the plateau
+  double drop = 0;       // largest drop in these windows, as a fraction of the plateau
 };
 
-// `committed` holds transactions by window, `changes` the window of each change, in ascending
-// order. That window is partly of the time before, so a part begins behind it and ends before the
-// next change. The plateau of a part is the median of its second half. Nothing when a part has
-// fewer than kWindowsMin windows, because then nothing can be said, and when the changes do not fit
-// the windows: both come from the jail.
+// Returns one Recovery for each change. `committed` has the number of commits in each window.
+// `changes` has the windows in which the workload changed, in ascending order.
+//
+// The time from one change to the next is a part. The window of a change also covers time before
+// the change, so a part begins with the window after it. The part ends before the window of the
+// next change. The plateau of a part is the median of its second half.
+//
+// Returns nothing if a part has fewer than kWindowsMin windows, because so few windows prove
+// nothing. Also returns nothing if the changes contradict the windows: both arguments come from the
+// jail and are not trusted.
 inline constexpr std::size_t kWindowsMin = 8;
 std::optional<std::vector<Recovery>> recoveries(std::span<const uint64_t> committed,
                                                 std::span<const std::size_t> changes);
 
-// The window in which a thread's `transactions`-th commit fell; the last one when it never did.
+// Returns the window of a thread's `transactions`-th commit, or the last window if the thread
+// committed fewer transactions.
 std::size_t window_of(std::span<const uint64_t> committed, uint64_t transactions);
 
 }  // namespace keydrome::skew

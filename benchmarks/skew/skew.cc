@@ -1,19 +1,18 @@
-// Lookups whose keys of interest change while they run (README.md).
+// Generates the operations of the benchmark "skew", lookups whose hot keys change during the run,
+// and measures how fast throughput recovers (README.md).
 #include <algorithm>
 #include <bit>
 #include <memory>
-#include <optional>
+#include <span>
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/kit/clients.h"
-#include "benchmarks/kit/outcome_reader.h"
-#include "benchmarks/kit/program_walk.h"
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/script_builder.h"
-#include "benchmarks/kit/totals.h"
-#include "benchmarks/kit/workload.h"
-#include "benchmarks/kit/ycsb_random.h"
+#include "benchmarks/kit/format/program_walk.h"
+#include "benchmarks/kit/judge/totals.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/distributions.h"
+#include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/skew/recovery.h"
 
 namespace keydrome {
@@ -21,24 +20,25 @@ namespace skew {
 namespace {
 
 constexpr uint32_t kParts = 6;
-constexpr uint32_t kShiftShare = 64;  // a shift moves the range by this part of all keys
+constexpr uint32_t kShiftsPerIndex = 64;  // a shift moves the range by 1/64 of all keys
 constexpr const char* kPhase = "run";
 constexpr double kNsPerMs = 1e6;
 
-// Which keys a part of the schedule asks for.
-class KeyLaw {
+// Chooses the keys of the lookups.
+class KeyChooser {
  public:
-  virtual ~KeyLaw() = default;
-  virtual uint32_t key(Rng& rng, uint32_t part) const = 0;
+  virtual ~KeyChooser() = default;
+  virtual uint32_t key(workload::Rng& rng, uint32_t part) const = 0;
 };
 
-// All keys; then their middle half; then that range four times a little further to the left.
-class ShiftingRange : public KeyLaw {
+// Chooses from all keys in part 0 and from their middle half in part 1. In each later part the
+// range of keys moves down.
+class ShiftingRange : public KeyChooser {
  public:
   explicit ShiftingRange(uint32_t records) : records_(records) {}
-  uint32_t key(Rng& rng, uint32_t part) const override {
+  uint32_t key(workload::Rng& rng, uint32_t part) const override {
     if (part == 0) return static_cast<uint32_t>(rng.below(records_));
-    const uint32_t first = records_ / 4 - (part - 1) * (records_ / kShiftShare);
+    const uint32_t first = records_ / 4 - (part - 1) * (records_ / kShiftsPerIndex);
     return first + static_cast<uint32_t>(rng.below(records_ / 2));
   }
 
@@ -46,101 +46,96 @@ class ShiftingRange : public KeyLaw {
   uint32_t records_;
 };
 
-// Zipfian ranks; each part spreads the hot ones over other keys.
-class ShiftingZipf : public KeyLaw {
+// Chooses ranks from a Zipf distribution. Each part hashes the hot ranks to different keys.
+class ShiftingZipf : public KeyChooser {
  public:
-  explicit ShiftingZipf(uint32_t records) : records_(records), ranks_(records, GrayZipf::kTheta) {}
-  uint32_t key(Rng& rng, uint32_t part) const override {
-    return static_cast<uint32_t>(fnv_63(ranks_.next(rng) + uint64_t{part} * records_) % records_);
+  explicit ShiftingZipf(uint32_t records)
+      : records_(records), ranks_(records, workload::GrayZipf::kTheta) {}
+  uint32_t key(workload::Rng& rng, uint32_t part) const override {
+    return static_cast<uint32_t>(workload::fnv_63(ranks_.next(rng) + uint64_t{part} * records_) %
+                                 records_);
   }
 
  private:
   uint32_t records_;
-  GrayZipf ranks_;
+  workload::GrayZipf ranks_;
 };
 
-std::unique_ptr<KeyLaw> law_of(bool zipf, uint32_t records) {
+std::unique_ptr<KeyChooser> chooser_of(bool zipf, uint32_t records) {
   if (zipf) return std::make_unique<ShiftingZipf>(records);
   return std::make_unique<ShiftingRange>(records);
 }
 
-// Writes the whole script; one use. The pool holds 0 .. records - 1, so that a key is its number.
-class Generator {
+// Writes the script: the operations of all threads. The script's list of keys (pool) is 0 ..
+// records-1, so a key equals its number in the pool.
+class Generator : public workload::ClientScript {
  public:
   Generator(bool zipf, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
-      : seed_(seed),
-        records_(static_cast<uint32_t>(parameters["records"])),
-        lookups_(static_cast<uint64_t>(parameters["lookups_per_part"])),
-        law_(law_of(zipf, records_)) {
-    index_ = script_.add_index("index", INT);
-    for (uint32_t key = 0; key < records_; ++key) script_.add_int64_key(key);
-    lookup_ = script_.add_class("lookup");
-    clients_.emplace(
-        script_, Clients::Options{.seed = seed,
-                                  .threads = static_cast<uint32_t>(parameters["threads"]),
-                                  .policy = policy,
-                                  .probe = [this](Rng& rng, uint32_t) { return any_key(rng); }});
-  }
-
-  Script run() {
-    const uint32_t create = script_.add_phase("create", 1, {});
-    script_.thread(create, 0).create(index_);
-    Rng rng(seed_, 0, Purpose::kPopulate);
-    const std::vector<uint32_t> order = shuffled(records_, rng);
-    clients_->load(records_, [&](uint64_t i) {
-      return Row{.index = index_, .key = order[i], .payload = script_.new_payload(0)};
-    });
-    clients_->start(kPhase, lookups_ * kParts * 3);
-    for (uint32_t part = 0; part < kParts; ++part) {
-      if (part > 0) clients_->meet();
-      for (uint64_t i = 0; i < lookups_; ++i) {
-        for (Client& client : *clients_) transaction(client, part);
-      }
-    }
-    clients_->finish();
-    clients_->verify();
-    return script_.build();
+      : ClientScript(seed, policy),
+        records_(parameters.u32("records")),
+        lookups_(parameters.u64("lookups_per_part")),
+        chooser_(chooser_of(zipf, records_)) {
+    index_ = builder().add_index("index", INT);
+    for (uint32_t key = 0; key < records_; ++key) builder().add_int64_key(key);
+    lookup_ = builder().add_class("lookup");
+    add_clients(parameters.u32("threads"),
+                [this](Rng& rng, uint32_t) { return static_cast<uint32_t>(rng.below(records_)); });
   }
 
  private:
-  void transaction(Client& client, uint32_t part) {
+  void load() override {
+    load_shuffled(records_, [this](uint32_t key) {
+      return Row{.index = index_, .key = key, .payload = builder().new_payload()};
+    });
+  }
+
+  void run() override {
+    start_phase(kPhase, lookups_ * kParts, 1);
+    for (uint32_t part = 0; part < kParts; ++part) {
+      if (part > 0) clients().barrier();
+      take_turns(lookups_, [&](Client& client) { look_up(client, part); });
+    }
+    clients().finish();
+  }
+
+  void look_up(Client& client, uint32_t part) {
     client.begin(index_, lookup_);
-    client.out().get(Client::kSlot, law_->key(client.rng(), part), client.sample());
+    client.out().get(kSlot, chooser_->key(client.rng(), part), client.sample());
     client.commit();
   }
 
-  uint32_t any_key(Rng& rng) const { return static_cast<uint32_t>(rng.below(records_)); }
-
-  uint64_t seed_;
   uint32_t records_;
-  uint64_t lookups_;
-  std::unique_ptr<KeyLaw> law_;
-  ScriptBuilder script_;
+  uint64_t lookups_;  // of each thread in each part
+  std::unique_ptr<KeyChooser> chooser_;
   uint32_t index_ = 0, lookup_ = 0;
-  std::optional<Clients> clients_;
 };
 
-// How many transactions the thread had committed when each part but the first began.
-std::vector<uint64_t> committed_before_parts(std::span<const Op> ops, const ThreadResult& result) {
+// Returns, for each part except the first, how many transactions the thread had committed when the
+// part began.
+std::vector<uint64_t> committed_before_parts(std::span<const format::Op> ops,
+                                             const script::ThreadResult& result) {
   std::vector<uint64_t> before;
   uint64_t committed = 0;
-  walk_program(ops, [&](const Step& step) {
-    const Op& op = ops[step.op];
-    if (op.code == OpCode::kWait) before.push_back(committed);
-    if (op.code == OpCode::kBegin && result.ends[step.transaction] == TransactionEnd::kCommitted) {
+  format::walk_program(ops, [&](const format::Step& step) {
+    const format::Op& op = ops[step.op];
+    if (op.code == format::OpCode::kWait) before.push_back(committed);
+    if (op.code == format::OpCode::kBegin &&
+        result.ends[step.transaction] == format::TransactionEnd::kCommitted) {
       ++committed;
     }
   });
   return before;
 }
 
-// The windows in which the parts but the first began: threads meet before each, so the first commit
-// of any of them tells.
-std::vector<std::size_t> changes_of(const PhaseScript& script, const PhaseOutcome& outcome,
-                                    uint32_t shift) {
-  std::vector<std::size_t> changes(kParts - 1, kWindows);
+// Returns, for each part except the first, the time window of the throughput curve in which the
+// part began. All threads wait for each other before a part, so the first commit of any thread in a
+// part marks the beginning of the part.
+std::vector<std::size_t> changes_of(const script::PhaseScript& script,
+                                    const script::PhaseOutcome& outcome, uint32_t shift) {
+  std::vector<std::size_t> changes(kParts - 1, format::kWindows);
   for (std::size_t t = 0; t < script.threads.size(); ++t) {
-    const std::vector<uint64_t> windows = thread_windows(*outcome.threads[t].counters, shift);
+    const std::vector<uint64_t> windows =
+        judge::thread_windows(*outcome.threads[t].counters, shift);
     const std::vector<uint64_t> before =
         committed_before_parts(script.threads[t], outcome.threads[t]);
     for (std::size_t part = 0; part < before.size(); ++part) {
@@ -150,20 +145,21 @@ std::vector<std::size_t> changes_of(const PhaseScript& script, const PhaseOutcom
   return changes;
 }
 
-class Skew : public Workload {
+class Skew : public workload::Workload {
  public:
   explicit Skew(bool zipf) : zipf_(zipf) {}
 
-  Result<Script> generate(const Parameters& parameters, uint64_t seed,
-                          const CheckPolicy& policy) override {
-    return Generator(zipf_, parameters, seed, policy).run();
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
+                                  const workload::CheckPolicy& policy) override {
+    return Generator(zipf_, parameters, seed, policy).write();
   }
 
-  void measure(const Script& script, const Outcome& outcome,
-               std::span<const PhaseMeasures> /*phases*/, Metrics& metrics) const override {
+  void measure(const script::Script& script, const script::Outcome& outcome,
+               std::span<const workload::PhaseMeasures> /*phases*/,
+               workload::Metrics& metrics) const override {
     for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
       if (script.phases[p].name != kPhase) continue;
-      const Throughput curve = phase_throughput(outcome.phases[p]);
+      const judge::Throughput curve = judge::phase_throughput(outcome.phases[p]);
       const auto shift = static_cast<uint32_t>(std::countr_zero(curve.window_ns));
       const auto found =
           recoveries(curve.committed, changes_of(script.phases[p], outcome.phases[p], shift));
@@ -187,7 +183,7 @@ class Skew : public Workload {
 }  // namespace
 }  // namespace skew
 
-std::unique_ptr<Workload> make_skew(std::string_view instance) {
+std::unique_ptr<workload::Workload> make_skew(std::string_view instance) {
   return std::make_unique<skew::Skew>(instance == "shifting_zipf");
 }
 

@@ -1,3 +1,5 @@
+// Implements the money check: Bookkeeper adds up the committed transactions, Checker compares the
+// sums with the final scan.
 #include "benchmarks/smallbank/money.h"
 
 #include <algorithm>
@@ -6,7 +8,7 @@
 #include <span>
 #include <string>
 
-#include "benchmarks/kit/evidence.h"
+#include "benchmarks/kit/judge/evidence.h"
 
 namespace keydrome::smallbank {
 namespace {
@@ -17,7 +19,7 @@ int64_t number_of(std::string_view bytes) {
   return number;
 }
 
-// In units, with the cents.
+// Returns an amount of cents as text with two decimals.
 std::string money_text(int64_t cents) {
   const auto size = static_cast<uint64_t>(cents < 0 ? -cents : cents);
   const std::string rest = std::to_string(size % 100);
@@ -27,49 +29,53 @@ std::string money_text(int64_t cents) {
 
 class Bookkeeper {
  public:
-  Bookkeeper(const Script& script, Books& books) : script_(script), books_(books) {}
+  Bookkeeper(const script::Script& script, Books& books) : script_(script), books_(books) {}
 
-  void load(std::span<const Op> ops) {
+  void load(std::span<const format::Op> ops) {
     uint32_t table = kTables;
-    for (const Op& op : ops) {
-      if (op.code == OpCode::kOpen) table = op.argument;
-      const bool is_row = op.code == OpCode::kInsert && static_cast<Kind>(op.kind) == Kind::kStream;
+    for (const format::Op& op : ops) {
+      if (op.code == format::OpCode::kOpen) table = op.argument;
+      const bool is_row = op.code == format::OpCode::kInsert &&
+                          static_cast<format::Kind>(op.kind) == format::Kind::kStream;
       if (!is_row || table == kAccounts) continue;
       if (books_.accounts.size() <= op.key) books_.accounts.resize(op.key + std::size_t{1});
       Account& account = books_.accounts[op.key];
       (table == kSavings ? account.savings : account.checking) =
-          read_number(script_.pools.payloads[op.payload], kBalanceField).value_or(0);
+          format::read_number(script_.pools.payloads[op.payload], kBalanceField).value_or(0);
     }
   }
 
-  void run(std::span<const Op> ops, const ThreadResult& result) {
-    walk_program(ops, [&](const Step& step) {
-      const Op& op = ops[step.op];
-      if (op.code != OpCode::kRun) return;
-      const TransactionEnd end = result.ends[step.transaction];
-      if (end == TransactionEnd::kAborted) refuse(op);
-      if (end != TransactionEnd::kCommitted) return;
+  void run(std::span<const format::Op> ops, const script::ThreadResult& result) {
+    format::walk_program(ops, [&](const format::Step& step) {
+      const format::Op& op = ops[step.op];
+      if (op.code != format::OpCode::kRun) return;
+      const format::TransactionEnd end = result.ends[step.transaction];
+      if (end == format::TransactionEnd::kAborted) refuse(op);
+      if (end != format::TransactionEnd::kCommitted) return;
       ++books_.committed;
-      if ((op.flags & kEvidence) == 0) book(op, std::nullopt);
+      if ((op.flags & format::kEvidence) == 0) book(op, std::nullopt);
     });
-    for_each_evidence(ops, result, [&](const Step& step, std::span<const Evidence> records) {
-      const Op& op = ops[step.op];
-      const bool done =
-          op.code == OpCode::kRun && result.ends[step.transaction] == TransactionEnd::kCommitted;
-      if (done) book(op, number_of(records[0].payload));
-    });
+    judge::for_each_evidence(
+        ops, result, [&](const format::Step& step, std::span<const script::Evidence> records) {
+          const format::Op& op = ops[step.op];
+          const bool done = op.code == format::OpCode::kRun &&
+                            result.ends[step.transaction] == format::TransactionEnd::kCommitted;
+          if (done) book(op, number_of(records[0].payload));
+        });
   }
 
  private:
-  int64_t parameter(const Op& op, Parameter number) const {
+  int64_t parameter(const format::Op& op, Parameter number) const {
     return script_.pools.parameters[op.key + number];
   }
-  uint32_t customer(const Op& op, Parameter number) const {
+  uint32_t customer(const format::Op& op, Parameter number) const {
     return static_cast<uint32_t>(parameter(op, number));
   }
-  Account& account(const Op& op, Parameter number) { return books_.accounts[customer(op, number)]; }
+  Account& account(const format::Op& op, Parameter number) {
+    return books_.accounts[customer(op, number)];
+  }
 
-  void refuse(const Op& op) {
+  void refuse(const format::Op& op) {
     const int64_t amount = parameter(op, kAmount);
     const auto transaction = static_cast<Transaction>(op.payload);
     books_.refusals.push_back({.transaction = transaction,
@@ -77,7 +83,7 @@ class Bookkeeper {
                                .money = transaction == kTransactSavings ? -amount : amount});
   }
 
-  void book(const Op& op, std::optional<int64_t> result) {
+  void book(const format::Op& op, std::optional<int64_t> result) {
     const auto transaction = static_cast<Transaction>(op.payload);
     const int64_t amount = parameter(op, kAmount);
     if (has_result(transaction) && !result) books_.exact = false;
@@ -109,8 +115,9 @@ class Bookkeeper {
     }
   }
 
-  // From the customer to the other one. An overdrawn account is emptied by paying in.
-  void move(const Op& op, int64_t money) {
+  // Moves money to the other customer. Amalgamate can move a negative amount; the other customer
+  // then pays the first customer's overdraft.
+  void move(const format::Op& op, int64_t money) {
     const bool backwards = money < 0;
     Account& from = account(op, backwards ? kOther : kCustomer);
     Account& to = account(op, backwards ? kCustomer : kOther);
@@ -119,13 +126,13 @@ class Bookkeeper {
     if (backwards) from.out_of_checking -= money;
   }
 
-  const Script& script_;
+  const script::Script& script_;
   Books& books_;
 };
 
 class Checker {
  public:
-  Checker(const Books& books, const Balances& balances, Findings& findings)
+  Checker(const Books& books, const Balances& balances, judge::Findings& findings)
       : books_(books), balances_(balances), findings_(findings) {}
 
   void run() {
@@ -133,15 +140,15 @@ class Checker {
     sum();
     if (!books_.exact) return;
     for (std::size_t c = 0; c < books_.accounts.size(); ++c) account(c);
-    for (const Sight& sight : books_.balances) seen(sight);
-    for (const Sight& sight : books_.refusals) refused(sight);
+    for (const Observation& seen : books_.balances) check_balance(seen);
+    for (const Observation& seen : books_.refusals) check_refusal(seen);
   }
 
  private:
   void rows() {
-    if (balances_.strangers > 0) {
-      findings_.required("row_count", std::to_string(balances_.strangers) +
-                                          " balances are of no customer or are no numbers");
+    if (balances_.malformed > 0) {
+      findings_.required("row_count", std::to_string(balances_.malformed) +
+                                          " balances belong to no customer or are not numbers");
     }
     for (std::size_t c = 0; c < books_.accounts.size(); ++c) {
       const uint32_t savings = balances_.savings[c].rows, checking = balances_.checking[c].rows;
@@ -162,7 +169,8 @@ class Checker {
     }
     if (found <= wanted && found >= wanted - books_.penalties_max) return;
     findings_.required("money_sum", "the balances add up to " + money_text(found) +
-                                        ", and what was loaded and committed since to " +
+                                        ", but the loaded balances and the committed transactions "
+                                        "give " +
                                         money_text(wanted));
   }
 
@@ -170,76 +178,80 @@ class Checker {
     const Account& account = books_.accounts[c];
     const int64_t wanted = account.savings + account.checking + account.paid_in - account.paid_out;
     if (now(c) == wanted) return;
-    findings_.required("account_money", "customer " + std::to_string(c) + " has " +
-                                            money_text(now(c)) + " and must have " +
-                                            money_text(wanted));
+    findings_.required("account_money",
+                       "customer " + std::to_string(c) + " has " + money_text(now(c)) +
+                           " on both balances together, but must have " + money_text(wanted));
   }
 
-  // In whatever order they came, and some of them later.
-  void seen(const Sight& sight) {
-    const Account& account = books_.accounts[sight.customer];
+  // Transactions ran in an unknown order, some of them after the Balance. The bounds therefore
+  // allow for every order.
+  void check_balance(const Observation& seen) {
+    const Account& account = books_.accounts[seen.customer];
     const int64_t loaded = account.savings + account.checking;
     const int64_t low = loaded - account.paid_out, high = loaded + account.paid_in;
-    if (sight.money >= low && sight.money <= high) return;
-    findings_.required("impossible_balance", "a Balance saw " + money_text(sight.money) +
-                                                 " of customer " + std::to_string(sight.customer) +
+    if (seen.money >= low && seen.money <= high) return;
+    findings_.required("impossible_balance", "a Balance read " + money_text(seen.money) +
+                                                 " for customer " + std::to_string(seen.customer) +
                                                  ", who had at least " + money_text(low) +
                                                  " and at most " + money_text(high));
   }
 
-  void refused(const Sight& sight) {
-    const Account& account = books_.accounts[sight.customer];
-    const bool savings = sight.transaction == kTransactSavings;
-    // Savings are never below 0.
+  void check_refusal(const Observation& seen) {
+    const Account& account = books_.accounts[seen.customer];
+    const bool savings = seen.transaction == kTransactSavings;
+    // Savings are never negative, so 0 is a lower bound after an Amalgamate.
     const int64_t low = savings
                             ? account.emptied ? 0 : account.savings - account.out_of_savings
                             : (account.emptied ? 0 : account.checking) - account.out_of_checking;
-    if (low < sight.money) return;
+    if (low < seen.money) return;
     findings_.required("groundless_abort",
                        std::string(savings ? "TransactSavings" : "SendPayment") +
-                           " was rolled back for want of " + money_text(sight.money) +
-                           ", and customer " + std::to_string(sight.customer) +
-                           " never had less than " + money_text(low) + " there");
+                           " aborted because the balance was below " + money_text(seen.money) +
+                           ", although customer " + std::to_string(seen.customer) +
+                           " always had at least " + money_text(low) + " on that balance");
   }
 
   const Books& books_;
   const Balances& balances_;
-  Findings& findings_;
+  judge::Findings& findings_;
 };
 
 }  // namespace
 
-Books keep_books(const Script& script, const Outcome& outcome, uint32_t load, uint32_t run) {
+Books keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t load,
+                 uint32_t run) {
   Books books;
   Bookkeeper keeper(script, books);
-  for (const std::vector<Op>& ops : script.phases[load].threads) keeper.load(ops);
+  for (const std::vector<format::Op>& ops : script.phases[load].threads) keeper.load(ops);
   for (std::size_t t = 0; t < outcome.phases[run].threads.size(); ++t) {
     keeper.run(script.phases[run].threads[t], outcome.phases[run].threads[t]);
   }
   return books;
 }
 
-Balances read_balances(const Script& script, const Outcome& outcome, uint32_t verify,
-                       std::size_t customers) {
+Balances read_balances(const script::Script& script, const script::Outcome& outcome,
+                       uint32_t verify, std::size_t customers) {
   Balances balances{.savings = std::vector<Balances::Entry>(customers),
                     .checking = std::vector<Balances::Entry>(customers)};
   for (std::size_t t = 0; t < outcome.phases[verify].threads.size(); ++t) {
-    const std::vector<Op>& ops = script.phases[verify].threads[t];
+    const std::vector<format::Op>& ops = script.phases[verify].threads[t];
     std::size_t at = 0;
     uint32_t table = kTables;
-    const auto visit = [&](const Step& step, std::span<const Evidence> records) {
+    const auto visit = [&](const format::Step& step, std::span<const script::Evidence> records) {
       for (; at <= step.op; ++at) {
-        if (ops[at].code == OpCode::kOpen) table = ops[at].argument;
+        if (ops[at].code == format::OpCode::kOpen) table = ops[at].argument;
       }
-      if (table == kAccounts) return;  // nobody writes there: the default judge knows its rows
-      for (const Evidence& record : records) {
+      if (table == kAccounts) return;  // no run changes accounts; the default judge checks it
+      for (const script::Evidence& record : records) {
         const int64_t customer = number_of(record.key);
-        if (record.code != SUCCESS || customer < 0) continue;  // below 0: of stripes
+        // Negative keys belong to stripes (checks on private keys).
+        if (record.code != SUCCESS || customer < 0) continue;
         const std::string_view payload = record.payload;
-        const std::optional<int64_t> balance = read_number(
-            payload.substr(std::min<std::size_t>(kTagBytes, payload.size())), kBalanceField);
+        const std::optional<int64_t> balance = format::read_number(
+            payload.substr(std::min<std::size_t>(format::kTagBytes, payload.size())),
+            kBalanceField);
         if (!balance || customer >= static_cast<int64_t>(customers)) {
-          ++balances.strangers;
+          ++balances.malformed;
           continue;
         }
         std::vector<Balances::Entry>& entries =
@@ -249,12 +261,12 @@ Balances read_balances(const Script& script, const Outcome& outcome, uint32_t ve
         ++entry.rows;
       }
     };
-    for_each_evidence(ops, outcome.phases[verify].threads[t], visit);
+    judge::for_each_evidence(ops, outcome.phases[verify].threads[t], visit);
   }
   return balances;
 }
 
-void check_money(const Books& books, const Balances& balances, Findings& findings) {
+void check_money(const Books& books, const Balances& balances, judge::Findings& findings) {
   Checker(books, balances, findings).run();
 }
 

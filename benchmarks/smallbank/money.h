@@ -1,72 +1,78 @@
-// Where the money is after a run, held against what its committed transactions did with it.
+// The money check of the benchmark "smallbank": compares all balances after a run with the effects
+// of the committed transactions.
 //
-// Findings, all required:
-//   row_count           a customer has not exactly one savings and one checking balance
-//   money_sum           the sum of all balances is not what was loaded and paid in and out since
-//   account_money       a customer's two balances together are not what was loaded and what
-//                       committed transactions added and took away: an update was lost or doubled
-//   impossible_balance  a Balance committed that saw more money than the customer can have had, or
-//                       less
-//   groundless_abort    a transaction was rolled back for want of money that was there all the time
-// Which of two balances the money is on only a recorded run tells, and write skew that no sum
-// shows: a check without penalty, although a Balance had seen that it was not covered.
+// Findings, all required (each fails the library):
+// - row_count: a customer has no savings or checking balance, or more than one of a kind
+// - money_sum: the sum of all balances differs from the loaded sum plus later deposits minus
+//   withdrawals
+// - account_money: a customer's two balances differ in sum from the loaded sum plus the effects of
+//   committed transactions, because an update was lost or applied twice
+// - impossible_balance: a committed Balance read more or less money than the customer can have had
+// - groundless_abort: a transaction aborted for lack of money, but there was always enough
 //
-// What Amalgamate moves and whether WriteCheck charges its penalty is known from the evidence that
-// they leave. Without (`--plain`) only row_count and money_sum are judged, the latter with room for
-// the penalties.
+// Two errors need a recorded run, because no sum shows them. One is money on the wrong balance of a
+// customer. The other is write skew: a WriteCheck charges no penalty, although a Balance has read
+// that the money does not cover the check.
+//
+// The judge knows the amount moved by Amalgamate and the penalty of WriteCheck only from the
+// evidence (copied results) that these transactions leave. Without evidence (`--plain`) it checks
+// only row_count and money_sum, and money_sum then allows for all possible penalties.
 #pragma once
 
 #include <cstdint>
 #include <vector>
 
-#include "benchmarks/kit/finding.h"
-#include "benchmarks/kit/outcome_reader.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/judge/finding.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/smallbank/procedures.h"
 
 namespace keydrome::smallbank {
 
-// A customer as loaded, and what committed transactions did to the two balances.
+// A customer's loaded balances, and the effects of committed transactions on them.
 struct Account {
   int64_t savings = 0, checking = 0;
-  int64_t paid_in = 0, paid_out = 0;  // to and from either, both >= 0; as far as it is known
-  int64_t out_of_savings = 0, out_of_checking = 0;  // of paid_out; without what Amalgamate empties
-  bool emptied = false;                             // by an Amalgamate
+  int64_t paid_in = 0, paid_out = 0;                // known payments to and from both balances
+  int64_t out_of_savings = 0, out_of_checking = 0;  // parts of paid_out, without emptied balances
+  bool emptied = false;                             // an Amalgamate moved all money away
 };
 
-// A Balance that saw `money`, or a transaction that was rolled back for want of `money`.
-struct Sight {
+// One result of a transaction. `money` is the sum that a Balance read, or the amount that a
+// transaction needed when it aborted because the balance was lower.
+struct Observation {
   Transaction transaction;
   uint32_t customer;
   int64_t money;
 };
 
+// The money of all customers as the script and the outcome of a run describe it.
 struct Books {
   std::vector<Account> accounts;  // by the customer's number
-  std::vector<Sight> balances, refusals;
-  uint64_t committed = 0;  // transactions of the stream
-  bool exact = true;       // the evidence was there
-  int64_t added = 0;       // to the sum of all balances, without unknown penalties
+  std::vector<Observation> balances, refusals;
+  uint64_t committed = 0;  // committed transactions of the workload, without checks
+  bool exact = true;       // false if evidence of a result is missing
+  int64_t added = 0;       // change of the sum of all balances, without unknown penalties
   int64_t penalties_max = 0;
 };
 
-// From the rows that the script loads and how the transactions of phase `run` ended.
-Books keep_books(const Script& script, const Outcome& outcome, uint32_t load, uint32_t run);
+// Computes the books: the expected money of all customers. Uses the rows that phase `load` of the
+// script loads, and the ends and results of the transactions of phase `run`.
+Books keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t load,
+                 uint32_t run);
 
-// A balance of the final scan, by table and customer; more or less than one when something is
-// wrong.
+// The balances that the final scan found, by table and customer.
 struct Balances {
   struct Entry {
-    int64_t sum = 0;
-    uint32_t rows = 0;
+    int64_t sum = 0;    // sum of the rows
+    uint32_t rows = 0;  // 1 in a correct index
   };
   std::vector<Entry> savings, checking;
-  uint64_t strangers = 0;  // rows of no customer, or without a number
+  uint64_t malformed = 0;  // rows of unknown customers, and balances that are not numbers
 };
 
-Balances read_balances(const Script& script, const Outcome& outcome, uint32_t verify,
-                       std::size_t customers);
+Balances read_balances(const script::Script& script, const script::Outcome& outcome,
+                       uint32_t verify, std::size_t customers);
 
-void check_money(const Books& books, const Balances& balances, Findings& findings);
+void check_money(const Books& books, const Balances& balances, judge::Findings& findings);
 
 }  // namespace keydrome::smallbank

@@ -1,9 +1,13 @@
+// Implements the six transactions as procedures: instructions that the player executes, because
+// writes depend on earlier reads.
 #include "benchmarks/smallbank/procedures.h"
 
-#include "base/check.h"
+#include "benchmarks/kit/script/procedure_helpers.h"
 
 namespace keydrome::smallbank {
 namespace {
+
+using script::ProcedureBuilder;
 
 enum Register : uint8_t { kZero, kName, kOtherName, kMoney, kNumber, kOtherNumber, kSum, kRest };
 enum RowNumber : uint8_t { kNameRow, kSavingsRow, kCheckingRow, kOtherRow };
@@ -11,34 +15,38 @@ enum RowNumber : uint8_t { kNameRow, kSavingsRow, kCheckingRow, kOtherRow };
 ProcedureBuilder start() {
   ProcedureBuilder p;
   p.set(kZero, 0);
-  for (const uint8_t to : {kName, kOtherName, kMoney}) p.parameter(to);
+  script::take_parameters(p, {kName, kOtherName, kMoney});
   return p;
 }
 
-// `number` <- the number of the customer with that name.
-void find(ProcedureBuilder& p, uint8_t name, uint8_t number) {
+// Sets register `number` to the number of the customer whose name is in register `name`.
+void find_customer(ProcedureBuilder& p, uint8_t name, uint8_t number) {
   p.get(kAccounts, name, kNameRow);
   p.load(number, kNameRow, kCustomerField);
 }
 
+// Reads the record of customer `number` in the table into register `row`. Sets register `balance`
+// to the balance in this record.
 void read(ProcedureBuilder& p, Table table, uint8_t number, uint8_t row, uint8_t balance) {
   p.get(table, number, row);
   p.load(balance, row, kBalanceField);
 }
 
+// Updates the record in `row` with a new balance.
 void write(ProcedureBuilder& p, Table table, uint8_t number, uint8_t row, uint8_t balance) {
   p.store(row, kBalanceField, balance);
   p.replace(table, number, row);
 }
 
-// kSum <- both balances.
+// Sets kSum to the sum of both balances, and kRest to the checking balance.
 void read_both(ProcedureBuilder& p) {
   read(p, kSavings, kNumber, kSavingsRow, kSum);
   read(p, kChecking, kNumber, kCheckingRow, kRest);
   p.add(kSum, kSum, kRest);
 }
 
-void pay_in(ProcedureBuilder& p, uint8_t number, uint8_t row, uint8_t money) {
+// Adds `money` to a checking balance.
+void deposit(ProcedureBuilder& p, uint8_t number, uint8_t row, uint8_t money) {
   read(p, kChecking, number, row, kRest);
   p.add(kRest, kRest, money);
   write(p, kChecking, number, row, kRest);
@@ -46,12 +54,12 @@ void pay_in(ProcedureBuilder& p, uint8_t number, uint8_t row, uint8_t money) {
 
 ProcedureBuilder amalgamate() {
   ProcedureBuilder p = start();
-  find(p, kName, kNumber);
-  find(p, kOtherName, kOtherNumber);
+  find_customer(p, kName, kNumber);
+  find_customer(p, kOtherName, kOtherNumber);
   read_both(p);
   write(p, kSavings, kNumber, kSavingsRow, kZero);
   write(p, kChecking, kNumber, kCheckingRow, kZero);
-  pay_in(p, kOtherNumber, kOtherRow, kSum);
+  deposit(p, kOtherNumber, kOtherRow, kSum);
   p.result(kSum);
   p.end();
   return p;
@@ -59,7 +67,7 @@ ProcedureBuilder amalgamate() {
 
 ProcedureBuilder balance() {
   ProcedureBuilder p = start();
-  find(p, kName, kNumber);
+  find_customer(p, kName, kNumber);
   read_both(p);
   p.result(kSum);
   p.end();
@@ -68,8 +76,8 @@ ProcedureBuilder balance() {
 
 ProcedureBuilder deposit_checking() {
   ProcedureBuilder p = start();
-  find(p, kName, kNumber);
-  pay_in(p, kNumber, kCheckingRow, kMoney);
+  find_customer(p, kName, kNumber);
+  deposit(p, kNumber, kCheckingRow, kMoney);
   p.end();
   return p;
 }
@@ -77,13 +85,13 @@ ProcedureBuilder deposit_checking() {
 ProcedureBuilder send_payment() {
   ProcedureBuilder p = start();
   const ProcedureBuilder::Label poor = p.label();
-  find(p, kName, kNumber);
-  find(p, kOtherName, kOtherNumber);
+  find_customer(p, kName, kNumber);
+  find_customer(p, kOtherName, kOtherNumber);
   read(p, kChecking, kNumber, kCheckingRow, kRest);
   p.jump_if_less(kRest, kMoney, poor);
   p.subtract(kRest, kRest, kMoney);
   write(p, kChecking, kNumber, kCheckingRow, kRest);
-  pay_in(p, kOtherNumber, kOtherRow, kMoney);
+  deposit(p, kOtherNumber, kOtherRow, kMoney);
   p.end();
   p.place(poor);
   p.roll_back();
@@ -94,7 +102,7 @@ ProcedureBuilder send_payment() {
 ProcedureBuilder transact_savings() {
   ProcedureBuilder p = start();
   const ProcedureBuilder::Label poor = p.label();
-  find(p, kName, kNumber);
+  find_customer(p, kName, kNumber);
   read(p, kSavings, kNumber, kSavingsRow, kRest);
   p.add(kRest, kRest, kMoney);
   p.jump_if_less(kRest, kZero, poor);
@@ -109,7 +117,7 @@ ProcedureBuilder transact_savings() {
 ProcedureBuilder write_check() {
   ProcedureBuilder p = start();
   const ProcedureBuilder::Label uncovered = p.label(), charge = p.label();
-  find(p, kName, kNumber);
+  find_customer(p, kName, kNumber);
   read_both(p);
   p.jump_if_less(kSum, kMoney, uncovered);
   p.jump(charge);
@@ -126,12 +134,12 @@ ProcedureBuilder write_check() {
 
 }  // namespace
 
-void add_procedures(ScriptBuilder& script) {
+void add_procedures(script::ScriptBuilder& builder) {
   const auto add = [&](Transaction number, const ProcedureBuilder& code, uint32_t reads,
                        uint32_t writes) {
-    const ProcedureLimits limits = {
+    const script::ProcedureLimits limits = {
         .parameters = kParameters, .tags = writes, .calls = reads + 2 * writes};
-    KEYDROME_CHECK(script.add_procedure(code, limits) == number);
+    script::add_numbered_procedure(builder, number, code, limits);
   };
   add(kAmalgamate, amalgamate(), 5, 3);
   add(kBalance, balance(), 3, 0);

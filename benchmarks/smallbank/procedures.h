@@ -1,17 +1,17 @@
-// SmallBank's tables, rows and transactions.
+// Defines the tables, rows and transactions of the benchmark "smallbank".
 #pragma once
 
 #include <cstdint>
 
-#include "benchmarks/kit/digits.h"
-#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/format/digits.h"
+#include "benchmarks/kit/script/script_builder.h"
 
 namespace keydrome::smallbank {
 
-// Also the number of the index and of the slot that has it open.
+// A table's number is also the number of its index and of the slot in which the index is open.
 enum Table : uint8_t { kAccounts, kSavings, kChecking, kTables };
 
-// Also the number of the procedure and of the transaction's class.
+// A transaction's number is also the number of its procedure and of its class.
 enum Transaction : uint32_t {
   kAmalgamate,
   kBalance,
@@ -22,28 +22,30 @@ enum Transaction : uint32_t {
   kTransactions
 };
 
-// Rows: accounts has the customer's number under the name, the other two a balance under the
-// number. Money is in cents.
-inline constexpr Field kCustomerField{.at = 0, .width = 5};
-inline constexpr Field kBalanceField{.at = 0, .width = 8, .is_signed = true};
+// Fields of the rows. A row of accounts maps a name to a customer number. A row of savings or
+// checking maps a customer number to a balance in cents.
+inline constexpr format::Field kCustomerField{.at = 0, .width = 5};
+inline constexpr format::Field kBalanceField{.at = 0, .width = 8, .is_signed = true};
 
-// Every transaction has all of them. Customers are named by their number, which is that of their
-// name in the pool of strings.
+// Every transaction has all three parameters. kCustomer and kOther are pool numbers of names, which
+// equal the customer numbers.
 enum Parameter : uint32_t {
   kCustomer,
-  kOther,   // of kAmalgamate and kSendPayment: who gets the money
-  kAmount,  // of kTransactSavings below 0 to take it out
+  kOther,   // the customer who receives the money (kAmalgamate and kSendPayment)
+  kAmount,  // in cents; kTransactSavings: negative for a withdrawal
   kParameters
 };
 
-inline constexpr int64_t kPenalty = 100;  // of a check that is not covered
+inline constexpr int64_t kPenalty = 100;  // in cents, for a check that the balances do not cover
 
-// What a transaction leaves as evidence: the sum that was moved, seen, or charged with penalty.
+// Returns true if the transaction leaves a result as evidence for the judge: the sum moved
+// (kAmalgamate), the sum read (kBalance), or the amount charged including the penalty
+// (kWriteCheck).
 constexpr bool has_result(Transaction transaction) {
   return transaction == kAmalgamate || transaction == kBalance || transaction == kWriteCheck;
 }
 
-// Adds all six; their numbers are those of Transaction.
-void add_procedures(ScriptBuilder& script);
+// Adds the six procedures, numbered as in Transaction.
+void add_procedures(script::ScriptBuilder& builder);
 
 }  // namespace keydrome::smallbank

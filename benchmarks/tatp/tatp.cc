@@ -1,15 +1,13 @@
-// The TATP benchmark of a mobile operator's home location register (README.md).
+// Generates the operations of the benchmark "tatp": the location register of a mobile operator, in
+// five tables and seven transactions (README.md).
 #include <array>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/kit/clients.h"
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/script_builder.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
 namespace tatp {
@@ -32,36 +30,46 @@ constexpr std::array kClasses = {"get_subscriber_data",   "get_new_destination",
                                  "get_access_data",       "update_subscriber_data",
                                  "update_location",       "insert_call_forwarding",
                                  "delete_call_forwarding"};
+constexpr uint64_t kCallsOnAverage = 4;  // calls of a transaction, rounded up
 
-// Types of access and of facilities go from 0 to 3 here, starts of forwarding from 0 to 2 (0:00,
-// 8:00 and 16:00).
+// Access rows and facilities have a type, numbered 0 to 3 here. Forwardings have a start time,
+// numbered 0 to 2 for 0:00, 8:00 and 16:00. The forwarding of a facility of type `type` has the
+// number type * kStarts + start.
 constexpr uint32_t kTypes = 4;
 constexpr uint32_t kStarts = 3;
+constexpr uint32_t kForwardings = kTypes * kStarts;
+constexpr uint32_t kHoursPerStart = 8;
 
-// Bytes of the rows behind their tags: columns in fixed width.
-constexpr uint32_t kSubscriberBytes = 70;  // 10 bits, 10 digits, 10 numbers of 3, two of 10
-constexpr uint32_t kAccessBytes = 14;      // two numbers of 3, 3 and 5 letters
-constexpr uint32_t kFacilityBytes = 12;    // active, two numbers of 3, 5 letters
-constexpr uint32_t kForwardingBytes = 17;  // an hour, a number of 15 digits
-constexpr uint32_t kTexts = 256;           // of each table
+constexpr uint32_t forwarding_number(uint32_t type, uint32_t start) {
+  return type * kStarts + start;
+}
+
+// Characters of each row after its tag (the first eight characters of a payload). Columns have
+// fixed widths.
+constexpr uint32_t kSubscriberBytes = 70;  // 10 x 1 bit, 10 x 1, 10 x 3 and 2 x 10 digits
+constexpr uint32_t kAccessBytes = 14;      // 2 x 3 digits, 3 letters, 5 letters
+constexpr uint32_t kFacilityBytes = 12;    // 1 flag, 2 x 3 digits, 5 letters
+constexpr uint32_t kForwardingBytes = 17;  // an hour of 2 digits, a number of 15
+constexpr uint32_t kTexts = 256;           // different texts of each table
 
 constexpr uint64_t kActivePercent = 85;
 
-// The constant A of the specification's non-uniform law.
-uint64_t nurand_a(uint64_t subscribers) {
+// Returns the constant A of the specification's non-uniform distribution.
+uint64_t nonuniform_a(uint64_t subscribers) {
   if (subscribers <= 1'000'000) return 65'535;
   return subscribers <= 10'000'000 ? 1'048'575 : 2'097'151;
 }
 
-Operation draw_operation(Rng& rng) {
-  uint64_t draw = rng.below(100);
+Operation random_operation(workload::Rng& rng) {
+  uint64_t percentile = rng.below(100);
   uint32_t operation = 0;
-  while (draw >= kPercent[operation]) draw -= kPercent[operation++];
+  while (percentile >= kPercent[operation]) percentile -= kPercent[operation++];
   return static_cast<Operation>(operation);
 }
 
-// One to four types, each number of them equally likely; bit t is set when type t is among them.
-uint32_t draw_types(Rng& rng) {
+// Returns one to four different types as a bit set: bit t is set for type t. Each number of types
+// is equally likely.
+uint32_t random_types(workload::Rng& rng) {
   uint32_t types = 0;
   for (uint64_t left = 1 + rng.below(kTypes); left > 0;) {
     const uint32_t bit = 1u << rng.below(kTypes);
@@ -72,138 +80,132 @@ uint32_t draw_types(Rng& rng) {
   return types;
 }
 
-// Writes the whole script; one use. A key's number in its pool follows from its subscriber s: s in
-// the pool of 32-bit keys and of strings, and in that of 64-bit keys 16 numbers for each s: 4 of
-// access, or of facilities (both tables have the same keys), and 12 of forwarding.
-class Generator {
+// Adds the keys of subscriber s to the pools. The position of each key in its pool is computed, not
+// stored:
+//
+// - 32-bit keys and strings: position s.
+// - 64-bit keys: 16 consecutive positions. The first 4 are for access_info and special_facility,
+//   which have the same keys. The other 12 are for call_forwarding.
+void add_keys(script::ScriptBuilder& builder, uint32_t s) {
+  std::string number = std::to_string(s + 1);
+  number.insert(0, 15 - number.size(), '0');
+  builder.add_int32_key(static_cast<int32_t>(s + 1));
+  builder.add_varchar_key(number);
+  for (uint32_t type = 0; type < kTypes; ++type) {
+    builder.add_int64_key(int64_t{s + 1} << 3 | (type + 1));
+  }
+  for (uint32_t row = 0; row < kForwardings; ++row) {
+    const uint32_t type = row / kStarts + 1, hour = row % kStarts * kHoursPerStart;
+    builder.add_int64_key(int64_t{s + 1} << 8 | type << 5 | hour);
+  }
+}
+
+// Returns the position of a key in its pool. `row` is the type of an access row or a facility, or
+// the number of a forwarding.
+uint32_t key(Table table, uint32_t s, uint32_t row) {
+  if (table == kSubscriber || table == kSubscriberNumber) return s;
+  return s * (kTypes + kForwardings) + row + (table == kForwarding ? kTypes : 0);
+}
+
+// Writes the script: loads the five tables, then runs the mix of transactions.
+class Generator : public workload::ClientScript {
  public:
   Generator(bool nonuniform, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
-      : nonuniform_(nonuniform),
-        seed_(seed),
-        subscribers_(static_cast<uint32_t>(parameters["subscribers"])),
-        transactions_(static_cast<uint64_t>(parameters["transactions_per_thread"])) {
-    script_.add_index("subscriber", SHORT);
-    script_.add_index("subscriber_number", VARCHAR);
-    script_.add_index("access_info", INT);
-    script_.add_index("special_facility", INT);
-    script_.add_index("call_forwarding", INT);
-    for (uint32_t s = 0; s < subscribers_; ++s) add_keys(s);
-    for (const char* name : kClasses) script_.add_class(name);
+      : ClientScript(seed, policy),
+        nonuniform_(nonuniform),
+        subscribers_(parameters.u32("subscribers")),
+        transactions_(parameters.u64("transactions_per_thread")),
+        forwarding_tags_(uint64_t{subscribers_} * kForwardings),
+        facilities_(subscribers_),
+        active_(subscribers_) {
+    builder().add_index("subscriber", SHORT);
+    builder().add_index("subscriber_number", VARCHAR);
+    builder().add_index("access_info", INT);
+    builder().add_index("special_facility", INT);
+    builder().add_index("call_forwarding", INT);
+    for (uint32_t s = 0; s < subscribers_; ++s) add_keys(builder(), s);
+    for (const char* name : kClasses) builder().add_class(name);
     const std::array bytes = {kSubscriberBytes, 0u, kAccessBytes, kFacilityBytes, kForwardingBytes};
     for (uint32_t t = 0; t < kTables; ++t) {
-      texts_[t] = random_texts(script_, seed + t, kTexts, bytes[t]);
+      texts_[t] = workload::random_texts(builder(), seed + t, kTexts, bytes[t]);
     }
-    clients_.emplace(
-        script_, Clients::Options{.seed = seed,
-                                  .threads = static_cast<uint32_t>(parameters["threads"]),
-                                  .policy = policy,
-                                  .probe = [this](Rng& rng, uint32_t index) {
-                                    const auto s = static_cast<uint32_t>(rng.below(subscribers_));
-                                    return key(static_cast<Table>(index), s, 0);
-                                  }});
-  }
-
-  Script run() {
-    const uint32_t create = script_.add_phase("create", 1, {});
-    for (uint32_t table = 0; table < kTables; ++table) script_.thread(create, 0).create(table);
-    load();
-    clients_->start("run", transactions_ * 6);
-    for (uint64_t i = 0; i < transactions_; ++i) {
-      for (Client& client : *clients_) transaction(client);
-    }
-    clients_->finish();
-    clients_->verify();
-    return script_.build();
+    add_clients(parameters.u32("threads"), [this](Rng& rng, uint32_t index) {
+      const auto s = static_cast<uint32_t>(rng.below(subscribers_));
+      return key(static_cast<Table>(index), s, 0);
+    });
   }
 
  private:
   using Rows = std::array<std::vector<Row>, kTables>;
-  static constexpr uint32_t kKeysEach = kTypes + kTypes * kStarts;
 
-  void add_keys(uint32_t s) {
-    std::string number = std::to_string(s + 1);
-    number.insert(0, 15 - number.size(), '0');
-    script_.add_int32_key(static_cast<int32_t>(s + 1));
-    script_.add_varchar_key(number);
-    for (uint32_t type = 0; type < kTypes; ++type) {
-      script_.add_int64_key(int64_t{s + 1} << 3 | (type + 1));
-    }
-    for (uint32_t place = 0; place < kTypes * kStarts; ++place) {
-      const uint32_t type = place / kStarts + 1, hour = place % kStarts * 8;
-      script_.add_int64_key(int64_t{s + 1} << 8 | type << 5 | hour);
-    }
+  script::Payload random_row(Table table, Rng& rng) {
+    return builder().new_payload(texts_[table][rng.below(texts_[table].size())]);
   }
 
-  // `place`: type of access or facility, or type * kStarts + start of forwarding.
-  static uint32_t key(Table table, uint32_t s, uint32_t place) {
-    if (table == kSubscriber || table == kSubscriberNumber) return s;
-    return s * kKeysEach + place + (table == kForwarding ? kTypes : 0);
+  // Returns the payload tag of the forwarding, or kNoTag if the row is missing at this point of the
+  // script.
+  uint32_t& forwarding_tag(uint32_t s, uint32_t row) {
+    return forwarding_tags_[s * kForwardings + row];
   }
 
-  Payload row(Table table, Rng& rng) {
-    return script_.new_payload(texts_[table][rng.below(texts_[table].size())]);
-  }
-
-  // Whether that row of call forwarding is there after all that was written so far, and its
-  // payload.
-  uint32_t& forwarding_tag(uint32_t s, uint32_t place) {
-    return forwarding_tags_[s * kTypes * kStarts + place];
-  }
-
-  // The payload that is there, or a new one: so a second insert is refused, as by a primary key,
-  // and what was deleted never comes back.
-  Payload forwarding(uint32_t s, uint32_t place) {
-    uint32_t& tag = forwarding_tag(s, place);
-    if (tag == kNoTag) tag = script_.new_payload(0).tag;
+  // Returns the payload of an existing forwarding, or a new payload for a missing one. A second
+  // insert of a row therefore repeats its payload and returns ENTRY_EXISTS, as for a primary key. A
+  // deleted payload is never used again.
+  script::Payload forwarding(uint32_t s, uint32_t row) {
+    uint32_t& tag = forwarding_tag(s, row);
+    if (tag == format::kNoTag) tag = builder().new_payload().tag;
     return {.tag = tag, .text = texts_[kForwarding][tag % kTexts]};
   }
 
-  void load() {
-    Rng rng(seed_, 0, Purpose::kPopulate);
+  void load() override {
+    Rng rng(seed(), 0, Purpose::kPopulate);
     Rows rows;
-    facilities_.resize(subscribers_);
-    active_.resize(subscribers_);
-    forwarding_tags_.resize(uint64_t{subscribers_} * kTypes * kStarts);
-    for (const uint32_t s : shuffled(subscribers_, rng)) load_subscriber(s, rng, rows);
-    // Table by table, so that a thread opens each once for many rows.
+    for (const uint32_t s : workload::shuffled(subscribers_, rng)) load_subscriber(s, rng, rows);
+    // Loads table by table, so that a thread opens an index once for many rows.
     std::vector<Row> all;
     for (const std::vector<Row>& of_table : rows) {
       all.insert(all.end(), of_table.begin(), of_table.end());
     }
-    clients_->load(all.size(), [&](uint64_t i) { return all[i]; });
+    clients().load(all.size(), [&](uint64_t i) { return all[i]; });
   }
 
   void load_subscriber(uint32_t s, Rng& rng, Rows& rows) {
-    rows[kSubscriber].push_back({kSubscriber, s, row(kSubscriber, rng)});
-    rows[kSubscriberNumber].push_back({kSubscriberNumber, s, script_.new_payload(0)});
-    const uint32_t access = draw_types(rng), facilities = draw_types(rng);
+    rows[kSubscriber].push_back({kSubscriber, s, random_row(kSubscriber, rng)});
+    rows[kSubscriberNumber].push_back({kSubscriberNumber, s, builder().new_payload()});
+    const uint32_t access = random_types(rng), facilities = random_types(rng);
     for (uint32_t type = 0; type < kTypes; ++type) {
       if ((access >> type & 1) != 0) {
-        rows[kAccess].push_back({kAccess, key(kAccess, s, type), row(kAccess, rng)});
+        rows[kAccess].push_back({kAccess, key(kAccess, s, type), random_row(kAccess, rng)});
       }
       if ((facilities >> type & 1) == 0) continue;
       facilities_[s] |= static_cast<uint8_t>(1u << type);
       if (rng.below(100) < kActivePercent) active_[s] |= static_cast<uint8_t>(1u << type);
-      rows[kFacility].push_back({kFacility, key(kFacility, s, type), row(kFacility, rng)});
+      rows[kFacility].push_back({kFacility, key(kFacility, s, type), random_row(kFacility, rng)});
       load_forwarding(s, type, rng, rows);
     }
   }
 
-  // None to three rows, with different starts.
+  // Loads zero to three forwardings of a facility, with different start times.
   void load_forwarding(uint32_t s, uint32_t type, Rng& rng, Rows& rows) {
-    const std::vector<uint32_t> starts = shuffled(kStarts, rng);
+    const std::vector<uint32_t> starts = workload::shuffled(kStarts, rng);
     const uint64_t count = rng.below(kStarts + 1);
     for (uint64_t i = 0; i < count; ++i) {
-      const uint32_t place = type * kStarts + starts[i];
-      rows[kForwarding].push_back({kForwarding, key(kForwarding, s, place), forwarding(s, place)});
+      const uint32_t row = forwarding_number(type, starts[i]);
+      rows[kForwarding].push_back({kForwarding, key(kForwarding, s, row), forwarding(s, row)});
     }
   }
 
+  void run() override {
+    run_phase("run", transactions_, kCallsOnAverage,
+              [this](Client& client) { transaction(client); });
+  }
+
   void transaction(Client& client) {
-    const Operation operation = draw_operation(client.rng());
-    const bool forwards = operation == kInsertCallForwarding || operation == kDeleteCallForwarding;
-    const uint32_t drawn = draw_subscriber(client.rng());
-    const uint32_t s = forwards ? own_neighbour(client, drawn) : drawn;
+    const Operation operation = random_operation(client.rng());
+    const bool writes_forwarding =
+        operation == kInsertCallForwarding || operation == kDeleteCallForwarding;
+    const uint32_t any = random_subscriber(client.rng());
+    const uint32_t s = writes_forwarding ? own_subscriber(client, any) : any;
     const auto type = static_cast<uint32_t>(client.rng().below(kTypes));
     const auto start = static_cast<uint32_t>(client.rng().below(kStarts));
     client.begin_on_all(operation);
@@ -212,41 +214,46 @@ class Generator {
   }
 
   void operate(Client& client, Operation operation, uint32_t s, uint32_t type, uint32_t start) {
-    const bool facility = (facilities_[s] >> type & 1) != 0;
-    const uint32_t place = type * kStarts + start;
     switch (operation) {
       case kGetSubscriberData:
         return get(client, kSubscriber, s);
       case kGetNewDestination:
         get(client, kFacility, key(kFacility, s, type));
         for (uint32_t at = 0; (active_[s] >> type & 1) != 0 && at <= start; ++at) {
-          get(client, kForwarding, key(kForwarding, s, type * kStarts + at));
+          get(client, kForwarding, key(kForwarding, s, forwarding_number(type, at)));
         }
         return;
       case kGetAccessData:
         return get(client, kAccess, key(kAccess, s, type));
       case kUpdateSubscriberData:
         get(client, kFacility, key(kFacility, s, type));
-        if (!facility) return;
+        if (!has_facility(s, type)) return;
         update(client, kSubscriber, s);
         return update(client, kFacility, key(kFacility, s, type));
       case kUpdateLocation:
         get(client, kSubscriberNumber, s);
         return update(client, kSubscriber, s);
-      case kInsertCallForwarding: {
-        get(client, kSubscriberNumber, s);
-        for (uint32_t t = 0; t < kTypes; ++t) get(client, kFacility, key(kFacility, s, t));
-        const bool there = forwarding_tag(s, place) != kNoTag;
-        const uint8_t flags = (there ? kMayExist : uint8_t{0}) | client.sample();
-        if (!facility) return;
-        return client.out().insert(kForwarding, key(kForwarding, s, place), forwarding(s, place),
-                                   flags);
-      }
+      case kInsertCallForwarding:
+        return insert_forwarding(client, s, type, start);
       default:
-        get(client, kSubscriberNumber, s);
-        client.out().delete_key(kForwarding, key(kForwarding, s, place), client.sample());
-        forwarding_tag(s, place) = kNoTag;
+        return delete_forwarding(client, s, forwarding_number(type, start));
     }
+  }
+
+  void insert_forwarding(Client& client, uint32_t s, uint32_t type, uint32_t start) {
+    const uint32_t row = forwarding_number(type, start);
+    get(client, kSubscriberNumber, s);
+    for (uint32_t t = 0; t < kTypes; ++t) get(client, kFacility, key(kFacility, s, t));
+    const bool exists = forwarding_tag(s, row) != format::kNoTag;
+    const uint8_t flags = (exists ? format::kMayExist : uint8_t{0}) | client.sample();
+    if (!has_facility(s, type)) return;
+    client.out().insert(kForwarding, key(kForwarding, s, row), forwarding(s, row), flags);
+  }
+
+  void delete_forwarding(Client& client, uint32_t s, uint32_t row) {
+    get(client, kSubscriberNumber, s);
+    client.out().delete_key(kForwarding, key(kForwarding, s, row), client.sample());
+    forwarding_tag(s, row) = format::kNoTag;
   }
 
   static void get(Client& client, Table table, uint32_t number) {
@@ -255,48 +262,49 @@ class Generator {
 
   void update(Client& client, Table table, uint32_t number) {
     client.out().delete_key(static_cast<uint8_t>(table), number, client.sample());
-    client.out().insert(static_cast<uint8_t>(table), number, row(table, client.rng()));
+    client.out().insert(static_cast<uint8_t>(table), number, random_row(table, client.rng()));
   }
 
-  // The forwardings of a subscriber are written by one thread, which so knows which are there.
-  uint32_t own_neighbour(const Client& client, uint32_t s) const {
-    const uint32_t own = s - s % clients_->size() + client.number();
-    return own < subscribers_ ? own : own - clients_->size();
+  bool has_facility(uint32_t s, uint32_t type) const { return (facilities_[s] >> type & 1) != 0; }
+
+  // Returns a subscriber near `s` whose forwardings this thread writes. Only one thread writes the
+  // forwardings of a subscriber, so the generator knows which of them exist.
+  uint32_t own_subscriber(const Client& client, uint32_t s) const {
+    const uint32_t own = s - s % clients().size() + client.number();
+    return own < subscribers_ ? own : own - clients().size();
   }
 
-  uint32_t draw_subscriber(Rng& rng) const {
-    const uint64_t draw = rng.below(subscribers_);
-    if (!nonuniform_) return static_cast<uint32_t>(draw);
-    const uint64_t mixed = rng.below(nurand_a(subscribers_) + 1) | (draw + 1);
+  uint32_t random_subscriber(Rng& rng) const {
+    const uint64_t uniform = rng.below(subscribers_);
+    if (!nonuniform_) return static_cast<uint32_t>(uniform);
+    const uint64_t mixed = rng.below(nonuniform_a(subscribers_) + 1) | (uniform + 1);
     return static_cast<uint32_t>(mixed % subscribers_);
   }
 
   bool nonuniform_;
-  uint64_t seed_;
   uint32_t subscribers_;
   uint64_t transactions_;
-  ScriptBuilder script_;
   std::array<std::vector<uint32_t>, kTables> texts_;
-  // By subscriber and place of forwarding; kNoTag: that row is not there.
+  // Payload tags by subscriber and forwarding number; kNoTag: the row does not exist.
   std::vector<uint32_t> forwarding_tags_;
-  // By subscriber, a bit for each type: whether it has such a facility, and whether that is active.
-  // Neither changes.
+  // Bit sets of the types of each subscriber: the facilities that exist, and the active ones. The
+  // run does not change them.
   std::vector<uint8_t> facilities_, active_;
-  std::optional<Clients> clients_;
 };
 
-class Tatp : public Workload {
+class Tatp : public workload::Workload {
  public:
   explicit Tatp(bool nonuniform) : nonuniform_(nonuniform) {}
 
-  Result<Script> generate(const Parameters& parameters, uint64_t seed,
-                          const CheckPolicy& policy) override {
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
+                                  const workload::CheckPolicy& policy) override {
     if (parameters["subscribers"] < parameters["threads"]) {
-      return Error{
-          "every thread writes forwardings of subscribers of its own: raise subscribers to "
-          "at least the threads"};
+      return Error{"subscribers is " + std::to_string(parameters["subscribers"]) +
+                   " and threads is " + std::to_string(parameters["threads"]) +
+                   ", but each thread needs a subscriber of its own: raise subscribers to at least "
+                   "threads, or lower threads"};
     }
-    return Generator(nonuniform_, parameters, seed, policy).run();
+    return Generator(nonuniform_, parameters, seed, policy).write();
   }
 
  private:
@@ -306,7 +314,7 @@ class Tatp : public Workload {
 }  // namespace
 }  // namespace tatp
 
-std::unique_ptr<Workload> make_tatp(std::string_view instance) {
+std::unique_ptr<workload::Workload> make_tatp(std::string_view instance) {
   return std::make_unique<tatp::Tatp>(instance == "nonuniform");
 }
 

@@ -1,3 +1,5 @@
+// Implements the condition check: OrderChecker compares orders and lines, MoneyChecker compares
+// amounts and counters.
 #include "benchmarks/tpcc/conditions.h"
 
 #include <algorithm>
@@ -11,7 +13,7 @@
 namespace keydrome::tpcc {
 namespace {
 
-constexpr int64_t kCustomerParts = 8, kStockParts = 4;  // records of a row
+constexpr int64_t kCustomerParts = 8, kStockParts = 4;  // number of records per row
 
 using Sums = std::map<int64_t, int64_t>;
 
@@ -27,79 +29,57 @@ std::string district_text(int64_t district) {
          std::to_string(district >> 4);
 }
 
-// What is known of a district's orders from several tables.
-struct Orders {
-  int64_t count = 0, highest = 0;
-  int64_t new_count = 0, new_lowest = INT64_MAX, new_highest = 0;
-  int64_t lines_said = 0, lines = 0;
-};
+std::string order_text(int64_t order) {
+  return "order " + std::to_string(order & kNewestOrder) + " of " +
+         district_text(order >> kOrderBits);
+}
 
-class Checker {
+// Reports findings. The text of each begins with `when`.
+class Reporter {
  public:
-  Checker(const State& state, const Shape& shape, const Done& done, const std::string& when,
-          Findings& findings)
-      : state_(state), shape_(shape), done_(done), when_(when), findings_(findings) {}
+  Reporter(const std::string& when, judge::Findings& findings) : when_(when), findings_(findings) {}
 
-  void run() {
-    if (state_.malformed > 0) {
-      findings_.required("malformed_row",
-                         when_ + ": " + std::to_string(state_.malformed) +
-                             " records are no rows of their table, the first one in " +
-                             state_.first_malformed);
-    }
-    row_counts();
-    money_received();
-    collect_orders();
-    orders_of_districts();
-    lines_of_orders();
-    customers();
-    index_agreement();
-    totals();
+  void report(const char* name, const std::string& text) {
+    findings_.required(name, when_ + ": " + text);
+  }
+
+  // Reports two numbers that should be equal but differ.
+  void expect_equal(const char* name, int64_t a, const std::string& what_a, int64_t b,
+                    const std::string& what_b, const std::string& where = "") {
+    if (a == b) return;
+    report(name, what_a + " is " + std::to_string(a) + ", but " + what_b + " is " +
+                     std::to_string(b) + where);
   }
 
  private:
-  void expect(const char* name, int64_t a, int64_t b, const std::string& what) {
-    if (a == b) return;
-    findings_.required(
-        name, when_ + ": " + what + ": " + std::to_string(a) + " and " + std::to_string(b));
+  const std::string& when_;
+  judge::Findings& findings_;
+};
+
+// Sums over the orders of a district, from several tables.
+struct Orders {
+  int64_t count = 0, highest = 0;
+  int64_t new_count = 0, new_lowest = INT64_MAX, new_highest = 0;
+  int64_t lines_said = 0, lines = 0;  // the sum of O_OL_CNT, and the number of rows in order_line
+};
+
+// Checks conditions 2 to 7 and 11, order_numbers, order_count and index_agreement.
+class OrderChecker {
+ public:
+  OrderChecker(const State& state, const Scale& scale, const Done& done, Reporter& out)
+      : state_(state), scale_(scale), done_(done), out_(out) {}
+
+  void run() {
+    add_up();
+    for (const DistrictRow& row : state_.districts) check_district(row);
+    check_carriers();
+    check_delivery_dates();
+    check_customer_names();
+    check_orders_by_customer();
   }
 
-  void row_counts() {
-    const int64_t w = shape_.warehouses, d = w * kDistricts, c = d * shape_.customers;
-    const auto rows = [&](Table table, int64_t wanted) {
-      const auto index = static_cast<std::size_t>(table);
-      expect("row_count", static_cast<int64_t>(state_.records[index]), wanted,
-             "records of " + std::string(kTables[index].name) + " that are there and must be");
-    };
-    rows(Table::kWarehouse, w);
-    rows(Table::kDistrict, d);
-    rows(Table::kCustomer, c * kCustomerParts);
-    rows(Table::kItem, shape_.items);
-    rows(Table::kStock, w * shape_.items * kStockParts);
-    rows(Table::kHistory, c + done_.payments);
-  }
-
-  // 1, 8, 9.
-  void money_received() {
-    Sums districts, to_warehouse, to_district;
-    for (const DistrictRow& row : state_.districts) districts[row.district >> 4] += row.ytd;
-    for (const HistoryRow& row : state_.history) {
-      to_warehouse[row.to_district >> 4] += row.amount;
-      to_district[row.to_district] += row.amount;
-    }
-    for (const WarehouseRow& row : state_.warehouses) {
-      const std::string where = " of warehouse " + std::to_string(row.w);
-      expect("condition_1", row.ytd, at(districts, row.w), "W_YTD and the sum of D_YTD" + where);
-      expect("condition_8", row.ytd, at(to_warehouse, row.w),
-             "W_YTD and the sum of H_AMOUNT" + where);
-    }
-    for (const DistrictRow& row : state_.districts) {
-      expect("condition_9", row.ytd, at(to_district, row.district),
-             "D_YTD and the sum of H_AMOUNT of " + district_text(row.district));
-    }
-  }
-
-  void collect_orders() {
+ private:
+  void add_up() {
     for (const OrderRow& row : state_.orders) {
       Orders& orders = orders_[row.district];
       ++orders.count;
@@ -118,70 +98,167 @@ class Checker {
     }
   }
 
-  // 2, 3, 4, 11, b, c.
-  void orders_of_districts() {
-    for (const DistrictRow& row : state_.districts) {
-      const Orders& orders = orders_[row.district];
-      const std::string where = " of " + district_text(row.district);
-      const int64_t last = row.next_order - 1;
-      expect("condition_2", last, orders.highest, "D_NEXT_O_ID - 1 and max(O_ID)" + where);
-      if (orders.new_count > 0) {
-        expect("condition_2", last, orders.new_highest, "D_NEXT_O_ID - 1 and max(NO_O_ID)" + where);
-        expect("condition_3", orders.new_highest - orders.new_lowest + 1, orders.new_count,
-               "the span of NO_O_ID and the number of new orders" + where);
-      }
-      expect("condition_4", orders.lines_said, orders.lines,
-             "the sum of O_OL_CNT and the number of order lines" + where);
-      if (done_.deliveries) {
-        expect("condition_11", orders.count - orders.new_count,
-               shape_.delivered() + at(*done_.deliveries, row.district),
-               "orders without new orders, and those that were delivered," + where);
-      }
-      // Keys are unique, so the count says that none is missing.
-      expect("order_numbers", orders.count, last,
-             "the number of orders and D_NEXT_O_ID - 1" + where);
-      expect("order_count", last, shape_.customers + at(done_.orders, row.district),
-             "D_NEXT_O_ID - 1 and the orders that were committed" + where);
+  // Checks conditions 2, 3, 4 and 11, order_numbers and order_count.
+  void check_district(const DistrictRow& row) {
+    const Orders& orders = orders_[row.district];
+    const std::string in = " (" + district_text(row.district) + ")";
+    const int64_t last = row.next_order - 1;
+    const std::string what_last = "D_NEXT_O_ID - 1";
+    out_.expect_equal("condition_2", last, what_last, orders.highest, "max(O_ID)", in);
+    if (orders.new_count > 0) {
+      out_.expect_equal("condition_2", last, what_last, orders.new_highest, "max(NO_O_ID)", in);
+      out_.expect_equal("condition_3", orders.new_highest - orders.new_lowest + 1,
+                        "max(NO_O_ID) - min(NO_O_ID) + 1", orders.new_count,
+                        "the number of NEW-ORDER rows", in);
     }
+    out_.expect_equal("condition_4", orders.lines_said, "the sum of O_OL_CNT", orders.lines,
+                      "the number of order lines", in);
+    if (done_.deliveries) {
+      out_.expect_equal("condition_11", orders.count - orders.new_count,
+                        "the number of orders without a NEW-ORDER row",
+                        scale_.delivered() + at(*done_.deliveries, row.district),
+                        "the number of delivered orders", in);
+    }
+    // Keys are unique, so all numbers are used if the counts are equal.
+    out_.expect_equal("order_numbers", orders.count, "the number of orders", last, what_last, in);
+    out_.expect_equal("order_count", last, what_last,
+                      scale_.customers + at(done_.orders, row.district),
+                      "the number of loaded and committed orders", in);
   }
 
-  // 5, 6, 7.
-  void lines_of_orders() {
-    std::map<int64_t, bool> delivered;
-    Sums fresh;
+  // Checks conditions 5 and 6.
+  void check_carriers() {
+    Sums unmatched;  // by order: NEW-ORDER rows without an order
     for (const OrderNumberRow& row : state_.new_orders) {
-      fresh[order_key(row.district, row.key_o)] = 1;
+      unmatched[order_key(row.district, row.key_o)] = 1;
     }
     for (const OrderRow& row : state_.orders) {
       const int64_t order = order_key(row.district, row.o);
-      const std::string which =
-          "order " + std::to_string(row.o) + " of " + district_text(row.district);
-      delivered[order] = row.carrier != 0;
-      if ((row.carrier == 0) != (fresh.erase(order) > 0)) {
-        findings_.required("condition_5",
-                           when_ + ": " + which +
-                               (row.carrier == 0 ? " has no carrier and is no new order"
-                                                 : " has a carrier and is a new order"));
+      const bool delivered = row.carrier != 0, is_new = unmatched.erase(order) > 0;
+      delivered_[order] = delivered;
+      if (!delivered && !is_new) {
+        out_.report("condition_5", order_text(order) +
+                                       " is undelivered (O_CARRIER_ID is null), but has no "
+                                       "NEW-ORDER row");
       }
-      expect("condition_6", row.lines, at(lines_, order), "O_OL_CNT and the lines of " + which);
+      if (delivered && is_new) {
+        out_.report("condition_5", order_text(order) +
+                                       " is delivered (it has an O_CARRIER_ID), but still has a "
+                                       "NEW-ORDER row");
+      }
+      out_.expect_equal("condition_6", row.lines, "O_OL_CNT", at(lines_, order),
+                        "the number of its order lines", " (" + order_text(order) + ")");
     }
-    if (!fresh.empty()) {
-      findings_.required("condition_5",
-                         when_ + ": " + std::to_string(fresh.size()) + " new orders are no orders");
-    }
-    for (const LineRow& row : state_.lines) {
-      const auto order = delivered.find(row.order);
-      if (order != delivered.end() && order->second == (row.delivery != 0)) continue;
-      const int64_t district = row.order >> kOrderBits;
-      findings_.required("condition_7",
-                         when_ + ": a line of order " + std::to_string(row.order & kNewestOrder) +
-                             " of " + district_text(district) +
-                             " has a delivery date and its order no carrier, or the reverse");
+    if (!unmatched.empty()) {
+      out_.report("condition_5",
+                  std::to_string(unmatched.size()) + " NEW-ORDER rows have no matching order");
     }
   }
 
-  // 10, 12.
-  void customers() {
+  // Checks condition 7.
+  void check_delivery_dates() {
+    for (const LineRow& row : state_.lines) {
+      const bool has_date = row.delivery != 0;
+      const auto order = delivered_.find(row.order);
+      if (order != delivered_.end() && order->second == has_date) continue;
+      out_.report("condition_7", "line " + std::to_string(row.number) + " of " +
+                                     order_text(row.order) + " has " + (has_date ? "a" : "no") +
+                                     " delivery date, but " +
+                                     (order == delivered_.end() ? "the order does not exist"
+                                      : order->second           ? "the order is delivered"
+                                                                : "the order is undelivered"));
+    }
+  }
+
+  void check_customer_names() {
+    std::vector<std::pair<std::string, int64_t>> wanted, names;
+    for (const CustomerRow& row : state_.customers) wanted.emplace_back(row.name_key, row.c);
+    for (const NameRow& row : state_.names) names.emplace_back(row.key, row.c);
+    std::sort(wanted.begin(), wanted.end());
+    std::sort(names.begin(), names.end());
+    if (wanted == names) return;
+    out_.report("index_agreement", "customer_name does not have exactly one entry per customer");
+  }
+
+  void check_orders_by_customer() {
+    using Entry = std::array<int64_t, 4>;
+    std::vector<Entry> wanted, entries;
+    for (const OrderRow& row : state_.orders) {
+      wanted.push_back({row.district, row.c, row.o, row.o});
+    }
+    for (const OrderNumberRow& row : state_.by_customer) {
+      entries.push_back({row.district, row.c, row.key_o, row.o});
+    }
+    std::sort(wanted.begin(), wanted.end());
+    std::sort(entries.begin(), entries.end());
+    if (wanted == entries) return;
+    out_.report("index_agreement", "order_by_customer does not have exactly one entry per order");
+  }
+
+  const State& state_;
+  const Scale& scale_;
+  const Done& done_;
+  Reporter& out_;
+  std::map<int64_t, Orders> orders_;   // by district_key
+  Sums lines_;                         // by order_key: number of order lines
+  std::map<int64_t, bool> delivered_;  // by order_key
+};
+
+// Checks conditions 1, 8, 9, 10 and 12, row_count, stock_sum and payment_count.
+class MoneyChecker {
+ public:
+  MoneyChecker(const State& state, const Scale& scale, const Done& done, Reporter& out)
+      : state_(state), scale_(scale), done_(done), out_(out) {}
+
+  void run() {
+    check_row_counts();
+    check_receipts();
+    check_customers();
+    check_stock();
+    check_counters();
+  }
+
+ private:
+  void check_row_counts() {
+    const int64_t warehouses = scale_.warehouses, districts = warehouses * kDistricts;
+    const int64_t customers = districts * scale_.customers;
+    const auto expect_rows = [&](Table table, int64_t wanted) {
+      const auto index = static_cast<std::size_t>(table);
+      out_.expect_equal("row_count", static_cast<int64_t>(state_.records[index]),
+                        "the number of records of " + std::string(kTables[index].name), wanted,
+                        "the expected number");
+    };
+    expect_rows(Table::kWarehouse, warehouses);
+    expect_rows(Table::kDistrict, districts);
+    expect_rows(Table::kCustomer, customers * kCustomerParts);
+    expect_rows(Table::kItem, scale_.items);
+    expect_rows(Table::kStock, warehouses * scale_.items * kStockParts);
+    expect_rows(Table::kHistory, customers + done_.payments);
+  }
+
+  // Checks conditions 1, 8 and 9.
+  void check_receipts() {
+    Sums districts, to_warehouse, to_district;
+    for (const DistrictRow& row : state_.districts) districts[row.district >> 4] += row.ytd;
+    for (const HistoryRow& row : state_.history) {
+      to_warehouse[row.to_district >> 4] += row.amount;
+      to_district[row.to_district] += row.amount;
+    }
+    for (const WarehouseRow& row : state_.warehouses) {
+      const std::string in = " (warehouse " + std::to_string(row.w) + ")";
+      out_.expect_equal("condition_1", row.ytd, "W_YTD", at(districts, row.w), "the sum of D_YTD",
+                        in);
+      out_.expect_equal("condition_8", row.ytd, "W_YTD", at(to_warehouse, row.w),
+                        "the sum of H_AMOUNT", in);
+    }
+    for (const DistrictRow& row : state_.districts) {
+      out_.expect_equal("condition_9", row.ytd, "D_YTD", at(to_district, row.district),
+                        "the sum of H_AMOUNT", " (" + district_text(row.district) + ")");
+    }
+  }
+
+  // Checks conditions 10 and 12.
+  void check_customers() {
     Sums owner, delivered, paid;
     for (const OrderRow& row : state_.orders) {
       owner[order_key(row.district, row.o)] = customer_id(row.district, row.c);
@@ -194,81 +271,64 @@ class Checker {
     }
     for (const CustomerRow& row : state_.customers) {
       const int64_t id = customer_id(row.district, row.c);
-      const std::string who =
-          "customer " + std::to_string(row.c) + " of " + district_text(row.district);
-      expect("condition_10", row.balance, at(delivered, id) - at(paid, id),
-             "C_BALANCE, and delivered amounts less payments, of " + who);
-      expect("condition_12", row.balance + row.ytd_payment, at(delivered, id),
-             "C_BALANCE + C_YTD_PAYMENT, and delivered amounts, of " + who);
+      const std::string in =
+          " (customer " + std::to_string(row.c) + " of " + district_text(row.district) + ")";
+      out_.expect_equal("condition_10", row.balance, "C_BALANCE", at(delivered, id) - at(paid, id),
+                        "the sum of delivered amounts minus payments", in);
+      out_.expect_equal("condition_12", row.balance + row.ytd_payment, "C_BALANCE + C_YTD_PAYMENT",
+                        at(delivered, id), "the sum of delivered amounts", in);
     }
   }
 
-  // a.
-  void index_agreement() {
-    std::vector<std::pair<std::string, int64_t>> wanted, names;
-    for (const CustomerRow& row : state_.customers) wanted.emplace_back(row.name_key, row.c);
-    for (const NameRow& row : state_.names) names.emplace_back(row.key, row.c);
-    std::sort(wanted.begin(), wanted.end());
-    std::sort(names.begin(), names.end());
-    if (wanted != names) {
-      findings_.required("index_agreement",
-                         when_ + ": customer_name has not one entry for each customer");
-    }
-    using Entry = std::array<int64_t, 4>;
-    std::vector<Entry> orders, entries;
-    for (const OrderRow& row : state_.orders) {
-      orders.push_back({row.district, row.c, row.o, row.o});
-    }
-    for (const OrderNumberRow& row : state_.by_customer) {
-      entries.push_back({row.district, row.c, row.key_o, row.o});
-    }
-    std::sort(orders.begin(), orders.end());
-    std::sort(entries.begin(), entries.end());
-    if (orders != entries) {
-      findings_.required("index_agreement",
-                         when_ + ": order_by_customer has not one entry for each order");
-    }
-  }
-
-  // d, and the counters of the customers.
-  void totals() {
-    int64_t ytd = 0, orders = 0, remotes = 0, payments = 0, deliveries = 0, delivered = 0;
+  void check_stock() {
+    int64_t ytd = 0, orders = 0, remotes = 0;
     for (const StockRow& row : state_.stock) {
       ytd += row.ytd;
       orders += row.orders;
       remotes += row.remotes;
     }
-    expect("stock_sum", ytd, done_.quantity, "the sum of S_YTD and what was ordered");
-    expect("stock_sum", orders, done_.lines, "the sum of S_ORDER_CNT and the lines ordered");
-    expect("stock_sum", remotes, done_.remote_lines,
-           "the sum of S_REMOTE_CNT and the remote lines ordered");
+    out_.expect_equal("stock_sum", ytd, "the sum of S_YTD", done_.quantity, "the quantity ordered");
+    out_.expect_equal("stock_sum", orders, "the sum of S_ORDER_CNT", done_.lines,
+                      "the number of lines ordered");
+    out_.expect_equal("stock_sum", remotes, "the sum of S_REMOTE_CNT", done_.remote_lines,
+                      "the number of remote lines ordered");
+  }
+
+  // Checks the counters in the rows of the customers.
+  void check_counters() {
+    int64_t payments = 0, deliveries = 0, delivered = 0;
     for (const CustomerRow& row : state_.customers) {
       payments += row.payments;
       deliveries += row.deliveries;
     }
-    const int64_t customers = shape_.warehouses * kDistricts * shape_.customers;
-    expect("payment_count", payments, customers + done_.payments,
-           "the sum of C_PAYMENT_CNT and the payments committed");
+    const int64_t customers = scale_.warehouses * kDistricts * scale_.customers;
+    out_.expect_equal("payment_count", payments, "the sum of C_PAYMENT_CNT",
+                      customers + done_.payments, "the number of loaded and committed payments");
     if (!done_.deliveries) return;
     for (const auto& [district, count] : *done_.deliveries) delivered += count;
-    expect("payment_count", deliveries, delivered,
-           "the sum of C_DELIVERY_CNT and the orders delivered");
+    out_.expect_equal("payment_count", deliveries, "the sum of C_DELIVERY_CNT", delivered,
+                      "the number of orders delivered");
   }
 
   const State& state_;
-  const Shape& shape_;
+  const Scale& scale_;
   const Done& done_;
-  const std::string& when_;
-  Findings& findings_;
-  std::map<int64_t, Orders> orders_;  // by district_key
-  Sums lines_;                        // by order_key
+  Reporter& out_;
 };
 
 }  // namespace
 
-void check_conditions(const State& state, const Shape& shape, const Done& done,
-                      const std::string& when, Findings& findings) {
-  Checker(state, shape, done, when, findings).run();
+void check_conditions(const State& state, const Scale& scale, const Done& done,
+                      const std::string& when, judge::Findings& findings) {
+  Reporter out(when, findings);
+  if (state.malformed > 0) {
+    out.report("malformed_row",
+               std::to_string(state.malformed) +
+                   " records are not valid rows of their tables; the first is in " +
+                   state.first_malformed);
+  }
+  MoneyChecker(state, scale, done, out).run();
+  OrderChecker(state, scale, done, out).run();
 }
 
 }  // namespace keydrome::tpcc

@@ -1,3 +1,4 @@
+// Implements the keys of customer_name: fixed-width decimal numbers and padded names.
 #include "benchmarks/tpcc/keys.h"
 
 #include <algorithm>
@@ -7,7 +8,7 @@
 namespace keydrome::tpcc {
 namespace {
 
-// Appends a number >= 0 with at least so many digits.
+// Appends a non-negative number, with leading zeros up to `digits` digits.
 void append_number(std::string& key, int64_t number, std::size_t digits) {
   const std::string text = std::to_string(number);
   key.append(digits - std::min(digits, text.size()), '0') += text;

@@ -1,7 +1,8 @@
-// The keys of the tables: numbers whose order is the order of the tuples, all of them positive.
+// Computes the keys of the tables in the benchmark "tpcc": positive numbers, in the order of
+// TPC-C's key tuples.
 //
-// w <= kWarehousesMax, d 1..10, c <= 4,095, o < 2^32, number of an order line 1..15, i <= 131,071.
-// Thread safety: pure functions.
+// Ranges: warehouse w 1 .. kWarehousesMax, district d 1 .. 10, customer c 1 .. 4,095, order o <
+// 2^32, order line 1 .. 15, item i 1 .. 131,071. Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>
@@ -10,44 +11,46 @@
 
 namespace keydrome::tpcc {
 
-inline constexpr int64_t kDistricts = 10;  // of a warehouse
+inline constexpr int64_t kDistricts = 10;  // districts of a warehouse
 inline constexpr int64_t kWarehousesMax = 32767;
-inline constexpr int64_t kLinesMin = 5, kLinesMax = 15;  // of an order
+inline constexpr int64_t kLinesMin = 5, kLinesMax = 15;  // lines of an order
 
-// Bits of a key below the district, and of a key below an order.
+// Numbers of bits of the key parts that follow the district or the order.
 inline constexpr int32_t kCustomerBits = 12, kCustomerPartBits = 3;
 inline constexpr int32_t kOrderBits = 32, kLineBits = 4;
 inline constexpr int32_t kCustomerOrderBits = 44;
 inline constexpr int32_t kItemBits = 17, kStockPartBits = 2;
-inline constexpr int64_t kNewestOrder = 0xffffffff;  // order_by_customer counts down from it
+// Keys of order_by_customer contain kNewestOrder - o, so the newest order is first.
+inline constexpr int64_t kNewestOrder = 0xffffffff;
 
 constexpr int64_t district_key(int64_t w, int64_t d) { return w << 4 | d; }
 
-// Part 0 holds what transactions change, 1 the address, 2..7 C_DATA.
+// Part 0 has the fields that transactions change, part 1 the address, parts 2 to 7 C_DATA.
 constexpr int64_t customer_key(int64_t district, int64_t c, int64_t part) {
   return (district << kCustomerBits | c) << kCustomerPartBits | part;
 }
 constexpr int64_t history_key(int64_t district, int64_t thread, int64_t number) {
   return district << 44 | thread << 32 | number;
 }
-// Of orders and of new_order.
+// Returns the key of an order in orders and in new_order.
 constexpr int64_t order_key(int64_t district, int64_t o) { return district << kOrderBits | o; }
 constexpr int64_t order_line_key(int64_t order, int64_t number) {
   return order << kLineBits | number;
 }
-// A customer's newest order comes first.
+// Returns the key in order_by_customer, where a customer's newest order is first.
 constexpr int64_t order_by_customer_key(int64_t district, int64_t c, int64_t o) {
   return district << kCustomerOrderBits | c << kOrderBits | (kNewestOrder - o);
 }
-// Part 0 holds what transactions change and S_DIST_10, parts 1..3 the other S_DIST.
+// Part 0 has S_DIST_10 and the fields that transactions change, parts 1 to 3 the other S_DIST.
 constexpr int64_t stock_key(int64_t w, int64_t i, int64_t part) {
   return (w << kItemBits | i) << kStockPartBits | part;
 }
 
-// Where S_DIST_d stands.
+// Returns the part of a stock row that has S_DIST_d.
 constexpr int64_t dist_part(int64_t d) { return d == kDistricts ? 0 : (d - 1) / 3 + 1; }
 
-// The keys of a district's customers of that last name begin with this.
+// Returns the common prefix of the customer_name keys of all customers of a district who have this
+// last name.
 std::string name_prefix(int64_t w, int64_t d, std::string_view last);
 std::string name_key(int64_t w, int64_t d, std::string_view last, std::string_view first,
                      int64_t c);

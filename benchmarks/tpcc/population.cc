@@ -1,9 +1,10 @@
+// Implements Population: each thread loads the items and warehouses whose numbers it owns.
 #include "benchmarks/tpcc/population.h"
 
 #include <numeric>
 #include <utility>
 
-#include "benchmarks/kit/letters.h"
+#include "benchmarks/kit/workload/random_text.h"
 #include "benchmarks/tpcc/keys.h"
 #include "benchmarks/tpcc/procedures.h"
 #include "benchmarks/tpcc/rows.h"
@@ -13,32 +14,33 @@ namespace {
 
 constexpr uint32_t kTexts = 512;
 constexpr uint32_t kInsertsPerOpen = 100;
-constexpr uint32_t kStripeEvery = 1000;  // inserts
+// Number of inserts between two inserts of stripe records (records of checks on private keys).
+constexpr uint32_t kStripeEvery = 1000;
 constexpr int64_t kCents = 100;
 constexpr int64_t kTaxMax = 2000, kDiscountMax = 5000, kPriceMin = 100, kPriceMax = 10'000;
 constexpr int64_t kCreditLimitCents = 50'000 * kCents;
 constexpr int64_t kBadCreditPercent = 10, kOriginalPercent = 10;
 
-const Alphabet& alphanumeric() {
-  static const Alphabet characters(
+const workload::Alphabet& alphanumeric() {
+  static const workload::Alphabet characters(
       "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz");
   return characters;
 }
 
-void put(std::string& row, Field field, int64_t number) {
+void put(std::string& row, format::Field field, int64_t number) {
   KEYDROME_CHECK(field.holds(number) && field.at + field.width <= row.size());
-  write_number(row.data(), field, number);
+  format::write_number(row.data(), field, number);
 }
 
-// S_DATA, I_DATA: one in ten has "ORIGINAL" somewhere.
-std::string data_text(Rng& rng) {
+// Returns S_DATA or I_DATA. One text in ten contains "ORIGINAL" at a random position.
+std::string data_text(workload::Rng& rng) {
   std::string text = random_text(rng, 26, 50);
   if (rng.below(100) < kOriginalPercent) text.replace(rng.below(18), 8, "ORIGINAL");
   return text;
 }
 
-// Two streets, city, state, and the first half of the zip code.
-std::string address(Rng& rng) {
+// Returns two streets, city, state, and the first half of the zip code.
+std::string address(workload::Rng& rng) {
   std::string text;
   for (const auto& [low, high] : {std::pair{10, 20}, {10, 20}, {10, 20}, {2, 2}, {4, 4}}) {
     text += random_text(rng, low, high);
@@ -46,8 +48,8 @@ std::string address(Rng& rng) {
   return text;
 }
 
-// Name and address of a warehouse or district.
-std::string place(Rng& rng, std::size_t bytes) {
+// Returns the name and address of a warehouse or district.
+std::string name_and_address(workload::Rng& rng, std::size_t bytes) {
   std::string row = random_text(rng, 6, kPlaceNameWidth);
   row += address(rng);
   KEYDROME_CHECK(row.size() == kPlaceText);
@@ -58,25 +60,26 @@ std::string place(Rng& rng, std::size_t bytes) {
 
 }  // namespace
 
-std::string random_text(Rng& rng, int64_t low, int64_t high) {
+std::string random_text(workload::Rng& rng, int64_t low, int64_t high) {
   std::string text = alphanumeric().text(rng, static_cast<std::size_t>(rng.between(low, high)));
   text.resize(static_cast<std::size_t>(high), kPadding);
   return text;
 }
 
-Population::Population(ScriptBuilder& script, const Shape& shape, const NurandConstants& constants,
-                       uint64_t seed, Stripes* stripes, uint32_t load_class)
+Population::Population(script::ScriptBuilder& script, const Scale& scale,
+                       const NurandConstants& constants, uint64_t seed, workload::Stripes* stripes,
+                       uint32_t load_class)
     : script_(script),
-      shape_(shape),
+      scale_(scale),
       constants_(constants),
       seed_(seed),
       stripes_(stripes),
       class_(load_class) {
-  Rng rng(seed, 0, Purpose::kPools);
-  draw_texts(rng);
+  workload::Rng rng(seed, 0, workload::Purpose::kPools);
+  add_texts(rng);
 }
 
-void Population::draw_texts(Rng& rng) {
+void Population::add_texts(workload::Rng& rng) {
   const auto add = [&](std::vector<uint32_t>& to, const std::string& text) {
     to.push_back(script_.add_text(text));
   };
@@ -96,29 +99,31 @@ void Population::draw_texts(Rng& rng) {
   }
 }
 
-// About what is loaded: without that the pools and programs grow by being copied.
+// Reserves memory for approximately all rows of the load. Without this, the pools and programs
+// would be copied each time they grow.
 void Population::reserve(uint32_t phase) {
   constexpr int64_t kLines = (kLinesMin + kLinesMax) / 2, kOrderRows = kLines + 3;
-  constexpr int64_t kCustomerTexts = kLines + 5;  // customer, its name, history, order, its number
+  constexpr int64_t kCustomerTexts = kLines + 5;  // 5: customer, name, history, order, number
   constexpr int64_t kCustomerTextBytes = kLines * kLineBytes + kCustomerBytes + kHistoryBytes +
                                          kOrderBytes + kOrderNumber.width + kNameCustomer.width;
-  const int64_t customers = shape_.warehouses * kDistricts * shape_.customers;
+  const int64_t customers = scale_.warehouses * kDistricts * scale_.customers;
   const int64_t rows = customers * (kDataParts + kFirstDataPart + 2 + kOrderRows) +
-                       shape_.warehouses * shape_.items * 4 + shape_.items;
-  script_.reserve(phase, static_cast<uint64_t>(rows / shape_.threads * 11 / 10));
-  const int64_t texts = customers * kCustomerTexts + shape_.items;
-  const int64_t bytes = customers * kCustomerTextBytes + shape_.items * int64_t{kItemBytes};
-  script_.reserve_texts(static_cast<std::size_t>(texts * 5 / 4),  // the run has some of its own
+                       scale_.warehouses * scale_.items * 4 + scale_.items;
+  script_.reserve(phase, static_cast<uint64_t>(rows / scale_.threads * 11 / 10));
+  const int64_t texts = customers * kCustomerTexts + scale_.items;
+  const int64_t bytes = customers * kCustomerTextBytes + scale_.items * int64_t{kItemBytes};
+  script_.reserve_texts(static_cast<std::size_t>(texts * 5 / 4),  // because the run adds more texts
                         static_cast<std::size_t>(bytes * 5 / 4));
 }
 
 void Population::load(uint32_t phase) {
   reserve(phase);
-  for (uint32_t t = 0; t < shape_.threads; ++t) {
-    Loader to{
-        .out = script_.thread(phase, t), .thread = t, .rng = Rng(seed_, t, Purpose::kPopulate)};
+  for (uint32_t t = 0; t < scale_.threads; ++t) {
+    Loader to{.out = script_.thread(phase, t),
+              .thread = t,
+              .rng = workload::Rng(seed_, t, workload::Purpose::kPopulate)};
     items(to);
-    for (int64_t w = t + 1; w <= shape_.warehouses; w += shape_.threads) warehouse(to, w);
+    for (int64_t w = t + 1; w <= scale_.warehouses; w += scale_.threads) warehouse(to, w);
     close(to);
   }
 }
@@ -131,7 +136,7 @@ void Population::insert(Loader& to, Table table, uint32_t key, uint32_t text) {
     to.table = table;
   }
   ++to.in_open;
-  to.out.auto_commit_as(Kind::kStream, class_);
+  to.out.auto_commit_as(format::Kind::kStream, class_);
   to.out.insert(slot(table), key, script_.new_payload(text));
   keys_[static_cast<std::size_t>(table)].push_back(key);
   if (stripes_ != nullptr && ++to.inserts % kStripeEvery == 0) {
@@ -157,7 +162,7 @@ void Population::close(Loader& to) {
 }
 
 void Population::items(Loader& to) {
-  for (int64_t i = to.thread + 1; i <= shape_.items; i += shape_.threads) {
+  for (int64_t i = to.thread + 1; i <= scale_.items; i += scale_.threads) {
     std::string row(6, kPadding);
     put(row, kItemImage, to.rng.between(1, 10'000));
     put(row, kPrice, to.rng.between(kPriceMin, kPriceMax));
@@ -169,21 +174,21 @@ void Population::items(Loader& to) {
 }
 
 void Population::warehouse(Loader& to, int64_t w) {
-  std::string row = place(to.rng, kWarehouseBytes);
-  put(row, kYtd, kDistricts * shape_.customers * kFirstPayment);
+  std::string row = name_and_address(to.rng, kWarehouseBytes);
+  put(row, kYtd, kDistricts * scale_.customers * kFirstPayment);
   insert(to, Table::kWarehouse, w, row);
   stock(to, w);
   for (int64_t d = 1; d <= kDistricts; ++d) {
-    row = place(to.rng, kDistrictBytes);
-    put(row, kYtd, shape_.customers * kFirstPayment);
-    put(row, kNextOrder, shape_.customers + 1);
+    row = name_and_address(to.rng, kDistrictBytes);
+    put(row, kYtd, scale_.customers * kFirstPayment);
+    put(row, kNextOrder, scale_.customers + 1);
     insert(to, Table::kDistrict, district_key(w, d), row);
   }
   for (int64_t d = 1; d <= kDistricts; ++d) district(to, w, d);
 }
 
 void Population::stock(Loader& to, int64_t w) {
-  for (int64_t i = 1; i <= shape_.items; ++i) {
+  for (int64_t i = 1; i <= scale_.items; ++i) {
     insert(to, Table::kStock, stock_key(w, i, 0), one_of(to.rng, stock_texts_));
     for (int64_t part = 1; part <= 3; ++part) {
       insert(to, Table::kStock, stock_key(w, i, part), one_of(to.rng, dist_texts_));
@@ -192,8 +197,8 @@ void Population::stock(Loader& to, int64_t w) {
 }
 
 void Population::district(Loader& to, int64_t w, int64_t d) {
-  for (int64_t c = 1; c <= shape_.customers; ++c) customer(to, w, d, c);
-  for (int64_t c = 1; c <= shape_.customers; ++c) {
+  for (int64_t c = 1; c <= scale_.customers; ++c) customer(to, w, d, c);
+  for (int64_t c = 1; c <= scale_.customers; ++c) {
     std::string row(kHistoryData, kPadding);
     put(row, kHistoryWarehouse, w);
     put(row, kHistoryDistrict, d);
@@ -210,7 +215,7 @@ void Population::district(Loader& to, int64_t w, int64_t d) {
 
 void Population::customer(Loader& to, int64_t w, int64_t d, int64_t c) {
   const int64_t number =
-      c <= shape_.names() ? c - 1 : nurand(to.rng, kNurandName, constants_.name_load, 0, 999);
+      c <= scale_.names() ? c - 1 : nurand(to.rng, kNurandName, constants_.name_load, 0, 999);
   const std::string last = last_name(number), first = random_text(to.rng, 8, 16);
   const bool bad_credit = to.rng.below(100) < kBadCreditPercent;
   std::string row(kCustomerBytes, kPadding);
@@ -239,21 +244,21 @@ void Population::customer(Loader& to, int64_t w, int64_t d, int64_t c) {
          script_.add_text(named));
 }
 
-// Customers order in a random order, each once.
+// Writes one order for every customer, in random order of the customers.
 void Population::orders(Loader& to, int64_t w, int64_t d) {
-  std::vector<int64_t> customers(static_cast<std::size_t>(shape_.customers));
+  std::vector<int64_t> customers(static_cast<std::size_t>(scale_.customers));
   std::iota(customers.begin(), customers.end(), 1);
   for (std::size_t i = customers.size(); i > 1; --i) {
     std::swap(customers[i - 1], customers[to.rng.below(i)]);
   }
-  for (int64_t o = 1; o <= shape_.customers; ++o) {
+  for (int64_t o = 1; o <= scale_.customers; ++o) {
     order(to, w, d, o, customers[static_cast<std::size_t>(o - 1)]);
   }
 }
 
 void Population::order(Loader& to, int64_t w, int64_t d, int64_t o, int64_t c) {
   const int64_t district = district_key(w, d);
-  const bool delivered = o <= shape_.delivered();
+  const bool delivered = o <= scale_.delivered();
   const int64_t lines = to.rng.between(kLinesMin, kLinesMax);
   std::string row(kOrderBytes, kPadding);
   put(row, kOrderCustomer, c);
@@ -267,13 +272,13 @@ void Population::order(Loader& to, int64_t w, int64_t d, int64_t o, int64_t c) {
   const uint32_t number_text = script_.add_text(number);
   insert(to, Table::kOrderByCustomer, order_by_customer_key(district, c, o), number_text);
   if (!delivered) insert(to, Table::kNewOrder, order_key(district, o), number_text);
-  std::string alike(kLineDist, kPadding);
-  put(alike, kLineSupply, w);
-  put(alike, kLineDelivery, delivered ? kLoadDate : 0);
-  put(alike, kLineQuantity, 5);
+  std::string common(kLineDist, kPadding);  // the fields that all lines share
+  put(common, kLineSupply, w);
+  put(common, kLineDelivery, delivered ? kLoadDate : 0);
+  put(common, kLineQuantity, 5);
   for (int64_t line = 1; line <= lines; ++line) {
-    row = alike;
-    put(row, kLineItem, to.rng.between(1, shape_.items));
+    row = common;
+    put(row, kLineItem, to.rng.between(1, scale_.items));
     put(row, kLineAmount, delivered ? 0 : to.rng.between(1, 999'999));
     alphanumeric().append(to.rng, kDistWidth, row);
     insert(to, Table::kOrderLine, order_line_key(order_key(district, o), line), row);

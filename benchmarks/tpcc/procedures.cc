@@ -1,6 +1,9 @@
+// Implements the five transactions of TPC-C as procedures, instructions that the player executes.
 #include "benchmarks/tpcc/procedures.h"
 
-#include "base/check.h"
+#include <initializer_list>
+
+#include "benchmarks/kit/script/procedure_helpers.h"
 #include "benchmarks/tpcc/keys.h"
 #include "benchmarks/tpcc/rows.h"
 #include "benchmarks/tpcc/tables.h"
@@ -8,7 +11,11 @@
 namespace keydrome::tpcc {
 namespace {
 
-// The registers; each transaction uses its own of them.
+using script::ProcedureBuilder;
+using Label = ProcedureBuilder::Label;
+
+// The registers. No transaction uses all of them. The names at the end are second names of
+// registers that one transaction uses for another purpose.
 enum Register : uint8_t {
   kZero,
   kOne,
@@ -38,12 +45,29 @@ enum Register : uint8_t {
   kDone,
   kHistory,
   kHead,
-  kRegistersUsed
+  kRegistersUsed,
+  // NewOrder
+  kOrderText = kHistory,
+  kNumberText = kHead,
+  kByCustomer = kOther,
+  kUnusedItem = kTotal,
+  // Payment
+  kHeadText = kHead,
+  kPartKey = kOther,
+  kToWarehouse = kSupplier,
+  kToDistrict = kDist,
+  kOfWarehouse = kStock,
+  kOfDistrict = kItem,
+  // Delivery
+  kCarrier = kText,
+  kLastDistrict = kOther,
+  // StockLevel
+  kThreshold = kOther,
 };
-static_assert(kRegistersUsed <= kRegisters);
+static_assert(kRegistersUsed <= format::kRegisters);
 
 constexpr uint8_t kRowA = 0, kRowB = 1, kRowC = 2, kRowD = 3, kFirstChunkRow = 4, kHeadRow = 10;
-static_assert(kFirstChunkRow + kDataParts <= kHeadRow && kHeadRow < kRows);
+static_assert(kFirstChunkRow + kDataParts <= kHeadRow && kHeadRow < format::kRows);
 
 constexpr uint8_t kWarehouseSlot = slot(Table::kWarehouse);
 constexpr uint8_t kDistrictSlot = slot(Table::kDistrict);
@@ -57,42 +81,78 @@ constexpr uint8_t kLineSlot = slot(Table::kOrderLine);
 constexpr uint8_t kItemSlot = slot(Table::kItem);
 constexpr uint8_t kStockSlot = slot(Table::kStock);
 
-void add_to_field(ProcedureBuilder& p, uint8_t row, Field field, uint8_t amount) {
-  p.load(kScratch, row, field);
-  p.add(kScratch, kScratch, amount);
-  p.store(row, field, kScratch);
+ProcedureBuilder start(std::initializer_list<uint8_t> parameters) {
+  ProcedureBuilder p;
+  script::set_zero_and_one(p, kZero, kOne);
+  script::take_parameters(p, parameters);
+  return p;
 }
 
-void constants(ProcedureBuilder& p) {
-  p.set(kZero, 0);
-  p.set(kOne, 1);
+// Sets register `to` to `from` + number.
+void add_number(ProcedureBuilder& p, uint8_t to, uint8_t from, int32_t number) {
+  p.set(kScratch, number);
+  p.add(to, from, kScratch);
 }
 
-// kKey <- the key of part 0 of customer kCustomer of kDistrict; a customer by name is found first.
-void find_customer(ProcedureBuilder& p) {
-  const ProcedureBuilder::Label known = p.label(), some = p.label();
-  p.parameter(kDistrict);
-  p.parameter(kCustomer);
-  p.parameter(kFrom);
-  p.parameter(kEnd);
-  p.jump_if_less(kZero, kCustomer, known);
-  p.scan(kNameSlot, kFrom, kEnd, kNameCustomer);
-  p.count(kNumber);
-  p.jump_if_less(kZero, kNumber, some);
-  p.unfit();
-  p.place(some);
-  p.subtract(kNumber, kNumber, kOne);
-  p.divide(kNumber, kNumber, 2);  // of n, the one in place n / 2 rounded up, counted from 1
-  p.element(kCustomer, kNumber);
-  p.place(known);
+void add_to_field(ProcedureBuilder& p, uint8_t row, format::Field field, uint8_t amount) {
+  script::add_to_field(p, row, field, amount, kScratch);
+}
+
+// Reads a record into `row`, adds `amount` to a field and writes the record back.
+void add_to_record(ProcedureBuilder& p, uint8_t slot, uint8_t key, uint8_t row, format::Field field,
+                   uint8_t amount) {
+  p.get(slot, key, row);
+  add_to_field(p, row, field, amount);
+  p.replace(slot, key, row);
+}
+
+// Sets kKey to customer_key(kDistrict, kCustomer, part 0).
+void make_customer_key(ProcedureBuilder& p) {
   p.shift(kKey, kDistrict, kCustomerBits);
   p.add(kKey, kKey, kCustomer);
   p.shift(kKey, kKey, kCustomerPartBits);
 }
 
-// The ordered quantity leaves the stock, which is filled up when it gets low.
+// Sets kKey to order_key(kDistrict, kNumber).
+void make_order_key(ProcedureBuilder& p) {
+  p.shift(kKey, kDistrict, kOrderBits);
+  p.add(kKey, kKey, kNumber);
+}
+
+// Appends `bits` zero bits to both ends of the key range [kFrom, kEnd).
+void shift_range(ProcedureBuilder& p, int32_t bits) {
+  p.shift(kFrom, kFrom, bits);
+  p.shift(kEnd, kEnd, bits);
+}
+
+// Sets kCustomer to the middle one of the n customers with a name in [kFrom, kEnd): customer n / 2,
+// rounded up and counted from 1 (clause 2.5.2.2). If n is 0, the transaction must not commit.
+void find_customer_by_name(ProcedureBuilder& p) {
+  const Label found = p.label();
+  p.scan(kNameSlot, kFrom, kEnd, kNameCustomer);
+  p.count(kNumber);
+  p.jump_if_less(kZero, kNumber, found);
+  p.unfit();
+  p.place(found);
+  p.subtract(kNumber, kNumber, kOne);
+  p.divide(kNumber, kNumber, 2);
+  p.element(kCustomer, kNumber);
+}
+
+// Reads the CustomerParameters. Sets kKey to the customer's key, part 0.
+void find_customer(ProcedureBuilder& p) {
+  const Label known = p.label();
+  script::take_parameters(p, {kDistrict, kCustomer, kFrom, kEnd});
+  p.jump_if_less(kZero, kCustomer, known);
+  find_customer_by_name(p);
+  p.place(known);
+  make_customer_key(p);
+}
+
+// Subtracts kOrdered from the quantity in stock record `row`. First adds 91 if fewer than 10 would
+// remain (clause 2.4.2.2).
 void take_from_stock(ProcedureBuilder& p, uint8_t row) {
-  const ProcedureBuilder::Label low = p.label(), done = p.label();
+  const Label low = p.label(), done = p.label();
   p.load(kNumber, row, kQuantity);
   p.set(kScratch, 10);
   p.add(kScratch, kScratch, kOrdered);
@@ -100,8 +160,7 @@ void take_from_stock(ProcedureBuilder& p, uint8_t row) {
   p.subtract(kNumber, kNumber, kOrdered);
   p.jump(done);
   p.place(low);
-  p.set(kScratch, 91);
-  p.add(kNumber, kNumber, kScratch);
+  add_number(p, kNumber, kNumber, 91);
   p.subtract(kNumber, kNumber, kOrdered);
   p.place(done);
   p.store(row, kQuantity, kNumber);
@@ -110,34 +169,31 @@ void take_from_stock(ProcedureBuilder& p, uint8_t row) {
   add_to_field(p, row, kRemoteCount, kRemote);
 }
 
-// One line of an order: rows kRowA item, kRowB stock, kRowC dist, kRowD line. kKey is the key of
-// the line before.
-void order_line(ProcedureBuilder& p) {
-  for (const uint8_t to : {kItem, kStock, kDist, kOrdered, kRemote, kSupplier}) p.parameter(to);
-  p.get(kItemSlot, kItem, kRowA);
-  p.load(kAmount, kRowA, kPrice);
+// Reads the NewOrderLineParameters and writes one line of an order. Changes kKey from the key of
+// the previous line to the key of the new line.
+void write_order_line(ProcedureBuilder& p) {
+  constexpr uint8_t kItemRow = kRowA, kStockRow = kRowB, kDistRow = kRowC, kLineRow = kRowD;
+  script::take_parameters(p, {kItem, kStock, kDist, kOrdered, kRemote, kSupplier});
+  p.get(kItemSlot, kItem, kItemRow);
+  p.load(kAmount, kItemRow, kPrice);
   p.multiply(kAmount, kAmount, kOrdered);
-  p.get(kStockSlot, kStock, kRowB);
-  p.get(kStockSlot, kDist, kRowC);
-  take_from_stock(p, kRowB);
-  p.replace(kStockSlot, kStock, kRowB);
-  p.text(kRowD, kText);
-  p.store(kRowD, kLineItem, kItem);
-  p.store(kRowD, kLineSupply, kSupplier);
-  p.store(kRowD, kLineQuantity, kOrdered);
-  p.store(kRowD, kLineAmount, kAmount);
-  p.copy(kRowD, kLineDist, kDistWidth, kRowC, kDistAt);
+  p.get(kStockSlot, kStock, kStockRow);
+  p.get(kStockSlot, kDist, kDistRow);
+  take_from_stock(p, kStockRow);
+  p.replace(kStockSlot, kStock, kStockRow);
+  p.text(kLineRow, kText);
+  p.store(kLineRow, kLineItem, kItem);
+  p.store(kLineRow, kLineSupply, kSupplier);
+  p.store(kLineRow, kLineQuantity, kOrdered);
+  p.store(kLineRow, kLineAmount, kAmount);
+  p.copy(kLineRow, kLineDist, kDistWidth, kDistRow, kDistAt);
   p.add(kKey, kKey, kOne);
-  p.insert(kLineSlot, kKey, kRowD);
+  p.insert(kLineSlot, kKey, kLineRow);
 }
 
-ProcedureBuilder new_order() {
-  ProcedureBuilder p;
-  constants(p);
-  for (const uint8_t to : {kWarehouse, kDistrict, kCustomer, kHistory, kHead, kText, kOther,
-                           kDistAt, kLines, kTotal}) {
-    p.parameter(to);
-  }
+// Sets kNumber to the next order number of the district and increases the stored number. Also reads
+// the taxes and the discount, as TPC-C demands, but does not use them.
+void take_order_number(ProcedureBuilder& p) {
   p.get(kWarehouseSlot, kWarehouse, kRowA);
   p.load(kScratch, kRowA, kTax);
   p.get(kDistrictSlot, kDistrict, kRowB);
@@ -148,45 +204,62 @@ ProcedureBuilder new_order() {
   p.replace(kDistrictSlot, kDistrict, kRowB);
   p.get(kCustomerSlot, kCustomer, kRowC);
   p.load(kScratch, kRowC, kDiscount);
-  p.shift(kKey, kDistrict, kOrderBits);
-  p.add(kKey, kKey, kNumber);
-  p.text(kRowA, kHistory);
+}
+
+// Inserts order kNumber into orders, new_order and order_by_customer. Sets kKey to its order_key.
+void insert_order(ProcedureBuilder& p) {
+  make_order_key(p);
+  p.text(kRowA, kOrderText);
   p.insert(kOrdersSlot, kKey, kRowA);
-  p.text(kRowA, kHead);
+  p.text(kRowA, kNumberText);
   p.store(kRowA, kOrderNumber, kNumber);
   p.insert(kNewOrderSlot, kKey, kRowA);
-  p.subtract(kOther, kOther, kNumber);
-  p.insert(kByCustomerSlot, kOther, kRowA);
+  p.subtract(kByCustomer, kByCustomer, kNumber);
+  p.insert(kByCustomerSlot, kByCustomer, kRowA);
+}
+
+ProcedureBuilder new_order() {
+  ProcedureBuilder p = start({kWarehouse, kDistrict, kCustomer, kOrderText, kNumberText, kText,
+                              kByCustomer, kDistAt, kLines, kUnusedItem});
+  take_order_number(p);
+  insert_order(p);
   p.shift(kKey, kKey, kLineBits);
   p.set(kLine, 0);
-  const ProcedureBuilder::Label next = p.label();
+  const Label next = p.label();
   p.place(next);
-  order_line(p);
+  write_order_line(p);
   p.add(kLine, kLine, kOne);
   p.jump_if_less(kLine, kLines, next);
-  const ProcedureBuilder::Label none = p.label();
-  p.jump_if_equal(kTotal, kZero, none);
-  p.get(kItemSlot, kTotal, kRowA, none);
+  // An order that will be rolled back requests an item that does not exist.
+  const Label none = p.label();
+  p.jump_if_equal(kUnusedItem, kZero, none);
+  p.get(kItemSlot, kUnusedItem, kRowA, none);
   p.place(none);
   p.end();
   return p;
 }
 
-// Moves C_DATA up by the length of the head and puts that in front. kKey is the customer's key.
+// Writes a description of the payment in front of C_DATA, which is stored in parts of at most
+// kRowMax characters. The old text moves back by kDataHead characters and loses its end. kKey is
+// the key of part 0 of the customer.
 void prepend_to_data(ProcedureBuilder& p) {
-  p.text(kHeadRow, kHead);
-  p.store(kHeadRow, kHeadCustomer, kCustomer);
-  p.store(kHeadRow, kHeadCustomerDistrict, kItem);
-  p.store(kHeadRow, kHeadCustomerWarehouse, kStock);
-  p.store(kHeadRow, kHeadDistrict, kDist);
-  p.store(kHeadRow, kHeadWarehouse, kSupplier);
-  p.store(kHeadRow, kHeadAmount, kAmount);
   const auto row = [](int64_t part) { return static_cast<uint8_t>(kFirstChunkRow + part); };
+  const auto make_part_key = [&](int32_t part) {
+    add_number(p, kPartKey, kKey, static_cast<int32_t>(kFirstDataPart) + part);
+  };
+  p.text(kHeadRow, kHeadText);
+  p.store(kHeadRow, kHeadCustomer, kCustomer);
+  p.store(kHeadRow, kHeadCustomerDistrict, kOfDistrict);
+  p.store(kHeadRow, kHeadCustomerWarehouse, kOfWarehouse);
+  p.store(kHeadRow, kHeadDistrict, kToDistrict);
+  p.store(kHeadRow, kHeadWarehouse, kToWarehouse);
+  p.store(kHeadRow, kHeadAmount, kAmount);
   for (int32_t part = 0; part < kDataParts; ++part) {
-    p.set(kScratch, static_cast<int32_t>(kFirstDataPart) + part);
-    p.add(kOther, kKey, kScratch);
-    p.get(kCustomerSlot, kOther, row(part));
+    make_part_key(part);
+    p.get(kCustomerSlot, kPartKey, row(part));
   }
+  // Goes from the last part to the first, so that each part still has its old text when it is
+  // copied.
   for (int32_t part = kDataParts - 1; part >= 0; --part) {
     const uint32_t size = part == kDataParts - 1 ? kLastPartBytes : uint32_t{kRowMax};
     p.copy(row(part), kDataHead, static_cast<uint8_t>(size - kDataHead), row(part), kZero);
@@ -196,112 +269,100 @@ void prepend_to_data(ProcedureBuilder& p) {
       p.set(kScratch, static_cast<int32_t>(kRowMax - kDataHead));
       p.copy(row(part), 0, kDataHead, row(part - 1), kScratch);
     }
-    p.set(kScratch, static_cast<int32_t>(kFirstDataPart) + part);
-    p.add(kOther, kKey, kScratch);
-    p.replace(kCustomerSlot, kOther, row(part));
+    make_part_key(part);
+    p.replace(kCustomerSlot, kPartKey, row(part));
   }
 }
 
+// Writes the history record. Needs the warehouse row in kRowA and the district row in kRowB.
 void write_history(ProcedureBuilder& p) {
+  constexpr uint8_t kGap = 4;  // characters between the two names
   p.text(kRowD, kText);
-  p.store(kRowD, kHistoryWarehouse, kStock);
-  p.store(kRowD, kHistoryDistrict, kItem);
+  p.store(kRowD, kHistoryWarehouse, kOfWarehouse);
+  p.store(kRowD, kHistoryDistrict, kOfDistrict);
   p.store(kRowD, kHistoryCustomer, kCustomer);
-  p.store(kRowD, kHistoryTo, kSupplier);
-  p.store(kRowD, kHistoryToDistrict, kDist);
+  p.store(kRowD, kHistoryTo, kToWarehouse);
+  p.store(kRowD, kHistoryToDistrict, kToDistrict);
   p.store(kRowD, kHistoryDate, kDate);
   p.store(kRowD, kHistoryAmount, kAmount);
   p.copy(kRowD, kHistoryData, kPlaceNameWidth, kRowA, kZero);
-  p.copy(kRowD, kHistoryData + kPlaceNameWidth + 4, kPlaceNameWidth, kRowB, kZero);
+  p.copy(kRowD, kHistoryData + kPlaceNameWidth + kGap, kPlaceNameWidth, kRowB, kZero);
   p.insert(kHistorySlot, kHistory, kRowD);
 }
 
-ProcedureBuilder payment() {
-  ProcedureBuilder p;
-  const ProcedureBuilder::Label bad = p.label(), paid = p.label();
-  constants(p);
-  for (const uint8_t to : {kWarehouse, kDistrict, kAmount}) p.parameter(to);
-  p.get(kWarehouseSlot, kWarehouse, kRowA);
-  add_to_field(p, kRowA, kYtd, kAmount);
-  p.replace(kWarehouseSlot, kWarehouse, kRowA);
-  p.get(kDistrictSlot, kDistrict, kRowB);
-  add_to_field(p, kRowB, kYtd, kAmount);
-  p.replace(kDistrictSlot, kDistrict, kRowB);
-  find_customer(p);
-  for (const uint8_t to : {kHistory, kText, kHead, kDate, kSupplier, kDist, kStock, kItem}) {
-    p.parameter(to);
-  }
+// Reads the customer with key kKey into kRowC and writes the payment to this record.
+void pay(ProcedureBuilder& p) {
   p.get(kCustomerSlot, kKey, kRowC);
-  p.load(kScratch, kRowC, kBalance);
-  p.subtract(kScratch, kScratch, kAmount);
-  p.store(kRowC, kBalance, kScratch);
+  script::subtract_from_field(p, kRowC, kBalance, kAmount, kScratch);
   add_to_field(p, kRowC, kYtdPayment, kAmount);
   add_to_field(p, kRowC, kPaymentCount, kOne);
   p.replace(kCustomerSlot, kKey, kRowC);
+}
+
+ProcedureBuilder payment() {
+  ProcedureBuilder p = start({kWarehouse, kDistrict, kAmount});
+  add_to_record(p, kWarehouseSlot, kWarehouse, kRowA, kYtd, kAmount);
+  add_to_record(p, kDistrictSlot, kDistrict, kRowB, kYtd, kAmount);
+  find_customer(p);
+  script::take_parameters(
+      p, {kHistory, kText, kHeadText, kDate, kToWarehouse, kToDistrict, kOfWarehouse, kOfDistrict});
+  pay(p);
   write_history(p);
+  const Label bad = p.label(), done = p.label();
   p.load(kNumber, kRowC, kCredit);
-  p.set(kScratch, static_cast<int32_t>(*read_number(kBadCredit, {0, 2})));
+  p.set(kScratch, static_cast<int32_t>(*format::read_number(kBadCredit, {0, 2})));
   p.jump_if_equal(kNumber, kScratch, bad);
-  p.jump(paid);
+  p.jump(done);
   p.place(bad);
   prepend_to_data(p);
-  p.place(paid);
+  p.place(done);
   p.end();
   return p;
 }
 
-ProcedureBuilder order_status() {
-  ProcedureBuilder p;
-  const ProcedureBuilder::Label ordered = p.label(), whole = p.label();
-  constants(p);
-  find_customer(p);
-  p.get(kCustomerSlot, kKey, kRowA);
-  p.load(kScratch, kRowA, kBalance);
-  // The newest order.
+// Sets kNumber to the customer's newest order. Every customer has an order, so the transaction must
+// not commit if none is found.
+void find_newest_order(ProcedureBuilder& p) {
+  const Label found = p.label();
   p.shift(kFrom, kDistrict, kCustomerOrderBits - kOrderBits);
   p.add(kFrom, kFrom, kCustomer);
   p.add(kEnd, kFrom, kOne);
-  p.shift(kFrom, kFrom, kOrderBits);
-  p.shift(kEnd, kEnd, kOrderBits);
+  shift_range(p, kOrderBits);
   p.scan(kByCustomerSlot, kFrom, kEnd, kOrderNumber, 1);
   p.count(kNumber);
-  p.jump_if_less(kZero, kNumber, ordered);
-  p.unfit();  // every customer has ordered
-  p.place(ordered);
+  p.jump_if_less(kZero, kNumber, found);
+  p.unfit();
+  p.place(found);
   p.element(kNumber, kZero);
-  p.shift(kKey, kDistrict, kOrderBits);
-  p.add(kKey, kKey, kNumber);
+}
+
+ProcedureBuilder order_status() {
+  ProcedureBuilder p = start({});
+  const Label complete = p.label();
+  find_customer(p);
+  p.get(kCustomerSlot, kKey, kRowA);
+  p.load(kScratch, kRowA, kBalance);
+  find_newest_order(p);
+  make_order_key(p);
   p.get(kOrdersSlot, kKey, kRowB);
   p.load(kLines, kRowB, kOrderLines);
+  // Reads the lines of the order: there must be as many as the order row says.
   p.add(kEnd, kKey, kOne);
   p.shift(kFrom, kKey, kLineBits);
   p.shift(kEnd, kEnd, kLineBits);
   p.scan(kLineSlot, kFrom, kEnd, kLineItem);
   p.count(kNumber);
-  p.jump_if_equal(kNumber, kLines, whole);
+  p.jump_if_equal(kNumber, kLines, complete);
   p.unfit();
-  p.place(whole);
+  p.place(complete);
   p.end();
   return p;
 }
 
-// The oldest new order of district kDistrict, if there is one.
-void deliver_district(ProcedureBuilder& p) {
-  const ProcedureBuilder::Label none = p.label(), line = p.label();
-  p.shift(kFrom, kDistrict, kOrderBits);
-  p.add(kEnd, kDistrict, kOne);
-  p.shift(kEnd, kEnd, kOrderBits);
-  p.scan(kNewOrderSlot, kFrom, kEnd, kOrderNumber, 1);
-  p.count(kNumber);
-  p.jump_if_equal(kNumber, kZero, none);
-  p.element(kNumber, kZero);
-  p.add(kKey, kFrom, kNumber);
-  p.remove(kNewOrderSlot, kKey);
-  p.get(kOrdersSlot, kKey, kRowA);
-  p.load(kCustomer, kRowA, kOrderCustomer);
-  p.load(kLines, kRowA, kOrderLines);
-  p.store(kRowA, kOrderCarrier, kText);
-  p.replace(kOrdersSlot, kKey, kRowA);
+// Sets the delivery date of all kLines lines of the order with key kKey. Adds up their amounts in
+// kTotal.
+void deliver_lines(ProcedureBuilder& p) {
+  const Label line = p.label();
   p.shift(kKey, kKey, kLineBits);
   p.set(kTotal, 0);
   p.set(kLine, 0);
@@ -314,9 +375,27 @@ void deliver_district(ProcedureBuilder& p) {
   p.replace(kLineSlot, kKey, kRowB);
   p.add(kLine, kLine, kOne);
   p.jump_if_less(kLine, kLines, line);
-  p.shift(kKey, kDistrict, kCustomerBits);
-  p.add(kKey, kKey, kCustomer);
-  p.shift(kKey, kKey, kCustomerPartBits);
+}
+
+// Delivers the oldest new order of kDistrict, if there is one, and then sets bit kBit of kDone.
+void deliver_district(ProcedureBuilder& p) {
+  const Label none = p.label();
+  p.shift(kFrom, kDistrict, kOrderBits);
+  p.add(kEnd, kDistrict, kOne);
+  p.shift(kEnd, kEnd, kOrderBits);
+  p.scan(kNewOrderSlot, kFrom, kEnd, kOrderNumber, 1);
+  p.count(kNumber);
+  p.jump_if_equal(kNumber, kZero, none);
+  p.element(kNumber, kZero);
+  p.add(kKey, kFrom, kNumber);
+  p.remove(kNewOrderSlot, kKey);
+  p.get(kOrdersSlot, kKey, kRowA);
+  p.load(kCustomer, kRowA, kOrderCustomer);
+  p.load(kLines, kRowA, kOrderLines);
+  p.store(kRowA, kOrderCarrier, kCarrier);
+  p.replace(kOrdersSlot, kKey, kRowA);
+  deliver_lines(p);
+  make_customer_key(p);
   p.get(kCustomerSlot, kKey, kRowC);
   add_to_field(p, kRowC, kBalance, kTotal);
   add_to_field(p, kRowC, kDeliveryCount, kOne);
@@ -325,48 +404,47 @@ void deliver_district(ProcedureBuilder& p) {
   p.place(none);
 }
 
-// The result has a bit for each district that had an order: bit 0 is district 1.
+// Delivers in all districts. The result has a bit for each delivered order: bit 0 is district 1.
 ProcedureBuilder delivery() {
-  ProcedureBuilder p;
-  const ProcedureBuilder::Label next = p.label();
-  constants(p);
-  for (const uint8_t to : {kWarehouse, kText, kDate}) p.parameter(to);
+  ProcedureBuilder p = start({kWarehouse, kCarrier, kDate});
+  const Label next = p.label();
   p.set(kDone, 0);
   p.set(kBit, 1);
-  p.set(kScratch, static_cast<int32_t>(kDistricts));
-  p.add(kOther, kWarehouse, kScratch);
+  add_number(p, kLastDistrict, kWarehouse, static_cast<int32_t>(kDistricts));
   p.add(kDistrict, kWarehouse, kZero);
   p.place(next);
   p.add(kDistrict, kDistrict, kOne);
   deliver_district(p);
   p.add(kBit, kBit, kBit);
-  p.jump_if_less(kDistrict, kOther, next);
+  p.jump_if_less(kDistrict, kLastDistrict, next);
   p.result(kDone);
   p.end();
   return p;
 }
 
-// The result is how many items are low.
-ProcedureBuilder stock_level() {
-  ProcedureBuilder p;
-  const ProcedureBuilder::Label enough = p.label(), item = p.label(), body = p.label(),
-                                high = p.label(), done = p.label();
-  constants(p);
-  for (const uint8_t to : {kDistrict, kWarehouse, kOther}) p.parameter(to);
+// Reads the items of the newest kOrdersLooked orders of the district into the list, each item once.
+void list_recent_items(ProcedureBuilder& p) {
+  const Label positive = p.label();
   p.get(kDistrictSlot, kDistrict, kRowA);
   p.load(kNumber, kRowA, kNextOrder);
   p.set(kScratch, kOrdersLooked);
   p.subtract(kFrom, kNumber, kScratch);
-  p.jump_if_less(kZero, kFrom, enough);
+  p.jump_if_less(kZero, kFrom, positive);
   p.set(kFrom, 1);
-  p.place(enough);
+  p.place(positive);
   p.shift(kKey, kDistrict, kOrderBits);
   p.add(kFrom, kKey, kFrom);
   p.add(kEnd, kKey, kNumber);
-  p.shift(kFrom, kFrom, kLineBits);
-  p.shift(kEnd, kEnd, kLineBits);
+  shift_range(p, kLineBits);
   p.scan(kLineSlot, kFrom, kEnd, kLineItem);
   p.sort();
+}
+
+// The result is the number of items in the list that have fewer than kThreshold pieces in stock.
+ProcedureBuilder stock_level() {
+  ProcedureBuilder p = start({kDistrict, kWarehouse, kThreshold});
+  const Label item = p.label(), body = p.label(), low = p.label(), done = p.label();
+  list_recent_items(p);
   p.count(kLines);
   p.set(kLine, 0);
   p.set(kTotal, 0);
@@ -380,9 +458,9 @@ ProcedureBuilder stock_level() {
   p.get(kStockSlot, kStock, kRowB);
   p.load(kNumber, kRowB, kQuantity);
   p.add(kLine, kLine, kOne);
-  p.jump_if_less(kNumber, kOther, high);
+  p.jump_if_less(kNumber, kThreshold, low);
   p.jump(item);
-  p.place(high);
+  p.place(low);
   p.add(kTotal, kTotal, kOne);
   p.jump(item);
   p.place(done);
@@ -393,15 +471,15 @@ ProcedureBuilder stock_level() {
 
 }  // namespace
 
-void add_procedures(ScriptBuilder& script) {
+void add_procedures(script::ScriptBuilder& builder) {
   constexpr uint32_t kLinesTop = static_cast<uint32_t>(kLinesMax);
   constexpr uint32_t kDistrictsTop = static_cast<uint32_t>(kDistricts);
   constexpr uint32_t kScanned = kOrdersLooked * kLinesTop;
-  constexpr uint32_t kNamesakes = 128;  // more than any last name of a district has by chance
+  constexpr uint32_t kNamesakes = 128;  // largest number of customers with the same last name
   constexpr uint32_t kDataPartsTop = static_cast<uint32_t>(kDataParts);
   const auto add = [&](Transaction number, const ProcedureBuilder& code,
-                       const ProcedureLimits& limits) {
-    KEYDROME_CHECK(script.add_procedure(code, limits) == static_cast<uint32_t>(number));
+                       const script::ProcedureLimits& limits) {
+    script::add_numbered_procedure(builder, static_cast<uint32_t>(number), code, limits);
   };
   add(Transaction::kNewOrder, new_order(),
       {.parameters = kNewParameters + kLineParameters * kLinesTop,

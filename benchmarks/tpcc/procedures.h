@@ -1,45 +1,47 @@
-// The five transactions as procedures (kit/procedure.h), and what parameters each takes.
+// Declares the five transactions as procedures (kit/format/procedure.h), with their parameters.
 #pragma once
 
 #include <cstdint>
 #include <string_view>
 
-#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/script/script_builder.h"
 
 namespace keydrome::tpcc {
 
-// Also the number of the procedure in the script and of the transaction's class.
+// A transaction's number is also the number of its procedure and of its class.
 enum class Transaction : uint8_t { kNewOrder, kPayment, kOrderStatus, kDelivery, kStockLevel };
 inline constexpr uint32_t kTransactions = 5;
 
-// Parameters in their order. Numbers of texts and strings are those of the script's pools.
-//
-// NewOrder, then for each line what is below. One that is rolled back asks for an unused item in
-// the place of its last line.
+// The following lists give the parameters in their order. Texts and strings are given by pool
+// numbers.
+
+// Parameters of NewOrder. The NewOrderLineParameters of each line follow. An order that will be
+// rolled back requests an unused item instead of its last line.
 enum NewOrderParameter : uint32_t {
   kNewWarehouse,   // w
   kNewDistrict,    // district_key
   kNewCustomer,    // customer_key, part 0
-  kNewOrderText,   // payload of the order, complete
-  kNewNumberText,  // blank payload of new_order and order_by_customer
-  kNewLineText,    // blank payload of a line
+  kNewOrderText,   // text of the complete order row
+  kNewNumberText,  // blank text for new_order and order_by_customer
+  kNewLineText,    // blank text of a line
   kNewByCustomer,  // order_by_customer_key for order 0
-  kNewDistAt,      // dist_at
-  kNewLines,       // how many follow
-  kNewUnused,      // its number; 0: all items are there
+  kNewDistAt,      // dist_at(district number)
+  kNewLines,       // number of lines that follow
+  kNewUnused,      // number of the unused item; 0 for a normal order
   kNewParameters
 };
 enum NewOrderLineParameter : uint32_t {
   kLineItemNumber,
   kLineStock,     // stock_key, part 0
-  kLineDistPart,  // stock_key of the part with S_DIST of the district
+  kLineDistPart,  // stock_key of the part that has the S_DIST of this district
   kLineOrdered,   // quantity
-  kLineRemote,    // 1: from another warehouse
-  kLineSupplier,  // warehouse
+  kLineRemote,    // 1 if another warehouse supplies the line
+  kLineSupplier,  // warehouse that supplies the line
   kLineParameters
 };
 
-// Which customer: 0 stands for the one in the middle of those whose names are in [from, end).
+// Chooses a customer by number. If `customer` is 0, chooses the middle customer of those with names
+// in [from, end).
 struct CustomerParameters {
   int64_t district = 0, customer = 0, from = 0, end = 0;
 };
@@ -48,15 +50,15 @@ enum PaymentParameter : uint32_t {
   kPayWarehouse,
   kPayDistrict,  // district_key
   kPayAmount,
-  kPayCustomerDistrict,  // CustomerParameters
+  kPayCustomerDistrict,  // this and the next three: CustomerParameters
   kPayCustomer,
   kPayFrom,
   kPayEnd,
   kPayHistory,      // history_key
-  kPayHistoryText,  // blank, with the dots between the names
-  kPayHeadText,     // blank head of C_DATA
+  kPayHistoryText,  // blank text, with dots between the two names
+  kPayHeadText,     // blank text for the head of C_DATA
   kPayDate,
-  kPayToWarehouse,  // the same as fields
+  kPayToWarehouse,  // this and the next three: plain numbers, for the fields of rows
   kPayToDistrict,
   kPayOfWarehouse,
   kPayOfDistrict,
@@ -78,9 +80,9 @@ enum StockLevelParameter : uint32_t {
 };
 
 inline constexpr std::string_view kBadCredit = "BC";
-inline constexpr int32_t kOrdersLooked = 20;  // by StockLevel
+inline constexpr int32_t kOrdersLooked = 20;  // orders whose lines StockLevel reads
 
-// Adds all five; their numbers are those of Transaction.
-void add_procedures(ScriptBuilder& script);
+// Adds the five procedures, numbered as in Transaction.
+void add_procedures(script::ScriptBuilder& builder);
 
 }  // namespace keydrome::tpcc

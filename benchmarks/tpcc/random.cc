@@ -1,3 +1,5 @@
+// Implements the random numbers of TPC-C: chooses the constants, combines uniform numbers, and
+// spells last names.
 #include "benchmarks/tpcc/random.h"
 
 #include <array>
@@ -15,7 +17,7 @@ bool is_allowed(int64_t difference) {
 
 }  // namespace
 
-NurandConstants draw_constants(Rng& rng) {
+NurandConstants random_constants(workload::Rng& rng) {
   NurandConstants constants{};
   constants.name_load = rng.between(0, kNurandName);
   do {
@@ -26,7 +28,7 @@ NurandConstants draw_constants(Rng& rng) {
   return constants;
 }
 
-int64_t nurand(Rng& rng, int64_t a, int64_t c, int64_t low, int64_t high) {
+int64_t nurand(workload::Rng& rng, int64_t a, int64_t c, int64_t low, int64_t high) {
   const int64_t small = rng.between(0, a);
   return nurand_value(small, rng.between(low, high), c, low, high);
 }

@@ -1,10 +1,11 @@
+// Implements the reading of a final scan: parses each record into a row of its table.
 #include "benchmarks/tpcc/state.h"
 
 #include <algorithm>
 #include <cstring>
 #include <optional>
 
-#include "benchmarks/kit/evidence.h"
+#include "benchmarks/kit/judge/evidence.h"
 #include "benchmarks/tpcc/keys.h"
 #include "benchmarks/tpcc/rows.h"
 
@@ -13,11 +14,12 @@ namespace {
 
 constexpr int64_t low_bits(int64_t key, int32_t bits) { return key & ((int64_t{1} << bits) - 1); }
 
-// The fields of one record; `fits` becomes false when one has no number.
+// Reads the fields of one record. fits() returns false after a requested field was missing or was
+// not a number.
 class Reader {
  public:
-  Reader(const Evidence& record, KeyType type) : text_(record.payload) {
-    text_.remove_prefix(std::min<std::size_t>(kTagBytes, text_.size()));
+  Reader(const script::Evidence& record, KeyType type) : text_(record.payload) {
+    text_.remove_prefix(std::min<std::size_t>(format::kTagBytes, text_.size()));
     if (type == VARCHAR) {
       name_ = record.key;
     } else if (type == SHORT) {
@@ -34,13 +36,13 @@ class Reader {
   std::string_view name() const { return name_; }
   bool fits() const { return fits_; }
 
-  int64_t number(Field field) {
-    const std::optional<int64_t> number = read_number(text_, field);
+  int64_t number(format::Field field) {
+    const std::optional<int64_t> number = format::read_number(text_, field);
     if (!number) fits_ = false;
     return number.value_or(0);
   }
 
-  // Without its padding.
+  // Returns a text field without its padding.
   std::string_view text(std::size_t at, std::size_t width) {
     if (at + width > text_.size()) {
       fits_ = false;
@@ -140,17 +142,18 @@ void add_row(Table table, Reader& row, State& to) {
 
 }  // namespace
 
-State read_state(const Script& script, const PhaseOutcome& outcome, uint32_t phase) {
+State read_state(const script::Script& script, const script::PhaseOutcome& outcome,
+                 uint32_t phase) {
   State state;
   for (std::size_t t = 0; t < outcome.threads.size(); ++t) {
-    const std::vector<Op>& ops = script.phases[phase].threads[t];
+    const std::vector<format::Op>& ops = script.phases[phase].threads[t];
     std::size_t at = 0;
     uint32_t index = 0;
-    for_each_evidence(ops, outcome.threads[t], [&](const Step& step, auto records) {
+    judge::for_each_evidence(ops, outcome.threads[t], [&](const format::Step& step, auto records) {
       for (; at <= step.op; ++at) {
-        if (ops[at].code == OpCode::kOpen) index = ops[at].argument;
+        if (ops[at].code == format::OpCode::kOpen) index = ops[at].argument;
       }
-      for (const Evidence& record : records) {
+      for (const script::Evidence& record : records) {
         if (record.code != SUCCESS) continue;
         Reader row(record, kTables[index].type);
         if (row.is_stripe(kTables[index].type)) continue;

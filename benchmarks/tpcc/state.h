@@ -1,4 +1,4 @@
-// What a final scan showed of the tables, as rows with numbers.
+// State: the tables as a final scan read them. The fields of the rows are numbers.
 #pragma once
 
 #include <array>
@@ -7,8 +7,8 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/kit/outcome_reader.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/tpcc/tables.h"
 
 namespace keydrome::tpcc {
@@ -17,11 +17,11 @@ struct WarehouseRow {
   int64_t w, ytd;
 };
 struct DistrictRow {
-  int64_t district, ytd, next_order;  // district: district_key(w, d)
+  int64_t district, ytd, next_order;  // `district` is a district_key
 };
 struct CustomerRow {
   int64_t district, c, balance, ytd_payment, payments, deliveries;
-  std::string name_key;  // what customer_name must have
+  std::string name_key;  // the entry that customer_name must have
 };
 struct NameRow {
   std::string key;
@@ -33,19 +33,19 @@ struct HistoryRow {
 struct OrderRow {
   int64_t district, o, c, carrier, lines;
 };
-struct OrderNumberRow {  // new_order and order_by_customer
+struct OrderNumberRow {  // a row of new_order or order_by_customer
   int64_t district, c, o, key_o;
 };
 struct LineRow {
-  int64_t order;  // order_key
+  int64_t order;  // `order` is an order_key
   int64_t number, delivery, quantity, amount;
 };
 struct StockRow {
   int64_t key, ytd, orders, remotes;
 };
 
-// All rows in the order of their keys. Keys of stripes, which are negative or begin with '!', are
-// left out.
+// All rows in key order. Excludes the rows of stripes (checks on private keys), whose keys are
+// negative or begin with '!'.
 struct State {
   std::vector<WarehouseRow> warehouses;
   std::vector<DistrictRow> districts;
@@ -56,11 +56,11 @@ struct State {
   std::vector<OrderNumberRow> by_customer, new_orders;
   std::vector<LineRow> lines;
   std::vector<StockRow> stock;
-  std::array<uint64_t, kTables.size()> records{};  // of each table, rows of all parts
-  uint64_t malformed = 0;                          // records that are no row of their table
+  std::array<uint64_t, kTables.size()> records{};  // per table, with all parts of split rows
+  uint64_t malformed = 0;                          // records that are not valid rows of their table
   std::string first_malformed;
 };
 
-State read_state(const Script& script, const PhaseOutcome& outcome, uint32_t phase);
+State read_state(const script::Script& script, const script::PhaseOutcome& outcome, uint32_t phase);
 
 }  // namespace keydrome::tpcc

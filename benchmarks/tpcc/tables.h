@@ -1,4 +1,4 @@
-// The eleven indices of the nine tables.
+// Lists the eleven indices of the benchmark "tpcc": nine tables of TPC-C and two secondary indices.
 #pragma once
 
 #include <array>
@@ -10,15 +10,16 @@
 
 namespace keydrome::tpcc {
 
-// Also the number of the index in the script and the slot of its handle.
+// A table's number is also the number of its index in the script and of the slot in which the index
+// is open.
 enum class Table : uint8_t {
   kWarehouse,
   kDistrict,
   kCustomer,
-  kCustomerName,  // secondary: last name
+  kCustomerName,  // secondary index: customers by last name
   kHistory,
   kOrders,
-  kOrderByCustomer,  // secondary: newest order of a customer
+  kOrderByCustomer,  // secondary index: orders by customer, newest first
   kNewOrder,
   kOrderLine,
   kItem,

@@ -1,45 +1,48 @@
-// The run: transactions of every thread, drawn before it.
+// Terminals: writes the run phase of the benchmark "tpcc", which has the transactions of every
+// terminal (thread).
 #pragma once
 
 #include <cstdint>
 #include <unordered_map>
 #include <vector>
 
-#include "benchmarks/kit/canaries.h"
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/script_builder.h"
-#include "benchmarks/kit/stripes.h"
+#include "benchmarks/kit/script/script_builder.h"
+#include "benchmarks/kit/workload/canaries.h"
+#include "benchmarks/kit/workload/rng.h"
+#include "benchmarks/kit/workload/stripes.h"
 #include "benchmarks/tpcc/population.h"
 #include "benchmarks/tpcc/procedures.h"
 #include "benchmarks/tpcc/random.h"
-#include "benchmarks/tpcc/shape.h"
+#include "benchmarks/tpcc/scale.h"
 
 namespace keydrome::tpcc {
 
-// The checks that are woven in; both may be missing.
+// The check transactions between the others: stripes check private keys, and the reads of canaries
+// must agree with each other. Both pointers may be null.
 struct Checks {
-  Stripes* stripes = nullptr;
-  Canaries* canaries = nullptr;
+  workload::Stripes* stripes = nullptr;
+  workload::Canaries* canaries = nullptr;
   bool evidence = true;
 };
 
+// Writes the transactions of all terminals. Not thread-safe.
 class Terminals {
  public:
-  Terminals(ScriptBuilder& script, const Shape& shape, const NurandConstants& constants,
+  Terminals(script::ScriptBuilder& script, const Scale& scale, const NurandConstants& constants,
             const Population& population, uint64_t seed, const Checks& checks);
 
-  // Writes the whole phase.
+  // Writes the whole run phase.
   void run(uint32_t phase);
 
  private:
   struct Terminal {
-    ThreadBuilder out;
+    script::ThreadBuilder out;
     uint32_t thread;
-    Rng rng, checks;
-    int64_t history = 0;   // records of history that this thread wrote
+    workload::Rng rng, checks;
+    int64_t history = 0;   // history records written by this thread
     uint32_t in_open = 0;  // transactions since the indices were opened
     int64_t done = 0;
-    uint32_t turns = 0;  // of the canaries
+    uint32_t turns = 0;  // turn of the canary checks
   };
 
   void transaction(Terminal& at);
@@ -57,16 +60,17 @@ class Terminals {
   int64_t home(Terminal& at);
   int64_t other_warehouse(Terminal& at, int64_t w);
   bool is_remote(Terminal& at, int64_t standard_percent);
-  CustomerParameters draw_customer(Terminal& at, int64_t w, int64_t d);
+  CustomerParameters random_customer(Terminal& at, int64_t w, int64_t d);
   int64_t date(const Terminal& at) const;
 
-  ScriptBuilder& script_;
-  const Shape& shape_;
+  script::ScriptBuilder& script_;
+  const Scale& scale_;
   const NurandConstants& constants_;
   const Population& population_;
   uint64_t seed_;
   Checks checks_;
-  std::unordered_map<int64_t, uint32_t> names_;  // (district, name) -> number of the first string
+  // Pool numbers of name prefixes, by district * 1000 + name.
+  std::unordered_map<int64_t, uint32_t> names_;
   uint32_t number_text_, line_text_, history_text_, head_text_;
 };
 

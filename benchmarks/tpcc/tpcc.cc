@@ -1,4 +1,5 @@
-// TPC-C-derived: the transactions of TPC-C on indices (README.md says what is left out).
+// Generates and judges the operations of the benchmark "tpcc": the transactions of TPC-C on indices
+// (README.md, docs/explanation/tpcc.md).
 #include <algorithm>
 #include <array>
 #include <cstring>
@@ -7,18 +8,18 @@
 #include <string>
 #include <string_view>
 
-#include "benchmarks/kit/canaries.h"
-#include "benchmarks/kit/evidence.h"
-#include "benchmarks/kit/judge.h"
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/script_builder.h"
-#include "benchmarks/kit/stripes.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/judge/evidence.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/script/script_builder.h"
+#include "benchmarks/kit/workload/canaries.h"
+#include "benchmarks/kit/workload/rng.h"
+#include "benchmarks/kit/workload/stripes.h"
+#include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/tpcc/conditions.h"
 #include "benchmarks/tpcc/keys.h"
 #include "benchmarks/tpcc/population.h"
 #include "benchmarks/tpcc/procedures.h"
-#include "benchmarks/tpcc/shape.h"
+#include "benchmarks/tpcc/scale.h"
 #include "benchmarks/tpcc/state.h"
 #include "benchmarks/tpcc/terminals.h"
 
@@ -32,52 +33,56 @@ constexpr std::array kClasses = {"new_order", "payment", "order_status", "delive
 static_assert(kClasses.size() == kTransactions);
 enum Phase : uint32_t { kCreatePhase, kLoadPhase, kLoadedPhase, kRunPhase, kVerifyPhase };
 
-Script write_script(const Shape& shape, uint64_t seed, const CheckPolicy& policy) {
-  ScriptBuilder script;
+script::Script write_script(const Scale& scale, uint64_t seed,
+                            const workload::CheckPolicy& policy) {
+  script::ScriptBuilder script;
   for (const char* name : kClasses) script.add_class(name);
   const uint32_t check = script.add_class("check"), load = script.add_class("load");
   for (const TableSpec& table : kTables) script.add_index(std::string(table.name), table.type);
   add_procedures(script);
-  std::optional<Stripes> stripes;
-  std::optional<Canaries> canaries;
-  if (policy.stripes) stripes.emplace(script, seed, shape.threads, check);
+  std::optional<workload::Stripes> stripes;
+  std::optional<workload::Canaries> canaries;
+  if (policy.stripes) stripes.emplace(script, seed, scale.threads, check);
   if (policy.canaries) canaries.emplace(script, check);
-  Stripes* const woven = stripes ? &*stripes : nullptr;
+  workload::Stripes* const load_stripes = stripes ? &*stripes : nullptr;
   const uint32_t create = script.add_phase("create", 1, {});
   for (uint32_t index = 0; index < kTables.size(); ++index) script.thread(create, 0).create(index);
-  Rng rng(seed, 0, Purpose::kShape);
-  const NurandConstants constants = draw_constants(rng);
-  Population population(script, shape, constants, seed, woven, load);
-  population.load(script.add_phase("load", shape.threads, {}));
-  add_verify_phase(script, kVerifyThreads, check, "loaded");
-  Terminals terminals(
-      script, shape, constants, population, seed,
-      {.stripes = woven, .canaries = canaries ? &*canaries : nullptr, .evidence = policy.evidence});
-  terminals.run(script.add_phase("run", shape.threads, {.timed = true}));
-  add_verify_phase(script, kVerifyThreads, check);
+  workload::Rng rng(seed, 0, workload::Purpose::kShape);
+  const NurandConstants constants = random_constants(rng);
+  Population population(script, scale, constants, seed, load_stripes, load);
+  population.load(script.add_phase("load", scale.threads, {}));
+  script::add_verify_phase(script, kVerifyThreads, check, "loaded");
+  Terminals terminals(script, scale, constants, population, seed,
+                      {.stripes = load_stripes,
+                       .canaries = canaries ? &*canaries : nullptr,
+                       .evidence = policy.evidence});
+  terminals.run(script.add_phase("run", scale.threads, {.timed = true}));
+  script::add_verify_phase(script, kVerifyThreads, check);
   return script.build();
 }
 
-// What the committed transactions of the run have done, by their parameters and, of deliveries, by
-// what they reported.
+// Adds up the effects of the committed transactions of a run. The effects follow from the
+// parameters and, for deliveries, from the reported results.
 class Counter {
  public:
-  Counter(const Script& script, Done& done) : script_(script), done_(done) {}
+  Counter(const script::Script& script, Done& done) : script_(script), done_(done) {}
 
-  void count(std::span<const Op> ops, const ThreadResult& result) {
-    walk_program(ops, [&](const Step& step) {
-      const Op& op = ops[step.op];
-      if (op.code != OpCode::kRun) return;
-      if (result.ends[step.transaction] != TransactionEnd::kCommitted) return;
+  void count(std::span<const format::Op> ops, const script::ThreadResult& result) {
+    format::walk_program(ops, [&](const format::Step& step) {
+      const format::Op& op = ops[step.op];
+      if (op.code != format::OpCode::kRun) return;
+      if (result.ends[step.transaction] != format::TransactionEnd::kCommitted) return;
       const std::span<const int64_t> parameters =
           std::span(script_.pools.parameters).subspan(op.key);
       if (op.payload == static_cast<uint32_t>(Transaction::kNewOrder)) new_order(parameters);
       if (op.payload == static_cast<uint32_t>(Transaction::kPayment)) ++done_.payments;
     });
-    for_each_evidence(ops, result, [&](const Step& step, std::span<const Evidence> records) {
-      const Op& op = ops[step.op];
-      if (op.code == OpCode::kRun) delivery(script_.pools.parameters[op.key], records[0].payload);
-    });
+    judge::for_each_evidence(
+        ops, result, [&](const format::Step& step, std::span<const script::Evidence> records) {
+          const format::Op& op = ops[step.op];
+          if (op.code == format::OpCode::kRun)
+            delivery(script_.pools.parameters[op.key], records[0].payload);
+        });
   }
 
  private:
@@ -100,26 +105,27 @@ class Counter {
     }
   }
 
-  const Script& script_;
+  const script::Script& script_;
   Done& done_;
 };
 
-class Tpcc : public Workload {
+class Tpcc : public workload::Workload {
  public:
-  Result<Script> generate(const Parameters& parameters, uint64_t seed,
-                          const CheckPolicy& policy) override {
-    const Shape& shape = shape_.emplace(parameters);
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
+                                  const workload::CheckPolicy& policy) override {
+    const Scale& scale = scale_.emplace(parameters);
     evidence_ = policy.evidence;
-    return write_script(shape, seed, policy);
+    return write_script(scale, seed, policy);
   }
 
-  void judge(const Script& script, const Outcome& outcome, Findings& findings) const override {
-    judge_script(script, outcome, findings);
+  void judge(const script::Script& script, const script::Outcome& outcome,
+             judge::Findings& findings) const override {
+    judge::judge_script(script, outcome, findings);
     Done done;
     done.deliveries.emplace();
     check(script, outcome, kLoadedPhase, done, "after the load", findings);
     if (outcome.phases.size() <= kVerifyPhase) return;
-    const std::vector<ThreadResult>& threads = outcome.phases[kRunPhase].threads;
+    const std::vector<script::ThreadResult>& threads = outcome.phases[kRunPhase].threads;
     for (std::size_t t = 0; t < threads.size(); ++t) {
       Counter(script, done).count(script.phases[kRunPhase].threads[t], threads[t]);
     }
@@ -127,14 +133,15 @@ class Tpcc : public Workload {
     check(script, outcome, kVerifyPhase, done, "after the run", findings);
   }
 
-  // The figure of TPC-C, and how far the drawn transactions came.
-  void measure(const Script& script, const Outcome& outcome, std::span<const PhaseMeasures> phases,
-               Metrics& metrics) const override {
+  // Reports TPC-C's metric, committed NewOrders per second, and two further numbers of the run.
+  void measure(const script::Script& script, const script::Outcome& outcome,
+               std::span<const workload::PhaseMeasures> phases,
+               workload::Metrics& metrics) const override {
     if (phases.size() <= kRunPhase || phases[kRunPhase].wall_ns == 0) return;
     Done done;
     done.deliveries.emplace();
     uint64_t committed = 0;
-    const std::vector<ThreadResult>& threads = outcome.phases[kRunPhase].threads;
+    const std::vector<script::ThreadResult>& threads = outcome.phases[kRunPhase].threads;
     for (std::size_t t = 0; t < threads.size(); ++t) {
       Counter(script, done).count(script.phases[kRunPhase].threads[t], threads[t]);
       committed += threads[t].counters->committed[static_cast<uint32_t>(Transaction::kNewOrder)];
@@ -152,20 +159,22 @@ class Tpcc : public Workload {
   }
 
  private:
-  void check(const Script& script, const Outcome& outcome, uint32_t phase, const Done& done,
-             const std::string& when, Findings& findings) const {
-    if (outcome.phases.size() <= phase || !shape_) return;
-    check_conditions(read_state(script, outcome.phases[phase], phase), *shape_, done, when,
+  void check(const script::Script& script, const script::Outcome& outcome, uint32_t phase,
+             const Done& done, const std::string& when, judge::Findings& findings) const {
+    if (outcome.phases.size() <= phase || !scale_) return;
+    check_conditions(read_state(script, outcome.phases[phase], phase), *scale_, done, when,
                      findings);
   }
 
-  std::optional<Shape> shape_;  // of the script that was generated last
+  std::optional<Scale> scale_;  // of the last generated script
   bool evidence_ = true;
 };
 
 }  // namespace
 }  // namespace tpcc
 
-std::unique_ptr<Workload> make_tpcc(std::string_view) { return std::make_unique<tpcc::Tpcc>(); }
+std::unique_ptr<workload::Workload> make_tpcc(std::string_view) {
+  return std::make_unique<tpcc::Tpcc>();
+}
 
 }  // namespace keydrome

@@ -1,3 +1,5 @@
+// Implements the condition check: compares the rows of the final scan with each other and with the
+// expected shop.
 #include "benchmarks/tpcw/conditions.h"
 
 #include <cstdint>
@@ -9,14 +11,14 @@ namespace {
 
 class Checker {
  public:
-  Checker(const Books& books, const Shop& found, const std::string& when, Findings& findings)
+  Checker(const Books& books, const Shop& found, const std::string& when, judge::Findings& findings)
       : books_(books), wanted_(books.shop), found_(found), when_(when), findings_(findings) {}
 
   void run() {
     if (found_.malformed > 0) {
       report("malformed_row", std::to_string(found_.malformed) +
-                                  " records are no rows of their table or stand there twice, the "
-                                  "first one in " +
+                                  " records are not valid rows of their tables, or are second "
+                                  "records of a key; the first is in " +
                                   std::string(kTableSpecs[found_.first_malformed].name));
     }
     row_counts();
@@ -35,7 +37,7 @@ class Checker {
 
   void expect(const char* name, int64_t found, int64_t wanted, const std::string& what) {
     if (found == wanted) return;
-    report(name, what + " is " + std::to_string(found) + " and must be " + std::to_string(wanted));
+    report(name, what + " is " + std::to_string(found) + ", but must be " + std::to_string(wanted));
   }
 
   template <typename Found, typename Wanted>
@@ -48,8 +50,8 @@ class Checker {
     const std::size_t lost = missing(found, wanted), strange = missing(wanted, found);
     if (lost + strange == 0) return;
     report("row_count", std::string(kTableSpecs[table].name) + ": " + std::to_string(lost) +
-                            " rows are missing and " + std::to_string(strange) +
-                            " are there that nobody committed");
+                            " rows are missing, and " + std::to_string(strange) +
+                            " rows exist that no committed transaction wrote");
   }
   static int64_t key_of(int64_t key) { return key; }
   template <typename Key, typename RowValue>
@@ -106,8 +108,9 @@ class Checker {
                         had_price(line.item, line.amount / line.quantity);
       if (!fits) {
         report("line_amount", "the amount" + which + " is " + std::to_string(line.amount) +
-                                  ", and no price of item " + std::to_string(line.item) +
-                                  " makes it for " + std::to_string(line.quantity));
+                                  ", which is not " + std::to_string(line.quantity) +
+                                  " times a price that item " + std::to_string(line.item) +
+                                  " has had");
       }
     }
   }
@@ -125,7 +128,11 @@ class Checker {
       const auto given = books_.new_prices.find(number);
       const bool right = given == books_.new_prices.end() ? item.price == wanted->second.price
                                                           : given->second.contains(item.price);
-      if (!right) report("item_price", "the price" + which + " is " + std::to_string(item.price));
+      if (!right) {
+        report("item_price", "the price" + which + " is " + std::to_string(item.price) +
+                                 ", but no transaction that can have been the last to "
+                                 "change the price set this value");
+      }
       expect("index_agreement", item.date, wanted->second.date, "the date" + which);
     }
   }
@@ -135,20 +142,20 @@ class Checker {
       const auto wanted = wanted_.customers.find(number);
       if (wanted == wanted_.customers.end()) continue;
       expect("logins", customer.logins, wanted->second.logins,
-             "the logins of customer " + std::to_string(number));
+             "the number of logins of customer " + std::to_string(number));
     }
   }
 
   void differing_cart() {
-    report("cart", "carts hold " + std::to_string(found_.carts.size()) +
-                       " lines, and not just the " + std::to_string(wanted_.carts.size()) +
-                       " that clients put in and have not bought");
+    report("cart", "the carts have " + std::to_string(found_.carts.size()) +
+                       " lines, which differ from the " + std::to_string(wanted_.carts.size()) +
+                       " lines that clients added and have not bought");
   }
 
   void agree(Table table, bool agrees) {
     if (agrees) return;
-    report("index_agreement",
-           std::string(kTableSpecs[table].name) + " has not exactly one right entry for each row");
+    report("index_agreement", std::string(kTableSpecs[table].name) +
+                                  " does not have exactly one correct entry per row");
   }
 
   void secondary_indices() {
@@ -168,13 +175,13 @@ class Checker {
   const Shop& wanted_;
   const Shop& found_;
   const std::string& when_;
-  Findings& findings_;
+  judge::Findings& findings_;
 };
 
 }  // namespace
 
 void check_shop(const Books& books, const Shop& found, const std::string& when,
-                Findings& findings) {
+                judge::Findings& findings) {
   Checker(books, found, when, findings).run();
 }
 

@@ -1,28 +1,32 @@
-// What must hold in the shop, after the load and after the run.
+// The condition check of the benchmark "tpcw": invariants of the web shop, checked after the load
+// and after the run.
 //
-// Findings, all required:
-//   malformed_row    a record is no row of its table, or the second one of its key
-//   row_count        a table has not the rows that were loaded or committed
-//   order_lines      an order has not the lines that were in its buyer's cart
-//   line_amount      a line's amount is not its quantity times a price that the item has had
-//   order_total      an order's total is not the sum of its lines less the customer's discount
-//   stock            an item's stock is not what it was, less what was sold, filled up as it must
-//   item_price       an item has a price that nobody gave it, or an old one
-//   logins           a customer's logins are not as many as committed: an update was lost
-//   cart             a cart does not hold what its client put in and has not bought
-//   index_agreement  a secondary index has not exactly one entry for each row
-// What transactions saw is judged where they saw it: one that reads half an order, or misses a row
-// that must be there, and commits is the kit's missing_record.
+// Findings, all required (each fails the library):
+// - malformed_row: a record is not a valid row of its table, or is the second record of its key
+// - row_count: a table lacks rows that were loaded or committed, or has other rows
+// - order_lines: an order does not have the lines that were in the buyer's cart
+// - line_amount: the amount of a line is not its quantity times a price that the item has had
+// - order_total: the total of an order is not the sum of its lines minus the discount
+// - stock: the stock of an item contradicts the loaded stock and the quantity sold
+// - item_price: an item has a price that no committed transaction set, or an old price
+// - logins: a customer's count of logins differs from the number of committed logins: a lost update
+// - cart: a cart differs from the items that its client added and has not bought
+// - index_agreement: a secondary index does not have exactly one entry per row
+//
+// A transaction that reads half an order, or misses an existing row, must not commit. If it does,
+// the kit's judge reports missing_record.
 #pragma once
 
 #include <string>
 
-#include "benchmarks/kit/finding.h"
+#include "benchmarks/kit/judge/finding.h"
 #include "benchmarks/tpcw/shop.h"
 
 namespace keydrome::tpcw {
 
-// `when` stands in the findings: "after the load".
-void check_shop(const Books& books, const Shop& found, const std::string& when, Findings& findings);
+// Adds a finding for each violated condition. `when` becomes part of the findings, e.g. "after the
+// load".
+void check_shop(const Books& books, const Shop& found, const std::string& when,
+                judge::Findings& findings);
 
 }  // namespace keydrome::tpcw

@@ -1,4 +1,4 @@
-// The interactions of TPC-W and their shares in its three mixes.
+// Defines the fourteen interactions (pages) of TPC-W and their percentages in its three mixes.
 #pragma once
 
 #include <array>
@@ -25,15 +25,16 @@ enum Interaction : uint32_t {
   kInteractions
 };
 
-// A script has seven classes beside that of the checks. BestSellers and BuyConfirm, the longest
-// and the one that writes most, have their own.
+// The transaction classes. They group the fourteen interactions, because a script can have only
+// seven classes in addition to "check". BestSellers, the longest interaction, and BuyConfirm, the
+// one with most writes, have classes of their own.
 inline constexpr std::array kClasses = {"home", "search",      "best_sellers",    "product_detail",
                                         "cart", "buy_confirm", "orders_and_admin"};
 inline constexpr std::array<uint32_t, kInteractions> kClassOf = {0, 1, 2, 3, 1, 1, 4,
                                                                  4, 4, 5, 6, 6, 6, 6};
 inline constexpr uint32_t kBuyConfirmClass = 5;
 
-// Shares in hundredths of a percent.
+// Percentages of the interactions, in hundredths of a percent.
 inline constexpr uint32_t kWhole = 10'000;
 using Shares = std::array<uint32_t, kInteractions>;
 struct Mix {

@@ -1,16 +1,21 @@
+// Implements the interactions as procedures: instructions that the player executes, because writes
+// depend on earlier reads.
 #include "benchmarks/tpcw/procedures.h"
 
 #include <initializer_list>
 
-#include "base/check.h"
+#include "benchmarks/kit/script/procedure_helpers.h"
 #include "benchmarks/tpcw/tables.h"
 
 namespace keydrome::tpcw {
 namespace {
 
-// Orders whose lines one scan reads: its list has room for them.
+using script::ProcedureBuilder;
+
+// The number of orders whose lines one scan reads. The interpreter's list must have room for all
+// these lines.
 constexpr int32_t kChunk = 200;
-static_assert(kChunk * kLinesMax < kListMax);
+static_assert(kChunk * kLinesMax < format::kListMax);
 
 enum Register : uint8_t {
   kZero,
@@ -39,7 +44,7 @@ enum Register : uint8_t {
   kShown,
   kRegistersUsed
 };
-static_assert(kRegistersUsed <= kRegisters);
+static_assert(kRegistersUsed <= format::kRegisters);
 
 enum RowNumber : uint8_t { kItemRow, kCustomerRow, kOtherRow, kNewRow };
 
@@ -47,13 +52,12 @@ using Label = ProcedureBuilder::Label;
 
 ProcedureBuilder start(std::initializer_list<uint8_t> parameters) {
   ProcedureBuilder p;
-  p.set(kZero, 0);
-  p.set(kOne, 1);
-  for (const uint8_t to : parameters) p.parameter(to);
+  script::set_zero_and_one(p, kZero, kOne);
+  script::take_parameters(p, parameters);
   return p;
 }
 
-// An item and those that go with it.
+// Reads an item and its related items.
 void promotion(ProcedureBuilder& p) {
   p.get(kItems, kItem, kItemRow);
   for (uint32_t i = 0; i < kRelatedItems; ++i) {
@@ -62,14 +66,15 @@ void promotion(ProcedureBuilder& p) {
   }
 }
 
-// kCustomer <- the number of the customer with that name, whose row is read.
+// Sets kCustomer to the number of the customer with name kName. Reads the customer's row into
+// kCustomerRow.
 void look_up(ProcedureBuilder& p) {
   p.get(kCustomerNames, kName, kOtherRow);
   p.load(kCustomer, kOtherRow, kCustomerNumber);
   p.get(kCustomers, kCustomer, kCustomerRow);
 }
 
-void read_address(ProcedureBuilder& p, uint8_t row, Field field) {
+void read_address(ProcedureBuilder& p, uint8_t row, format::Field field) {
   p.load(kNumber, row, field);
   p.get(kAddresses, kNumber, kOtherRow);
 }
@@ -105,8 +110,8 @@ ProcedureBuilder product_detail() {
   return p;
 }
 
-// The lines of the newest orders, and the items of the first kPage of them. A list holds fewer
-// lines than that, so they are read in chunks.
+// Reads the lines of the newest orders, and the items of the first kPage lines. Reads the lines in
+// chunks of kChunk orders, because the interpreter's list is too short for all lines.
 ProcedureBuilder best_sellers() {
   ProcedureBuilder p = start({kSum});
   const Label chunk = p.label(), whole = p.label(), show = p.label(), shown = p.label();
@@ -155,8 +160,7 @@ ProcedureBuilder look_up_alone() {
 ProcedureBuilder register_customer() {
   ProcedureBuilder p = start({});
   for (const Table table : {kCustomerNames, kCustomers, kAddresses}) {
-    p.parameter(kKey);
-    p.parameter(kText);
+    script::take_parameters(p, {kKey, kText});
     p.text(kNewRow, kText);
     p.insert(table, kKey, kNewRow);
   }
@@ -166,7 +170,7 @@ ProcedureBuilder register_customer() {
 
 ProcedureBuilder start_with_cart() { return start({kFrom, kEnd, kText, kBook, kQuantity}); }
 
-// kKey <- of the line of kBook.
+// Sets kKey to the cart key of item kBook, and kNewRow to the row of the cart line.
 void put_into_cart(ProcedureBuilder& p) {
   p.add(kKey, kFrom, kBook);
   p.text(kNewRow, kText);
@@ -174,16 +178,17 @@ void put_into_cart(ProcedureBuilder& p) {
   p.store(kNewRow, kCartQuantity, kQuantity);
 }
 
-// Reads the cart into the list and then for each line its item: kItem, kItemRow and kQuantity.
+// For each cart line in the list: sets kItem and kQuantity, reads the item into kItemRow, and then
+// runs the instructions that `visit` appends.
 template <typename Visit>
 void for_each_line(ProcedureBuilder& p, Visit&& visit) {
   const Label line = p.label();
   p.count(kCount);
   p.set(kAt, 0);
-  p.set(kBase, static_cast<int32_t>(kDigitBase));
+  p.set(kBase, static_cast<int32_t>(format::kDigitBase));
   p.place(line);
   p.element(kBook, kAt);
-  p.divide(kItem, kBook, static_cast<int32_t>(kDigitBase));
+  p.divide(kItem, kBook, static_cast<int32_t>(format::kDigitBase));
   p.multiply(kScratch, kItem, kBase);
   p.subtract(kQuantity, kBook, kScratch);
   p.get(kItems, kItem, kItemRow);
@@ -210,7 +215,7 @@ ProcedureBuilder cart() {
   return p;
 }
 
-// The lines are in the list, and there is at least one.
+// Reads the cart into the list. Adds an item first if the cart is empty.
 void fill_cart(ProcedureBuilder& p) {
   const Label filled = p.label();
   scan_cart(p);
@@ -226,9 +231,7 @@ ProcedureBuilder buy_request() {
   ProcedureBuilder p = start_with_cart();
   p.parameter(kName);
   look_up(p);
-  p.load(kNumber, kCustomerRow, kLogins);
-  p.add(kNumber, kNumber, kOne);
-  p.store(kCustomerRow, kLogins, kNumber);
+  script::add_to_field(p, kCustomerRow, kLogins, kOne, kNumber);
   p.replace(kCustomers, kCustomer, kCustomerRow);
   read_address(p, kCustomerRow, kAddress);
   fill_cart(p);
@@ -237,7 +240,7 @@ ProcedureBuilder buy_request() {
   return p;
 }
 
-// Takes a line out of the cart and the stock, and writes it into the order.
+// Moves one line from the cart to the order, and takes the quantity from the stock.
 void buy_line(ProcedureBuilder& p) {
   const Label enough = p.label();
   p.load(kNumber, kItemRow, kStock);
@@ -262,7 +265,7 @@ void buy_line(ProcedureBuilder& p) {
   p.remove(kCarts, kScratch);
 }
 
-// kSum <- the sum less the discount of the customer in kCustomerRow.
+// Subtracts the discount of the customer in kCustomerRow from kSum.
 void discounted(ProcedureBuilder& p) {
   p.load(kPercent, kCustomerRow, kDiscount);
   p.set(kScratch, 100);
@@ -276,7 +279,7 @@ ProcedureBuilder buy_confirm() {
   p.parameter(kCustomer);
   p.get(kCustomers, kCustomer, kCustomerRow);
   fill_cart(p);
-  for (const uint8_t to : {kName, kKey, kByCustomer, kText, kShown, kLineText}) p.parameter(to);
+  script::take_parameters(p, {kName, kKey, kByCustomer, kText, kShown, kLineText});
   p.shift(kLineAt, kKey, kLineBits);
   p.set(kSum, 0);
   for_each_line(p, [&] { buy_line(p); });
@@ -296,7 +299,8 @@ ProcedureBuilder buy_confirm() {
   return p;
 }
 
-// The customer's newest order, which must be whole.
+// Reads the customer's newest order, if there is one. The order must have all its lines, and their
+// sum must match its total. Otherwise the transaction is unfit: it must not commit.
 ProcedureBuilder order_display() {
   ProcedureBuilder p = start({kName});
   const Label ordered = p.label(), line = p.label(), wrong = p.label(), right = p.label();
@@ -339,8 +343,8 @@ ProcedureBuilder order_display() {
   return p;
 }
 
-// A new price, today's date, and with it another place among the new products. The related items
-// are those that were bought last.
+// Gives an item a new price and date. The date moves the item among the new products. The items
+// that were bought last become the item's related items.
 ProcedureBuilder admin_confirm() {
   ProcedureBuilder p = start({kItem, kMoney, kUntil});
   const auto place_key = [&] {
@@ -377,14 +381,15 @@ ProcedureBuilder admin_confirm() {
 
 }  // namespace
 
-void add_procedures(ScriptBuilder& script, uint32_t newest_orders) {
+void add_procedures(script::ScriptBuilder& builder, uint32_t newest_orders) {
   constexpr auto kCartLines = static_cast<uint32_t>(kLinesMax);
   const uint32_t chunks = newest_orders / kChunk + 1;
-  const uint32_t shown_cart = kCartLines + 1 + kCartLines;  // scanned, and its items read
+  // The calls that scan the cart and read its items.
+  const uint32_t shown_cart = kCartLines + 1 + kCartLines;
   const uint32_t filled_cart = 3 + shown_cart;
   const auto add = [&](Procedure number, const ProcedureBuilder& code,
-                       const ProcedureLimits& limits) {
-    KEYDROME_CHECK(script.add_procedure(code, limits) == number);
+                       const script::ProcedureLimits& limits) {
+    script::add_numbered_procedure(builder, number, code, limits);
   };
   add(kHome, home(), {.parameters = 2, .calls = 2 + kRelatedItems});
   add(kNewProducts, list(kSubjects), {.parameters = 2, .calls = kPage + 1});

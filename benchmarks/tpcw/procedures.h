@@ -1,21 +1,22 @@
-// The interactions as procedures (kit/procedure.h), and what parameters each takes.
+// Declares the interactions as procedures (kit/format/procedure.h), with their parameters.
 #pragma once
 
 #include <cstdint>
 
-#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/script/script_builder.h"
 
 namespace keydrome::tpcw {
 
-// Also the number in the script. Product detail and admin request are the same, and so are a
-// returning customer's registration and order inquiry.
+// The numbers of the procedures in the script, with their parameters. Two pairs of pages share a
+// procedure: product detail and admin request, and order inquiry and the registration of a known
+// customer.
 enum Procedure : uint32_t {
   kHome,           // customer, item
-  kNewProducts,    // the range of items_by_subject
-  kBestSellers,    // how many orders are looked at
+  kNewProducts,    // a key range of items_by_subject: from, end
+  kBestSellers,    // number of newest orders to read
   kProductDetail,  // item
-  kPromotion,      // item: what is shown with it
-  kSearchTitle,    // the range of titles
+  kPromotion,      // item: reads its related items
+  kSearchTitle,    // a key range of titles: from, end
   kLookUp,         // name
   kRegister,       // RegisterParameter
   kCart,           // CartParameter
@@ -26,7 +27,7 @@ enum Procedure : uint32_t {
   kProcedures
 };
 
-// Numbers of texts and strings are those of the script's pools.
+// The parameters of kRegister. Texts and strings are given by their pool numbers.
 enum RegisterParameter : uint32_t {
   kNewName,
   kNewNameText,
@@ -37,12 +38,12 @@ enum RegisterParameter : uint32_t {
   kRegisterParameters
 };
 
-// Of kCart the item that is put in, or whose quantity changes; the others put it into a cart that
-// is empty.
+// The parameters of the cart procedures. kCart adds the item or changes its quantity. The other
+// procedures add the item only to an empty cart.
 enum CartParameter : uint32_t {
   kCartFrom,  // cart_key of item 0
   kCartEnd,
-  kCartText,  // blank
+  kCartText,  // text of a blank row
   kCartBook,
   kCartCount,  // quantity
   kCartParameters
@@ -50,20 +51,20 @@ enum CartParameter : uint32_t {
 
 enum ConfirmParameter : uint32_t {
   kConfirmCustomer = kCartParameters,
-  kConfirmOrder,  // number
-  kConfirmKey,    // order_key
+  kConfirmOrder,  // number of the order
+  kConfirmKey,    // order_key of the order
   kConfirmByCustomer,
-  kConfirmText,    // blank but for the date
-  kConfirmNumber,  // blank
-  kConfirmLine,    // blank
+  kConfirmText,    // text of an order that is blank except for the date
+  kConfirmNumber,  // text of a blank order number
+  kConfirmLine,    // text of a blank line
   kConfirmParameters
 };
 
 enum AdminParameter : uint32_t { kAdminItem, kAdminPrice, kAdminDate, kAdminParameters };
 
-inline constexpr uint8_t kPage = 50;  // entries of a list that is shown
+inline constexpr uint8_t kPage = 50;  // largest number of entries that a list page shows
 
-// Adds all of them. `newest_orders` is how many BestSellers looks at.
-void add_procedures(ScriptBuilder& script, uint32_t newest_orders);
+// Adds all procedures. `newest_orders` is the number of orders that BestSellers reads.
+void add_procedures(script::ScriptBuilder& builder, uint32_t newest_orders);
 
 }  // namespace keydrome::tpcw

@@ -1,3 +1,5 @@
+// Implements the two kinds of Shop: RowReader parses the rows of a scan, Bookkeeper applies
+// committed transactions.
 #include "benchmarks/tpcw/shop.h"
 
 #include <algorithm>
@@ -8,24 +10,25 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/kit/evidence.h"
-#include "benchmarks/kit/program_walk.h"
+#include "benchmarks/kit/format/program_walk.h"
+#include "benchmarks/kit/judge/evidence.h"
 #include "benchmarks/tpcw/procedures.h"
 
 namespace keydrome::tpcw {
 namespace {
 
-// A row of a table: its key, as a number or a name, and the text behind the tag.
+// A row of a table: its key as a number or a name, and its text without the tag (the first eight
+// characters of a payload).
 struct RawRow {
   Table table;
   int64_t key;
   std::string_view name, text;
 };
 
-// Adds rows to a shop.
-class Clerk {
+// Parses rows and adds them to a shop.
+class RowReader {
  public:
-  explicit Clerk(Shop& shop) : shop_(shop) {}
+  explicit RowReader(Shop& shop) : shop_(shop) {}
 
   void add(const RawRow& row) {
     text_ = row.text;
@@ -36,13 +39,13 @@ class Clerk {
   }
 
  private:
-  int64_t number(Field field) {
-    const std::optional<int64_t> number = read_number(text_, field);
+  int64_t number(format::Field field) {
+    const std::optional<int64_t> number = format::read_number(text_, field);
     if (!number) fits_ = false;
     return number.value_or(0);
   }
 
-  // False for the second row of a key.
+  // Adds the row. Returns false for the second row of a key.
   bool store(const RawRow& row) {
     switch (row.table) {
       case kItems:
@@ -92,9 +95,9 @@ class Clerk {
   bool fits_ = true;
 };
 
-RawRow found_row(Table table, const Evidence& record) {
+RawRow found_row(Table table, const script::Evidence& record) {
   RawRow row{.table = table, .key = 0, .name = {}, .text = record.payload};
-  row.text.remove_prefix(std::min<std::size_t>(kTagBytes, row.text.size()));
+  row.text.remove_prefix(std::min<std::size_t>(format::kTagBytes, row.text.size()));
   const KeyType type = kTableSpecs[table].type;
   if (type == VARCHAR) {
     row.name = record.key;
@@ -112,7 +115,7 @@ bool is_stripe(const RawRow& row) {
   return kTableSpecs[row.table].type == VARCHAR ? row.name.starts_with('!') : row.key < 0;
 }
 
-RawRow loaded_row(const Pools& pools, Table table, const Op& op) {
+RawRow loaded_row(const script::Pools& pools, Table table, const format::Op& op) {
   RawRow row{.table = table, .key = 0, .name = {}, .text = pools.payloads[op.payload]};
   const KeyType type = kTableSpecs[table].type;
   if (type == VARCHAR) {
@@ -123,16 +126,16 @@ RawRow loaded_row(const Pools& pools, Table table, const Op& op) {
   return row;
 }
 
-// Does to the books what a committed transaction did to the shop.
+// Applies committed transactions to the books, the expected rows of the shop.
 class Bookkeeper {
  public:
-  Bookkeeper(const Pools& pools, Books& books) : pools_(pools), books_(books) {}
+  Bookkeeper(const script::Pools& pools, Books& books) : pools_(pools), books_(books) {}
 
-  void book(const Op& op) {
+  void book(const format::Op& op) {
     const std::span<const int64_t> parameters = std::span(pools_.parameters).subspan(op.key);
     switch (op.payload) {
       case kRegister:
-        return enrol(parameters);
+        return register_customer(parameters);
       case kCart:
         books_.shop.carts[parameters[kCartFrom] | parameters[kCartBook]] = parameters[kCartCount];
         return;
@@ -155,32 +158,33 @@ class Bookkeeper {
  private:
   using Carts = std::map<int64_t, int64_t>;
 
-  void enrol(std::span<const int64_t> parameters) {
-    Clerk clerk(books_.shop);
+  void register_customer(std::span<const int64_t> parameters) {
+    RowReader reader(books_.shop);
     const auto text = [&](RegisterParameter number) -> std::string_view {
       return pools_.payloads[static_cast<std::size_t>(parameters[number])];
     };
-    clerk.add({.table = kCustomerNames,
-               .key = 0,
-               .name = pools_.varchar_keys[static_cast<std::size_t>(parameters[kNewName])],
-               .text = text(kNewNameText)});
-    clerk.add({.table = kCustomers,
-               .key = parameters[kNewCustomer],
-               .name = {},
-               .text = text(kNewCustomerText)});
-    clerk.add({.table = kAddresses,
-               .key = parameters[kNewAddress],
-               .name = {},
-               .text = text(kNewAddressText)});
+    reader.add({.table = kCustomerNames,
+                .key = 0,
+                .name = pools_.varchar_keys[static_cast<std::size_t>(parameters[kNewName])],
+                .text = text(kNewNameText)});
+    reader.add({.table = kCustomers,
+                .key = parameters[kNewCustomer],
+                .name = {},
+                .text = text(kNewCustomerText)});
+    reader.add({.table = kAddresses,
+                .key = parameters[kNewAddress],
+                .name = {},
+                .text = text(kNewAddressText)});
   }
 
-  // A customer whose registration failed cannot log in, whatever the library says.
+  // Counts a login. Ignores customers whose registration did not commit, because they cannot log
+  // in.
   void log_in(std::string_view name) {
     const auto customer = books_.shop.names.find(name);
     if (customer != books_.shop.names.end()) ++books_.shop.customers[customer->second].logins;
   }
 
-  // The cart as a buyer finds it: an empty one gets an item.
+  // Returns the first line of a buyer's cart. Adds an item first if the cart is empty.
   Carts::iterator fill(std::span<const int64_t> parameters) {
     Carts& carts = books_.shop.carts;
     const auto first = carts.lower_bound(parameters[kCartFrom]);
@@ -206,57 +210,61 @@ class Bookkeeper {
     books_.shop.by_customer[parameters[kConfirmByCustomer]] = order;
   }
 
-  const Pools& pools_;
+  const script::Pools& pools_;
   Books& books_;
 };
 
 }  // namespace
 
-Books open_books(const Script& script, uint32_t load) {
+Books open_books(const script::Script& script, uint32_t load) {
   Books books;
-  Clerk clerk(books.shop);
-  for (const std::vector<Op>& ops : script.phases[load].threads) {
+  RowReader reader(books.shop);
+  for (const std::vector<format::Op>& ops : script.phases[load].threads) {
     uint32_t table = kTables;
-    for (const Op& op : ops) {
-      if (op.code == OpCode::kOpen) table = op.argument;
-      const bool is_row = op.code == OpCode::kInsert && static_cast<Kind>(op.kind) == Kind::kStream;
-      if (is_row) clerk.add(loaded_row(script.pools, static_cast<Table>(table), op));
+    for (const format::Op& op : ops) {
+      if (op.code == format::OpCode::kOpen) table = op.argument;
+      const bool is_row = op.code == format::OpCode::kInsert &&
+                          static_cast<format::Kind>(op.kind) == format::Kind::kStream;
+      if (is_row) reader.add(loaded_row(script.pools, static_cast<Table>(table), op));
     }
   }
   return books;
 }
 
-Shop read_scan(const Script& script, const Outcome& outcome, uint32_t verify) {
+Shop read_scan(const script::Script& script, const script::Outcome& outcome, uint32_t verify) {
   Shop shop;
-  Clerk clerk(shop);
-  const std::vector<ThreadResult>& threads = outcome.phases[verify].threads;
+  RowReader reader(shop);
+  const std::vector<script::ThreadResult>& threads = outcome.phases[verify].threads;
   for (std::size_t t = 0; t < threads.size(); ++t) {
-    const std::vector<Op>& ops = script.phases[verify].threads[t];
+    const std::vector<format::Op>& ops = script.phases[verify].threads[t];
     std::size_t at = 0;
     uint32_t table = kTables;
-    for_each_evidence(ops, threads[t], [&](const Step& step, std::span<const Evidence> records) {
-      for (; at <= step.op; ++at) {
-        if (ops[at].code == OpCode::kOpen) table = ops[at].argument;
-      }
-      for (const Evidence& record : records) {
-        if (record.code != SUCCESS) continue;
-        const RawRow row = found_row(static_cast<Table>(table), record);
-        if (!is_stripe(row)) clerk.add(row);
-      }
-    });
+    judge::for_each_evidence(
+        ops, threads[t], [&](const format::Step& step, std::span<const script::Evidence> records) {
+          for (; at <= step.op; ++at) {
+            if (ops[at].code == format::OpCode::kOpen) table = ops[at].argument;
+          }
+          for (const script::Evidence& record : records) {
+            if (record.code != SUCCESS) continue;
+            const RawRow row = found_row(static_cast<Table>(table), record);
+            if (!is_stripe(row)) reader.add(row);
+          }
+        });
   }
   return shop;
 }
 
-void keep_books(const Script& script, const Outcome& outcome, uint32_t run, Books& books) {
-  // Threads share only what comes out the same in any order: logins, stock and prices.
+void keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t run,
+                Books& books) {
+  // Threads are applied one after the other, although their real order is unknown. Threads share
+  // only logins, stock and prices, whose results are the same in every order.
   Bookkeeper keeper(script.pools, books);
-  const std::vector<ThreadResult>& threads = outcome.phases[run].threads;
+  const std::vector<script::ThreadResult>& threads = outcome.phases[run].threads;
   for (std::size_t t = 0; t < threads.size(); ++t) {
-    const std::vector<Op>& ops = script.phases[run].threads[t];
-    walk_program(ops, [&](const Step& step) {
-      if (ops[step.op].code != OpCode::kRun) return;
-      if (threads[t].ends[step.transaction] == TransactionEnd::kCommitted)
+    const std::vector<format::Op>& ops = script.phases[run].threads[t];
+    format::walk_program(ops, [&](const format::Step& step) {
+      if (ops[step.op].code != format::OpCode::kRun) return;
+      if (threads[t].ends[step.transaction] == format::TransactionEnd::kCommitted)
         keeper.book(ops[step.op]);
     });
   }

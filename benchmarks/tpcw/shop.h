@@ -1,5 +1,5 @@
-// The rows of the shop by their keys: as they were loaded, as a scan found them, and as they must
-// be after what was committed.
+// Shop: the rows of the web shop by their keys. The check compares two Shops: the rows that a scan
+// read, and the rows that must exist after the committed transactions.
 #pragma once
 
 #include <array>
@@ -9,8 +9,8 @@
 #include <string>
 #include <string_view>
 
-#include "benchmarks/kit/outcome_reader.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/tpcw/tables.h"
 
 namespace keydrome::tpcw {
@@ -28,36 +28,39 @@ struct LineRow {
   int64_t item, quantity, amount;
 };
 
-// Without authors and titles, which nobody writes: the default judge knows their rows. Keys of
-// stripes, which are negative or begin with '!', are left out.
+// All rows that the check compares. Authors and titles are omitted, because the run leaves them
+// unchanged and the default judge checks them. The keys of stripes (checks on private keys), which
+// are negative or begin with '!', are omitted as well.
 struct Shop {
   std::map<int64_t, ItemRow> items;
-  std::map<int64_t, int64_t> by_subject;  // item
+  std::map<int64_t, int64_t> by_subject;  // value: item
   std::map<int64_t, CustomerRow> customers;
-  std::map<std::string, int64_t, std::less<>> names;  // customer
+  std::map<std::string, int64_t, std::less<>> names;  // value: customer
   std::set<int64_t> addresses;
   std::map<int64_t, OrderRow> orders;
   std::map<int64_t, LineRow> lines;
-  std::map<int64_t, int64_t> by_customer;  // number of the order
-  std::map<int64_t, int64_t> carts;        // quantity
-  uint64_t malformed = 0;  // records that are no row of their table, or a second one of their key
+  std::map<int64_t, int64_t> by_customer;  // value: order
+  std::map<int64_t, int64_t> carts;        // value: quantity
+  uint64_t malformed = 0;                  // invalid rows, and second records of a key
   Table first_malformed = kTables;
 };
 
-// What phase `verify` found.
-Shop read_scan(const Script& script, const Outcome& outcome, uint32_t verify);
+// Returns the rows that phase `verify` read.
+Shop read_scan(const script::Script& script, const script::Outcome& outcome, uint32_t verify);
 
-// A shop as it must be. Prices may have been changed in any order.
+// The expected shop. Price changes commit in an unknown order, so an item has a set of possible
+// prices.
 struct Books {
-  Shop shop;  // without the prices and stocks of items and the amounts of lines since the load
+  Shop shop;  // prices, stocks and line amounts are those after the load
   std::map<int64_t, std::set<int64_t>> new_prices;  // by item
-  std::map<int64_t, int64_t> sold;                  // since the load, by item
+  std::map<int64_t, int64_t> sold;                  // by item: quantity sold since the load
 };
 
-// As loaded.
-Books open_books(const Script& script, uint32_t load);
-// Adds the transactions of phase `run` that committed. Which lines an order got is known, because
-// only one thread has its cart.
-void keep_books(const Script& script, const Outcome& outcome, uint32_t run, Books& books);
+// Returns the shop as phase `load` of the script loads it.
+Books open_books(const script::Script& script, uint32_t load);
+// Applies the committed transactions of phase `run`. The lines of each order are known, because
+// only one thread uses a cart.
+void keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t run,
+                Books& books);
 
 }  // namespace keydrome::tpcw

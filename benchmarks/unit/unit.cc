@@ -1,61 +1,72 @@
-// The contest's unit tests (README.md). The script is in unit_script.cc.
+// Generates and judges the operations of the benchmark "unit", the unit tests of the 2009 contest
+// (README.md). unit_script.cc writes the script.
 #include <memory>
 #include <string>
 #include <string_view>
 
-#include "benchmarks/kit/evidence.h"
-#include "benchmarks/kit/judge.h"
+#include "benchmarks/kit/judge/evidence.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/unit/unit_script.h"
 
 namespace keydrome {
 namespace unit {
 namespace {
 
-class Unit : public Workload {
+class Unit : public workload::Workload {
  public:
-  Result<Script> generate(const Parameters& parameters, uint64_t, const CheckPolicy&) override {
-    UnitScript script(static_cast<uint32_t>(parameters["rounds"]));
-    Script built = script.build();
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t,
+                                  const workload::CheckPolicy&) override {
+    UnitScript script(parameters.u32("rounds"));
+    script::Script built = script.build();
     expectations_ = script.take_expectations();
     return built;
   }
 
-  void judge(const Script& script, const Outcome& outcome, Findings& findings) const override {
-    judge_script(script, outcome, findings);
+  void judge(const script::Script& script, const script::Outcome& outcome,
+             judge::Findings& findings) const override {
+    judge::judge_script(script, outcome, findings);
     expectations_.judge(script, outcome, findings);
-    if (outcome.phases.size() > UnitScript::kTestPhase) judge_looker_on(script, outcome, findings);
+    if (outcome.phases.size() > UnitScript::kTestPhase) judge_observer(script, outcome, findings);
   }
 
  private:
-  // The two gets of a transaction over two indices must both find a record or both miss.
-  static void judge_looker_on(const Script& script, const Outcome& outcome, Findings& findings) {
-    const std::vector<Op>& ops =
-        script.phases[UnitScript::kTestPhase].threads[UnitScript::kLookerOn];
-    const ThreadResult& result =
-        outcome.phases[UnitScript::kTestPhase].threads[UnitScript::kLookerOn];
+  // Checks the observer, the thread that reads while the first thread writes. If a transaction of
+  // the observer reads two indices, both gets must return the same code: the first thread writes
+  // both records together. Two gets of one key in one transaction must also return the same code.
+  static void judge_observer(const script::Script& script, const script::Outcome& outcome,
+                             judge::Findings& findings) {
+    const std::vector<format::Op>& ops =
+        script.phases[UnitScript::kTestPhase].threads[UnitScript::kObserver];
+    const script::ThreadResult& result =
+        outcome.phases[UnitScript::kTestPhase].threads[UnitScript::kObserver];
     uint32_t left = SUCCESS;
-    for_each_evidence(ops, result, [&](const Step& step, std::span<const Evidence> evidence) {
-      const bool begins = ops[step.op - 1].code == OpCode::kBegin;
-      if (begins) left = evidence[0].code;
-      if (!begins && ops[step.op].slot != ops[step.op - 1].slot && evidence[0].code != left) {
-        findings.required(
-            "torn_transaction",
-            "a transaction wrote two indices, and another one saw one of the two records");
-      }
-      if (!begins && ops[step.op].slot == ops[step.op - 1].slot && evidence[0].code != left) {
-        findings.required("unrepeatable_read", "two gets of one key in one transaction gave " +
-                                                   code_text(left) + " and " +
-                                                   code_text(evidence[0].code));
-      }
-    });
+    judge::for_each_evidence(
+        ops, result, [&](const format::Step& step, std::span<const script::Evidence> evidence) {
+          const bool begins = ops[step.op - 1].code == format::OpCode::kBegin;
+          if (begins) left = evidence[0].code;
+          if (!begins && ops[step.op].slot != ops[step.op - 1].slot && evidence[0].code != left) {
+            findings.required(
+                "torn_transaction",
+                "a transaction wrote to two indices, and another transaction saw only one of "
+                "the two records");
+          }
+          if (!begins && ops[step.op].slot == ops[step.op - 1].slot && evidence[0].code != left) {
+            findings.required("unrepeatable_read",
+                              "two gets of one key in one transaction returned " + code_text(left) +
+                                  " and " + code_text(evidence[0].code));
+          }
+        });
   }
 
-  Expectations expectations_;
+  judge::Expectations expectations_;
 };
 
 }  // namespace
 }  // namespace unit
 
-std::unique_ptr<Workload> make_unit(std::string_view) { return std::make_unique<unit::Unit>(); }
+std::unique_ptr<workload::Workload> make_unit(std::string_view) {
+  return std::make_unique<unit::Unit>();
+}
 
 }  // namespace keydrome

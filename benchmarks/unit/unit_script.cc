@@ -1,19 +1,24 @@
+// Implements UnitScript: one function for each group of edge cases. Each function appends calls,
+// and after a tested call the results that the contract allows.
 #include "benchmarks/unit/unit_script.h"
 
 #include <utility>
 
 namespace keydrome::unit {
+
 namespace {
 
-constexpr uint8_t kFirst = 0, kSecond = 1, kThird = 2;  // slots
-constexpr uint32_t kRecordsMax = 64;                    // more than any index has here
-constexpr uint32_t kShown = 0,
-                   kLooked = 1;      // events: there is something to look at; it was looked at
-constexpr uint32_t kChanceUs = 500;  // how long it stays, unless it was looked at before
+constexpr uint8_t kFirst = 0, kSecond = 1, kThird = 2;  // slots for open handles
+// A bound that is larger than the number of records in any index.
+constexpr uint32_t kRecordsMax = 64;
+// Events: the first thread has written a record, and the observer (the third thread) has read it.
+constexpr uint32_t kWritten = 0, kObserved = 1;
+// The longest time in microseconds that an uncommitted record waits for the observer to read it.
+constexpr uint32_t kWaitUs = 500;
 
-std::vector<Answer> only(ErrCode code) { return {Answer::just(code)}; }
+std::vector<judge::Answer> only(ErrCode code) { return {judge::Answer::just(code)}; }
 
-std::vector<Answer> either(std::vector<Answer> a, std::vector<Answer> b) {
+std::vector<judge::Answer> either(std::vector<judge::Answer> a, std::vector<judge::Answer> b) {
   a.insert(a.end(), b.begin(), b.end());
   return a;
 }
@@ -37,10 +42,10 @@ UnitScript::UnitScript(uint32_t rounds) : rounds_(rounds) {
   }
 }
 
-Script UnitScript::build() {
+script::Script UnitScript::build() {
   phase_ = script_.add_phase("create", 1, {});
   thread_ = 0;
-  ThreadBuilder create = script_.thread(phase_, 0);
+  script::ThreadBuilder create = script_.thread(phase_, 0);
   handles(create);
   phase_ = script_.add_phase("test", 3, {.timed = true});
   KEYDROME_CHECK(phase_ == kTestPhase);
@@ -48,43 +53,45 @@ Script UnitScript::build() {
   primary_thread(script_.thread(phase_, thread_));
   thread_ = 1;
   secondary_thread(script_.thread(phase_, thread_));
-  thread_ = kLookerOn;
-  looker_on(script_.thread(phase_, thread_));
+  thread_ = kObserver;
+  observer_thread(script_.thread(phase_, thread_));
   const uint32_t verify = script_.add_phase("verify", 1, {.verifies = true});
   for (const uint32_t index : {primary_, secondary_, terciary_}) {
-    ThreadBuilder out = script_.thread(verify, 0);
+    script::ThreadBuilder out = script_.thread(verify, 0);
     out.open(kFirst, index);
-    out.begin(Kind::kScript, check_);
-    out.next_to_end(kFirst, script_.inserts(index), kEvidenceAll);
+    out.begin(format::Kind::kScript, check_);
+    out.next_to_end(kFirst, script_.inserts(index), format::kEvidenceAll);
     out.commit();
     out.close(kFirst);
   }
   return script_.build();
 }
 
-void UnitScript::require(ThreadBuilder& out, const char* name, const char* rule, Answers answers) {
+void UnitScript::require(script::ThreadBuilder& out, const char* name, const char* rule,
+                         judge::Answers answers) {
   expectations_.expect_last(phase_, thread_, out, name, Severity::kRequired, rule,
                             std::move(answers));
 }
 
-void UnitScript::advise(ThreadBuilder& out, const char* name, const char* rule, Answers answers) {
+void UnitScript::advise(script::ThreadBuilder& out, const char* name, const char* rule,
+                        judge::Answers answers) {
   expectations_.expect_last(phase_, thread_, out, name, Severity::kAdvisory, rule,
                             std::move(answers));
 }
 
-void UnitScript::handles(ThreadBuilder& out) {
+void UnitScript::handles(script::ThreadBuilder& out) {
   for (const uint32_t index : {primary_, secondary_, terciary_}) {
-    out.create(index, kEvidence);
+    out.create(index, format::kEvidence);
     require(out, "create", "create of a new index succeeds", {only(SUCCESS)});
   }
-  out.create(primary_, kEvidence | kAnyCode);
+  out.create(primary_, format::kEvidence | format::kAnyCode);
   require(out, "create_twice", "an index cannot be created twice", {only(DB_EXISTS)});
   out.open_missing(kFirst, missing_);
   require(out, "open_missing", "an index that was never created cannot be opened", {only(DB_DNE)});
 }
 
-void UnitScript::primary_thread(ThreadBuilder out) {
-  out.auto_commit_as(Kind::kScript, check_);
+void UnitScript::primary_thread(script::ThreadBuilder out) {
+  out.auto_commit_as(format::Kind::kScript, check_);
   out.open(kFirst, primary_);
   out.open(kSecond, terciary_);
   payloads_and_duplicates(out);
@@ -96,338 +103,349 @@ void UnitScript::primary_thread(ThreadBuilder out) {
   handles_in_transactions(out);
   order_of_keys(out);
   two_indices(out);
-  shown_and_aborted(out);
+  written_and_aborted(out);
   out.close(kSecond);
   out.close(kFirst);
 }
 
-// Afterwards committed: (a, a1), (a, a2), (c, c1).
-void UnitScript::payloads_and_duplicates(ThreadBuilder& out) {
+// Tests inserts and reads of several payloads. Commits (a, a1), (a, a2) and (c, c1).
+void UnitScript::payloads_and_duplicates(script::ThreadBuilder& out) {
   a1_ = payload("value one");
   a2_ = payload("value two");
   c1_ = payload("z");
   const uint32_t a = keys_[kA], c = keys_[kC];
-  out.begin(Kind::kScript, check_);
-  out.insert(kFirst, a, a1_, kEvidence);
+  out.begin(format::Kind::kScript, check_);
+  out.insert(kFirst, a, a1_, format::kEvidence);
   require(out, "insert", "a new pair can be inserted", {only(SUCCESS)});
-  out.get(kFirst, a, kEvidence);
-  require(out, "read_own_insert", "a transaction reads what it inserted", {one_of(a, {a1_})});
-  out.next(kFirst, 1, kEvidence);
-  require(out, "end_of_index", "after the last record comes DB_END", {only(DB_END)});
-  out.next(kFirst, 1, kEvidence);
-  advise(out, "end_is_sticky", "DB_END stays DB_END", {only(DB_END)});
-  out.insert(kFirst, a, a1_, kEvidence);
-  require(out, "duplicate_insert", "a pair that is stored cannot be inserted again",
+  out.get(kFirst, a, format::kEvidence);
+  require(out, "read_own_insert", "a transaction reads a record that it inserted",
+          {one_of(a, {a1_})});
+  out.next(kFirst, 1, format::kEvidence);
+  require(out, "end_of_index", "after the last record, getNext returns DB_END", {only(DB_END)});
+  out.next(kFirst, 1, format::kEvidence);
+  advise(out, "end_is_sticky", "after DB_END, getNext returns DB_END again", {only(DB_END)});
+  out.insert(kFirst, a, a1_, format::kEvidence);
+  require(out, "duplicate_insert", "an existing pair cannot be inserted again",
           {only(ENTRY_EXISTS)});
-  out.insert(kFirst, a, a2_, kEvidence);
-  require(out, "second_payload", "a key takes a second payload", {only(SUCCESS)});
-  out.insert(kFirst, c, c1_, kEvidence);
+  out.insert(kFirst, a, a2_, format::kEvidence);
+  require(out, "second_payload", "a key can have a second payload", {only(SUCCESS)});
+  out.insert(kFirst, c, c1_, format::kEvidence);
   require(out, "insert", "a new pair can be inserted", {only(SUCCESS)});
-  out.get(kFirst, a, kEvidence);
-  require(out, "read_payloads", "get gives one of the key's payloads", {one_of(a, {a1_, a2_})});
-  out.next(kFirst, 3, kEvidenceAll);
-  require(out, "read_payloads", "getNext gives the other payload, then the next key, then DB_END",
+  out.get(kFirst, a, format::kEvidence);
+  require(out, "read_payloads", "get returns one of the key's payloads", {one_of(a, {a1_, a2_})});
+  out.next(kFirst, 3, format::kEvidenceAll);
+  require(out, "read_payloads", "getNext returns the other payload, then the next key, then DB_END",
           {one_of(a, {a1_, a2_}), one_of(c, {c1_}), only(DB_END)});
   out.commit();
 }
 
-void UnitScript::deletes(ThreadBuilder& out) {
+void UnitScript::deletes(script::ThreadBuilder& out) {
   const uint32_t a = keys_[kA], b = keys_[kB], c = keys_[kC];
-  const Payload b1 = payload("one"), b2 = payload("two"), other = payload("never stored");
-  out.begin(Kind::kScript, check_);
+  const script::Payload b1 = payload("one"), b2 = payload("two"), other = payload("never stored");
+  out.begin(format::Kind::kScript, check_);
   out.insert(kFirst, b, b1);
   out.insert(kFirst, b, b2);
-  out.delete_pair(kFirst, b, other, kEvidence);
+  out.delete_pair(kFirst, b, other, format::kEvidence);
   require(out, "delete_missing_pair",
-          "a pair that is not stored under a stored key cannot be deleted",
+          "a pair that was never inserted cannot be deleted, although its key exists",
           {either(only(ENTRY_DNE), only(KEY_NOTFOUND))});
-  out.delete_pair(kFirst, b, b1, kEvidence);
-  require(out, "delete_pair", "a stored pair can be deleted", {only(SUCCESS)});
-  out.delete_pair(kFirst, b, b1, kEvidence);
-  require(out, "delete_pair_twice", "a pair can be deleted once",
+  out.delete_pair(kFirst, b, b1, format::kEvidence);
+  require(out, "delete_pair", "an existing pair can be deleted", {only(SUCCESS)});
+  out.delete_pair(kFirst, b, b1, format::kEvidence);
+  require(out, "delete_pair_twice", "a deleted pair cannot be deleted again",
           {either(only(ENTRY_DNE), only(KEY_NOTFOUND))});
-  out.get(kFirst, b, kEvidence);
-  require(out, "other_payload_stays", "the other payload of the key stays", {one_of(b, {b2})});
-  out.next(kFirst, 1, kEvidence);
-  require(out, "other_payload_stays", "the deleted payload is gone", {one_of(c, {c1_})});
-  out.insert(kFirst, b, b1, kEvidence);
-  require(out, "insert_again", "a deleted pair can be inserted again", {only(SUCCESS)});
-  out.delete_key(kFirst, b, kEvidence);
-  require(out, "delete_key", "all payloads of a key can be deleted", {only(SUCCESS)});
-  out.get(kFirst, b, kEvidence);
-  require(out, "delete_key", "a deleted key is not found", {only(KEY_NOTFOUND)});
-  out.next(kFirst, 1, kEvidence);
-  require(out, "next_after_miss", "after a key that was not found comes the first key after it",
+  out.get(kFirst, b, format::kEvidence);
+  require(out, "other_payload_stays", "the other payload of the key remains", {one_of(b, {b2})});
+  out.next(kFirst, 1, format::kEvidence);
+  require(out, "other_payload_stays", "getNext does not return the deleted payload",
           {one_of(c, {c1_})});
-  out.delete_key(kFirst, b, kEvidence);
-  require(out, "delete_missing_key", "a key that is not stored cannot be deleted",
-          {only(KEY_NOTFOUND)});
-  out.get(kFirst, a, kEvidence);
-  require(out, "delete_key", "other keys stay", {one_of(a, {a1_, a2_})});
+  out.insert(kFirst, b, b1, format::kEvidence);
+  require(out, "insert_again", "a deleted pair can be inserted again", {only(SUCCESS)});
+  out.delete_key(kFirst, b, format::kEvidence);
+  require(out, "delete_key", "all payloads of a key can be deleted", {only(SUCCESS)});
+  out.get(kFirst, b, format::kEvidence);
+  require(out, "delete_key", "a deleted key is not found", {only(KEY_NOTFOUND)});
+  out.next(kFirst, 1, format::kEvidence);
+  require(out, "next_after_miss",
+          "after a get of a missing key, getNext returns the first key after it",
+          {one_of(c, {c1_})});
+  out.delete_key(kFirst, b, format::kEvidence);
+  require(out, "delete_missing_key", "a missing key cannot be deleted", {only(KEY_NOTFOUND)});
+  out.get(kFirst, a, format::kEvidence);
+  require(out, "delete_key", "other keys remain", {one_of(a, {a1_, a2_})});
   out.commit();
 }
 
-void UnitScript::cursors(ThreadBuilder& out) {
+void UnitScript::cursors(script::ThreadBuilder& out) {
   const uint32_t a = keys_[kA], b = keys_[kB], c = keys_[kC];
-  const Answers all = {one_of(a, {a1_, a2_}), one_of(a, {a1_, a2_}), one_of(c, {c1_}),
-                       only(DB_END)};
-  out.begin(Kind::kScript, check_);
-  out.next_to_end(kFirst, kRecordsMax, kEvidenceAll);
-  require(out, "scan_from_start", "without an earlier read getNext begins with the first record",
+  const judge::Answers all = {one_of(a, {a1_, a2_}), one_of(a, {a1_, a2_}), one_of(c, {c1_}),
+                              only(DB_END)};
+  out.begin(format::Kind::kScript, check_);
+  out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
+  require(out, "scan_from_start", "without an earlier read, getNext begins with the first record",
           all);
   out.commit();
-  out.begin(Kind::kScript, check_);
-  out.next(kFirst, 1, kEvidence);
+  out.begin(format::Kind::kScript, check_);
+  out.next(kFirst, 1, format::kEvidence);
   require(out, "scan_per_transaction", "a new transaction begins with the first record again",
           {one_of(a, {a1_, a2_})});
-  out.get(kFirst, c, kEvidence);
-  out.next(kFirst, 1, kEvidence);
-  require(out, "get_moves_cursor", "getNext goes on from the key of the last get", {only(DB_END)});
-  out.get(kFirst, b, kEvidence);
+  out.get(kFirst, c, format::kEvidence);
+  out.next(kFirst, 1, format::kEvidence);
+  require(out, "get_moves_cursor", "getNext continues from the key of the last get",
+          {only(DB_END)});
+  out.get(kFirst, b, format::kEvidence);
   require(out, "get_missing", "a missing key is not found", {only(KEY_NOTFOUND)});
-  out.next_to_end(kFirst, kRecordsMax, kEvidenceAll);
-  require(out, "next_after_miss", "after a key that was not found comes the first key after it",
+  out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
+  require(out, "next_after_miss",
+          "after a get of a missing key, getNext returns the first key after it",
           {one_of(c, {c1_}), only(DB_END)});
-  out.get(kFirst, keys_[kEmpty], kEvidence);
-  require(out, "get_empty_key", "the empty string is a key and is not stored",
+  out.get(kFirst, keys_[kEmpty], format::kEvidence);
+  require(out, "get_empty_key",
+          "the empty string is a key that was never inserted, so get does not find it",
           {only(KEY_NOTFOUND)});
-  out.next_to_end(kFirst, kRecordsMax, kEvidenceAll);
-  require(out, "scan_from_start", "after the empty string come all keys", all);
+  out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
+  require(out, "scan_from_start", "all keys come after the empty string", all);
   out.commit();
 }
 
-// Everything here is aborted at the end.
-void UnitScript::cursor_and_writes(ThreadBuilder& out) {
+// Tests scans in a transaction that also writes. Both transactions are aborted.
+void UnitScript::cursor_and_writes(script::ThreadBuilder& out) {
   const uint32_t a = keys_[kA], aa = keys_[kAa], b = keys_[kB], c = keys_[kC], d = keys_[kD];
-  const Payload ahead = payload("ahead"), beyond = payload("beyond"), under = payload("under");
-  const Payload d1 = payload("d one"), d2 = payload("d two");
-  out.begin(Kind::kScript, check_);
-  out.get(kFirst, aa, kEvidence);
+  const script::Payload ahead = payload("ahead"), beyond = payload("beyond"),
+                        under = payload("under");
+  const script::Payload d1 = payload("d one"), d2 = payload("d two");
+  out.begin(format::Kind::kScript, check_);
+  out.get(kFirst, aa, format::kEvidence);
   out.insert(kFirst, b, ahead);
-  out.next(kFirst, 1, kEvidence);
-  require(out, "insert_ahead", "getNext sees an own insert ahead of it", {one_of(b, {ahead})});
+  out.next(kFirst, 1, format::kEvidence);
+  require(out, "insert_ahead", "getNext returns an own insert ahead of the cursor",
+          {one_of(b, {ahead})});
   out.insert(kFirst, b, under);
-  out.next(kFirst, 1, kEvidence);
+  out.next(kFirst, 1, format::kEvidence);
   require(out, "insert_under",
-          "after an own insert under the current key comes that record or the next key",
+          "after an own insert under the current key, getNext returns that record or the next key",
           {either(one_of(b, {under}), one_of(c, {c1_}))});
-  out.get(kFirst, c, kEvidence);
-  out.next(kFirst, 1, kEvidence);
-  require(out, "end_of_index", "after the last record comes DB_END", {only(DB_END)});
+  out.get(kFirst, c, format::kEvidence);
+  out.next(kFirst, 1, format::kEvidence);
+  require(out, "end_of_index", "after the last record, getNext returns DB_END", {only(DB_END)});
   out.insert(kFirst, d, beyond);
-  out.next(kFirst, 1, kEvidence);
-  advise(out, "insert_beyond_end", "after DB_END getNext sees an own insert beyond the last record",
+  out.next(kFirst, 1, format::kEvidence);
+  advise(out, "insert_beyond_end",
+         "after DB_END, getNext returns an own insert beyond the last record",
          {one_of(d, {beyond})});
-  out.get(kFirst, b, kEvidence);
+  out.get(kFirst, b, format::kEvidence);
   out.delete_key(kFirst, b);
-  out.next(kFirst, 1, kEvidence);
-  require(out, "delete_current", "after its current record was deleted a scan goes on in order",
+  out.next(kFirst, 1, format::kEvidence);
+  require(out, "delete_current", "after its current record was deleted, a scan continues in order",
           {one_of(c, {c1_})});
   out.abort();
-  out.begin(Kind::kScript, check_);
+  out.begin(format::Kind::kScript, check_);
   out.insert(kFirst, b, d1);
   out.insert(kFirst, d, d2);
-  out.get(kFirst, b, kEvidence);
+  out.get(kFirst, b, format::kEvidence);
   out.delete_pair(kFirst, a, a1_);
-  out.next(kFirst, 1, kEvidence);
+  out.next(kFirst, 1, format::kEvidence);
   advise(out, "delete_pair_keeps_cursor", "deleting another pair does not move the cursor",
          {one_of(c, {c1_})});
   out.abort();
 }
 
-void UnitScript::aborts(ThreadBuilder& out) {
+void UnitScript::aborts(script::ThreadBuilder& out) {
   const uint32_t a = keys_[kA], b = keys_[kB], c = keys_[kC];
-  const Payload b1 = payload("aborted");
-  out.begin(Kind::kScript, check_);
+  const script::Payload b1 = payload("aborted");
+  out.begin(format::Kind::kScript, check_);
   out.insert(kFirst, b, b1);
   out.delete_key(kFirst, a);
   out.delete_pair(kFirst, c, c1_);
-  out.get(kFirst, a, kEvidence);
-  require(out, "read_own_delete", "a transaction does not find what it deleted",
+  out.get(kFirst, a, format::kEvidence);
+  require(out, "read_own_delete", "a transaction does not find a key that it deleted",
           {only(KEY_NOTFOUND)});
-  out.next(kFirst, 1, kEvidence);
-  require(out, "read_own_delete", "a scan leaves out what the transaction deleted",
+  out.next(kFirst, 1, format::kEvidence);
+  require(out, "read_own_delete", "a scan omits records that the transaction deleted",
           {one_of(b, {b1})});
   out.abort();
-  out.begin(Kind::kScript, check_);
-  out.get(kFirst, b, kEvidence);
-  require(out, "abort_undoes_insert", "an aborted insert leaves nothing", {only(KEY_NOTFOUND)});
-  out.next_to_end(kFirst, kRecordsMax, kEvidenceAll);
+  out.begin(format::Kind::kScript, check_);
+  out.get(kFirst, b, format::kEvidence);
+  require(out, "abort_undoes_insert", "an aborted insert leaves no record", {only(KEY_NOTFOUND)});
+  out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
   require(out, "abort_undoes_delete", "an aborted delete leaves the record",
           {one_of(c, {c1_}), only(DB_END)});
-  out.get(kFirst, a, kEvidence);
+  out.get(kFirst, a, format::kEvidence);
   require(out, "abort_undoes_delete", "an aborted delete leaves both payloads",
           {one_of(a, {a1_, a2_})});
-  out.next(kFirst, 1, kEvidence);
+  out.next(kFirst, 1, format::kEvidence);
   require(out, "abort_undoes_delete", "an aborted delete leaves both payloads",
           {one_of(a, {a1_, a2_})});
   out.commit();
 }
 
-void UnitScript::auto_commits(ThreadBuilder& out) {
+void UnitScript::auto_commits(script::ThreadBuilder& out) {
   const uint32_t a = keys_[kA], b = keys_[kB];
-  const Payload b1 = payload("auto");
-  out.get(kFirst, b, kEvidence);
+  const script::Payload b1 = payload("auto");
+  out.get(kFirst, b, format::kEvidence);
   require(out, "auto_commit_get", "without a transaction an aborted insert is not found",
           {only(KEY_NOTFOUND)});
-  out.insert(kFirst, b, b1, kEvidence);
+  out.insert(kFirst, b, b1, format::kEvidence);
   require(out, "auto_commit_insert", "without a transaction an insert is committed at once",
           {only(SUCCESS)});
-  out.insert(kFirst, b, b1, kEvidence);
-  require(out, "auto_commit_insert", "a pair that is stored cannot be inserted again",
+  out.insert(kFirst, b, b1, format::kEvidence);
+  require(out, "auto_commit_insert", "an existing pair cannot be inserted again",
           {only(ENTRY_EXISTS)});
-  out.get(kFirst, b, kEvidence);
+  out.get(kFirst, b, format::kEvidence);
   require(out, "auto_commit_get", "without a transaction committed records are found",
           {one_of(b, {b1})});
-  out.next(kFirst, 2, kEvidenceAll);
-  require(out, "auto_commit_next", "without a transaction getNext always gives the first record",
+  out.next(kFirst, 2, format::kEvidenceAll);
+  require(out, "auto_commit_next", "without a transaction, getNext always returns the first record",
           {one_of(a, {a1_, a2_}), one_of(a, {a1_, a2_})});
-  out.delete_key(kFirst, b, kEvidence);
+  out.delete_key(kFirst, b, format::kEvidence);
   require(out, "auto_commit_delete", "without a transaction a delete is committed at once",
           {only(SUCCESS)});
-  out.begin(Kind::kScript, check_);
-  out.get(kFirst, b, kEvidence);
+  out.begin(format::Kind::kScript, check_);
+  out.get(kFirst, b, format::kEvidence);
   require(out, "auto_commit_delete", "a deleted key is not found", {only(KEY_NOTFOUND)});
   out.commit();
 }
 
-void UnitScript::handles_in_transactions(ThreadBuilder& out) {
+void UnitScript::handles_in_transactions(script::ThreadBuilder& out) {
   const uint32_t a = keys_[kA], b = keys_[kB], c = keys_[kC];
-  const Payload b1 = payload("closed");
-  out.begin(Kind::kScript, check_);
+  const script::Payload b1 = payload("closed");
+  out.begin(format::Kind::kScript, check_);
   out.open(kThird, primary_);
-  out.next(kThird, 1, kEvidence);
+  out.next(kThird, 1, format::kEvidence);
   require(out, "open_in_transaction", "an index opened in a transaction can be read",
           {one_of(a, {a1_, a2_})});
   out.insert(kThird, b, b1);
   out.close(kThird);
-  out.get(kFirst, b, kEvidence);
-  require(out, "close_in_transaction", "closing a handle does not change the transaction's effects",
+  out.get(kFirst, b, format::kEvidence);
+  require(out, "close_in_transaction", "closing a handle does not undo the transaction's writes",
           {one_of(b, {b1})});
   out.commit();
-  out.begin(Kind::kScript, check_);
-  out.get(kFirst, b, kEvidence);
-  require(out, "close_in_transaction", "what was written over a closed handle is committed",
-          {one_of(b, {b1})});
+  out.begin(format::Kind::kScript, check_);
+  out.get(kFirst, b, format::kEvidence);
+  require(out, "close_in_transaction",
+          "records written through a handle that was closed are committed", {one_of(b, {b1})});
   out.open(kThird, primary_);
-  out.next(kThird, 1, kEvidence);
-  advise(out, "reopen_resets_cursor", "a new handle begins with the first record",
+  out.next(kThird, 1, format::kEvidence);
+  advise(out, "reopen_resets_cursor", "getNext on a new handle begins with the first record",
          {one_of(a, {a1_, a2_})});
   out.close(kThird);
-  out.get(kFirst, c, kEvidence);
+  out.get(kFirst, c, format::kEvidence);
   out.delete_key(kFirst, b);
   out.commit();
 }
 
-void UnitScript::order_of_keys(ThreadBuilder& out) {
+void UnitScript::order_of_keys(script::ThreadBuilder& out) {
   const std::vector<Key> order = {kEmpty, kA, kAa, kB, kC, kD, kUmlaut};
-  out.begin(Kind::kScript, check_);
-  Answers sorted;
+  out.begin(format::Kind::kScript, check_);
+  judge::Answers sorted;
   for (const Key key : order) {
     if (key == kA || key == kC) continue;
-    const Payload extra = payload("order");
+    const script::Payload extra = payload("order");
     out.insert(kFirst, keys_[key], extra);
     sorted.push_back(one_of(keys_[key], {extra}));
   }
   sorted.insert(sorted.begin() + 1, 2, one_of(keys_[kA], {a1_, a2_}));
   sorted.insert(sorted.begin() + 5, one_of(keys_[kC], {c1_}));
   sorted.push_back(only(DB_END));
-  out.next_to_end(kFirst, kRecordsMax, kEvidenceAll);
+  out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
   require(out, "string_order",
           "strings are ordered by unsigned bytes, a prefix before its extension", sorted);
   out.abort();
-  out.begin(Kind::kScript, check_);
-  Answers numbers;
+  out.begin(format::Kind::kScript, check_);
+  judge::Answers numbers;
   for (std::size_t i = numbers_.size(); i > 0; --i) {
-    const Payload extra = payload("order");
+    const script::Payload extra = payload("order");
     out.insert(kSecond, numbers_[i - 1], extra);
     numbers.insert(numbers.begin(), one_of(numbers_[i - 1], {extra}));
   }
   numbers.push_back(only(DB_END));
-  out.next_to_end(kSecond, kRecordsMax, kEvidenceAll);
+  out.next_to_end(kSecond, kRecordsMax, format::kEvidenceAll);
   require(out, "integer_order", "integers are ordered by value, negative ones first", numbers);
   out.abort();
 }
 
-// Pairs of records in two indices come and go together; the looker-on must see both or none.
-void UnitScript::two_indices(ThreadBuilder& out) {
+// Inserts and then deletes pairs of records in two indices together. The observer must see both
+// records or none.
+void UnitScript::two_indices(script::ThreadBuilder& out) {
   const uint32_t d = keys_[kD], number = numbers_.back();
   for (uint32_t round = 0; round < rounds_; ++round) {
-    const Payload left = payload("left"), right = payload("right");
-    out.begin(Kind::kScript, check_);
+    const script::Payload left = payload("left"), right = payload("right");
+    out.begin(format::Kind::kScript, check_);
     out.insert(kFirst, d, left);
-    out.signal(kShown);
-    out.yield(kLooked, round + 1, kChanceUs);
+    out.signal(kWritten);
+    out.yield(kObserved, round + 1, kWaitUs);
     out.insert(kSecond, number, right);
-    out.get(kFirst, d, kEvidence);
-    require(out, "two_indices", "a transaction reads what it wrote in one index",
+    out.get(kFirst, d, format::kEvidence);
+    require(out, "two_indices", "a transaction reads the record that it wrote in one index",
             {one_of(d, {left})});
-    out.get(kSecond, number, kEvidence);
-    require(out, "two_indices", "and what it wrote in another", {one_of(number, {right})});
+    out.get(kSecond, number, format::kEvidence);
+    require(out, "two_indices", "a transaction reads the record that it wrote in another index",
+            {one_of(number, {right})});
     out.commit();
-    out.begin(Kind::kScript, check_);
+    out.begin(format::Kind::kScript, check_);
     out.delete_key(kFirst, d);
     out.delete_key(kSecond, number);
     out.commit();
   }
 }
 
-// The looker-on must never see what is written here, because it is aborted.
-void UnitScript::shown_and_aborted(ThreadBuilder& out) {
+// Inserts records and aborts. The observer must never see these records.
+void UnitScript::written_and_aborted(script::ThreadBuilder& out) {
   for (uint32_t round = 0; round < rounds_; ++round) {
-    out.begin(Kind::kScript, check_);
+    out.begin(format::Kind::kScript, check_);
     out.insert(kFirst, keys_[kB], payload("aborted"));
-    out.signal(kShown);
-    out.yield(kLooked, rounds_ + round + 1, kChanceUs);
+    out.signal(kWritten);
+    out.yield(kObserved, rounds_ + round + 1, kWaitUs);
     out.abort();
   }
 }
 
-// An index of its own, beside the others.
-void UnitScript::secondary_thread(ThreadBuilder out) {
+// Works on an index that only this thread uses, while the other threads use other indices.
+void UnitScript::secondary_thread(script::ThreadBuilder out) {
   const uint32_t a = keys_[kA], c = keys_[kC];
-  const Payload c1 = payload("secondary one"), c2 = payload("secondary two");
-  out.auto_commit_as(Kind::kScript, check_);
+  const script::Payload c1 = payload("secondary one"), c2 = payload("secondary two");
+  out.auto_commit_as(format::Kind::kScript, check_);
   out.open(kFirst, secondary_);
-  out.begin(Kind::kScript, check_);
-  out.get(kFirst, a, kEvidence);
+  out.begin(format::Kind::kScript, check_);
+  out.get(kFirst, a, format::kEvidence);
   require(out, "empty_index", "nothing is found in an empty index", {only(KEY_NOTFOUND)});
-  out.next(kFirst, 1, kEvidence);
-  require(out, "empty_index", "an empty index ends at once", {only(DB_END)});
+  out.next(kFirst, 1, format::kEvidence);
+  require(out, "empty_index", "getNext on an empty index returns DB_END", {only(DB_END)});
   out.commit();
-  out.begin(Kind::kScript, check_);
+  out.begin(format::Kind::kScript, check_);
   out.insert(kFirst, c, c1);
-  out.get(kFirst, c, kEvidence);
-  require(out, "read_own_insert", "a transaction reads what it inserted", {one_of(c, {c1})});
+  out.get(kFirst, c, format::kEvidence);
+  require(out, "read_own_insert", "a transaction reads a record that it inserted",
+          {one_of(c, {c1})});
   out.insert(kFirst, c, c2);
-  out.next(kFirst, 1, kEvidence);
+  out.next(kFirst, 1, format::kEvidence);
   require(out, "insert_under",
-          "after an own insert under the current key comes that record or DB_END",
+          "after an own insert under the current key, getNext returns that record or DB_END",
           {either(one_of(c, {c2}), only(DB_END))});
   out.commit();
-  out.begin(Kind::kScript, check_);
-  out.next_to_end(kFirst, kRecordsMax, kEvidenceAll);
-  require(out, "separate_indices", "an index holds its own records and no others",
+  out.begin(format::Kind::kScript, check_);
+  out.next_to_end(kFirst, kRecordsMax, format::kEvidenceAll);
+  require(out, "separate_indices", "an index contains its own records and no others",
           {one_of(c, {c1, c2}), one_of(c, {c1, c2}), only(DB_END)});
   out.commit();
   out.close(kFirst);
 }
 
-void UnitScript::looker_on(ThreadBuilder out) {
-  out.auto_commit_as(Kind::kScript, check_);
+void UnitScript::observer_thread(script::ThreadBuilder out) {
+  out.auto_commit_as(format::Kind::kScript, check_);
   out.open(kFirst, primary_);
   out.open(kSecond, terciary_);
   for (uint32_t round = 0; round < 2 * rounds_; ++round) {
-    out.wait(kShown, round + 1);
-    out.begin(Kind::kScript, check_);
-    out.get(kFirst, keys_[kD], kEvidence);
-    out.get(kSecond, numbers_.back(), kEvidence);
+    out.wait(kWritten, round + 1);
+    out.begin(format::Kind::kScript, check_);
+    out.get(kFirst, keys_[kD], format::kEvidence);
+    out.get(kSecond, numbers_.back(), format::kEvidence);
     out.commit();
-    out.begin(Kind::kScript, check_);
-    out.get(kFirst, keys_[kB], kEvidence);
-    out.get(kFirst, keys_[kB], kEvidence);
+    out.begin(format::Kind::kScript, check_);
+    out.get(kFirst, keys_[kB], format::kEvidence);
+    out.get(kFirst, keys_[kB], format::kEvidence);
     out.commit();
-    out.signal(kLooked);
+    out.signal(kObserved);
   }
   out.close(kSecond);
   out.close(kFirst);

@@ -1,3 +1,5 @@
+// Implements ItemChooser: draws from one distribution over all items, or first chooses an index
+// uniformly and then an item of this index.
 #include "benchmarks/ycsb/item_chooser.h"
 
 #include "base/check.h"
@@ -8,24 +10,24 @@ ItemChooser::ItemChooser(const Mix& mix, uint64_t records, uint64_t expected_ins
                          uint32_t indices, bool zipf_per_index)
     : indices_(indices), per_index_(zipf_per_index && indices > 1) {
   KEYDROME_CHECK(records >= uint64_t{2} * indices);
-  const uint64_t laws = per_index_ ? indices : 1;
+  const uint64_t distributions = per_index_ ? indices : 1;
   if (mix.items == Items::kLatest) {
-    latest_.emplace(records / laws - 1);
+    latest_.emplace(records / distributions - 1);
   } else {
-    // One more than there are, as in YCSB: its range includes both ends.
-    zipf_.emplace((records + expected_inserts) / laws + 1);
+    // The range has one more item than exist, because YCSB's range includes both ends.
+    zipf_.emplace((records + expected_inserts) / distributions + 1);
   }
 }
 
-uint64_t ItemChooser::next(Rng& rng, uint64_t limit) {
-  if (!per_index_) return draw(rng, limit);
+uint64_t ItemChooser::next(workload::Rng& rng, uint64_t limit) {
+  if (!per_index_) return choose(rng, limit);
   const uint64_t index = rng.below(indices_);
-  // Item number n of the index is item n * indices + index of all.
-  const uint64_t here = (limit - index + indices_ - 1) / indices_;
-  return draw(rng, here) * indices_ + index;
+  // Item n of the index is item n * indices + index of the whole table.
+  const uint64_t in_index = (limit - index + indices_ - 1) / indices_;
+  return choose(rng, in_index) * indices_ + index;
 }
 
-uint64_t ItemChooser::draw(Rng& rng, uint64_t limit) {
+uint64_t ItemChooser::choose(workload::Rng& rng, uint64_t limit) {
   if (latest_) return latest_->next(rng, limit - 1);
   uint64_t item = zipf_->next(rng);
   while (item >= limit) item = zipf_->next(rng);

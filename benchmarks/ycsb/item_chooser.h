@@ -1,34 +1,37 @@
-// Which item the next operation asks for.
+// Chooses the item that each operation of the benchmark "ycsb" uses.
 #pragma once
 
 #include <cstdint>
 #include <optional>
 
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/ycsb_random.h"
+#include "benchmarks/kit/workload/distributions.h"
+#include "benchmarks/kit/workload/rng.h"
 #include "benchmarks/ycsb/mixes.h"
 
 namespace keydrome::ycsb {
 
-// Item i lives in index i mod `indices`. With one Zipf law over all items the indices share the
-// heat by chance; with one inside each index all are equally hot.
+// Chooses items from a Zipf or latest distribution. Item i is stored in index i mod `indices`. With
+// one Zipf distribution over all items, some indices are hotter than others by chance. With
+// `zipf_per_index` each index has a distribution of its own, and all indices are equally hot. Not
+// thread-safe.
 class ItemChooser {
  public:
-  // `expected_inserts` widens the range of the scrambled law, as YCSB does, so that a new item may
-  // be a hot one; until it is there another is drawn instead.
+  // `expected_inserts` extends the range of the scrambled Zipf distribution, as in YCSB, so that a
+  // new item can be hot. next() chooses again while the chosen item does not exist.
   ItemChooser(const Mix& mix, uint64_t records, uint64_t expected_inserts, uint32_t indices,
               bool zipf_per_index);
 
-  // An item below `limit`, the number of items that have been written: at least `records`.
-  uint64_t next(Rng& rng, uint64_t limit);
+  // Returns an item below `limit`, the number of existing items. `limit` must be at least
+  // `records`.
+  uint64_t next(workload::Rng& rng, uint64_t limit);
 
  private:
-  uint64_t draw(Rng& rng, uint64_t limit);
+  uint64_t choose(workload::Rng& rng, uint64_t limit);
 
   uint32_t indices_;
   bool per_index_;
-  std::optional<ScrambledZipf> zipf_;
-  std::optional<LatestZipf> latest_;
+  std::optional<workload::ScrambledZipf> zipf_;
+  std::optional<workload::LatestZipf> latest_;
 };
 
 }  // namespace keydrome::ycsb

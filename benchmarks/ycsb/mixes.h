@@ -1,4 +1,5 @@
-// The mixes of YCSB's core workloads and of the papers that use them, by instance.
+// Lists the instances of the benchmark "ycsb": their mixes of operations, distributions and key
+// types.
 #pragma once
 
 #include <array>
@@ -7,15 +8,15 @@
 
 namespace keydrome::ycsb {
 
-enum class Items : uint8_t { kZipf, kLatest };  // which items are asked for
+enum class Items : uint8_t { kZipf, kLatest };  // how operations choose their items
 
-// How a YCSB record becomes one of ours.
+// The form of the keys and payloads of an instance.
 enum class Mapping : uint8_t {
   kString100,  // key "user" and the item's hash in decimal; one payload of 100 characters
   kInt64,      // key: the item's hash; one payload of 8 characters
 };
 
-// Shares in percent; they add up to 100.
+// An instance with the percentages of its operations; their sum is 100.
 struct Mix {
   std::string_view instance;
   uint32_t read, update, insert, scan, read_modify_write;
@@ -25,8 +26,9 @@ struct Mix {
 
 inline constexpr uint32_t kScanMax = 100;  // records of a scan: uniform in 1 .. 100
 
-// Workloads A to F as YCSB ships them; with integer keys A, C and D (Zipf instead of latest) as in
-// T. Bang et al. (SIGMOD 2020, section 7.1), who also spread A over many indices.
+// Workloads A to F are as YCSB defines them. The instances with integer keys follow T. Bang et al.
+// (SIGMOD 2020, section 7.1): A, C, D with a Zipf distribution instead of latest, and A over many
+// indices.
 inline constexpr std::array kMixes = {
     Mix{"a", 50, 50, 0, 0, 0, Items::kZipf, Mapping::kString100},
     Mix{"b", 95, 5, 0, 0, 0, Items::kZipf, Mapping::kString100},

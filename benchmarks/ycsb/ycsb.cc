@@ -1,4 +1,5 @@
-// YCSB's core workloads over the ten calls (README.md says what each operation becomes).
+// Generates the operations of the benchmark "ycsb", the core workloads of YCSB. README.md lists the
+// calls of each operation.
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -9,13 +10,13 @@
 #include <vector>
 
 #include "base/check.h"
-#include "benchmarks/kit/canaries.h"
-#include "benchmarks/kit/clients.h"
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/script_builder.h"
-#include "benchmarks/kit/stripes.h"
-#include "benchmarks/kit/workload.h"
-#include "benchmarks/kit/ycsb_random.h"
+#include "benchmarks/kit/script/script_builder.h"
+#include "benchmarks/kit/workload/canaries.h"
+#include "benchmarks/kit/workload/clients.h"
+#include "benchmarks/kit/workload/distributions.h"
+#include "benchmarks/kit/workload/rng.h"
+#include "benchmarks/kit/workload/stripes.h"
+#include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/ycsb/item_chooser.h"
 #include "benchmarks/ycsb/mixes.h"
 
@@ -25,11 +26,15 @@ namespace {
 
 constexpr uint8_t kSlot = 0;
 constexpr uint32_t kVerifyThreads = 4;
+// One read or delete in this many leaves its result for the judge.
 constexpr uint64_t kEvidenceEvery = 64;
-// One stripe and one canary behind this many transactions of a thread: 2 % in all.
+// Each thread runs two checks, a stripe and a canary, after this many transactions. Checks are 2 %
+// of all transactions.
 constexpr uint32_t kCheckEvery = 100;
 constexpr uint32_t kTexts = 1024;
-constexpr uint64_t kTextBytes = 92;  // with the tag 100, the longest payload
+constexpr uint32_t kTextBytes = 92;  // 100 with the tag, which is the longest payload
+// Operations of an update, the longest common transaction: begin, delete, insert, commit.
+constexpr uint64_t kOpsOfUpdate = 4;
 
 const Mix& mix_of(std::string_view instance) {
   const auto* found = std::find_if(kMixes.begin(), kMixes.end(),
@@ -39,54 +44,97 @@ const Mix& mix_of(std::string_view instance) {
 }
 
 enum class Operation : uint8_t { kRead, kUpdate, kInsert, kScan, kReadModifyWrite };
+constexpr std::array kClasses = {"read", "update", "insert", "scan", "read_modify_write"};
 
-// How many auto-commit calls an operation is, by Operation; a scan is a transaction.
+// In auto-commit mode: the number of commits of each Operation, one for each auto-commit call. A
+// scan has one commit, because it is one transaction.
 constexpr std::array kAutoCommitCalls = {1, 2, 1, 1, 3};
 
-bool is_auto_commit(const PhaseScript& run) {
-  const std::vector<Op>& ops = run.threads.front();
-  return std::any_of(ops.begin(), ops.end(), [](const Op& op) {
-    return (op.flags & kAutoCommit) != 0 && static_cast<Kind>(op.kind) == Kind::kStream;
+bool is_auto_commit(const script::PhaseScript& run) {
+  const std::vector<format::Op>& ops = run.threads.front();
+  return std::any_of(ops.begin(), ops.end(), [](const format::Op& op) {
+    return (op.flags & format::kAutoCommit) != 0 &&
+           static_cast<format::Kind>(op.kind) == format::Kind::kStream;
   });
 }
 
-// YCSB's way: one draw walks through the operations in this order.
-Operation draw_operation(Rng& rng, const Mix& mix) {
-  const uint64_t draw = rng.below(100);
-  if (draw < mix.read) return Operation::kRead;
-  if (draw < mix.read + mix.update) return Operation::kUpdate;
-  if (draw < mix.read + mix.update + mix.insert) return Operation::kInsert;
-  if (draw < mix.read + mix.update + mix.insert + mix.scan) return Operation::kScan;
+// Chooses the operation by one random number, as in YCSB. The percentages are added in this order.
+Operation random_operation(workload::Rng& rng, const Mix& mix) {
+  const uint64_t percentile = rng.below(100);
+  if (percentile < mix.read) return Operation::kRead;
+  if (percentile < mix.read + mix.update) return Operation::kUpdate;
+  if (percentile < mix.read + mix.update + mix.insert) return Operation::kInsert;
+  if (percentile < mix.read + mix.update + mix.insert + mix.scan) return Operation::kScan;
   return Operation::kReadModifyWrite;
 }
 
-// Writes the whole script; one use.
+// The keys and texts of YCSB's user table. Item i is stored in index i mod `indices`.
+class UserTable {
+ public:
+  UserTable(script::ScriptBuilder& builder, Mapping mapping, uint32_t indices, uint64_t seed)
+      : builder_(builder), mapping_(mapping), indices_(indices) {
+    for (uint32_t i = 0; i < indices; ++i) {
+      builder.add_index("usertable" + std::to_string(i),
+                        mapping == Mapping::kInt64 ? INT : VARCHAR);
+    }
+    texts_ = mapping == Mapping::kInt64 ? std::vector{script::kNoText}
+                                        : workload::random_texts(builder, seed, kTexts, kTextBytes);
+  }
+
+  // Adds the key of the next item.
+  void add_key(uint64_t item) {
+    const uint64_t hash = workload::fnv_63(item);
+    keys_.push_back(mapping_ == Mapping::kInt64
+                        ? builder_.add_int64_key(static_cast<int64_t>(hash))
+                        : builder_.add_varchar_key("user" + std::to_string(hash)));
+  }
+
+  uint32_t key(uint64_t item) const { return keys_[item]; }
+  uint32_t index_of(uint64_t item) const { return static_cast<uint32_t>(item % indices_); }
+
+  // Returns the key of a random item among the first `records` items that are stored in `index`.
+  uint32_t random_key(workload::Rng& rng, uint32_t index, uint64_t records) const {
+    const uint64_t in_index = (records - index + indices_ - 1) / indices_;
+    return keys_[rng.below(in_index) * indices_ + index];
+  }
+
+  script::Payload random_payload(workload::Rng& rng) {
+    return builder_.new_payload(texts_[rng.below(texts_.size())]);
+  }
+
+ private:
+  script::ScriptBuilder& builder_;
+  Mapping mapping_;
+  uint32_t indices_;
+  std::vector<uint32_t> keys_;  // by item: pool number
+  std::vector<uint32_t> texts_;
+};
+
+// Writes the script. An object is used once. The class does not use workload::Clients, because its
+// load phase, its check transactions and its auto-commit mode differ.
 class Generator {
  public:
-  Generator(const Mix& mix, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
+  Generator(const Mix& mix, const workload::Parameters& parameters, uint64_t seed,
+            const workload::CheckPolicy& policy)
       : mix_(mix),
         seed_(seed),
         policy_(policy),
-        threads_(static_cast<uint32_t>(parameters["threads"])),
-        indices_(static_cast<uint32_t>(parameters["indices"])),
-        per_open_(static_cast<uint32_t>(parameters["transactions_per_open"])),
+        threads_(parameters.u32("threads")),
+        indices_(parameters.u32("indices")),
+        per_open_(parameters.u32("transactions_per_open")),
         auto_commit_(parameters["auto_commit"] != 0),
-        records_(static_cast<uint64_t>(parameters["records"])),
-        operations_(static_cast<uint64_t>(parameters["operations_per_thread"])),
+        records_(parameters.u64("records")),
+        operations_(parameters.u64("operations_per_thread")),
         counter_(records_),
         chooser_(mix, records_, expected_inserts(), indices_, parameters["zipf_per_index"] != 0) {
     for (std::size_t i = 0; i < classes_.size(); ++i) classes_[i] = script_.add_class(kClasses[i]);
     check_ = script_.add_class("check");
     load_ = script_.add_class("load");
-    for (uint32_t i = 0; i < indices_; ++i) {
-      script_.add_index("usertable" + std::to_string(i),
-                        mix.mapping == Mapping::kInt64 ? INT : VARCHAR);
-    }
-    add_texts();
+    table_.emplace(script_, mix.mapping, indices_, seed);
   }
 
-  Script run() {
-    for (uint64_t item = 0; item < records_; ++item) add_key(item);
+  script::Script run() {
+    for (uint64_t item = 0; item < records_; ++item) table_->add_key(item);
     if (policy_.stripes) stripes_.emplace(script_, seed_, threads_, check_, auto_commit_);
     if (policy_.canaries) canaries_.emplace(script_, check_, auto_commit_);
     const uint32_t create = script_.add_phase("create", 1, {});
@@ -94,64 +142,37 @@ class Generator {
     const uint32_t load = script_.add_phase("load", threads_, {});
     for (uint32_t t = 0; t < threads_; ++t) load_thread(script_.thread(load, t), t);
     run_phase();
-    add_verify_phase(script_, std::min(kVerifyThreads, threads_), check_);
+    script::add_verify_phase(script_, std::min(kVerifyThreads, threads_), check_);
     return script_.build();
   }
 
  private:
-  static constexpr std::array kClasses = {"read", "update", "insert", "scan", "read_modify_write"};
-
-  // A thread of the run phase and what it has open.
+  // A thread of the run phase, with its random numbers and open index.
   struct Client {
-    ThreadBuilder out;
-    Rng rng, evidence, checks;
-    uint64_t done = 0;     // transactions
-    uint32_t in_open = 0;  // of them since the index was opened
+    script::ThreadBuilder out;
+    workload::Rng rng, evidence, checks;
+    uint64_t done = 0;     // transactions so far
+    uint32_t in_open = 0;  // transactions since the index was opened
     uint32_t opened = 0;   // index + 1; 0: none is open
-    uint32_t turns = 0;    // of the canaries
+    uint32_t turns = 0;    // turn of the canary checks
   };
 
-  // As YCSB counts them for the range of its keys: twice what is expected.
+  // Returns twice the average number of inserts, as YCSB does for the range of its Zipf
+  // distribution.
   uint64_t expected_inserts() const { return 2 * threads_ * operations_ * mix_.insert / 100; }
 
-  void add_texts() {
-    if (mix_.mapping == Mapping::kInt64) {
-      texts_.push_back(0);
-      return;
-    }
-    Rng rng(seed_, 0, Purpose::kPools);
-    for (uint32_t i = 0; i < kTexts; ++i) {
-      std::string text;
-      for (uint64_t at = 0; at < kTextBytes; ++at) {
-        text += static_cast<char>('!' + rng.below('~' - '!' + 1));
-      }
-      texts_.push_back(script_.add_text(text));
-    }
-  }
-
-  void add_key(uint64_t item) {
-    const uint64_t hash = fnv_63(item);
-    keys_.push_back(mix_.mapping == Mapping::kInt64
-                        ? script_.add_int64_key(static_cast<int64_t>(hash))
-                        : script_.add_varchar_key("user" + std::to_string(hash)));
-  }
-
-  uint32_t index_of(uint64_t item) const { return static_cast<uint32_t>(item % indices_); }
-
-  Payload random_payload(Rng& rng) { return script_.new_payload(texts_[rng.below(texts_.size())]); }
-
-  // Every thread loads a contiguous part of the items; not timed.
-  void load_thread(ThreadBuilder out, uint32_t thread) {
-    Rng rng(seed_, thread, Purpose::kPopulate);
+  // Each thread loads a contiguous part of the items by auto-commit calls.
+  void load_thread(script::ThreadBuilder out, uint32_t thread) {
+    workload::Rng rng(seed_, thread, workload::Purpose::kPopulate);
     const uint64_t first = records_ * thread / threads_, last = records_ * (thread + 1) / threads_;
     for (uint64_t item = first; item < last; ++item) {
       const bool opens = indices_ > 1 || (item - first) % per_open_ == 0;
       if (opens) {
         out.unit_start();
-        out.open(kSlot, index_of(item));
+        out.open(kSlot, table_->index_of(item));
       }
-      out.auto_commit_as(Kind::kStream, load_);
-      out.insert(kSlot, keys_[item], random_payload(rng));
+      out.auto_commit_as(format::Kind::kStream, load_);
+      out.insert(kSlot, table_->key(item), table_->random_payload(rng));
       if (indices_ > 1 || (item - first + 1) % per_open_ == 0 || item + 1 == last) {
         out.close(kSlot);
         if (stripes_ && (item - first) % kCheckEvery == kCheckEvery - 1) {
@@ -161,17 +182,18 @@ class Generator {
     }
   }
 
-  // Operation by operation in turn for all threads, so that what is inserted by one can be asked
-  // for by the others soon after, whatever the threads do when it is played.
+  // The threads take turns, one operation each. An item that one thread inserts can be chosen by
+  // all threads from the next turn on. The script therefore does not depend on the speed of the
+  // threads.
   void run_phase() {
     const uint32_t phase = script_.add_phase("run", threads_, {.timed = true});
-    script_.reserve(phase, operations_ * 4);
+    script_.reserve(phase, operations_ * kOpsOfUpdate);
     std::vector<Client> clients;
     for (uint32_t t = 0; t < threads_; ++t) {
       clients.push_back({.out = script_.thread(phase, t),
-                         .rng = Rng(seed_, t, Purpose::kStream),
-                         .evidence = Rng(seed_, t, Purpose::kSamples),
-                         .checks = Rng(seed_, t, Purpose::kCanaries),
+                         .rng = workload::Rng(seed_, t, workload::Purpose::kStream),
+                         .evidence = workload::Rng(seed_, t, workload::Purpose::kSamples),
+                         .checks = workload::Rng(seed_, t, workload::Purpose::kCanaries),
                          .turns = t});
     }
     for (uint64_t i = 0; i < operations_; ++i) {
@@ -183,25 +205,25 @@ class Generator {
   }
 
   void transaction(Client& client, uint32_t thread) {
-    const Operation operation = draw_operation(client.rng, mix_);
+    const Operation operation = random_operation(client.rng, mix_);
     const uint64_t item =
         operation == Operation::kInsert ? new_item() : chooser_.next(client.rng, counter_.limit());
-    open(client, index_of(item));
-    // A scan is a transaction in any case: auto-commit calls have no cursor.
+    open(client, table_->index_of(item));
+    // A scan is always a transaction: auto-commit calls have no cursor.
     const uint32_t class_number = classes_[static_cast<std::size_t>(operation)];
     const bool alone = auto_commit_ && operation != Operation::kScan;
-    alone ? client.out.auto_commit_as(Kind::kStream, class_number)
-          : client.out.begin(Kind::kStream, class_number);
-    operate(client, operation, keys_[item]);
+    alone ? client.out.auto_commit_as(format::Kind::kStream, class_number)
+          : client.out.begin(format::Kind::kStream, class_number);
+    operate(client, operation, table_->key(item));
     if (!alone) client.out.commit();
     ++client.done;
     if (++client.in_open >= per_open_) close(client);
-    if (client.done % kCheckEvery == 0) checks(client, thread);
+    if (client.done % kCheckEvery == 0) append_checks(client, thread);
   }
 
   uint64_t new_item() {
     const uint64_t item = counter_.next();
-    add_key(item);
+    table_->add_key(item);
     inserted_.push_back(item);
     return item;
   }
@@ -222,8 +244,8 @@ class Generator {
   }
 
   void operate(Client& client, Operation operation, uint32_t key) {
-    ThreadBuilder& out = client.out;
-    const uint8_t evidence = sampled(client.evidence) ? kEvidence : uint8_t{0};
+    script::ThreadBuilder& out = client.out;
+    const uint8_t evidence = sampled(client.evidence) ? format::kEvidence : uint8_t{0};
     switch (operation) {
       case Operation::kRead:
         out.get(kSlot, key, evidence);
@@ -232,80 +254,77 @@ class Generator {
         scan(client, key, evidence != 0);
         return;
       case Operation::kInsert:
-        out.insert(kSlot, key, random_payload(client.rng));
+        out.insert(kSlot, key, table_->random_payload(client.rng));
         return;
       case Operation::kReadModifyWrite:
         out.get(kSlot, key, evidence);
         [[fallthrough]];
       case Operation::kUpdate:
         out.delete_key(kSlot, key, evidence);
-        out.insert(kSlot, key, random_payload(client.rng));
+        out.insert(kSlot, key, table_->random_payload(client.rng));
     }
   }
 
-  void scan(Client& client, uint32_t key, bool sample) {
+  static void scan(Client& client, uint32_t key, bool sample) {
     const auto length = static_cast<uint32_t>(client.rng.between(1, kScanMax));
-    client.out.get(kSlot, key, sample ? kEvidence : uint8_t{0});
-    if (length > 1) client.out.next(kSlot, length - 1, sample ? kEvidenceAll : uint8_t{0});
+    client.out.get(kSlot, key, sample ? format::kEvidence : uint8_t{0});
+    if (length > 1) client.out.next(kSlot, length - 1, sample ? format::kEvidenceAll : uint8_t{0});
   }
 
-  void checks(Client& client, uint32_t thread) {
+  void append_checks(Client& client, uint32_t thread) {
     close(client);
     if (stripes_) stripes_->append_transaction(client.out, thread);
     if (!canaries_) return;
     const auto index = static_cast<uint32_t>(client.checks.below(indices_));
     canaries_->append(client.out, client.checks, index, client.turns++,
-                      [&] { return key_in(client.checks, index); });
+                      [&] { return table_->random_key(client.checks, index, records_); });
   }
 
-  // One of the index's loaded keys.
-  uint32_t key_in(Rng& rng, uint32_t index) const {
-    const uint64_t rounds = (records_ - index + indices_ - 1) / indices_;
-    return keys_[rng.below(rounds) * indices_ + index];
-  }
-
-  bool sampled(Rng& evidence) const {
+  bool sampled(workload::Rng& evidence) const {
     return policy_.evidence && evidence.below(kEvidenceEvery) == 0;
   }
 
   const Mix& mix_;
   uint64_t seed_;
-  CheckPolicy policy_;
+  workload::CheckPolicy policy_;
   uint32_t threads_, indices_, per_open_;
   bool auto_commit_;
   uint64_t records_, operations_;
-  AcknowledgedCounter counter_;
+  workload::AcknowledgedCounter counter_;
   ItemChooser chooser_;
-  ScriptBuilder script_;
-  std::vector<uint32_t> keys_;  // by item: number in the pool
-  std::vector<uint32_t> texts_;
-  std::vector<uint64_t> inserted_;  // in this turn
-  std::optional<Stripes> stripes_;
-  std::optional<Canaries> canaries_;
+  script::ScriptBuilder script_;
+  std::optional<UserTable> table_;
+  std::vector<uint64_t> inserted_;  // items that were inserted in this turn
+  std::optional<workload::Stripes> stripes_;
+  std::optional<workload::Canaries> canaries_;
   std::array<uint32_t, kClasses.size()> classes_{};
   uint32_t check_ = 0, load_ = 0;
 };
 
-class Ycsb : public Workload {
+class Ycsb : public workload::Workload {
  public:
   explicit Ycsb(const Mix& mix) : mix_(mix) {}
 
-  Result<Script> generate(const Parameters& parameters, uint64_t seed,
-                          const CheckPolicy& policy) override {
+  Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
+                                  const workload::CheckPolicy& policy) override {
     if (parameters["records"] < 2 * parameters["indices"]) {
-      return Error{"every index needs two records: raise records or lower indices"};
+      return Error{"records is " + std::to_string(parameters["records"]) + " and indices is " +
+                   std::to_string(parameters["indices"]) +
+                   ", but each index needs at least two records: raise records or lower indices"};
     }
     return Generator(mix_, parameters, seed, policy).run();
   }
 
-  void measure(const Script& script, const Outcome& outcome, std::span<const PhaseMeasures> phases,
-               Metrics& metrics) const override {
+  void measure(const script::Script& script, const script::Outcome& outcome,
+               std::span<const workload::PhaseMeasures> phases,
+               workload::Metrics& metrics) const override {
     for (std::size_t p = 0; p < phases.size(); ++p) {
       if (!script.phases[p].timed) continue;
       const bool auto_commit = is_auto_commit(script.phases[p]);
       double operations = 0;
       for (uint32_t class_ = 0; class_ < kAutoCommitCalls.size(); ++class_) {
-        const double committed = committed_per_second(outcome.phases[p], phases[p], class_);
+        const double committed =
+            workload::committed_per_second(outcome.phases[p], phases[p], class_);
         operations += auto_commit ? committed / kAutoCommitCalls[class_] : committed;
       }
       metrics["operations_per_s"] = operations;
@@ -319,7 +338,7 @@ class Ycsb : public Workload {
 }  // namespace
 }  // namespace ycsb
 
-std::unique_ptr<Workload> make_ycsb(std::string_view instance) {
+std::unique_ptr<workload::Workload> make_ycsb(std::string_view instance) {
   return std::make_unique<ycsb::Ycsb>(ycsb::mix_of(instance));
 }
 

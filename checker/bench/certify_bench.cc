@@ -1,8 +1,14 @@
-// certify_bench [TRANSACTIONS] [--json FILE]: CPU time and memory for certifying synthetic
-// histories of a million transactions (by default). Each shape three times; the median counts.
+// The program certify_bench [TRANSACTIONS] [--json FILE] measures how much CPU time and memory
+// certify() needs for synthetic histories, by default of a million transactions.
 //
-//   shape, committed transactions, events, seconds of CPU (varchar: ranking of the keys included),
-//   MiB of the history, MiB at the peak including the history
+// It runs each shape of history three times and prints a line for each run:
+// - the shape
+// - committed transactions
+// - events
+// - seconds of CPU time, including the ranking of varchar keys
+// - size of the history in MiB
+// - peak memory in MiB, including the history
+// With --json it writes the median of the three runs of each shape into FILE.
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
@@ -14,10 +20,17 @@
 
 #include "base/check.h"
 #include "base/json.h"
+#include "base/output_file.h"
 #include "checker/bench/synthetic_history.h"
-#include "checker/certify.h"
+#include "checker/certify/certify.h"
 
 namespace keydrome {
+
+using certify::Certification;
+using certify::Verdict;
+using history::Event;
+using history::History;
+
 namespace {
 
 double cpu_seconds() {
@@ -26,7 +39,7 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Linux: "5" resets the peak of the resident set (proc(5)).
+// Resets the peak of the process's resident memory, by writing "5" (Linux, proc(5)).
 void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 double peak_mib() {
@@ -53,7 +66,7 @@ Measured run_once(const char* shape, const SyntheticOptions& options) {
     const Result<void> ranked = rank_varchar_keys(history);
     KEYDROME_CHECK(ranked.ok());
   }
-  const Certification found = certify(history);
+  const Certification found = certify::certify(history);
   const Measured measured{cpu_seconds() - begin, peak_mib()};
   std::printf("%-36s %9lu %10lu %8.2f %8.0f %8.0f  %s\n", shape, found.counts.committed,
               found.counts.events, measured.seconds, static_cast<double>(bytes) / (1 << 20),
@@ -63,7 +76,8 @@ Measured run_once(const char* shape, const SyntheticOptions& options) {
   return measured;
 }
 
-// Of three runs the one with the median time, as a row of figures.md.
+// Runs a shape three times. Returns the run with the median time as a row for
+// docs/reference/figures.md.
 Json run(const char* shape, const char* target, const SyntheticOptions& options) {
   std::vector<Measured> all;
   for (int i = 0; i < 3; ++i) all.push_back(run_once(shape, options));
@@ -85,7 +99,8 @@ Json run_all(uint32_t transactions) {
   Json rows;
   rows.push_back(run("int64, 4 threads, 2 x 1,000 keys", "at most 2 s and 1 GB", options));
   options.type = VARCHAR;
-  rows.push_back(run("varchar, 4 threads, 2 x 1,000 keys", "at most three times that", options));
+  rows.push_back(
+      run("varchar, 4 threads, 2 x 1,000 keys", "at most three times the int64 time", options));
   options.type = INT;
   options.keys = 100;
   rows.push_back(run("int64, 4 threads, 2 x 100 keys", "", options));
@@ -98,6 +113,12 @@ Json run_all(uint32_t transactions) {
   options.blind_deletes = true;
   rows.push_back(run("int64, 8 threads, 50 x 100,000 keys", "", options));
   return rows;
+}
+
+void require(const Result<void>& result) {
+  if (result) return;
+  std::fprintf(stderr, "certify_bench: %s\n", result.error().message.c_str());
+  std::exit(3);
 }
 
 }  // namespace
@@ -113,11 +134,12 @@ int main(int argc, char** argv) {
       transactions = static_cast<uint32_t>(std::strtoul(argv[i], nullptr, 10));
     }
   }
+  if (!json_file.empty()) keydrome::require(keydrome::check_writable(json_file));
   std::printf("%-36s %9s %10s %8s %8s %8s\n", "shape", "committed", "events", "seconds", "log MiB",
               "peak MiB");
   keydrome::Json result;
-  result["title"] = "Certifying a million transactions of about 11 operations";
+  result["title"] = "Certifying transactions of about 11 operations, a million by default";
   result["rows"] = keydrome::run_all(transactions);
-  if (!json_file.empty()) std::ofstream(json_file) << result.dump(2) << "\n";
+  if (!json_file.empty()) keydrome::require(keydrome::write_file(json_file, result.dump(2) + "\n"));
   return 0;
 }

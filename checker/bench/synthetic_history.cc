@@ -1,3 +1,4 @@
+// Implements synthetic_history.h: makes histories of a correct library without running a library.
 #include "checker/bench/synthetic_history.h"
 
 #include <algorithm>
@@ -6,17 +7,25 @@
 #include <span>
 
 #include "base/hash.h"
-#include "checker/calls.h"
+#include "checker/history/calls.h"
 
 namespace keydrome {
+
+using history::Event;
+using history::EventCall;
+using history::History;
+
 namespace {
 
-// A word of 24 bytes whose byte order is the numbers' order.
+// Returns a word of 24 bytes for a key. The words have the same order as the numbers.
 std::string word_of(uint32_t key) {
   std::string digits = std::to_string(key);
   return "key " + std::string(20 - digits.size(), '0') + digits;
 }
 
+// Makes one history: applies the transactions of all threads to a store in memory, and records the
+// results.
+// LIMIT: 208 lines; one call of a transaction uses the store, the clock and the cursors together.
 class Synthesizer {
  public:
   explicit Synthesizer(const SyntheticOptions& options)
@@ -67,9 +76,10 @@ class Synthesizer {
     bool inserted;
   };
 
-  // Returns when the transaction has ended. Its data calls come one after the other from `moment`
-  // on, and no other transaction's do in that time; the begin takes until then, and the commit from
-  // then on to the end. So nobody sees what is not yet to be committed.
+  // Runs a transaction and returns the time at which it ends. The data calls of the transaction run
+  // one after the other from `moment` on. Other transactions make no data calls during this time,
+  // so no transaction sees an uncommitted write. The begin call lasts until the first data call.
+  // The commit or abort lasts from the last data call to the end of the transaction.
   uint64_t transact(const Next& next, bool commits) {
     events_ = &history_.threads[next.thread];
     const std::size_t first = events_->size();
@@ -95,7 +105,7 @@ class Synthesizer {
     return before;
   }
 
-  // What is left, read by the first thread when all have ended.
+  // Reads all records in a last transaction of the first thread.
   void read_back() {
     events_ = history_.threads.data();
     const std::size_t first = events_->size();
@@ -143,7 +153,8 @@ class Synthesizer {
     shown_ = 1;
   }
 
-  // One getNext from the cursor at `key`, of which shown_ records are known; false at the end.
+  // Makes one getNext call from the cursor at `key`, which has returned shown_ records of this key.
+  // Returns false at the end of the index.
   bool next(uint16_t index, uint32_t& key) {
     while (shown_ >= cell(index, key).size()) {
       if (++key == options_.keys) {
@@ -161,7 +172,7 @@ class Synthesizer {
     }
   }
 
-  // To the first record behind the key.
+  // Makes getNext calls from the cursor at `key` until one returns a larger key.
   void scan_key(uint16_t index, uint32_t key) {
     uint32_t at = key;
     while (at == key && next(index, at)) {
@@ -217,13 +228,13 @@ class Synthesizer {
   std::mt19937_64 random_;
   History history_;
   std::vector<uint64_t> names_;
-  std::vector<std::vector<uint64_t>> cells_;  // payloads by index and key
+  std::vector<std::vector<uint64_t>> cells_;  // by index and key: the payloads
   std::vector<Event>* events_ = nullptr;
   std::vector<Undo> undo_;
   std::size_t shown_ = 0;
   uint64_t payloads_ = 0;
   uint64_t now_ = 0;       // end of the last data call
-  uint64_t last_end_ = 0;  // of all transactions
+  uint64_t last_end_ = 0;  // latest end of all transactions
 };
 
 }  // namespace

@@ -1,31 +1,34 @@
-// Synthetic histories: what a correct, strictly serialisable library would have answered to many
-// threads, made without one, millions of calls a second.
+// synthetic_history(): makes a history as a recorder would write it for many threads of a correct,
+// strictly serialisable library. No library runs, so it makes millions of calls per second.
+// certify_bench measures certify() with such histories, and tests use them as large histories.
 //
-// Each transaction takes effect at one moment between its begin and its end, and the intervals of
-// different threads overlap as those of a busy machine do. At the end everything is read once more.
+// Each transaction takes effect at one moment between its begin and its end. Transactions of
+// different threads overlap in time, as on a busy machine. The last transaction reads all records.
 #pragma once
 
 #include <cstdint>
 
-#include "checker/history.h"
+#include "checker/history/history.h"
 
 namespace keydrome {
 
 struct SyntheticOptions {
   uint64_t seed = 1;
   uint32_t threads = 4;
-  uint32_t transactions = 1000;  // committed ones; 2 % more abort, and one reads what is left
+  // Number of committed transactions. Another 2 % abort, and one more reads all records at the end.
+  uint32_t transactions = 1000;
   uint32_t indexes = 2;
-  uint32_t keys = 1000;        // of each index
-  uint32_t operations = 10;    // of a transaction
-  KeyType type = INT;          // with VARCHAR the keys are still fingerprints (rank_varchar_keys)
-  bool blind_deletes = false;  // delete keys without having read them
+  uint32_t keys = 1000;      // number of keys of each index
+  uint32_t operations = 10;  // number of operations of each transaction
+  KeyType type = INT;  // with VARCHAR, keys are hashes that are not ranked yet (rank_varchar_keys)
+  bool blind_deletes = false;  // true: transactions delete keys without having read them
 };
 
-History synthetic_history(const SyntheticOptions& options);
+history::History synthetic_history(const SyntheticOptions& options);
 
-// What a library would have answered that gives its readers old states: every transaction that only
-// reads is recorded `delay_ticks` later than it was right, on a thread of its own.
-History with_stale_readers(const History& history, uint64_t delay_ticks);
+// Returns the history with stale reads, as a library with old snapshots would produce it. The
+// read-only transactions of each thread move to an additional thread and to a time that is
+// `delay_ticks` later. At this time, their results may be out of date.
+history::History with_stale_readers(const history::History& history, uint64_t delay_ticks);
 
 }  // namespace keydrome

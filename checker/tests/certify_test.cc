@@ -1,22 +1,35 @@
-// The anomalies one by one, each under its name, and what looks like one but is allowed.
-#include "checker/certify.h"
+// Tests certify(): it must find and name each anomaly, and certify histories that only look wrong.
+// script.h explains the notation of the histories.
+#include "checker/certify/certify.h"
 
 #include <gtest/gtest.h>
 
 #include <set>
 
 #include "checker/bench/synthetic_history.h"
-#include "checker/report.h"
-#include "checker/search_orders.h"
+#include "checker/model/search_orders.h"
 #include "checker/tests/script.h"
+#include "checker/witness/report.h"
 
 namespace keydrome {
+
+using certify::Certification;
+using certify::CertifyOptions;
+using certify::Coverage;
+using certify::EdgeKind;
+using certify::Verdict;
+using certify::Violation;
+using certify::ViolationEdge;
+using history::Event;
+using history::History;
+using history::kUnknownKeyRank;
+
 namespace {
 
-// The first violation's name, or the verdict's.
+// Returns the name of the first violation. If there is none, returns the name of the verdict.
 std::string verdict(const History& history, const CertifyOptions& options = {}) {
-  const Certification found = certify(history, options);
-  return found.violations.empty() ? name_of(found.verdict) : found.violations.front().name;
+  const Certification found = certify::certify(history, options);
+  return found.violations.empty() ? witness::name_of(found.verdict) : found.violations.front().name;
 }
 
 struct NamedCase {
@@ -30,13 +43,13 @@ TEST_P(Anomaly, HasItsName) {
   EXPECT_EQ(verdict(script(GetParam().steps)), GetParam().name) << GetParam().steps;
 }
 
-// The stamp behind a read may be earlier than the read.
-TEST(Certify, AnEarlyStampIsNoDirtyRead) {
+// The CPU may take the end timestamp of a read too early. timestamp_slack allows for this error.
+TEST(Certify, AnEarlyTimestampIsNoDirtyRead) {
   History history = script("0:b 0:i(5,x) 1:b 1:g(5)=x 0:c 1:c");
   EXPECT_EQ(verdict(history), "dirty_read");
-  history.stamp_slack = 1'000'000;
+  history.timestamp_slack = 1'000'000;
   EXPECT_EQ(verdict(history), "certified");
-  EXPECT_TRUE(search_orders(history).dirty_reads.empty());
+  EXPECT_TRUE(model::search_orders(history).dirty_reads.empty());
 }
 
 INSTANTIATE_TEST_SUITE_P(
@@ -77,7 +90,7 @@ INSTANTIATE_TEST_SUITE_P(
                   "0:i(2,y1) 0:c 2:b 2:g(1)=x0 2:g(2)=y1 2:c 1:d(1,x0) 1:i(1,x1) 1:c"},
         NamedCase{"stale_read", "0:i!(1,a) 0:d!(1,a) 1:g!(1)=a"},
         NamedCase{"stale_read", "0:i!(1,a) 1:g!(1)=NF 1:g!(1)=a"},
-        // Somebody tried to delete it and did not commit; it is there all the same.
+        // Only a failed transaction deleted the record, so the record still exists.
         NamedCase{"stale_read", "0:i!(1,a) 0:b 0:d(1,a) 0:a 1:g!(1)=NF 1:g!(1)=a"},
         NamedCase{"missing_record", "0:i!(1,a) 1:g!(1)=NF"},
         NamedCase{"duplicate_record", "0:i!(1,a) 0:i!(1,b) 0:b 0:g(1)=a 0:n=1,a 0:c"},
@@ -91,7 +104,7 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"answer_after_deadlock", "0:b 0:g(1)=DL 0:g(1)=NF 0:a"},
         NamedCase{"undocumented_code", "0:b 0:g(1)=END 0:c"},
         NamedCase{"unexpected_failure", "0:b 0:g(1)=FAIL 0:c"},
-        // Not wrong.
+        // Histories that must be certified.
         NamedCase{"certified", ""}, NamedCase{"certified", "0:b 0:c"},
         NamedCase{"certified", "0:b 1:b 0:g(1)=NF 1:g(2)=NF 0:i(2,x) 1:i(1,y) 0:c 1:c=DL 1:a"},
         NamedCase{"certified", "0:i!(1,a) 0:b 0:g(1)=a 1:i!(2,x) 0:i(3,y) 0:c 1:g!(2)=x"},
@@ -101,13 +114,13 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"certified", "0:i!(1,v) 0:b 1:b 0:d(1,*) 1:d(1,*)=NF 0:c 1:c"},
         NamedCase{"certified", "0:i!(1,a) 0:d!(1,a) 0:i!(1,a) 0:g!(1)=a"},
         NamedCase{"certified", "0:b 0:g(1)=DL 0:g(1)=DL 0:i(2,x)=DL 0:c=DL 0:a"},
-        // What cannot be judged.
+        // Histories that cannot be judged.
         NamedCase{"could_not_judge", "0:c"}, NamedCase{"could_not_judge", "0:b 0:b"},
         NamedCase{"could_not_judge", "0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=NF 1:g!(1)=NF"}));
 
-TEST(Certify, RealTimeIsAdvisoryWhereOnlySerialisabilityIsAsked) {
+TEST(Certify, RealTimeIsAdvisoryIfOnlySerialisabilityIsRequired) {
   const CertifyOptions lax{.strict = false};
-  const Certification stale = certify(script("0:i!(1,a) 1:g!(1)=NF 1:g!(1)=a"), lax);
+  const Certification stale = certify::certify(script("0:i!(1,a) 1:g!(1)=NF 1:g!(1)=a"), lax);
   EXPECT_EQ(stale.verdict, Verdict::kCertified) << stale.reason;
   ASSERT_EQ(stale.violations.size(), 1u);
   EXPECT_EQ(stale.violations[0].severity, Severity::kAdvisory);
@@ -115,10 +128,10 @@ TEST(Certify, RealTimeIsAdvisoryWhereOnlySerialisabilityIsAsked) {
             "phantom");
 }
 
-TEST(Certify, ACircleNamesTheCallBehindEveryEdge) {
+TEST(Certify, ACycleCitesACallForEveryEdge) {
   const History history =
       script("0:i!(1,a) 0:i!(9,z) 0:b 1:b 0:g(1)=a 0:n=9,z 1:g(20)=NF 1:i(5,x) 0:i(20,y) 0:c 1:c");
-  const Certification found = certify(history);
+  const Certification found = certify::certify(history);
   ASSERT_EQ(found.violations.size(), 1u);
   const Violation& phantom = found.violations[0];
   ASSERT_EQ(phantom.edges.size(), 2u);
@@ -131,26 +144,27 @@ TEST(Certify, ACircleNamesTheCallBehindEveryEdge) {
     EXPECT_EQ(edge.causes[0].thread, phantom.transactions[edge.from].thread);
     EXPECT_EQ(edge.causes[1].thread, phantom.transactions[edge.to].thread);
     const bool scan = edge.coverage == Coverage::kGap;
-    EXPECT_EQ(event_text(history, seen).substr(0, 7), scan ? "getNext" : "get(A, ");
-    EXPECT_EQ(event_text(history, written).substr(0, 15), "insertRecord(A,");
+    EXPECT_EQ(witness::event_text(history, seen).substr(0, 7), scan ? "getNext" : "get(A, ");
+    EXPECT_EQ(witness::event_text(history, written).substr(0, 15), "insertRecord(A,");
   }
-  const std::string text = text_report(history, found);
+  const std::string text = witness::text_report(history, found);
   EXPECT_NE(text.find("its scan passed over that key"), std::string::npos) << text;
 }
 
-TEST(Certify, AFullLogEndsTheJudgementThere) {
+TEST(Certify, AfterAFullLogNothingIsJudged) {
   History history = script("0:i!(1,a) 1:g!(1)=NF 0:i!(2,b) 1:g!(3)=c");
-  history.cut_threads = {0};
+  history.truncated_threads = {0};
   EXPECT_EQ(verdict(history), "missing_record");
   history.threads[1].erase(history.threads[1].begin());
-  EXPECT_EQ(verdict(history), "could_not_judge") << "nothing wrong up to the cut";
-  history.cut_threads.clear();
+  EXPECT_EQ(verdict(history), "could_not_judge")
+      << "no call before the cut is wrong, and the later calls are unknown";
+  history.truncated_threads.clear();
   EXPECT_EQ(verdict(history), "corrupt_payload");
-  history.cut_threads = {7};
+  history.truncated_threads = {7};
   EXPECT_EQ(verdict(history), "could_not_judge");
 }
 
-TEST(Certify, AnUnfinishedTransactionAccusesNobody) {
+TEST(Certify, AnUnfinishedTransactionCausesNoViolation) {
   EXPECT_EQ(verdict(script("0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=NF 1:g!(1)=a")), "could_not_judge");
   EXPECT_EQ(verdict(script("0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=a")), "certified");
   EXPECT_EQ(verdict(script("0:i!(1,a) 0:b 0:g(1)=a 1:g!(1)=NF")), "missing_record");
@@ -164,17 +178,17 @@ TEST(Certify, UnknownKeysAreCorrupt) {
   EXPECT_EQ(verdict(history), "corrupt_key");
 }
 
-TEST(Certify, UnknownKeysThatAreHandedBackAreJudged) {
+TEST(Certify, UnknownKeysThatAClientPassesOnAreJudged) {
   History history =
       script("0:i!(b,a) 0:i!(d,a) 0:b 0:n=b,a 0:d(b,a) 0:g(c)=NF 0:n=d,a 0:c", VARCHAR);
   EXPECT_EQ(verdict(history), "certified");
-  // The scan showed a key that nobody knows, and the client deleted what it saw.
+  // The scan returned an unknown key, and the client passed this key to deleteRecord.
   History deleted = history;
   deleted.threads[0][3].key = deleted.threads[0][4].key = kUnknownKeyRank;
   deleted.unknown_keys.push_back({0, 3, 99});
   deleted.unknown_arguments.push_back({0, 4, 99});
   EXPECT_EQ(verdict(deleted), "corrupt_key");
-  // From where a scan goes on behind a key that nobody knows is not known.
+  // After an unknown key, the position of the scan is unknown.
   History looked_up = history;
   looked_up.threads[0][5].key = kUnknownKeyRank;
   looked_up.unknown_arguments.push_back({0, 5, 99});
@@ -197,22 +211,24 @@ TEST(Certify, LargerHistoriesOfManyThreadsAreCertified) {
     options.type = seed % 3 == 0 ? VARCHAR : INT;
     History history = synthetic_history(options);
     ASSERT_TRUE(rank_varchar_keys(history).ok());
-    const Certification found = certify(history);
+    const Certification found = certify::certify(history);
     EXPECT_EQ(found.verdict, Verdict::kCertified) << "seed " << seed << " " << found.reason;
     EXPECT_EQ(found.counts.committed, 20'001u);
   }
 }
 
-// Thread 4 deleted x, and 6 deleted y, though calls and commits came in orders that say otherwise;
-// z could be deleted by neither. So many records are open that not every choice is tried.
-TEST(Certify, WhoDeletedWhichRecordBlindlyIsFoundWhereItIsOpen) {
+// Records x, y and z have several possible deleters. Thread 4 deleted x and thread 6 deleted y,
+// although the order of calls and the order of commits suggest other deleters. Neither of these two
+// threads can have deleted z. The history has too many such records to try every combination of
+// deleters.
+TEST(Certify, FindsTheDeletersOfOpenRecords) {
   std::string text = "1:b 1:i(10,v) 1:i(11,v) 1:i(12,v) 1:c";
   for (const char* key : {"10", "11", "12"}) {
     text += std::string(" 2:b 3:b 3:d(") + key + ",*) 2:i(" + key + ",u) 3:c 2:c";
   }
   text += " 4:b 5:b 6:b 7:b 8:b 4:d(9,*) 5:i(9,x) 6:d(9,*) 7:i(9,y) 8:i(9,z) 4:c 5:c 6:c 7:c 8:c";
   text += " 10:b 10:g(9)=z 10:c 11:b 12:b 13:b 11:d(9,*) 13:i(9,w) 12:d(9,*) 11:c 13:c 12:c";
-  const Certification found = certify(script(text));
+  const Certification found = certify::certify(script(text));
   EXPECT_EQ(found.verdict, Verdict::kCertified) << found.reason;
 }
 
@@ -222,7 +238,8 @@ std::set<std::string> names_of(const Certification& found) {
   return names;
 }
 
-// 30 % of the transactions answer from states that are about ten, or hundreds of transactions old.
+// Certifies a history in which 30 % of the transactions read old states. The states are about ten
+// transactions old for most seeds, and hundreds of transactions old for every fourth seed.
 Certification of_stale_library(uint64_t seed, bool blind_deletes) {
   SyntheticOptions options;
   options.seed = seed;
@@ -230,10 +247,10 @@ Certification of_stale_library(uint64_t seed, bool blind_deletes) {
   options.keys = seed % 2 == 0 ? 20 : 400;
   options.blind_deletes = blind_deletes;
   const uint64_t delay_ticks = seed % 4 == 0 ? 1'000'000 : 30'000;
-  return certify(with_stale_readers(synthetic_history(options), delay_ticks));
+  return certify::certify(with_stale_readers(synthetic_history(options), delay_ticks));
 }
 
-TEST(Certify, OldButConsistentStatesAreStaleReadsAndNothingElse) {
+TEST(Certify, OldButConsistentStatesAreOnlyStaleReads) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     const Certification found = of_stale_library(seed, /*blind_deletes=*/false);
     EXPECT_EQ(found.verdict, Verdict::kViolation) << "seed " << seed;
@@ -242,8 +259,10 @@ TEST(Certify, OldButConsistentStatesAreStaleReadsAndNothingElse) {
   }
 }
 
-// Who deleted what blindly is told by time, so readers are moved by what was chosen for it.
-TEST(Certify, OldStatesBesideBlindDeletesAreStaleReadsAndNothingElse) {
+// A blind delete removes records that its transaction has not read. Only real time shows which
+// transaction deleted them. So certify() chooses deleters, and moves readers back in time to fit
+// the choice.
+TEST(Certify, OldStatesTogetherWithBlindDeletesAreOnlyStaleReads) {
   for (uint64_t seed = 1; seed <= 12; ++seed) {
     const Certification found = of_stale_library(seed, /*blind_deletes=*/true);
     EXPECT_EQ(found.without_real_time, Verdict::kCertified) << "seed " << seed << found.reason;
@@ -251,41 +270,44 @@ TEST(Certify, OldStatesBesideBlindDeletesAreStaleReadsAndNothingElse) {
   }
 }
 
-// Thread 1 inserts x, and then sees a record that 2, which does not see x, deletes blindly: only if
-// the lookup comes before both is there an order.
-TEST(Certify, AReaderInTheWayOfABlindDeletionMayHaveAnsweredFromAnOldState) {
+// Thread 1 inserts x. Thread 2 does not see x, and deletes key 3 without having read the key.
+// Thread 1 sees the record of key 3 after it has inserted x. So a serial order exists only if the
+// lookup of key 3 precedes both the insert of x and the delete.
+TEST(Certify, AReaderThatContradictsABlindDeleteMayHaveReadAnOldState) {
   for (const std::string lookup : {"1:g!(3)=a", "1:b 1:g(3)=a 1:i(7,y) 1:c"}) {
     const Certification found =
-        certify(script("2:b 2:g(4)=NF 0:i!(3,a) 1:i!(4,x) " + lookup + " 2:d(3,*) 2:c"));
+        certify::certify(script("2:b 2:g(4)=NF 0:i!(3,a) 1:i!(4,x) " + lookup + " 2:d(3,*) 2:c"));
     EXPECT_EQ(found.verdict, Verdict::kViolation);
     EXPECT_EQ(found.without_real_time, Verdict::kCertified) << lookup << found.reason;
     EXPECT_EQ(names_of(found), std::set<std::string>{"stale_read"}) << lookup;
   }
 }
 
-TEST(Certify, BesideStaleReadsEverythingElseIsStillFound) {
-  // Thread 1 reads an old state; 2 and 3 skew their writes.
-  const Certification found = certify(
+TEST(Certify, OtherViolationsAreFoundTogetherWithStaleReads) {
+  // Thread 1 reads an old state, and threads 2 and 3 have a write skew.
+  const Certification found = certify::certify(
       script("0:i!(1,a) 1:g!(1)=NF 0:i!(5,b) 0:i!(6,c) 2:b 3:b 2:g(5)=b 2:g(6)=c 3:g(5)=b 3:g(6)=c "
              "2:d(5,b) 3:d(6,c) 2:c 3:c 1:g!(1)=a"));
   EXPECT_EQ(found.verdict, Verdict::kViolation);
   EXPECT_EQ(found.without_real_time, Verdict::kViolation);
   EXPECT_EQ(names_of(found), (std::set<std::string>{"stale_read", "write_skew"}));
-  // Lost data is no matter of time, though a serial order without real time exists.
-  const Certification lost = certify(script("0:i!(1,a) 1:g!(1)=NF 1:g!(1)=NF"));
+  // A lost record is a violation even if a serial order exists that contradicts real time.
+  const Certification lost = certify::certify(script("0:i!(1,a) 1:g!(1)=NF 1:g!(1)=NF"));
   EXPECT_EQ(names_of(lost), std::set<std::string>{"missing_record"});
   EXPECT_EQ(lost.without_real_time, Verdict::kViolation);
 }
 
-// No order is searched for in longer histories; still nobody is accused of what only time shows.
-TEST(Certify, OldStatesInALongHistoryAccuseOfNothingWhereTheyAreForgiven) {
+// In a long history that has no serial order in real time, certify() does not search for another
+// order. Even then, it must not report stale reads as violations of serialisability.
+TEST(Certify, InALongHistoryStaleReadsAreNoViolationOfSerialisability) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {
     SyntheticOptions options;
     options.seed = seed;
     options.transactions = 3'000;
     options.keys = seed % 2 == 0 ? 40 : 1000;
     const History history = with_stale_readers(synthetic_history(options), 30'000);
-    const Certification found = certify(history, {.strict = false, .without_real_time_max = 1'000});
+    const Certification found =
+        certify::certify(history, {.strict = false, .without_real_time_max = 1'000});
     EXPECT_EQ(found.verdict, Verdict::kUndecided) << "seed " << seed;
     for (const Violation& violation : found.violations) {
       EXPECT_EQ(violation.severity, Severity::kAdvisory) << "seed " << seed << violation.name;

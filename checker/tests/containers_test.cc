@@ -1,4 +1,5 @@
-// The containers under the checker, against plain ones.
+// Tests that CellLists, FlatTable and Graph give the same results as simple containers of the
+// standard library and simple algorithms.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,11 +7,20 @@
 #include <random>
 #include <set>
 
-#include "checker/cell_lists.h"
-#include "checker/flat_table.h"
-#include "checker/graph.h"
+#include "checker/certify/graph.h"
+#include "checker/history/flat_table.h"
+#include "checker/model/cell_lists.h"
 
 namespace keydrome {
+
+using certify::Graph;
+using certify::GraphEdge;
+using history::FlatTable;
+using history::History;
+using history::kNoNumber;
+using history::Numbering;
+using model::CellLists;
+
 namespace {
 
 uint32_t pick(std::mt19937& random, uint32_t below) {
@@ -48,7 +58,7 @@ TEST(CellLists, AgreeWithSets) {
   }
 }
 
-TEST(FlatTable, NumbersKeysAndTagsInTheOrderOfFirstSight) {
+TEST(FlatTable, NumbersKeysAndTagsInTheOrderOfTheirFirstUse) {
   FlatTable table(0);
   std::map<std::pair<uint64_t, uint32_t>, uint32_t> plain;
   std::mt19937_64 random(1);
@@ -64,18 +74,20 @@ TEST(FlatTable, NumbersKeysAndTagsInTheOrderOfFirstSight) {
   EXPECT_EQ(table.size(), plain.size());
 }
 
-TEST(Graph, FindsCirclesOnPathsOfAnyLength) {
+TEST(Graph, FindsCyclesOnPathsOfAnyLength) {
   constexpr uint32_t kNodes = 1'000'000;
   std::vector<GraphEdge> edges;
   for (uint32_t i = 0; i + 1 < kNodes; ++i) edges.push_back({i, i + 1});
-  EXPECT_TRUE(Graph(kNodes, edges).circles().empty());
+  EXPECT_TRUE(Graph(kNodes, edges).components().empty());
   edges.push_back({kNodes - 1, kNodes / 2});
-  const auto circles = Graph(kNodes, edges).circles();
-  ASSERT_EQ(circles.size(), 1u);
-  EXPECT_EQ(circles[0].size(), kNodes / 2);
+  const auto cycles = Graph(kNodes, edges).components();
+  ASSERT_EQ(cycles.size(), 1u);
+  EXPECT_EQ(cycles[0].size(), kNodes / 2);
 }
 
-TEST(Graph, CirclesAreWhatReachesEachOther) {
+// Compares components() with the transitive closure of random graphs.
+// LIMIT: random graphs, the plain algorithm and the comparison are read together.
+TEST(Graph, ComponentsAreNodesThatReachEachOther) {
   for (uint32_t seed = 1; seed <= 300; ++seed) {
     std::mt19937 random(seed);
     constexpr uint32_t kNodes = 12;
@@ -94,15 +106,15 @@ TEST(Graph, CirclesAreWhatReachesEachOther) {
     }
     std::set<std::set<uint32_t>> expected;
     for (uint32_t i = 0; i < kNodes; ++i) {
-      std::set<uint32_t> circle;
+      std::set<uint32_t> cycle;
       for (uint32_t j = 0; j < kNodes; ++j) {
-        if (reaches[i][j] && reaches[j][i]) circle.insert(j);
+        if (reaches[i][j] && reaches[j][i]) cycle.insert(j);
       }
-      if (!circle.empty()) expected.insert(circle);
+      if (!cycle.empty()) expected.insert(cycle);
     }
     std::set<std::set<uint32_t>> found;
     const Graph graph(kNodes, edges);
-    for (const auto& circle : graph.circles()) found.emplace(circle.begin(), circle.end());
+    for (const auto& cycle : graph.components()) found.emplace(cycle.begin(), cycle.end());
     ASSERT_EQ(found, expected) << "seed " << seed;
 
     std::vector<uint32_t> priorities(kNodes);
@@ -116,7 +128,7 @@ TEST(Graph, CirclesAreWhatReachesEachOther) {
   }
 }
 
-TEST(Graph, AmongThoseThatAreReadyTheSmallestPriorityStandsFirst) {
+TEST(Graph, OrderTakesTheReadyNodeWithTheSmallestPriority) {
   const Graph graph(4, {{3, 0}});
   EXPECT_EQ(graph.order({0, 7, 5, 6}), (std::vector<uint32_t>{2, 3, 0, 1}));
 }

@@ -1,5 +1,6 @@
-// One thing changed in a right history: it is rejected, unless the plain definition finds the
-// change harmless. And changes that mean nothing change nothing.
+// Tests certify() on right histories in which one thing was changed. certify() must reject such a
+// history, except if search_orders() still finds a serial order for it. A change without meaning,
+// such as other numbers for the threads, must not change the verdict.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,14 +8,23 @@
 #include <random>
 
 #include "checker/bench/synthetic_history.h"
-#include "checker/calls.h"
-#include "checker/certify.h"
-#include "checker/search_orders.h"
+#include "checker/certify/certify.h"
+#include "checker/history/calls.h"
+#include "checker/history/transactions.h"
+#include "checker/model/search_orders.h"
 #include "checker/tests/random_history.h"
 #include "checker/tests/script.h"
-#include "checker/transactions.h"
 
 namespace keydrome {
+
+using certify::Certification;
+using certify::Verdict;
+using history::Event;
+using history::EventCall;
+using history::History;
+using history::Transaction;
+using model::OrderSearch;
+
 namespace {
 
 using Random = std::mt19937_64;
@@ -29,7 +39,7 @@ History small_history(uint64_t seed) {
   return synthetic_history(options);
 }
 
-// All events that a predicate accepts.
+// Returns all events that `accept` accepts.
 std::vector<Event*> events_of(History& history, const std::function<bool(const Event&)>& accept) {
   std::vector<Event*> found;
   for (auto& events : history.threads) {
@@ -50,7 +60,8 @@ bool shows_payload(const Event& event) {
   return (call == EventCall::kGet || call == EventCall::kNext) && succeeded(event);
 }
 
-// Each returns false when the history has nothing to change.
+// The following functions each change one thing in a history. They return false if the history has
+// nothing that they can change.
 bool swap_payloads(History& history, Random& random) {
   std::vector<Event*> all = events_of(history, shows_payload);
   if (all.size() < 2) return false;
@@ -82,7 +93,7 @@ bool flip_get(History& history, Random& random) {
   return true;
 }
 
-// A thread's last transaction is said to have run after everything else.
+// Moves the last transaction of a thread to a time after the end of all others.
 bool delay_transaction(History& history, Random& random) {
   uint64_t end = 0;
   for (const auto& events : history.threads) {
@@ -130,13 +141,13 @@ TEST_P(Corrupted, IsRejectedUnlessItIsHarmless) {
   uint64_t rejected = 0;
   for (uint64_t seed = 1; seed <= rounds(400); ++seed) {
     History history = small_history(seed);
-    ASSERT_EQ(certify(history).verdict, Verdict::kCertified) << seed;
+    ASSERT_EQ(certify::certify(history).verdict, Verdict::kCertified) << seed;
     Random random(seed);
     if (!GetParam().change(history, random)) continue;
-    const OrderSearch plain = search_orders(history);
+    const OrderSearch plain = model::search_orders(history);
     ASSERT_EQ(plain.problem, "") << seed;
     const bool right = plain.order && plain.dirty_reads.empty();
-    const Certification found = certify(history);
+    const Certification found = certify::certify(history);
     ASSERT_EQ(found.verdict, right ? Verdict::kCertified : Verdict::kViolation)
         << GetParam().name << " seed " << seed << " " << found.reason << "\n"
         << text_of(history);
@@ -154,9 +165,9 @@ INSTANTIATE_TEST_SUITE_P(
                     Corruption{"duplicate_transaction", duplicate_transaction}),
     [](const auto& param) { return param.param.name; });
 
-// A large history with one answer changed: nothing to compare with, but it cannot be right, since
-// the record that is denied was there before and after.
-TEST(LargeHistory, WithOneRecordDeniedIsRejected) {
+// Changes one result in a large history: a get that found a record now reports that it is missing.
+// certify() must find the violation. The history is too large for search_orders().
+TEST(LargeHistory, WithOneDeniedRecordIsRejected) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     SyntheticOptions options;
     options.seed = seed;
@@ -168,18 +179,18 @@ TEST(LargeHistory, WithOneRecordDeniedIsRejected) {
     Event& denied = *shown[shown.size() / 2 + seed];
     denied.code = KEY_NOTFOUND;
     denied.payload = 0;
-    const Certification found = certify(history);
+    const Certification found = certify::certify(history);
     EXPECT_EQ(found.verdict, Verdict::kViolation) << "seed " << seed << found.reason;
   }
 }
 
-TEST(Meaningless, ChangesChangeNothing) {
+TEST(Meaningless, ChangesDoNotChangeTheVerdict) {
   for (uint64_t seed = 1; seed <= rounds(3000); ++seed) {
     const History history = random_history(seed);
-    const Verdict verdict = certify(history).verdict;
+    const Verdict verdict = certify::certify(history).verdict;
     History rotated = history;
     std::rotate(rotated.threads.begin(), rotated.threads.begin() + 1, rotated.threads.end());
-    EXPECT_EQ(certify(rotated).verdict, verdict) << "threads renumbered, seed " << seed;
+    EXPECT_EQ(certify::certify(rotated).verdict, verdict) << "threads renumbered, seed " << seed;
     History renamed = history;
     History later = history;
     for (Event* event : events_of(renamed, [](const Event&) { return true; })) {
@@ -188,8 +199,8 @@ TEST(Meaningless, ChangesChangeNothing) {
     for (Event* event : events_of(later, [](const Event&) { return true; })) {
       event->end += uint64_t{1} << 40;
     }
-    EXPECT_EQ(certify(renamed).verdict, verdict) << "keys renamed in order, seed " << seed;
-    EXPECT_EQ(certify(later).verdict, verdict) << "at another time, seed " << seed;
+    EXPECT_EQ(certify::certify(renamed).verdict, verdict) << "keys renamed in order, seed " << seed;
+    EXPECT_EQ(certify::certify(later).verdict, verdict) << "at another time, seed " << seed;
   }
 }
 

@@ -1,4 +1,8 @@
-"""History files, read and written after docs/reference/history-format.md and nothing else."""
+"""Reads and writes history files, which contain the recorded calls of a run.
+
+The tests use this module to check the C++ reader and writer. It was written from docs/reference/history-format.md
+alone, so it does not repeat errors of the C++ code.
+"""
 
 from __future__ import annotations
 
@@ -22,7 +26,7 @@ INT, VARCHAR = 1, 2
 
 @dataclass(frozen=True)
 class Call:
-    """One event; `begin` and `end` are ticks."""
+    """One recorded call. `begin` and `end` are times in ticks."""
 
     call: int
     code: int
@@ -36,7 +40,7 @@ class Call:
 
 @dataclass
 class History:
-    """What a file holds."""
+    """The content of a history file."""
 
     indexes: list[tuple[int, str]]
     threads: list[list[Call]]
@@ -44,13 +48,13 @@ class History:
 
 
 def hash_mix(a: int, b: int) -> int:
-    """Return the high half of a 128-bit product, folded into the low one."""
+    """Return the 128-bit product of two mixed numbers, with its two halves combined by XOR."""
     product = (a ^ 0x8BB84B93962EACC9) * (b ^ 0x2D358DCCAA6C78A5)
     return (product ^ (product >> 64)) & MASK
 
 
 def hash_bytes(data: bytes) -> int:
-    """Return the fingerprint of base/hash.h."""
+    """Return the same hash as hash_bytes() in base/hash.h."""
     value = hash_mix(len(data), 0x4B33A62ED433D4A3)
     at = 0
     while len(data) - at > 16:
@@ -68,7 +72,7 @@ def hash_bytes(data: bytes) -> int:
 
 
 def read(path: Path) -> History:
-    """Read a file that is known to be whole."""
+    """Read a complete file. Sizes and checksums are not checked."""
     data = path.read_bytes()
     magic, version, indexes, threads, cut, keys, _tables, size, *_clock = HEADER.unpack_from(data)
     assert (magic, version, size) == (MAGIC, 2, len(data))
@@ -100,7 +104,7 @@ def _call(event: tuple[int, ...]) -> Call:
 
 
 def write(history: History, path: Path) -> None:
-    """Write a file."""
+    """Write a history file."""
     tables = b""
     for kind, name in history.indexes:
         tables += struct.pack("<HH", kind, len(name)) + name.encode()

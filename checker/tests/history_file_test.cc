@@ -1,4 +1,6 @@
-#include "checker/history_file.h"
+// Tests history_file.h: a history written to a file is read back unchanged, and damaged or forged
+// files are refused or judged without a crash.
+#include "checker/history/history_file.h"
 
 #include <gtest/gtest.h>
 
@@ -9,12 +11,20 @@
 #include <iterator>
 
 #include "base/hash.h"
-#include "checker/calls.h"
-#include "checker/certify.h"
-#include "checker/report.h"
+#include "checker/certify/certify.h"
+#include "checker/history/calls.h"
 #include "checker/tests/random_history.h"
+#include "checker/witness/report.h"
 
 namespace keydrome {
+
+using certify::Certification;
+using certify::Verdict;
+using history::Event;
+using history::EventCall;
+using history::History;
+using history::kUnknownKeyRank;
+
 namespace {
 
 class HistoryFile : public testing::Test {
@@ -30,7 +40,8 @@ class HistoryFile : public testing::Test {
     std::ofstream(path_, std::ios::binary | std::ios::trunc) << bytes;
   }
 
-  // A VARCHAR index with fingerprints, a cut thread, and an empty one.
+  // Returns a history that has a VARCHAR index with hashes as keys, and a thread that is empty
+  // because its log was full.
   static History sample() {
     History history = random_history(7);
     history.indexes[1] = {VARCHAR, "words"};
@@ -41,8 +52,8 @@ class HistoryFile : public testing::Test {
       }
     }
     history.threads.emplace_back();
-    history.cut_threads = {3};
-    history.stamp_slack = 40;
+    history.truncated_threads = {3};
+    history.timestamp_slack = 40;
     history.ticks_per_s = 2'100'000'000;
     return history;
   }
@@ -50,10 +61,10 @@ class HistoryFile : public testing::Test {
   const std::string path_;
 };
 
-TEST_F(HistoryFile, ComesBackAsItWas) {
+TEST_F(HistoryFile, ReadsWhatWasWritten) {
   const History history = sample();
   ASSERT_TRUE(write_history(history, path_).ok());
-  const Result<History> back = read_history(path_);
+  const Result<History> back = history::read_history(path_);
   ASSERT_TRUE(back.ok()) << back.error().message;
   ASSERT_EQ(back->threads.size(), history.threads.size());
   for (std::size_t i = 0; i < history.threads.size(); ++i) {
@@ -65,31 +76,33 @@ TEST_F(HistoryFile, ComesBackAsItWas) {
   EXPECT_EQ(back->indexes[1].name, "words");
   EXPECT_EQ(back->indexes[1].type, VARCHAR);
   EXPECT_EQ(back->varchar_keys, history.varchar_keys);
-  EXPECT_EQ(back->cut_threads, history.cut_threads);
-  EXPECT_EQ(back->stamp_slack, history.stamp_slack);
+  EXPECT_EQ(back->truncated_threads, history.truncated_threads);
+  EXPECT_EQ(back->timestamp_slack, history.timestamp_slack);
   EXPECT_EQ(back->ticks_per_s, history.ticks_per_s);
 }
 
-// Judged from the file as it was judged before, witness and program included.
-TEST_F(HistoryFile, IsJudgedAsTheHistoryItself) {
+// Certifies random histories, writes them to a file, reads them back and certifies them again. Both
+// reports must be equal, including their witnesses and C programs.
+TEST_F(HistoryFile, IsJudgedLikeTheHistoryInMemory) {
   std::size_t violations = 0;
   for (uint64_t seed = 1; seed <= rounds(300); ++seed) {
     History history = random_history(seed);
     history.ticks_per_s = 3'000'000'000;
     ASSERT_TRUE(write_history(history, path_).ok());
-    const Result<History> back = read_history(path_);
+    const Result<History> back = history::read_history(path_);
     ASSERT_TRUE(back.ok()) << back.error().message;
-    const Certification found = certify(history);
+    const Certification found = certify::certify(history);
     violations += found.violations.size();
-    EXPECT_EQ(json_report(*back, certify(*back)).dump(), json_report(history, found).dump())
+    EXPECT_EQ(witness::json_report(*back, certify::certify(*back)).dump(),
+              witness::json_report(history, found).dump())
         << "seed " << seed;
   }
   EXPECT_GT(violations, rounds(300) / 30);
 }
 
-// Whoever writes the bytes can write right checksums too: then sizes and numbers must not be
-// believed either.
-TEST_F(HistoryFile, DamageUnderARightChecksumIsRefusedOrJudged) {
+// Changes bytes of the tables and then corrects the checksum, as a hostile recorder can. So the
+// reader must not trust the sizes and numbers in a file with a right checksum.
+TEST_F(HistoryFile, DamageWithARightChecksumIsRefusedOrJudged) {
   ASSERT_TRUE(write_history(sample(), path_).ok());
   const std::string whole = bytes();
   uint64_t table_bytes = 0;
@@ -102,12 +115,12 @@ TEST_F(HistoryFile, DamageUnderARightChecksumIsRefusedOrJudged) {
       const uint64_t checksum = hash_bytes(std::string_view(forged).substr(0, table_bytes - 8));
       std::memcpy(forged.data() + table_bytes - 8, &checksum, sizeof checksum);
       put(forged);
-      Result<History> back = read_history(path_);
+      Result<History> back = history::read_history(path_);
       if (!back || !rank_varchar_keys(*back)) {
         ++refused;
         continue;
       }
-      const Certification found = certify(*back);
+      const Certification found = certify::certify(*back);
       EXPECT_TRUE(found.verdict == Verdict::kCertified || found.verdict == Verdict::kViolation ||
                   !found.reason.empty())
           << at;
@@ -116,24 +129,24 @@ TEST_F(HistoryFile, DamageUnderARightChecksumIsRefusedOrJudged) {
   EXPECT_GT(refused, 100u);
 }
 
-TEST_F(HistoryFile, AClockThatStandsStillIsAnError) {
+TEST_F(HistoryFile, AClockWithoutTicksIsAnError) {
   History history = sample();
   history.ticks_per_s = 0;
   ASSERT_TRUE(write_history(history, path_).ok());
-  EXPECT_NE(read_history(path_).error().message.find("clock"), std::string::npos);
+  EXPECT_NE(history::read_history(path_).error().message.find("clock"), std::string::npos);
 }
 
-TEST_F(HistoryFile, EveryCutIsAnError) {
+TEST_F(HistoryFile, EveryTruncationIsAnError) {
   ASSERT_TRUE(write_history(sample(), path_).ok());
   const std::string whole = bytes();
   for (std::size_t size = 0; size < whole.size(); ++size) {
     put(whole.substr(0, size));
-    const Result<History> back = read_history(path_);
+    const Result<History> back = history::read_history(path_);
     ASSERT_FALSE(back.ok()) << size;
     EXPECT_NE(back.error().message, "");
   }
   put(whole + "x");
-  EXPECT_FALSE(read_history(path_).ok());
+  EXPECT_FALSE(history::read_history(path_).ok());
 }
 
 TEST_F(HistoryFile, EveryFlippedBitIsAnError) {
@@ -144,17 +157,17 @@ TEST_F(HistoryFile, EveryFlippedBitIsAnError) {
       std::string flipped = whole;
       flipped[at] = static_cast<char>(flipped[at] ^ mask);
       put(flipped);
-      ASSERT_FALSE(read_history(path_).ok()) << at << " " << mask;
+      ASSERT_FALSE(history::read_history(path_).ok()) << at << " " << mask;
     }
   }
 }
 
 TEST_F(HistoryFile, AMissingFileIsAnError) {
-  EXPECT_NE(read_history("/nonexistent/history").error().message.find("cannot open"),
+  EXPECT_NE(history::read_history("/nonexistent/history").error().message.find("cannot open"),
             std::string::npos);
 }
 
-TEST(RankVarcharKeys, MakesRanksOfFingerprints) {
+TEST(RankVarcharKeys, ReplacesHashesByRanks) {
   History history;
   history.indexes = {{VARCHAR, "words"}, {INT, "numbers"}};
   history.varchar_keys = {"b", "", "ab", "b"};
@@ -181,13 +194,13 @@ TEST(RankVarcharKeys, MakesRanksOfFingerprints) {
   EXPECT_EQ(passed.threads[0][1].key, kUnknownKeyRank);
   ASSERT_EQ(passed.unknown_arguments.size(), 2u);
   EXPECT_EQ(passed.unknown_arguments[1].position, 1u);
-  EXPECT_EQ(passed.unknown_arguments[1].fingerprint, 6u);
+  EXPECT_EQ(passed.unknown_arguments[1].hash, 6u);
 }
 
-TEST(UntrustedEvents, TheIndexOfACallWithoutOneIsNeverUsed) {
+TEST(UntrustedEvents, TheIndexFieldOfACallWithoutIndexIsNeverUsed) {
   for (uint64_t seed = 1; seed <= 200; ++seed) {
     History history = random_history(seed);
-    const Verdict verdict = certify(history).verdict;
+    const Verdict verdict = certify::certify(history).verdict;
     for (auto& events : history.threads) {
       for (Event& event : events) {
         const EventCall call = call_of(event);
@@ -196,20 +209,21 @@ TEST(UntrustedEvents, TheIndexOfACallWithoutOneIsNeverUsed) {
         if (has_none) event.index = 0xffff;
       }
     }
-    EXPECT_EQ(certify(history).verdict, verdict) << "seed " << seed;
+    EXPECT_EQ(certify::certify(history).verdict, verdict) << "seed " << seed;
   }
 }
 
-TEST(UntrustedEvents, BeyondACutAreCheckedToo) {
+TEST(UntrustedEvents, AfterATruncatedLogAreCheckedToo) {
   History history = random_history(7);
-  history.cut_threads = {0};
+  history.truncated_threads = {0};
   history.threads[0].resize(1);
   history.threads[1].back().call = static_cast<uint8_t>(EventCall::kGet);
   history.threads[1].back().index = 0xffff;
-  EXPECT_EQ(certify(history).verdict, Verdict::kCouldNotJudge);
+  EXPECT_EQ(certify::certify(history).verdict, Verdict::kCouldNotJudge);
 }
 
-// What a hostile recorder could write: the reader accepts it, and nothing may break on it.
+// Flips random bits of events. A hostile recorder can write any events, and the reader accepts
+// them, so certify() must not crash on any event.
 TEST(UntrustedEvents, AreJudgedOrRefusedButNeverTrusted) {
   for (uint64_t seed = 1; seed <= rounds(3000); ++seed) {
     History history = random_history(seed);
@@ -221,8 +235,8 @@ TEST(UntrustedEvents, AreJudgedOrRefusedButNeverTrusted) {
       uint8_t& byte = event[(dice >> 20) % sizeof(Event)];
       byte = static_cast<uint8_t>(byte ^ (1u << (dice >> 32) % 8));
     }
-    if (seed % 2 == 0) history.cut_threads = {static_cast<uint32_t>(seed % 3)};
-    const Certification found = certify(history);
+    if (seed % 2 == 0) history.truncated_threads = {static_cast<uint32_t>(seed % 3)};
+    const Certification found = certify::certify(history);
     if (found.verdict == Verdict::kViolation) {
       EXPECT_FALSE(found.violations.empty());
     } else if (found.verdict != Verdict::kCertified) {

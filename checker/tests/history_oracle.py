@@ -1,5 +1,8 @@
-"""A second opinion on small histories: every serial order against a model of its own, written from
-docs/reference/index-api.md and docs/reference/history-format.md without looking at the C++ one."""
+"""Decides independently of the C++ checker whether a small history is right.
+
+It tries every serial order of the transactions on its own model of contract A. It was written from
+docs/reference/index-api.md and docs/reference/history-format.md alone, so it does not repeat errors of the C++ code.
+"""
 
 from __future__ import annotations
 
@@ -26,13 +29,14 @@ from histories import (
     History,
 )
 
-State = dict[tuple[int, int], set[int]]  # (index, key) -> payloads, none empty
-END = None  # what a scan gives at the end
+# Maps (index, key) to the payloads of the key. A key without payloads has no entry.
+State = dict[tuple[int, int], set[int]]
+END = None  # the result of getNext at the end of an index
 
 
 @dataclass
 class Transaction:
-    """The calls of one transaction, with those that begin and end it left out."""
+    """The calls of one transaction, without its begin and its commit or abort."""
 
     thread: int
     begin: int
@@ -43,7 +47,7 @@ class Transaction:
 
 
 def transactions_of(history: History) -> list[Transaction]:
-    """Cut each thread's calls into transactions."""
+    """Split the calls of each thread into transactions."""
     found = []
     for thread, calls in enumerate(history.threads):
         current: Transaction | None = None
@@ -65,7 +69,7 @@ def transactions_of(history: History) -> list[Transaction]:
 
 @dataclass
 class Cursor:
-    """Where a scan stands: at a key, of whose payloads some were shown and some need not be."""
+    """The position of a scan: a key, the payloads of the key that the scan has returned, and those it may leave out."""
 
     key: int
     shown: set[int]
@@ -74,12 +78,12 @@ class Cursor:
 
 
 def keys_of(state: State, index: int) -> list[int]:
-    """Return the keys that have records, in order."""
+    """Return the keys of an index that have records, in ascending order."""
     return sorted(key for owner, key in state if owner == index)
 
 
 def next_answers(state: State, index: int, cursor: Cursor | None) -> set[tuple[int, int] | None]:
-    """Return what getNext may answer: (key, payload) or END."""
+    """Return all results that getNext may give: (key, payload) or END."""
     after = [key for key in keys_of(state, index) if cursor is None or key > cursor.key]
     further: set[tuple[int, int] | None] = {END}
     if after:
@@ -92,7 +96,7 @@ def next_answers(state: State, index: int, cursor: Cursor | None) -> set[tuple[i
 
 
 class Run:
-    """One transaction against a state that it changes."""
+    """Checks the calls of one transaction, and applies their changes to the state."""
 
     LOOSE = "loose"
 
@@ -101,7 +105,7 @@ class Run:
         self.cursors: dict[int, Cursor | str] = {}
 
     def allows(self, call: Call) -> bool:
-        """Whether the answer is right here; if so, its effect is taken over."""
+        """Return whether the result of the call is right in the current state. If it is right, change the state."""
         records = self.state.get((call.index, call.key), set())
         if call.call in {OPEN, CLOSE}:
             self.cursors[call.index] = self.LOOSE
@@ -181,7 +185,7 @@ class Run:
 
 
 def fits_an_order(state: State, left: list[Transaction]) -> bool:
-    """Whether the transactions can stand in some order that respects real time."""
+    """Return whether some order of the transactions respects real time and gives all results."""
     for first in left:
         if any(other.end < first.begin for other in left):
             continue
@@ -194,7 +198,7 @@ def fits_an_order(state: State, left: list[Transaction]) -> bool:
 
 
 def sees_uncommitted(reader: Transaction, everyone: list[Transaction]) -> bool:
-    """Whether a call of the reader showed a record that nobody had asked to commit by then."""
+    """Return whether the reader saw a record before the writer of the record called commitTransaction."""
     own: set[tuple[int, int, int]] = set()
     for call in reader.calls:
         record = (call.index, call.key, call.payload)
@@ -216,7 +220,7 @@ def sees_uncommitted(reader: Transaction, everyone: list[Transaction]) -> bool:
 
 
 def is_right(history: History) -> bool:
-    """Return the verdict."""
+    """Return whether a serial order that respects real time gives every result, and no read is dirty."""
     everyone = transactions_of(history)
     if any(sees_uncommitted(reader, everyone) for reader in everyone):
         return False

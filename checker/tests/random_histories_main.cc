@@ -1,13 +1,15 @@
-// random_histories DIR FIRST COUNT: writes COUNT small random histories into DIR, one file for each
-// seed from FIRST on, and prints "SEED VERDICT" as certify() judges them.
+// The program random_histories DIR FIRST COUNT writes COUNT small random histories into DIR, one
+// file for each seed from FIRST on. For each history it prints the seed and the verdict of
+// certify(). test_second_opinion.py runs it, and judges the same files with an independent
+// implementation.
 #include <cstdio>
 #include <cstdlib>
 #include <string>
 
-#include "checker/certify.h"
-#include "checker/history_file.h"
-#include "checker/report.h"
+#include "checker/certify/certify.h"
+#include "checker/history/history_file.h"
 #include "checker/tests/random_history.h"
+#include "checker/witness/report.h"
 
 int main(int argc, char** argv) {
   if (argc != 4) return 2;
@@ -17,10 +19,11 @@ int main(int argc, char** argv) {
     keydrome::RandomHistoryOptions options;
     options.transactions = static_cast<uint32_t>(2 + seed % 4);
     options.keys = static_cast<uint32_t>(1 + seed % 4);
-    const keydrome::History history = keydrome::random_history(seed, options);
+    const keydrome::history::History history = keydrome::random_history(seed, options);
     const std::string path = std::string(argv[1]) + "/" + std::to_string(seed);
-    if (!keydrome::write_history(history, path).ok()) return 1;
-    std::printf("%lu %s\n", seed, keydrome::name_of(keydrome::certify(history).verdict));
+    if (!keydrome::history::write_history(history, path).ok()) return 1;
+    std::printf("%lu %s\n", seed,
+                keydrome::witness::name_of(keydrome::certify::certify(history).verdict));
   }
   return 0;
 }

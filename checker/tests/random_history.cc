@@ -1,3 +1,4 @@
+// Implements random_history.h: plays random transactions on a careless store and records the calls.
 #include "checker/tests/random_history.h"
 
 #include <algorithm>
@@ -10,6 +11,12 @@
 #include "base/hash.h"
 
 namespace keydrome {
+
+using history::Event;
+using history::EventCall;
+using history::History;
+using history::kEventAutoCommit;
+
 namespace {
 
 using Keys = std::map<uint64_t, std::set<uint64_t>>;
@@ -27,12 +34,14 @@ struct Client {
   uint32_t calls_left = 0;
   Contents snapshot;
   std::vector<Write> writes;
-  std::vector<std::optional<std::pair<uint64_t, std::set<uint64_t>>>> cursors;  // key, shown
-  std::vector<uint64_t> times;  // of the thread's events
+  std::vector<std::optional<std::pair<uint64_t, std::set<uint64_t>>>>
+      cursors;  // by index: the key, and its payloads that were returned
 };
 
-// Transactions read a snapshot of their begin or whatever is committed now, as the dice say, and
-// always commit: sometimes that happens to be serialisable.
+// Makes one history. In half of the histories, transactions read the snapshot of their begin, which
+// one call in twenty replaces by the committed state. In the other half, every call reads the
+// committed state. The store never detects conflicts, so only some histories are serialisable.
+// LIMIT: 250 lines; every random call uses the same store, snapshots and clocks.
 class Generator {
  public:
   Generator(uint64_t seed, const RandomHistoryOptions& options)
@@ -221,7 +230,7 @@ class Generator {
       return;
     }
     if (!options_.blind_deletes) {
-      // As many exact deletions would do; the event is the first of them.
+      // Records a deleteRecord of one pair instead of a deleteRecord of all payloads.
       event.call = static_cast<uint8_t>(EventCall::kDeletePair);
       event.payload = *found->second.begin();
       client.writes.push_back({EventCall::kDeletePair, event.index, event.key, event.payload});
@@ -249,7 +258,8 @@ class Generator {
     history_.threads[thread].push_back(event);
   }
 
-  // Calls take time: each one begins and ends somewhere around the moment of its effect.
+  // Makes each call begin before the moment of its effect and end after this moment, at random
+  // distances.
   void widen() {
     for (auto& events : history_.threads) {
       uint64_t before = 0;
@@ -280,8 +290,8 @@ class Generator {
   uint32_t payloads_ = 0;
   bool reads_snapshots_ = false;
   bool forgets_writes_ = false;
-  bool leaks_ = false;  // aborted writes stay
-  bool peeks_ = false;  // uncommitted writes are seen
+  bool leaks_ = false;  // true: writes of aborted transactions remain
+  bool peeks_ = false;  // true: reads see uncommitted writes of other transactions
 };
 
 }  // namespace

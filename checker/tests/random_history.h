@@ -1,27 +1,27 @@
-// Small random histories of a careless store, right and wrong ones in good mixture, for comparing
-// the checker with the plain definition (search_orders.h).
+// random_history(): makes a small random history of a store that often makes mistakes. Right and
+// wrong histories are both frequent. On these histories, tests compare the verdict of certify()
+// with search_orders(), which tries every serial order.
 #pragma once
 
 #include <cstdint>
 
-#include "checker/history.h"
+#include "checker/history/history.h"
 
 namespace keydrome {
 
 struct RandomHistoryOptions {
-  uint32_t transactions = 6;  // at most
+  uint32_t transactions = 6;  // largest number of transactions
   uint32_t threads = 3;
   uint32_t keys = 4;
   uint32_t indexes = 2;
   bool blind_deletes = true;
 };
 
-// The same history for the same seed on every machine.
-History random_history(uint64_t seed, const RandomHistoryOptions& options = {});
+// Returns a history. The same seed gives the same history on every machine.
+history::History random_history(uint64_t seed, const RandomHistoryOptions& options = {});
 
-// How often a random test repeats what it usually does so often: `KEYDROME_SOAK` times as often if
-// that is set, and less often under sanitizers, for memory errors show in few histories as well as
-// in many.
+// Returns how many random histories a test uses: `usual`, multiplied by the environment variable
+// KEYDROME_SOAK if it is set. Sanitizers are slow, so with them the number is five times smaller.
 uint64_t rounds(uint64_t usual);
 
 }  // namespace keydrome

@@ -1,3 +1,4 @@
+// Implements script.h: turns a line of text into a recorded history for a test.
 #include "checker/tests/script.h"
 
 #include <map>
@@ -5,9 +6,15 @@
 
 #include "base/check.h"
 #include "base/hash.h"
-#include "checker/calls.h"
+#include "checker/history/calls.h"
 
 namespace keydrome {
+
+using history::Event;
+using history::EventCall;
+using history::History;
+using history::kEventAutoCommit;
+
 namespace {
 
 const std::map<std::string, uint8_t> kCodes = {

@@ -1,23 +1,28 @@
-// What a single session must never answer, and under which name it is accused.
-#include "checker/session_check.h"
+// Tests check_session(), which checks the recorded calls of a single client. It must find and name
+// every wrong result, and cite the earlier calls that contradict the result.
+#include "checker/model/session_check.h"
 
 #include <gtest/gtest.h>
 
 #include "checker/tests/script.h"
 
 namespace keydrome {
+
+using model::SessionCheck;
+using model::SessionViolation;
+
 namespace {
 
-SessionFault fault_of(std::string_view steps, KeyType type = INT) {
+SessionViolation violation_of(std::string_view steps, KeyType type = INT) {
   SessionCheck check =
-      check_session(script(std::string("0:create 0:open ") + std::string(steps), type));
+      model::check_session(script(std::string("0:create 0:open ") + std::string(steps), type));
   EXPECT_EQ(check.problem, "") << steps;
-  return check.fault.value_or(SessionFault{});
+  return check.violation.value_or(SessionViolation{});
 }
 
-std::string name_of(std::string_view steps) { return fault_of(steps).name; }
+std::string name_of(std::string_view steps) { return violation_of(steps).name; }
 
-TEST(SessionCheck, AcceptsWhatTheContractAllows) {
+TEST(SessionCheck, AcceptsEveryResultThatTheContractAllows) {
   EXPECT_EQ(name_of("0:i!(5,x) 0:i!(5,x)=EXISTS 0:d!(5,x) 0:i!(5,x) 0:g!(5)=x"), "");
   EXPECT_EQ(name_of("0:b 0:i(5,x) 0:a 0:i!(5,x) 0:b 0:d(5,x) 0:a 0:g!(5)=x"), "");
   EXPECT_EQ(name_of("0:i!(5,x) 0:b 0:n=5,x 0:n=END 0:c 0:n!=5,x"), "");
@@ -68,16 +73,29 @@ TEST(SessionCheck, AllowsTenAttempts) {
   EXPECT_EQ(name_of(nine + "0:g!(5)=DL"), "no_progress");
 }
 
-// Events of the prelude come first: create and openIndex are 0 and 1.
-TEST(SessionCheck, SaysWhatTheAccusationRestsOn) {
-  const SessionFault deleted = fault_of("0:i!(5,x) 0:g!(7)=NF 0:d!(5,x) 0:g!(5)=x");
+// Events 0 and 1 are the create and openIndex that violation_of() adds.
+TEST(SessionCheck, CitesTheCallsThatTheResultContradicts) {
+  const SessionViolation deleted = violation_of("0:i!(5,x) 0:g!(7)=NF 0:d!(5,x) 0:g!(5)=x");
   EXPECT_EQ(deleted.position, 5u);
   EXPECT_EQ(deleted.causes, (std::vector<uint32_t>{2, 4}));
-  const SessionFault passed = fault_of("0:i!(5,x) 0:i!(7,y) 0:i!(9,z) 0:b 0:n=5,x 0:n=9,z 0:c");
+  const SessionViolation passed =
+      violation_of("0:i!(5,x) 0:i!(7,y) 0:i!(9,z) 0:b 0:n=5,x 0:n=9,z 0:c");
   EXPECT_EQ(passed.position, 7u);
   EXPECT_EQ(passed.causes, (std::vector<uint32_t>{3, 6}));
-  const SessionFault aborted = fault_of("0:b 0:i(5,x) 0:a 0:g!(5)=x");
+  const SessionViolation aborted = violation_of("0:b 0:i(5,x) 0:a 0:g!(5)=x");
   EXPECT_EQ(aborted.causes, (std::vector<uint32_t>{3, 4}));
+}
+
+// If a key has several deleted records, the violation must cite the record that was changed last.
+TEST(SessionCheck, CitesTheLastRecordOfAKeyWithoutRecords) {
+  const SessionViolation deleted =
+      violation_of("0:i!(5,x) 0:d!(5,x) 0:i!(5,y) 0:d!(5,y) 0:d!(5,*)");
+  EXPECT_EQ(deleted.name, "wrong_delete");
+  EXPECT_EQ(deleted.causes, (std::vector<uint32_t>{4, 5}));
+  const SessionViolation again = violation_of("0:i!(5,x) 0:i!(5,y) 0:d!(5,y) 0:d!(5,x) 0:d!(5,*)");
+  EXPECT_EQ(again.causes, (std::vector<uint32_t>{2, 5}));
+  const SessionViolation aborted = violation_of("0:i!(5,x) 0:d!(5,x) 0:b 0:i(5,y) 0:a 0:d!(5,*)");
+  EXPECT_EQ(aborted.causes, (std::vector<uint32_t>{5, 6}));
 }
 
 }  // namespace

@@ -1,4 +1,7 @@
-"""certify against an oracle by another hand, and the model against SQLite."""
+"""Tests the program `certify`, which judges recorded histories, against two independent implementations.
+
+history_oracle.py tries every serial order of small histories. For a single client, SQLite gives the right results.
+"""
 
 from __future__ import annotations
 
@@ -37,7 +40,7 @@ SOAK = int(os.environ.get("KEYDROME_SOAK", "1"))
 
 
 def certify(path: Path) -> tuple[int, str]:
-    """Return the exit status and the verdict of the program."""
+    """Return the exit status and the verdict of the program `certify` for a history file."""
     done = subprocess.run(
         [str(BUILD / "bin" / "certify"), "--json", str(path)],
         capture_output=True,
@@ -64,7 +67,7 @@ def test_certify_agrees_with_an_oracle_by_another_hand(tmp_path: Path) -> None:
 
 
 class Store:
-    """One session on SQLite, one index; every answer as contract A wants it."""
+    """Records the calls of a single client on one index. SQLite stores the index, so every result is right."""
 
     def __init__(self, seed: int) -> None:
         self.random = random.Random(seed)
@@ -73,7 +76,7 @@ class Store:
         self.calls: list[Call] = []
         self.now = 0
         self.payloads = 0
-        self.cursor: tuple[object, int] | None = None  # key, and the last payload shown
+        self.cursor: tuple[object, int] | None = None  # key and payload of the last returned record
 
     def note(self, call: int, code: int, key: int = 0, payload: int = 0) -> None:
         self.now += 2
@@ -121,7 +124,7 @@ class Store:
 
 
 def session(seed: int, count: int, keys: list[object], names: list[int]) -> list[Call]:
-    """Return the calls of a random session and SQLite's answers."""
+    """Return random calls of a single client with the results of SQLite."""
     store = Store(seed)
     name_of = dict(zip(keys, names, strict=True))
     while len(store.calls) < count:
@@ -145,7 +148,7 @@ def session(seed: int, count: int, keys: list[object], names: list[int]) -> list
 
 
 def history(seed: int, count: int, kind: int) -> History:
-    """Return a session as a history; keys lie far apart or close together, on both sides of zero."""
+    """Return random calls of a single client as a history. Its keys are strings, or small and large integers."""
     dice = random.Random(seed)
     if kind == VARCHAR:
         words = sorted(
@@ -181,13 +184,13 @@ def test_a_wrong_last_answer_is_never_certified(tmp_path: Path) -> None:
         calls = right.threads[0]
         at = max(i for i, call in enumerate(calls) if call.call in WRONG)
         codes = WRONG[calls[at].call]
-        # A scan at its end, or after an own delete, is free to answer otherwise.
+        # After a delete of a pair, several results of getNext are right, so DB_END may be right.
         free = {DELETE_PAIR} & {call.call for call in calls[at - 12 : at]}
         if calls[at].code not in codes or (calls[at].call == NEXT and free):
             continue
         last = calls[at]
         wrong = Call(last.call, codes[last.code], 0, last.key, last.payload, last.begin, last.end)
-        # It is the last call, so that nothing later depends on it.
+        # The last call is changed, because no later call depends on its result.
         right.threads[0] = [*calls[:at], wrong, Call(COMMIT, SUCCESS, 0, 0, 0, last.end, last.end)]
         path = tmp_path / "history"
         histories.write(right, path)
@@ -221,7 +224,7 @@ def test_the_text_explains_the_circle(tmp_path: Path) -> None:
     )
     assert done.returncode == 1
     assert "phantom (required)" in done.stdout
-    assert "T1 must stand before T2 [predicate_write]" in done.stdout
+    assert "T1 must precede T2 [predicate_write]" in done.stdout
     assert "get(accounts, 1) = KEY_NOTFOUND" in done.stdout
 
 

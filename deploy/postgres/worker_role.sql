@@ -1,8 +1,12 @@
--- The bench worker's role: what claiming, executing and recording runs needs, and nothing else.
+-- Creates the bench worker's database role. The role has only the rights to claim, execute and record runs.
 --
--- The machine that runs strangers' code must not be able to read accounts or to queue, rename or re-seed runs.
--- Apply after every migration, as the owner of the tables:   psql "$DATABASE_URL" -f deploy/postgres/worker_role.sql
--- Then set a password:   ALTER ROLE keydrome_worker PASSWORD '...';
+-- The bench worker's machine executes strangers' code. Therefore the role has no right to read accounts, to queue runs,
+-- or to change the submission, the benchmark or the seeds of a run.
+--
+-- After every migration, apply this file as the owner of the tables:
+--   psql "$DATABASE_URL" -f deploy/postgres/worker_role.sql
+-- After the first time, set a password:
+--   ALTER ROLE keydrome_worker PASSWORD '...';
 
 DO $$
 BEGIN
@@ -21,7 +25,7 @@ GRANT SELECT ON leaderboard_run TO keydrome_worker;
 GRANT UPDATE (
   state, machine_id, slot, attempt, not_before, lease_until, heartbeat_at, progress, progress_note,
   verdict, reason, jail_level, score, score_low, score_high, total_ms, deadlocks,
-  transactions_failed, transactions_completed, transactions_planned, provisional, faults, unsteady, eligible, ranked_on,
+  transactions_failed, transactions_completed, transactions_planned, provisional, decisive_findings, why_excluded, eligible, ranked_on,
   why_not,
   started_at, finished_at
 ) ON leaderboard_run TO keydrome_worker;

@@ -1,25 +1,32 @@
-// What a phase and a verified call cost, measured in real jails on this machine.
+// phase_cost: measures how much time the harness adds to a phase, and to a call in verified mode,
+// in real jails on this machine.
 //
-//   phase_cost [--json FILE]      as root; jail, player, driver and indexes/null lie beside this
-//   program
+//   phase_cost [--json FILE]      run as root; needs jail, player, driver and indexes/null, which
+//                                 are built next to this program
 //
-// One session has many phases of one thread with nothing to do. GO to DONE is what the protocol
-// adds to a phase's time: a message each way, two mappings, a thread. Around it the referee makes
-// the inputs, thaws, freezes and reads the accounts, while no clock runs. Then one thread reads
-// through one long transaction, in the player and from the driver; sessions take turns and figures
-// are medians. A verified call costs the way of two cache lines and a Record to another processor
-// and back, as long as each side has a processor for itself.
+// Phase: one session has many phases of one thread with nothing to do. The time from GO to DONE is
+// what the protocol adds to a phase: a message in each direction and two mappings. The player's
+// main thread plays the program itself. Before GO and after DONE, outside the measured time, the
+// referee makes the inputs, thaws and freezes the jail and reads its cgroup usage.
+//
+// Call: one thread makes reads in one long transaction. In an ordinary session the thread is in the
+// player. In verified mode it is in the driver, which calls the library in another process. If
+// driver and player each have their own CPU, a verified call moves two cache lines and a Record to
+// the other CPU and back.
+//
+// Ordinary and verified sessions take turns. Figures are medians over the sessions.
 #include <unistd.h>
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
 #include <string>
 #include <vector>
 
 #include "base/clock.h"
-#include "harness/referee/run.h"
+#include "harness/bench/arguments.h"
+#include "harness/bench/local_slot.h"
+#include "harness/referee/session/conductor.h"
 
 namespace keydrome {
 namespace {
@@ -28,7 +35,7 @@ constexpr uint32_t kPhases = 200;
 constexpr uint32_t kCalls = 200'000;
 constexpr uint32_t kSessions = 7;
 
-struct Places {
+struct Paths {
   std::string folder;
   JailOptions options(bool verified) const {
     JailOptions options;
@@ -37,7 +44,7 @@ struct Places {
     options.plan.verified = verified;
     options.plan.library.path = folder + "../lib/indexes/null.so";
     options.plan.jail.path = folder + "jail";
-    options.plan.jail.slot = 991;
+    options.plan.jail.slot = local_slot();
     options.plan.limits.phase_timeout_ms = 60'000;
     options.wall_ms = 300'000;
     options.memory_bytes = uint64_t{512} << 20;
@@ -47,16 +54,16 @@ struct Places {
   }
 };
 
-Op op(OpCode code, uint32_t argument = 0, uint8_t flags = 0) {
-  Op op{};
+format::Op op(format::OpCode code, uint32_t argument = 0, uint8_t flags = 0) {
+  format::Op op{};
   op.code = code;
   op.argument = argument;
   op.flags = flags;
   return op;
 }
 
-PhaseScript phase(std::vector<Op> ops) {
-  PhaseScript phase;
+script::PhaseScript phase(std::vector<format::Op> ops) {
+  script::PhaseScript phase;
   phase.name = "phase";
   phase.timed = true;
   phase.threads.push_back(std::move(ops));
@@ -64,8 +71,8 @@ PhaseScript phase(std::vector<Op> ops) {
   return phase;
 }
 
-Script script() {
-  Script script;
+script::Script script() {
+  script::Script script;
   script.indexes = {{"numbers", INT}};
   script.class_names = {"all"};
   script.pools.payloads = {""};
@@ -73,12 +80,14 @@ Script script() {
   return script;
 }
 
-// A session must end well: a figure of anything else would say nothing.
-RunFacts play_well(const Script& script, const JailOptions& options, const Progress& progress) {
-  RunFacts facts = play(script, options, progress);
-  if (facts.stop == Stop::kNone) return facts;
-  std::fprintf(stderr, "phase_cost: the session stopped: %s %s\n", facts.detail.c_str(),
-               facts.standard_errors.c_str());
+// Plays a session. Exits with status 2 if the session stops early, because its figures would be
+// meaningless.
+SessionResult play_well(const script::Script& script, const JailOptions& options,
+                        const Progress& progress) {
+  SessionResult result = play(script, options, progress);
+  if (result.stop == StopReason::kNone) return result;
+  std::fprintf(stderr, "phase_cost: a session stopped early: %s %s\n", result.detail.c_str(),
+               result.standard_errors.c_str());
   std::exit(2);
 }
 
@@ -88,39 +97,40 @@ double median(std::vector<double> values) {
 }
 
 struct PhaseCost {
-  double go_to_done_us, all_us;
+  double go_to_done_us;
+  double all_us;  // including the referee's work before GO and after DONE
 };
 
 PhaseCost phase_cost(const JailOptions& options) {
-  Script empty = script();
+  script::Script empty = script();
   for (uint32_t i = 0; i < kPhases; ++i) {
-    empty.phases.push_back(phase({op(OpCode::kSignal, 0, kUnitStart)}));
+    empty.phases.push_back(phase({op(format::OpCode::kSignal, 0, format::kUnitStart)}));
   }
   std::vector<double> all;
   uint64_t began_ns = 0;
-  const RunFacts facts = play_well(empty, options, [&](const Json& event) {
+  const SessionResult result = play_well(empty, options, [&](const Json& event) {
     const std::string& kind = event.find("event")->as_string();
     if (kind == "phase") began_ns = now_ns();
     if (kind == "phase_done") all.push_back(static_cast<double>(now_ns() - began_ns) / 1e3);
   });
   std::vector<double> inside;
-  for (const PhaseFacts& done : facts.phases) {
+  for (const PhaseResult& done : result.phases) {
     inside.push_back(static_cast<double>(done.wall_ns) / 1e3);
   }
   return {median(inside), median(all)};
 }
 
-// Nanoseconds of one get, the phase's cost with it.
+// Returns nanoseconds per get. They include the phase's own cost, divided by the number of calls.
 double call_cost(const JailOptions& options) {
-  Script reads = script();
-  std::vector<Op> ops{op(OpCode::kCreate, 0, kUnitStart), op(OpCode::kOpen),
-                      op(OpCode::kBegin, kCalls + 1)};
-  ops.insert(ops.end(), kCalls, op(OpCode::kGet));
-  ops.push_back(op(OpCode::kCommit));
-  ops.push_back(op(OpCode::kClose));
+  script::Script reads = script();
+  std::vector<format::Op> ops{op(format::OpCode::kCreate, 0, format::kUnitStart),
+                              op(format::OpCode::kOpen), op(format::OpCode::kBegin, kCalls + 1)};
+  ops.insert(ops.end(), kCalls, op(format::OpCode::kGet));
+  ops.push_back(op(format::OpCode::kCommit));
+  ops.push_back(op(format::OpCode::kClose));
   reads.phases.push_back(phase(std::move(ops)));
-  const RunFacts facts = play_well(reads, options, {});
-  return static_cast<double>(facts.phases[0].wall_ns) / kCalls;
+  const SessionResult result = play_well(reads, options, {});
+  return static_cast<double>(result.phases[0].wall_ns) / kCalls;
 }
 
 std::string text(double value, const char* unit, int digits) {
@@ -134,11 +144,11 @@ Json row(const std::string& figure, const std::string& value, const std::string&
   return Json::Object{{"figure", figure}, {"value", value}, {"target", target}};
 }
 
-int run(const Places& places, const std::string& json_path) {
+int run(const Paths& paths, const std::string& json_path) {
   std::vector<double> inside[2], all[2], call[2];
   for (uint32_t session = 0; session < kSessions; ++session) {
     for (const bool verified : {false, true}) {
-      const JailOptions options = places.options(verified);
+      const JailOptions options = paths.options(verified);
       const PhaseCost cost = phase_cost(options);
       inside[verified].push_back(cost.go_to_done_us);
       all[verified].push_back(cost.all_us);
@@ -150,27 +160,26 @@ int run(const Places& places, const std::string& json_path) {
     figures.push_back(row(figure, text(value, unit, 0), target));
   };
   add("phase of one thread, GO to DONE", median(inside[0]), "us", "at most 50 us");
-  add("the same with inputs, thaw, freeze and accounts", median(all[0]), "us", "at most 400 us");
+  add("whole phase: GO to DONE, inputs, thaw, freeze, cgroup usage", median(all[0]), "us",
+      "at most 400 us");
   add("verified: phase of one thread, GO to DONE", median(inside[1]), "us", "");
-  add("verified: the same with inputs, thaw, freeze and accounts", median(all[1]), "us", "");
+  add("verified: whole phase, as above", median(all[1]), "us", "");
   add("get of null, one thread", median(call[0]), "ns", "");
   add("verified: get of null, one thread", median(call[1]), "ns", "");
-  if (json_path.empty()) return 0;
-  std::ofstream file(json_path);
-  file << Json(Json::Object{{"title", "Phases, and verified mode"}, {"rows", figures}}).dump(2)
-       << '\n';
-  return file.flush() ? 0 : 3;
+  return write_figures(json_path,
+                       Json::Object{{"title", "Phases, and verified mode"}, {"rows", figures}});
 }
 
 }  // namespace
 }  // namespace keydrome
 
 int main(int count, char** arguments) {
+  const keydrome::BenchArguments parsed =
+      keydrome::bench_arguments_or_exit(count, arguments, 0, "phase_cost [--json FILE]");
   if (geteuid() != 0) {
-    std::fputs("phase_cost: the jail needs root\n", stderr);
+    std::fputs("phase_cost: run this program as root, because it starts jails\n", stderr);
     return 2;
   }
   const std::string self = arguments[0];
-  const std::string json = count == 3 && arguments[1] == std::string("--json") ? arguments[2] : "";
-  return keydrome::run({self.substr(0, self.rfind('/') + 1)}, json);
+  return keydrome::run({self.substr(0, self.rfind('/') + 1)}, parsed.json_path);
 }

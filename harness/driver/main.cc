@@ -1,15 +1,21 @@
-// The driver of verified mode: plays the programs as the player does, but outside of the jail, with
-// the library in the player's process behind shared memory (harness/calls.h).
+// The driver of verified mode: plays the benchmark's operations outside the jail. It passes each
+// call through shared memory (harness/calls.h) to the player, which runs the library in the jail.
 //
-// It has the player's conversation with the referee (harness/protocol.h) and is trusted: programs,
-// clock, counters, evidence and logs lie here, where the library cannot reach. What comes from the
-// slots is not trusted. It runs as nobody, so that a mistake in it is worth little.
+// The driver and the referee exchange the same messages as player and referee do
+// (harness/protocol.h), and the referee trusts the driver. Operations, clock, counters, evidence
+// and logs are in the driver's process, where the library cannot reach them. The driver does not
+// trust what it reads from the call slots. It runs as user `nobody`, so that an attacker who
+// exploits the driver gains few rights.
+//
+// usage: driver PID      PID: process id of the referee, the only program that starts drivers
+//                        descriptor 3: the channel to the referee
 #include <grp.h>
 #include <sys/prctl.h>
 #include <unistd.h>
 
 #include <array>
 #include <csignal>
+#include <cstdio>
 #include <cstdlib>
 #include <memory>
 #include <span>
@@ -17,19 +23,20 @@
 #include "base/check.h"
 #include "harness/calls.h"
 #include "harness/driver/remote_library.h"
-#include "harness/player/control.h"
 #include "harness/player/phases.h"
+#include "harness/player/referee_channel.h"
 
 namespace keydrome {
 namespace {
 
 constexpr uint32_t kNobody = 65534;
 
-// After the privileges are gone: changing the user clears this signal. The referee may have ended
-// before the first line here.
+// Makes the kernel kill this process when the referee exits. Callers must call drop_privileges()
+// first, because a change of user clears the setting. If the referee has already exited, the
+// process exits too.
 void die_with(pid_t referee) {
   KEYDROME_CHECK(prctl(PR_SET_PDEATHSIG, SIGKILL) == 0);
-  if (getppid() != referee) leave(1);
+  if (getppid() != referee) exit_now(1);
 }
 
 void drop_privileges() {
@@ -43,18 +50,18 @@ void drop_privileges() {
 class Driver {
  public:
   void drive() {
-    control_.send(MessageType::kHello, {});
-    if (control_.receive() != MessageType::kLoad) leave(1);
-    const Mapping slots(control_.fds()[0].get(), Mapping::Access::kShare);
+    channel_.send(MessageType::kHello, {});
+    if (channel_.receive() != MessageType::kLoad) exit_now(1);
+    const Mapping slots(channel_.fds()[0].get(), Mapping::Access::kShare);
     slots_ = {reinterpret_cast<CallSlot*>(slots.bytes().data()),
               slots.bytes().size() / sizeof(CallSlot)};
-    control_.send(MessageType::kLoaded, {}, 0, kLoadWell);
-    while (control_.receive() == MessageType::kGo) {
-      const CallWait wait = call_wait(control_.message());
+    channel_.send(MessageType::kLoaded, {}, 0, kLoadOk);
+    while (channel_.receive() == MessageType::kGo) {
+      const CallWait wait = call_wait(channel_.message());
       phases_.play(remote_api(), {.before = [&](uint32_t thread) { enter(thread, wait); },
                                   .after = [&](uint32_t thread) { threads_[thread].reset(); }});
     }
-    leave(0);
+    exit_now(0);
   }
 
  private:
@@ -63,20 +70,24 @@ class Driver {
     threads_[thread] = std::make_unique<RemoteThread>(slots_[thread], numbers_[thread], wait);
   }
 
-  Control control_;
-  Phases phases_{control_};
+  RefereeChannel channel_;
+  Phases phases_{channel_};
   std::span<CallSlot> slots_;
-  // By thread, each touched by that thread alone.
-  std::array<uint32_t, kThreadsMax> numbers_{};
-  std::array<std::unique_ptr<RemoteThread>, kThreadsMax> threads_;
+  // The number of each slot's latest call, and each thread's RemoteThread. Both arrays are indexed
+  // by thread number, and each thread uses only its own elements.
+  std::array<uint32_t, format::kThreadsMax> numbers_{};
+  std::array<std::unique_ptr<RemoteThread>, format::kThreadsMax> threads_;
 };
 
 }  // namespace
 }  // namespace keydrome
 
-// The referee passes its process number, for the case that it is gone already.
 int main(int count, char** arguments) {
-  if (count != 2) keydrome::leave(2);
+  if (count != 2) {
+    std::fputs("driver: only the referee starts this program (verified mode); usage: driver PID\n",
+               stderr);
+    keydrome::exit_now(2);
+  }
   keydrome::drop_privileges();
   keydrome::die_with(static_cast<pid_t>(std::strtol(arguments[1], nullptr, 10)));
   static keydrome::Driver driver;

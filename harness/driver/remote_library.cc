@@ -1,12 +1,17 @@
+// Implements the ten functions of contract A (keydrome/index.h) for the driver: each function sends
+// its call to the player through the calling thread's CallSlot and waits for the result.
 #include "harness/driver/remote_library.h"
 
 #include <algorithm>
 #include <cstring>
 
 #include "base/check.h"
-#include "benchmarks/kit/record_buffers.h"
+#include "benchmarks/kit/player/record_buffers.h"
 
 namespace keydrome {
+
+using history::EventCall;
+
 namespace {
 
 thread_local RemoteThread* g_thread = nullptr;
@@ -25,33 +30,33 @@ RemoteThread::RemoteThread(CallSlot& slot, uint32_t& number, CallWait wait)
 }
 
 RemoteThread::~RemoteThread() {
-  ask(kLeaveCall);
+  send(kEndOfCalls);
   g_thread = nullptr;
 }
 
-uint32_t RemoteThread::ask(uint32_t call) {
+uint32_t RemoteThread::send(uint32_t call) {
   slot_.call = call;
-  slot_.asked.post(++number_);
-  slot_.answered.await(number_, wait_);
+  slot_.request.post(++number_);
+  slot_.reply.await(number_, wait_);
   return slot_.code;
 }
 
-// The ten calls. A struct, so that RemoteThread can name them as friends.
+// The ten functions. They are members of a struct, so that RemoteThread can declare them friends.
 struct RemoteCalls {
   static RemoteThread& thread() {
     KEYDROME_CHECK(g_thread != nullptr);
     return *g_thread;
   }
 
-  static ErrCode ask(RemoteThread& thread, EventCall call) {
-    return static_cast<ErrCode>(thread.ask(static_cast<uint32_t>(call)));
+  static ErrCode send(RemoteThread& thread, EventCall call) {
+    return static_cast<ErrCode>(thread.send(static_cast<uint32_t>(call)));
   }
 
-  static ErrCode ask_on(RemoteThread& thread, EventCall call, IdxState* handle,
-                        TxnState* transaction) {
+  static ErrCode send_on(RemoteThread& thread, EventCall call, IdxState* handle,
+                         TxnState* transaction) {
     thread.slot_.handle = as_number(handle);
     thread.slot_.transaction = as_number(transaction);
-    return ask(thread, call);
+    return send(thread, call);
   }
 
   static void put_name(CallSlot& slot, const char* name) {
@@ -64,41 +69,41 @@ struct RemoteCalls {
     RemoteThread& to = thread();
     to.slot_.key_type = type;
     put_name(to.slot_, name);
-    return ask(to, EventCall::kCreate);
+    return send(to, EventCall::kCreate);
   }
 
   static ErrCode open(const char* name, IdxState** handle) {
     RemoteThread& to = thread();
     put_name(to.slot_, name);
-    const ErrCode code = ask_on(to, EventCall::kOpen, *handle, nullptr);
-    *handle = reinterpret_cast<IdxState*>(to.slot_.made);
+    const ErrCode code = send_on(to, EventCall::kOpen, *handle, nullptr);
+    *handle = reinterpret_cast<IdxState*>(to.slot_.new_handle);
     return code;
   }
 
   static ErrCode close(IdxState* handle) {
-    return ask_on(thread(), EventCall::kClose, handle, nullptr);
+    return send_on(thread(), EventCall::kClose, handle, nullptr);
   }
 
   static ErrCode begin(TxnState** transaction) {
     RemoteThread& to = thread();
-    const ErrCode code = ask_on(to, EventCall::kBegin, nullptr, *transaction);
-    *transaction = reinterpret_cast<TxnState*>(to.slot_.made);
+    const ErrCode code = send_on(to, EventCall::kBegin, nullptr, *transaction);
+    *transaction = reinterpret_cast<TxnState*>(to.slot_.new_handle);
     return code;
   }
 
   static ErrCode commit(TxnState* transaction) {
-    return ask_on(thread(), EventCall::kCommit, nullptr, transaction);
+    return send_on(thread(), EventCall::kCommit, nullptr, transaction);
   }
 
   static ErrCode abort(TxnState* transaction) {
-    return ask_on(thread(), EventCall::kAbort, nullptr, transaction);
+    return send_on(thread(), EventCall::kAbort, nullptr, transaction);
   }
 
   static ErrCode with_record(EventCall call, IdxState* handle, TxnState* transaction,
                              Record* record) {
     RemoteThread& to = thread();
     to.slot_.record = *record;
-    const ErrCode code = ask_on(to, call, handle, transaction);
+    const ErrCode code = send_on(to, call, handle, transaction);
     *record = to.slot_.record;
     return code;
   }
@@ -111,12 +116,13 @@ struct RemoteCalls {
     return with_record(EventCall::kNext, handle, transaction, record);
   }
 
-  // A payload is the session's and has kPayloadBytes bytes, or is a bare call's Record.
+  // Copying the whole array is safe: `payload` always points to kPayloadBytes bytes: either
+  // a buffer of the interpreter, which executes the operations, or the payload of a Record.
   static ErrCode insert(IdxState* handle, TxnState* transaction, Key* key, const char* payload) {
     RemoteThread& to = thread();
     to.slot_.record.key = *key;
     std::memcpy(to.slot_.record.payload, payload, sizeof to.slot_.record.payload);
-    return ask_on(to, EventCall::kInsert, handle, transaction);
+    return send_on(to, EventCall::kInsert, handle, transaction);
   }
 
   static ErrCode erase(IdxState* handle, TxnState* transaction, Record* record) {
@@ -124,17 +130,17 @@ struct RemoteCalls {
   }
 };
 
-const IndexApi& remote_api() {
-  static const IndexApi kApi = {.create = RemoteCalls::create,
-                                .openIndex = RemoteCalls::open,
-                                .closeIndex = RemoteCalls::close,
-                                .beginTransaction = RemoteCalls::begin,
-                                .abortTransaction = RemoteCalls::abort,
-                                .commitTransaction = RemoteCalls::commit,
-                                .get = RemoteCalls::get,
-                                .getNext = RemoteCalls::get_next,
-                                .insertRecord = RemoteCalls::insert,
-                                .deleteRecord = RemoteCalls::erase};
+const player::IndexApi& remote_api() {
+  static const player::IndexApi kApi = {.create = RemoteCalls::create,
+                                        .openIndex = RemoteCalls::open,
+                                        .closeIndex = RemoteCalls::close,
+                                        .beginTransaction = RemoteCalls::begin,
+                                        .abortTransaction = RemoteCalls::abort,
+                                        .commitTransaction = RemoteCalls::commit,
+                                        .get = RemoteCalls::get,
+                                        .getNext = RemoteCalls::get_next,
+                                        .insertRecord = RemoteCalls::insert,
+                                        .deleteRecord = RemoteCalls::erase};
   return kApi;
 }
 

@@ -1,24 +1,27 @@
-// The library of another process, behind the ten functions: remote_api() sends each call over the
-// calling thread's CallSlot and returns what comes back.
+// The ten functions of contract A (keydrome/index.h) for a library that is in another process. Each
+// function sends its call through the calling thread's CallSlot and returns the result.
 //
-// So a session plays its program in the driver as it does in the player, and Recording notes calls
-// where the library cannot reach.
+// The driver gives this table of functions to the interpreter, which executes benchmark operations.
+// So verified mode uses the same interpreter as ordinary sessions. The class Recording, which logs
+// calls, runs in the driver too, so the library cannot reach the log.
 #pragma once
 
 #include <cstdint>
 
-#include "benchmarks/kit/index_api.h"
+#include "benchmarks/kit/player/index_api.h"
 #include "harness/calls.h"
 
 namespace keydrome {
 
-// A thread's end of its slot, from its first call of a phase to its last. Made and destroyed by
-// that thread; one at a time.
+// Connects the calling thread to its slot during one phase. The thread itself creates and destroys
+// the object. A thread has at most one RemoteThread at a time.
 class RemoteThread {
  public:
-  // Borrows the slot and the number of the slot's last call, which outlive it.
+  // Borrows its arguments. `number` is the number of the slot's last call; it is outside the shared
+  // memory, so the library cannot change it.
   RemoteThread(CallSlot& slot, uint32_t& number, CallWait wait);
-  // Tells the library's side that no more calls come in this phase, and waits until it has heard.
+  // Tells the player that the thread makes no more calls in this phase (kEndOfCalls), and waits for
+  // the reply.
   ~RemoteThread();
   RemoteThread(const RemoteThread&) = delete;
   RemoteThread& operator=(const RemoteThread&) = delete;
@@ -26,14 +29,16 @@ class RemoteThread {
  private:
   friend struct RemoteCalls;
 
-  uint32_t ask(uint32_t call);
+  // Sends `call` with the arguments that the slot contains, and returns the call's result code.
+  uint32_t send(uint32_t call);
 
   CallSlot& slot_;
   uint32_t& number_;
   const CallWait wait_;
 };
 
-// The table of threads that have a RemoteThread. Others may not use it (checked).
-const IndexApi& remote_api();
+// Returns the table of functions. Every thread that calls one of the functions must have a
+// RemoteThread; without a RemoteThread the function aborts the process.
+const player::IndexApi& remote_api();
 
 }  // namespace keydrome

@@ -1,3 +1,5 @@
+// Implements load_library(): dlopen, dlsym for the ten functions, then keydrome_configure. Every
+// failure becomes a LoadStatus and a sentence for the report.
 #include "harness/player/library.h"
 
 #include <dlfcn.h>
@@ -23,7 +25,7 @@ bool look_up(void* library, const char* name, Function& function, std::string& m
 
 LoadedLibrary look_up_all(void* library) {
   LoadedLibrary loaded;
-  IndexApi& api = loaded.api;
+  player::IndexApi& api = loaded.api;
   std::string missing;
   look_up(library, "create", api.create, missing);
   look_up(library, "openIndex", api.openIndex, missing);
@@ -41,23 +43,26 @@ LoadedLibrary look_up_all(void* library) {
                     "; export all ten functions of keydrome/index.h with C linkage");
 }
 
-// Empty when the library takes the configuration, else why it does not.
+// Passes the configuration to the library. Returns the reason if the library refuses it, else "".
 std::string configure(void* library, const char* configuration) {
   std::string missing;
   decltype(&keydrome_configure) function = nullptr;
   if (!look_up(library, "keydrome_configure", function, missing)) {
-    return "the library takes no configuration: it does not export keydrome_configure";
+    return "the library accepts no configuration, because it does not export keydrome_configure; "
+           "export this function, or run without a configuration";
   }
   std::array<char, 1024> reason{};
   try {
     if (function(configuration, reason.data(), static_cast<uint32_t>(reason.size())) == 0)
       return "";
   } catch (...) {
-    return "keydrome_configure threw an exception";
+    return "keydrome_configure threw an exception; to refuse a configuration, return a value other "
+           "than 0";
   }
   reason.back() = '\0';
   return reason.front() == '\0'
-             ? "the library refused its configuration and gave no reason"
+             ? "the library refused its configuration and gave no reason; keydrome_configure can "
+               "write a reason into `reason`"
              : "the library refused its configuration: " + std::string(reason.data());
 }
 
@@ -70,7 +75,7 @@ LoadedLibrary load_library(const char* path, const char* configuration) {
     return refuse(kLoadNotOpened, error == nullptr ? "dlopen gave no reason" : error);
   }
   LoadedLibrary loaded = look_up_all(library);
-  if (loaded.status != kLoadWell || configuration[0] == '\0') return loaded;
+  if (loaded.status != kLoadOk || configuration[0] == '\0') return loaded;
   const std::string reason = configure(library, configuration);
   return reason.empty() ? loaded : refuse(kLoadNotConfigured, reason);
 }

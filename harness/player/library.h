@@ -1,22 +1,23 @@
-// The library under test, loaded into the player.
+// Loads the library under test into the player, the process in the jail that calls the library.
 #pragma once
 
 #include <string>
 
-#include "benchmarks/kit/index_api.h"
+#include "benchmarks/kit/player/index_api.h"
 #include "harness/protocol.h"
 
 namespace keydrome {
 
 struct LoadedLibrary {
-  LoadStatus status = kLoadWell;
-  std::string reason;  // for a status other than kLoadWell
-  IndexApi api;
+  LoadStatus status = kLoadOk;
+  std::string reason;  // why loading failed; empty for kLoadOk
+  player::IndexApi api;
 };
 
-// Loads `path` with local symbols and all of them bound now, looks the ten functions up, and hands
-// `configuration` (a JSON object, or empty: not at all) to keydrome_configure. Runs the library's
-// constructors, so it may as well never return. The library stays loaded until the process ends.
+// Loads `path` with dlopen(RTLD_NOW | RTLD_LOCAL), looks up the ten functions of contract A, and
+// passes `configuration` to keydrome_configure. `configuration` is the text of a JSON object. If
+// the text has length 0, keydrome_configure is not called. load_library() may hang, because it
+// runs the library's constructors. The library stays loaded until the process exits.
 LoadedLibrary load_library(const char* path, const char* configuration);
 
 }  // namespace keydrome

@@ -1,18 +1,18 @@
-// The player: runs inside the jail beside the library under test, and does what the referee says
-// over descriptor 3 (harness/protocol.h).
+// The player: the program in the jail that loads the library under test and runs the benchmark's
+// operations on it. The referee commands the player over descriptor 3 (harness/protocol.h).
 //
-// It knows no benchmark, no seed and no answer, and nobody believes it: all that counts is checked
-// outside. It is linked with its own copies of the C++ runtime, hidden, so that it cannot interfere
-// with the library's.
+// The player shares its process with the library, so the referee checks everything that the player
+// reports. The player knows no benchmark, no seed and no expected result. It has its own hidden
+// copy of the C++ runtime, so that it cannot conflict with the library's copy.
 #include <dlfcn.h>
 
 #include <cstring>
 #include <span>
 
 #include "harness/calls.h"
-#include "harness/player/control.h"
 #include "harness/player/library.h"
 #include "harness/player/phases.h"
+#include "harness/player/referee_channel.h"
 #include "harness/player/service.h"
 #include "harness/player/stack_writer.h"
 #include "harness/stacks.h"
@@ -21,15 +21,17 @@
 namespace keydrome {
 namespace {
 
-// pthread_exit opens it on demand, and no file can be opened once the jail is tight. The player
-// itself needs it too, so this costs nothing; it says so in case the linker finds that out.
+// Loads the unwinder before keydrome_tighten(), which forbids opening more files. Without this call
+// pthread_exit() would try to load the unwinder later, and fail. The player is normally linked with
+// the unwinder already; the call is needed only if the linker dropped it as unused.
 void preload_unwinder() { dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL); }
 
-// The working directory is the only place where the library may open files from now on.
+// Loads the library, then gives up rights with keydrome_tighten(). After that call the process can
+// open only files below its working directory and three devices.
 LoadedLibrary load_and_tighten(const Message& message) {
   const char* configuration = message.text + std::strlen(message.text) + 1;
   LoadedLibrary library = load_library(message.text, configuration);
-  if (library.status != kLoadWell) return library;
+  if (library.status != kLoadOk) return library;
   std::array<char, 256> reason{};
   if (keydrome_tighten(".", reason.data(), reason.size()) < 0) {
     library.status = kLoadNotTightened;
@@ -41,41 +43,41 @@ LoadedLibrary load_and_tighten(const Message& message) {
 class Player {
  public:
   void play() {
-    control_.send(MessageType::kHello, {});
-    if (control_.receive() != MessageType::kLoad) leave(1);
-    stack_page_ = Mapping(control_.fds()[0].get(), Mapping::Access::kShare);
-    if (stack_page_.bytes().size() < sizeof(StackPage)) leave(1);
+    channel_.send(MessageType::kHello, {});
+    if (channel_.receive() != MessageType::kLoad) exit_now(1);
+    stack_page_ = Mapping(channel_.fds()[0].get(), Mapping::Access::kShare);
+    if (stack_page_.bytes().size() < sizeof(StackPage)) exit_now(1);
     install_stack_writer(reinterpret_cast<StackPage*>(stack_page_.bytes().data()));
-    const bool serves = (control_.message().flags & kLoadServes) != 0;
-    if (serves) slots_ = Mapping(control_.fds()[1].get(), Mapping::Access::kShare);
-    const LoadedLibrary library = load_and_tighten(control_.message());
-    control_.send(MessageType::kLoaded, {}, 0, library.status, library.reason);
-    if (library.status != kLoadWell) leave(0);
+    const bool serves = (channel_.message().flags & kLoadServes) != 0;
+    if (serves) slots_ = Mapping(channel_.fds()[1].get(), Mapping::Access::kShare);
+    const LoadedLibrary library = load_and_tighten(channel_.message());
+    channel_.send(MessageType::kLoaded, {}, 0, library.status, library.reason);
+    if (library.status != kLoadOk) exit_now(0);
     serves ? serve_phases(library.api) : play_phases(library.api);
-    leave(0);
+    exit_now(0);
   }
 
  private:
-  void play_phases(const IndexApi& api) {
-    Phases phases(control_);
-    while (control_.receive() == MessageType::kGo) phases.play(api);
+  void play_phases(const player::IndexApi& api) {
+    Phases phases(channel_);
+    while (channel_.receive() == MessageType::kGo) phases.play(api);
   }
 
-  void serve_phases(const IndexApi& api) {
+  void serve_phases(const player::IndexApi& api) {
     const std::span bytes = slots_.bytes();
-    Service service(control_, api,
+    Service service(channel_, api,
                     {reinterpret_cast<CallSlot*>(bytes.data()), bytes.size() / sizeof(CallSlot)});
-    while (control_.receive() == MessageType::kGo) {
-      const Message& go = control_.message();
-      const Address phase{go.nonce, go.phase};
+    while (channel_.receive() == MessageType::kGo) {
+      const Message& go = channel_.message();
+      const PhaseId phase{go.nonce, go.phase};
       service.serve(phase, go.threads, call_wait(go));
-      control_.send(MessageType::kDone, phase);
+      channel_.send(MessageType::kDone, phase);
     }
   }
 
-  Control control_;
+  RefereeChannel channel_;
   Mapping stack_page_;
-  Mapping slots_;  // in verified mode
+  Mapping slots_;  // only in verified mode
 };
 
 }  // namespace

@@ -1,3 +1,5 @@
+// Implements Mapping: maps memfds from the referee. Inputs are mapped read-only, outcomes and other
+// shared memory writable.
 #include "harness/player/mapping.h"
 
 #include <sys/mman.h>
@@ -5,15 +7,15 @@
 
 namespace keydrome {
 
-// Inputs are mapped privately: kernels before 6.7 refuse a shared mapping of a file that is sealed
-// against writing.
+// Maps inputs with MAP_SHARED, because the library could make a private mapping writable. A shared
+// mapping of a sealed memfd cannot be made writable.
 Mapping::Mapping(int fd, Access access) {
   struct stat status{};
   if (fstat(fd, &status) != 0 || status.st_size <= 0) return;
   const auto size = static_cast<size_t>(status.st_size);
   const bool share = access == Access::kShare;
   void* memory = mmap(nullptr, size, share ? PROT_READ | PROT_WRITE : PROT_READ,
-                      (share ? MAP_SHARED : MAP_PRIVATE) | MAP_POPULATE, fd, 0);
+                      MAP_SHARED | MAP_POPULATE, fd, 0);
   if (memory != MAP_FAILED) bytes_ = {static_cast<std::byte*>(memory), size};
 }
 

@@ -1,4 +1,4 @@
-// A memfd mapped into the player for as long as the object lives.
+// Maps a memfd of the referee into the memory of player or driver, until the object is destroyed.
 #pragma once
 
 #include <cstddef>
@@ -9,10 +9,12 @@ namespace keydrome {
 
 class Mapping {
  public:
-  enum class Access { kRead, kShare };  // private and read-only, or shared and writable
+  // kRead maps the file read-only. If the file is sealed, this mapping cannot be made writable.
+  // kShare maps the file writable. Both mappings show changes by other processes.
+  enum class Access { kRead, kShare };
 
   Mapping() = default;
-  // Maps the whole file with all its pages present; empty when that fails.
+  // Maps the whole file and loads all its pages at once. After an error bytes() is empty.
   Mapping(int fd, Access access);
   Mapping(Mapping&& other) noexcept : bytes_(std::exchange(other.bytes_, {})) {}
   Mapping& operator=(Mapping&& other) noexcept {

@@ -1,3 +1,5 @@
+// Implements Phase: starts the threads, gives them their rounds of operations, and collects the
+// outcome. The referee measures the time of everything in this file.
 #include "harness/player/phase.h"
 
 #include <sys/resource.h>
@@ -9,9 +11,12 @@
 #include <system_error>
 #include <thread>
 
-#include "benchmarks/kit/recording.h"
+#include "benchmarks/kit/player/recording.h"
 
 namespace keydrome {
+
+using history::Event;
+
 namespace {
 
 uint64_t context_switches_of_this_thread() {
@@ -22,28 +27,30 @@ uint64_t context_switches_of_this_thread() {
 
 }  // namespace
 
-Phase::Phase(Control& control, const PhaseInputs& inputs) : control_(control), inputs_(inputs) {}
+Phase::Phase(RefereeChannel& channel, const PhaseInputs& inputs)
+    : channel_(channel), inputs_(inputs) {}
 
 Phase::Round::Round(Mapping mapped)
     : mapping(std::move(mapped)),
-      header(reinterpret_cast<const RoundHeader*>(mapping.bytes().data())) {}
+      header(reinterpret_cast<const format::RoundHeader*>(mapping.bytes().data())) {}
 
-std::span<const Op> Phase::Round::ops(uint32_t thread) const {
-  const RoundHeader::Span& span = header->spans[thread];
-  return {reinterpret_cast<const Op*>(mapping.bytes().data() + span.offset), span.count};
+std::span<const format::Op> Phase::Round::ops(uint32_t thread) const {
+  const format::RoundHeader::Span& span = header->spans[thread];
+  return {reinterpret_cast<const format::Op*>(mapping.bytes().data() + span.offset), span.count};
 }
 
-void Phase::play(Address address, Mapping round, Mapping outcome) {
-  address_ = address;
+void Phase::play(PhaseId phase, Mapping round, Mapping outcome) {
+  phase_id_ = phase;
   outcome_ = std::move(outcome);
-  if (outcome_.bytes().size() < sizeof(OutcomeHeader)) {
+  if (outcome_.bytes().size() < sizeof(format::OutcomeHeader)) {
     give_up(kDonePlayer, "the outcome could not be mapped");
   }
-  const auto* header = reinterpret_cast<const OutcomeHeader*>(outcome_.bytes().data());
+  const auto* header = reinterpret_cast<const format::OutcomeHeader*>(outcome_.bytes().data());
   add_round(std::move(round));
-  // With nothing left to receive, this thread plays a program itself: starting and joining one more
-  // takes longer than all else that a phase adds to its time.
-  const bool receives = !is_whole();
+  // If there is only one round, the calling thread has none to receive, so it plays the operations
+  // of thread 0 itself. Starting and joining one more thread would cost more than everything else
+  // that a phase adds to its time.
+  const bool receives = !has_last_round();
   std::vector<std::thread> threads;
   threads.reserve(header->threads);
   try {
@@ -56,79 +63,80 @@ void Phase::play(Address address, Mapping round, Mapping outcome) {
   for (std::thread& thread : threads) thread.join();
   MutexLock lock(mutex_);
   rounds_.clear();
-  control_.send(MessageType::kDone, address_);
+  channel_.send(MessageType::kDone, phase_id_);
 }
 
-// An exception that gets here came through the session from a call of the library, because nothing
-// else in a session throws. The other threads may wait for this one, so the phase cannot go on.
+// Plays one thread of the phase. An exception caught here comes from the library, because the
+// interpreter throws none. An exception ends the whole phase, because other threads may wait for
+// this one.
 void Phase::run_thread(uint32_t thread) {
-  session_inputs(thread).outcome->thread_id = static_cast<uint32_t>(gettid());
+  interpreter_inputs(thread).outcome->thread_id = static_cast<uint32_t>(gettid());
   try {
     if (inputs_.hooks.before) inputs_.hooks.before(thread);
-    inputs_.event_clock == nullptr ? run_session(thread) : record_session(thread);
+    inputs_.event_clock == nullptr ? play_unrecorded(thread) : play_recorded(thread);
     if (inputs_.hooks.after) inputs_.hooks.after(thread);
   } catch (const std::exception& error) {
     give_up(kDoneException, error.what());
   } catch (...) {
-    give_up(kDoneException, "of a type that is not std::exception");
+    give_up(kDoneException, "its type is not derived from std::exception");
   }
 }
 
-void Phase::run_session(uint32_t thread) {
-  const SessionInputs inputs = session_inputs(thread);
-  Session session(inputs);
-  play_rounds(session, *inputs.outcome, thread);
+void Phase::play_unrecorded(uint32_t thread) {
+  const player::InterpreterInputs inputs = interpreter_inputs(thread);
+  player::Interpreter interpreter(inputs);
+  play_rounds(interpreter, *inputs.outcome, thread);
 }
 
-void Phase::record_session(uint32_t thread) {
+void Phase::play_recorded(uint32_t thread) {
   std::byte* image = outcome_.bytes().data();
-  const auto* header = reinterpret_cast<const OutcomeHeader*>(image);
-  const OutcomeHeader::Span& span = header->spans[thread];
-  Recording recording(
-      {.api = inputs_.api,
-       .names = inputs_.names,
-       .clock = inputs_.event_clock,
+  const auto* header = reinterpret_cast<const format::OutcomeHeader*>(image);
+  const format::OutcomeHeader::Span& span = header->spans[thread];
+  player::Recording recording(
+      {.clock = inputs_.event_clock,
        .log = {reinterpret_cast<Event*>(image + span.log_offset), span.log_capacity}});
-  SessionInputs inputs = session_inputs(thread);
-  inputs.api = &recording_api();
-  Session session(inputs);
-  play_rounds(session, *inputs.outcome, thread);
+  player::InterpreterInputs inputs = interpreter_inputs(thread);
+  inputs.recording = &recording;
+  player::Interpreter interpreter(inputs);
+  play_rounds(interpreter, *inputs.outcome, thread);
   inputs.outcome->events = recording.events();
   inputs.outcome->events_full = recording.full() ? 1 : 0;
-  inputs.outcome->stamp_slack = inputs_.event_clock->slack();
+  inputs.outcome->timestamp_slack = inputs_.event_clock->slack();
 }
 
-void Phase::play_rounds(Session& session, ThreadOutcome& outcome, uint32_t thread) {
+void Phase::play_rounds(player::Interpreter& interpreter, format::ThreadOutcome& outcome,
+                        uint32_t thread) {
   const uint64_t switches = context_switches_of_this_thread();
   for (uint32_t number = 0;; ++number) {
     const Round& round = enter(number);
-    session.run(round.ops(thread));
+    interpreter.run(round.ops(thread));
     if (round.header->last != 0) break;
   }
-  session.finish();
+  interpreter.finish();
   outcome.context_switches = context_switches_of_this_thread() - switches;
 }
 
-SessionInputs Phase::session_inputs(uint32_t thread) {
+player::InterpreterInputs Phase::interpreter_inputs(uint32_t thread) {
   std::byte* image = outcome_.bytes().data();
-  const auto* header = reinterpret_cast<const OutcomeHeader*>(image);
-  const OutcomeHeader::Span& span = header->spans[thread];
-  auto* outcomes = reinterpret_cast<ThreadOutcome*>(image + header->thread_offset);
+  const auto* header = reinterpret_cast<const format::OutcomeHeader*>(image);
+  const format::OutcomeHeader::Span& span = header->spans[thread];
+  auto* outcomes = reinterpret_cast<format::ThreadOutcome*>(image + header->thread_offset);
   return {.api = inputs_.api,
           .pools = inputs_.pools,
           .names = inputs_.names,
-          .events = &events_,
-          .baton = &baton_,
-          .patience = inputs_.patience,
+          .events = &signals_,
+          .turns = &turns_,
+          .retry_budget = inputs_.retry_budget,
           .clock = inputs_.clock,
           .go_ticks = inputs_.go_ticks,
           .outcome = outcomes + thread,
-          .ends = {reinterpret_cast<TransactionEnd*>(image + span.ends_offset), span.ends_capacity},
+          .ends = {reinterpret_cast<format::TransactionEnd*>(image + span.ends_offset),
+                   span.ends_capacity},
           .trace = {image + span.trace_offset, span.trace_capacity}};
 }
 
-// The first thread that enters a round asks for the one after the next, so the referee stays one
-// ahead.
+// Waits for round `number`. The first thread that enters round n sends NEED(n), and the referee
+// replies with round n + 1. So the next round has usually arrived before a thread needs it.
 const Phase::Round& Phase::enter(uint32_t number) {
   const Round* round = nullptr;
   bool first = false;
@@ -136,15 +144,15 @@ const Phase::Round& Phase::enter(uint32_t number) {
     MutexLock lock(mutex_);
     while (rounds_.size() <= number) arrived_.wait(mutex_);
     round = rounds_[number].get();
-    first = asked_ == number;
-    if (first) ++asked_;
+    first = entered_ == number;
+    if (first) ++entered_;
   }
-  if (first && round->header->last == 0) control_.send(MessageType::kNeed, address_, number);
+  if (first && round->header->last == 0) channel_.send(MessageType::kNeed, phase_id_, number);
   return *round;
 }
 
 void Phase::add_round(Mapping mapping) {
-  if (mapping.bytes().size() < sizeof(RoundHeader)) {
+  if (mapping.bytes().size() < sizeof(format::RoundHeader)) {
     give_up(kDonePlayer, "a round could not be mapped");
   }
   auto round = std::make_unique<Round>(std::move(mapping));
@@ -153,20 +161,20 @@ void Phase::add_round(Mapping mapping) {
   arrived_.notify_all();
 }
 
-bool Phase::is_whole() {
+bool Phase::has_last_round() {
   MutexLock lock(mutex_);
   return rounds_.back()->header->last != 0;
 }
 
 void Phase::receive_rounds() {
-  while (!is_whole()) {
-    if (control_.receive() != MessageType::kRound) leave(1);
-    add_round(Mapping(control_.fds()[0].get(), Mapping::Access::kRead));
+  while (!has_last_round()) {
+    if (channel_.receive() != MessageType::kRound) exit_now(1);
+    add_round(Mapping(channel_.fds()[0].get(), Mapping::Access::kRead));
   }
 }
 
 void Phase::give_up(DoneStatus status, std::string_view reason) {
-  control_.send(MessageType::kDone, address_, 0, status, reason);
+  channel_.send(MessageType::kDone, phase_id_, 0, status, reason);
   for (;;) pause();  // the referee ends the jail
 }
 

@@ -1,42 +1,44 @@
-// The phases of a session, one after the other: what outlives a phase, and what GO brings.
+// Plays the phases of a session, and keeps the state that they share: pools of keys and payloads,
+// index names, clocks.
 //
-// The player plays them against the library beside it, the driver against one in another process.
+// Both the player and the driver of verified mode use Phases. In the player, the library is in the
+// same process; the driver reaches the library in another process (driver/remote_library.h).
 #pragma once
 
 #include <functional>
 #include <optional>
 
 #include "base/clock.h"
-#include "benchmarks/kit/event_clock.h"
-#include "benchmarks/kit/index_names.h"
-#include "benchmarks/kit/patience.h"
-#include "benchmarks/kit/pools_view.h"
-#include "harness/player/control.h"
+#include "benchmarks/kit/player/event_clock.h"
+#include "benchmarks/kit/player/index_names.h"
+#include "benchmarks/kit/player/pools_view.h"
+#include "benchmarks/kit/player/retry_budget.h"
 #include "harness/player/mapping.h"
 #include "harness/player/phase.h"
+#include "harness/player/referee_channel.h"
 
 namespace keydrome {
 
 class Phases {
  public:
-  // Borrows the channel.
-  explicit Phases(Control& control) : control_(control) {}
+  // `channel` must outlive the object.
+  explicit Phases(RefereeChannel& channel) : channel_(channel) {}
 
-  // Plays the phase of the GO that the channel has just received. Does not return when that is not
-  // possible: then the referee has been told why.
-  void play(const IndexApi& api, const ThreadHooks& hooks = {});
+  // Plays the phase of the GO message that the channel has just received. After an error play()
+  // sends a DONE with the reason and does not return.
+  void play(const player::IndexApi& api, const ThreadHooks& hooks = {});
 
  private:
-  EventClock* event_clock(const Mapping& outcome);
-  void open_pools(int fd, Address address);
+  player::EventClock* event_clock(const Mapping& outcome);
+  void open_pools(int fd, PhaseId phase);
 
-  Control& control_;
+  RefereeChannel& channel_;
   TickClock clock_;
-  Patience patience_;
-  std::optional<EventClock> event_clock_;
+  player::RetryBudget retry_budget_;
+  std::optional<player::EventClock> event_clock_;
   Mapping pools_image_;
-  PoolsView pools_;
-  std::optional<IndexNames> names_;
+  player::PoolsView pools_;
+  std::optional<player::IndexNames> names_;
 };
 
 }  // namespace keydrome

@@ -1,3 +1,4 @@
+// Implements Service: one thread per call slot makes the library calls that the driver requests.
 #include "harness/player/service.h"
 
 #include <unistd.h>
@@ -9,6 +10,9 @@
 #include <vector>
 
 namespace keydrome {
+
+using history::EventCall;
+
 namespace {
 
 IdxState* handle_of(const CallSlot& slot) { return reinterpret_cast<IdxState*>(slot.handle); }
@@ -19,52 +23,54 @@ TxnState* transaction_of(const CallSlot& slot) {
 
 }  // namespace
 
-void Service::serve(Address address, uint32_t threads, CallWait wait) {
-  if (threads > slots_.size()) give_up(address, kDonePlayer, "there are fewer slots than threads");
+void Service::serve(PhaseId phase, uint32_t threads, CallWait wait) {
+  if (threads > slots_.size())
+    give_up(phase, kDonePlayer, "GO names more threads than there are call slots");
   std::vector<std::thread> running;
   running.reserve(threads);
   try {
     for (uint32_t t = 1; t < threads; ++t) {
-      running.emplace_back([&, t] { run_thread(address, slots_[t], wait); });
+      running.emplace_back([&, t] { run_thread(phase, slots_[t], wait); });
     }
   } catch (const std::system_error& error) {
-    give_up(address, kDonePlayer, std::string("a thread could not be started: ") + error.what());
+    give_up(phase, kDonePlayer, std::string("a thread could not be started: ") + error.what());
   }
-  run_thread(address, slots_[0], wait);
+  run_thread(phase, slots_[0], wait);
   for (std::thread& thread : running) thread.join();
 }
 
-// An exception that gets here came from a call of the library, because nothing else here throws.
-void Service::run_thread(Address address, CallSlot& slot, CallWait wait) {
+// Serves one slot until the phase ends. An exception caught here comes from the library, because
+// the other functions throw none.
+void Service::run_thread(PhaseId phase, CallSlot& slot, CallWait wait) {
   try {
-    take_calls(slot, wait);
+    serve_slot(slot, wait);
   } catch (const std::exception& error) {
-    give_up(address, kDoneException, error.what());
+    give_up(phase, kDoneException, error.what());
   } catch (...) {
-    give_up(address, kDoneException, "of a type that is not std::exception");
+    give_up(phase, kDoneException, "its type is not derived from std::exception");
   }
 }
 
-void Service::take_calls(CallSlot& slot, CallWait wait) {
+void Service::serve_slot(CallSlot& slot, CallWait wait) {
   slot.thread_id = static_cast<uint32_t>(gettid());
-  for (bool leaves = false; !leaves;) {
-    const uint32_t number = slot.answered.number() + 1;
-    slot.asked.await(number, wait);
-    leaves = slot.call == kLeaveCall;
-    if (!leaves) slot.code = make(slot);
-    slot.answered.post(number);
+  for (bool ended = false; !ended;) {
+    const uint32_t number = slot.reply.number() + 1;
+    slot.request.await(number, wait);
+    ended = slot.call == kEndOfCalls;
+    if (!ended) slot.code = call(slot);
+    slot.reply.post(number);
   }
 }
 
-uint32_t Service::make(CallSlot& slot) {
+uint32_t Service::call(CallSlot& slot) {
   switch (static_cast<EventCall>(slot.call)) {
     case EventCall::kCreate:
       return static_cast<uint32_t>(
-          api_.create(static_cast<KeyType>(slot.key_type), kept_name(slot)));
+          api_.create(static_cast<KeyType>(slot.key_type), stable_name(slot)));
     case EventCall::kOpen: {
       IdxState* handle = handle_of(slot);
-      const auto code = static_cast<uint32_t>(api_.openIndex(kept_name(slot), &handle));
-      slot.made = reinterpret_cast<uint64_t>(handle);
+      const auto code = static_cast<uint32_t>(api_.openIndex(stable_name(slot), &handle));
+      slot.new_handle = reinterpret_cast<uint64_t>(handle);
       return code;
     }
     case EventCall::kClose:
@@ -72,7 +78,7 @@ uint32_t Service::make(CallSlot& slot) {
     case EventCall::kBegin: {
       TxnState* transaction = transaction_of(slot);
       const auto code = static_cast<uint32_t>(api_.beginTransaction(&transaction));
-      slot.made = reinterpret_cast<uint64_t>(transaction);
+      slot.new_handle = reinterpret_cast<uint64_t>(transaction);
       return code;
     }
     case EventCall::kCommit:
@@ -95,20 +101,20 @@ uint32_t Service::make(CallSlot& slot) {
       api_.deleteRecord(handle_of(slot), transaction_of(slot), &slot.record));
 }
 
-char* Service::kept_name(const CallSlot& slot) {
+char* Service::stable_name(const CallSlot& slot) {
   const std::string_view name(slot.name, strnlen(slot.name, sizeof slot.name - 1));
   MutexLock lock(mutex_);
-  auto kept = names_.find(name);
-  if (kept == names_.end()) {
-    auto copy = std::make_unique<char[]>(kIndexNameBytes);
+  auto known = names_.find(name);
+  if (known == names_.end()) {
+    auto copy = std::make_unique<char[]>(format::kIndexNameBytes);
     name.copy(copy.get(), name.size());
-    kept = names_.emplace(name, std::move(copy)).first;
+    known = names_.emplace(name, std::move(copy)).first;
   }
-  return kept->second.get();
+  return known->second.get();
 }
 
-void Service::give_up(Address address, DoneStatus status, std::string_view reason) const {
-  control_.send(MessageType::kDone, address, 0, status, reason);
+void Service::give_up(PhaseId phase, DoneStatus status, std::string_view reason) const {
+  channel_.send(MessageType::kDone, phase, 0, status, reason);
   for (;;) pause();  // the referee ends the jail
 }
 

@@ -1,5 +1,6 @@
-// The library's side of verified mode: threads that take calls from their slots (harness/calls.h),
-// make them, and write the answers back. They know no program; that is with the driver, outside.
+// The player's part of verified mode: threads in the jail that read calls from their slots
+// (harness/calls.h), call the library, and write the results back. The driver, a process outside
+// the jail, decides which calls to make.
 #pragma once
 
 #include <cstdint>
@@ -9,37 +10,37 @@
 #include <string>
 
 #include "base/thread_annotations.h"
-#include "benchmarks/kit/index_api.h"
+#include "benchmarks/kit/player/index_api.h"
 #include "harness/calls.h"
-#include "harness/player/control.h"
+#include "harness/player/referee_channel.h"
 
 namespace keydrome {
 
 class Service {
  public:
-  // Borrows all of it.
-  Service(const Control& control, const IndexApi& api, std::span<CallSlot> slots)
-      : control_(control), api_(api), slots_(slots) {}
+  // All arguments must outlive the object.
+  Service(const RefereeChannel& channel, const player::IndexApi& api, std::span<CallSlot> slots)
+      : channel_(channel), api_(api), slots_(slots) {}
 
-  // One phase: a thread for each of the first `threads` slots, at least one, until each was told to
-  // leave; the calling thread takes the first. Does not return when that is not possible: then the
-  // referee has been told why.
-  void serve(Address address, uint32_t threads, CallWait wait);
+  // Serves one phase with one thread for each of the first `threads` slots (at least 1). The
+  // calling thread serves the first slot. Returns when each slot has received kEndOfCalls. After an
+  // error serve() sends a DONE with the reason and does not return.
+  void serve(PhaseId phase, uint32_t threads, CallWait wait);
 
  private:
-  void run_thread(Address address, CallSlot& slot, CallWait wait);
-  void take_calls(CallSlot& slot, CallWait wait);
-  uint32_t make(CallSlot& slot);
-  char* kept_name(const CallSlot& slot);
-  [[noreturn]] void give_up(Address address, DoneStatus status, std::string_view reason) const;
+  void run_thread(PhaseId phase, CallSlot& slot, CallWait wait);
+  void serve_slot(CallSlot& slot, CallWait wait);
+  uint32_t call(CallSlot& slot);
+  char* stable_name(const CallSlot& slot);
+  [[noreturn]] void give_up(PhaseId phase, DoneStatus status, std::string_view reason) const;
 
-  const Control& control_;
-  const IndexApi& api_;
+  const RefereeChannel& channel_;
+  const player::IndexApi& api_;
   const std::span<CallSlot> slots_;
 
   Mutex mutex_;
-  // The contract promises names that stay where they are, writable, for as long as the process
-  // runs.
+  // One writable copy of each index name. The copies are never freed, because contract A promises
+  // the library that a name stays at its address until the process exits.
   std::map<std::string, std::unique_ptr<char[]>, std::less<>> names_ KEYDROME_GUARDED_BY(mutex_);
 };
 

@@ -1,3 +1,5 @@
+// Implements the signal handler that writes a thread's stack into the stack page for the report of
+// a hang.
 #include "harness/player/stack_writer.h"
 
 #include <dlfcn.h>
@@ -12,11 +14,11 @@
 namespace keydrome {
 namespace {
 
-StackPage* g_page = nullptr;  // set before the first signal
+StackPage* g_page = nullptr;  // install_stack_writer() sets it before it installs the handler
 
 struct Walk {
   ThreadStack* to = nullptr;
-  bool interrupted = false;  // the walk has left the signal's own frames
+  bool interrupted = false;  // true: the walk has reached the frames of the interrupted code
 };
 
 _Unwind_Reason_Code note_frame(_Unwind_Context* context, void* argument) {
@@ -27,7 +29,8 @@ _Unwind_Reason_Code note_frame(_Unwind_Context* context, void* argument) {
   if (!walk->interrupted) return _URC_NO_REASON;
   ThreadStack& to = *walk->to;
   if (address == 0 || to.frames == kFramesMax) return _URC_END_OF_STACK;
-  // A caller's address is that of the instruction behind the call, which may be another line.
+  // A return address is the address after the call instruction and may belong to another source
+  // line. The address before it is the last byte of the call.
   to.frame[to.frames++].address = exact != 0 ? address : address - 1;
   return _URC_NO_REASON;
 }
@@ -48,12 +51,14 @@ void name_frame(StackFrame& frame) {
   frame.symbol_offset = frame.address - reinterpret_cast<uint64_t>(info.dli_saddr);
 }
 
-// In a signal handler, on a thread that may hold any lock: no memory is allocated, and unwinding
-// takes no lock. Naming takes the loader's, which the thread may never get, so it comes last.
+// Signal handler: writes the stack of the interrupted thread, which may hold any lock. Therefore
+// the handler allocates no memory, and unwinding takes no lock. Finding the names takes the lock of
+// the dynamic loader, which may never become free. Therefore the addresses are published first and
+// the names last.
 void write_stack(int) {
   const int saved = errno;
   const uint32_t number =
-      std::atomic_ref(g_page->next).fetch_add(1, std::memory_order_relaxed);  // a counter only
+      std::atomic_ref(g_page->next).fetch_add(1, std::memory_order_relaxed);  // only counts
   if (number < kStacksMax) {
     ThreadStack& to = g_page->stacks[number];
     to.thread_id = static_cast<uint32_t>(gettid());

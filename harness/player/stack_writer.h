@@ -1,12 +1,14 @@
-// The player's part of a stack page (harness/stacks.h).
+// Writes the stacks of the player's threads into the stack page (harness/stacks.h) when the referee
+// sends a signal.
 #pragma once
 
 #include "harness/stacks.h"
 
 namespace keydrome {
 
-// From now on kStackSignal makes the thread that gets it write its stack into `page`, which lives
-// for ever. Before the library is loaded: its constructors may hang too. Once.
+// Installs the handler of kStackSignal. A thread that receives the signal writes its stack into
+// `page`, which must never be unmapped. Call this function once before loading the library, because
+// the library's constructors may hang too.
 void install_stack_writer(StackPage* page);
 
 }  // namespace keydrome

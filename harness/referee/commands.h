@@ -1,28 +1,23 @@
-// What the referee's command line can do. Each command returns the process's exit code.
+// The commands of the referee: run, list and fingerprint. Each function returns the exit code of
+// the process and prints an error to standard error.
 #pragma once
 
 #include <string>
 
-#include "harness/referee/kept_histories.h"
+#include "harness/referee/command_line.h"
 
 namespace keydrome {
 
-inline constexpr int kExitDone = 0;  // run: a report was written, whatever its verdict
-inline constexpr int kExitUnusable =
-    2;  // a plan or a command line that cannot be used; nothing was started
-inline constexpr int kExitNotWritten = 3;  // the report could not be written
+inline constexpr int kExitDone = 0;        // for `run`: a report was written, with any verdict
+inline constexpr int kExitUnusable = 2;    // wrong arguments or wrong plan; nothing was started
+inline constexpr int kExitNotWritten = 3;  // the report or a history could not be written
 
-struct RunCommand {
-  std::string plan_path;
-  std::string report_path;
-  bool progress = false;  // one JSON object per line on standard output
-  HistoryRequest histories;
-};
-
-int command_run(const RunCommand& command);
-// Every benchmark's manifest, as {"benchmarks": [...]}.
+// Plays and judges one session, and writes its report.
+int command_run(const RunArguments& arguments);
+// Prints the manifest (description and parameters) of every benchmark, as {"benchmarks": [...]}.
 int command_list();
-// The fingerprint of a benchmark's operation streams, as benchmark.json's tests compare it.
+// Prints the fingerprint of a benchmark, a SHA-256 of its generated operations. Tests compare the
+// fingerprint with the benchmark's fingerprint.json.
 int command_fingerprint(const std::string& benchmark);
 
 }  // namespace keydrome

@@ -1,68 +1,115 @@
-// The referee: outside the jail. It generates what a library is asked, starts jail and player, owns
-// the clock, checks what came back, and writes the report. Reference:
-// docs/reference/plan-and-report.md.
+// referee: plays one session of a benchmark with an untrusted library, judges the results and
+// writes a report.
+//
+// THEORY OF OPERATION
+//
+// Processes and their rights
+//
+//     runner or a person  starts the referee; reads progress lines and the report
+//       referee           root; generates the operations, measures the time, judges
+//         jail            root; runs the player, and kills its processes (jail/main.c)
+//           init
+//             player      user 60000 + slot, no capabilities, own namespaces, seccomp filter;
+//                         loads the library and plays the programs
+//         driver          only in verified mode; user `nobody`, outside the jail; plays the
+//                         programs instead of the player
+//
+// A program is the list of operations of one thread. An ordinary user may run the referee too. The
+// jail then gives weak isolation, which the plan must accept (jail.require).
+//
+// Pipes and sockets
+//
+//     channel             referee <-> player, SEQPACKET: commands and rounds (harness/protocol.h)
+//     driver's channel    referee <-> driver, the same messages
+//     command channel     referee <-> jail, SEQPACKET: freeze, thaw, usage, kill (jail/command.h)
+//     meta pipe           jail -> referee: how the jail ended, which isolation it gave (jail_end.h)
+//     two output pipes    player -> referee: standard output and standard error, for people only
+//
+// Memory that the referee creates as memfds and passes over a channel
+//
+//     pools, rounds       sealed inputs: keys, payloads, operations
+//     outcome             one per phase, of fixed size: the player writes counters, evidence and
+//                         logs into it
+//     stack page          of fixed size: the player's threads write their stacks when a session
+//                         hangs (harness/stacks.h)
+//     call slots          only in verified mode, of fixed size, shared by driver and player
+//                         (harness/calls.h)
+//
+// Steps of a session (commands.cc)
+//
+// 1. Check the command line, the plan and the files. Make sure that the report can be written.
+// 2. Generate the programs of all threads from the seed (session/prepare.h).
+// 3. Start the jail with the player; in verified mode start the driver too (session/partner.h).
+// 4. Have the player load the library and drop the rights that only loading needed.
+// 5. Play each phase (session/conductor.h):
+//    - make its inputs, thaw the jail, read the clock, send GO
+//    - hand out rounds, which are portions of the programs
+//    - read the clock at DONE, freeze the jail, copy and check the outcome
+// 6. End the jail. Judge outcome and recorded histories, and decide the verdict (judging/). A judge
+//    may play parts of the programs again, each in a fresh jail.
+// 7. Write the report (report/). After step 3, a report is missing only if a file could not be
+//    written (exit code 3) or the referee died.
+//
+// How processes end
+//
+// - The session is over, or a deadline or limit has passed: the referee sends the jail the command
+//   kill. If the jail does not exit within 20 s, the referee kills it with SIGKILL.
+// - The player exits or crashes: the jail kills the remaining processes, writes its meta lines and
+//   exits.
+// - The referee is killed: the jail sees that the command channel has closed, and kills the player.
+//   The kernel kills the driver (PR_SET_PDEATHSIG). There is no report.
+// - The player reaches the memory limit of its cgroup: the kernel kills the player.
+//
+// Trust
+//
+// - The referee trusts the jail and the driver. It checks everything from the player: messages must
+//   follow the protocol, counters must fit the programs, and results must fit the model. The
+//   referee measures the time itself.
+// - No seed, no generator and no expected result enters the jail.
+//
+// Exit codes
+//
+//     0    success; for `run`: a report was written, with any verdict
+//     2    wrong arguments or wrong plan; nothing was started
+//     3    the report or a recorded history could not be written
+//
+// docs/reference/plan-and-report.md describes plan and report.
 #include <csignal>
 #include <cstdio>
 #include <string_view>
 #include <vector>
 
+#include "harness/referee/command_line.h"
 #include "harness/referee/commands.h"
 
 namespace keydrome {
 namespace {
 
-constexpr std::string_view kUsage =
-    "usage: referee run PLAN.json --report FILE [--progress]"
-    " [--histories FOLDER [--all-histories]]\n"
-    "       referee list\n"
-    "       referee fingerprint BENCHMARK\n"
-    "       referee --version\n";
-
-int usage() {
-  std::fwrite(kUsage.data(), 1, kUsage.size(), stderr);
-  return kExitUnusable;
-}
-
-int run(const std::vector<std::string_view>& arguments) {
-  RunCommand command;
-  for (size_t i = 1; i < arguments.size(); ++i) {
-    if (arguments[i] == "--progress") {
-      command.progress = true;
-    } else if (arguments[i] == "--report" && i + 1 < arguments.size()) {
-      command.report_path = arguments[++i];
-    } else if (arguments[i] == "--histories" && i + 1 < arguments.size()) {
-      command.histories.folder = arguments[++i];
-    } else if (arguments[i] == "--all-histories") {
-      command.histories.all = true;
-    } else if (command.plan_path.empty() && !arguments[i].starts_with("--")) {
-      command.plan_path = arguments[i];
-    } else {
-      return usage();
-    }
+int run(const CommandLine& line) {
+  switch (line.command) {
+    case CommandLine::Command::kRun:
+      return command_run(line.run);
+    case CommandLine::Command::kList:
+      return command_list();
+    case CommandLine::Command::kFingerprint:
+      return command_fingerprint(line.benchmark);
+    case CommandLine::Command::kVersion:
+      break;
   }
-  if (command.plan_path.empty() || command.report_path.empty()) return usage();
-  return command_run(command);
-}
-
-int dispatch(const std::vector<std::string_view>& arguments) {
-  if (arguments.empty()) return usage();
-  if (arguments[0] == "run") return run(arguments);
-  if (arguments[0] == "list" && arguments.size() == 1) return command_list();
-  if (arguments[0] == "fingerprint" && arguments.size() == 2) {
-    return command_fingerprint(std::string(arguments[1]));
-  }
-  if (arguments[0] == "--version" && arguments.size() == 1) {
-    std::puts("referee " KEYDROME_VERSION);
-    return kExitDone;
-  }
-  return usage();
+  std::puts("referee " KEYDROME_VERSION);
+  return kExitDone;
 }
 
 }  // namespace
 }  // namespace keydrome
 
 int main(int count, char** arguments) {
-  // A reader of the progress lines that goes away must not take the session along.
+  // Without SIGPIPE, the session ends with a report even if the reader of the progress lines exits
+  // early.
   std::signal(SIGPIPE, SIG_IGN);
-  return keydrome::dispatch({arguments + 1, arguments + count});
+  const std::vector<std::string_view> words(arguments + 1, arguments + count);
+  const keydrome::Result<keydrome::CommandLine> line = keydrome::parse_command_line(words);
+  if (line) return keydrome::run(*line);
+  std::fprintf(stderr, "referee: %s\n%s", line.error().message.c_str(), keydrome::kUsage.data());
+  return keydrome::kExitUnusable;
 }

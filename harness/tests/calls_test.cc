@@ -1,4 +1,5 @@
-// Calls over slots, with both sides in this process: every call and answer arrives as it was made.
+// Tests the call slots of verified mode, with the driver side and the library side in this process.
+// Every call and every result must arrive unchanged.
 #include "harness/calls.h"
 
 #include <gtest/gtest.h>
@@ -16,7 +17,7 @@
 namespace keydrome {
 namespace {
 
-// What the library was called with last, and what it answers.
+// The last call that reached the library side.
 struct Seen {
   std::string call;
   IdxState* handle = nullptr;
@@ -25,9 +26,9 @@ struct Seen {
   std::string name;
   char* name_at = nullptr;
 };
-Seen g_last;  // written by the library's side, read by the driver's behind the answer
+Seen g_last;  // the library side writes it; the driver side reads it after the reply
 
-constexpr auto kOddCode = static_cast<ErrCode>(13);
+constexpr auto kUndocumentedCode = static_cast<ErrCode>(13);
 IdxState* const kHandle = reinterpret_cast<IdxState*>(0x1234'5678'9abc'def0);
 TxnState* const kTransaction = reinterpret_cast<TxnState*>(0xfedc'ba98'7654'3210);
 
@@ -50,7 +51,7 @@ Record record_of(int64_t key, const char* payload) {
   return record;
 }
 
-const IndexApi kNotes = {
+const player::IndexApi kNotes = {
     .create =
         [](KeyType type, char* name) {
           Record record{};
@@ -91,7 +92,7 @@ const IndexApi kNotes = {
     .insertRecord =
         [](IdxState* handle, TxnState* transaction, Key* key, const char* payload) {
           return note("insert", handle, transaction, record_of(key->keyval.intkey, payload),
-                      kOddCode);
+                      kUndocumentedCode);
         },
     .deleteRecord =
         [](IdxState* handle, TxnState* transaction, Record* record) {
@@ -99,10 +100,12 @@ const IndexApi kNotes = {
         },
 };
 
-// Serves `threads` slots with that library while each thread of the driver's side does `drive`.
-void play(const IndexApi& api, uint32_t threads, CallWait wait, std::vector<CallSlot>& slots,
-          std::vector<uint32_t>& numbers, const std::function<void(uint32_t)>& drive) {
-  const Control unused;
+// Plays one phase: the library side serves `threads` slots with `api`, and each thread of the
+// driver side runs `drive`.
+void play(const player::IndexApi& api, uint32_t threads, CallWait wait,
+          std::vector<CallSlot>& slots, std::vector<uint32_t>& numbers,
+          const std::function<void(uint32_t)>& drive) {
+  const RefereeChannel unused;
   Service service(unused, api, slots);
   std::thread inside([&] { service.serve({}, threads, wait); });
   std::vector<std::thread> outside;
@@ -116,7 +119,7 @@ void play(const IndexApi& api, uint32_t threads, CallWait wait, std::vector<Call
   inside.join();
 }
 
-void play_one(const std::function<void(const IndexApi&)>& drive) {
+void play_one(const std::function<void(const player::IndexApi&)>& drive) {
   std::vector<CallSlot> slots(1);
   std::vector<uint32_t> numbers(1);
   play(kNotes, 1, CallWait::kSleep, slots, numbers, [&](uint32_t) { drive(remote_api()); });
@@ -129,7 +132,7 @@ void expect_seen(const char* call, IdxState* handle, TxnState* transaction) {
 }
 
 TEST(Calls, CarryNamesAndHandles) {
-  play_one([](const IndexApi& api) {
+  play_one([](const player::IndexApi& api) {
     std::string name = "numbers";
     EXPECT_EQ(api.create(VARCHAR, name.data()), DB_EXISTS);
     EXPECT_EQ(g_last.record.key.type, VARCHAR);
@@ -137,7 +140,7 @@ TEST(Calls, CarryNamesAndHandles) {
     char* const kept = g_last.name_at;
     EXPECT_NE(kept, name.data());
     EXPECT_EQ(api.create(INT, name.data()), DB_EXISTS);
-    EXPECT_EQ(g_last.name_at, kept) << "a name stays where it is";
+    EXPECT_EQ(g_last.name_at, kept) << "a name keeps its address";
 
     IdxState* handle = nullptr;
     EXPECT_EQ(api.openIndex("other", &handle), SUCCESS);
@@ -150,7 +153,7 @@ TEST(Calls, CarryNamesAndHandles) {
 }
 
 TEST(Calls, CarryTransactions) {
-  play_one([](const IndexApi& api) {
+  play_one([](const player::IndexApi& api) {
     TxnState* transaction = nullptr;
     EXPECT_EQ(api.beginTransaction(&transaction), SUCCESS);
     EXPECT_EQ(transaction, kTransaction);
@@ -162,7 +165,7 @@ TEST(Calls, CarryTransactions) {
 }
 
 TEST(Calls, CarryRecordsBothWays) {
-  play_one([](const IndexApi& api) {
+  play_one([](const player::IndexApi& api) {
     Record record = record_of(42, "");
     EXPECT_EQ(api.get(kHandle, nullptr, &record), SUCCESS);
     expect_seen("get", kHandle, nullptr);
@@ -175,7 +178,7 @@ TEST(Calls, CarryRecordsBothWays) {
     EXPECT_STREQ(record.payload, "next one");
 
     Record longest = record_of(3, std::string(MAX_PAYLOAD_LEN, 'x').c_str());
-    EXPECT_EQ(api.insertRecord(kHandle, nullptr, &longest.key, longest.payload), kOddCode);
+    EXPECT_EQ(api.insertRecord(kHandle, nullptr, &longest.key, longest.payload), kUndocumentedCode);
     expect_seen("insert", kHandle, nullptr);
     EXPECT_STREQ(g_last.record.payload, longest.payload);
 
@@ -185,11 +188,12 @@ TEST(Calls, CarryRecordsBothWays) {
   });
 }
 
-// The answer is twice what was asked: an answer to another call, or one read too early, shows.
-TEST(Calls, AnswerWhatWasAskedOverPhases) {
+// The library doubles the key, so the test detects a reply to another call and a reply that was
+// read too early.
+TEST(Calls, ReturnTheirOwnResultsInEveryPhase) {
   constexpr uint32_t kThreads = 4;
   constexpr int kCalls = 5'000;
-  IndexApi doubling{};
+  player::IndexApi doubling{};
   doubling.get = [](IdxState*, TxnState*, Record* record) {
     record->key.keyval.intkey *= 2;
     return SUCCESS;
@@ -200,10 +204,10 @@ TEST(Calls, AnswerWhatWasAskedOverPhases) {
     std::array<int, kThreads> wrong{};
     play(doubling, kThreads, wait, slots, numbers, [&](uint32_t thread) {
       for (int i = 0; i < kCalls; ++i) {
-        const int64_t asked = int64_t{i} * kThreads + thread;
-        Record record = record_of(asked, "");
+        const int64_t key = int64_t{i} * kThreads + thread;
+        Record record = record_of(key, "");
         remote_api().get(nullptr, nullptr, &record);
-        wrong[thread] += record.key.keyval.intkey == 2 * asked ? 0 : 1;
+        wrong[thread] += record.key.keyval.intkey == 2 * key ? 0 : 1;
       }
     });
     for (const int count : wrong) EXPECT_EQ(count, 0);

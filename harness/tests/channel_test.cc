@@ -1,3 +1,4 @@
+// Tests harness/channel.h over a real socket pair, with the messages of honest and hostile players.
 #include "harness/channel.h"
 
 #include <fcntl.h>
@@ -45,8 +46,8 @@ TEST(Channel, CarriesDescriptors) {
   EXPECT_FALSE(fds[2].valid());
 }
 
-// What a hostile player sends along must not fill the referee's table.
-TEST(Channel, ClosesDescriptorsThatNobodyAskedFor) {
+// Descriptors from a hostile player must not fill the referee's descriptor table.
+TEST(Channel, ClosesUnwantedDescriptors) {
   Pair pair = make_pair();
   const UniqueFd null(open("/dev/null", O_RDONLY | O_CLOEXEC));
   const int fd = null.get();
@@ -58,10 +59,10 @@ TEST(Channel, ClosesDescriptorsThatNobodyAskedFor) {
   EXPECT_EQ(after.get(), before.get() + 1);
 }
 
-// A player that asks and never listens must not stop the referee.
-TEST(Channel, DoesNotWaitForAPeerThatDoesNotListen) {
+// A player that sends and never reads must not block the referee.
+TEST(Channel, DoesNotWaitForAPeerThatDoesNotRead) {
   Pair pair = make_pair();
-  constexpr int kMoreThanFits = 1000;  // of 8 KiB each
+  constexpr int kMoreThanFits = 1000;  // messages of 8 KiB; more than the socket can hold
   int sent = 0;
   while (sent < kMoreThanFits &&
          send_message(pair.left.get(), make_message(MessageType::kRound), {}, Send::kNow)) {
@@ -71,7 +72,7 @@ TEST(Channel, DoesNotWaitForAPeerThatDoesNotListen) {
   EXPECT_LT(sent, kMoreThanFits);
 }
 
-TEST(Channel, NamesWhatIsNoMessage) {
+TEST(Channel, ReportsMalformedMessages) {
   Pair pair = make_pair();
   Message message{};
   ASSERT_EQ(send(pair.left.get(), "short", 5, 0), 5);

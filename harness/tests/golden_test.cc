@@ -1,6 +1,6 @@
-// The examples in schema/examples are written again and compared: the form of plan and report
-// cannot change unnoticed. After a change that is meant, KEYDROME_UPDATE_GOLDENS=1 writes them
-// anew; review the difference.
+// Tests that the form of plan and report stays the same: generates plans and reports, and compares
+// them with the files in harness/schema/examples. After an intended change, run the test with
+// KEYDROME_UPDATE_GOLDENS=1, which writes new examples, and review the difference.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -8,8 +8,8 @@
 #include <iterator>
 #include <string>
 
-#include "harness/referee/plan.h"
-#include "harness/referee/report.h"
+#include "harness/referee/plan/plan.h"
+#include "harness/referee/report/report.h"
 #include "harness/tests/json_schema.h"
 
 namespace keydrome {
@@ -35,11 +35,11 @@ Plan plan_of(const std::string& example) {
   return plan ? *plan : Plan{};
 }
 
-// A thread that committed three transactions of the first class within 5 ms.
-ThreadResult example_thread() {
-  ThreadResult thread;
-  thread.counters = std::make_unique<ThreadOutcome>();
-  ThreadOutcome& counters = *thread.counters;
+// Returns a thread that committed three transactions of the first class within 5 ms.
+script::ThreadResult example_thread() {
+  script::ThreadResult thread;
+  thread.counters = std::make_unique<format::ThreadOutcome>();
+  format::ThreadOutcome& counters = *thread.counters;
   counters.committed[0] = 3;
   counters.calls = 12;
   counters.deadlocks = 1;
@@ -47,58 +47,58 @@ ThreadResult example_thread() {
   counters.context_switches = 2;
   counters.get_hits = 1;
   counters.ended_ns = 4'900'000;
-  counters.window_shift = kWindowShiftMin;
+  counters.window_shift = format::kWindowShiftMin;
   counters.windows[0] = 2;
   counters.windows[60] = 1;
   counters.histogram[0][700] = 2;
   counters.histogram[0][710] = 1;
-  thread.ends.assign(3, TransactionEnd::kCommitted);
+  thread.ends.assign(3, format::TransactionEnd::kCommitted);
   return thread;
 }
 
-Op make_op(OpCode code, uint32_t argument) {
-  Op op{};
+format::Op make_op(format::OpCode code, uint32_t argument) {
+  format::Op op{};
   op.code = code;
   op.argument = argument;
   return op;
 }
 
-Script example_script() {
-  Script script;
+script::Script example_script() {
+  script::Script script;
   script.class_names = {"get"};
-  PhaseScript phase;
+  script::PhaseScript phase;
   phase.name = "test";
   phase.timed = true;
   phase.threads.resize(1);
   for (int i = 0; i < 3; ++i) {
-    phase.threads[0].push_back(make_op(OpCode::kBegin, 1));
-    phase.threads[0].push_back(make_op(OpCode::kCommit, 0));
+    phase.threads[0].push_back(make_op(format::OpCode::kBegin, 1));
+    phase.threads[0].push_back(make_op(format::OpCode::kCommit, 0));
   }
   phase.trace_capacity_bytes = {0};
   script.phases.push_back(std::move(phase));
   return script;
 }
 
-RunFacts example_facts() {
-  RunFacts facts;
-  facts.stage = Stage::kComplete;
-  PhaseFacts phase;
+SessionResult example_result() {
+  SessionResult result;
+  result.stage = Stage::kComplete;
+  PhaseResult phase;
   phase.name = "test";
   phase.timed = true;
   phase.threads = 1;
   phase.wall_ns = 5'000'000;
   phase.cpu_us = 4'800;
   phase.player_ns = 4'900'000;
-  facts.phases.push_back(phase);
-  facts.outcome.phases.emplace_back();
-  facts.outcome.phases[0].threads.push_back(example_thread());
-  facts.jail.exited = true;
-  facts.jail.exit_code = 0;
-  facts.jail.meta = parse_meta(
+  result.phases.push_back(phase);
+  result.outcome.phases.emplace_back();
+  result.outcome.phases[0].threads.push_back(example_thread());
+  result.jail.exited = true;
+  result.jail.exit_code = 0;
+  result.jail.meta = parse_meta(
       "level:full\nmechanisms:namespaces,seccomp\nmissing:\nstatus:killed\nwall_us:9000\n"
       "cpu_us:5200\nmemory_peak_bytes:1048576");
-  facts.standard_output = "hello\n";
-  return facts;
+  result.standard_output = "hello\n";
+  return result;
 }
 
 Json example_machine() {
@@ -111,34 +111,34 @@ Json example_machine() {
 }
 
 Json passed_report(const Plan& plan) {
-  const Findings findings(plan.benchmark);
-  const RunFacts facts = example_facts();
+  const judge::Findings findings(plan.benchmark);
+  const SessionResult result = example_result();
   return make_report({plan,
                       {{"threads", 1}},
                       example_script(),
                       nullptr,
-                      facts,
+                      result,
                       findings,
-                      decide(facts, findings, plan.jail.require),
+                      decide(result, findings, plan.jail.require),
                       example_machine()});
 }
 
 Json failed_report(const Plan& plan) {
-  RunFacts facts = example_facts();
-  facts.stage = Stage::kPlaying;
-  facts.stop = Stop::kViolation;
-  facts.detail = "a message with a wrong nonce came in phase test";
-  facts.phases.clear();
-  facts.outcome.phases.clear();
-  Findings findings(plan.benchmark);
-  add_fact_findings(facts, findings);
+  SessionResult result = example_result();
+  result.stage = Stage::kPlaying;
+  result.stop = StopReason::kViolation;
+  result.detail = "a message with a wrong nonce arrived in phase test";
+  result.phases.clear();
+  result.outcome.phases.clear();
+  judge::Findings findings(plan.benchmark);
+  add_session_findings(result, findings);
   return make_report({plan,
                       {{"threads", 1}},
                       example_script(),
                       nullptr,
-                      facts,
+                      result,
                       findings,
-                      decide(facts, findings, plan.jail.require),
+                      decide(result, findings, plan.jail.require),
                       example_machine()});
 }
 
@@ -164,7 +164,7 @@ TEST(Golden, ReportsKeepTheirForm) {
                 "report.v1.schema.json");
 }
 
-// The checker of the test itself: it must find what does not fit.
+// Tests the validator itself: it must reject JSON that violates the schema.
 TEST(Golden, TheSchemasRejectWhatDoesNotFit) {
   const Json schema = read_json("report.v1.schema.json");
   const Json good = passed_report(plan_of("plan.library.json"));

@@ -1,8 +1,8 @@
-// Libraries that do not come back, through the real jail: what the referee sees of them.
+// Tests what the referee reports about libraries that hang, in the real jail. Needs root.
 #include <string>
 #include <vector>
 
-#include "harness/referee/verdict.h"
+#include "harness/referee/judging/verdict.h"
 #include "harness/tests/jailed.h"
 
 namespace keydrome {
@@ -16,171 +16,178 @@ constexpr uint32_t kKeys = 10;
 
 class HangTest : public testing::JailedTest {
  protected:
-  static RunFacts play(const Script& script, const std::string& library) {
+  static SessionResult play(const script::Script& script, const std::string& library) {
     JailOptions options = testing::options_for(library);
     options.plan.limits.phase_timeout_ms = kPhaseMs;
     options.plan.limits.load_timeout_ms = 5'000;
     return keydrome::play(script, options, {});
   }
-  static void expect_part(const RunFacts& facts, const std::string& part) {
-    EXPECT_NE(facts.hang.find(part), std::string::npos) << part << "\nis not in\n" << facts.hang;
+  static void expect_part(const SessionResult& result, const std::string& part) {
+    EXPECT_NE(result.hang.find(part), std::string::npos) << part << "\nis not in\n" << result.hang;
   }
 };
 
-Script numbers(std::vector<std::vector<Op>> threads) {
-  Script script;
+script::Script numbers(std::vector<std::vector<format::Op>> threads) {
+  script::Script script;
   script.indexes = {{"numbers", INT}};
   script.class_names = {"all"};
   script.pools.payloads = {""};
   for (uint32_t i = 0; i < kKeys; ++i) script.pools.int64_keys.push_back(i * 100);
-  std::vector<Op> populate{op(OpCode::kCreate, 0, 0, kUnitStart), op(OpCode::kOpen)};
-  for (uint32_t i = 0; i < kKeys; ++i) populate.push_back(op(OpCode::kInsert, i, 1, kAutoCommit));
-  populate.push_back(op(OpCode::kClose));
+  std::vector<format::Op> populate{op(format::OpCode::kCreate, 0, 0, format::kUnitStart),
+                                   op(format::OpCode::kOpen)};
+  for (uint32_t i = 0; i < kKeys; ++i)
+    populate.push_back(op(format::OpCode::kInsert, i, 1, format::kAutoCommit));
+  populate.push_back(op(format::OpCode::kClose));
   script.phases.push_back(phase("populate", {populate}, 0));
   script.phases.push_back(phase("test", std::move(threads), 0));
   return script;
 }
 
-// Deletes key `first`, and when the other thread has deleted its own, key `second`.
-std::vector<Op> deletes(uint32_t first, uint32_t second, uint32_t mine, uint32_t other) {
-  Op wait = op(OpCode::kWait, 0, other);
+// Returns a program that deletes key `first`, waits until the other thread has deleted its own
+// first key, and then deletes key `second`. `mine` and `other` number the signals of the threads.
+std::vector<format::Op> deletes(uint32_t first, uint32_t second, uint32_t mine, uint32_t other) {
+  format::Op wait = op(format::OpCode::kWait, 0, other);
   wait.payload = 1;
-  return {op(OpCode::kOpen, 0, 0, kUnitStart),
-          op(OpCode::kBegin, 0, 5),
-          op(OpCode::kDeleteKey, first),
-          op(OpCode::kSignal, 0, mine),
+  return {op(format::OpCode::kOpen, 0, 0, format::kUnitStart),
+          op(format::OpCode::kBegin, 0, 5),
+          op(format::OpCode::kDeleteKey, first),
+          op(format::OpCode::kSignal, 0, mine),
           wait,
-          op(OpCode::kDeleteKey, second),
-          op(OpCode::kCommit),
-          op(OpCode::kClose)};
+          op(format::OpCode::kDeleteKey, second),
+          op(format::OpCode::kCommit),
+          op(format::OpCode::kClose)};
 }
 
-TEST_F(HangTest, NamesTheCircleOfADeadlock) {
-  const RunFacts facts = play(numbers({deletes(2, 7, 0, 1), deletes(7, 2, 1, 0)}), "mutant_27");
-  ASSERT_EQ(facts.stop, Stop::kDeadline) << facts.detail;
-  expect_part(facts,
-              "They wait for each other:\n"
-              "- thread 0 asks for key 700 of \"numbers\"; thread 1 has touched key 700 of "
-              "\"numbers\" in its open transaction (operation 2)\n"
-              "- thread 1 asks for key 200 of \"numbers\"; thread 0 has touched key 200");
+TEST_F(HangTest, NamesTheCycleOfADeadlock) {
+  const SessionResult result =
+      play(numbers({deletes(2, 7, 0, 1), deletes(7, 2, 1, 0)}), "mutant_27");
+  ASSERT_EQ(result.stop, StopReason::kDeadline) << result.detail;
+  expect_part(result,
+              "These threads wait for each other:\n"
+              "- thread 0 requests key 700 of \"numbers\"; the open transaction of thread 1 has "
+              "touched key 700 of \"numbers\" (operation 2)\n"
+              "- thread 1 requests key 200 of \"numbers\"; the open transaction of thread 0 has "
+              "touched key 200");
   expect_part(
-      facts,
+      result,
       "thread 0: deleteRecord(\"numbers\", 700) (operation 5) has not returned for at least");
-  expect_part(facts, "it waits in futex");
-  expect_part(facts, "begun at operation 1, has touched key 200 of \"numbers\" (written)");
-  expect_part(facts, "(deleteRecord+0x");
-  Findings findings("test");
-  add_fact_findings(facts, findings);
+  expect_part(result, "it waits in futex");
+  expect_part(result, "begun at operation 1, has touched key 200 of \"numbers\" (written)");
+  expect_part(result, "(deleteRecord+0x");
+  judge::Findings findings("test");
+  add_session_findings(result, findings);
   ASSERT_EQ(findings.count("hang"), 1u);
-  EXPECT_NE(findings.list()[0].detail.find("thread 1 stands at operation 5 of 8\nThey wait"),
+  EXPECT_NE(findings.list()[0].detail.find("thread 1 is at operation 5 of 8\nThese threads wait"),
             std::string::npos)
       << findings.list()[0].detail;
 }
 
-std::vector<Op> inserts(uint32_t count) {
-  std::vector<Op> ops{op(OpCode::kOpen, 0, 0, kUnitStart)};
-  for (uint32_t i = 0; i < count; ++i) ops.push_back(op(OpCode::kInsert, 3, i + 2, kAutoCommit));
-  ops.push_back(op(OpCode::kClose));
+std::vector<format::Op> inserts(uint32_t count) {
+  std::vector<format::Op> ops{op(format::OpCode::kOpen, 0, 0, format::kUnitStart)};
+  for (uint32_t i = 0; i < count; ++i)
+    ops.push_back(op(format::OpCode::kInsert, 3, i + 2, format::kAutoCommit));
+  ops.push_back(op(format::OpCode::kClose));
   return ops;
 }
 
-TEST_F(HangTest, TellsWhoSpins) {
-  const RunFacts facts = play(numbers({inserts(100)}), "spin_for_ever");
-  ASSERT_EQ(facts.stop, Stop::kDeadline) << facts.detail;
-  // The hundredth insert, ten of them before this phase.
-  expect_part(facts, "thread 0: insertRecord(\"numbers\", 300) (operation 90) has not returned");
-  expect_part(facts, "it runs: ");
-  expect_part(facts, "stack: library.so+0x");
-  expect_part(facts, "(insertRecord+0x");
+TEST_F(HangTest, ShowsAThreadThatSpins) {
+  const SessionResult result = play(numbers({inserts(100)}), "spin_for_ever");
+  ASSERT_EQ(result.stop, StopReason::kDeadline) << result.detail;
+  // The library hangs in its hundredth insert. Phase populate made ten inserts, so this is the 90th
+  // insert of phase test.
+  expect_part(result, "thread 0: insertRecord(\"numbers\", 300) (operation 90) has not returned");
+  expect_part(result, "it runs: ");
+  expect_part(result, "stack: library.so+0x");
+  expect_part(result, "(insertRecord+0x");
 }
 
-TEST_F(HangTest, TellsWhoSleepsForEver) {
-  const RunFacts facts = play(numbers({{}}), "hang_in_create");
-  ASSERT_EQ(facts.stop, Stop::kDeadline) << facts.detail;
-  EXPECT_EQ(decide(facts, Findings(), "weak").name, "timed_out");
-  expect_part(facts, "thread 0: create(\"numbers\") (operation 0) has not returned for at least");
-  expect_part(facts, "it waits in pause, 0.0 s of CPU time so far");
-  expect_part(facts, "(create+0x");
+TEST_F(HangTest, ShowsAThreadThatSleepsForEver) {
+  const SessionResult result = play(numbers({{}}), "hang_in_create");
+  ASSERT_EQ(result.stop, StopReason::kDeadline) << result.detail;
+  EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "timed_out");
+  expect_part(result, "thread 0: create(\"numbers\") (operation 0) has not returned for at least");
+  expect_part(result, "it waits in pause, 0.0 s of CPU time so far");
+  expect_part(result, "(create+0x");
 }
 
-// The finding of what the library did, which must be there once.
-std::string found(const RunFacts& facts, const std::string& name) {
-  Findings findings("test");
-  add_fact_findings(facts, findings);
-  EXPECT_EQ(findings.count(name), 1u) << facts.detail;
+// Returns the text of the finding `name`, which must occur exactly once.
+std::string found(const SessionResult& result, const std::string& name) {
+  judge::Findings findings("test");
+  add_session_findings(result, findings);
+  EXPECT_EQ(findings.count(name), 1u) << result.detail;
   return findings.list().empty() ? "" : findings.list()[0].detail;
 }
 
 TEST_F(HangTest, TheCpuTimeOfASessionEndsWithEvidence) {
   JailOptions options = testing::options_for("spin_for_ever");
   options.plan.jail.cpu_seconds = 1;
-  const RunFacts facts = keydrome::play(numbers({inserts(100)}), options, {});
-  ASSERT_EQ(facts.stop, Stop::kLimit) << facts.detail << facts.jail.text("status");
-  EXPECT_EQ(decide(facts, Findings(), "weak").name, "timed_out");
-  EXPECT_TRUE(
-      facts.detail.starts_with("the CPU time limit was reached while the referee waited "
-                               "for phase test to end; thread 0 stands at operation 90"))
-      << facts.detail;
-  expect_part(facts, "thread 0: insertRecord(\"numbers\", 300) (operation 90) has not returned");
-  expect_part(facts, "it runs: ");
-  expect_part(facts, "(insertRecord+0x");
-  EXPECT_NE(found(facts, "hang").find("(insertRecord+0x"), std::string::npos);
+  const SessionResult result = keydrome::play(numbers({inserts(100)}), options, {});
+  ASSERT_EQ(result.stop, StopReason::kLimit) << result.detail << result.jail.text("status");
+  EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "timed_out");
+  EXPECT_TRUE(result.detail.starts_with(
+      "the player's CPU time limit (jail.cpu_seconds) was reached "
+      "while the referee waited for phase test to end; thread 0 is at operation 90"))
+      << result.detail;
+  expect_part(result, "thread 0: insertRecord(\"numbers\", 300) (operation 90) has not returned");
+  expect_part(result, "it runs: ");
+  expect_part(result, "(insertRecord+0x");
+  EXPECT_NE(found(result, "hang").find("(insertRecord+0x"), std::string::npos);
 }
 
 TEST_F(HangTest, TheWallTimeOfASessionEndsWithEvidence) {
   JailOptions options = testing::options_for("hang_in_create");
   options.wall_ms = 1'000;
-  const RunFacts facts = keydrome::play(numbers({{}}), options, {});
-  ASSERT_EQ(facts.stop, Stop::kLimit) << facts.detail << facts.jail.text("status");
-  EXPECT_EQ(decide(facts, Findings(), "weak").name, "timed_out");
+  const SessionResult result = keydrome::play(numbers({{}}), options, {});
+  ASSERT_EQ(result.stop, StopReason::kLimit) << result.detail << result.jail.text("status");
+  EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "timed_out");
   EXPECT_TRUE(
-      facts.detail.starts_with("the time limit of the whole session was reached while the "
-                               "referee waited for phase populate to end"))
-      << facts.detail;
-  expect_part(facts, "(create+0x");
+      result.detail.starts_with("the time limit of the whole session was reached while the "
+                                "referee waited for phase populate to end"))
+      << result.detail;
+  expect_part(result, "(create+0x");
 }
 
-TEST_F(HangTest, TheWallTimeOfASessionHoldsWhileItIsLoaded) {
+TEST_F(HangTest, TheWallTimeOfASessionIncludesLoading) {
   JailOptions options = testing::options_for("hang_in_constructor");
   options.wall_ms = 1'000;
-  const RunFacts facts = keydrome::play(numbers({{}}), options, {});
-  ASSERT_EQ(facts.stop, Stop::kLimit) << facts.detail << facts.jail.text("status");
-  expect_part(facts, "(wait_for_ever+0x");
+  const SessionResult result = keydrome::play(numbers({{}}), options, {});
+  ASSERT_EQ(result.stop, StopReason::kLimit) << result.detail << result.jail.text("status");
+  expect_part(result, "(wait_for_ever+0x");
 }
 
-// The kernel kills at once: what the threads had noted by then is what there is.
-TEST_F(HangTest, TellsWhichCallTookTheMemory) {
+// The kernel kills the process at once, so the only source is the progress that the threads wrote.
+TEST_F(HangTest, NamesTheCallThatTookTheMemory) {
   JailOptions options = testing::options_for("memory_hog");
   options.memory_bytes = uint64_t{64} << 20;
   for (const bool verified : {false, true}) {
     options.plan.verified = verified;
     options.plan.driver = verified ? KEYDROME_DRIVER : "";
-    const RunFacts facts = keydrome::play(numbers({{}}), options, {});
-    EXPECT_EQ(decide(facts, Findings(), "weak").name, "out_of_memory");
-    EXPECT_NE(found(facts, "out_of_memory")
+    const SessionResult result = keydrome::play(numbers({{}}), options, {});
+    EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "out_of_memory");
+    EXPECT_NE(found(result, "out_of_memory")
                   .find("the memory limit was reached after 0 phases had ended\n"
                         "thread 0: create(\"numbers\") (operation 0) has not returned"),
               std::string::npos)
-        << found(facts, "out_of_memory");
+        << found(result, "out_of_memory");
   }
 }
 
-TEST_F(HangTest, SaysSoWhereThereIsNoStack) {
-  const RunFacts facts = play(numbers({{}}), "hides_its_stack");
-  ASSERT_EQ(facts.stop, Stop::kDeadline) << facts.detail;
-  expect_part(facts, "create(\"numbers\") (operation 0) has not returned");
-  expect_part(facts, "no stack: it wrote none within a second");
+TEST_F(HangTest, SaysWhenThereIsNoStack) {
+  const SessionResult result = play(numbers({{}}), "hides_its_stack");
+  ASSERT_EQ(result.stop, StopReason::kDeadline) << result.detail;
+  expect_part(result, "create(\"numbers\") (operation 0) has not returned");
+  expect_part(result, "no stack: the thread wrote none within a second");
 }
 
 TEST_F(HangTest, ShowsTheStackOfAConstructor) {
   JailOptions options = testing::options_for("hang_in_constructor");
   options.plan.limits.load_timeout_ms = 500;
-  const RunFacts facts = keydrome::play(numbers({{}}), options, {});
-  ASSERT_EQ(facts.stage, Stage::kLoading) << facts.detail;
-  expect_part(facts, "the thread that loads the library: it waits in pause");
-  expect_part(facts, "(wait_for_ever+0x");
-  Findings findings("test");
-  add_fact_findings(facts, findings);
+  const SessionResult result = keydrome::play(numbers({{}}), options, {});
+  ASSERT_EQ(result.stage, Stage::kLoading) << result.detail;
+  expect_part(result, "the thread that loads the library: it waits in pause");
+  expect_part(result, "(wait_for_ever+0x");
+  judge::Findings findings("test");
+  add_session_findings(result, findings);
   EXPECT_EQ(findings.count("hang"), 1u);
 }
 

@@ -1,4 +1,5 @@
-#include "harness/referee/hang_text.h"
+// Tests the text of a `hang` finding with invented threads.
+#include "harness/referee/hang/hang_text.h"
 
 #include <gtest/gtest.h>
 
@@ -8,8 +9,8 @@
 namespace keydrome {
 namespace {
 
-Script one_index() {
-  Script script;
+script::Script one_index() {
+  script::Script script;
   script.indexes = {{"A", SHORT}};
   return script;
 }
@@ -18,17 +19,17 @@ Touch touch(uint64_t op, const std::string& key) {
   return {.op = op, .index = 0, .key = key, .writes = true};
 }
 
-// A thread that has written `has` and now wants to write `wants`.
+// Returns a thread that has written key `has` and waits to write key `wants`.
 HungThread thread(std::size_t number, const std::string& has, const std::string& wants) {
   HungThread thread;
   thread.number = number;
-  thread.standing = {.op = 9,
+  thread.position = {.op = 9,
                      .in_call = true,
                      .begin = 3,
                      .touched = {touch(4, has)},
                      .wants = touch(9, wants),
                      .call = "insertRecord(\"A\", " + wants + ")"};
-  thread.still_ms = 1234;
+  thread.stuck_ms = 1234;
   thread.facts = ThreadFacts{
       .outside = 1, .inside = 1, .state = 'S', .cpu_ms = 20, .waits_in = "futex", .endless = true};
   thread.facts->futex = 0x7000 + number;
@@ -40,23 +41,23 @@ bool has(const std::string& text, const std::string& part) {
   return text.find(part) != std::string::npos;
 }
 
-TEST(HangText, NamesTheCircleAndOnlyThat) {
+TEST(HangText, NamesTheCycleAndOnlyThat) {
   const std::string text =
       hang_text(one_index(), {thread(0, "1", "2"), thread(1, "2", "3"), thread(2, "3", "2")});
   EXPECT_TRUE(text.starts_with(
-      "They wait for each other:\n"
-      "- thread 1 asks for key 3 of \"A\"; thread 2 has touched key 3 of \"A\" in its open "
-      "transaction (operation 4)\n"
-      "- thread 2 asks for key 2 of \"A\"; thread 1 has touched"))
+      "These threads wait for each other:\n"
+      "- thread 1 requests key 3 of \"A\"; the open transaction of thread 2 has touched key 3 of "
+      "\"A\" (operation 4)\n"
+      "- thread 2 requests key 2 of \"A\"; the open transaction of thread 1 has touched"))
       << text;
   EXPECT_FALSE(has(text, "- thread 0")) << text;
 }
 
-TEST(HangText, TellsEachThread) {
+TEST(HangText, DescribesEachThread) {
   const std::string text = hang_text(one_index(), {thread(0, "1", "2")});
   EXPECT_EQ(
       text,
-      "Nobody's open transaction has touched what the waiting threads ask for\n"
+      "No open transaction has touched what the waiting threads request\n"
       "thread 0: insertRecord(\"A\", 2) (operation 9) has not returned for at least 1.2 s; it "
       "waits in futex without a time limit, 0.0 s of CPU time so far\n"
       "  its open transaction, begun at operation 3, has touched key 1 of \"A\" (written)\n"
@@ -65,26 +66,26 @@ TEST(HangText, TellsEachThread) {
 
 TEST(HangText, AWholeIndexMayBeLocked) {
   const std::string text = hang_text(one_index(), {thread(0, "1", "2"), thread(1, "3", "4")});
-  EXPECT_TRUE(text.starts_with("They wait for each other:\n- thread 0 asks for key 2")) << text;
-}
-
-TEST(HangText, AWaitWithoutACircleIsOnlyAPossibility) {
-  HungThread holder = thread(1, "2", "9");
-  holder.standing.wants.reset();
-  const std::string text = hang_text(one_index(), {thread(0, "1", "2"), holder});
-  EXPECT_TRUE(text.starts_with("Who may have to wait for whom:\n- thread 0 asks for key 2"))
+  EXPECT_TRUE(text.starts_with("These threads wait for each other:\n- thread 0 requests key 2"))
       << text;
 }
 
-TEST(HangText, OfAProcessThatIsGoneTellsTheCallsOnly) {
-  HungThread finished = thread(1, "3", "2");
-  finished.standing = {.op = 12, .finished = true};
-  EXPECT_EQ(last_stand_text(one_index(), {thread(0, "1", "2"), finished}),
-            "thread 0: insertRecord(\"A\", 2) (operation 9) has not returned for at least 1.2 s\n"
-            "1 threads have played their part");
+TEST(HangText, AWaitWithoutACycleIsOnlyAPossibility) {
+  HungThread holder = thread(1, "2", "9");
+  holder.position.wants.reset();
+  const std::string text = hang_text(one_index(), {thread(0, "1", "2"), holder});
+  EXPECT_TRUE(text.starts_with("Possible waits:\n- thread 0 requests key 2")) << text;
 }
 
-TEST(HangText, TellsWhoRunsAndWhoGaveNoStack) {
+TEST(HangText, OfADeadProcessShowsTheCallsOnly) {
+  HungThread finished = thread(1, "3", "2");
+  finished.position = {.op = 12, .finished = true};
+  EXPECT_EQ(last_calls_text(one_index(), {thread(0, "1", "2"), finished}),
+            "thread 0: insertRecord(\"A\", 2) (operation 9) has not returned for at least 1.2 s\n"
+            "1 thread has finished the phase");
+}
+
+TEST(HangText, ShowsAThreadThatRunsAndGaveNoStack) {
   HungThread spins = thread(0, "1", "2");
   spins.facts->state = 'R';
   spins.facts->waits_in.clear();
@@ -92,27 +93,28 @@ TEST(HangText, TellsWhoRunsAndWhoGaveNoStack) {
   spins.stack.clear();
   const std::string text = hang_text(one_index(), {spins});
   EXPECT_TRUE(text.starts_with("thread 0: ")) << text;
-  EXPECT_TRUE(has(text, "it runs: 90 of the last 100 ms, 0.0 s of CPU time so far")) << text;
-  EXPECT_TRUE(has(text, "no stack: it wrote none within a second")) << text;
+  EXPECT_TRUE(has(text, "it runs: on a CPU for 90 of the last 100 ms, 0.0 s of CPU time so far"))
+      << text;
+  EXPECT_TRUE(has(text, "no stack: the thread wrote none within a second")) << text;
 }
 
 TEST(HangText, ThreadsThatFinishedOrHaveNoNumber) {
   HungThread finished;
   finished.number = 0;
-  finished.standing.finished = true;
+  finished.position.finished = true;
   HungThread own = thread(0, "1", "2");
   own.number.reset();
-  own.standing = {};
+  own.position = {};
   const std::string text = hang_text(one_index(), {finished, own});
   EXPECT_TRUE(has(text, "a thread of the library's own: it waits in futex")) << text;
-  EXPECT_TRUE(text.ends_with("1 threads have played their part")) << text;
+  EXPECT_TRUE(text.ends_with("1 thread has finished the phase")) << text;
 }
 
 TEST(HangText, StaysShort) {
   std::vector<HungThread> many;
   for (std::size_t i = 0; i < 200; ++i) many.push_back(thread(i, "1", "1"));
   const std::string text = hang_text(one_index(), many);
-  EXPECT_TRUE(has(text, "188 more threads are not told"));
+  EXPECT_TRUE(has(text, "188 more threads are not shown"));
   EXPECT_LT(text.size(), 8000u);
 }
 

@@ -1,7 +1,7 @@
-// A validator for the part of JSON Schema that harness/schema uses: type, enum, const, pattern,
-// minimum, maximum, required, properties, additionalProperties, items, prefixItems, minItems,
-// maxItems. Any other keyword that could reject something is an error of the schema, so nothing
-// goes unchecked.
+// Validates JSON in tests against the part of JSON Schema that harness/schema uses: type, enum,
+// const, pattern, minimum, maximum, required, properties, additionalProperties, items, prefixItems,
+// minItems and maxItems. Any other keyword that could reject a value is an error, so that no rule
+// of a schema is ignored.
 #pragma once
 
 #include <string>
@@ -10,7 +10,7 @@
 
 namespace keydrome {
 
-// Where `value` departs from `schema`, and how; empty when it fits.
+// Returns where and how `value` violates `schema`, or "" if it is valid.
 std::string schema_error(const Json& schema, const Json& value);
 
 }  // namespace keydrome

@@ -1,4 +1,5 @@
-#include "harness/referee/output_capture.h"
+// Tests OutputCapture, which keeps beginning and end of a stream, with streams of various lengths.
+#include "harness/referee/processes/output_capture.h"
 
 #include <gtest/gtest.h>
 
@@ -17,14 +18,14 @@ TEST(OutputCapture, KeepsEverythingThatFits) {
   EXPECT_EQ(capture.text(), "0123456789");
 }
 
-TEST(OutputCapture, KeepsHeadAndTail) {
+TEST(OutputCapture, KeepsBeginningAndEnd) {
   OutputCapture capture(6);
   for (const char* part : {"abc", "de", "fghij", "k"}) append(capture, part);
   EXPECT_TRUE(capture.truncated());
   EXPECT_EQ(capture.text(), "abc\n[... 5 bytes left out ...]\nijk");
 }
 
-// The ring gives the same text whatever the sizes of the pieces.
+// The text must not depend on the pieces in which the stream arrives.
 TEST(OutputCapture, DoesNotDependOnThePieces) {
   std::string flood;
   for (int i = 0; i < 1000; ++i) flood += std::to_string(i) + ",";

@@ -1,14 +1,13 @@
-#include "harness/referee/plan.h"
+// Tests the parsers of plans and of the jail's meta lines: defaults, errors, and round trips
+// through JSON.
+#include "harness/referee/plan/plan.h"
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
 #include <string>
-#include <string_view>
 #include <vector>
 
-#include "harness/referee/jail_process.h"
-#include "harness/referee/session_limits.h"
+#include "harness/referee/processes/jail_end.h"
 
 namespace keydrome {
 namespace {
@@ -26,7 +25,7 @@ std::string error_of(const Json& json) {
   return plan ? "" : plan.error().message;
 }
 
-TEST(Plan, TakesTheSmallestOneWithItsDefaults) {
+TEST(Plan, FillsInDefaults) {
   const Result<Plan> plan = parse_plan(minimal());
   ASSERT_TRUE(plan.ok()) << plan.error().message;
   EXPECT_EQ(plan->seed_number(), 255u);
@@ -36,7 +35,7 @@ TEST(Plan, TakesTheSmallestOneWithItsDefaults) {
   EXPECT_EQ(configuration_text(plan->library, 4), "");
 }
 
-TEST(Plan, SurvivesTheWayThroughJson) {
+TEST(Plan, IsTheSameAfterJson) {
   Json json = minimal();
   json["parameters"]["threads"] = 4;
   json["library"]["configuration"]["latch"] = "rw";
@@ -61,11 +60,12 @@ TEST(Plan, SaysWhatIsWrong) {
       {"scale", "huge", "plan.scale: must be one of smoke, laptop, paper"},
       {"seed", "12", "plan.seed: must be 16 lower-case hexadecimal digits"},
       {"seed", 12, "plan.seed: must be a string"},
-      {"benchmark", "../x", "plan.benchmark: must be lower-case letters, digits and underscores"},
+      {"benchmark", "../x",
+       "plan.benchmark: must be lower-case letters, digits and underscores, with a letter first"},
       {"benchmark_version", 0, "plan.benchmark_version: must be an integer from 1 to 2147483647"},
       {"player", "bin/player", "plan.player: must be an absolute path"},
       {"plain", "yes", "plan.plain: must be true or false"},
-      {"surprise", 1, "plan.surprise: no such field"},
+      {"surprise", 1, "plan.surprise: unknown field; remove it or correct its name"},
   };
   for (const Case& wrong : cases) {
     Json json = minimal();
@@ -86,8 +86,8 @@ TEST(Plan, SaysWhatIsWrongInItsParts) {
   EXPECT_EQ(error_of(json), "plan.library.path: must not contain a colon");
   json = minimal();
   json["limits"] = Json::Object{};
-  EXPECT_EQ(error_of(json), "plan.limits.phase_timeout_ms: missing");
-  json["limits"]["phase_timeout_ms"] = 604'800'001;  // more than the jail's seven days
+  EXPECT_EQ(error_of(json), "plan.limits.phase_timeout_ms: this required field is missing");
+  json["limits"]["phase_timeout_ms"] = 604'800'001;  // more than the 7 days that the jail accepts
   EXPECT_EQ(error_of(json), "plan.limits.phase_timeout_ms: must be an integer from 1 to 604800000");
   json = minimal();
   json["parameters"]["threads"] = "four";
@@ -105,25 +105,6 @@ TEST(Plan, WrapsTheConfigurationOfAStructure) {
   library.configuration = Json(Json::Object{{"latch", "rw"}});
   EXPECT_EQ(configuration_text(library, 1),
             R"({"configuration":{"latch":"rw"},"structure":"/structure.so","threads":1})");
-}
-
-// What follows an option on the jail's command line; empty: it is not there.
-std::string given(const JailOptions& options, std::string_view name) {
-  const std::vector<std::string> arguments = jail_arguments(options);
-  const auto at = std::find(arguments.begin(), arguments.end(), name);
-  return at == arguments.end() ? "" : *(at + 1);
-}
-
-// Whatever the jail ends can no longer be asked where it stands.
-TEST(JailArguments, TheLimitsOfTheJailAreLongerThanThoseOfTheReferee) {
-  JailOptions options;
-  options.wall_ms = 5'000;
-  EXPECT_EQ(given(options, "--wall-ms"), std::to_string(5'000 + kJailSpareMs));
-  EXPECT_EQ(given(options, "--cpu-seconds"), "");
-  options.plan.jail.cpu_seconds = 7;
-  EXPECT_EQ(given(options, "--cpu-seconds"), std::to_string(7 + jail_spare_cpu_seconds()));
-  options.plan.jail.cpu_seconds = INT32_MAX;
-  EXPECT_EQ(given(options, "--cpu-seconds"), std::to_string(kJailCpuSecondsMax));
 }
 
 TEST(JailMeta, IsKeyColonValue) {

@@ -1,4 +1,5 @@
-#include "harness/referee/stack_reader.h"
+// Tests reading stack pages, including pages that a hostile library has forged.
+#include "harness/referee/hang/stack_reader.h"
 
 #include <gtest/gtest.h>
 
@@ -28,7 +29,7 @@ class StackReaderTest : public ::testing::Test {
   std::unique_ptr<StackPage> page_ = std::make_unique<StackPage>();
 };
 
-TEST_F(StackReaderTest, ReadsDownToThePlayer) {
+TEST_F(StackReaderTest, ShowsCallsDownToThePlayer) {
   stack(0).thread_id = 4;
   add(stack(0), "library.so", "insertRecord");
   add(stack(0), "libc.so.6", "");
@@ -40,19 +41,19 @@ TEST_F(StackReaderTest, ReadsDownToThePlayer) {
                              "player"}}));
 }
 
-TEST_F(StackReaderTest, WithoutNamesThereAreAddresses) {
+TEST_F(StackReaderTest, ShowsAddressesWithoutNames) {
   stack(1).thread_id = 5;
   add(stack(1), "half a na", "");
   stack(1).state = kStackWalked;
   EXPECT_EQ(read(), (Stacks{{5, "0x7f0000001234"}}));
 }
 
-TEST_F(StackReaderTest, TakesNoHarmFromAForgedPage) {
+TEST_F(StackReaderTest, SurvivesAForgedPage) {
   std::memset(static_cast<void*>(page_.get()), 0x1b, sizeof *page_);
-  EXPECT_TRUE(read().empty());  // no such state
+  EXPECT_TRUE(read().empty());  // StackState has no such value
   for (ThreadStack& forged : page_->stacks) forged.state = kStackNamed;
   const Stacks stacks = read();
-  ASSERT_EQ(stacks.size(), 1u);  // all claim to be the same thread
+  ASSERT_EQ(stacks.size(), 1u);  // all stacks claim the same thread id
   const std::string& text = stacks.begin()->second;
   EXPECT_LT(text.size(), kFramesMax * 200u);
   EXPECT_EQ(text.find('\x1b'), std::string::npos);

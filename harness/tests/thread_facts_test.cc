@@ -1,4 +1,5 @@
-#include "harness/referee/thread_facts.h"
+// Tests thread_facts() with a child process that waits in a system call.
+#include "harness/referee/hang/thread_facts.h"
 
 #include <gtest/gtest.h>
 #include <signal.h>
@@ -10,7 +11,8 @@
 namespace keydrome {
 namespace {
 
-// A child that waits in read() of a pipe whose other end is ours.
+// A child process that waits in read() on a pipe. This process keeps the other end of the pipe
+// open.
 class ThreadFactsTest : public ::testing::Test {
  protected:
   void SetUp() override {
@@ -34,12 +36,12 @@ class ThreadFactsTest : public ::testing::Test {
   int end_ = -1;
 };
 
-TEST_F(ThreadFactsTest, SaysWhatAThreadWaitsFor) {
+TEST_F(ThreadFactsTest, NamesTheSystemCallThatAThreadWaitsIn) {
   std::vector<ThreadFacts> threads;
   do {
     threads = thread_facts(child_);
     ASSERT_EQ(threads.size(), 1u);
-  } while (threads[0].state != 'S' || threads[0].waits_in.empty());  // until it has got there
+  } while (threads[0].state != 'S' || threads[0].waits_in.empty());  // until the child is in read()
   EXPECT_EQ(threads[0].outside, child_);
   EXPECT_NE(threads[0].inside, 0u);
   EXPECT_EQ(threads[0].waits_in, "read");
@@ -48,7 +50,7 @@ TEST_F(ThreadFactsTest, SaysWhatAThreadWaitsFor) {
 
 TEST_F(ThreadFactsTest, AProcessWithoutGrandchildrenIsNoJail) { EXPECT_EQ(program_of(child_), 0); }
 
-TEST(ThreadFacts, WhatIsNotThereHasNoThreads) {
+TEST(ThreadFacts, AMissingProcessHasNoThreads) {
   EXPECT_TRUE(thread_facts(0).empty());
   EXPECT_EQ(program_of(0), 0);
 }

@@ -1,4 +1,5 @@
-#include "harness/referee/verdict.h"
+// Tests every rule of the verdict (judging/verdict.h) with invented session results.
+#include "harness/referee/judging/verdict.h"
 
 #include <gtest/gtest.h>
 
@@ -7,119 +8,124 @@
 #include "harness/protocol.h"
 
 namespace keydrome {
+
 namespace {
 
-// A session that went through, as a starting point.
-RunFacts complete() {
-  RunFacts facts;
-  facts.stage = Stage::kComplete;
-  facts.jail.exited = true;
-  facts.jail.exit_code = 0;
-  facts.jail.meta = {{"level", "full"}, {"status", "killed"}};
-  return facts;
+// Returns a complete session, which the tests then modify.
+SessionResult complete() {
+  SessionResult result;
+  result.stage = Stage::kComplete;
+  result.jail.exited = true;
+  result.jail.exit_code = 0;
+  result.jail.meta = {{"level", "full"}, {"status", "killed"}};
+  return result;
 }
 
-RunFacts stopped(Stage stage, Stop stop, const char* status) {
-  RunFacts facts = complete();
-  facts.stage = stage;
-  facts.stop = stop;
-  facts.detail = "the detail";
-  facts.jail.meta["status"] = status;
-  return facts;
+SessionResult stopped(Stage stage, StopReason stop, const char* status) {
+  SessionResult result = complete();
+  result.stage = stage;
+  result.stop = stop;
+  result.detail = "the detail";
+  result.jail.meta["status"] = status;
+  return result;
 }
 
-std::string name_of(const RunFacts& facts) { return decide(facts, Findings(), "full").name; }
+std::string name_of(const SessionResult& result) {
+  return decide(result, judge::Findings(), "full").name;
+}
 
 TEST(Verdict, PassesOnlyACompleteSession) {
   EXPECT_EQ(name_of(complete()), "passed");
-  EXPECT_EQ(decide(complete(), Findings(), "full").reason, "");
-  Findings findings("unit");
+  EXPECT_EQ(decide(complete(), judge::Findings(), "full").reason, "");
+  judge::Findings findings("unit");
   findings.advisory("advice", "a warning");
   EXPECT_EQ(decide(complete(), findings, "full").name, "passed");
   findings.required("lost", "a record was lost");
   EXPECT_EQ(decide(complete(), findings, "full").name, "failed");
   EXPECT_EQ(decide(complete(), findings, "full").reason, "a record was lost");
-  Findings long_ones("unit");
+  judge::Findings long_ones("unit");
   long_ones.required("lost", "a record was lost\nstep by step");
   EXPECT_EQ(decide(complete(), long_ones, "full").reason, "a record was lost");
 }
 
-TEST(Verdict, OfAnInstanceThatNeverDecidesIsAWarning) {
-  Findings crash("scenarios");
+TEST(Verdict, OfAnAdvisoryInstanceIsAWarning) {
+  judge::Findings crash("scenarios");
   const RunVerdict crashed{"crashed", "ended by SIGABRT"};
   EXPECT_EQ(as_warning(crashed, crash).name, "passed");
   EXPECT_EQ(crash.count("crashed"), 1u);
   EXPECT_FALSE(crash.failed());
 
-  Findings found("scenarios");
+  judge::Findings found("scenarios");
   found.required("lost", "a record was lost");
   EXPECT_EQ(as_warning({"failed", "a record was lost"}, found).name, "passed");
   EXPECT_FALSE(found.failed());
   EXPECT_EQ(found.list().size(), 1u);
   EXPECT_EQ(found.list()[0].severity, Severity::kAdvisory);
 
-  Findings full("scenarios");
+  judge::Findings full("scenarios");
   full.not_judged("a log was full");
   EXPECT_EQ(as_warning(decide(complete(), full, "full"), full).name, "passed");
   EXPECT_EQ(full.count("not_judged"), 1u);
 
-  // What is no fault of the library still says so.
-  Findings none("scenarios");
+  // Failures of the harness itself keep their verdict.
+  judge::Findings none("scenarios");
   EXPECT_EQ(as_warning({"infrastructure", "no jail"}, none).name, "infrastructure");
   EXPECT_EQ(as_warning({"refused", "weak"}, none).name, "refused");
   EXPECT_TRUE(none.empty());
 }
 
-TEST(Verdict, AFineExitCodeIsNoPass) {
-  RunFacts facts = stopped(Stage::kPlaying, Stop::kClosed, "exited");
-  facts.jail.meta["exit_code"] = "0";
-  EXPECT_EQ(name_of(facts), "crashed");
-  EXPECT_EQ(decide(facts, Findings(), "full").reason,
-            "the process ended itself with exit code 0 after 0 phases had ended");
+TEST(Verdict, ExitCodeZeroIsNoPass) {
+  SessionResult result = stopped(Stage::kPlaying, StopReason::kClosed, "exited");
+  result.jail.meta["exit_code"] = "0";
+  EXPECT_EQ(name_of(result), "crashed");
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "the process ended with exit code 0 after 0 phases had ended");
 }
 
 TEST(Verdict, NamesTheSignal) {
-  RunFacts facts = stopped(Stage::kLoading, Stop::kClosed, "signaled");
-  facts.jail.meta["signal"] = "11";
-  EXPECT_EQ(decide(facts, Findings(), "full").name, "crashed");
-  EXPECT_EQ(decide(facts, Findings(), "full").reason,
-            "ended by SIGSEGV while the library was loaded");
+  SessionResult result = stopped(Stage::kLoading, StopReason::kClosed, "signaled");
+  result.jail.meta["signal"] = "11";
+  EXPECT_EQ(decide(result, judge::Findings(), "full").name, "crashed");
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "the process was ended by SIGSEGV while the library was loaded");
 }
 
-// What a workload is told, so that it can look for the same end in replays.
+// ending_of() returns the ending that a workload looks for in replays.
 TEST(Ending, SaysWhatTheLibraryDid) {
   EXPECT_TRUE(ending_of(complete()).complete);
   EXPECT_EQ(ending_of(complete()).stop, "");
-  RunFacts facts = stopped(Stage::kPlaying, Stop::kClosed, "signaled");
-  facts.jail.meta["signal"] = "11";
-  EXPECT_FALSE(ending_of(facts).complete);
-  EXPECT_EQ(ending_of(facts).stop, "SIGSEGV");
-  facts.stage = Stage::kLoading;  // before it was asked for anything
-  EXPECT_EQ(ending_of(facts).stop, "");
-  facts = stopped(Stage::kPlaying, Stop::kClosed, "exited");
-  facts.jail.meta["exit_code"] = "3";
-  EXPECT_EQ(ending_of(facts).stop, "exit code 3");
-  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, Stop::kDeadline, "killed")).stop, "hang");
-  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, Stop::kException, "killed")).stop, "exception");
+  SessionResult result = stopped(Stage::kPlaying, StopReason::kClosed, "signaled");
+  result.jail.meta["signal"] = "11";
+  EXPECT_FALSE(ending_of(result).complete);
+  EXPECT_EQ(ending_of(result).stop, "SIGSEGV");
+  result.stage = Stage::kLoading;  // before the first call
+  EXPECT_EQ(ending_of(result).stop, "");
+  result = stopped(Stage::kPlaying, StopReason::kClosed, "exited");
+  result.jail.meta["exit_code"] = "3";
+  EXPECT_EQ(ending_of(result).stop, "exit code 3");
+  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, StopReason::kDeadline, "killed")).stop, "hang");
+  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, StopReason::kException, "killed")).stop,
+            "exception");
 }
 
-TEST(Ending, SaysNothingOfLimitsAndOfOurFaults) {
+TEST(Ending, IsEmptyForLimitsAndForOurFailures) {
   for (const char* limit : {"out_of_memory", "timed_out", "cpu_exceeded"}) {
-    const Ending ending = ending_of(stopped(Stage::kPlaying, Stop::kClosed, limit));
+    const judge::Ending ending = ending_of(stopped(Stage::kPlaying, StopReason::kClosed, limit));
     EXPECT_FALSE(ending.complete) << limit;
     EXPECT_EQ(ending.stop, "") << limit;
   }
-  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, Stop::kLimit, "killed")).stop, "");
-  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, Stop::kViolation, "killed")).stop, "");
-  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, Stop::kPlayerFailed, "killed")).stop, "");
+  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, StopReason::kLimit, "killed")).stop, "");
+  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, StopReason::kViolation, "killed")).stop, "");
+  EXPECT_EQ(ending_of(stopped(Stage::kPlaying, StopReason::kPlayerFailed, "killed")).stop, "");
 }
 
 TEST(Verdict, FollowsTheLimitsOfTheJail) {
-  EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kClosed, "out_of_memory")), "out_of_memory");
-  EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kClosed, "timed_out")), "timed_out");
-  EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kClosed, "cpu_exceeded")), "timed_out");
-  EXPECT_EQ(name_of(stopped(Stage::kPlaying, Stop::kDeadline, "killed")), "timed_out");
-  EXPECT_EQ(name_of(stopped(Stage::kLoading, Stop::kLimit, "killed")), "timed_out");
+  EXPECT_EQ(name_of(stopped(Stage::kPlaying, StopReason::kClosed, "out_of_memory")),
+            "out_of_memory");
+  EXPECT_EQ(name_of(stopped(Stage::kPlaying, StopReason::kClosed, "timed_out")), "timed_out");
+  EXPECT_EQ(name_of(stopped(Stage::kPlaying, StopReason::kClosed, "cpu_exceeded")), "timed_out");
+  EXPECT_EQ(name_of(stopped(Stage::kPlaying, StopReason::kDeadline, "killed")), "timed_out");
+  EXPECT_EQ(name_of(stopped(Stage::kLoading, StopReason::kLimit, "killed")), "timed_out");
 }
 
 TEST(Findings, NameWhatEndedASession) {
@@ -128,75 +134,79 @@ TEST(Findings, NameWhatEndedASession) {
                                      {"cpu_exceeded", "hang"},
                                      {"signaled", "crashed"},
                                      {"exited", "crashed"}}) {
-    Findings findings("test");
-    RunFacts facts = stopped(Stage::kPlaying, Stop::kClosed, status);
-    facts.hang = "thread 0: what it did";
-    add_fact_findings(facts, findings);
+    judge::Findings findings("test");
+    SessionResult result = stopped(Stage::kPlaying, StopReason::kClosed, status);
+    result.hang = "thread 0: what it did";
+    add_session_findings(result, findings);
     EXPECT_EQ(findings.count(name), 1u) << status;
     EXPECT_TRUE(findings.failed()) << status;
     EXPECT_TRUE(findings.list()[0].detail.ends_with("\nthread 0: what it did")) << status;
   }
-  Findings findings("test");
-  add_fact_findings(stopped(Stage::kStarting, Stop::kClosed, "exited"), findings);
-  EXPECT_TRUE(findings.list().empty()) << "before the library was there";
+  judge::Findings findings("test");
+  add_session_findings(stopped(Stage::kStarting, StopReason::kClosed, "exited"), findings);
+  EXPECT_TRUE(findings.list().empty()) << "before the library was loaded";
 }
 
-TEST(Verdict, OurFaultsAreNotTheLibrarys) {
-  EXPECT_EQ(name_of(stopped(Stage::kStarting, Stop::kClosed, "exited")), "infrastructure");
-  EXPECT_EQ(name_of(stopped(Stage::kStarting, Stop::kDeadline, "killed")), "infrastructure");
-  EXPECT_EQ(name_of(stopped(Stage::kStarting, Stop::kNotStarted, "")), "infrastructure");
-  RunFacts facts = complete();
-  facts.jail.exit_code = 2;
-  EXPECT_EQ(name_of(facts), "infrastructure");
-  facts = complete();
-  facts.jail.exit_code = 1;
-  EXPECT_EQ(name_of(facts), "infrastructure");
-  facts = complete();
-  facts.jail.exited = false;
-  EXPECT_EQ(name_of(facts), "infrastructure");
+TEST(Verdict, OurFailuresAreNotTheLibrarys) {
+  EXPECT_EQ(name_of(stopped(Stage::kStarting, StopReason::kClosed, "exited")), "infrastructure");
+  EXPECT_EQ(name_of(stopped(Stage::kStarting, StopReason::kDeadline, "killed")), "infrastructure");
+  EXPECT_EQ(name_of(stopped(Stage::kStarting, StopReason::kNotStarted, "")), "infrastructure");
+  SessionResult result = complete();
+  result.jail.exit_code = 2;
+  EXPECT_EQ(name_of(result), "infrastructure");
+  result = complete();
+  result.jail.exit_code = 1;
+  EXPECT_EQ(name_of(result), "infrastructure");
+  result = complete();
+  result.jail.exited = false;
+  EXPECT_EQ(name_of(result), "infrastructure");
 }
 
 TEST(Verdict, RefusesLessIsolationThanRequired) {
-  RunFacts facts = complete();
-  facts.jail.exit_code = 3;
-  EXPECT_EQ(name_of(facts), "refused");
-  facts = complete();
-  facts.jail.meta["level"] = "weak";
-  EXPECT_EQ(decide(facts, Findings(), "full").name, "refused");
-  EXPECT_EQ(decide(facts, Findings(), "weak").name, "passed");
-  facts.jail.meta.erase("level");
-  EXPECT_EQ(decide(facts, Findings(), "weak").name, "refused");
-  EXPECT_EQ(decide(facts, Findings(), "none").name, "passed");
+  SessionResult result = complete();
+  result.jail.exit_code = 3;
+  EXPECT_EQ(name_of(result), "refused");
+  result = complete();
+  result.jail.meta["level"] = "weak";
+  result.jail.meta["missing"] = "uid,memory";
+  EXPECT_EQ(decide(result, judge::Findings(), "full").name, "refused");
+  EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
+            "the jail gave weak isolation, but the plan requires full; missing: uid, memory "
+            "(run `jail --check` to see what to do, or accept less: jail.require)");
+  EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "passed");
+  result.jail.meta.erase("level");
+  EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "refused");
+  EXPECT_EQ(decide(result, judge::Findings(), "none").name, "passed");
 }
 
-TEST(Verdict, TellsWhyALibraryWasNotLoaded) {
-  RunFacts facts = stopped(Stage::kLoading, Stop::kLoadFailed, "exited");
-  facts.load_status = kLoadNotConfigured;
-  EXPECT_EQ(name_of(facts), "unsupported");
-  facts.load_status = kLoadNotTightened;
-  EXPECT_EQ(name_of(facts), "refused");
-  facts.load_status = kLoadSymbolMissing;
-  Findings findings("unit");
-  add_fact_findings(facts, findings);
+TEST(Verdict, SaysWhyALibraryWasNotLoaded) {
+  SessionResult result = stopped(Stage::kLoading, StopReason::kLoadFailed, "exited");
+  result.load_status = kLoadNotConfigured;
+  EXPECT_EQ(name_of(result), "unsupported");
+  result.load_status = kLoadNotTightened;
+  EXPECT_EQ(name_of(result), "refused");
+  result.load_status = kLoadSymbolMissing;
+  judge::Findings findings("unit");
+  add_session_findings(result, findings);
   EXPECT_EQ(findings.count("missing_symbol"), 1u);
-  EXPECT_EQ(decide(facts, findings, "full").name, "failed");
+  EXPECT_EQ(decide(result, findings, "full").name, "failed");
 }
 
 TEST(Verdict, ABrokenProtocolIsAFinding) {
-  for (const auto& [stop, name] :
-       {std::pair(Stop::kViolation, "protocol_violation"), std::pair(Stop::kException, "exception"),
-        std::pair(Stop::kBadOutcome, "outcome_mismatch")}) {
-    const RunFacts facts = stopped(Stage::kPlaying, stop, "killed");
-    Findings findings("unit");
-    add_fact_findings(facts, findings);
+  for (const auto& [stop, name] : {std::pair(StopReason::kViolation, "protocol_violation"),
+                                   std::pair(StopReason::kException, "exception"),
+                                   std::pair(StopReason::kBadOutcome, "outcome_mismatch")}) {
+    const SessionResult result = stopped(Stage::kPlaying, stop, "killed");
+    judge::Findings findings("unit");
+    add_session_findings(result, findings);
     EXPECT_EQ(findings.count(name), 1u) << name;
     EXPECT_TRUE(findings.failed());
-    EXPECT_EQ(decide(facts, findings, "full").name, "failed");
+    EXPECT_EQ(decide(result, findings, "full").name, "failed");
   }
 }
 
-TEST(Verdict, WhatCouldNotBeJudgedDoesNotPassAndAccusesNobody) {
-  Findings findings("isolation");
+TEST(Verdict, ASessionThatCouldNotBeJudgedNeitherPassesNorFails) {
+  judge::Findings findings("isolation");
   findings.not_judged("a log was full");
   const RunVerdict verdict = decide(complete(), findings, "full");
   EXPECT_EQ(verdict.name, "infrastructure");
@@ -205,40 +215,43 @@ TEST(Verdict, WhatCouldNotBeJudgedDoesNotPassAndAccusesNobody) {
   EXPECT_EQ(decide(complete(), findings, "full").name, "failed");
 }
 
-TEST(Verdict, ALibraryThatCannotBeStoppedBetweenPhasesFails) {
-  const auto findings_of = [](const RunFacts& facts) {
-    Findings findings("unit");
-    add_fact_findings(facts, findings);
+TEST(Verdict, ALibraryThatCannotBeFrozenBetweenPhasesFails) {
+  const auto findings_of = [](const SessionResult& result) {
+    judge::Findings findings("unit");
+    add_session_findings(result, findings);
     return findings.count("not_frozen");
   };
-  RunFacts facts = complete();
-  facts.jail.meta["mechanisms"] = "namespaces,memory,freeze";
-  EXPECT_EQ(findings_of(facts), 0u);
-  facts.unfrozen_after = "loading";
-  EXPECT_EQ(findings_of(facts), 1u);
-  Findings findings("unit");
-  add_fact_findings(facts, findings);
-  EXPECT_EQ(decide(facts, findings, "full").name, "failed");
-  facts.jail.meta["mechanisms"] = "namespaces,memory";
-  EXPECT_EQ(findings_of(facts), 0u) << "a jail that cannot freeze is told by its level";
+  SessionResult result = complete();
+  result.jail.meta["mechanisms"] = "namespaces,memory,freeze";
+  EXPECT_EQ(findings_of(result), 0u);
+  result.unfrozen_after = "loading";
+  EXPECT_EQ(findings_of(result), 1u);
+  judge::Findings findings("unit");
+  add_session_findings(result, findings);
+  EXPECT_EQ(decide(result, findings, "full").name, "failed");
+  result.jail.meta["mechanisms"] = "namespaces,memory";
+  EXPECT_EQ(findings_of(result), 0u) << "the level already reports a jail that cannot freeze";
 }
 
 TEST(Verdict, AClockThatDisagreesIsAWarning) {
-  RunFacts facts = complete();
-  PhaseFacts phase;
+  SessionResult result = complete();
+  PhaseResult phase;
   phase.name = "test";
   phase.wall_ns = 1'000'000'000;
   phase.player_ns = 950'000'000;
-  facts.phases = {phase};
-  Findings findings("unit");
-  add_fact_findings(facts, findings);
+  result.phases = {phase};
+  judge::Findings findings("unit");
+  add_session_findings(result, findings);
   EXPECT_TRUE(findings.empty());
-  facts.phases[0].player_ns = 1'000;
-  add_fact_findings(facts, findings);
-  EXPECT_TRUE(findings.empty()) << "of a phase that is not timed nothing depends on it";
-  facts.phases[0].timed = true;
-  add_fact_findings(facts, findings);
-  EXPECT_EQ(findings.count("clock_disagrees"), 1u);
+  result.phases[0].player_ns = 1'000;
+  add_session_findings(result, findings);
+  EXPECT_TRUE(findings.empty()) << "nothing depends on the time of an untimed phase";
+  result.phases[0].timed = true;
+  add_session_findings(result, findings);
+  ASSERT_EQ(findings.count("clock_disagrees"), 1u);
+  EXPECT_EQ(findings.list()[0].detail,
+            "phase test: 1.000 s by the referee's clock, 0.000 s by the player's; the referee's "
+            "time is used. The library may have tampered with the player's clock");
   EXPECT_FALSE(findings.failed());
 }
 

@@ -1,3 +1,5 @@
+// Implements environment.h: opens the Berkeley DB environment with its limits, and makes and finds
+// the databases in it.
 #include "indexes/berkeley/environment.h"
 
 #include <cstdint>
@@ -6,18 +8,19 @@ namespace keydrome {
 namespace {
 
 constexpr uint32_t kMiB = 1u << 20;
-constexpr uint32_t kCacheBytes = 512 * kMiB;  // a limit: memory is taken page by page
+constexpr uint32_t kCacheBytes = 512 * kMiB;  // largest size; memory is allocated page by page
 constexpr uint32_t kCacheMutexes = 1024;
-constexpr uint32_t kLogBytes =
-    512 * kMiB;  // must hold all that was written since the oldest open one began
+// Size of the log. The log must have room for all writes since the oldest open transaction began.
+constexpr uint32_t kLogBytes = 512 * kMiB;
 constexpr uint32_t kLogFileBytes = 32 * kMiB;  // the log is recycled in pieces of this size
-constexpr uint32_t kLocks = 100000;  // locks, and locked objects: a long scan holds one per page
-constexpr uint32_t kLockers = 4000;  // transactions and open cursors
+// Largest number of locks, and of locked objects. A long scan needs one lock for each page.
+constexpr uint32_t kLocks = 100000;
+constexpr uint32_t kLockers = 4000;  // largest number of transactions and open cursors
 constexpr uint32_t kTransactions = 2000;
 constexpr uint32_t kPageBytes = 4096;
 
-// The youngest transaction is the victim, and a thread's repeated attempts gain priority
-// (library.cc), so in every circle somebody who cannot be chosen for ever gets through.
+// Sets the limits, and makes Berkeley DB abort the youngest transaction of a deadlock. library.cc
+// raises the priority of a repeated transaction, so that no transaction is aborted again and again.
 int configure(DB_ENV* env) {
   int error = env->set_cachesize(env, 0, kCacheBytes, 1);
   if (error == 0) error = env->set_mp_mtxcount(env, kCacheMutexes);
@@ -69,7 +72,8 @@ ErrCode Environment::create(KeyType type, const char* name) {
   const std::lock_guard<std::mutex> guard(lock_);
   const auto [entry, fresh] = directory_.try_emplace(name, Index{type, nullptr});
   if (!fresh) return DB_EXISTS;
-  // Berkeley DB limits what a name may be; a number will do.
+  // The database gets its own name, because Berkeley DB does not allow every name that a client may
+  // use.
   const std::string own_name = "index " + std::to_string(directory_.size());
   DB* database = nullptr;
   int error = db_create(&database, env_, 0);

@@ -1,7 +1,9 @@
-// The one Berkeley DB environment of the process, and the databases in it.
+// Environment: the Berkeley DB environment of the process, and the databases in it. Each index of
+// contract A (keydrome/index.h) is one database.
 //
-// Everything lives in memory: a private environment, an in-memory log, and named databases without
-// a file, which are transactional and never spill to disk. So the library needs no file at all.
+// All data is in memory: a private environment, an in-memory log, and named databases without
+// files. The databases are transactional and are never written to disk, so the library needs no
+// file.
 //
 // Thread safety: all functions may be called from any thread.
 #pragma once
@@ -17,7 +19,8 @@
 
 namespace keydrome {
 
-// A database handle is free-threaded; all threads share it. Lives as long as the process.
+// An index. All threads may use its database handle at the same time. Exists until the process
+// ends.
 struct Index {
   KeyType type;
   DB* database;
@@ -25,16 +28,18 @@ struct Index {
 
 class Environment {
  public:
-  // The environment, opened at the first call; nullptr when it could not be opened (Berkeley DB
-  // says why on stderr). Never closed: threads may still run when main returns.
+  // Returns the environment, and opens it in the first call. Returns nullptr if it cannot be
+  // opened; Berkeley DB then prints the cause on stderr. The environment is never closed, because
+  // threads may still run when main returns.
   static Environment* instance();
 
-  // SUCCESS, DB_EXISTS, FAILURE. Throws std::bad_alloc.
+  // Creates an index. Returns SUCCESS, DB_EXISTS or FAILURE. Throws std::bad_alloc.
   ErrCode create(KeyType type, const char* name);
-  // nullptr when there is no index of that name.
+  // Returns the index of that name, or nullptr.
   Index* find(const char* name);
-  // Begins a transaction. One that may not `wait` answers DEADLOCK instead of waiting for a lock. 0
-  // or an error.
+  // Begins a transaction. If `wait` is false, the calls of this transaction never wait for a lock.
+  // A call that needs a taken lock then fails with a deadlock error. Returns 0 or Berkeley DB's
+  // error.
   int begin(bool wait, DB_TXN** txn) {
     return env_->txn_begin(env_, nullptr, txn, wait ? 0 : DB_TXN_NOWAIT);
   }
@@ -48,8 +53,9 @@ class Environment {
   std::map<std::string, Index, std::less<>> directory_;  // under lock_
 };
 
-// What Berkeley DB's error number means to the client. A full log is a DEADLOCK too: the
-// transaction cannot go on, and can be repeated when the others have ended.
+// Converts an error of Berkeley DB to a result code. A full log becomes DEADLOCK, because the
+// transaction cannot continue, but may succeed if the client repeats it after other transactions
+// have ended.
 ErrCode code_of(int error);
 
 }  // namespace keydrome

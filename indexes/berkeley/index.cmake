@@ -1,3 +1,4 @@
+# Finds Berkeley DB 5.3, and sets `libraries` to link it with the library indexes/berkeley.
 find_path(BERKELEY_INCLUDE db.h)
 find_library(BERKELEY_LIBRARY db-5.3)
 if(NOT BERKELEY_INCLUDE OR NOT BERKELEY_LIBRARY)

@@ -1,15 +1,18 @@
-// The ten calls over Berkeley DB: a transaction is one of Berkeley DB's, which locks pages in two
-// phases and keeps read locks to the end (its default, degree 3), and an index is a B-tree whose
-// pairs are sorted duplicates.
+// Implements the ten functions of contract A (keydrome/index.h) with Berkeley DB. Each transaction
+// of the contract is one transaction of Berkeley DB. It locks pages and keeps all locks until it
+// ends (two-phase locking, Berkeley DB's default). An index is a B-tree whose payloads are sorted
+// duplicates of their key.
 //
-// A transaction that meets a deadlock is rolled back at once, so that the others go on before the
-// client calls abortTransaction; until then every call of it answers DEADLOCK.
+// If Berkeley DB reports a deadlock, the library rolls the transaction back at once, so that other
+// transactions can continue. The transaction of the contract stays open, and every later call in it
+// returns DEADLOCK until the client calls abortTransaction.
 //
-// Auto-commit is a transaction around one call. Beside the thread's own open transaction it may not
-// wait, because nobody could see that it waits for itself: it answers DEADLOCK instead.
+// An auto-commit call is a transaction of its own. If the thread has another transaction open, the
+// call does not wait for locks, because the deadlock detector cannot see that a thread waits for
+// its own transaction. The call returns DEADLOCK instead.
 //
-// Thread safety: handles and transactions live in their thread's Session and are touched by that
-// thread only.
+// Thread safety: handles and transactions belong to their thread's ThreadState, and only that
+// thread uses them.
 #include <deque>
 #include <exception>
 #include <vector>
@@ -31,10 +34,10 @@ struct IdxState {
 
 struct TxnState {
   ~TxnState() {
-    if (open) roll_back();  // the thread ended first: free its locks
+    if (open) roll_back();  // releases the locks of a thread that ended without an abort
   }
 
-  // Closes the cursors. 0 or Berkeley DB's error.
+  // Closes all cursors. Returns 0 or the first of Berkeley DB's errors.
   int close_scans() {
     int error = 0;
     for (IdxState* handle : scans) {
@@ -45,7 +48,7 @@ struct TxnState {
     return error;
   }
 
-  // Ends Berkeley DB's transaction. 0 or its error.
+  // Aborts Berkeley DB's transaction. Returns 0 or Berkeley DB's error.
   int roll_back() {
     int error = close_scans();
     if (txn != nullptr) {
@@ -56,7 +59,8 @@ struct TxnState {
     return error;
   }
 
-  // Passes the code of a call on. DEADLOCK rolls back and is remembered until the client aborts.
+  // Returns `code`, the result of a call. If it is DEADLOCK, also rolls the transaction back. Later
+  // calls of the transaction then return DEADLOCK, too.
   ErrCode note(ErrCode code) {
     if (code == DEADLOCK) {
       roll_back();
@@ -66,30 +70,30 @@ struct TxnState {
   }
 
   bool open = false;
-  DB_TXN* txn = nullptr;         // nullptr in an open transaction: it met a deadlock
-  uint64_t writes = 0;           // calls so far that may have changed something
-  uint32_t attempts = 0;         // of this thread that met a deadlock since its last commit
+  DB_TXN* txn = nullptr;         // nullptr if not open, or if a deadlock has rolled it back
+  uint64_t writes = 0;           // number of calls so far that may have changed a record
+  uint32_t attempts = 0;         // number of note(DEADLOCK) calls since this thread's last commit
   std::vector<IdxState*> scans;  // handles whose scan is open
 };
 
 namespace {
 
-constexpr uint32_t kPriority = 100;  // Berkeley DB's default
+constexpr uint32_t kPriority = 100;  // Berkeley DB's default priority of a transaction
 
-// What a thread has open. Closed handles are used again, so a second close of one is noticed, not a
-// crash.
-struct Session {
-  std::deque<IdxState> handles;  // outlives the transaction, which closes their scans
+// The handles and the transaction of one thread. Closed handles are reused and never freed, so that
+// closing a handle twice is detected and does not crash.
+struct ThreadState {
+  std::deque<IdxState> handles;  // destroyed last, because ~TxnState closes scans of the handles
   std::vector<IdxState*> closed;
   TxnState transaction;
 };
 
-Session& session() {
-  static thread_local Session instance;
+ThreadState& thread_state() {
+  static thread_local ThreadState instance;
   return instance;
 }
 
-// Exceptions (std::bad_alloc is the only one that can occur) end here.
+// Runs a call and converts exceptions to FAILURE. Only std::bad_alloc can occur.
 template <typename Body>
 ErrCode guarded(Body body) {
   try {
@@ -101,17 +105,17 @@ ErrCode guarded(Body body) {
 
 bool is_open(const IdxState* handle) { return handle != nullptr && handle->index != nullptr; }
 
-// The open transaction that `txn` stands for, or nullptr.
+// Returns `txn` if it is the open transaction of this thread. Returns nullptr if it is not.
 TxnState* own_transaction(TxnState* txn) {
-  TxnState& own = session().transaction;
+  TxnState& own = thread_state().transaction;
   return txn == &own && own.open ? &own : nullptr;
 }
 
-// Runs body(DB_TXN*), which returns an ErrCode, in a transaction of its own.
+// Runs an auto-commit call: runs body(DB_TXN*), which returns an ErrCode, in a new transaction.
 template <typename Body>
 ErrCode auto_commit(Body body) {
   DB_TXN* txn = nullptr;
-  const bool may_wait = !session().transaction.open;
+  const bool may_wait = !thread_state().transaction.open;
   const int error = Environment::instance()->begin(may_wait, &txn);
   if (error != 0) return code_of(error);
   const ErrCode code = body(txn);
@@ -123,7 +127,7 @@ ErrCode auto_commit(Body body) {
   return commit_error != 0 ? code_of(commit_error) : code;
 }
 
-// Runs a write in the client's transaction, or in one of its own.
+// Runs a write in the client's transaction, or with auto-commit if `txn` is nullptr.
 template <typename Body>
 ErrCode write(TxnState* txn, Body body) {
   return guarded([&] {
@@ -136,8 +140,9 @@ ErrCode write(TxnState* txn, Body body) {
   });
 }
 
-// Runs body(Scan&, writes), which returns Berkeley DB's number; `missing` is the code for
-// DB_NOTFOUND.
+// Runs a read in the client's transaction, or with auto-commit if `txn` is nullptr. body(Scan&,
+// writes) does the read and returns 0 or an error of Berkeley DB. `missing` is the result code for
+// the error DB_NOTFOUND.
 template <typename Body>
 ErrCode read(IdxState* handle, TxnState* txn, ErrCode missing, Body body) {
   const auto code = [missing](int error) {
@@ -184,7 +189,7 @@ ErrCode openIndex(const char* name, IdxState** idxState) {
     if (environment == nullptr) return FAILURE;
     keydrome::Index* const index = environment->find(name);
     if (index == nullptr) return DB_DNE;
-    Session& own = session();
+    ThreadState& own = thread_state();
     if (own.closed.empty()) {
       own.closed.reserve(own.handles.size() + 1);  // so that closeIndex cannot fail
       own.closed.push_back(&own.handles.emplace_back());
@@ -198,14 +203,14 @@ ErrCode openIndex(const char* name, IdxState** idxState) {
 
 ErrCode closeIndex(IdxState* idxState) {
   if (!is_open(idxState)) return DB_DNE;
-  Session& own = session();
+  ThreadState& own = thread_state();
   idxState->index = nullptr;
   own.closed.push_back(idxState);
   if (!idxState->scan.is_open()) return SUCCESS;
   std::erase(own.transaction.scans, idxState);
   const int error = idxState->scan.close();
-  // The handle is closed in any case; a transaction that met a deadlock here says so at its next
-  // call.
+  // The handle is closed even if closing the cursor fails. An error means that the transaction is
+  // in a deadlock, so the next call of the transaction returns DEADLOCK.
   if (error != 0) own.transaction.note(DEADLOCK);
   return SUCCESS;
 }
@@ -213,7 +218,7 @@ ErrCode closeIndex(IdxState* idxState) {
 ErrCode beginTransaction(TxnState** txn) {
   if (txn == nullptr) return FAILURE;
   return guarded([&] {
-    TxnState& own = session().transaction;
+    TxnState& own = thread_state().transaction;
     if (own.open) return TXN_EXISTS;
     Environment* const environment = Environment::instance();
     if (environment == nullptr) return FAILURE;
@@ -245,7 +250,7 @@ ErrCode commitTransaction(TxnState* txn) {
   if (own->txn == nullptr || own->close_scans() != 0) return own->note(DEADLOCK);
   DB_TXN* const inner = own->txn;
   own->txn = nullptr;
-  const int error = inner->commit(inner, 0);  // ends the transaction in any case
+  const int error = inner->commit(inner, 0);  // ends the transaction even if it returns an error
   if (error != 0) return own->note(code_of(error));
   own->open = false;
   own->attempts = 0;

@@ -1,3 +1,6 @@
+// Implements scan.h: Scan, the position from which getNext continues, and the functions that insert
+// and delete pairs. Scan reads with a cursor of Berkeley DB. If the cursor is no longer valid, Scan
+// searches for the position again.
 #include "indexes/berkeley/scan.h"
 
 #include <array>
@@ -41,7 +44,7 @@ int Scan::close() {
 }
 
 int Scan::read(std::string_view from, uint32_t flags) {
-  // Berkeley DB writes the key that it found over the one that it was given.
+  // Berkeley DB overwrites the given key with the key that it finds, so this passes a copy.
   std::array<char, MAX_VARCHAR_LEN + 1> bytes;
   std::memcpy(bytes.data(), from.data(), from.size());
   DBT key = buffer(bytes.data(), static_cast<uint32_t>(from.size()), bytes.size());
@@ -72,8 +75,8 @@ int Scan::next(uint64_t writes) {
     error = read(DB_NEXT);
   } else {
     const PairBytes last = pair_;
-    error = place_ == Place::kAtPair ? seek_behind_pair() : seek_behind_key();
-    if (error != 0) pair_ = last;  // a search may have passed pairs that come before the place
+    error = place_ == Place::kAtPair ? seek_after_pair() : seek_after_key();
+    if (error != 0) pair_ = last;  // the search may have overwritten pair_ before it failed
   }
   if (error != 0) return error;
   place_ = Place::kAtPair;
@@ -81,23 +84,23 @@ int Scan::next(uint64_t writes) {
   return 0;
 }
 
-int Scan::seek_behind_pair() {
+int Scan::seek_after_pair() {
   const PairBytes last = pair_;
-  // The first pair of this key that is not smaller. Where the last pair was deleted while a cursor
-  // stood on it, Berkeley DB may stop at a smaller one, so what it answers is only taken as a place
-  // to go on from.
+  // Searches for the first pair of this key that is equal to the last pair or larger. If the last
+  // pair was deleted while a cursor was on it, Berkeley DB may find a smaller pair. So the loop
+  // skips all pairs that are not larger.
   int error = read(DB_GET_BOTH_RANGE);
   while (error == 0 && pair_.payload_view() <= last.payload_view()) error = read(DB_NEXT_DUP);
-  return error == DB_NOTFOUND ? seek_behind_key() : error;
+  return error == DB_NOTFOUND ? seek_after_key() : error;
 }
 
-// Looks for the smallest bytes behind the key, not for the key: where all of a key's many payloads
-// were deleted under a cursor, Berkeley DB ends a search for that key there and not at the next
-// one.
-int Scan::seek_behind_key() {
-  std::array<char, MAX_VARCHAR_LEN + 1> behind{};  // no key has a NUL where this one ends in it
-  std::memcpy(behind.data(), pair_.key.bytes.data(), pair_.key.size);
-  return read(std::string_view(behind.data(), pair_.key.size + 1), DB_SET_RANGE);
+// Searches for the key with an appended NUL, which is the smallest byte string that is larger than
+// the key. A search for the key itself could find the key although all its payloads have been
+// deleted, because another cursor may still be on the key.
+int Scan::seek_after_key() {
+  std::array<char, MAX_VARCHAR_LEN + 1> after{};  // the key and a NUL, which no string key contains
+  std::memcpy(after.data(), pair_.key.bytes.data(), pair_.key.size);
+  return read(std::string_view(after.data(), pair_.key.size + 1), DB_SET_RANGE);
 }
 
 int put_pair(const Index& index, DB_TXN* txn, PairBytes& pair) {

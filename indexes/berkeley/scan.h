@@ -1,8 +1,8 @@
-// A place in an index that getNext continues from: Berkeley DB's own cursor while it is good, and a
-// copy of the pair for the times when it is not (after a failed get, and after writes of the own
-// transaction).
+// Scan: the position in an index from which getNext continues. Scan uses a cursor of Berkeley DB as
+// long as the cursor is valid. A failed get, or a write of the same transaction, makes the cursor
+// invalid. Scan then searches for the position again, with its copy of the last pair.
 //
-// Thread safety: belongs to one thread.
+// Thread safety: a Scan belongs to one thread.
 #pragma once
 
 #include <db.h>
@@ -16,7 +16,7 @@
 
 namespace keydrome {
 
-// A pair in buffers of the caller, as Berkeley DB wants it.
+// A pair in buffers of fixed size, into which Berkeley DB copies.
 struct PairBytes {
   KeyBytes key{};
   std::array<char, MAX_PAYLOAD_LEN> payload{};
@@ -28,17 +28,18 @@ struct PairBytes {
 
 class Scan {
  public:
-  // Opens a cursor in `txn`. Close it before the transaction ends. 0 or Berkeley DB's error.
+  // Opens a cursor in `txn`. The caller must close the cursor before the transaction ends. Returns
+  // 0 or Berkeley DB's error.
   int open(const Index& index, DB_TXN* txn);
-  // 0 or an error; the cursor is gone in any case.
+  // Closes the cursor. Returns 0 or Berkeley DB's error. The cursor is closed even after an error.
   int close();
   [[nodiscard]] bool is_open() const { return cursor_ != nullptr; }
 
-  // `writes` is the number of writes that the transaction has done so far. Each returns 0,
-  // DB_NOTFOUND or an error. get: places the cursor on the first pair of the key; when there is
-  // none, behind the key.
+  // Moves to the first pair of the key. If the key has no pair, moves to the position after the
+  // key. `writes` is the number of writes of the transaction so far. Returns 0, DB_NOTFOUND or an
+  // error.
   int get(const KeyBytes& key, uint64_t writes);
-  // next: moves on to the next pair.
+  // Moves to the next pair. Returns 0, DB_NOTFOUND or an error.
   int next(uint64_t writes);
 
   // The pair that the last successful call read.
@@ -47,20 +48,22 @@ class Scan {
  private:
   enum class Place { kStart, kAtPair, kAfterKey };
 
-  int seek_behind_pair();
-  int seek_behind_key();
-  // Reads with Berkeley DB's operation `flags` into pair_, which is unchanged on an error: from
-  // pair_, or with its payload from a key of at most MAX_VARCHAR_LEN + 1 bytes.
+  int seek_after_pair();
+  int seek_after_key();
+  // Reads a pair into pair_ with Berkeley DB's operation `flags`. The operation starts from the key
+  // `from` (at most MAX_VARCHAR_LEN + 1 bytes) and the payload of pair_. The first overload starts
+  // from the key of pair_. After an error pair_ is unchanged.
   int read(uint32_t flags) { return read(pair_.key.view(), flags); }
   int read(std::string_view from, uint32_t flags);
 
   DBC* cursor_ = nullptr;
   Place place_ = Place::kStart;
   PairBytes pair_;
-  uint64_t writes_ = 0;  // when the cursor was placed
+  uint64_t writes_ = 0;  // number of the transaction's writes when the cursor last moved
 };
 
-// Writes of one transaction. 0, DB_KEYEXIST or DB_NOTFOUND, or an error.
+// These functions insert or delete pairs in a transaction. They return 0, DB_KEYEXIST, DB_NOTFOUND
+// or another error of Berkeley DB.
 int put_pair(const Index& index, DB_TXN* txn, PairBytes& pair);
 int delete_pair(const Index& index, DB_TXN* txn, PairBytes& pair);
 int delete_key(const Index& index, DB_TXN* txn, KeyBytes& key);

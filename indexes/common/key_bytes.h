@@ -1,8 +1,9 @@
-// Keys of contract A as bytes whose memcmp order (the shorter first on a common prefix) is the
-// order of the contract.
+// Encodes keys of contract A (keydrome/index.h) as bytes. The memcmp order of the bytes is the
+// order of the keys. If one key is a prefix of another, the shorter key is smaller.
 //
-// Integers are big-endian with the sign bit flipped (4 or 8 bytes), strings are their bytes without
-// NUL. The type is not part of the bytes: all keys of an index have one type.
+// Integers are encoded big-endian with the sign bit flipped (4 or 8 bytes). Strings are encoded as
+// their bytes without NUL. The type of a key is not encoded, because all keys of an index have the
+// same type.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -16,7 +17,7 @@
 
 namespace keydrome {
 
-// The encoded bytes of one key, at most MAX_VARCHAR_LEN of them.
+// One encoded key.
 struct KeyBytes {
   std::array<char, MAX_VARCHAR_LEN> bytes;
   uint32_t size;
@@ -40,7 +41,8 @@ Unsigned load_big_endian(const char* in) {
   return value;
 }
 
-// False when the key is no key of an index of `type`: another type, or a string without its NUL.
+// Encodes a key for an index of `type`. Returns false if the key has another type, or if a string
+// has no terminating NUL.
 inline bool encode_key(KeyType type, const Key& key, KeyBytes* out) {
   if (key.type != type) return false;
   switch (type) {
@@ -64,7 +66,7 @@ inline bool encode_key(KeyType type, const Key& key, KeyBytes* out) {
   return false;
 }
 
-// Writes type and value. `bytes` were made by encode_key with the same type.
+// Decodes bytes that encode_key has made with the same type.
 inline void decode_key(KeyType type, std::string_view bytes, Key* out) {
   out->type = type;
   switch (type) {
@@ -83,8 +85,8 @@ inline void decode_key(KeyType type, std::string_view bytes, Key* out) {
   }
 }
 
-// The payload without its NUL; a view with data() == nullptr when it is NULL or has none within
-// MAX_PAYLOAD_LEN + 1 bytes.
+// Returns the payload without its NUL. If `payload` is NULL or too long, returns a view whose
+// data() is nullptr.
 inline std::string_view payload_view(const char* payload) {
   if (payload == nullptr) return {};
   const size_t length = strnlen(payload, MAX_PAYLOAD_LEN + 1);
@@ -92,7 +94,7 @@ inline std::string_view payload_view(const char* payload) {
   return {payload, length};
 }
 
-// Writes payload and NUL into a Record's field.
+// Copies a payload with its NUL into a Record's field.
 inline void copy_payload(std::string_view payload, char* out) {
   std::memcpy(out, payload.data(), payload.size());
   out[payload.size()] = '\0';

@@ -1,15 +1,17 @@
-// The ten calls over sorted sets under one lock: short enough to be believed, so it is the oracle
-// that other libraries are compared with, and the control library beside ranked runs.
+// Implements the ten functions of contract A (keydrome/index.h) with sorted sets and one lock. The
+// code is so simple that a reader can check it, so other libraries are compared with this library.
+// It is also the control library: the runner times it together with every ranked library, so that
+// noise of the machine cancels.
 //
-// One data lock serialises transactions. A transaction takes it at its first data call and keeps it
-// to its end, so the serial order is the order of taking the lock, real time included; nothing is
-// ever undone but by an abort, and DEADLOCK is returned in one case only (auto-commit beside the
-// thread's own transaction, see enter()). The lock is a pthread mutex: waiting threads sleep, and
-// are not served in order of arrival.
+// One lock on the data serialises transactions. A transaction takes the lock at its first call on
+// data and keeps the lock until the transaction ends. So the serial order is the order in which
+// transactions take the lock, and this order agrees with real time. enter() describes the only case
+// in which a call returns DEADLOCK. The lock is a pthread mutex. Threads that wait for the lock
+// sleep, and do not get it in the order in which they arrived.
 //
-// Thread safety: handles and transactions live in their thread's Session and are touched by that
-// thread only. The directory has a lock of its own, held for a look-up, so create and openIndex
-// never wait for a transaction.
+// Thread safety: handles and transactions belong to their thread's ThreadState, and only that
+// thread uses them. The directory of indexes has its own lock. create and openIndex take only this
+// lock, so they never wait for a transaction.
 #include <deque>
 #include <map>
 #include <memory>
@@ -25,7 +27,7 @@
 namespace keydrome {
 namespace {
 
-// Never destroyed: threads may still run when main returns.
+// The data of all threads. It is never destroyed, because threads may still run when main returns.
 struct Library {
   std::mutex directory_lock;
   std::map<std::string, std::unique_ptr<Index>, std::less<>> directory;  // under directory_lock
@@ -37,8 +39,8 @@ Library& library() {
   return *instance;
 }
 
-// Where getNext goes on. Belongs to the transaction with this number; to any other it stands before
-// the first pair.
+// The position from which getNext continues. It is valid only for the transaction with the number
+// `transaction`. In any other transaction the cursor is before the first pair.
 struct Cursor {
   enum class Place { kStart, kAtPair, kAfterKey };
 
@@ -58,7 +60,7 @@ struct IdxState {
 
 struct TxnState {
   ~TxnState() {
-    if (open) finish(false);  // the thread ended first: free the lock for the others
+    if (open) finish(false);  // releases the lock of a thread that ended without an abort
   }
 
   void finish(bool commit) {
@@ -74,27 +76,27 @@ struct TxnState {
 
   bool open = false;
   bool locked = false;  // holds data_lock
-  uint64_t number = 0;  // of this thread's transactions, from 1
+  uint64_t number = 0;  // counts this thread's transactions, from 1
   keydrome::UndoLog undo;
 };
 
 namespace keydrome {
 namespace {
 
-// What a thread has open. Closed handles are used again, so a second close of one is noticed, not a
-// crash.
-struct Session {
+// The handles and the transaction of one thread. Closed handles are reused and never freed, so that
+// closing a handle twice is detected and does not crash.
+struct ThreadState {
   TxnState transaction;
   std::deque<IdxState> handles;
   std::vector<IdxState*> closed;
 };
 
-Session& session() {
-  static thread_local Session instance;
+ThreadState& thread_state() {
+  static thread_local ThreadState instance;
   return instance;
 }
 
-// Exceptions (std::bad_alloc is the only one that can occur) end here.
+// Runs a call and converts exceptions to FAILURE. Only std::bad_alloc can occur.
 template <typename Body>
 ErrCode guarded(Body body) {
   try {
@@ -104,14 +106,14 @@ ErrCode guarded(Body body) {
   }
 }
 
-// Runs body(undo) under the data lock; `undo` is nullptr for auto-commit.
+// Runs body(undo) under the data lock. `undo` is nullptr for auto-commit.
 //
-// Auto-commit beside the thread's own transaction would wait for itself if that holds the lock. A
-// read can still be placed before that transaction in the serial order as long as the transaction
-// has changed nothing; anything else is refused with DEADLOCK.
+// If the thread's own transaction holds the lock, an auto-commit call would wait for its own thread
+// for ever, so it returns DEADLOCK. There is one exception: if the transaction has changed nothing,
+// an auto-commit read can run, because it then precedes the transaction in the serial order.
 template <typename Body>
 ErrCode enter(TxnState* txn, bool writes, Body body) {
-  TxnState& own = session().transaction;
+  TxnState& own = thread_state().transaction;
   if (txn == nullptr) {
     if (own.locked) return writes || !own.undo.empty() ? DEADLOCK : body(nullptr);
     const std::lock_guard<std::mutex> guard(library().data_lock);
@@ -127,9 +129,10 @@ ErrCode enter(TxnState* txn, bool writes, Body body) {
 
 bool is_open(const IdxState* handle) { return handle != nullptr && handle->index != nullptr; }
 
-// The cursor of the handle for the thread's open transaction.
+// Returns the handle's cursor for the thread's open transaction. If the cursor was last used in an
+// earlier transaction, first resets it to the position before the first pair.
 Cursor& cursor_of(IdxState& handle) {
-  const uint64_t number = session().transaction.number;
+  const uint64_t number = thread_state().transaction.number;
   if (handle.cursor.transaction != number) {
     handle.cursor.transaction = number;
     handle.cursor.place = Cursor::Place::kStart;
@@ -186,7 +189,7 @@ using keydrome::enter;
 using keydrome::guarded;
 using keydrome::is_open;
 using keydrome::library;
-using keydrome::session;
+using keydrome::thread_state;
 
 const char* keydrome_describe(void) { return "global_lock: std::set per index, one lock"; }
 
@@ -216,7 +219,7 @@ ErrCode openIndex(const char* name, IdxState** idxState) {
       if (entry == library().directory.end()) return DB_DNE;
       index = entry->second.get();
     }
-    auto& own = session();
+    auto& own = thread_state();
     if (own.closed.empty()) {
       own.closed.reserve(own.handles.size() + 1);  // so that closeIndex cannot fail
       own.closed.push_back(&own.handles.emplace_back());
@@ -233,13 +236,13 @@ ErrCode openIndex(const char* name, IdxState** idxState) {
 ErrCode closeIndex(IdxState* idxState) {
   if (!is_open(idxState)) return DB_DNE;
   idxState->index = nullptr;
-  session().closed.push_back(idxState);
+  thread_state().closed.push_back(idxState);
   return SUCCESS;
 }
 
 ErrCode beginTransaction(TxnState** txn) {
   if (txn == nullptr) return FAILURE;
-  TxnState& own = session().transaction;
+  TxnState& own = thread_state().transaction;
   if (own.open) return TXN_EXISTS;
   own.open = true;
   ++own.number;
@@ -248,13 +251,13 @@ ErrCode beginTransaction(TxnState** txn) {
 }
 
 ErrCode abortTransaction(TxnState* txn) {
-  if (txn == nullptr || txn != &session().transaction || !txn->open) return TXN_DNE;
+  if (txn == nullptr || txn != &thread_state().transaction || !txn->open) return TXN_DNE;
   txn->finish(false);
   return SUCCESS;
 }
 
 ErrCode commitTransaction(TxnState* txn) {
-  if (txn == nullptr || txn != &session().transaction || !txn->open) return TXN_DNE;
+  if (txn == nullptr || txn != &thread_state().transaction || !txn->open) return TXN_DNE;
   txn->finish(true);
   return SUCCESS;
 }

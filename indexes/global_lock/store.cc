@@ -1,3 +1,5 @@
+// Implements store.h: inserts and deletes pairs of an index. Within a transaction, logs each
+// change, so that an abort can undo the change.
 #include "indexes/global_lock/store.h"
 
 #include <algorithm>
@@ -11,11 +13,11 @@ void UndoLog::reserve(size_t count) {
   if (needed > changes_.capacity()) changes_.reserve(std::max(needed, 2 * changes_.capacity()));
 }
 
-void UndoLog::note_insert(Index& index, const Pair& pair) {
+void UndoLog::log_insert(Index& index, const Pair& pair) {
   changes_.push_back({&index, &pair, {}});
 }
 
-void UndoLog::note_delete(Index& index, Pairs::node_type&& node) {
+void UndoLog::log_delete(Index& index, Pairs::node_type&& node) {
   changes_.push_back({&index, nullptr, std::move(node)});
 }
 
@@ -35,7 +37,7 @@ ErrCode insert_pair(Index& index, UndoLog* undo, std::string_view key, std::stri
   if (undo != nullptr) undo->reserve(1);
   const auto [place, inserted] = index.pairs.insert(Pair{std::string(key), std::string(payload)});
   if (!inserted) return ENTRY_EXISTS;
-  if (undo != nullptr) undo->note_insert(index, *place);
+  if (undo != nullptr) undo->log_insert(index, *place);
   return SUCCESS;
 }
 
@@ -44,7 +46,7 @@ ErrCode delete_pair(Index& index, UndoLog* undo, std::string_view key, std::stri
   if (place == index.pairs.end()) return ENTRY_DNE;
   if (undo != nullptr) undo->reserve(1);
   auto node = index.pairs.extract(place);
-  if (undo != nullptr) undo->note_delete(index, std::move(node));
+  if (undo != nullptr) undo->log_delete(index, std::move(node));
   return SUCCESS;
 }
 
@@ -59,7 +61,7 @@ ErrCode delete_key(Index& index, UndoLog* undo, std::string_view key) {
   undo->reserve(static_cast<size_t>(std::distance(place, end)));
   while (place != end) {
     const auto next = std::next(place);
-    undo->note_delete(index, index.pairs.extract(place));
+    undo->log_delete(index, index.pairs.extract(place));
     place = next;
   }
   return SUCCESS;

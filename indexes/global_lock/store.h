@@ -1,6 +1,7 @@
-// Sorted pairs, and the log that takes changes back.
+// Stores the sorted pairs of an index, and the undo log of a transaction, for the library
+// global_lock.
 //
-// Thread safety: none; the caller holds the library's data lock.
+// Thread safety: none. The caller must hold the library's data lock.
 #pragma once
 
 #include <set>
@@ -18,17 +19,18 @@ struct Pair {
   std::string payload;
 };
 
-// A pair borrowed for a search.
+// A pair to search for. Does not copy the bytes, which must stay valid during the search.
 struct PairView {
   PairView(std::string_view key_bytes, std::string_view payload_bytes)
       : key(key_bytes), payload(payload_bytes) {}
-  PairView(const Pair& pair) : key(pair.key), payload(pair.payload) {}  // NOLINT: a Pair is one
+  // The conversion is implicit, so that PairOrder also compares the pairs of the set.
+  PairView(const Pair& pair) : key(pair.key), payload(pair.payload) {}  // NOLINT
 
   std::string_view key;
   std::string_view payload;
 };
 
-// A place behind every pair of a key, and before every pair of a greater one.
+// A search position after all pairs of `key` and before all pairs of larger keys.
 struct AfterKey {
   std::string_view key;
 };
@@ -45,7 +47,7 @@ struct PairOrder {
 
 using Pairs = std::set<Pair, PairOrder>;
 
-// Indexes live as long as the process.
+// An index. Exists until the process ends.
 struct Index {
   explicit Index(KeyType key_type) : type(key_type) {}
 
@@ -53,34 +55,36 @@ struct Index {
   Pairs pairs;
 };
 
-// The changes of one open transaction, in order.
+// The changes of one open transaction, in order, so that abort can undo them.
 class UndoLog {
  public:
   [[nodiscard]] bool empty() const { return changes_.empty(); }
-  // Makes room, so that the next `count` notes cannot fail. Throws std::bad_alloc.
+  // Reserves room for `count` changes, so that logging them cannot fail. Throws std::bad_alloc.
   void reserve(size_t count);
-  void note_insert(Index& index, const Pair& pair);
-  void note_delete(Index& index, Pairs::node_type&& node);
-  // Takes every change back, the newest first, and forgets them. Allocates nothing.
+  void log_insert(Index& index, const Pair& pair);
+  void log_delete(Index& index, Pairs::node_type&& node);
+  // Undoes all changes, the newest change first. Allocates no memory, so it cannot fail.
   void roll_back();
-  // Forgets every change, and with it the pairs that were deleted.
+  // Forgets all changes, and frees the deleted pairs.
   void forget() { changes_.clear(); }
 
  private:
   struct Change {
     Index* index;
-    const Pair*
-        inserted;  // nullptr for a delete; valid while the set or another change holds the node
-    Pairs::node_type deleted;  // empty for an insert
+    // The inserted pair, or nullptr for a delete. The pointer is valid as long as the node of the
+    // pair exists, either in the set or in a later change that deletes the pair.
+    const Pair* inserted;
+    Pairs::node_type deleted;  // the deleted node; empty for an insert
   };
   std::vector<Change> changes_;
 };
 
-// SUCCESS, ENTRY_EXISTS. `undo` is nullptr when the change commits at once.
+// Inserts a pair. Returns SUCCESS or ENTRY_EXISTS. This function and the next two log their change
+// in `undo`. Auto-commit calls pass nullptr, and nothing is logged.
 ErrCode insert_pair(Index& index, UndoLog* undo, std::string_view key, std::string_view payload);
-// SUCCESS, ENTRY_DNE.
+// Deletes one pair. Returns SUCCESS or ENTRY_DNE.
 ErrCode delete_pair(Index& index, UndoLog* undo, std::string_view key, std::string_view payload);
-// Deletes every pair of the key. SUCCESS, KEY_NOTFOUND.
+// Deletes all pairs of the key. Returns SUCCESS or KEY_NOTFOUND.
 ErrCode delete_key(Index& index, UndoLog* undo, std::string_view key);
 
 }  // namespace keydrome

@@ -1,10 +1,11 @@
-/* Answers SUCCESS to everything and does nothing: what the harness itself costs.
+/* A library of contract A that returns SUCCESS for every call and does nothing. Its times show what
+ * the harness itself costs.
  *
- * Records stay as the caller passed them. No check accepts it, so it is timed with the checks off
- * and never ranked. Thread safety: no state but two constants' addresses. */
+ * Records stay as the caller passed them. The library fails every check, so it is timed with the
+ * checks off and is never ranked. Thread safety: has no state that changes. */
 #include "keydrome/extensions.h"
 
-/* Opaque to the client; only the addresses matter. */
+/* Clients use only the addresses of these structures. */
 struct IdxState {
   char unused;
 };
@@ -15,7 +16,7 @@ struct TxnState {
 static struct IdxState handle;
 static struct TxnState transaction;
 
-const char* keydrome_describe(void) { return "null: answers SUCCESS at once"; }
+const char* keydrome_describe(void) { return "null: returns SUCCESS without doing anything"; }
 
 ErrCode create(KeyType type, char* name) {
   (void)type;

@@ -1,6 +1,6 @@
-// Many threads at once, with retry after DEADLOCK: sums that must stay, updates that must not be
-// lost, scans that must repeat, and progress. First the same transactions without threads, so that
-// a failure there is not blamed on them.
+// Tests contract A with many threads at the same time, which retry after DEADLOCK. Sums must stay
+// constant, updates must not be lost, scans must be repeatable, and all threads must make progress.
+// Transfers also run in one thread first, which shows failures that do not depend on concurrency.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -21,8 +21,9 @@ namespace {
 
 constexpr int kAttemptsMax = 10000;
 
-// Runs `body` in transactions until one commits. The body returns DEADLOCK to be run again, SUCCESS
-// to commit. Returns false when it never commits, or something else goes wrong.
+// Runs `body` in a transaction, and repeats the transaction after DEADLOCK until it commits. `body`
+// returns SUCCESS to commit, or DEADLOCK to be repeated. Returns false if none of kAttemptsMax
+// attempts commits, or if a call returns another result code.
 bool commit_with_retry(const std::function<ErrCode(TxnState*)>& body) {
   for (int attempt = 0; attempt < kAttemptsMax; ++attempt) {
     TxnState* txn = nullptr;
@@ -36,7 +37,8 @@ bool commit_with_retry(const std::function<ErrCode(TxnState*)>& body) {
     if (code == SUCCESS) return true;
     const ErrCode aborted = library().abort(txn);
     if (code != DEADLOCK || (aborted != SUCCESS && aborted != TXN_DNE)) {
-      ADD_FAILURE() << "a call answered " << code_name(code) << ", abort " << code_name(aborted);
+      ADD_FAILURE() << "a call returned " << code_name(code) << ", and then abortTransaction "
+                    << code_name(aborted);
       return false;
     }
   }
@@ -62,7 +64,7 @@ int64_t number(const std::string& payload) { return std::strtoll(payload.c_str()
 ErrCode add(const Handle& handle, TxnState* txn, const KeyValue& key, int64_t amount) {
   const Read read = handle.get(txn, key);
   if (read.code != SUCCESS) return read.code;
-  std::this_thread::yield();  // invites the others in between reading and writing
+  std::this_thread::yield();  // lets other threads run between the read and the write
   ErrCode code = handle.erase(txn, key, read.payload);
   if (code != SUCCESS) return code;
   return handle.insert(txn, key, std::to_string(number(read.payload) + amount));
@@ -188,8 +190,7 @@ TEST_P(RequiredConcurrent, ScansRepeatWhileOthersInsertAndDelete) {
         }
         return SUCCESS;
       });
-      // The order of the payloads of one key is free, but two scans of one state are alike in all
-      // that is sorted.
+      // Only the keys are compared, because payloads of one key may come in any order.
       ASSERT_EQ(scans[0].size(), scans[1].size());
       for (size_t i = 0; i < scans[0].size(); ++i) EXPECT_EQ(scans[0][i].key, scans[1][i].key);
     }
@@ -213,10 +214,10 @@ TEST_P(RequiredConcurrent, AutoCommitIsOneTransaction) {
   EXPECT_EQ(stored, 50);
 }
 
-constexpr auto kTypeName = [](const testing::TestParamInfo<KeyType>& info) {
+constexpr auto kNameOfType = [](const testing::TestParamInfo<KeyType>& info) {
   return info.param == SHORT ? "Short" : info.param == INT ? "Int" : "Varchar";
 };
-INSTANTIATE_TEST_SUITE_P(, RequiredConcurrent, testing::Values(SHORT, INT, VARCHAR), kTypeName);
+INSTANTIATE_TEST_SUITE_P(, RequiredConcurrent, testing::Values(SHORT, INT, VARCHAR), kNameOfType);
 
 TEST(RequiredDirectory, OneOfManyCreatesOfANameSucceeds) {
   std::string name = "created by sixteen threads";

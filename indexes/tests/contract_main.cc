@@ -1,9 +1,13 @@
-// contract_test --library PATH [--configure JSON] [--seed N] [--gtest_...]
+// The program contract_test --library PATH [--configure JSON] [--seed N] [--gtest_...] checks
+// whether a library keeps the promises of contract A (api/include/keydrome/index.h).
 //
-// Checks one library against contract A (api/include/keydrome/index.h). Suites named Required hold
-// what decides a verdict, suites named Advisory what is only shown as a warning: leave those out
-// with --gtest_filter=-Advisory*. Exit code 0 when every test passed, 1 when one failed, 2 when the
-// library could not be loaded.
+// Suites named Required test promises whose violation fails a library. Suites named Advisory test
+// promises whose violation is only shown as a warning. --gtest_filter=-Advisory* leaves them out.
+//
+// Exit codes:
+// 0: all tests passed
+// 1: a test failed
+// 2: the arguments are wrong, or the library cannot be loaded
 #include <gtest/gtest.h>
 
 #include <cstdio>
@@ -27,7 +31,7 @@ int main(int argc, char** argv) {
     } else if (value != nullptr && option == "--seed") {
       keydrome::set_test_seed(std::strtoull(value, nullptr, 10));
     } else {
-      std::fprintf(stderr, "contract_test: %s is no option, or lacks its value\n", argv[i]);
+      std::fprintf(stderr, "contract_test: %s: unknown option or missing value\n", argv[i]);
       return 2;
     }
   }

@@ -1,6 +1,7 @@
-// Random calls of one thread, each answer checked against the model: three indexes (one of each key
-// type), few keys and payloads so that they meet often, boundary values among them, transactions
-// that commit and abort, handles that close and open again.
+// Makes random calls in one thread, and checks each result against a model (model.h). There are
+// three indexes, one for each key type. There are few keys and payloads, so that calls often use
+// the same records. The keys include the limits of both integer types, the empty string, and
+// strings of the largest length. Transactions commit and abort, and handles are closed and reopened.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -46,7 +47,7 @@ std::vector<KeyValue> boundary_keys(KeyType type) {
           std::string(MAX_VARCHAR_LEN - 1, 'x') + "\xff"};
 }
 
-// Plays `calls` random calls of a seed.
+// One random test. The seed decides all its calls.
 class Game {
  public:
   explicit Game(uint64_t seed) : random_(seed) {
@@ -136,8 +137,8 @@ class Game {
     }
   }
 
-  // A call and its answer; what it points to lives as long as the game. Told only when one is
-  // wrong.
+  // A call and its result, for the message of a failed test. The pointers are valid as long as the
+  // Game exists.
   struct Note {
     size_t index;
     const char* call;
@@ -148,10 +149,10 @@ class Game {
 
   void note(Note made) { history_.push_back(std::move(made)); }
 
-  // The calls since the last begin.
+  // Returns the calls since the last begin as text.
   [[nodiscard]] std::string history() const {
     std::ostringstream lines;
-    lines << "the last call is wrong:\n";
+    lines << "the result of the last call is wrong:\n";
     for (const Note& note : history_) {
       lines << "  index " << note.index << ": " << note.call;
       if (note.key) lines << ' ' << show(*note.key);
@@ -166,7 +167,7 @@ class Game {
     for (size_t i = 0; i < kIndexes; ++i) {
       ModelCursor cursor;
       Read answer;
-      do {  // ends: the model accepts no more records than it holds
+      do {  // the loop ends, because the model accepts no more records than it has
         answer = handles_[i]->next(txn);
         ASSERT_TRUE(state_[i].accept_next(&cursor, answer)) << "final scan: " << answer;
       } while (answer.code == SUCCESS);
@@ -184,15 +185,15 @@ class Game {
   std::vector<Note> history_;
 };
 
-// Memory errors show in few games as well as in many.
+// The number of random tests. Sanitizers are slow, and a few tests suffice to find memory errors.
 #ifdef KEYDROME_SANITIZED
 constexpr uint64_t kGames = 4;
 #else
 constexpr uint64_t kGames = 20;
 #endif
 
-// The model is strict where the contract is only advisory: the cursor after an exact-pair delete
-// and after reopening.
+// This test is advisory, because the model is stricter than the required promises in two points:
+// the cursor after a single pair was deleted, and the cursor after the index was opened again.
 TEST(AdvisoryDifferential, RandomCallsAnswerAsTheModel) {
   for (uint64_t round = 0; round < kGames && !HasFailure(); ++round) {
     const uint64_t seed = test_seed() + round;

@@ -1,3 +1,4 @@
+// Implements library.h: loads the library under test with dlopen and calls its functions.
 #include "indexes/tests/library.h"
 
 #include <dlfcn.h>
@@ -17,18 +18,19 @@
 namespace keydrome {
 namespace {
 
-Calls calls;
-uint64_t seed = 20090116;
+Calls loaded;
+uint64_t chosen_seed = 20090116;
 
 template <typename Function>
 bool look_up(void* object, const char* symbol, Function* out) {
   *out = reinterpret_cast<Function>(dlsym(object, symbol));
-  if (*out == nullptr) std::fprintf(stderr, "contract_test: %s is missing\n", symbol);
+  if (*out == nullptr)
+    std::fprintf(stderr, "contract_test: the library does not export %s\n", symbol);
   return *out != nullptr;
 }
 
-// Heap memory for one argument, poisoned when it goes: a library that kept a pointer reads rubbish,
-// or is caught by AddressSanitizer.
+// Overwrites and frees the memory of one argument after the call. A library that has kept a pointer
+// to the argument then reads wrong bytes, or AddressSanitizer reports the access.
 template <typename Type>
 struct Poisoned {
   void operator()(Type* memory) const {
@@ -52,7 +54,7 @@ void fill_key(KeyType type, const KeyValue& value, Key* key) {
     key->keyval.intkey = std::get<int64_t>(value);
   } else {
     const std::string& text = std::get<std::string>(value);
-    // What stands behind the terminator is nobody's business.
+    // Fills the bytes after the terminator, because the library must ignore them.
     std::memset(key->keyval.charkey, 0x5A, sizeof(key->keyval.charkey));
     std::memcpy(key->keyval.charkey, text.c_str(), text.size() + 1);
   }
@@ -72,7 +74,7 @@ KeyValue read_key(const Key& key) {
 
 Read read_of(ErrCode code, const Record& record, KeyType type) {
   if (code != SUCCESS) return {code, {}, {}};
-  EXPECT_EQ(record.key.type, type) << "the record's key has another type than the index";
+  EXPECT_EQ(record.key.type, type) << "the record's key has a different type from the index";
   return {code, read_key(record.key),
           std::string(record.payload, strnlen(record.payload, MAX_PAYLOAD_LEN + 1))};
 }
@@ -85,15 +87,16 @@ bool load_library(const std::string& path, const std::string& configuration) {
     std::fprintf(stderr, "contract_test: %s\n", dlerror());
     return false;
   }
-  const bool complete =
-      look_up(object, "create", &calls.create) && look_up(object, "openIndex", &calls.open_index) &&
-      look_up(object, "closeIndex", &calls.close_index) &&
-      look_up(object, "beginTransaction", &calls.begin) &&
-      look_up(object, "abortTransaction", &calls.abort) &&
-      look_up(object, "commitTransaction", &calls.commit) && look_up(object, "get", &calls.get) &&
-      look_up(object, "getNext", &calls.get_next) &&
-      look_up(object, "insertRecord", &calls.insert) &&
-      look_up(object, "deleteRecord", &calls.erase);
+  const bool complete = look_up(object, "create", &loaded.create) &&
+                        look_up(object, "openIndex", &loaded.open_index) &&
+                        look_up(object, "closeIndex", &loaded.close_index) &&
+                        look_up(object, "beginTransaction", &loaded.begin) &&
+                        look_up(object, "abortTransaction", &loaded.abort) &&
+                        look_up(object, "commitTransaction", &loaded.commit) &&
+                        look_up(object, "get", &loaded.get) &&
+                        look_up(object, "getNext", &loaded.get_next) &&
+                        look_up(object, "insertRecord", &loaded.insert) &&
+                        look_up(object, "deleteRecord", &loaded.erase);
   if (!complete || configuration.empty()) return complete;
   decltype(&keydrome_configure) configure = nullptr;
   if (!look_up(object, "keydrome_configure", &configure)) return false;
@@ -103,10 +106,10 @@ bool load_library(const std::string& path, const std::string& configuration) {
   return false;
 }
 
-const Calls& library() { return calls; }
+const Calls& library() { return loaded; }
 
-uint64_t test_seed() { return seed; }
-void set_test_seed(uint64_t value) { seed = value; }
+uint64_t test_seed() { return chosen_seed; }
+void set_test_seed(uint64_t value) { chosen_seed = value; }
 
 const char* code_name(ErrCode code) {
   static constexpr std::array<const char*, 11> kNames = {
@@ -129,13 +132,14 @@ std::ostream& operator<<(std::ostream& out, const Read& read) {
 
 const char* make_index(KeyType type, std::string_view hint) {
   static std::mutex lock;
-  static std::deque<std::string> names;  // alive until the process ends, as contest entries expect
+  // Names stay valid until the process ends, because contract A lets libraries keep the pointer.
+  static std::deque<std::string> names;
   std::string* name = nullptr;
   {
     const std::lock_guard<std::mutex> guard(lock);
     name = &names.emplace_back(std::string(hint) + "_" + std::to_string(names.size()));
   }
-  EXPECT_EQ(calls.create(type, name->data()), SUCCESS) << *name;
+  EXPECT_EQ(loaded.create(type, name->data()), SUCCESS) << *name;
   return name->c_str();
 }
 
@@ -148,26 +152,26 @@ KeyValue numbered_key(KeyType type, int64_t number) {
 }
 
 Handle::Handle(const char* name, KeyType type) : name_(name), type_(type) {
-  EXPECT_EQ(calls.open_index(name_.c_str(), &state_), SUCCESS);
+  EXPECT_EQ(loaded.open_index(name_.c_str(), &state_), SUCCESS);
 }
 
-Handle::~Handle() { EXPECT_EQ(calls.close_index(state_), SUCCESS); }
+Handle::~Handle() { EXPECT_EQ(loaded.close_index(state_), SUCCESS); }
 
 void Handle::reopen() {
-  EXPECT_EQ(calls.close_index(state_), SUCCESS);
-  EXPECT_EQ(calls.open_index(name_.c_str(), &state_), SUCCESS);
+  EXPECT_EQ(loaded.close_index(state_), SUCCESS);
+  EXPECT_EQ(loaded.open_index(name_.c_str(), &state_), SUCCESS);
 }
 
 Read Handle::get(TxnState* txn, const KeyValue& key) const {
   const auto record = zeroed_argument<Record>();
   fill_key(type_, key, &record->key);
-  const ErrCode code = calls.get(state_, txn, record.get());
+  const ErrCode code = loaded.get(state_, txn, record.get());
   return read_of(code, *record, type_);
 }
 
 Read Handle::next(TxnState* txn) const {
   const auto record = zeroed_argument<Record>();
-  const ErrCode code = calls.get_next(state_, txn, record.get());
+  const ErrCode code = loaded.get_next(state_, txn, record.get());
   return read_of(code, *record, type_);
 }
 
@@ -176,24 +180,24 @@ ErrCode Handle::insert(TxnState* txn, const KeyValue& value, std::string_view pa
   fill_key(type_, value, key.get());
   const auto text = zeroed_argument<std::array<char, MAX_PAYLOAD_LEN + 1>>();
   payload.copy(text->data(), MAX_PAYLOAD_LEN);
-  return calls.insert(state_, txn, key.get(), text->data());
+  return loaded.insert(state_, txn, key.get(), text->data());
 }
 
 ErrCode Handle::erase(TxnState* txn, const KeyValue& key, std::string_view payload) const {
   const auto record = zeroed_argument<Record>();
   fill_key(type_, key, &record->key);
   payload.copy(record->payload, MAX_PAYLOAD_LEN);
-  return calls.erase(state_, txn, record.get());
+  return loaded.erase(state_, txn, record.get());
 }
 
-Transaction::Transaction() { EXPECT_EQ(calls.begin(&state_), SUCCESS); }
+Transaction::Transaction() { EXPECT_EQ(loaded.begin(&state_), SUCCESS); }
 
 Transaction::~Transaction() {
-  if (state_ != nullptr) calls.abort(state_);
+  if (state_ != nullptr) loaded.abort(state_);
 }
 
 ErrCode Transaction::commit() {
-  const ErrCode code = calls.commit(state_);
+  const ErrCode code = loaded.commit(state_);
   if (code == SUCCESS) state_ = nullptr;
   return code;
 }
@@ -201,7 +205,7 @@ ErrCode Transaction::commit() {
 ErrCode Transaction::abort() {
   TxnState* const state = state_;
   state_ = nullptr;
-  return calls.abort(state);
+  return loaded.abort(state);
 }
 
 }  // namespace keydrome

@@ -1,8 +1,10 @@
-// The library under test, loaded with dlopen as the player does it, and a client of it that plays
-// fair and checks that the library does: every argument lives in memory that is overwritten and
-// freed as soon as the call returns.
+// Loads the library under test with dlopen, and has classes to call the library. The calls keep the
+// caller's promises of contract A (keydrome/index.h). After each call, the memory of its key,
+// record and payload is overwritten and freed, which detects a library that keeps a pointer to
+// them.
 //
-// Thread safety: the table is constant after load(). A Handle belongs to one thread.
+// Thread safety: the table of functions is constant after load_library(). A Handle belongs to one
+// thread.
 #pragma once
 
 #include <cstdint>
@@ -15,7 +17,7 @@
 
 namespace keydrome {
 
-// The ten calls.
+// The ten functions of the library.
 struct Calls {
   decltype(&::create) create;
   decltype(&::openIndex) open_index;
@@ -29,27 +31,26 @@ struct Calls {
   decltype(&::deleteRecord) erase;
 };
 
-// Loads the library at `path` and, when `configuration` is not empty, hands it to
-// keydrome_configure. Prints what is wrong and returns false on failure. Call once, before any
-// test.
+// Loads the library at `path`. If `configuration` is not empty, passes it to keydrome_configure.
+// If loading or configuring fails, prints the cause and returns false. Must be called once, before
+// any test.
 bool load_library(const std::string& path, const std::string& configuration);
 
 const Calls& library();
 
-// No scan of these tests is longer: a library that never answers DB_END must not hang them.
+// The largest number of steps of a scan. The limit stops a test whose library never returns DB_END.
 inline constexpr int kScanMax = 10000;
 
-// The seed of the random tests, from --seed.
+// The seed of the random tests, which the option --seed sets.
 uint64_t test_seed();
 void set_test_seed(uint64_t seed);
 
 const char* code_name(ErrCode code);
 
-// A key as the tests think of it: an integer of either width, or a string. Orders as the contract
-// says.
+// A key: a 32-bit or 64-bit integer, or a string. Comparing values gives the order of the contract.
 using KeyValue = std::variant<int64_t, std::string>;
 
-// What a reading call returned. key and payload are empty unless code is SUCCESS.
+// The result of get or getNext. key and payload are set only if code is SUCCESS.
 struct Read {
   ErrCode code = FAILURE;
   KeyValue key;
@@ -60,14 +61,14 @@ struct Read {
 std::string show(const KeyValue& key);
 std::ostream& operator<<(std::ostream& out, const Read& read);
 
-// Makes an index with a name that no other test uses, and returns the name, which stays alive.
+// Makes an index with a new name. Returns the name, which stays valid until the process ends.
 const char* make_index(KeyType type, std::string_view hint = "index");
 
-// The key number `number` of a type, in an order that all types share; for tests that run on every
-// key type.
+// Converts a number to a key of `type`. Keys have the same order as the numbers. For tests that run
+// with every key type.
 KeyValue numbered_key(KeyType type, int64_t number);
 
-// One open index, seen by one thread.
+// An open index of one thread.
 class Handle {
  public:
   Handle(const char* name, KeyType type);
@@ -81,7 +82,7 @@ class Handle {
   ErrCode erase(TxnState* txn, const KeyValue& key, std::string_view payload) const;
   ErrCode erase_all(TxnState* txn, const KeyValue& key) const { return erase(txn, key, {}); }
 
-  // Closes and opens again; what the cursor was is forgotten.
+  // Closes the index and opens it again, which resets the cursor.
   void reopen();
 
   [[nodiscard]] KeyType type() const { return type_; }
@@ -94,7 +95,7 @@ class Handle {
   IdxState* state_ = nullptr;
 };
 
-// A transaction that aborts at the end of its scope unless it was ended.
+// A transaction. If it is still open at the end of its scope, the destructor aborts it.
 class Transaction {
  public:
   Transaction();
@@ -104,7 +105,7 @@ class Transaction {
 
   ErrCode commit();
   ErrCode abort();
-  operator TxnState*() const { return state_; }  // NOLINT: stands for the pointer in calls
+  operator TxnState*() const { return state_; }  // NOLINT: passed as the pointer in calls
 
  private:
   TxnState* state_ = nullptr;

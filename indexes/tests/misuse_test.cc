@@ -1,5 +1,6 @@
-// Calls that a fair client does not make. What a library answers is advisory; that ours do not
-// crash is tested here.
+// Tests calls that a correct client never makes, such as closing a handle twice. The library must
+// return the documented codes and must not crash. The tests are advisory: a failure is only shown
+// as a warning.
 #include <gtest/gtest.h>
 
 #include "indexes/tests/library.h"

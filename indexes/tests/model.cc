@@ -1,3 +1,5 @@
+// Implements model.h: checks each result of the library against the model. If the result is
+// allowed, updates the model.
 #include "indexes/tests/model.h"
 
 namespace keydrome {

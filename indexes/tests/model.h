@@ -1,8 +1,8 @@
-// What an index must answer: a plain sorted map of sets, and a cursor that knows every answer the
-// contract allows.
+// A model of an index for random tests (differential_test.cc): a sorted map of sets, and a cursor.
 //
-// The order of the payloads of one key is free, and an own insert under the current key may or may
-// not be seen, so the model does not predict an answer: it accepts or refuses one.
+// The model does not predict results, but accepts or rejects them, because the contract sometimes
+// allows several results. The payloads of one key may come in any order. getNext may return or
+// leave out a pair that the transaction has inserted under the current key.
 //
 // Thread safety: none.
 #pragma once
@@ -17,25 +17,25 @@ namespace keydrome {
 
 using Contents = std::map<KeyValue, std::set<std::string>>;
 
-// Where a transaction stands in an index.
+// The cursor of a transaction in an index.
 struct ModelCursor {
-  bool started = false;        // false: before the first record
-  KeyValue key;                // of the last record read, or of the failed get
-  std::set<std::string> must;  // payloads of `key` that getNext still owes
-  std::set<std::string> may;   // payloads of `key` that the transaction inserted since
+  bool started = false;        // false: the cursor is before the first record
+  KeyValue key;                // the key of the last read, even if a get has not found the key
+  std::set<std::string> must;  // payloads of `key` that getNext must still return
+  std::set<std::string> may;   // payloads inserted since the last read, which getNext may return
 };
 
 class ModelIndex {
  public:
   Contents contents;
 
-  // Each returns whether the answer is allowed, and moves the cursor (nullptr: auto-commit) or
-  // changes the contents as the answer says.
+  // Each function returns true if the contract allows the result `answer`. It then also moves the
+  // cursor or changes the contents. `cursor` is nullptr for auto-commit.
   bool accept_get(ModelCursor* cursor, const KeyValue& key, const Read& answer) const;
   bool accept_next(ModelCursor* cursor, const Read& answer) const;
   bool accept_insert(ModelCursor* cursor, const KeyValue& key, const std::string& payload,
                      ErrCode answer);
-  // An empty payload stands for all.
+  // An empty payload means all payloads.
   bool accept_erase(ModelCursor* cursor, const KeyValue& key, const std::string& payload,
                     ErrCode answer);
 

@@ -1,4 +1,5 @@
-// Reads, cursors, visibility and abort, in one thread, one promise per test, on every key type.
+// Tests reads, cursors, visibility and abort in one thread. Each test checks one promise of
+// contract A (keydrome/index.h), with every key type.
 #include <gtest/gtest.h>
 
 #include <set>
@@ -12,7 +13,7 @@ namespace {
 
 class OnEveryType : public testing::TestWithParam<KeyType> {
  protected:
-  // Fills the index with pairs that commit at once.
+  // Inserts pairs with auto-commit.
   void fill(std::initializer_list<std::pair<int64_t, const char*>> pairs) {
     for (const auto& [number, payload] : pairs) {
       ASSERT_EQ(a.insert(nullptr, a.key(number), payload), SUCCESS);
@@ -133,17 +134,17 @@ TEST_P(RequiredSemantics, EveryPayloadOfAKeyIsReadOnce) {
       ASSERT_EQ(h.insert(nullptr, h.key(7), payload), SUCCESS);
     }
     ASSERT_EQ(h.insert(nullptr, h.key(6), "before"), SUCCESS);
-    ASSERT_EQ(h.insert(nullptr, h.key(8), "behind"), SUCCESS);
+    ASSERT_EQ(h.insert(nullptr, h.key(8), "after"), SUCCESS);
     Transaction txn;
     std::set<std::string> seen = {h.get(txn, h.key(7)).payload};
     for (int i = 1; i < count; ++i) {
       const Read read = h.next(txn);
       ASSERT_EQ(read.code, SUCCESS);
       ASSERT_EQ(read.key, h.key(7));
-      ASSERT_TRUE(seen.insert(read.payload).second) << read.payload << " came twice";
+      ASSERT_TRUE(seen.insert(read.payload).second) << read.payload << " was returned twice";
     }
     EXPECT_EQ(seen, expected);
-    EXPECT_EQ(h.next(txn), pair(8, "behind"));
+    EXPECT_EQ(h.next(txn), pair(8, "after"));
     EXPECT_EQ(h.next(txn), answer(DB_END));
   }
 }
@@ -156,7 +157,7 @@ TEST_P(RequiredSemantics, OwnInsertAheadIsSeenAndBehindIsNot) {
   EXPECT_EQ(a.get(txn, a.key(5)), pair(5, "b"));
   EXPECT_EQ(a.get(txn, a.key(1)), pair(1, "a"));
   EXPECT_EQ(a.next(txn), pair(5, "b"));
-  EXPECT_EQ(a.insert(txn, a.key(3), "behind"), SUCCESS);
+  EXPECT_EQ(a.insert(txn, a.key(3), "after"), SUCCESS);
   EXPECT_EQ(a.next(txn), pair(9, "c"));
   EXPECT_EQ(a.next(txn), answer(DB_END));
 }
@@ -186,16 +187,16 @@ TEST_P(RequiredSemantics, AScanGoesOnAfterOwnDeletes) {
   EXPECT_EQ(a.get(txn, a.key(1)), pair(1, "a"));
   EXPECT_EQ(a.erase_all(txn, a.key(5)), SUCCESS);
   EXPECT_EQ(a.next(txn), pair(7, "c"));
-  EXPECT_EQ(a.erase_all(txn, a.key(7)), SUCCESS);  // the current one
+  EXPECT_EQ(a.erase_all(txn, a.key(7)), SUCCESS);  // the current record
   EXPECT_EQ(a.next(txn), pair(9, "d"));
   EXPECT_EQ(a.erase_all(txn, a.key(9)), SUCCESS);
   EXPECT_EQ(a.next(txn), answer(DB_END));
 }
 
-// So many that they may lie in a place of their own.
+// Uses many payloads of one key, because a library may have a special way to store many payloads.
 TEST_P(RequiredSemantics, AScanGoesOnAfterDeletingManyPayloadsUnderIt) {
   const Handle other(name, GetParam());
-  fill({{4, "behind"}});
+  fill({{4, "after"}});
   for (int i = 0; i < 60; ++i) {
     ASSERT_EQ(a.insert(nullptr, a.key(2), std::string(90, 'p') + std::to_string(i)), SUCCESS);
   }
@@ -203,7 +204,7 @@ TEST_P(RequiredSemantics, AScanGoesOnAfterDeletingManyPayloadsUnderIt) {
   EXPECT_EQ(a.get(txn, a.key(2)).code, SUCCESS);
   EXPECT_EQ(other.get(txn, other.key(2)).code, SUCCESS);
   EXPECT_EQ(a.erase_all(txn, a.key(2)), SUCCESS);
-  EXPECT_EQ(a.next(txn), pair(4, "behind"));
+  EXPECT_EQ(a.next(txn), pair(4, "after"));
   EXPECT_EQ(a.next(txn), answer(DB_END));
 }
 
@@ -316,7 +317,7 @@ TEST_P(AdvisorySemantics, DbEndStaysDbEnd) {
   EXPECT_EQ(a.get(txn, a.key(2)), pair(2, "b"));
   EXPECT_EQ(a.next(txn), answer(DB_END));
   EXPECT_EQ(a.next(txn), answer(DB_END));
-  EXPECT_EQ(a.insert(txn, a.key(0), "behind"), SUCCESS);
+  EXPECT_EQ(a.insert(txn, a.key(0), "after"), SUCCESS);
   EXPECT_EQ(a.next(txn), answer(DB_END));
 }
 
@@ -361,8 +362,8 @@ TEST_P(AdvisorySemantics, ABeginBesideTheOpenTransactionIsTxnExists) {
   EXPECT_EQ(a.get(nullptr, a.key(1)), pair(1, "x"));
 }
 
-// An auto-commit call may refuse, wait for nobody but other threads, and see or change nothing of
-// the own transaction.
+// Makes auto-commit calls while the thread has a transaction open. Such a call may return DEADLOCK.
+// It must not wait for this transaction, and must not see or undo the changes of this transaction.
 TEST_P(AdvisorySemantics, AutoCommitBesideTheOwnTransactionIsATransactionOfItsOwn) {
   fill({{1, "a"}});
   Transaction txn;

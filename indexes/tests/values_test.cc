@@ -1,4 +1,5 @@
-// Keys and payloads at their limits, the order of keys, names, and who owns memory.
+// Tests contract A (keydrome/index.h) with keys and payloads at their limits. Also tests the order
+// of keys, the names of indexes, and the ownership of memory.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -13,8 +14,8 @@
 namespace keydrome {
 namespace {
 
-// Inserts the keys, which are given in order, shuffled; a scan must return them in order, and each
-// get must find its own.
+// Inserts the ascending `keys` in random order. A scan must return the keys in ascending order, and
+// get must find each key.
 void check_order(KeyType type, std::vector<KeyValue> keys) {
   const Handle index(make_index(type), type);
   std::vector<size_t> order(keys.size());

@@ -1,5 +1,6 @@
-/* A load like that of an index library: threads that allocate, free, and fight for few locks.
- * Prints nothing; its running time is what is measured, inside the jail and outside.
+/* Simulates the load of an index library: threads allocate and free memory under a few contended
+ * locks. bench/latency.py compares the running time of this program inside and outside the jail.
+ * Prints nothing.
  *
  * usage: contended THREADS OPERATIONS */
 #include <pthread.h>
@@ -19,7 +20,7 @@ static pthread_mutex_t locks[kLocks];
 static struct slot slots[kSlots];
 static long operations;
 
-/* xorshift: cheap, and the same sequence inside and outside. */
+/* A xorshift generator: cheap, and with the same sequence in every run. */
 static uint64_t next(uint64_t* state) {
   *state ^= *state << 13;
   *state ^= *state >> 7;

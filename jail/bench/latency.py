@@ -1,10 +1,13 @@
-"""What the jail costs: start to exit of a trivial program, and the running time of a busy one.
+"""Measures the cost of the jail: the time from start to exit of a trivial program, and the slowdown of a busy program.
 
-Every turn runs all variants once, in random order, so that what disturbs the machine disturbs them alike. One is
-bubblewrap, for comparison (Debian's package; left out and said so without it): the same namespaces and root, no
-capability, but no control groups and no filter, so it does less. Prints medians, and for the busy program the median
-over turns of the ratio inside/outside. The start is also measured at real-time priority, which leaves out what other
-programs of the machine take. Needs root and a build.
+Every turn runs all variants once, in random order, so that a disturbance of the machine affects all of them alike. For
+comparison, one variant is Debian's package bubblewrap. If bubblewrap is not installed, the program skips this variant
+and prints a message. Bubblewrap does less than the jail: it makes the same namespaces and root and drops all
+capabilities, but has no control groups and no filter.
+
+The program prints medians. For the busy program, it divides each turn's time inside the jail by the time outside, and
+prints the median of these ratios. It also measures the start at real-time priority, at which other programs cannot
+take processor time from the jail. Needs root and a build.
 
 usage: python jail/bench/latency.py [--turns N] [--busy-turns N] [--seed S] [--build FOLDER] [--json FILE]
 """
@@ -12,26 +15,42 @@ usage: python jail/bench/latency.py [--turns N] [--busy-turns N] [--seed S] [--b
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
+import socket
 import statistics
 import sys
 import time
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
-SLOT = "690"
 BUBBLEWRAP = "bubblewrap"
 BWRAP = "/usr/bin/bwrap"
 BUSY = ("2", "400000")
 REAL_TIME_PRIORITY = 50
-# A virtual machine becomes half as fast from one minute to the next: the yardstick is measured in the same turns.
+# The target is relative to fork and exec in the same turns, because a virtual machine can become half as fast within a
+# minute.
 TARGET = "median under 3 ms where fork and exec take 0.55 ms: 5.5 times"
 
 
+def _reserve_slot() -> tuple[int, socket.socket]:
+    """Reserve a jail slot by its name, as runner/slots.py does. The socket holds the name until this program ends."""
+    holder = socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM)
+    for slot in range(900, 1000):
+        with contextlib.suppress(OSError):
+            holder.bind(f"\0keydrome-slot-{slot}")
+            return slot, holder
+    message = "jail slots 900 to 999 are in use by other processes: wait until one ends"
+    raise SystemExit(message)
+
+
+_SLOT, _HOLDER = _reserve_slot()
+
+
 def run_ms(command: list[str]) -> float:
-    """Run a command to its end and return the milliseconds from before its start."""
+    """Run a command to its end and return the elapsed milliseconds."""
     start = time.perf_counter_ns()
     process = os.posix_spawn(command[0], command, {})
     _, status = os.waitpid(process, 0)
@@ -45,7 +64,7 @@ def run_ms(command: list[str]) -> float:
 def interleaved(
     variants: dict[str, list[str]], turns: int, order: random.Random
 ) -> dict[str, list[float]]:
-    """Run every variant once per turn, in an order of its own, after one turn that is thrown away."""
+    """Run every variant once per turn, in a new random order, after one turn whose times are discarded."""
     times: dict[str, list[float]] = {name: [] for name in variants}
     for turn in range(turns + 1):
         names = list(variants)
@@ -59,7 +78,7 @@ def interleaved(
 
 def latency(jail: str, idle: str, turns: int, order: random.Random) -> dict[str, list[float]]:
     """Measure start to exit of a program that does nothing."""
-    inside = [jail, "--slot", SLOT, "--bind", f"{idle}:/program"]
+    inside = [jail, "--slot", str(_SLOT), "--bind", f"{idle}:/program"]
     weak = ["--require", "none"]
     variants = {
         "fork and exec": [idle],
@@ -73,9 +92,9 @@ def latency(jail: str, idle: str, turns: int, order: random.Random) -> dict[str,
 
 
 def bubblewrap(program: str) -> dict[str, list[str]]:
-    """Return bubblewrap with what the jail has: every namespace, the system's libraries, a folder to work in.
+    """Return the command that runs a program in bubblewrap, with all namespaces, the libraries and a working folder.
 
-    Empty where it is not installed.
+    The result is empty if bubblewrap is not installed.
     """
     if not Path(BWRAP).exists():
         return {}
@@ -91,8 +110,8 @@ def bubblewrap(program: str) -> dict[str, list[str]]:
 def latency_undisturbed(
     jail: str, idle: str, turns: int, order: random.Random
 ) -> dict[str, list[float]]:
-    """Measure start to exit once more, ahead of whatever else wants the processors."""
-    inside = [jail, "--slot", SLOT, "--bind", f"{idle}:/program", "--", "/program"]
+    """Measure start to exit again, at real-time priority."""
+    inside = [jail, "--slot", str(_SLOT), "--bind", f"{idle}:/program", "--", "/program"]
     variants = {
         "fork and exec, real-time priority": [idle],
         "jail, real-time priority": inside,
@@ -111,8 +130,8 @@ def latency_undisturbed(
 
 
 def slowdown(jail: str, busy: str, turns: int, order: random.Random) -> dict[str, list[float]]:
-    """Measure the running time of locks and allocations, inside and outside."""
-    inside = [jail, "--slot", SLOT, "--bind", f"{busy}:/program", "--", "/program", *BUSY]
+    """Measure the running time of the busy program, which uses locks and allocates memory, inside and outside."""
+    inside = [jail, "--slot", str(_SLOT), "--bind", f"{busy}:/program", "--", "/program", *BUSY]
     return interleaved({"outside": [busy, *BUSY], "inside": inside}, turns, order)
 
 
@@ -129,7 +148,7 @@ def quantiles(times: list[float]) -> dict[str, float]:
 
 
 def compared(times: dict[str, list[float]]) -> dict[str, dict[str, float]]:
-    """Return the quantiles of every variant and the ratio of its median to the first one's."""
+    """Return the quantiles of every variant, and the ratio of its median to the median of the first variant."""
     plain = statistics.median(next(iter(times.values())))
     return {
         name: {**quantiles(each), "ratio": round(statistics.median(each) / plain, 2)}
@@ -138,14 +157,14 @@ def compared(times: dict[str, list[float]]) -> dict[str, dict[str, float]]:
 
 
 def ratios(inside: list[float], outside: list[float]) -> dict[str, float]:
-    """Return the median of the turns' ratios and the quartiles around it."""
+    """Return the quartiles of the turns' ratios: low, median and high."""
     each = [a / b for a, b in zip(inside, outside, strict=True)]
     low, middle, high = statistics.quantiles(each, n=4)
     return {"low": round(low, 4), "median": round(middle, 4), "high": round(high, 4)}
 
 
 def show(report: dict[str, dict[str, dict[str, float]]]) -> None:
-    """Print the tables."""
+    """Print one table for each part of the report."""
     for title, rows in report.items():
         sys.stdout.write(f"{title}\n")
         for name, values in rows.items():
@@ -154,18 +173,20 @@ def show(report: dict[str, dict[str, dict[str, float]]]) -> None:
 
 
 def main() -> None:
-    """Measure and print."""
+    """Measure all variants, and print the report."""
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawTextHelpFormatter
     )
-    parser.add_argument("--turns", type=int, default=200, help="of the trivial program; 200")
-    parser.add_argument("--busy-turns", type=int, default=15, help="of the busy program; 15")
-    parser.add_argument("--seed", type=int, default=1, help="of the order; 1")
+    parser.add_argument("--turns", type=int, default=200, help="turns of the trivial program (200)")
+    parser.add_argument("--busy-turns", type=int, default=15, help="turns of the busy program (15)")
+    parser.add_argument("--seed", type=int, default=1, help="seed of the random order (1)")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
     parser.add_argument("--json", type=Path, help="also write the figures here")
     options = parser.parse_args()
+    if options.json and not options.json.parent.is_dir():
+        parser.error(f"--json {options.json}: create the folder first, or name another file")
     jail = str(options.build / "bin" / "jail")
-    order = random.Random(options.seed)  # noqa: S311 (an order, not a secret)
+    order = random.Random(options.seed)  # noqa: S311 (shuffles, no secret)
     idle = str(options.build / "lib" / "hostile" / "idle")
     busy = str(options.build / "lib" / "hostile" / "contended")
     starts = latency(jail, idle, options.turns, order)
@@ -185,7 +206,7 @@ def main() -> None:
 
 
 def published(report: dict[str, dict[str, dict[str, float]]]) -> dict[str, object]:
-    """Return the figures as `./dev bench` collects them: a title, and rows of figure, value and target."""
+    """Return the figures in the form that `./dev bench` collects: a title, and rows of figure, value and target."""
     rows = [
         {
             "figure": f"start to exit, {name}",

@@ -1,4 +1,4 @@
-"""Fixtures of the jail's tests."""
+"""Fixtures for the jail's tests: they provide jails, and check that each test leaves nothing on the machine."""
 
 import os
 from collections.abc import Iterator
@@ -17,7 +17,7 @@ def _built() -> None:
 
 @pytest.fixture
 def jails() -> Iterator[Jails]:
-    """Jails, and the proof that the test left no process, no group and no mount."""
+    """Provides jails. Afterwards checks that the test has left no process, no control group and no mount."""
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
     jails = Jails()
     yield jails

@@ -1,6 +1,8 @@
-"""Runs the jail as its users do: as a process, with descriptors; and looks afterwards whether anything is left."""
+"""Helpers for the jail's tests: run the jail as a process with descriptors, and look for leftovers afterwards."""
 
+import errno
 import os
+import socket
 import struct
 import subprocess
 import time
@@ -15,10 +17,37 @@ BUILD = Path(os.environ.get("KEYDROME_BUILD", ROOT / "build" / "release"))
 JAIL = BUILD / "bin" / "jail"
 HOSTILE = BUILD / "lib" / "hostile"
 FIRST_UID = 60000
-# Test processes at the same time get slots of their own, away from those that benchmarks use.
-FIRST_SLOT = 700 + os.getpid() % 29 * 10
-PATIENCE_S = 30.0
-# The jail as it is, and on a hybrid machine with the v1 hierarchies alone.
+SLOTS = 10
+
+
+def _reserve_slots() -> tuple[int, list[socket.socket]]:
+    """Reserves SLOTS consecutive slots for this test process, by the same names as runner/slots.py.
+
+    A slot is the number that gives a jail its own user and control groups. Returns the first slot, and the sockets that
+    hold the names. While the names are held, no other process starts a jail in these slots, and no worker's
+    `jail --sweep` kills processes in these slots.
+    """
+    for first in range(100, 900, SLOTS):
+        names = [f"keydrome-slot-{slot}" for slot in range(first, first + SLOTS)]
+        holders: list[socket.socket] = []
+        try:
+            for name in [f"keydrome-test-slots-{first}", *names]:
+                holders.append(socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM))
+                holders[-1].bind(f"\0{name}")
+        except OSError as error:
+            if error.errno != errno.EADDRINUSE:
+                raise
+            for holder in holders:
+                holder.close()
+        else:
+            return first, holders
+    pytest.exit("all jail slots from 100 to 899 are in use: wait until other tests end", 2)
+
+
+FIRST_SLOT, _HOLDERS = _reserve_slots()
+TIMEOUT_S = 30.0
+# Runs a test with all control group hierarchies and, on a machine with v1 and v2, once more with only the v1
+# hierarchies.
 BACKENDS = pytest.mark.parametrize(
     "backend",
     [pytest.param([], id="as_it_is"), pytest.param(["--without", "unified"], id="without_unified")],
@@ -28,7 +57,7 @@ REPLY = struct.Struct("=IIQQQ9Q")  # struct keydrome_jail_reply of jail/command.
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a jail ended."""
+    """The end of a jail: exit code, meta lines and output."""
 
     code: int
     meta: dict[str, str]
@@ -38,20 +67,20 @@ class Outcome:
 
 @dataclass
 class Started:
-    """A jail that runs. Its standard output is a pipe, its meta lines come on another."""
+    """A running jail. Its standard output is a pipe; its meta lines come over another pipe."""
 
     process: subprocess.Popen[bytes]
     meta: int
 
     def wait_until_running(self) -> None:
-        """Returns when the program has said that it runs."""
+        """Wait until the program has printed "running"."""
         assert self.process.stdout is not None
         assert self.process.stdout.readline() == b"running\n"
 
     def finish(self) -> Outcome:
-        """Waits for the end and collects everything."""
-        stdout, stderr = self.process.communicate(timeout=PATIENCE_S)
-        stdout = stdout or b""  # a test that has read and closed it itself
+        """Wait for the end of the jail, and return everything that it has written."""
+        stdout, stderr = self.process.communicate(timeout=TIMEOUT_S)
+        stdout = stdout or b""  # None if the test has closed the pipe itself
         with os.fdopen(self.meta, "rb") as pipe:
             lines = pipe.read().decode().splitlines()
         meta = dict(line.split(":", 1) for line in lines)
@@ -65,11 +94,11 @@ class Jails:
         self.started: list[Started] = []
 
     def end(self) -> None:
-        """Ends what a failed test left running, so that the next one can use the slots."""
+        """Terminate the jails that a failed test left running, so that the next test can use their slots."""
         for each in self.started:
             if each.process.poll() is None:
                 each.process.terminate()
-                each.process.wait(timeout=PATIENCE_S)
+                each.process.wait(timeout=TIMEOUT_S)
 
     def start(
         self,
@@ -79,7 +108,7 @@ class Jails:
         slot: int = 0,
         pass_fds: tuple[int, ...] = (),
     ) -> Started:
-        """Starts a hostile program of lib/hostile as /program."""
+        """Start a program of build/.../lib/hostile as /program in a jail."""
         return self.start_path(
             HOSTILE / program, *arguments, options=options, slot=slot, pass_fds=pass_fds
         )
@@ -92,7 +121,7 @@ class Jails:
         slot: int = 0,
         pass_fds: tuple[int, ...] = (),
     ) -> Started:
-        """Starts any program of the host as /program."""
+        """Start a program of the host as /program in a jail."""
         reading, writing = os.pipe()
         command = [str(JAIL), "--slot", str(FIRST_SLOT + slot), "--meta-fd", str(writing)]
         command += ["--bind", f"{path}:/program", *(options or [])]
@@ -107,13 +136,13 @@ class Jails:
         return self.started[-1]
 
     def run(self, program: str, *arguments: str, options: list[str] | None = None) -> Outcome:
-        """Runs a hostile program to its end."""
+        """Run a program of build/.../lib/hostile in a jail to its end."""
         return self.start(program, *arguments, options=options).finish()
 
 
 def jailed_processes() -> list[str]:
-    """Processes of this test process's slots, as "PID NAME"."""
-    users = {str(FIRST_UID + FIRST_SLOT + i) for i in range(10)}
+    """Return the processes of this test process's slots as "PID NAME", without zombies."""
+    users = {str(FIRST_UID + FIRST_SLOT + i) for i in range(SLOTS)}
     found = []
     for status in Path("/proc").glob("[0-9]*/status"):
         try:
@@ -121,23 +150,23 @@ def jailed_processes() -> list[str]:
                 line.split(":\t", 1) for line in status.read_text().splitlines() if ":\t" in line
             )
         except OSError:
-            continue  # it ended meanwhile
-        is_dead = fields["State"].startswith("Z")  # only its parent's wait is missing
+            continue  # the process has ended
+        is_dead = fields["State"].startswith("Z")
         if fields["Uid"].split()[0] in users and not is_dead:
             found.append(f"{fields['Pid']} {fields['Name']}")
     return found
 
 
 def groups() -> list[str]:
-    """Control groups of this test process's slots."""
-    names = {f"keydrome-slot-{FIRST_SLOT + i}" for i in range(10)}
+    """Return the control groups of this test process's slots."""
+    names = {f"keydrome-slot-{FIRST_SLOT + i}" for i in range(SLOTS)}
     mounts = Path("/proc/self/mountinfo").read_text().splitlines()
     places = {Path(line.split()[4]) for line in mounts if " - cgroup" in line}
     return [str(place / name) for place in places for name in names if (place / name).exists()]
 
 
 def until(condition: Callable[[], bool], what: str) -> None:
-    """Asks again until the kernel has done its part; there is no event for these."""
-    deadline = time.monotonic() + PATIENCE_S
+    """Poll until the condition is true, because the kernel has no event for the conditions used here."""
+    deadline = time.monotonic() + TIMEOUT_S
     while not condition():
-        assert time.monotonic() < deadline, f"still not: {what}"
+        assert time.monotonic() < deadline, f"after {TIMEOUT_S} s still not true: {what}"

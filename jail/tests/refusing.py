@@ -1,4 +1,4 @@
-"""Machines that refuse system calls: seccomp filters in front of the jail."""
+"""Simulates machines that refuse system calls, by a seccomp filter that is installed before the jail starts."""
 
 import ctypes
 import errno
@@ -12,7 +12,7 @@ LOAD_WORD, JUMP_IF_EQUAL, RETURN = 0x20, 0x15, 0x06
 
 
 def refusing(*numbers: int, error: int = errno.EPERM) -> Callable[[], None]:
-    """Returns what a child calls so that system calls fail in it and its descendants."""
+    """Return a preexec_fn that makes the system calls `numbers` fail with `error` in the child and its descendants."""
     calls = [(JUMP_IF_EQUAL, len(numbers) - i, 0, number) for i, number in enumerate(numbers)]
     program = b"".join(
         struct.pack("=HBBI", *instruction)

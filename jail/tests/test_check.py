@@ -1,6 +1,7 @@
-"""`jail --check` and its errors say what to do: on machines where something is missing or refused."""
+"""Tests that `jail --check` and error messages give advice if the machine lacks or refuses something."""
 
 import errno
+import socket
 import subprocess
 from pathlib import Path
 
@@ -14,7 +15,7 @@ CGROUPS = "$(awk '/ - cgroup/ {print $5}' /proc/self/mountinfo)"
 
 
 def check(script: str) -> tuple[int, dict[str, str], str]:
-    """Runs `jail --check` on a machine as a shell makes it, in a mount namespace; JAIL stands for the command."""
+    """Run a shell script in a new mount namespace. The word JAIL in the script becomes `jail --check`."""
     script = script.replace("JAIL", f"{JAIL} --slot {FIRST_SLOT} --check")
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False
@@ -27,7 +28,7 @@ def check(script: str) -> tuple[int, dict[str, str], str]:
 
 
 def refused(*calls: int, error: int, command: list[str] | None = None) -> str:
-    """Returns what `jail --check` says on a machine that refuses calls."""
+    """Return the error message of `jail --check` on a machine that refuses the given system calls."""
     done = subprocess.run(
         command or [str(JAIL), "--check", "--slot", str(FIRST_SLOT)],
         preexec_fn=refusing(*calls, error=error),
@@ -39,7 +40,7 @@ def refused(*calls: int, error: int, command: list[str] | None = None) -> str:
     return done.stderr
 
 
-def test_each_missing_mechanism_has_a_remedy(jails: Jails) -> None:
+def test_each_missing_mechanism_has_a_hint(jails: Jails) -> None:
     options = "--without cgroup --without seccomp --without nosymfollow --cpus 0"
     _code, facts, _stderr = check(f"JAIL {options}")
     missing = set(facts["missing"].split(","))
@@ -47,13 +48,29 @@ def test_each_missing_mechanism_has_a_remedy(jails: Jails) -> None:
     assert len(missing) == 8
 
 
-def test_nothing_missing_needs_no_remedy(jails: Jails) -> None:
+def test_present_mechanisms_have_no_hint(jails: Jails) -> None:
     code, facts, _stderr = check("JAIL")
     if facts["missing"] == "":
         assert code == 0
     assert [name for name in facts if name.startswith("remedy_")] == [
         f"remedy_{name}" for name in facts["missing"].split(",") if name
     ]
+
+
+def test_check_needs_no_slot_that_is_in_use(jails: Jails) -> None:
+    """The command ./dev up runs --check on machines where another site's jail may run in slot 0."""
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as holder:
+        try:
+            holder.bind("\0keydrome-slot-0")
+        except OSError:
+            pass  # a site of this machine uses slot 0 now, so the test leaves the slot to it
+        else:
+            jails.start("sleep_for_ever", slot=-FIRST_SLOT).wait_until_running()
+        done = subprocess.run([JAIL, "--check"], capture_output=True, text=True, check=False)
+        jails.end()
+        for started in jails.started:
+            started.finish()
+    assert done.returncode == 0, done.stderr
 
 
 def test_no_groups_are_mounted(jails: Jails) -> None:
@@ -73,7 +90,7 @@ def test_groups_are_read_only(jails: Jails) -> None:
 
 
 def test_read_only_groups_with_a_writable_bind(jails: Jails) -> None:
-    """As in a container: the runtime's read-only mounts, and the one that was asked for."""
+    """In a container, the control groups are often mounted read-only, and the user adds a writable bind mount."""
     bind = "mount -t tmpfs none /run; mkdir /run/groups; mount --rbind /sys/fs/cgroup /run/groups;"
     locked = "for m in $old; do mount -o remount,bind,ro $m; done;"
     code, facts, stderr = check(f'old="{CGROUPS}"; {bind} {locked} JAIL')
@@ -81,7 +98,7 @@ def test_read_only_groups_with_a_writable_bind(jails: Jails) -> None:
     assert facts["level"] == "full"
 
 
-def test_controllers_that_v1_holds_unified_alone(jails: Jails) -> None:
+def test_v2_alone_whose_controllers_are_used_by_v1(jails: Jails) -> None:
     lines = Path("/proc/self/mountinfo").read_text().splitlines()
     assert any(" - cgroup2 " in line for line in lines)
     v1 = "$(awk '/ - cgroup / {print $5}' /proc/self/mountinfo)"
@@ -99,7 +116,7 @@ ORDINARY = "setpriv --reuid 54321 --regid 54321 --clear-groups"
 
 
 @pytest.mark.parametrize(
-    ("error", "setting", "remedy"),
+    ("error", "setting", "hint"),
     [
         (errno.EPERM, "", "must allow clone3"),
         (errno.ENOSPC, "", "sysctl -w user.max_user_namespaces"),
@@ -115,15 +132,15 @@ ORDINARY = "setpriv --reuid 54321 --regid 54321 --clear-groups"
         ),
     ],
 )
-def test_user_namespaces_refused(jails: Jails, error: int, setting: str, remedy: str) -> None:
-    """Ubuntu's and Debian's settings, in a folder of our own where the kernel has its."""
+def test_user_namespaces_refused(jails: Jails, error: int, setting: str, hint: str) -> None:
+    """Simulates settings of Ubuntu and Debian: a tmpfs with the setting's file covers /proc/sys/kernel."""
     name, _, value = setting.partition("=")
     setup = "mount -t tmpfs none /proc/sys/kernel;" if setting else ""
     setup += f"echo {value} > /proc/sys/kernel/{name};" if setting else ""
-    # An ordinary user may not be able to reach the place where the jail lies.
+    # An ordinary user may have no access to the build folder, so the test copies the jail.
     setup += "mount -t tmpfs none /run; " + f"cp {JAIL} /run/jail; chmod 755 /run/jail;"
     script = f"{setup} exec {ORDINARY} /run/jail --check --require weak"
-    assert remedy in refused(CLONE3, error=error, command=["unshare", "-m", "sh", "-c", script])
+    assert hint in refused(CLONE3, error=error, command=["unshare", "-m", "sh", "-c", script])
 
 
 def test_mounts_refused_as_apparmor_does(jails: Jails) -> None:

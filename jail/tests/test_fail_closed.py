@@ -1,4 +1,4 @@
-"""A machine that refuses one thing: the jail ends with an error and never starts the program with less."""
+"""Tests machines that refuse one setup step: the jail must end with an error and must not start the program."""
 
 import errno
 import os
@@ -9,7 +9,7 @@ import pytest
 from jail.tests.jailing import FIRST_SLOT, HOSTILE, JAIL, Jails
 from jail.tests.refusing import refusing
 
-# Every call that builds the jail, by its number on x86-64 (asm/unistd_64.h).
+# Every system call of the setup, with its number on x86-64 (asm/unistd_64.h).
 BUILDING = {
     "capget": 125,
     "capset": 126,
@@ -44,13 +44,13 @@ BUILDING = {
     "umount2": 166,
     "unshare": 272,
 }
-# What refusing one call does not stop: there is another way, unless that is refused as well.
+# If pivot_root is refused, the jail covers the old root with mount and chroot instead.
 PIVOT_ROOT, CHROOT = 155, 161
 UNUSED = 9999
 
 
 def run(program: str, *refused: int, error: int = errno.EPERM) -> tuple[int, str, str, list[str]]:
-    """Runs a hostile program on a machine that refuses calls; returns exit code, output, errors and meta lines."""
+    """Run a program on a machine that refuses system calls; return exit code, stdout, stderr and meta lines."""
     reading, writing = os.pipe()
     command = [str(JAIL), "--slot", str(FIRST_SLOT), "--meta-fd", str(writing)]
     command += ["--bind", f"{HOSTILE / program}:/program", "--", "/program"]
@@ -69,10 +69,10 @@ def run(program: str, *refused: int, error: int = errno.EPERM) -> tuple[int, str
 
 
 def nothing_ran(done: tuple[int, str, str, list[str]]) -> bool:
-    """Says whether the jail ended with an error instead of starting the program."""
+    """Return true if the jail ended with an error and did not start the program."""
     code, stdout, stderr, meta = done
-    told = bool({"status:failed", "status:refused"} & set(meta)) and stderr.startswith("jail: ")
-    return code in {2, 3} and stdout == "" and told
+    reported = bool({"status:failed", "status:refused"} & set(meta)) and stderr.startswith("jail: ")
+    return code in {2, 3} and stdout == "" and reported
 
 
 @pytest.mark.parametrize("call", BUILDING)
@@ -84,14 +84,14 @@ def test_nothing_runs_when_a_step_fails(jails: Jails, call: str) -> None:
 @pytest.mark.parametrize("error", [errno.EPERM, errno.ENOSYS])
 @pytest.mark.parametrize("program", ["read_outside", "write_outside", "after_tighten"])
 def test_root_without_pivot_root(jails: Jails, program: str, error: int) -> None:
-    """As in a container with Docker's default profile: the old root is covered instead."""
+    """The situation of a container with Docker's default seccomp profile: the jail covers the old root instead."""
     code, stdout, _stderr, meta = run(program, PIVOT_ROOT, error=error)
     assert code == 0, meta
     assert "exit_code:0" in meta, stdout
     assert stdout.endswith("refused\n")
 
 
-def test_root_without_pivot_root_looks_the_same(jails: Jails) -> None:
+def test_covered_root_looks_the_same(jails: Jails) -> None:
     facts = ["cpu_us", "wall_us", "memory_peak_bytes"]
     covered, pivoted = run("surroundings", PIVOT_ROOT), run("surroundings", UNUSED)
     assert covered[:3] == pivoted[:3]
@@ -101,12 +101,12 @@ def test_root_without_pivot_root_looks_the_same(jails: Jails) -> None:
 
 
 @pytest.mark.parametrize("call", ["mount", "chroot", "chdir"])
-def test_neither_way_to_the_new_root(jails: Jails, call: str) -> None:
+def test_both_ways_to_the_new_root_refused(jails: Jails, call: str) -> None:
     number = CHROOT if call == "chroot" else BUILDING[call]
     done = run("surroundings", PIVOT_ROOT, number)
     assert nothing_ran(done), done
 
 
-def test_another_failure_of_pivot_root_is_one(jails: Jails) -> None:
+def test_other_errors_of_pivot_root_end_the_jail(jails: Jails) -> None:
     done = run("surroundings", PIVOT_ROOT, error=errno.EINVAL)
     assert nothing_ran(done), done

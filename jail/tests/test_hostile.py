@@ -1,4 +1,4 @@
-"""Programs that try to get out, stay, take too much or lie: each must be stopped and reported, and leave nothing."""
+"""Tests hostile programs that try to leave the jail, outlive it or use too much: the jail must stop and report them."""
 
 import os
 import resource
@@ -36,7 +36,7 @@ def test_every_attempt_is_refused(jails: Jails, program: str) -> None:
     assert outcome.stdout.endswith("refused\n")
 
 
-def test_code_is_sealed_where_the_kernel_can(jails: Jails) -> None:
+def test_code_is_sealed_if_the_kernel_has_mseal(jails: Jails) -> None:
     lines = jails.run("after_tighten").stdout.splitlines()
     layers = next(int(line.split()[1]) for line in lines if line.startswith("layers "))
     kernel = tuple(int(number) for number in os.uname().release.split(".")[:2])
@@ -44,21 +44,21 @@ def test_code_is_sealed_where_the_kernel_can(jails: Jails) -> None:
 
 
 def test_the_attempts_notice_holes(jails: Jails) -> None:
-    """Without the filter much succeeds: so the programs above can fail."""
+    """Tests the test programs: without the filter some attempts succeed, and the programs must report this."""
     for program in ("network", "kernel_surface"):
         outcome = jails.run(program, options=UNFILTERED)
         assert "HOLE" in outcome.stdout
         assert outcome.meta["exit_code"] == "1"
 
 
-def test_network_namespace_is_of_its_own(jails: Jails) -> None:
-    """Behind the filter: a listener that the program reaches outside is out of reach inside."""
+def test_network_namespace_is_separate(jails: Jails) -> None:
+    """Even without the filter, a jailed program cannot reach a listener of the host that it reaches outside."""
     name = f"keydrome-test-{os.getpid()}"
     with socket.socket(socket.AF_UNIX) as listener:
         listener.bind("\0" + name)
         listener.listen()
         outside = subprocess.run([HOSTILE / "abstract_socket", name], check=False)
-        assert outside.returncode == 1, "the attempt notices a hole"
+        assert outside.returncode == 1, "outside the jail the attempt must succeed"
         inside = jails.run("abstract_socket", name, options=UNFILTERED)
     assert inside.meta["exit_code"] == "0", inside.stdout
 
@@ -86,7 +86,7 @@ def test_thread_bomb_meets_the_limit(jails: Jails) -> None:
 def test_memory_hog_is_killed_by_the_limit(jails: Jails) -> None:
     outcome = jails.run("memory_hog", options=["--memory-bytes", str(32 << 20)])
     assert outcome.meta["status"] == "out_of_memory"
-    assert int(outcome.meta["oom_kills"]) >= 1  # a v2 group dies as a whole
+    assert int(outcome.meta["oom_kills"]) >= 1  # with v2 the kernel kills the whole group
     assert int(outcome.meta["memory_peak_bytes"]) <= 32 << 20
 
 
@@ -110,7 +110,7 @@ def test_deep_recursion_hits_the_stack_limit(jails: Jails) -> None:
     assert int(meta["memory_peak_bytes"]) < 8 << 20
 
 
-def test_flood_ends_when_the_reader_has_had_enough(jails: Jails) -> None:
+def test_output_flood_ends_when_the_reader_closes(jails: Jails) -> None:
     started = jails.start("output_flood")
     stdout = started.process.stdout
     assert stdout is not None
@@ -122,7 +122,7 @@ def test_flood_ends_when_the_reader_has_had_enough(jails: Jails) -> None:
     assert outcome.meta["signal"] == "13"
 
 
-def test_flood_that_nobody_reads_meets_the_deadline(jails: Jails) -> None:
+def test_unread_output_flood_meets_the_deadline(jails: Jails) -> None:
     started = jails.start("output_flood", options=["--wall-ms", "200"])
     started.process.wait(timeout=30)
     assert started.finish().meta["status"] == "timed_out"
@@ -153,7 +153,7 @@ def test_honest_library_runs_unharmed(jails: Jails, options: list[str]) -> None:
 
 
 def test_descriptors_of_the_caller_stay_outside(jails: Jails) -> None:
-    """Even those that are inheritable, whatever their number."""
+    """Descriptors that --pass-fd does not name must be closed in the jail, even those with high numbers."""
     high = resource.getrlimit(resource.RLIMIT_NOFILE)[0] - 1
     low = os.open("/etc/passwd", os.O_RDONLY)
     os.dup2(low, high, inheritable=True)

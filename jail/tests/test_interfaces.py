@@ -1,4 +1,4 @@
-"""Command lines and command channels as nobody should use them: always an answer, never a hang or a crash."""
+"""Tests wrong command lines and misused command channels: the jail replies or ends with a message, and never hangs."""
 
 import os
 import random
@@ -15,8 +15,8 @@ SEEDS = [1, 2, 3, 4]
 PROGRAM = ["--bind", f"{HOSTILE / 'idle'}:/program"]
 
 
-def test_every_command_byte_has_an_answer(jails: Jails) -> None:
-    """One byte is all that a command is: these are all there are, so no fuzzer is needed."""
+def test_every_command_byte_has_a_reply(jails: Jails) -> None:
+    """A command is one byte, so this test covers all commands, and a fuzzer is unnecessary."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
         with theirs:
@@ -37,8 +37,8 @@ def send_for_ever(channel: socket.socket) -> None:
 
 
 @pytest.mark.parametrize("kind", [socket.SOCK_SEQPACKET, socket.SOCK_STREAM])
-def test_supervisor_that_reads_no_answers(jails: Jails, kind: socket.SocketKind) -> None:
-    """Its channel fills up: the deadline must hold all the same."""
+def test_caller_that_reads_no_replies(jails: Jails, kind: socket.SocketKind) -> None:
+    """The channel fills up. The jail must kill the program instead of blocking on the channel."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, kind)
     with ours:
         with theirs:
@@ -96,7 +96,7 @@ def test_numbers_are_digits(number: str) -> None:
 
 
 def random_options(source: random.Random) -> list[str]:
-    """Returns a command line that has something of the right form, and often something else."""
+    """Return a command line with a valid bind and up to three random options, most of them wrong."""
     numbers = ["0", "1", "16", "4096", "1048576", str(2**63), str(2**64), "-1", "x", ""]
     names = ["tmpfs-bytes", "memory-bytes", "processes", "wall-ms", "cpu-seconds", "open-files"]
     names += ["file-bytes", "stack-bytes", "pass-fd", "command-fd", "meta-fd", "cpus", "require"]

@@ -1,4 +1,4 @@
-"""What goes into the jail, how it ends, and what it says about that."""
+"""Tests a jailed program's surroundings, the end of a run, commands, isolation levels and the jail's meta lines."""
 
 import os
 import re
@@ -99,7 +99,7 @@ def test_passed_descriptor_is_the_only_other(jails: Jails) -> None:
                 pass_fds=(theirs.fileno(),),
             )
             number = theirs.fileno()
-        assert ours.recv(1) == b"", "end of file comes when the program is gone, or before"
+        assert ours.recv(1) == b"", "the program and the jail have closed the descriptor"
         assert f"descriptors 0 1 2 {number}" in started.finish().stdout.splitlines()
 
 
@@ -120,13 +120,15 @@ def forbid_reading() -> None:
 
 
 @pytest.mark.parametrize(
-    "habit", [ignore_children, block_everything, close_standard_descriptors, forbid_reading]
+    "setting", [ignore_children, block_everything, close_standard_descriptors, forbid_reading]
 )
-def test_habits_of_the_caller_do_not_matter(jails: Jails, habit: Callable[[], None]) -> None:
+def test_settings_of_the_caller_are_not_inherited(
+    jails: Jails, setting: Callable[[], None]
+) -> None:
     reading, writing = os.pipe()
     command = [str(JAIL), "--slot", str(FIRST_SLOT), "--meta-fd", str(writing)]
     command += ["--bind", f"{HOSTILE / 'habits'}:/program", "--", "/program"]
-    done = subprocess.run(command, pass_fds=(writing,), preexec_fn=habit, check=False)
+    done = subprocess.run(command, pass_fds=(writing,), preexec_fn=setting, check=False)
     os.close(writing)
     with os.fdopen(reading) as pipe:
         lines = pipe.read().splitlines()
@@ -142,7 +144,7 @@ def test_crash_leaves_no_core(jails: Jails) -> None:
     assert outcome.meta["signal"] == "6"
 
 
-def test_check_says_what_the_machine_gives(jails: Jails) -> None:
+def test_check_prints_what_the_machine_offers(jails: Jails) -> None:
     done = subprocess.run(
         [JAIL, "--check", "--slot", str(FIRST_SLOT), "--cpus", "0"],
         capture_output=True,
@@ -206,20 +208,24 @@ def test_counters_see_every_thread(jails: Jails) -> None:
     with ours:
         with theirs:
             options = ["--command-fd", str(theirs.fileno()), "--counters"]
-            command = ["contended", "2", "1000000000"]  # threads that wait for each other, for ever
+            command = [
+                "contended",
+                "2",
+                "1000000000",
+            ]  # two threads that never finish and contend for locks
             started = jails.start(*command, options=options, pass_fds=(theirs.fileno(),))
         until(lambda: 1000 < ask(ours, b"U")[COUNTERS][CONTEXT_SWITCHES] < UNKNOWN, "threads wait")
         first, second = (ask(ours, b"U")[COUNTERS] for _ in range(2))
         assert first[PAGE_FAULTS] > 10
         assert all(before <= after for before, after in zip(first, second, strict=True))
-        # Of the processor's there are all or, as on most virtual machines, none.
+        # A machine offers either all or none of the processor's counters. Most virtual machines offer none.
         assert len({count == UNKNOWN for count in first[HARDWARE]}) == 1
         assert 0 not in first[HARDWARE]
         ask(ours, b"K")
         assert started.finish().meta["status"] == "killed"
 
 
-def test_nothing_is_counted_unasked(jails: Jails) -> None:
+def test_without_the_option_nothing_is_counted(jails: Jails) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
         with theirs:
@@ -241,7 +247,8 @@ def test_commands(jails: Jails, backend: list[str]) -> None:
         until(lambda: ask(ours, b"U")[2] > 20_000, "CPU time passes")
         frozen = ask(ours, b"F")
         assert frozen[:2] == (ord("F"), 0)
-        # A thread counts as frozen when it is about to leave its processor; its last slice is counted after that.
+        # The kernel reports a thread as frozen just before the thread leaves its processor, and accounts the last time
+        # slice later.
         until(lambda: ask(ours, b"U")[2] == ask(ours, b"U")[2], "the last slice is counted")
         later = [ask(ours, b"U") for _ in range(200)]
         assert {reply[2] for reply in later} == {later[0][2]}, "nothing runs while frozen"
@@ -256,7 +263,7 @@ def test_commands(jails: Jails, backend: list[str]) -> None:
 
 @BACKENDS
 @pytest.mark.parametrize("command", [b"", b"F"])
-def test_supervisor_that_vanishes(jails: Jails, backend: list[str], command: bytes) -> None:
+def test_caller_closes_the_channel(jails: Jails, backend: list[str], command: bytes) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
         with theirs:
@@ -276,20 +283,21 @@ def test_terminate_signal_kills_the_tree(jails: Jails) -> None:
 
 
 @BACKENDS
-def test_jail_killed_hard_takes_the_program_along(jails: Jails, backend: list[str]) -> None:
+def test_killed_jail_takes_the_program_along(jails: Jails, backend: list[str]) -> None:
     started = jails.start("spin", options=backend)
     started.wait_until_running()
     started.process.kill()
     started.finish()
     until(lambda: jailed_processes() == [], "the program is dead")
-    assert groups() != [], "a jail that is killed cannot tidy up: the next one does"
+    assert groups() != [], "a killed jail leaves its groups; the next one removes them"
     assert jails.run("idle").meta["status"] == "exited"
-    # Groups of hierarchies that the next jail does not use itself are removed by one that does.
+    # A jail removes only the groups in hierarchies that it uses. So one more jail runs with the options of the killed
+    # jail, and removes the remaining groups.
     assert jails.run("idle", options=backend).meta["status"] == "exited"
 
 
 @BACKENDS
-def test_frozen_left_over_is_swept(jails: Jails, backend: list[str]) -> None:
+def test_frozen_leftover_is_removed(jails: Jails, backend: list[str]) -> None:
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours, theirs:
         options = ["--command-fd", str(theirs.fileno()), *backend]
@@ -297,7 +305,8 @@ def test_frozen_left_over_is_swept(jails: Jails, backend: list[str]) -> None:
         started.wait_until_running()
         assert ask(ours, b"F")[1] == 0
         started.process.kill()
-        # Its pipes stay open: what a v1 freezer holds does not die.
+        # Calling finish() would block here: the program's pipes stay open, because processes in a frozen v1 group do
+        # not die.
         started.process.wait(timeout=30)
     assert jails.run("idle", options=backend).meta["status"] == "exited"
     started.finish()
@@ -305,7 +314,7 @@ def test_frozen_left_over_is_swept(jails: Jails, backend: list[str]) -> None:
 
 @BACKENDS
 def test_frozen_while_it_starts_does_not_keep_the_slot(jails: Jails, backend: list[str]) -> None:
-    """The lock of the slot is the jail's alone: what it has started must not hold it, even stopped half-way."""
+    """Only the parent may hold the slot's lock: a child frozen during setup must not keep it when the parent dies."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
         with theirs:
@@ -359,7 +368,7 @@ def test_processors(jails: Jails) -> None:
     assert "cpuset" in outcome.meta["mechanisms"].split(",")
     wrong = jails.run("idle", options=["--cpus", "4000"])
     assert wrong.code == 2
-    assert "these processors are not all there" in wrong.stderr
+    assert "does not have all these processors" in wrong.stderr
 
 
 def test_unreadable_bind_says_what_to_do(jails: Jails, tmp_path: Path) -> None:
@@ -368,7 +377,7 @@ def test_unreadable_bind_says_what_to_do(jails: Jails, tmp_path: Path) -> None:
     secret.chmod(0o600)
     outcome = jails.run("idle", options=["--bind", f"{secret}:/library.so"])
     assert outcome.code == 2
-    assert re.search(r"cannot read .*library\.so: make it readable", outcome.stderr)
+    assert re.search(r"library\.so: .* cannot read it: make it readable", outcome.stderr)
 
 
 def test_not_a_program(jails: Jails, tmp_path: Path) -> None:
@@ -396,16 +405,22 @@ def test_not_a_program(jails: Jails, tmp_path: Path) -> None:
         (["--without", "root", "--", "/p"], "must be cgroup, unified"),
         (["--bind", "/lib", "--", "/p"], "must be SOURCE:TARGET"),
         (["--bind", "/lib:lib", "--", "/p"], "must be SOURCE:TARGET"),
-        (["--bind", "/lib:/a/../b", "--", "/p"], "must not hold .."),
-        (["--bind", "/there/is/no:/a", "--", "/p"], "cannot bind /there/is/no: No such file"),
-        (["--bind", "/lib:/work/lib", "--", "/p"], "would be hidden by the working directory"),
+        (["--bind", "/lib:/a/../b", "--", "/p"], "must not contain .."),
+        (
+            ["--bind", "/there/is/no:/a", "--", "/p"],
+            "cannot bind /there/is/no (open_tree): No such file",
+        ),
+        (
+            ["--bind", "/lib:/work/lib", "--", "/p"],
+            "the working directory /work would hide target /work/lib",
+        ),
         (["--pass-fd", "99", "--", "/p"], "is not an open descriptor"),
         (["--pass-fd", "1", "--", "/p"], "must be 3 or more"),
         (["--cpus", "all", "--", "/p"], "must be a list such as"),
-        (["--", "/p"], "is it bound"),
+        (["--", "/p"], "bind it with --bind"),
     ],
 )
-def test_bad_options_get_an_answer(jails: Jails, arguments: list[str], message: str) -> None:
+def test_wrong_options_get_a_message(jails: Jails, arguments: list[str], message: str) -> None:
     slot = [] if "--slot" in arguments else ["--slot", str(FIRST_SLOT)]
     done = subprocess.run([JAIL, *slot, *arguments], capture_output=True, text=True, check=False)
     assert done.returncode == 2

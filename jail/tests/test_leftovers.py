@@ -1,4 +1,4 @@
-"""Nothing is left when a jail is over: it looks itself, and what dead jails left is swept."""
+"""Tests that a finished jail leaves nothing and checks this itself, and that `jail --sweep` removes all leftovers."""
 
 import os
 import subprocess
@@ -23,7 +23,7 @@ USER = FIRST_UID + FIRST_SLOT
 
 @pytest.fixture
 def stray() -> Iterator[subprocess.Popen[bytes]]:
-    """A process of the slot's user that no jail knows of."""
+    """Provides a process of the slot's user that was not started by a jail."""
     process = subprocess.Popen(["sleep", "600"], user=USER, group=USER, extra_groups=[])
     yield process
     process.kill()
@@ -31,7 +31,7 @@ def stray() -> Iterator[subprocess.Popen[bytes]]:
 
 
 def sweep() -> list[str]:
-    """Sweeps the slot of this test process; returns what was found."""
+    """Sweep the slot of this test process and return the printed lines."""
     command = [str(JAIL), "--sweep", "--slot", str(FIRST_SLOT)]
     done = subprocess.run(command, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
@@ -43,7 +43,7 @@ def test_nothing_is_left(jails: Jails, backend: list[str]) -> None:
     assert jails.run("idle", options=backend).meta["left"] == ""
 
 
-def test_process_of_the_user_is_told(jails: Jails, stray: subprocess.Popen[bytes]) -> None:
+def test_leftover_process_is_reported(jails: Jails, stray: subprocess.Popen[bytes]) -> None:
     outcome = jails.run("idle")
     assert outcome.code == 2
     assert outcome.meta["left"] == "processes"
@@ -52,7 +52,7 @@ def test_process_of_the_user_is_told(jails: Jails, stray: subprocess.Popen[bytes
     assert "exit_code" not in outcome.meta
 
 
-def test_process_of_another_user_is_none_of_ours(jails: Jails) -> None:
+def test_process_of_another_user_is_no_leftover(jails: Jails) -> None:
     process = subprocess.Popen(["sleep", "600"], user=USER + 1, group=USER, extra_groups=[])
     try:
         assert jails.run("idle").meta["left"] == ""
@@ -61,7 +61,7 @@ def test_process_of_another_user_is_none_of_ours(jails: Jails) -> None:
         process.wait()
 
 
-def test_zombie_is_dead(jails: Jails, stray: subprocess.Popen[bytes]) -> None:
+def test_zombie_is_no_leftover(jails: Jails, stray: subprocess.Popen[bytes]) -> None:
     stray.kill()
     until(lambda: jailed_processes() == [], "the process is dead")
     assert jails.run("idle").meta["left"] == ""
@@ -95,22 +95,32 @@ def test_sweep_leaves_running_jails_alone(jails: Jails, stray: subprocess.Popen[
     assert started.finish().meta["left"] == "processes"
 
 
+def test_sweep_of_all_slots_leaves_reserved_slots_alone(
+    jails: Jails, stray: subprocess.Popen[bytes]
+) -> None:
+    """A worker sweeps all slots when it starts. Like every worker, this test process holds the names of its slots."""
+    done = subprocess.run([JAIL, "--sweep"], capture_output=True, text=True, check=False)
+    assert stray.poll() is None
+    assert f"slot {FIRST_SLOT}" not in done.stdout
+    assert sweep() == [f"swept: process {stray.pid} (sleep) of slot {FIRST_SLOT}"]
+
+
 def test_sweep_of_a_clean_slot_leaves_it_clean(jails: Jails) -> None:
     assert sweep() == []
     assert groups() == []
 
 
 def test_sweep_needs_groups(jails: Jails) -> None:
-    """Without them it cannot be told whose a process is."""
+    """Without control groups there is no lock, so a sweep could kill running jails. The sweep must refuse to start."""
     script = f"umount -l /sys/fs/cgroup; exec {JAIL} --sweep --slot {FIRST_SLOT}"
     done = subprocess.run(
         ["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False
     )
     assert done.returncode == 2
-    assert "running jails cannot be told from dead ones" in done.stderr
+    assert "cannot tell running jails from dead ones" in done.stderr
 
 
-def group_that_cannot_be_removed_is_told(jails: Jails) -> None:
+def group_that_cannot_be_removed_is_reported(jails: Jails) -> None:
     started = jails.start("sleep_for_ever")
     started.wait_until_running()
     guest = subprocess.Popen(["sleep", "600"])
@@ -125,5 +135,5 @@ def group_that_cannot_be_removed_is_told(jails: Jails) -> None:
     assert sweep() != []
 
 
-if "KEYDROME_SOAK" in os.environ:  # takes all of the jail's patience, five seconds
-    test_group_that_cannot_be_removed_is_told = group_that_cannot_be_removed_is_told
+if "KEYDROME_SOAK" in os.environ:  # waits for the jail's timeout of five seconds
+    test_group_that_cannot_be_removed_is_reported = group_that_cannot_be_removed_is_reported

@@ -1,4 +1,4 @@
-"""The manual page, `jail --help` and docs/reference/jail.md name the same options; the page is well formed."""
+"""Tests that the manual page, `jail --help` and docs/reference/jail.md list the same options."""
 
 import re
 import subprocess
@@ -50,7 +50,7 @@ def test_page_is_well_formed() -> None:
     assert (done.returncode, done.stdout, done.stderr) == (0, "", "")
 
 
-def test_every_option_of_the_parser_is_told() -> None:
-    source = (ROOT / "jail" / "options.c").read_text()
+def test_help_has_every_option_of_the_parser() -> None:
+    source = (ROOT / "jail" / "options" / "options.c").read_text()
     parsed = re.findall(r'^ {4}\{"([a-z-]+)", (?:no|required)_argument', source, re.MULTILINE)
     assert {f"--{name}" for name in parsed} == options_of_help() | {"--help"}

@@ -1,4 +1,4 @@
-"""The jail without root: a user namespace of its own. Less than a pool user, and it says so."""
+"""Tests a jail that an ordinary user starts: the program runs as that user in a user namespace, at level weak."""
 
 import os
 import shutil
@@ -10,21 +10,21 @@ from pathlib import Path
 
 import pytest
 
-from jail.tests.jailing import FIRST_SLOT, FIRST_UID, HOSTILE, JAIL, PATIENCE_S, Jails, Outcome
+from jail.tests.jailing import FIRST_SLOT, FIRST_UID, HOSTILE, JAIL, TIMEOUT_S, Jails, Outcome
 
-CALLER = 54321  # nobody's
+CALLER = 54321  # a user number without an account
 INSIDE = FIRST_UID + FIRST_SLOT
 CONTROLLERS = {"memory", "pids", "cpu_time", "freeze"}
 
 
 @dataclass(frozen=True)
 class Ordinary:
-    """Runs jails as an ordinary user, with programs that this user can reach."""
+    """Runs jails as an ordinary user, from a folder that this user can read."""
 
     folder: Path
 
     def run(self, program: str, *options: str, enter: str = "") -> Outcome:
-        """Runs a program in a jail; `enter` is done as root before."""
+        """Run a program in a jail. `enter` is shell code that root executes first."""
         shutil.copy(HOSTILE / program, self.folder)
         reading, writing = os.pipe()
         command = f"{self.folder}/jail --slot {FIRST_SLOT} --meta-fd {writing} --bind"
@@ -35,7 +35,7 @@ class Ordinary:
             pass_fds=(writing,),
             capture_output=True,
             text=True,
-            timeout=PATIENCE_S,
+            timeout=TIMEOUT_S,
             check=False,
         )
         os.close(writing)
@@ -46,7 +46,7 @@ class Ordinary:
 
 @pytest.fixture
 def ordinary(jails: Jails) -> Iterator[Ordinary]:
-    """A folder that everybody can read, unlike pytest's, with the jail in it; and nothing left afterwards."""
+    """Provides a folder that contains the jail. All users can read it, unlike the folders of pytest."""
     with tempfile.TemporaryDirectory(prefix="keydrome-jail-") as name:
         Path(name).chmod(0o755)
         shutil.copy(JAIL, name)
@@ -55,7 +55,10 @@ def ordinary(jails: Jails) -> Iterator[Ordinary]:
 
 @pytest.fixture
 def parent() -> Iterator[str]:
-    """A group that is handed over to the user, in every hierarchy; v2 wants the caller in a group below."""
+    """Makes a control group in every hierarchy and delegates it to the user. Yields the name of the groups.
+
+    In the v2 hierarchy, also makes the group `caller` below it, from which the user can start the jail.
+    """
     mounts = [line.split() for line in Path("/proc/self/mountinfo").read_text().splitlines()]
     places = [Path(fields[4], f"keydrome-test-{os.getpid()}") for fields in mounts if "-" in fields]
     places = [place for place in places if (place.parent / "cgroup.procs").exists()]
@@ -78,13 +81,13 @@ def parent() -> Iterator[str]:
 
 
 def into_group(parent: str) -> str:
-    """Returns shell that moves itself into the caller's group of a v2 hierarchy, if there is one."""
+    """Return shell code that moves the shell into the caller's v2 group, if that group exists."""
     places = f"/sys/fs/cgroup/{parent} /sys/fs/cgroup/*/{parent}"
     enter = "test -e $each/caller && echo $$ > $each/caller/cgroup.procs"
     return f"for each in {places}; do {enter}; done;"
 
 
-def test_level_without_groups_check(ordinary: Ordinary) -> None:
+def test_level_without_control_groups(ordinary: Ordinary) -> None:
     outcome = ordinary.run("surroundings", "--require", "weak")
     assert outcome.code == 0, outcome.stderr
     mechanisms = set(outcome.meta["mechanisms"].split(","))
@@ -132,18 +135,18 @@ def test_no_capability_in_the_namespace_is_left(ordinary: Ordinary) -> None:
     assert {"capabilities 0 0", "bounding 0"} <= set(outcome.stdout.splitlines())
 
 
-def test_groups_that_were_handed_over(ordinary: Ordinary, parent: str) -> None:
+def test_delegated_groups(ordinary: Ordinary, parent: str) -> None:
     options = ["--require", "weak", "--cgroup-parent", parent]
     options += ["--memory-bytes", str(32 << 20)]
     outcome = ordinary.run("memory_hog", *options, enter=into_group(parent))
     assert outcome.code == 0, outcome.stderr
     assert set(outcome.meta["mechanisms"].split(",")) >= CONTROLLERS
-    assert outcome.meta["level"] == "weak", "the user is still the caller's own"
+    assert outcome.meta["level"] == "weak", "the program still runs as the caller's user"
     assert outcome.meta["status"] == "out_of_memory"
     assert outcome.meta["left"] == ""
 
 
-def test_groups_that_were_not_handed_over(ordinary: Ordinary) -> None:
+def test_groups_that_were_not_delegated(ordinary: Ordinary) -> None:
     outcome = ordinary.run("idle", "--require", "weak")
     assert outcome.meta["cgroup"] == "none"
     assert "Permission denied" in outcome.meta["note"]

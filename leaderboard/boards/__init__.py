@@ -1,7 +1,8 @@
-"""Boards: rules that order runs, one folder each (board.json, description.md), no code.
+"""Reads the boards from the folders next to this file. A board is a ranking of libraries on one benchmark instance.
 
-A board.json holds exactly the fields of `Board` below except slug and description; anything else is
-an error, told with the file's name.
+Each folder has the rules of a board (board.json) and a text (description.md). A board.json has the fields of `Board`
+below, except slug, description and provisional. A missing, unknown or wrong field raises BoardError, which names the
+file.
 """
 
 from __future__ import annotations
@@ -14,27 +15,33 @@ from typing import Any
 
 from django.conf import settings
 
-from runner.contract import Scale
+from runner.terms import Scale
 
 BOARDS_DIR = Path(__file__).resolve().parent
 JAIL_LEVELS = ("none", "weak", "full")
 
 
 class BoardError(Exception):
-    """A board.json is not what it should be."""
+    """A board.json has missing, unknown or wrong fields."""
 
 
 @dataclass(frozen=True, slots=True)
 class Board:
-    """The rules of one board.
+    """The rules of one board. A session is one repetition of a run, in a fresh process.
 
-    `scales` are accepted; `direction` says whether a `lower` or `higher` metric is better; `top`
-    entries are shown, at most `per_user` of one user; a run needs `minimum_sessions`; every
-    benchmark in `gates` must have been passed by the same binary under the same configuration.
-    A `strict` board does not forgive a stale read, that a transaction did not see what was committed before it began;
-    the boards of 2009 do, if nothing else was wrong. `main` boards are those that a contest is about: the front page
-    shows their best, and their benchmarks are chosen in the upload form from the start. `provisional` marks a
-    demonstration board: smaller scale, few sessions.
+    - `slug`: the name of the board's folder and of its page.
+    - `scales`: the scales of the runs that the board ranks (smoke, laptop, paper).
+    - `metric`, `direction`: the number that ranks, and whether the `lower` or the `higher` number is better.
+    - `top`: how many entries the board shows.
+    - `per_user`: how many entries of one user the board accepts.
+    - `minimum_sessions`: the smallest number of sessions of a run that the board accepts.
+    - `jail_level`: the weakest isolation level of a run's jail (its sandbox) that the board accepts.
+    - `gates`: the correctness benchmarks that the same binary under the same configuration must have passed.
+    - `strict`: True if stale reads fail a gate. In a stale read, a transaction does not see data that was committed
+      before the transaction began. The boards of 2009 have False: they accept a gate that found only stale reads.
+    - `main`: True if a contest is about this board. The front page shows the best entries of main boards, and the
+      upload form preselects their benchmarks.
+    - `provisional`: True for a demonstration board, which accepts a smaller scale and fewer sessions.
     """
 
     slug: str
@@ -56,12 +63,12 @@ class Board:
 
     @property
     def lower_is_better(self) -> bool:
-        """Whether the smallest score leads."""
+        """Return True if the smallest score is the best."""
         return self.direction == "lower"
 
 
 def parse_board(slug: str, data: dict[str, Any], description: str) -> Board:
-    """Return the board that a board.json describes. Raises BoardError naming every wrong field."""
+    """Return the board that the content of a board.json describes. Raises BoardError, naming every wrong field."""
     derived = {"slug", "description", "provisional"}
     known = {field.name for field in fields(Board)} - derived
     required = known - {"strict", "main"}
@@ -78,21 +85,21 @@ def parse_board(slug: str, data: dict[str, Any], description: str) -> Board:
 
 
 def _wrong_values(data: dict[str, Any]) -> list[str]:
-    """Return what is wrong with the values of a board.json that has the right fields."""
+    """Return what is wrong with the values of a board.json. The caller has checked the names of its fields."""
     problems = []
     for name in ("title", "benchmark", "instance", "metric"):
         if not isinstance(data[name], str) or not data[name]:
-            problems.append(f"{name} must be a name")
+            problems.append(f"{name} must be a non-empty string")
     for name in ("top", "per_user", "minimum_sessions"):
         if type(data[name]) is not int or data[name] < 1:
             problems.append(f"{name} must be a positive integer")
     if not _are_names(data["gates"]):
-        problems.append("gates must be a list of benchmarks")
+        problems.append("gates must be a list of benchmark names")
     for name in ("strict", "main"):
         if type(data.get(name, True)) is not bool:
             problems.append(f"{name} must be true or false")
     if not _are_names(data["scales"]) or not set(data["scales"]) <= {s.value for s in Scale}:
-        problems.append(f"scales must be a list of {', '.join(Scale)}")
+        problems.append(f"scales must be a list, with values from {', '.join(Scale)}")
     if data["direction"] not in {"lower", "higher"}:
         problems.append("direction must be lower or higher")
     if data["jail_level"] not in JAIL_LEVELS:
@@ -101,7 +108,7 @@ def _wrong_values(data: dict[str, Any]) -> list[str]:
 
 
 def _are_names(value: object) -> bool:
-    """Whether a value is a list of strings."""
+    """Return True if the value is a list of strings."""
     return isinstance(value, list) and all(isinstance(item, str) for item in value)
 
 
@@ -116,24 +123,27 @@ def _published() -> tuple[Board, ...]:
 
 
 def relaxed(board: Board, scale: str) -> Board:
-    """Return the board as a demonstration: it accepts one scale and any number of sessions."""
+    """Return the board as a demonstration, which accepts runs at this scale only, with any number of sessions."""
     return replace(board, scales=(Scale(scale).value,), minimum_sessions=1, provisional=True)
 
 
 def all_boards() -> tuple[Board, ...]:
-    """Return every board by slug; KEYDROME_BOARD_SCALE turns them into demonstrations."""
+    """Return every board, ordered by slug.
+
+    If KEYDROME_BOARD_SCALE is set, all boards are demonstrations at that scale.
+    """
     scale: str = settings.KEYDROME_BOARD_SCALE
     boards = _published()
     return tuple(relaxed(board, scale) for board in boards) if scale else boards
 
 
 def main_boards() -> tuple[Board, ...]:
-    """Return the boards that a contest is about."""
+    """Return the boards that a contest is about, ordered by slug."""
     return tuple(board for board in all_boards() if board.main)
 
 
 def board_named(slug: str) -> Board | None:
-    """Return the board of this slug, or None."""
+    """Return the board with this slug, or None."""
     return next((board for board in all_boards() if board.slug == slug), None)
 
 
@@ -143,5 +153,5 @@ def boards_for(benchmark: str, instance: str) -> tuple[Board, ...]:
 
 
 def jail_suffices(level: str, needed: str) -> bool:
-    """Whether a jail level is at least the needed one; an unknown level never is."""
+    """Return True if the jail level `level` isolates at least as well as `needed`; False for an unknown level."""
     return level in JAIL_LEVELS and JAIL_LEVELS.index(level) >= JAIL_LEVELS.index(needed)

@@ -3,7 +3,8 @@ from typing import Any
 from django.db import migrations, models
 
 from leaderboard.boards import boards_for
-from leaderboard.summaries import faults_of
+from leaderboard.submissions.report_columns import decisive_names
+from runner.report import Finding
 
 
 def fill(apps: Any, _schema_editor: Any) -> None:
@@ -11,7 +12,8 @@ def fill(apps: Any, _schema_editor: Any) -> None:
     run_model = apps.get_model("leaderboard", "Run")
     details = apps.get_model("leaderboard", "RunDetail").objects.exclude(findings=[])
     for detail in details.only("run_id", "findings").iterator():
-        run_model.objects.filter(pk=detail.run_id).update(faults=faults_of(detail.findings))
+        findings = [Finding.from_json(finding) for finding in detail.findings]
+        run_model.objects.filter(pk=detail.run_id).update(faults=decisive_names(findings))
     for run in run_model.objects.filter(eligible=True).iterator():
         run.ranked_on = [
             board.slug

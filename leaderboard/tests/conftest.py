@@ -1,7 +1,7 @@
-"""A small repository with two benchmarks, people, machines, and a stand-in for the runner's way of executing.
+"""Defines the fixtures of the leaderboard's tests: a small repository with three benchmarks, users and a machine.
 
-The queue's tests give the worker an `execute` of their own: what they test is who runs what when. The real runner
-is tested in runner/tests and end to end in tests/.
+No test here executes a library. Tests of the queue give the worker a substitute for the runner, because they test which
+worker executes which run, and when. runner/tests and tests/test_end_to_end.py test the real runner.
 """
 
 from __future__ import annotations
@@ -16,9 +16,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 from django.db import transaction
 
-from leaderboard import boards, catalogue, claims, new_runs, services
+from leaderboard import boards, catalogue, services
 from leaderboard.catalogue import Target
 from leaderboard.models import Kind, Machine, Run, State, Submission
+from leaderboard.queue import claims
+from leaderboard.submissions import new_runs
 from leaderboard.tests.inspections import inspected_once
 from leaderboard.tests.reports import make_report
 from leaderboard.tests.small_boards import small_boards
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import User
 
 if "postgres" not in os.environ.get("DATABASE_URL", ""):
-    # What exists on PostgreSQL only; `./dev test` runs these tests in its suite of that name.
+    # These tests need PostgreSQL. `./dev test` runs them in its suite "postgres".
     collect_ignore = [
         "test_postgres_faults.py",
         "test_postgres_queue.py",
@@ -41,6 +43,7 @@ if "postgres" not in os.environ.get("DATABASE_URL", ""):
 REPOSITORY = Path(__file__).resolve().parents[2]
 LIBRARY = """
 int create(void){return %d;} int openIndex(void){return 0;} int closeIndex(void){return 0;}
+
 int beginTransaction(void){return 0;} int abortTransaction(void){return 0;}
 int commitTransaction(void){return 0;} int get(void){return 0;} int getNext(void){return 0;}
 int insertRecord(void){return 0;} int deleteRecord(void){return 0;}
@@ -48,7 +51,7 @@ int insertRecord(void){return 0;} int deleteRecord(void){return 0;}
 
 
 def manifest(name: str, kind: str, instances: tuple[str, ...], version: int = 1) -> dict[str, Any]:
-    """Return a benchmark.json."""
+    """Return the content of a benchmark.json with these instances, each at three scales."""
     scales = {"smoke": {"threads": 1}, "laptop": {"threads": 2}, "paper": {"threads": 4}}
     limits = {"phase_timeout_ms": 1000, "memory_bytes": 1 << 28, "tmpfs_bytes": 1 << 20}
     found: dict[str, Any] = {
@@ -74,7 +77,7 @@ def manifest(name: str, kind: str, instances: tuple[str, ...], version: int = 1)
 
 @dataclass(frozen=True)
 class Repository:
-    """A repository in a temporary folder."""
+    """A repository in a temporary folder, in which tests can raise the versions of benchmarks."""
 
     root: Path
 
@@ -101,7 +104,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repo
     configurations = root / "runtime" / "configurations"
     configurations.mkdir(parents=True)
     for name in ("exclusive", "rw"):
-        (configurations / f"{name}.json").write_text("{}")
+        (configurations / f"{name}.json").write_text('{"reference": true}')
     monkeypatch.setenv("KEYDROME_ROOT", str(root))
     small = small_boards()
     monkeypatch.setattr(boards, "_published", lambda: small)
@@ -112,7 +115,7 @@ def repository(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Repo
 
 @pytest.fixture(autouse=True)
 def plain_settings(settings: Any, own_var: Path) -> Any:
-    """Make the environment of the developer invisible, and passwords cheap."""
+    """Set the settings that the developer's environment might change, and use a fast password hash."""
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     settings.KEYDROME_BOARD_SCALE = ""
     settings.KEYDROME_SCALE = "paper"
@@ -137,7 +140,7 @@ def library_maker(tmp_path_factory: pytest.TempPathFactory) -> LibraryMaker:
 
 @dataclass(frozen=True)
 class LibraryMaker:
-    """Compiles libraries that export the ten calls; each variant has other bytes."""
+    """Compiles libraries that export the ten calls. Each variant has other bytes, so each has another digest."""
 
     folder: Path
 
@@ -173,12 +176,12 @@ def machine(db: None) -> Machine:
 
 @dataclass(frozen=True)
 class Track:
-    """Makes finished runs without a worker, through the services."""
+    """Finishes runs without a worker: it claims them and records reports about them."""
 
     machine: Machine
 
     def finish(self, run: Run, **report: Any) -> Run:
-        """Claim this very run and record a report about it."""
+        """Claim this run, before all other queued runs, and record a report about it."""
         Run.objects.filter(state=State.QUEUED).exclude(pk=run.pk).update(priority=50)
         claimed = claims.claim(claims.Slot(self.machine, 0))
         assert claimed is not None
@@ -207,7 +210,7 @@ def enter(
     scale: str = "paper",
     sessions: int = 15,
 ) -> Submission:
-    """Queue a submission as services.submit does, without a file: `variant` stands for its bytes."""
+    """Queue a submission as services.submit does, but without a file. Each `variant` has another digest."""
     submission = Submission.objects.create(
         owner=owner,
         file_name=f"library-{variant}.so",

@@ -1,6 +1,7 @@
-"""Each library is really inspected, but once: every test submits the same few.
+"""Makes tests faster: the inspection of a library executes only once per test session.
 
-The answer depends on the bytes and the limits alone; a process for each inspection is what it costs.
+Each inspection starts a process, and most tests submit the same few libraries. The result of an inspection depends only
+on the library's bytes and on the limits, so it can be remembered.
 """
 
 from __future__ import annotations
@@ -11,7 +12,7 @@ import pytest
 
 from leaderboard import services
 from runner.catalogue import trusted_needed
-from runner.elf import LibraryFacts, inspect_library
+from runner.inspection.library import LibraryFacts, inspect_library
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -22,7 +23,7 @@ if TYPE_CHECKING:
 
 @pytest.fixture(scope="session", autouse=True)
 def inspected_once() -> Iterator[None]:
-    """Let services.submit remember what the inspection of a blob said, as long as the limits are the same."""
+    """Make services.submit remember the inspection of each file and each set of limits."""
     known: dict[object, LibraryFacts] = {}
 
     def inspected(blob: Path, settings: Settings, *, trusted: bool = False) -> LibraryFacts:

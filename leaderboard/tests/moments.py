@@ -1,4 +1,4 @@
-"""A worker in a process of its own that stops at a named moment of a run, for a test to kill it there."""
+"""Starts a worker in its own process. The worker stops at a named moment of a run, so that a test can kill it there."""
 
 from __future__ import annotations
 
@@ -9,33 +9,36 @@ from typing import TYPE_CHECKING, Any
 
 from django.db import connection
 
-from leaderboard import claims, services, standing
+from leaderboard import services
+from leaderboard.queue import claims
+from leaderboard.ranking import board_entries
 from leaderboard.worker import Worker
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
-    from leaderboard.claims import Slot
+    from leaderboard.queue.claims import Slot
     from leaderboard.worker import Execute
 
-# Where the worker stops -> what it calls just then, and whether that call is done first.
+# Maps each moment to the function that the worker calls at this moment (module and name). If the third value is False,
+# the worker stops before the call, otherwise after the call.
 MOMENTS: dict[str, tuple[Any, str, bool]] = {
     "claimed": (claims, "start", False),
-    "running": (claims, "beat", True),
+    "running": (claims, "heartbeat", True),
     "report written": (services, "record", False),
     "result being recorded": (
-        standing,
+        board_entries,
         "refresh",
         True,
-    ),  # inside the transaction, all rows written
+    ),  # inside the transaction, after all rows are written
     "recorded": (services, "record", True),
 }
 
 
 @contextmanager
 def stopped_at(moment: str, slot: Slot, execute: Execute) -> Iterator[int]:
-    """Fork a worker, wait until it has come to the moment, and yield its pid; it is killed -9 at the end."""
-    connection.close()  # parent and child must not share one
+    """Fork a worker, wait until the worker reaches the moment, and yield its pid. Finally kill it with SIGKILL."""
+    connection.close()  # parent and child must not share a database connection
     reader, writer = os.pipe()
     child = os.fork()
     if child == 0:
@@ -53,7 +56,7 @@ def stopped_at(moment: str, slot: Slot, execute: Execute) -> Iterator[int]:
 
 
 def _play(moment: str, slot: Slot, execute: Execute, writer: int) -> None:
-    """Work on one run and never return: say the moment and wait for the end."""
+    """Execute one run in the child process. At `moment`, inform the parent process and wait for its SIGKILL."""
     try:
         place, name, done_first = MOMENTS[moment]
         called: Callable[..., Any] = getattr(place, name)
@@ -66,6 +69,6 @@ def _play(moment: str, slot: Slot, execute: Execute, writer: int) -> None:
                 signal.pause()
 
         setattr(place, name, stop)
-        Worker(slot, execute, beat_seconds=0.0).run_one()
+        Worker(slot, execute, heartbeat_seconds=0.0).run_one()
     finally:
         os._exit(1)

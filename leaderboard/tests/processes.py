@@ -1,4 +1,8 @@
-"""Further processes on the test's own database. Run as `python -m leaderboard.tests.processes ROLE NUMBER`."""
+"""Starts more processes that use the test's own database, and that claim runs at the same time as the test.
+
+A test calls `start`, which executes `python -m leaderboard.tests.processes ROLE NUMBER`. The roles are "claim" and
+"hang"; the number is the slot.
+"""
 
 # ruff: noqa: PLC0415 - Django must be set up before its models are imported
 
@@ -33,21 +37,23 @@ def database_url() -> str:
 
 
 def environment(var: Path) -> dict[str, str]:
-    """Return the environment of a process that shares our database."""
+    """Return the environment for a process that uses the same database as the test."""
     return {**os.environ, "DATABASE_URL": database_url(), "KEYDROME_VAR": str(var)}
 
 
 def start(role: str, number: int, var: Path) -> subprocess.Popen[str]:
-    """Start one of the roles below; its standard output is for the test to read."""
+    """Start a process with one of the roles below. The test reads the process's standard output."""
     command = [sys.executable, "-m", "leaderboard.tests.processes", role, str(number)]
     return subprocess.Popen(command, env=environment(var), stdout=subprocess.PIPE, text=True)
 
 
 def claim_all(number: int) -> None:
-    """Claim on one slot, say which run it was, and end it, until nothing waits."""
-    from leaderboard import claims, machines, services
+    """Claim runs on one slot until no run waits. Print the id of each run, and end the run."""
+    from leaderboard import services
+    from leaderboard.machines import registry
+    from leaderboard.queue import claims
 
-    slot = claims.Slot(machines.seen("bench1", "fast", {}), number)
+    slot = claims.Slot(registry.seen("bench1", "fast", {}), number)
     while True:
         run = claims.claim(slot)
         if run is None:
@@ -59,9 +65,9 @@ def claim_all(number: int) -> None:
 
 
 def hang(number: int) -> None:
-    """Start a run, say which, and never end."""
-    from leaderboard import machines
-    from leaderboard.claims import Slot
+    """Claim and start a run, print its id, and never end."""
+    from leaderboard.machines import registry
+    from leaderboard.queue.claims import Slot
     from leaderboard.worker import Worker
     from runner.contract import Progress
 
@@ -72,11 +78,11 @@ def hang(number: int) -> None:
         threading.Event().wait()
         raise AssertionError
 
-    Worker(Slot(machines.seen("bench1", "fast", {}), number), execute).run_one()
+    Worker(Slot(registry.seen("bench1", "fast", {}), number), execute).run_one()
 
 
 def main() -> None:
-    """Play the role that the command line names."""
+    """Execute the role that the command line names."""
     import django
 
     os.environ.setdefault("DJANGO_SETTINGS_MODULE", "web.settings")

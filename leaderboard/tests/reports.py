@@ -1,10 +1,12 @@
-"""Run reports as the runner would give them."""
+"""Makes reports about runs, with the same fields as those of the real runner."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from runner.contract import Finding, RunReport, Session, Severity, Verdict
+from runner.contract import RunReport, Session
+from runner.report import Finding, Report
+from runner.terms import Severity, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -15,9 +17,9 @@ STARTED = "2026-11-21T10:00:00.000+00:00"
 FINISHED = "2026-11-21T10:00:05.000+00:00"
 
 
-def session_report(run: Run, total_ms: float, failed: int = 0) -> dict[str, Any]:
+def session_report(run: Run, total_ms: float, failed: int = 0) -> Report:
     """Return a referee's report with the fields that the leaderboard reads."""
-    return {
+    value = {
         "schema": "keydrome.report.v1",
         "verdict": "passed",
         "reason": "",
@@ -52,6 +54,7 @@ def session_report(run: Run, total_ms: float, failed: int = 0) -> dict[str, Any]
         "jail": {"level": "full"},
         "output": {"stdout": "", "stderr": ""},
     }
+    return Report.from_json(value)
 
 
 def make_report(
@@ -68,10 +71,11 @@ def make_report(
     control_ms: float = 100.0,
     control_changes: Sequence[float] = (),
 ) -> RunReport:
-    """Return a report about a claimed run; one session per ratio of the candidate's time to the control's.
+    """Return a report about a claimed run, with one session for each of `ratios`.
 
-    `void` are the indices of sessions that do not count. With `control_changes` the control ran after the candidate
-    too, slower by these factors in turn.
+    A ratio is the time of the candidate (the submitted library) divided by the time of the control library. `void` has
+    the indices of discarded sessions. If `control_changes` is given, the control runs a second time in each session,
+    after the candidate; its second time is the first one multiplied by one of these factors, in turn.
     """
     given = [1.0] * run.sessions if ratios is None else ratios
     sessions = tuple(
@@ -83,7 +87,7 @@ def make_report(
             control_after=None
             if run.is_gate or not control_changes
             else session_report(run, control_ms * control_changes[number % len(control_changes)]),
-            void="control 1.20 times slower, allowed 1.10" if number in void else "",
+            discarded="control 1.20 times slower, allowed 1.10" if number in void else "",
         )
         for number, ratio in enumerate(given)
     )
@@ -104,5 +108,5 @@ def make_report(
 
 
 def warning(detail: str) -> Finding:
-    """Return an advisory finding."""
+    """Return an advisory finding, which is a warning and does not change the verdict."""
     return Finding("unit", "cursor_sticks", Severity.ADVISORY, detail)

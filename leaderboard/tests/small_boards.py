@@ -1,4 +1,4 @@
-"""The published boards with the gates of the small repository that tests work in."""
+"""Makes boards for tests: the published boards, with only the gates that the repository of the tests has."""
 
 from __future__ import annotations
 
@@ -14,5 +14,5 @@ GATES = ("unit", "phantom")
 
 
 def small_boards() -> tuple[Board, ...]:
-    """Return what `boards._published` is to say."""
+    """Return the boards that tests put in place of `boards._published`."""
     return tuple(replace(board, gates=GATES) for board in boards._published())

@@ -1,4 +1,7 @@
-"""Audits: what is queued, what it does to a place, and the ratio of ranked to verified."""
+"""Tests audits: which runs an audit queues, how it affects ranks, and how its times compare with the ranked run.
+
+An audit repeats the runs of a submission in verified mode, where every call takes longer.
+"""
 
 from __future__ import annotations
 
@@ -10,12 +13,15 @@ from django.core.management import call_command
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard import audits, queries, quotas, reruns, services
+from leaderboard import queries, services
+from leaderboard.audits import comparison, schedule
 from leaderboard.boards import board_named
 from leaderboard.models import BoardEntry, Run, State
+from leaderboard.queue import quotas
+from leaderboard.submissions import reruns
 from leaderboard.tests.conftest import enter
 from leaderboard.worker import make_job
-from runner.contract import Verdict
+from runner.terms import Verdict
 
 if TYPE_CHECKING:
     from typing import Any
@@ -29,7 +35,7 @@ pytestmark = pytest.mark.django_db
 
 
 def judged(track: Track, submission: Submission, ratio: float = 0.5) -> Run:
-    """Let every run of a submission pass; return its timed one."""
+    """Let every run of a submission pass, and return its timed run."""
     for run in submission.runs.order_by("-kind").filter(state=State.QUEUED, kind="correctness"):
         track.finish(run)
     timed = submission.runs.get(kind="performance", verified=False)
@@ -37,8 +43,11 @@ def judged(track: Track, submission: Submission, ratio: float = 0.5) -> Run:
 
 
 def audited(track: Track, submission: Submission, organiser: User, ratio: float) -> Run:
-    """Order an audit and let all of it pass; return its timed run. The control takes 1,100 ms, 100 ms when ranked."""
-    *gates, timed = audits.order(submission, by=organiser)
+    """Queue an audit, let all its runs pass, and return its timed run.
+
+    The control library takes 1,100 ms in the audit and 100 ms in a ranked run.
+    """
+    *gates, timed = schedule.audit_submission(submission, by=organiser)
     for gate in gates:
         track.finish(gate)
     return track.finish(timed, ratios=[ratio] * timed.sessions, control_ms=1100.0)
@@ -46,18 +55,18 @@ def audited(track: Track, submission: Submission, organiser: User, ratio: float)
 
 def test_an_audit_repeats_gates_and_timed_runs(alice: User, organiser: User, track: Track) -> None:
     submission = enter(alice)
-    assert audits.comparisons(submission) == []
+    assert comparison.comparisons(submission) == []
     with pytest.raises(services.Refused, match="nothing to audit"):
-        audits.order(submission, by=organiser)
+        schedule.audit_submission(submission, by=organiser)
     judged(track, submission)
     with pytest.raises(PermissionDenied):
-        audits.order(submission, by=alice)
+        schedule.audit_submission(submission, by=alice)
 
-    runs = audits.order(submission, by=organiser)
+    runs = schedule.audit_submission(submission, by=organiser)
     assert [(run.benchmark, run.instance, run.sessions) for run in runs] == [
         ("phantom", "phantom", 1),
         ("unit", "unit", 1),
-        ("sigmod2009", "preliminary1", audits.AUDIT_SESSIONS_MAX),
+        ("sigmod2009", "preliminary1", schedule.AUDIT_SESSIONS_MAX),
     ]
     for run in runs:
         assert run.verified
@@ -66,7 +75,7 @@ def test_an_audit_repeats_gates_and_timed_runs(alice: User, organiser: User, tra
         assert make_job(run).verified
     assert runs[2].wanted_class == "fast"
     with pytest.raises(services.Refused, match="nothing to audit"):
-        audits.order(submission, by=organiser)
+        schedule.audit_submission(submission, by=organiser)
 
 
 def test_an_audit_is_not_charged_to_the_owner(
@@ -77,20 +86,20 @@ def test_an_audit_is_not_charged_to_the_owner(
     assert "have not ended yet" in quotas.reason_against(alice)
     judged(track, submission)
     assert quotas.reason_against(alice) == ""
-    audits.order(submission, by=organiser)
+    schedule.audit_submission(submission, by=organiser)
     assert quotas.reason_against(alice) == ""
 
 
 def test_what_the_machine_lost_is_audited_again(alice: User, organiser: User, track: Track) -> None:
     submission = enter(alice)
     judged(track, submission)
-    first = audits.order(submission, by=organiser)
+    first = schedule.audit_submission(submission, by=organiser)
     track.finish(first[0], verdict=Verdict.INFRASTRUCTURE)
-    again = audits.order(submission, by=organiser)
+    again = schedule.audit_submission(submission, by=organiser)
     assert [(run.benchmark, run.verified) for run in again] == [(first[0].benchmark, True)]
 
 
-def test_an_audit_is_never_ranked_and_changes_no_place(
+def test_an_audit_is_never_ranked_and_changes_no_rank(
     alice: User, organiser: User, track: Track
 ) -> None:
     submission = enter(alice)
@@ -98,7 +107,9 @@ def test_an_audit_is_never_ranked_and_changes_no_place(
     assert not BoardEntry.objects.get(board="preliminary1").audited
     audit = audited(track, submission, organiser, ratio=0.01)
     assert not audit.eligible
-    assert audit.why_not == ["it is an audit: its times compare with those of other audits only"]
+    assert audit.why_not == [
+        "it is an audit: its times can be compared only with those of other audits"
+    ]
     ranked.refresh_from_db()
     assert ranked.eligible
     entry = BoardEntry.objects.get(board="preliminary1")
@@ -109,25 +120,25 @@ def test_an_audit_is_never_ranked_and_changes_no_place(
 
 
 @pytest.mark.parametrize("target", ["sigmod2009", "unit"])
-def test_a_failed_audit_takes_the_place_for_good(
+def test_a_failed_audit_takes_the_rank_permanently(
     target: str, alice: User, organiser: User, track: Track
 ) -> None:
     submission = enter(alice)
     ranked = judged(track, submission)
     assert BoardEntry.objects.filter(run=ranked).exists()
-    runs = {run.benchmark: run for run in audits.order(submission, by=organiser)}
+    runs = {run.benchmark: run for run in schedule.audit_submission(submission, by=organiser)}
     failed = track.finish(runs[target], verdict=Verdict.FAILED, reason="a record is missing")
     ranked.refresh_from_db()
     expected = {
-        "sigmod2009": "its audit in verified mode: failed",
-        "unit": "unit tests: failed",
+        "sigmod2009": "an audit of this library in verified mode did not pass: failed",
+        "unit": "the unit tests did not pass: failed",
     }
     assert ranked.why_not == [expected[target]]
     assert not BoardEntry.objects.exists()
 
     track.finish(reruns.rerun(failed, by=alice))
     ranked.refresh_from_db()
-    assert not ranked.eligible, "a binary that failed once is not saved by passing later"
+    assert not ranked.eligible, "a later pass does not help a binary that failed once"
 
 
 def test_the_leaders_of_a_board_are_audited(
@@ -141,7 +152,7 @@ def test_the_leaders_of_a_board_are_audited(
     assert waiting.count() == 3
     board = board_named("preliminary1")
     assert board is not None
-    assert audits.order_finals(board) == []
+    assert schedule.audit_board(board) == []
 
 
 def enter_judged(owner: User, track: Track) -> Submission:
@@ -151,21 +162,24 @@ def enter_judged(owner: User, track: Track) -> Submission:
 
 
 def test_time_is_added_in_units_of_the_control(alice: User, organiser: User, track: Track) -> None:
-    """50 ms when ranked, 550 when verified: 500 more, where the control takes 1,000 more."""
+    """The audit adds 500 ms to the library's time (50 ms when ranked), and 1,000 ms to the control's time (100 ms)."""
     submission = enter(alice)
     judged(track, submission, ratio=0.5)
     audited(track, submission, organiser, ratio=0.5)
-    (pair,) = audits.comparisons(submission)
+    (pair,) = comparison.comparisons(submission)
     assert pair.ratio == pytest.approx(11.0)
     assert pair.added == pytest.approx(0.5)
-    assert pair.deviation is None, "there are no others to compare with"
+    assert pair.deviation is None, "no other library has an audit"
     assert not pair.outlier
 
 
 def test_a_library_that_loses_far_more_than_others_is_an_outlier(
     alice: User, organiser: User, track: Track
 ) -> None:
-    """Honest libraries of very different speed lose the same by passing calls on; who cheated has to work."""
+    """Verified mode adds about the same time to all honest libraries, fast or slow.
+
+    Verified mode adds more time to a cheating library, because this library must then do the real work.
+    """
     for variant, ranked_ratio in enumerate([0.2, 0.5, 1.0, 2.0, 8.0], start=1):
         submission = enter(alice, variant)
         judged(track, submission, ratio=ranked_ratio)
@@ -174,9 +188,9 @@ def test_a_library_that_loses_far_more_than_others_is_an_outlier(
     fast = enter(alice, 8)
     judged(track, fast, ratio=0.1)
     audited(track, fast, organiser, ratio=(10 + 1000) / 1100)
-    (pair,) = audits.comparisons(fast)
+    (pair,) = comparison.comparisons(fast)
     assert pair.ratio == pytest.approx(101.0)
-    assert not pair.outlier, "it is fast, and does its work in both modes"
+    assert not pair.outlier, "a fast library that works in both modes is no outlier"
 
     cheat = enter(alice, 9)
     ranked = judged(track, cheat, ratio=0.1)
@@ -190,19 +204,21 @@ def test_a_library_that_loses_far_more_than_others_is_an_outlier(
 
 
 def test_no_deviation_without_enough_others() -> None:
-    assert audits.deviation_of(2.0, [1.0] * 4) is None
-    assert audits.deviation_of(2.0, [1.0] * 9) is None, "they are all alike"
+    assert comparison.deviation_of(2.0, [1.0] * 4) is None
+    assert comparison.deviation_of(2.0, [1.0] * 9) is None, (
+        "equal values have no standard deviation"
+    )
 
 
 @given(
-    others=st.lists(st.floats(0.1, 10.0), min_size=audits.OTHERS_MIN, max_size=40),
+    others=st.lists(st.floats(0.1, 10.0), min_size=comparison.OTHERS_MIN, max_size=40),
     ratio=st.floats(0.1, 10.0),
     factor=st.floats(0.5, 2.0),
 )
 def test_deviations_do_not_depend_on_the_unit(
     others: list[float], ratio: float, factor: float
 ) -> None:
-    plain = audits.deviation_of(ratio, others)
-    scaled = audits.deviation_of(ratio * factor, [other * factor for other in others])
+    plain = comparison.deviation_of(ratio, others)
+    scaled = comparison.deviation_of(ratio * factor, [other * factor for other in others])
     if plain is not None and scaled is not None and abs(plain) < 1e6:
         assert scaled == pytest.approx(plain, rel=1e-3, abs=1e-3)

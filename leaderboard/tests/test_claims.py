@@ -1,4 +1,4 @@
-"""A claim and a heartbeat, whose SQL is put together once, against what the querysets say."""
+"""Tests claims and heartbeats, which use cached raw SQL, by comparing them with Django's own queries."""
 
 from __future__ import annotations
 
@@ -12,9 +12,10 @@ from django.utils import timezone
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from leaderboard import claims, services
-from leaderboard.claims import Beat, Slot
+from leaderboard import services
 from leaderboard.models import Machine, Run, State, Submission
+from leaderboard.queue import claims
+from leaderboard.queue.claims import Heartbeat, Slot
 from leaderboard.tests.conftest import enter
 
 if TYPE_CHECKING:
@@ -23,7 +24,7 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db
 CLASSES = ("", "fast", "slow")
 BENCHMARKS = ("unit", "phantom", "sigmod2009")
-# Seconds from now before which a run must not start.
+# When a run may start, in seconds from now: at any time, an hour ago, in an hour.
 BACKOFFS = (None, -3600, 3600)
 
 waiting_runs = st.lists(
@@ -50,7 +51,10 @@ def test_a_claim_takes_what_the_queryset_has_first(
     versions: dict[str, int] | None,
     machine_class: str,
 ) -> None:
-    """Each claim on random queues, until nothing is left; many examples use statements that an earlier one made."""
+    """On random queues, each claim takes the run that `claimable` lists first, until no run can be claimed.
+
+    Many examples use the SQL that an earlier example has built.
+    """
     machine.machine_class = machine_class
     submission = Submission.objects.first() or enter(alice)
     Run.objects.all().delete()
@@ -80,7 +84,7 @@ def test_a_claimed_run_is_what_the_database_has(alice: User, machine: Machine) -
         assert run is not None
         assert run.submission.owner_id == alice.pk
         assert run.machine == machine
-    # Within the test's transaction, where a savepoint comes before and after.
+    # The test executes in a transaction, so the claim also creates and releases a savepoint, which is not counted.
     statements = [each["sql"] for each in sent if "SAVEPOINT" not in each["sql"]]
     assert len(statements) == 2
     stored = Run.objects.get(pk=run.pk)
@@ -115,12 +119,12 @@ def test_a_heartbeat_is_one_statement_whatever_it_learns(
     assert run.lease_until is not None
     if asked:
         assert services.cancel(run, by=alice)
-    # As if time had passed: a beat may come in the same tick of the database's clock.
+    # Pretend that a second has passed, because the heartbeat may follow in the same tick of the database's clock.
     Run.objects.filter(pk=run.pk).update(lease_until=run.lease_until - timedelta(seconds=1))
     with CaptureQueriesContext(connection) as sent:
-        learnt = claims.beat(run.pk, run.attempt, 1.5, "50 % of\n%s")
+        learnt = claims.heartbeat(run.pk, run.attempt, 1.5, "50 % of\n%s")
     assert len(sent) == 1
-    assert learnt is (Beat.CANCEL if asked else Beat.GO_ON)
+    assert learnt is (Heartbeat.CANCEL if asked else Heartbeat.CONTINUE)
     stored = Run.objects.get(pk=run.pk)
     assert (stored.state, stored.progress, stored.progress_note) == (
         State.RUNNING, 1.0, "50 % of\n%s"
@@ -135,7 +139,7 @@ def test_a_heartbeat_of_an_attempt_that_lost_its_run_changes_nothing(
     enter(alice)
     run = claims.claim(Slot(machine, 0))
     assert run is not None
-    assert claims.beat(run.pk, run.attempt + 1, 0.5, "") is Beat.LOST
+    assert claims.heartbeat(run.pk, run.attempt + 1, 0.5, "") is Heartbeat.LOST
     assert claims.requeue(run.pk, run.attempt)
-    assert claims.beat(run.pk, run.attempt, 0.5, "") is Beat.LOST
+    assert claims.heartbeat(run.pk, run.attempt, 0.5, "") is Heartbeat.LOST
     assert Run.objects.get(pk=run.pk).state == State.QUEUED

@@ -1,3 +1,5 @@
+# Tests the management commands: reference libraries, printed boards, demo accounts, and the worker's slot.
+
 import stat
 from datetime import timedelta
 from io import StringIO
@@ -9,13 +11,15 @@ from django.contrib.auth.models import User
 from django.core.management import CommandError, call_command
 from django.utils import timezone
 
-from leaderboard import claims, services
+from leaderboard import services
 from leaderboard.management.commands import add_reference
 from leaderboard.models import Machine, Run, State, Submission
+from leaderboard.queue import claims
 from leaderboard.tests.conftest import REPOSITORY, LibraryMaker, Repository, Track, enter
 from leaderboard.tests.reports import make_report
 from leaderboard.tests.test_record import gates, ranked
-from runner.contract import Verdict
+from runner.slots import slots_for_tests
+from runner.terms import Verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -33,7 +37,7 @@ def references(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
 ) -> Path:
-    """One index and one structure, built."""
+    """A build folder with one reference library, the whole library `mine`."""
     build = tmp_path / "build"
     (build / "lib" / "indexes").mkdir(parents=True)
     folder = repository.root / "indexes" / "mine"
@@ -55,7 +59,7 @@ def test_references_are_submitted_once_per_build(
     assert submission.trusted
     assert submission.reference
     assert set(submission.runs.values_list("scale", flat=True)) == {"smoke"}
-    assert "mine: nothing missing" in run("add_reference", "--scale", "smoke", "--sessions", "3")
+    assert "mine: no run is missing" in run("add_reference", "--scale", "smoke", "--sessions", "3")
     (references / "lib" / "indexes" / "mine.so").write_bytes(library_maker(1).read_bytes())
     assert "mine: 4 runs queued" in run("add_reference", "--scale", "smoke", "--sessions", "3")
 
@@ -74,22 +78,22 @@ def test_what_was_lost_to_the_machine_is_missing_again(references: Path, track: 
     for found in first:
         verdict = Verdict.INFRASTRUCTURE if found.pk in lost else Verdict.PASSED
         track.finish(found, verdict=verdict)
-    # Gates always come along.
+    # Every submission also runs all gates.
     assert "mine: 3 runs queued" in run("add_reference", "--scale", "smoke")
     again = Run.objects.filter(pk__gt=first[-1].pk).order_by("id")
     assert again[2].instance == first[2].instance
-    assert "mine: nothing missing" in run("add_reference", "--scale", "smoke")
+    assert "mine: no run is missing" in run("add_reference", "--scale", "smoke")
 
 
 def test_a_gate_alone_can_be_missing(references: Path, repository: Repository) -> None:
     run("add_reference")
     repository.set_version("unit", 2)
     assert "mine: 2 runs queued" in run("add_reference")
-    assert "mine: nothing missing" in run("add_reference")
+    assert "mine: no run is missing" in run("add_reference")
 
 
 def test_a_scale_that_does_not_exist_is_told(references: Path) -> None:
-    with pytest.raises(CommandError, match="there is no scale 'huge'"):
+    with pytest.raises(CommandError, match="unknown scale 'huge'"):
         run("add_reference", "--scale", "huge")
 
 
@@ -102,16 +106,16 @@ def test_a_reference_that_is_refused_is_an_error_each_time(references: Path) -> 
 
 def test_what_is_not_built_is_told(references: Path) -> None:
     (references / "lib" / "indexes" / "mine.so").unlink()
-    with pytest.raises(CommandError, match=r"not built: .*mine\.so; build first"):
+    with pytest.raises(CommandError, match=r"not built: .*mine\.so; run ./dev build first"):
         run("add_reference")
-    with pytest.raises(CommandError, match="there is no reference library other"):
+    with pytest.raises(CommandError, match="unknown reference library other"):
         run("add_reference", "other")
 
 
 def test_waiting_ends_with_the_last_run_and_tells_each(
     references: Path, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each look at the queue finishes one run, as a worker would meanwhile."""
+    """Each time the command pauses, one run finishes, as if a worker had executed the run."""
 
     def work() -> None:
         claimed = claims.claim(claims.Slot(machine, 0))
@@ -146,17 +150,17 @@ def test_a_machine_that_cannot_judge_is_an_error_and_all_is_missing_again(
 def test_waiting_without_a_worker_says_what_to_do(references: Path) -> None:
     run("add_reference")
     Run.objects.update(created_at=timezone.now() - timedelta(minutes=2))
-    with pytest.raises(CommandError, match="no bench worker takes them"):
+    with pytest.raises(CommandError, match="no bench worker claims them"):
         run("add_reference", "--wait")
 
 
 def test_the_board_as_text(alice: User, track: Track) -> None:
-    assert "nobody stands here yet" in run("show_board", "preliminary1")
+    assert "no entries yet" in run("show_board", "preliminary1")
     submission = enter(alice)
     ranked(track, submission)
     lines = run("show_board", "preliminary1").splitlines()
     assert lines[0] == "Preliminary 1 (sigmod2009 version 1)"
-    assert lines[1] == "machine: fast"
+    assert lines[1] == "machine class: fast"
     assert lines[2].split()[:3] == ["rank", "library", "user"]
     assert lines[3].split() == [
         "1",
@@ -171,7 +175,9 @@ def test_the_board_as_text(alice: User, track: Track) -> None:
         "full",
         submission.blob_sha256[:12],
     ]
-    with pytest.raises(CommandError, match=r"there is no board 'final'; there are: .*preliminary1"):
+    with pytest.raises(
+        CommandError, match=r"unknown board 'final'; known boards are: .*preliminary1"
+    ):
         run("show_board", "final")
 
 
@@ -220,16 +226,16 @@ def test_the_demo_password_can_be_given(
 def test_the_small_commands_say_what_they_did(alice: User, track: Track) -> None:
     submission = enter(alice)
     ranked(track, submission)
-    assert run("sweep") == "0 queued again, 0 given up, 0 cancelled\n"
+    assert run("recover_lost") == "lost runs: 0 queued again, 0 given up, 0 cancelled\n"
     assert run("rerun_stale") == "0 runs queued\n"
     assert run("rebuild_boards") == "1 entries\n"
-    assert run("draw") == "looked at 3 runs\n"
-    assert run("warm_plots").startswith("plots are warm")
+    assert run("draw") == "checked 3 runs for missing plots\n"
+    assert run("warm_plots").startswith("the font cache is built")
     assert [gate.state for gate in gates(submission)] == [State.DONE, State.DONE]
 
 
 def test_a_slot_out_of_range_is_refused(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KEYDROME_BUILD", str(REPOSITORY / "build" / "release"))
-    with pytest.raises(CommandError, match="--slot is 1000: it must be a number from 0 to 999"):
+    with pytest.raises(CommandError, match="--slot is 1000: it must be from 0 to 999"):
         run("work", "--slot", "1000", "--drain")
-    assert run("work", "--slot", "810", "--drain") == ""
+    assert run("work", "--slot", str(slots_for_tests()[0]), "--drain") == ""

@@ -1,3 +1,5 @@
+# Tests the reasons why a run is not ranked on a board, and how a board's rules are read from its folder.
+
 from dataclasses import replace
 
 import pytest
@@ -11,7 +13,7 @@ from leaderboard.boards import (
     parse_board,
     relaxed,
 )
-from leaderboard.eligibility import GateFacts, GateRun, RunFacts, reasons_against
+from leaderboard.ranking.eligibility import GateFacts, GateRun, RunFacts, reasons_against
 
 BOARD = Board(
     slug="small",
@@ -45,7 +47,7 @@ GOOD = RunFacts(
 
 
 def gate(name: str, *runs: GateRun) -> GateFacts:
-    """Return the facts of a gate with one instance of its own name."""
+    """Return the facts of a gate with one instance, which has the same name as the gate."""
     return GateFacts(name, instances=(name,), runs=runs)
 
 
@@ -66,10 +68,10 @@ def test_a_good_run_has_nothing_against_it() -> None:
         ({"verdict": "timed_out"}, "its verdict is timed out"),
         (
             {"current_version": 4},
-            "it used version 3 of the benchmark; version 4 is the newest",
+            "it used version 3 of the benchmark; the newest is version 4",
         ),
-        ({"current_version": None}, "the benchmark sigmod2009 no longer exists"),
-        ({"scale": "smoke"}, "it ran at smoke scale; the board asks for paper"),
+        ({"current_version": None}, "benchmark sigmod2009 no longer exists"),
+        ({"scale": "smoke"}, "it ran at smoke scale; the board requires paper"),
         (
             {"transactions_failed": 3, "transactions_completed": 79_997},
             "3 of 80,000 transactions failed",
@@ -82,43 +84,52 @@ def test_a_good_run_has_nothing_against_it() -> None:
             {"transactions_completed": None},
             "the report does not say whether all transactions completed",
         ),
-        ({"score": None}, "it was not measured beside the control library"),
-        ({"sessions": 3}, "it has 3 sessions; the board asks for 11"),
-        ({"jail_level": "weak"}, "the jail gave level weak; the board asks for full"),
-        ({"jail_level": ""}, "the jail gave level unknown; the board asks for full"),
+        (
+            {"score": None},
+            "it has no score: the control library was not measured in the same sessions",
+        ),
+        ({"sessions": 3}, "it has 3 sessions; the board requires 11"),
+        (
+            {"jail_level": "weak"},
+            "the isolation level of its jail was weak; the board requires full",
+        ),
+        (
+            {"jail_level": ""},
+            "the isolation level of its jail was unknown; the board requires full",
+        ),
     ],
 )
-def test_each_fault_is_named(change: dict[str, object], reason: str) -> None:
+def test_each_reason_is_named(change: dict[str, object], reason: str) -> None:
     assert reasons_against(replace(GOOD, **change), BOARD, PASSED) == [reason]  # type: ignore[arg-type]
 
 
 @pytest.mark.parametrize(
     ("facts", "reason"),
     [
-        (gate("unit"), "unit tests have not passed yet"),
+        (gate("unit"), "the unit tests have not passed yet"),
         (
             gate("unit", GateRun("unit", "passed"), GateRun("unit", "crashed")),
-            "unit tests: crashed",
+            "the unit tests did not pass: crashed",
         ),
-        (GateFacts("unit", instances=()), "the gate unit does not exist"),
-        (GateFacts("unit", ("unit", "b"), PASSED[0].runs), "unit tests have not passed yet"),
+        (GateFacts("unit", instances=()), "the board requires the unit tests, which do not exist"),
+        (GateFacts("unit", ("unit", "b"), PASSED[0].runs), "the unit tests have not passed yet"),
     ],
 )
 def test_a_gate_that_is_not_passed_is_named(facts: GateFacts, reason: str) -> None:
     assert reasons_against(GOOD, BOARD, [facts, PASSED[1]]) == [reason]
 
 
-def test_a_board_says_whether_it_forgives_stale_reads() -> None:
+def test_a_board_says_whether_it_accepts_stale_reads() -> None:
     strict = replace(BOARD, strict=True)
     gates = (PASSED[0], gate("phantom", STALE))
     assert reasons_against(GOOD, BOARD, gates) == []
     assert reasons_against(GOOD, strict, gates) == [
-        "phantom tests: stale reads, which this board does not forgive"
+        "the phantom tests found stale reads, which this board does not accept"
     ]
-    stale = replace(GOOD, faults=("stale_read",))
+    stale = replace(GOOD, decisive_findings=("stale_read",))
     assert reasons_against(stale, BOARD, PASSED) == []
     assert reasons_against(stale, strict, PASSED) == [
-        "its recorded session showed a stale read, which this board does not forgive"
+        "its recorded session contains a stale read, which this board does not accept"
     ]
 
 
@@ -131,9 +142,9 @@ def test_a_board_says_whether_it_forgives_stale_reads() -> None:
         GateRun("phantom", "failed"),
     ],
 )
-def test_nothing_else_is_forgiven(run: GateRun) -> None:
+def test_no_other_violation_is_accepted(run: GateRun) -> None:
     assert reasons_against(GOOD, BOARD, (PASSED[0], gate("phantom", run))) == [
-        f"phantom tests: {run.verdict}"
+        f"the phantom tests did not pass: {run.verdict}"
     ]
 
 
@@ -150,14 +161,14 @@ FACTS = st.builds(
     transactions_completed=st.none() | st.integers(0, 10),
     transactions_planned=st.none() | st.integers(0, 10),
     jail_level=st.sampled_from(["", "none", "weak", "full"]),
-    faults=st.sampled_from([(), ("stale_read",)]),
+    decisive_findings=st.sampled_from([(), ("stale_read",)]),
     deleted=st.booleans(),
 )
 GATE_RUNS = st.builds(
     GateRun,
     instance=st.sampled_from(["a", "b"]),
     verdict=st.sampled_from(["passed", "failed", "crashed"]),
-    faults=st.lists(st.sampled_from(["stale_read", "phantom"]), unique=True).map(tuple),
+    decisive_findings=st.lists(st.sampled_from(["stale_read", "phantom"]), unique=True).map(tuple),
 )
 GATES = st.tuples(
     st.builds(
@@ -170,9 +181,13 @@ GATES = st.tuples(
 
 
 def is_good_enough(run: GateRun, board: Board) -> bool:
-    """Say in other words than the code when a gate's run counts as passed."""
-    forgiven = board.strict is False and run.verdict == "failed" and run.faults == ("stale_read",)
-    return run.verdict == "passed" or forgiven
+    """Return True if a gate's run counts as passed. The tested code computes the same in another way."""
+    accepted = (
+        board.strict is False
+        and run.verdict == "failed"
+        and run.decisive_findings == ("stale_read",)
+    )
+    return run.verdict == "passed" or accepted
 
 
 @given(FACTS, GATES, st.booleans())
@@ -195,7 +210,7 @@ def test_only_what_keeps_every_rule_is_eligible(
         and run.transactions_failed == 0
         and run.transactions_completed is not None
         and (run.transactions_planned or 0) <= run.transactions_completed
-        and not (strict and "stale_read" in run.faults)
+        and not (strict and "stale_read" in run.decisive_findings)
         and all(
             g.instances
             and set(g.instances) <= {one.instance for one in g.runs}
@@ -205,7 +220,7 @@ def test_only_what_keeps_every_rule_is_eligible(
     )
     assert (not reasons) == keeps_all
     if strict:
-        # A board that forgives takes whatever one takes that does not.
+        # A board that accepts stale reads ranks every run that a strict board ranks.
         assert reasons or not reasons_against(run, replace(board, strict=False), gates)
 
 
@@ -214,7 +229,7 @@ def test_a_demonstration_accepts_one_scale_and_any_number_of_sessions() -> None:
     assert demo.provisional
     assert reasons_against(replace(GOOD, scale="smoke", sessions=3), demo, PASSED) == []
     assert reasons_against(GOOD, demo, PASSED) == [
-        "it ran at paper scale; the board asks for smoke"
+        "it ran at paper scale; the board requires smoke"
     ]
 
 
@@ -248,13 +263,13 @@ def test_a_board_is_read_from_its_folder() -> None:
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"title": ""}, "title must be a name"),
+        ({"title": ""}, "title must be a non-empty string"),
         ({"top": 0}, "top must be a positive integer"),
         ({"per_user": True}, "per_user must be a positive integer"),
-        ({"scales": ["huge"]}, "scales must be a list of smoke, laptop, paper"),
+        ({"scales": ["huge"]}, "scales must be a list, with values from smoke, laptop, paper"),
         ({"direction": "up"}, "direction must be lower or higher"),
         ({"jail_level": "some"}, "jail_level must be one of none, weak, full"),
-        ({"gates": "unit"}, "gates must be a list of benchmarks"),
+        ({"gates": "unit"}, "gates must be a list of benchmark names"),
         ({"strict": 1}, "strict must be true or false"),
         ({"colour": "red"}, "field 'colour' is unknown"),
     ],

@@ -1,4 +1,4 @@
-"""The order of the queue: its properties on the pure function, and the same on the tables."""
+"""Tests the order of the queue: first properties of the pure function `virtual_times`, then the queue in the tables."""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -11,9 +11,11 @@ from django.db import transaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from leaderboard import claims, reruns, services
-from leaderboard.fairness import Place, Priority, stamp
+from leaderboard import services
 from leaderboard.models import Machine, Run, Share, State
+from leaderboard.queue import claims
+from leaderboard.queue.fairness import Place, Priority, virtual_times
+from leaderboard.submissions import reruns
 from leaderboard.tests.conftest import PRELIMINARY1, PRELIMINARY2, Track, enter
 from leaderboard.tests.test_record import timed
 
@@ -22,7 +24,7 @@ COST_MAX = 20
 
 @dataclass
 class Queue:
-    """The queue in memory: what claims.py does with rows."""
+    """A queue in memory that does the same as claims.py does with rows."""
 
     clock: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     finish: dict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))
@@ -30,7 +32,7 @@ class Queue:
     made: int = 0
 
     def submit(self, owner: int, priority: int, costs: list[int]) -> None:
-        stamps, self.finish[owner, priority] = stamp(
+        stamps, self.finish[owner, priority] = virtual_times(
             self.clock[priority], self.finish[owner, priority], costs
         )
         for time, cost in zip(stamps, costs, strict=True):
@@ -54,7 +56,7 @@ submissions = st.tuples(
     st.sampled_from(list(Priority)),
     st.lists(st.integers(1, COST_MAX), min_size=1, max_size=8),
 )
-steps = st.lists(st.one_of(submissions, st.none()), max_size=60)  # None: a claim
+steps = st.lists(st.one_of(submissions, st.none()), max_size=60)  # None stands for a claim
 
 
 @given(steps)
@@ -87,12 +89,17 @@ def test_one_users_runs_start_in_their_order(
 
 
 @given(steps)
-def test_of_two_users_who_wait_none_gets_more_than_a_run_of_each_ahead(
+def test_of_two_users_who_wait_neither_gets_more_than_a_run_of_each_ahead(
     story: list[tuple[int, int, list[int]] | None],
 ) -> None:
-    """Over any stretch in which both always have something waiting: the bound of start-time fair queueing."""
+    """While both users always have runs waiting, their machine times differ by at most one run of each.
+
+    This is the bound of start-time fair queueing.
+    """
     queue = Queue()
-    served: dict[tuple[int, int], int] = {}  # pair of users -> lead of the first since both wait
+    # For each pair of users who both have runs waiting: how much more machine time the first user has received than the
+    # second, counted from the step at which both began to wait.
+    served: dict[tuple[int, int], int] = {}
     low: dict[tuple[int, int], int] = {}
     high: dict[tuple[int, int], int] = {}
     for step in [*story, *[None] * 200]:
@@ -120,7 +127,7 @@ def test_of_two_users_who_wait_none_gets_more_than_a_run_of_each_ahead(
     st.integers(0, 50),
     st.lists(st.integers(1, COST_MAX), min_size=1, max_size=5),
 )
-def test_a_newcomer_starts_behind_at_most_one_run_of_everybody_else(
+def test_a_newcomer_starts_after_at_most_one_run_of_every_other_user(
     crowds: list[int], claimed: int, costs: list[int]
 ) -> None:
     queue = Queue()
@@ -138,7 +145,7 @@ def test_a_newcomer_starts_behind_at_most_one_run_of_everybody_else(
 
 
 def drain(machine: Machine, at_most: int = 100) -> list[Run]:
-    """Claim until nothing waits, or so many, and end each run at once; return them in that order."""
+    """Claim the waiting runs, at most `at_most`, and end each at once. Return the runs in the order of the claims."""
     order: list[Run] = []
     while len(order) < at_most and (run := claims.claim(claims.Slot(machine, 0))) is not None:
         order.append(run)
@@ -179,7 +186,7 @@ def test_a_re_run_is_queued_once_and_by_its_owner_only(
     alice: User, bob: User, track: Track
 ) -> None:
     run = timed(enter(alice))
-    with pytest.raises(services.Refused, match="that has ended"):
+    with pytest.raises(services.Refused, match="has not ended yet"):
         reruns.rerun(run, by=alice)
     track.finish(run)
     with pytest.raises(PermissionDenied):
@@ -187,7 +194,7 @@ def test_a_re_run_is_queued_once_and_by_its_owner_only(
     again = reruns.rerun(run, by=alice)
     assert (again.state, again.instance, again.sessions) == (State.QUEUED, run.instance, 15)
     assert again.seeds != run.seeds
-    with pytest.raises(services.Refused, match="queued already"):
+    with pytest.raises(services.Refused, match="queued or running already"):
         reruns.rerun(run, by=alice)
 
 

@@ -1,4 +1,4 @@
-"""A worker killed -9 at each moment of a run, the database gone in mid-write, and messages that say too much."""
+"""Tests faults: workers that are killed at any moment of a run, lost database connections, lost and extra messages."""
 
 from datetime import timedelta
 from typing import Any
@@ -8,19 +8,21 @@ from django.contrib.auth.models import User
 from django.db import OperationalError, transaction
 from django.utils import timezone
 
-from leaderboard import bell, quotas, services, tasks
-from leaderboard.claims import Slot
+from leaderboard import services, tasks
 from leaderboard.models import Machine, Run, RunDetail, State
+from leaderboard.queue import quotas, wakeup
+from leaderboard.queue.claims import Slot
 from leaderboard.tests.conftest import enter
 from leaderboard.tests.moments import MOMENTS, stopped_at
 from leaderboard.tests.test_worker import Scripted, worker
-from runner.contract import RunReport, Verdict
+from runner.contract import RunReport
+from runner.terms import Verdict
 
 pytestmark = pytest.mark.django_db(transaction=True)
 STATE_LEFT = {"claimed": "claimed", "recorded": "done"}
 
 
-@pytest.mark.parametrize("found_by", ["its successor", "the sweep"])
+@pytest.mark.parametrize("found_by", ["its successor", "the results worker"])
 @pytest.mark.parametrize("moment", MOMENTS)
 def test_a_worker_killed_at_any_moment_leaves_one_verdict(
     alice: User, machine: Machine, moment: str, found_by: str
@@ -37,11 +39,11 @@ def test_a_worker_killed_at_any_moment_leaves_one_verdict(
     if found_by == "its successor":
         assert successor.take_back() == ([hit.pk] if lost else [])
     else:
-        assert services.sweep().requeued == ()
+        assert services.recover_and_wake().requeued == ()
         Run.objects.filter(pk=hit.pk, state__in=("claimed", "running")).update(
             lease_until=timezone.now() - timedelta(seconds=1)
         )
-        assert services.sweep().requeued == ((hit.pk,) if lost else ())
+        assert services.recover_and_wake().requeued == ((hit.pk,) if lost else ())
     Run.objects.update(not_before=None)
     assert successor.drain() == (3 if lost else 2)
     assert set(Run.objects.values_list("state", "verdict")) == {("done", "passed")}
@@ -73,7 +75,7 @@ def test_a_run_whose_workers_are_all_killed_is_given_up_at_our_cost(
 def test_a_write_whose_answer_was_lost_is_done_once(
     alice: User, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The connection breaks after the commit and before its answer: the worker cannot know, and asks again."""
+    """The connection breaks between commit and reply. The worker, which cannot know of the commit, writes again."""
     enter(alice)
     write = services.record
     answers: list[bool] = []
@@ -96,21 +98,21 @@ def test_a_write_whose_answer_was_lost_is_done_once(
 def test_messages_lost_doubled_or_late_change_nothing(
     alice: User, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Each ring runs one run at most, and says nothing about which; one too many finds nothing to do."""
+    """A wake-up message names no run, and makes the worker execute at most one run. An extra message finds no run."""
     script = Scripted()
     monkeypatch.setattr(tasks, "_this_worker", lambda: worker(machine, script))
-    rung: list[str] = []
-    monkeypatch.setattr(bell, "ring", rung.append)
-    tasks.doorbell(bell.BENCH)  # late: of a run that is long done
+    woken: list[str] = []
+    monkeypatch.setattr(wakeup, "wake", woken.append)
+    tasks.wake_up(wakeup.BENCH)  # a late message, whose run has already ended
     submission = enter(alice)
-    tasks.doorbell(bell.BENCH)
-    assert bell.BENCH in rung  # the rest waits for the ring of the worker itself
+    tasks.wake_up(wakeup.BENCH)
+    assert wakeup.BENCH in woken  # the worker itself sends the next wake-up
     for _ in range(5):
-        tasks.doorbell(bell.BENCH)
+        tasks.wake_up(wakeup.BENCH)
     assert len(script.jobs) == submission.runs.count() == 3
     assert len({job.run_id for job in script.jobs}) == 3
     lost = enter(alice, 1)
-    rung.clear()
-    services.sweep()
-    assert rung == [bell.BENCH]
+    woken.clear()
+    services.recover_and_wake()
+    assert woken == [wakeup.BENCH]
     assert lost.runs.filter(state=State.QUEUED).count() == 3

@@ -1,13 +1,15 @@
-"""A run that asks for a class of machines runs there only, and numbers of classes are never mixed."""
+"""Tests machine classes: a run executes only on the class that it wants, and boards never mix two classes."""
 
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
-from leaderboard import boards, claims, queries, reruns
-from leaderboard.claims import Slot
+from leaderboard import boards, queries
 from leaderboard.models import BoardEntry, Machine, Run, State
+from leaderboard.queue import claims
+from leaderboard.queue.claims import Slot
+from leaderboard.submissions import reruns
 from leaderboard.tests.conftest import LibraryMaker, Repository, Track, enter
 from leaderboard.tests.test_record import gates, ranked, timed
 from leaderboard.tests.test_submit import submit
@@ -31,7 +33,9 @@ def test_a_timed_run_goes_where_it_was_asked_for_and_gates_anywhere(
     script = Scripted()
     assert worker(slow, script).drain() == 2
     slow.refresh_from_db()
-    assert slow.refusal == "runs wait for a machine of class fast"
+    assert (
+        slow.refusal == "runs wait for a machine of class fast, and this machine is of class slow"
+    )
     assert timed(submission).state == State.QUEUED
     assert worker(machine, script).drain() == 1
     assert timed(submission).machine == machine

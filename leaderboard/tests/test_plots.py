@@ -1,16 +1,20 @@
+# Tests the plots of finished runs: the same curve gives the same bytes, and each run is drawn once.
+
 import xml.etree.ElementTree as ET
+from dataclasses import replace
 
 import pytest
 from django.contrib.auth.models import User
 
-from leaderboard import plots, plotting, queries
+from leaderboard import plots, queries
 from leaderboard.models import RunDetail
 from leaderboard.tests.conftest import Track, enter
 from leaderboard.tests.test_record import timed
-from runner.plots.style import INK
+from results.plots.style import INK
+from runner.report import Throughput
 from runner.tests.samples import latency
 
-THROUGHPUT = {"phase": "test", "window_ns": 2_000_000, "committed": [10, 0, 30]}
+THROUGHPUT = Throughput("test", 2_000_000, (10, 0, 30))
 
 
 def draw_both() -> list[bytes]:
@@ -39,7 +43,7 @@ def test_text_stays_text_and_names_the_classes() -> None:
 
 @pytest.mark.parametrize("committed", [[], [0], [1]])
 def test_a_curve_with_hardly_any_window_is_drawn(committed: list[int]) -> None:
-    plots.draw_throughput(THROUGHPUT | {"committed": committed})
+    plots.draw_throughput(replace(THROUGHPUT, committed=tuple(committed)))
     plots.draw_latency([])
 
 
@@ -47,8 +51,8 @@ def test_a_curve_with_hardly_any_window_is_drawn(committed: list[int]) -> None:
 def test_finished_runs_are_drawn_once(alice: User, bob: User, track: Track) -> None:
     run = timed(enter(alice))
     track.finish(run)
-    assert plotting.draw_missing() == 1
-    assert plotting.draw_missing() == 0
+    assert plots.draw_missing() == 1
+    assert plots.draw_missing() == 0
     page = queries.run_page(run.pk, bob)
     assert page is not None
     assert page.artefacts == ("latency.svg", "throughput.svg")
@@ -56,10 +60,10 @@ def test_finished_runs_are_drawn_once(alice: User, bob: User, track: Track) -> N
     assert found is not None
     with found.file.open() as file:
         assert file.read() == plots.draw_throughput(
-            RunDetail.objects.get(pk=run.pk).series["throughput"]
+            Throughput.from_json(RunDetail.objects.get(pk=run.pk).series["throughput"])
         )
     RunDetail.objects.update(drawn_at=None)
-    assert plotting.draw_missing() == 1
+    assert plots.draw_missing() == 1
     assert len(run.artefacts.all()) == 2
 
 
@@ -72,7 +76,7 @@ def test_a_series_that_cannot_be_drawn_is_left_out(
     RunDetail.objects.update(
         series={"throughput": {"phase": "x", "window_ns": 0, "committed": [1]}}
     )
-    assert plotting.draw_missing() == 1
-    assert "throughput.svg cannot be drawn" in caplog.text
-    assert plotting.draw_missing() == 0
+    assert plots.draw_missing() == 1
+    assert "cannot draw throughput.svg" in caplog.text
+    assert plots.draw_missing() == 0
     assert run.artefacts.count() == 0

@@ -1,4 +1,7 @@
-"""What keeps the queue fast on PostgreSQL; tools/bench/queue_scale.py measures it with a thousand workers."""
+"""Tests the properties that keep the queue fast on PostgreSQL: queries use the right indexes, and workers never wait.
+
+tools/bench/queue_scale.py measures the queue with a thousand workers.
+"""
 
 from __future__ import annotations
 
@@ -10,9 +13,10 @@ import pytest
 from django.db import connection, transaction
 from django.test.utils import CaptureQueriesContext
 
-from leaderboard import claims, services, waits
-from leaderboard.claims import Slot
+from leaderboard import services
 from leaderboard.models import Run
+from leaderboard.queue import claims, queue_estimate
+from leaderboard.queue.claims import Slot
 from leaderboard.tests.conftest import enter
 
 if TYPE_CHECKING:
@@ -23,11 +27,11 @@ if TYPE_CHECKING:
 pytestmark = pytest.mark.django_db(transaction=True)
 RUNS = 2000
 WORKERS = 8
-CLAIMS = 5  # of each worker
+CLAIMS = 5  # the number of claims of each worker
 
 
 def many_runs(submission: Submission) -> None:
-    """Make copies of a submission's first run wait, and tell the database's planner."""
+    """Queue copies of a submission's first run, and update the statistics that PostgreSQL's query planner uses."""
     with transaction.atomic():
         pattern = submission.runs.order_by("id")[0]
         fields = {
@@ -40,7 +44,7 @@ def many_runs(submission: Submission) -> None:
         cursor.execute("ANALYZE leaderboard_run")
 
 
-def test_neither_claims_nor_sweeps_look_at_the_whole_queue(alice: User, machine: Machine) -> None:
+def test_neither_claims_nor_recovery_read_the_whole_queue(alice: User, machine: Machine) -> None:
     many_runs(enter(alice))
     versions = {"unit": 1, "phantom": 1, "sigmod2009": 1}
     assert "run_queue" in claims.claimable(versions)[:1].explain()
@@ -50,15 +54,15 @@ def test_neither_claims_nor_sweeps_look_at_the_whole_queue(alice: User, machine:
     assert "one_active_run_per_slot" in claims.lapsed().explain()
 
 
-def test_a_place_in_the_queue_is_told_from_its_head_alone(
+def test_a_position_in_the_queue_is_computed_from_its_head_alone(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waits, "COUNTED", 100)
+    monkeypatch.setattr(queue_estimate, "COUNTED_MAX", 100)
     submission = enter(alice)
     many_runs(submission)
     last = submission.runs.order_by("-virtual_time")[:1]
     with CaptureQueriesContext(connection) as sent:
-        assert waits.waits(list(last))[last[0].pk].position == 101
+        assert queue_estimate.waits(list(last))[last[0].pk].position == 101
     (counting,) = (each["sql"] for each in sent if "row_number" in each["sql"])
     with connection.cursor() as cursor:
         cursor.execute(f"EXPLAIN (ANALYZE, COSTS OFF, TIMING OFF) {counting}")
@@ -68,7 +72,7 @@ def test_a_place_in_the_queue_is_told_from_its_head_alone(
 
 
 def test_a_heartbeat_writes_no_index(alice: User, machine: Machine) -> None:
-    """A heap-only update; with an index on the lease each beat of each worker would write to all indexes."""
+    """A heartbeat is a heap-only update. If the lease had an index, each heartbeat would write to all indexes."""
     enter(alice)
     run = claims.claim(Slot(machine, 0))
     assert run is not None
@@ -78,7 +82,7 @@ def test_a_heartbeat_writes_no_index(alice: User, machine: Machine) -> None:
         cursor.execute(f"{counts} FROM (SELECT 'leaderboard_run'::regclass::oid c) t")
         updated, heap_only = cursor.fetchone()
         for _ in range(5):
-            claims.beat(run.pk, run.attempt, 0.5, "")
+            claims.heartbeat(run.pk, run.attempt, 0.5, "")
         cursor.execute(f"{counts} FROM (SELECT 'leaderboard_run'::regclass::oid c) t")
         assert cursor.fetchone() == (updated + 5, heap_only + 5)
 
@@ -101,7 +105,7 @@ def test_workers_that_claim_at_once_get_different_runs_and_none_waits_for_anothe
 
     with (
         transaction.atomic()
-    ):  # one worker that is in the middle of its claim, for as long as the others work
+    ):  # one worker stays in the middle of its claim while all other workers claim runs
         first = claims.claim(Slot(machine, WORKERS))
         threads = [threading.Thread(target=work, args=[n]) for n in range(WORKERS)]
         for thread in threads:

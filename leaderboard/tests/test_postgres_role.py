@@ -1,4 +1,4 @@
-"""The bench worker's role on PostgreSQL: it can do its work, and nothing besides."""
+"""Tests the bench worker's database role on PostgreSQL: it suffices for the worker, and allows nothing dangerous."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -11,7 +11,7 @@ from django.db import ProgrammingError, connection, transaction
 from leaderboard.models import BoardEntry, Machine, Run
 from leaderboard.tests.conftest import REPOSITORY, enter
 from leaderboard.tests.test_worker import Scripted
-from leaderboard.worker import Worker, this_slot
+from leaderboard.worker import Worker, register_slot
 
 pytestmark = pytest.mark.django_db
 ROLE_SQL = REPOSITORY / "deploy" / "postgres" / "worker_role.sql"
@@ -44,7 +44,7 @@ def as_worker(script: Path = ROLE_SQL) -> Iterator[None]:
 def test_the_worker_can_claim_execute_and_record(alice: User) -> None:
     enter(alice)
     with as_worker():
-        worker = Worker(this_slot(0), Scripted(), beat_seconds=0.0)
+        worker = Worker(register_slot(0), Scripted(), heartbeat_seconds=0.0)
         assert worker.take_back() == []
         assert worker.drain() == 3
     assert set(Run.objects.values_list("verdict", flat=True)) == {"passed"}

@@ -1,4 +1,4 @@
-"""What several processes do to one database, and what is left when one is killed."""
+"""Tests several processes on one database: they never claim the same run, and a killed worker's run is recovered."""
 
 import subprocess
 import sys
@@ -11,9 +11,10 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from leaderboard import bell, claims, services
-from leaderboard.claims import Slot
+from leaderboard import services
 from leaderboard.models import Artefact, Machine, Run, RunDetail, State
+from leaderboard.queue import claims, wakeup
+from leaderboard.queue.claims import Slot
 from leaderboard.tests import processes
 from leaderboard.tests.conftest import REPOSITORY, Track, enter
 from leaderboard.tests.reports import make_report
@@ -25,7 +26,7 @@ DEADLINE_SECONDS = 240
 
 @pytest.fixture
 def started() -> Iterator[list[subprocess.Popen[str]]]:
-    """Processes that are gone when the test is."""
+    """A list of processes. The fixture ends these processes after the test."""
     found: list[subprocess.Popen[str]] = []
     yield found
     for process in found:
@@ -67,9 +68,9 @@ def test_a_worker_killed_in_mid_run_costs_an_attempt_and_nothing_else(
     process.kill()
     assert process.wait(DEADLINE_SECONDS) == -9
 
-    assert services.sweep().requeued == ()
+    assert services.recover_and_wake().requeued == ()
     Run.objects.filter(pk=run_id).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert services.sweep().requeued == (run_id,)
+    assert services.recover_and_wake().requeued == (run_id,)
     Run.objects.filter(pk=run_id).update(not_before=None)
     again = claims.claim(Slot(machine, 0))
     assert again is not None
@@ -80,10 +81,10 @@ def test_a_worker_killed_in_mid_run_costs_an_attempt_and_nothing_else(
     assert RunDetail.objects.filter(pk=run_id).count() == 1
 
 
-def test_the_results_worker_begins_at_once_and_then_hears_rings(
+def test_the_results_worker_begins_at_once_and_then_receives_wake_ups(
     alice: User, track: Track, own_broker: Path, started: list[subprocess.Popen[str]]
 ) -> None:
-    """The real broker, a real worker: a finished run is drawn and a lost one is queued again."""
+    """A real results worker with a real broker draws the plots of a finished run and queues a lost run again."""
     run = timed(enter(alice))
     track.finish(run)
     command = [sys.executable, "-m", "celery", "-A", "web.celery", "worker", "-Q", "results"]
@@ -101,6 +102,6 @@ def test_the_results_worker_begins_at_once_and_then_hears_rings(
     lost = claims.claim(Slot(track.machine, 0))
     assert lost is not None
     Run.objects.filter(pk=lost.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    bell.ring(bell.RESULTS)
-    wait_until(lambda: Run.objects.get(pk=lost.pk).state == State.QUEUED, "the sweep")
+    wakeup.wake(wakeup.RESULTS)
+    wait_until(lambda: Run.objects.get(pk=lost.pk).state == State.QUEUED, "the results worker")
     (own_broker / "artefacts" / "runs" / str(run.pk) / "latency.svg").read_text().index("<svg")

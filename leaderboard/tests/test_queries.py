@@ -1,3 +1,5 @@
+# Tests the reads for pages: what each viewer sees, and how many SQL statements each page takes.
+
 from datetime import timedelta
 from typing import Any
 
@@ -5,20 +7,22 @@ import pytest
 from django.contrib.auth.models import AnonymousUser, User
 from django.utils import timezone
 
-from leaderboard import claims, machines, queries, services, waits
+from leaderboard import queries, services
 from leaderboard.boards import board_named
-from leaderboard.claims import Slot
+from leaderboard.machines import registry
 from leaderboard.models import Announcement, Machine, Run
+from leaderboard.queue import claims, queue_estimate
+from leaderboard.queue.claims import Slot
+from leaderboard.queue.queue_estimate import Pace, Wait, about
 from leaderboard.tests.conftest import PRELIMINARY1, PRELIMINARY2, Track, enter
 from leaderboard.tests.reports import warning
 from leaderboard.tests.test_record import gates, ranked, timed
-from leaderboard.waits import Pace, Wait, about
-from runner.contract import Verdict
+from runner.terms import Verdict
 
 pytestmark = pytest.mark.django_db
 
 
-def test_a_board_costs_two_statements_however_many_stand_on_it(
+def test_a_board_costs_two_statements_for_any_number_of_entries(
     alice: User, bob: User, track: Track, django_assert_num_queries: Any
 ) -> None:
     board = board_named("preliminary1")
@@ -78,7 +82,7 @@ def test_the_live_tag_changes_with_what_is_shown(alice: User, machine: Machine) 
     assert run is not None
     claimed = queries.my_submissions(alice).live_tag
     assert claimed != before
-    claims.beat(run.pk, run.attempt, 0.5, "halfway")
+    claims.heartbeat(run.pk, run.attempt, 0.5, "halfway")
     assert queries.my_submissions(alice).live_tag != claimed
 
 
@@ -104,9 +108,9 @@ def test_a_waiting_run_says_when_it_will_start(alice: User, bob: User, track: Tr
     assert nobody is not None
     assert str(nobody.wait) == "number 3 in the queue"
     done = enter(bob, 1)
-    for run in done.runs.order_by("id"):  # each took five seconds, as make_report says
+    for run in done.runs.order_by("id"):  # make_report gives each run a duration of five seconds
         track.finish(run)
-    machines.alive(track.machine, busy=False)
+    registry.alive(track.machine, busy=False)
     page = queries.run_page(last.pk, alice)
     assert page is not None
     assert page.wait == Wait(3, 15.0)
@@ -120,25 +124,25 @@ def test_a_waiting_run_says_when_it_will_start(alice: User, bob: User, track: Tr
     assert before.live_tag != after.live_tag
 
 
-def test_places_are_counted_so_far_and_no_farther(
+def test_positions_are_counted_up_to_a_maximum(
     alice: User, track: Track, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(waits, "COUNTED", 2)
+    monkeypatch.setattr(queue_estimate, "COUNTED_MAX", 2)
     runs = list(enter(alice).runs.order_by("id"))
-    assert [str(wait) for wait in waits.waits(runs).values()] == [
+    assert [str(wait) for wait in queue_estimate.waits(runs).values()] == [
         "number 1 in the queue",
         "number 2 in the queue",
-        "behind 2 others in the queue",
+        "at least 2 runs come first",
     ]
     assert (
         str(Wait(3, 7200.0))
-        == "behind 2 others in the queue, starts in about 2 hours at the earliest"
+        == "at least 2 runs come first; starts in about 2 hours at the earliest"
     )
     claimed = claims.claim(Slot(track.machine, 0))
     assert claimed is not None
-    # These rows say that all wait, as a page's do that were read a moment before.
-    assert [wait.position for wait in waits.waits(runs).values()] == [1, 2]
-    assert claimed.pk not in waits.waits(runs)
+    # The rows in `runs` were read before the claim, so they still say that all runs are queued.
+    assert [wait.position for wait in queue_estimate.waits(runs).values()] == [1, 2]
+    assert claimed.pk not in queue_estimate.waits(runs)
 
 
 @pytest.mark.parametrize(
@@ -180,11 +184,11 @@ def test_the_log_is_for_the_owner_and_organisers(
         assert page is not None
         assert page.private is None
         assert not page.may_change
-        assert [finding["detail"] for finding in page.advisory] == ["odd"]
+        assert [finding.detail for finding in page.advisory] == ["odd"]
         assert page.required == ()
 
 
-def test_seeds_are_secret_until_they_are_spent(alice: User) -> None:
+def test_seeds_are_secret_until_the_run_has_ended(alice: User) -> None:
     page = queries.run_page(timed(enter(alice)).pk, alice)
     assert page is not None
     assert page.private is not None
@@ -217,13 +221,11 @@ def test_only_the_owner_and_organisers_get_a_submission_to_change(
     assert queries.own_submission(10**9, alice) is None
 
 
-def test_a_ranked_run_tells_its_place(alice: User, bob: User, track: Track) -> None:
+def test_a_ranked_run_has_its_rank_interval(alice: User, bob: User, track: Track) -> None:
     first = ranked(track, enter(alice), ratio=0.5)
     second = ranked(track, enter(bob, 1), ratio=0.501)
-    assert [str(place) for place in queries.ranking_status(first).places] == [
-        "1-2 on Preliminary 1"
-    ]
-    assert queries.ranking_status(second).places[0].high == 2
+    assert [str(place) for place in queries.ranking_status(first).ranks] == ["1-2 on Preliminary 1"]
+    assert queries.ranking_status(second).ranks[0].high == 2
     assert queries.ranking_status(timed(enter(alice, 5))).why_not == ("it has not finished yet",)
 
 
@@ -244,7 +246,7 @@ def test_the_home_page_shows_the_best_of_each_main_board(alice: User, track: Tra
     assert [len(board.rows) for board in boards] == [1, 0]
 
 
-def test_the_queue_is_red_when_nobody_takes_what_waits(
+def test_the_queue_is_stalled_when_no_worker_claims_runs(
     alice: User, machine: Machine, django_assert_num_queries: Any
 ) -> None:
     enter(alice)
@@ -256,7 +258,7 @@ def test_the_queue_is_red_when_nobody_takes_what_waits(
     assert status.stalled
     assert status.oldest_wait_seconds > 290
     assert [found.lost for found in status.machines] == [True]
-    machines.alive(machine, busy=True)
+    registry.alive(machine, busy=True)
     assert not queries.system_status().stalled
     Machine.objects.update(last_busy=None, last_seen=None)
     assert claims.claim(Slot(machine, 0)) is not None

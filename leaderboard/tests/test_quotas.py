@@ -1,4 +1,4 @@
-"""What one user may ask for, and that the machines' faults are on us."""
+"""Tests the limits of each user's submissions: how many may be open, and how many the user may submit in 24 hours."""
 
 from datetime import timedelta
 from typing import Any
@@ -7,10 +7,11 @@ import pytest
 from django.contrib.auth.models import User
 from django.utils import timezone
 
-from leaderboard import claims, services
-from leaderboard.claims import Slot
+from leaderboard import services
 from leaderboard.models import Machine, Run, State, Submission
-from leaderboard.quotas import reason_against
+from leaderboard.queue import claims
+from leaderboard.queue.claims import Slot
+from leaderboard.queue.quotas import reason_against
 from leaderboard.tests.conftest import LibraryMaker, enter
 from leaderboard.tests.test_submit import submit
 
@@ -42,7 +43,7 @@ def test_a_user_has_so_many_submissions_a_day(alice: User, library_maker: Librar
     for number in range(2):
         end(enter(alice, number), "crashed")
     with pytest.raises(
-        services.Refused, match=r"2 times in 24 hours, the most is 2: try again after"
+        services.Refused, match=r"2 times in the last 24 hours, and the limit is 2: try again after"
     ):
         submit(alice, library_maker())
     Submission.objects.update(created_at=timezone.now() - timedelta(hours=25))
@@ -50,7 +51,7 @@ def test_a_user_has_so_many_submissions_a_day(alice: User, library_maker: Librar
 
 
 @pytest.mark.parametrize("verdict", ["infrastructure", "refused"])
-def test_our_faults_and_refusals_are_not_charged(alice: User, verdict: str) -> None:
+def test_failures_of_ours_and_refusals_are_not_charged(alice: User, verdict: str) -> None:
     for number in range(5):
         end(enter(alice, number), verdict)
     assert reason_against(alice) == ""
@@ -67,7 +68,7 @@ def test_what_was_cancelled_before_it_started_is_not_charged(alice: User, machin
         assert claims.start(run.pk, run.attempt)
         services.withdraw(submission, by=alice)
         assert claims.finish_cancelled(run.pk, run.attempt)
-    assert "2 times in 24 hours" in reason_against(alice)
+    assert "2 times in the last 24 hours" in reason_against(alice)
 
 
 def test_a_run_that_was_lost_and_then_cancelled_is_not_charged(

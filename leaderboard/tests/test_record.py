@@ -1,3 +1,5 @@
+# Tests how recorded results, deletions and newer benchmark versions change the rows of the boards.
+
 from dataclasses import replace
 from datetime import timedelta
 from typing import Any
@@ -7,13 +9,17 @@ from django.contrib.auth.models import User
 from django.core.exceptions import PermissionDenied
 from django.utils import timezone
 
-from leaderboard import boards, claims, queries, reruns, services, standing
+from leaderboard import boards, queries, services
 from leaderboard.boards import board_named
-from leaderboard.claims import Slot
 from leaderboard.models import BoardEntry, Machine, Run, RunDetail, State, Submission
+from leaderboard.queue import claims
+from leaderboard.queue.claims import Slot
+from leaderboard.ranking import board_entries
+from leaderboard.submissions import reruns
 from leaderboard.tests.conftest import PRELIMINARY1, PRELIMINARY2, Repository, Track, enter
 from leaderboard.tests.reports import make_report, warning
-from runner.contract import Finding, Severity, Verdict
+from runner.report import Finding
+from runner.terms import Severity, Verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -27,7 +33,7 @@ def gates(submission: Submission) -> list[Run]:
 
 
 def ranked(track: Track, submission: Submission, ratio: float = 0.5) -> Run:
-    """Finish everything of a submission; its timed run has this ratio."""
+    """Let all runs of a submission pass. The ratios of the timed run's sessions start at `ratio` and grow by 0.001."""
     for gate in gates(submission):
         track.finish(gate)
     return track.finish(timed(submission), ratios=[ratio + i / 1000 for i in range(15)])
@@ -64,7 +70,10 @@ def test_a_passed_library_gets_a_row(alice: User, track: Track) -> None:
 def test_the_gates_may_come_last(alice: User, track: Track) -> None:
     submission = enter(alice)
     run = track.finish(timed(submission))
-    assert run.why_not == ["unit tests have not passed yet", "phantom tests have not passed yet"]
+    assert run.why_not == [
+        "the unit tests have not passed yet",
+        "the phantom tests have not passed yet",
+    ]
     assert rows() == []
     first, second = gates(submission)
     track.finish(first)
@@ -78,11 +87,11 @@ def test_a_failed_gate_takes_the_row_away(alice: User, track: Track) -> None:
     again = enter(alice)
     track.finish(gates(again)[1], verdict=Verdict.CRASHED, reason="signal 11")
     run.refresh_from_db()
-    assert run.why_not == ["unit tests: crashed"]
+    assert run.why_not == ["the unit tests did not pass: crashed"]
     assert rows() == []
 
 
-def test_each_board_says_for_itself_whether_it_forgives_a_stale_read(
+def test_each_board_decides_whether_it_accepts_a_stale_read(
     alice: User, track: Track, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     lenient = board_named("preliminary1")
@@ -98,12 +107,12 @@ def test_each_board_says_for_itself_whether_it_forgives_a_stale_read(
     assert (run.eligible, run.ranked_on) == (True, ["preliminary1"])
     assert list(BoardEntry.objects.values_list("board", flat=True)) == ["preliminary1"]
     status = queries.ranking_status(run)
-    assert [place.board.slug for place in status.places] == ["preliminary1"]
+    assert [place.board.slug for place in status.ranks] == ["preliminary1"]
     assert len(status.why_not) == 1
-    assert "which this board does not forgive (Strict)" in status.why_not[0]
+    assert "which this board does not accept (Strict)" in status.why_not[0]
     page = queries.run_page(second.pk, alice)
     assert page is not None
-    assert [board.slug for board in page.forgiven_on] == ["preliminary1"]
+    assert [board.slug for board in page.accepted_on] == ["preliminary1"]
 
 
 def test_a_gate_lost_to_the_machine_decides_nothing(alice: User, track: Track) -> None:
@@ -116,7 +125,7 @@ def test_a_gate_lost_to_the_machine_decides_nothing(alice: User, track: Track) -
 def test_a_refusal_is_not_held_against_the_same_file_of_somebody_else(
     alice: User, bob: User, track: Track
 ) -> None:
-    """A reference library may need more than a contestant's; a copy of it is refused and changes no board."""
+    """A contestant's copy of a reference library is refused if it links shared objects that only references may."""
     run = ranked(track, enter(alice))
     for gate in gates(enter(bob)):
         track.finish(gate, verdict=Verdict.REFUSED, ratios=[])
@@ -124,13 +133,16 @@ def test_a_refusal_is_not_held_against_the_same_file_of_somebody_else(
 
 
 def test_another_configuration_is_another_entry(alice: User, track: Track) -> None:
-    """The gates of one configuration say nothing about another."""
+    """Gates that passed under one configuration do not count for another configuration."""
     submission = enter(alice)
     for gate in gates(submission):
         track.finish(gate)
     other = enter(alice, configuration="rw")
     run = track.finish(timed(other))
-    assert run.why_not == ["unit tests have not passed yet", "phantom tests have not passed yet"]
+    assert run.why_not == [
+        "the unit tests have not passed yet",
+        "the phantom tests have not passed yet",
+    ]
 
 
 def test_failed_transactions_keep_a_run_off_the_board(alice: User, track: Track) -> None:
@@ -142,7 +154,7 @@ def test_failed_transactions_keep_a_run_off_the_board(alice: User, track: Track)
     assert rows() == []
 
 
-def test_void_sessions_are_shown_and_count_for_nothing(alice: User, track: Track) -> None:
+def test_discarded_sessions_are_shown_and_do_not_count(alice: User, track: Track) -> None:
     submission = enter(alice)
     for gate in gates(submission):
         track.finish(gate)
@@ -164,7 +176,7 @@ def test_the_same_binary_is_one_entry_with_more_sessions(alice: User, track: Tra
     assert 0.41 < row.score < 0.52
 
 
-def test_nobody_has_more_than_three_rows_and_ten_are_shown(
+def test_no_user_has_more_than_three_rows_and_ten_are_shown(
     alice: User, bob: User, track: Track, django_user_model: type[User]
 ) -> None:
     for variant in range(4):
@@ -172,7 +184,7 @@ def test_nobody_has_more_than_three_rows_and_ten_are_shown(
     assert [row.user_id for row in rows()] == [alice.pk] * 3
     slowest = timed(Submission.objects.latest("id"))
     assert queries.ranking_status(slowest).why_not == (
-        "its owner has 3 better entries on Preliminary 1, the most for one user",
+        "its owner has 3 better entries on Preliminary 1, the limit for one user",
     )
     people = [bob, *(django_user_model.objects.create_user(f"user{i}") for i in range(8))]
     for number, person in enumerate(people):
@@ -181,7 +193,9 @@ def test_nobody_has_more_than_three_rows_and_ten_are_shown(
     assert len(shown) == 10
     assert [row.position for row in shown] == list(range(1, 11))
     last = timed(Submission.objects.latest("id"))
-    assert queries.ranking_status(last).why_not == ("it is not among the 10 best of Preliminary 1",)
+    assert queries.ranking_status(last).why_not == (
+        "it is not among the best 10 entries of Preliminary 1",
+    )
     assert BoardEntry.objects.count() == 12
 
 
@@ -208,14 +222,14 @@ def test_a_report_is_recorded_once(alice: User, machine: Machine) -> None:
     assert RunDetail.objects.count() == 1
 
 
-def test_the_report_of_an_attempt_that_lost_its_lease_is_thrown_away(
+def test_the_report_of_an_attempt_that_lost_its_lease_is_discarded(
     alice: User, machine: Machine
 ) -> None:
     enter(alice)
     first = claims.claim(Slot(machine, 0))
     assert first is not None
     Run.objects.filter(pk=first.pk).update(lease_until=timezone.now() - timedelta(1))
-    assert services.sweep().requeued == (first.pk,)
+    assert services.recover_and_wake().requeued == (first.pk,)
     Run.objects.filter(pk=first.pk).update(not_before=None)
     assert not services.record(make_report(first))
     second = claims.claim(Slot(machine, 0))
@@ -227,7 +241,7 @@ def test_the_report_of_an_attempt_that_lost_its_lease_is_thrown_away(
     assert second.verdict == "passed"
 
 
-def test_what_strangers_printed_is_made_storable_and_capped(alice: User, machine: Machine) -> None:
+def test_untrusted_output_is_made_storable_and_capped(alice: User, machine: Machine) -> None:
     enter(alice)
     run = claims.claim(Slot(machine, 0))
     assert run is not None
@@ -245,7 +259,7 @@ def test_few_sessions_are_provisional(alice: User, track: Track) -> None:
     submission = enter(alice, sessions=3)
     run = track.finish(timed(submission))
     assert run.provisional
-    assert run.why_not[0] == "it has 3 sessions; the board asks for 11"
+    assert run.why_not[0] == "it has 3 sessions; the board requires 11"
 
 
 def test_the_embedded_board_takes_smoke_runs_and_says_so(
@@ -289,7 +303,7 @@ def test_deleting_stops_what_has_not_finished(alice: User, machine: Machine) -> 
     assert services.withdraw(submission, by=alice)
     states = set(submission.runs.exclude(pk=running.pk).values_list("state", flat=True))
     assert states == {State.CANCELLED}
-    assert claims.beat(running.pk, running.attempt, 0.5, "") is claims.Beat.CANCEL
+    assert claims.heartbeat(running.pk, running.attempt, 0.5, "") is claims.Heartbeat.CANCEL
 
 
 def test_a_deleted_submission_lends_its_gates_to_nobody(
@@ -302,7 +316,10 @@ def test_a_deleted_submission_lends_its_gates_to_nobody(
     assert mine.eligible
     services.withdraw(theirs, by=alice)
     mine.refresh_from_db()
-    assert mine.why_not == ["unit tests have not passed yet", "phantom tests have not passed yet"]
+    assert mine.why_not == [
+        "the unit tests have not passed yet",
+        "the phantom tests have not passed yet",
+    ]
     assert rows() == []
 
 
@@ -321,7 +338,7 @@ def test_a_newer_benchmark_runs_the_board_again(
     }
     assert reruns.rerun_stale() == []
     old.refresh_from_db()
-    assert old.why_not == ["it used version 1 of the benchmark; version 2 is the newest"]
+    assert old.why_not == ["it used version 1 of the benchmark; the newest is version 2"]
     run = track.finish(submission.runs.get(instance="preliminary1", benchmark_version=2))
     assert [row.run_id for row in rows()] == [run.pk]
 
@@ -340,7 +357,7 @@ def test_a_newer_gate_empties_the_board_until_it_is_passed(
     assert [row.run_id for row in rows()] == [run.pk]
 
 
-def test_the_boards_can_be_made_anew_from_the_runs(alice: User, bob: User, track: Track) -> None:
+def test_the_boards_can_be_rebuilt_from_the_runs(alice: User, bob: User, track: Track) -> None:
     ranked(track, enter(alice))
     ranked(track, enter(bob, 1), ratio=0.9)
 
@@ -354,5 +371,5 @@ def test_the_boards_can_be_made_anew_from_the_runs(alice: User, bob: User, track
     before = content()
     Run.objects.update(eligible=False, why_not=["damaged"])
     BoardEntry.objects.all().delete()
-    assert standing.rebuild() == 2
+    assert board_entries.rebuild() == 2
     assert content() == before

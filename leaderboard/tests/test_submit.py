@@ -1,3 +1,5 @@
+# Tests submitting a library: which runs are queued, and which files and requests are refused.
+
 import hashlib
 import io
 import json
@@ -8,12 +10,14 @@ from typing import Any
 import pytest
 from django.contrib.auth.models import User
 
-from leaderboard import bell, catalogue, claims, plotting, refusals, services
+from leaderboard import catalogue, plots, services
 from leaderboard.catalogue import Target
 from leaderboard.models import Kind, Run, State, Submission
+from leaderboard.queue import claims, wakeup
 from leaderboard.services import Refused
+from leaderboard.submissions import inspection
 from leaderboard.tests.conftest import PRELIMINARY1, PRELIMINARY2, LibraryMaker, Repository
-from runner.contract import Verdict
+from runner.terms import Verdict
 
 pytestmark = pytest.mark.django_db
 
@@ -24,7 +28,7 @@ def submit(owner: User, path: Path, **changes: Any) -> Submission:
         return services.submit(owner=owner, file=file, **arguments)
 
 
-def test_a_library_is_queued_behind_its_gates(
+def test_a_library_is_queued_after_its_gates(
     alice: User, library_maker: LibraryMaker, own_var: Path
 ) -> None:
     path = library_maker()
@@ -70,12 +74,12 @@ def test_a_target_named_twice_runs_once(alice: User, library_maker: LibraryMaker
     assert submission.runs.count() == 3
 
 
-def test_the_bell_rings_after_commit_only(
+def test_workers_are_woken_after_commit_only(
     alice: User, library_maker: LibraryMaker, django_capture_on_commit_callbacks: Any
 ) -> None:
     with django_capture_on_commit_callbacks() as callbacks:
         submit(alice, library_maker())
-    assert [(callback.func, callback.args) for callback in callbacks] == [(bell.ring, ("bench",))]
+    assert [(callback.func, callback.args) for callback in callbacks] == [(wakeup.wake, ("bench",))]
 
 
 def test_a_name_with_newlines_and_slashes_is_made_harmless(
@@ -115,7 +119,7 @@ def test_what_is_no_library_is_refused_at_once_with_the_reason(
         assert (finding["suite"], finding["detail"]) == ("inspection", run.reason)
         assert run.why_not == ([] if run.is_gate else ["its verdict is refused"])
     assert claims.claimable().count() == 0
-    assert plotting.draw_missing() == 0
+    assert plots.draw_missing() == 0
     assert services.withdraw(submission, by=alice)
 
 
@@ -146,14 +150,14 @@ def test_a_file_above_the_limit_is_refused_while_it_comes_in(alice: User, own_va
     assert not [path for path in (own_var / "blobs").rglob("*") if path.is_file()]
 
 
-def test_faults_of_the_file_are_told_at_once_and_those_of_a_machine_by_the_worker(
+def test_refusals_of_the_file_are_reported_at_once_and_those_of_a_machine_by_the_worker(
     alice: User, library_maker: LibraryMaker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = library_maker(0, "-Wl,-rpath,/opt/mine", "-Wl,--disable-new-dtags")
     submission = submit(alice, path)
     assert set(submission.runs.values_list("verdict", flat=True)) == {Verdict.REFUSED}
     assert [refusal["name"] for refusal in submission.facts["refusals"]] == ["forbidden_entry"]
-    monkeypatch.setattr(refusals, "BENCH_DECIDES", {"forbidden_entry"})
+    monkeypatch.setattr(inspection, "BENCH_DECIDES", {"forbidden_entry"})
     submission = submit(alice, path)
     assert set(submission.runs.values_list("state", flat=True)) == {State.QUEUED}
 
@@ -163,7 +167,7 @@ def test_a_file_must_fit_the_configuration(
 ) -> None:
     whole = submit(alice, library_maker(), configuration="rw")
     (reason,) = set(whole.runs.values_list("reason", flat=True))
-    assert "configurations are for bare structures only: submit it without" in reason
+    assert "only bare structures take a configuration: submit it without" in reason
     source = tmp_path / "bare.c"
     source.write_text("int keydrome_structure(void) { return 0; }")
     path = tmp_path / "bare.so"
@@ -171,7 +175,7 @@ def test_a_file_must_fit_the_configuration(
     bare = submit(alice, path)
     assert bare.kind == Kind.STRUCTURE
     (reason,) = set(bare.runs.values_list("reason", flat=True))
-    assert "submit it with one of exclusive, rw" in reason
+    assert "choose one of the configurations exclusive, rw" in reason
     queued = submit(alice, path, configuration="rw")
     assert set(queued.runs.values_list("state", flat=True)) == {State.QUEUED}
 
@@ -179,12 +183,12 @@ def test_a_file_must_fit_the_configuration(
 @pytest.mark.parametrize(
     ("changes", "message"),
     [
-        ({"targets": []}, "choose at least one benchmark"),
+        ({"targets": []}, "no benchmark is chosen: choose at least one"),
         ({"targets": [Target("nothing", "x")]}, "there is no benchmark 'nothing'"),
         ({"targets": [Target("sigmod2009", "final")]}, "has no instance 'final'"),
-        ({"scale": "huge"}, "there is no scale 'huge'"),
+        ({"scale": "huge"}, "unknown scale 'huge'"),
         ({"sessions": 0}, "choose 1 to 99"),
-        ({"configuration": "fast"}, "no configuration 'fast'; there are: exclusive, rw"),
+        ({"configuration": "fast"}, "unknown configuration 'fast': choose one of exclusive, rw"),
     ],
 )
 def test_a_wrong_request_is_refused(

@@ -1,4 +1,4 @@
-"""A worker that is not of the site's version says so and touches nothing."""
+"""Tests a worker whose version differs from the site's: it reports the difference and changes nothing."""
 
 from io import StringIO
 
@@ -9,8 +9,9 @@ from django.db import connection
 from django.db.migrations.recorder import MigrationRecorder
 
 from leaderboard.models import Machine
-from leaderboard.versions import SchemaSkewError, require_own_schema
-from leaderboard.worker import this_slot
+from leaderboard.queue.versions import SchemaSkewError, require_own_schema
+from leaderboard.worker import register_slot
+from runner.slots import slots_for_tests
 
 pytestmark = pytest.mark.django_db
 
@@ -21,12 +22,14 @@ def test_one_version_is_fine() -> None:
 
 def test_a_worker_older_than_the_site_refuses() -> None:
     MigrationRecorder(connection).record_applied("leaderboard", "9999_of_the_future")
-    with pytest.raises(SchemaSkewError, match="has 9999_of_the_future, which this worker does not"):
-        this_slot(0)
+    with pytest.raises(
+        SchemaSkewError, match="has migration 9999_of_the_future, which this worker does not"
+    ):
+        register_slot(0)
     assert Machine.objects.count() == 0
 
 
 def test_a_site_older_than_the_worker_is_named() -> None:
     MigrationRecorder(connection).record_unapplied("leaderboard", "0006_fair_queue")
-    with pytest.raises(CommandError, match=r"lacks 0006_fair_queue: update the site"):
-        call_command("work", "--drain", "--slot", "7", stdout=StringIO())
+    with pytest.raises(CommandError, match=r"lacks migration 0006_fair_queue: update the site"):
+        call_command("work", "--drain", "--slot", str(slots_for_tests()[0]), stdout=StringIO())

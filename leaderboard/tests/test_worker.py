@@ -1,4 +1,4 @@
-"""The worker with an `execute` of the test's own: who runs what when, and what becomes of it."""
+"""Tests which runs a worker executes and how they end. A substitute for runner.execute takes the place of the jail."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -17,14 +17,17 @@ from django.core.management.base import CommandError
 from django.db import DataError, InterfaceError, OperationalError
 from django.utils import timezone
 
-from leaderboard import bell, claims, services, tasks
-from leaderboard.claims import Beat, Slot
+from leaderboard import services, tasks
 from leaderboard.models import Machine, Run, State
+from leaderboard.queue import claims, wakeup
+from leaderboard.queue.claims import Heartbeat, Slot
 from leaderboard.tests.conftest import Repository, enter
 from leaderboard.tests.reports import make_report
 from leaderboard.tests.test_record import timed
-from leaderboard.worker import NotBuiltError, SlotTakenError, Worker, hold_slot, make_job
-from runner.contract import Cancelled, Job, Progress, RunReport, Verdict
+from leaderboard.worker import NotBuiltError, Worker, hold_slot, make_job
+from runner.contract import Cancelled, Job, Progress, RunReport
+from runner.slots import SlotsTakenError, slots_for_tests
+from runner.terms import Verdict
 
 pytestmark = pytest.mark.django_db
 PROGRESS = Progress(1, 3, "candidate", "populate", 0.25)
@@ -32,7 +35,10 @@ PROGRESS = Progress(1, 3, "candidate", "populate", 0.25)
 
 @dataclass
 class Scripted:
-    """An execute that keeps the contract: it beats, stops when told to, and reports what the test wants."""
+    """A substitute for runner.execute: reports progress, stops if the heartbeat says so, and returns a report.
+
+    The test chooses the verdict, and a function that is called in the middle of the run.
+    """
 
     verdict: Verdict = Verdict.PASSED
     during: Callable[[Job], None] = lambda _job: None
@@ -51,10 +57,10 @@ class Scripted:
 
 
 def worker(machine: Machine, execute: Scripted, number: int = 0) -> Worker:
-    return Worker(Slot(machine, number), execute, beat_seconds=0.0)
+    return Worker(Slot(machine, number), execute, heartbeat_seconds=0.0)
 
 
-def test_the_queue_is_worked_off_in_order(alice: User, bob: User, machine: Machine) -> None:
+def test_the_queue_is_executed_in_order(alice: User, bob: User, machine: Machine) -> None:
     first, second = enter(alice), enter(bob, 1)
     Run.objects.filter(submission=second).update(priority=-1)
     script = Scripted()
@@ -79,7 +85,7 @@ def test_a_job_says_all_that_the_runner_needs(alice: User, machine: Machine) -> 
     assert job.parameters == ()
 
 
-def test_the_lot_falls_on_timed_runs_only(alice: User, machine: Machine, settings: Any) -> None:
+def test_only_timed_runs_get_a_spot_check(alice: User, machine: Machine, settings: Any) -> None:
     submission, other = enter(alice), enter(alice, 1)
     Run.objects.update(attempt=1)
     assert make_job(timed(submission)).recorded_seed is None
@@ -93,7 +99,9 @@ def test_the_lot_falls_on_timed_runs_only(alice: User, machine: Machine, setting
     assert make_job(gate).recorded_seed is None
 
 
-def test_a_lost_attempt_draws_no_second_lot(alice: User, machine: Machine, settings: Any) -> None:
+def test_a_lost_attempt_gets_no_second_spot_check(
+    alice: User, machine: Machine, settings: Any
+) -> None:
     submission = enter(alice)
     settings.KEYDROME_RECORD_ONE_IN = 1
     drawn = []
@@ -113,7 +121,7 @@ def test_a_heartbeat_shows_where_the_run_is(alice: User, machine: Machine) -> No
         )
 
     worker(machine, Scripted(during=look)).run_one()
-    assert seen == [("running", 0.25, "session 1 of 3: candidate, populate")]
+    assert seen == [("running", 0.25, "session 1 of 3: candidate, phase populate")]
 
 
 def test_a_running_run_is_cancelled_at_the_next_heartbeat(
@@ -143,12 +151,12 @@ def test_a_waiting_run_is_cancelled_at_once(alice: User, machine: Machine) -> No
     assert run.pk not in {job.run_id for job in script.jobs}
 
 
-def test_a_worker_that_lost_its_lease_throws_its_result_away(alice: User, machine: Machine) -> None:
+def test_a_worker_that_lost_its_lease_discards_its_result(alice: User, machine: Machine) -> None:
     enter(alice)
 
     def lose(job: Job) -> None:
         Run.objects.filter(pk=job.run_id).update(lease_until=timezone.now() - timedelta(seconds=1))
-        assert services.sweep().requeued == (job.run_id,)
+        assert services.recover_and_wake().requeued == (job.run_id,)
 
     script = Scripted(during=lose)
     assert worker(machine, script).run_one()
@@ -167,16 +175,16 @@ def test_a_run_is_given_up_after_three_attempts_and_says_why(alice: User, machin
         assert claimed is not None
         assert (claimed.pk, claimed.attempt) == (run.pk, attempt)
         Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-        swept = services.sweep()
+        swept = services.recover_and_wake()
         assert (swept.requeued, swept.given_up) == (
             ((run.pk,), ()) if attempt < 3 else ((), (run.pk,))
         )
     run.refresh_from_db()
     assert (run.state, run.verdict) == (State.DONE, "infrastructure")
-    assert "bench1, slot 0 was lost" in run.reason
+    assert "bench1, slot 0 stopped responding" in run.reason
     assert "attempt 3 of 3" in run.reason
-    assert "not to blame" in run.reason
-    assert services.sweep() == services.Swept((), (), ())
+    assert "did not cause this" in run.reason
+    assert services.recover_and_wake() == services.Recovered((), (), ())
 
 
 def test_a_cancelled_run_whose_worker_died_is_not_tried_again(
@@ -187,10 +195,12 @@ def test_a_cancelled_run_whose_worker_died_is_not_tried_again(
     assert run is not None
     services.cancel(run, by=alice)
     Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() - timedelta(seconds=1))
-    assert services.sweep().cancelled == (run.pk,)
+    assert services.recover_and_wake().cancelled == (run.pk,)
 
 
-def test_a_fault_of_the_machine_is_tried_again_and_then_told(alice: User, machine: Machine) -> None:
+def test_a_failure_of_the_machine_is_tried_again_and_then_reported(
+    alice: User, machine: Machine
+) -> None:
     enter(alice)
     run = Run.objects.order_by("id")[0]
     script = Scripted(verdict=Verdict.INFRASTRUCTURE)
@@ -236,7 +246,7 @@ def test_a_result_that_cannot_be_written_does_not_stop_the_queue(
     assert set(submission.runs.values_list("state", flat=True)) == {State.DONE}
     poisonous.refresh_from_db()
     assert (poisonous.verdict, poisonous.attempt) == ("infrastructure", 3)
-    assert "The result could not be written down: DataError." in poisonous.reason
+    assert "The result could not be stored: DataError." in poisonous.reason
 
 
 def test_a_worker_outlives_its_database(
@@ -248,9 +258,9 @@ def test_a_worker_outlives_its_database(
     left = [OperationalError(), None, None, None, None]
 
     def sometimes(slot: Slot, versions: dict[str, int]) -> Run | None:
-        fault = left.pop(0)
-        if fault is not None:
-            raise fault
+        error = left.pop(0)
+        if error is not None:
+            raise error
         if not left:
             at_work.stop()
         return claim(slot, versions)
@@ -261,17 +271,18 @@ def test_a_worker_outlives_its_database(
     assert set(submission.runs.values_list("state", flat=True)) == {State.DONE}
 
 
-def test_a_slot_that_could_not_be_used_is_free_for_the_next_ring(
+def test_a_slot_that_could_not_be_used_is_free_for_the_next_wake_up(
     alice: User, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def away(_number: int) -> Slot:
         raise OperationalError
 
-    monkeypatch.setenv("KEYDROME_SLOT", "7")
-    monkeypatch.setattr(tasks, "this_slot", away)
+    slot = slots_for_tests()[0]
+    monkeypatch.setenv("KEYDROME_SLOT", str(slot))
+    monkeypatch.setattr(tasks, "register_slot", away)
     with pytest.raises(OperationalError):
-        tasks.doorbell(bell.BENCH)
-    with hold_slot(7):
+        tasks.wake_up(wakeup.BENCH)
+    with hold_slot(slot):
         pass
 
 
@@ -279,22 +290,25 @@ def test_a_worker_without_its_programs_touches_nothing(
     alice: User, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
 ) -> None:
     submission = enter(alice)
+    slot = str(slots_for_tests()[0])
     monkeypatch.setenv("KEYDROME_BUILD", str(tmp_path))
+    monkeypatch.setenv("KEYDROME_SLOT", slot)
     with pytest.raises(CommandError, match=r"not built: .*/bin/referee.*run \./dev build"):
-        call_command("work", "--drain", "--slot", "7", stdout=StringIO())
+        call_command("work", "--drain", "--slot", slot, stdout=StringIO())
     with pytest.raises(NotBuiltError):
-        tasks.doorbell(bell.BENCH)
+        tasks.wake_up(wakeup.BENCH)
     assert set(submission.runs.values_list("state", flat=True)) == {State.QUEUED}
 
 
 def test_copies_of_a_worker_take_a_slot_each(
     monkeypatch: pytest.MonkeyPatch, settings: Any
 ) -> None:
-    monkeypatch.setenv("KEYDROME_SLOT", "7")
+    first, second = slots_for_tests()[:2]
+    monkeypatch.setenv("KEYDROME_SLOT", str(first))
     settings.KEYDROME_SLOTS = 2
     with ExitStack() as held:
-        assert [tasks._hold_free_slot(held) for _ in range(2)] == [7, 8]
-        with pytest.raises(SlotTakenError):
+        assert [tasks._hold_free_slot(held) for _ in range(2)] == [first, second]
+        with pytest.raises(SlotsTakenError):
             tasks._hold_free_slot(held)
 
 
@@ -313,13 +327,13 @@ def test_a_database_that_is_away_for_a_moment_stops_no_run(
     transactional_db: None, alice: User, machine: Machine, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     enter(alice)
-    heard = claims.beat
+    heard = claims.heartbeat
 
-    def deaf_once(*arguments: Any) -> Beat:
-        monkeypatch.setattr(claims, "beat", heard)
+    def deaf_once(*arguments: Any) -> Heartbeat:
+        monkeypatch.setattr(claims, "heartbeat", heard)
         raise OperationalError
 
-    monkeypatch.setattr(claims, "beat", deaf_once)
+    monkeypatch.setattr(claims, "heartbeat", deaf_once)
     script = Scripted()
     assert worker(machine, script).run_one()
     assert Run.objects.get(pk=script.jobs[0].run_id).verdict == "passed"
@@ -337,10 +351,10 @@ def test_a_new_process_takes_back_what_the_dead_one_had(alice: User, machine: Ma
     assert (left.state, elsewhere.state) == (State.QUEUED, State.CLAIMED)
 
 
-def test_a_worker_recovers_what_others_lost_once_in_a_sweeps_period(
+def test_a_worker_recovers_lost_runs_of_others_once_in_a_period(
     alice: User, machine: Machine, settings: Any
 ) -> None:
-    """No results worker is there to sweep: it may be dead, too, when a lease runs out."""
+    """A bench worker recovers the run, because the results worker may be dead, too."""
     enter(alice)
     lost, later = claims.claim(Slot(machine, 0)), claims.claim(Slot(machine, 1))
     assert lost is not None
@@ -369,15 +383,16 @@ def test_a_slot_runs_one_thing_at_a_time(alice: User, machine: Machine) -> None:
 
 
 def test_a_slot_belongs_to_one_process() -> None:
-    with hold_slot(800):
+    first, second = slots_for_tests()[:2]
+    with hold_slot(first):
         with (
-            pytest.raises(SlotTakenError, match="slot 800 is worked on by another process"),
-            hold_slot(800),
+            pytest.raises(SlotsTakenError, match=f"jail slot {first} is in use by another process"),
+            hold_slot(first),
         ):
             pytest.fail("the slot was given twice")
-        with hold_slot(801):
+        with hold_slot(second):
             pass
-    with hold_slot(800):
+    with hold_slot(first):
         pass
 
 
@@ -392,9 +407,10 @@ def test_a_worker_leaves_runs_of_other_versions_and_says_why(
     assert old.drain() == 1
     assert [job.benchmark for job in script.jobs] == ["sigmod2009"]
     machine.refresh_from_db()
+    update = "update and restart the site or the worker, whichever is older"
     assert machine.refusal == (
-        "runs wait for newer version 1, this worker has no such benchmark: update and restart whichever is older; "
-        "runs wait for phantom version 2, this worker has version 1: update and restart whichever is older"
+        f"runs wait for newer version 1, and this worker has no such benchmark: {update}; "
+        f"runs wait for phantom version 2, and this worker has version 1: {update}"
     )
     assert set(submission.runs.filter(state="queued").values_list("attempt", flat=True)) == {0}
     repository.set_version("phantom", 2)
@@ -410,18 +426,18 @@ def test_a_result_waits_for_the_database_as_long_as_the_lease(
 ) -> None:
     enter(alice)
     write = services.record
-    faults = [OperationalError(), InterfaceError()]
+    errors = [OperationalError(), InterfaceError()]
 
     def late(report: RunReport) -> bool:
-        if faults:
-            raise faults.pop()
+        if errors:
+            raise errors.pop()
         return write(report)
 
     monkeypatch.setattr(services, "record", late)
     script = Scripted()
     assert worker(machine, script).run_one()
     run = Run.objects.get(pk=script.jobs[0].run_id)
-    assert (run.verdict, run.attempt, faults) == ("passed", 1, [])
+    assert (run.verdict, run.attempt, errors) == ("passed", 1, [])
 
 
 def test_a_worker_that_could_not_write_its_end_takes_the_run_back(
@@ -431,7 +447,7 @@ def test_a_worker_that_could_not_write_its_end_takes_the_run_back(
     monkeypatch: pytest.MonkeyPatch,
     settings: Any,
 ) -> None:
-    """The database stays away beyond the lease; when it is back, the slot is not blocked until the sweep comes."""
+    """The database cannot be reached until the lease has ended. Afterwards the worker queues its old run again."""
     enter(alice)
     settings.KEYDROME_LEASE_SECONDS = 0
     write, again = services.record, services.try_again
@@ -465,10 +481,10 @@ def test_clocks_that_are_wrong_or_jump_take_no_lease_away(alice: User, machine: 
     run = claims.claim(Slot(machine, 0))
     assert run is not None
     for away in (timedelta(hours=-5), timedelta(hours=5)):
-        with time_machine.travel(timezone.now() + away):  # this process's clock, not the database's
-            assert claims.beat(run.pk, run.attempt, 0.5, "") is Beat.GO_ON
-            assert services.sweep().requeued == ()
-        assert services.sweep().requeued == ()
+        with time_machine.travel(timezone.now() + away):  # moves this process's clock only
+            assert claims.heartbeat(run.pk, run.attempt, 0.5, "") is Heartbeat.CONTINUE
+            assert services.recover_and_wake().requeued == ()
+        assert services.recover_and_wake().requeued == ()
 
 
 def test_a_lease_from_before_the_databases_clock_was_set_back_runs_out(
@@ -478,4 +494,4 @@ def test_a_lease_from_before_the_databases_clock_was_set_back_runs_out(
     run = claims.claim(Slot(machine, 0))
     assert run is not None
     Run.objects.filter(pk=run.pk).update(lease_until=timezone.now() + timedelta(hours=5))
-    assert services.sweep().requeued == (run.pk,)
+    assert services.recover_and_wake().requeued == (run.pk,)

@@ -1,4 +1,4 @@
-"""Libraries to inspect, compiled by the machine's own compiler: good ones, and bad ones of every kind."""
+"""Fixtures for the runner's tests: settings, and shared objects that the machine's own compiler builds."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def settings() -> Settings:
 
 @pytest.fixture(scope="session")
 def compiled(tmp_path_factory: pytest.TempPathFactory, settings: Settings) -> Compile:
-    """Give a function that compiles C (or C++, with language="c++") to a shared object and returns its path."""
+    """Return a function that compiles C, or C++ with language="c++", to a shared object and returns its path."""
     folder = tmp_path_factory.mktemp("compiled")
     made = 0
 
@@ -69,5 +69,5 @@ def compiled(tmp_path_factory: pytest.TempPathFactory, settings: Settings) -> Co
 
 @pytest.fixture(scope="session")
 def good_library(compiled: Compile) -> Path:
-    """A library with the ten calls that nothing is wrong with."""
+    """The path of a library that inspection accepts, because it exports the ten calls."""
     return compiled(GOOD)

@@ -1,9 +1,9 @@
-"""Sample values that several test files share."""
+"""Sample values that tests of several folders share: a manifest, a report, a witness and latencies."""
 
 from __future__ import annotations
 
-from typing import Any
-
+from runner.report import JailFacts, LatencyClass, Output, Phase, Report
+from runner.terms import JailLevel, Scale, Verdict
 from runner.witness import Call, Edge, EdgeKind, Transaction, Witness
 
 MANIFEST = """{
@@ -18,28 +18,27 @@ MANIFEST = """{
 }"""
 
 
-def report(verdict: str = "passed", total_ms: float | None = 12.5) -> dict[str, Any]:
-    """Return a referee's report that fits the schema."""
-    return {
-        "schema": "keydrome.report.v1",
-        "verdict": verdict,
-        "reason": "" if verdict == "passed" else "why",
-        "benchmark": "sample",
-        "benchmark_version": 3,
-        "instance": "small",
-        "scale": "smoke",
-        "seed": "00000000000000aa",
-        "plain": False,
-        "findings": [],
-        "phases": [{"name": "test", "timed": True, "wall_ns": 12_500_000}],
-        "metrics": {} if total_ms is None else {"total_ms": total_ms},
-        "jail": {"level": "full"},
-        "output": {"stdout": "", "stderr": ""},
-    }
+def report(verdict: str = "passed", total_ms: float | None = 12.5) -> Report:
+    """Return a referee's report whose JSON form fits the schema."""
+    return Report(
+        verdict=Verdict(verdict),
+        reason="" if verdict == "passed" else "why",
+        benchmark="sample",
+        benchmark_version=3,
+        instance="small",
+        scale=Scale.SMOKE,
+        seed="00000000000000aa",
+        plain=False,
+        findings=(),
+        phases=(Phase("test", timed=True, wall_ns=12_500_000),),
+        metrics={} if total_ms is None else {"total_ms": total_ms},
+        jail=JailFacts(JailLevel.FULL),
+        output=Output("", ""),
+    )
 
 
 def make_witness() -> Witness:
-    """Return a witness of two transactions that each missed the other's insert."""
+    """Return a witness of two transactions that both missed the insert of the other transaction."""
     first = Transaction(
         name="T1",
         thread=3,
@@ -77,16 +76,8 @@ def make_witness() -> Witness:
     )
 
 
-def latency(name: str, *buckets: tuple[int, int]) -> dict[str, Any]:
-    """Return an entry of report.latency."""
+def latency(name: str, *buckets: tuple[int, int]) -> LatencyClass:
+    """Return the latencies of one class of transactions. All quantiles are the bound of the highest bucket."""
     top = max(bound for bound, _ in buckets)
-    return {
-        "class": name,
-        "count": sum(count for _, count in buckets),
-        "p50_ns": top,
-        "p90_ns": top,
-        "p99_ns": top,
-        "p999_ns": top,
-        "max_ns": top,
-        "buckets": [list(bucket) for bucket in buckets],
-    }
+    count = sum(number for _, number in buckets)
+    return LatencyClass(name, count, top, top, top, top, top, buckets)

@@ -1,4 +1,7 @@
-"""Blocks with a referee that answers from files: who runs when, what counts, who is left out."""
+"""Tests of runner/blocks.py: the order of libraries, discarded blocks and excluded libraries.
+
+A fake referee, a shell script, returns reports that the tests have written to files.
+"""
 
 from __future__ import annotations
 
@@ -9,10 +12,11 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from runner.blocks import CONTROL, FLOOR, Block, Blocks, block_order, run_blocks
-from runner.contract import Cancelled, JailLevel, Progress, Scale
+from runner.contract import Cancelled, Progress
 from runner.manifest import parse_benchmark
-from runner.order import Order, Target
 from runner.referee import RefereeError
+from runner.request import Loadable, Request
+from runner.terms import JailLevel, Scale
 from runner.tests.samples import MANIFEST, report
 
 if TYPE_CHECKING:
@@ -20,7 +24,8 @@ if TYPE_CHECKING:
 
     from runner.settings import Settings
 
-# Answers with the file named after the library and how often it has run, else with the one named after the library.
+# The fake referee returns the report in the file LIBRARY.RUN, where RUN counts the runs of the library. If this file
+# does not exist, it returns the report in the file LIBRARY.
 SCRIPT = """#!/bin/sh
 seed=$(sed 's/.*"seed": "\\([0-9a-f]*\\)".*/\\1/' "$2")
 plain=$(sed 's/.*"plain": \\([a-z]*\\).*/\\1/' "$2")
@@ -36,7 +41,7 @@ SEEDS = tuple(f"{n:016x}" for n in range(20))
 
 @dataclass(frozen=True)
 class Track:
-    """A build folder with that referee; `answer` says what a library's session shows."""
+    """A build folder with the fake referee. `answer` sets the report that the fake referee returns for a library."""
 
     settings: Settings
     folder: Path
@@ -44,7 +49,7 @@ class Track:
     def answer(
         self, name: str, total_ms: float | None, verdict: str = "passed", run: int = 0
     ) -> None:
-        content = report(verdict, total_ms)
+        content = report(verdict, total_ms).to_json()
         file = f"{name}.{run}" if run else name
         (self.folder / "answers" / file).write_text(json.dumps(content))
 
@@ -52,8 +57,8 @@ class Track:
         lines = (self.folder / "answers" / "played").read_text().splitlines()
         return [(line.split()[0], line.split()[1]) for line in lines]
 
-    def run(self, names: str, wanted: int, beat: Any = lambda _: True) -> Blocks:
-        order = Order(
+    def run(self, names: str, wanted: int, heartbeat: Any = lambda _: True) -> Blocks:
+        request = Request(
             benchmark=parse_benchmark(MANIFEST, "sample"),
             instance="small",
             scale=Scale.SMOKE,
@@ -63,8 +68,8 @@ class Track:
             require=JailLevel.FULL,
             control=True,
         )
-        targets = {name: Target(self.folder / f"{name}.so") for name in names}
-        return run_blocks(targets, order, self.settings, self.folder, beat, wanted=wanted)
+        targets = {name: Loadable(self.folder / f"{name}.so") for name in names}
+        return run_blocks(targets, request, self.settings, self.folder, heartbeat, wanted=wanted)
 
 
 @pytest.fixture
@@ -77,18 +82,18 @@ def track(settings: Settings, tmp_path: Path) -> Track:
     made = Track(replace(settings, build=tmp_path / "build"), tmp_path)
     for name, total_ms in (("a", 5.0), ("b", 6.0), ("null", 1.0), ("global_lock", 10.0)):
         made.answer(name, total_ms)
-    made.answer("null", 1.0, "failed")  # it stores nothing, and that is known
+    made.answer("null", 1.0, "failed")  # the null library stores nothing, so it fails its checks
     return made
 
 
-def test_each_block_has_everybody_once_between_two_controls(track: Track) -> None:
+def test_each_block_runs_every_library_once_between_two_control_runs(track: Track) -> None:
     seen: list[Progress] = []
 
-    def beat(progress: Progress) -> bool:
+    def heartbeat(progress: Progress) -> bool:
         seen.append(progress)
         return True
 
-    result = track.run("ab", 2, beat)
+    result = track.run("ab", 2, heartbeat)
     assert result.rehearsal is not None
     assert [block.seed for block in (result.rehearsal, *result.blocks)] == list(SEEDS[:3])
     assert result.values() == {"a": [5.0, 5.0], "b": [6.0, 6.0]}
@@ -114,17 +119,19 @@ def test_every_order_is_as_likely() -> None:
     assert block_order(("c", "a", "b"), SEEDS[0]) == block_order(("a", "b", "c"), SEEDS[0])
 
 
-def test_a_block_in_which_the_control_strays_is_void_and_repeated(track: Track) -> None:
-    # The control's runs 1 and 2 are the rehearsal's; 4 is the last of the first block.
+def test_a_block_in_which_the_control_changes_too_much_is_discarded_and_repeated(
+    track: Track,
+) -> None:
+    # The control runs twice per block: runs 1 and 2 are in the rehearsal, run 4 ends the first block.
     track.answer("global_lock", 13.0, run=4)
     result = track.run("ab", 5)
-    assert result.drift().void == (0,)
+    assert result.drift().discarded == (0,)
     assert result.drift().reason(0) == "control 1.30 times slower, allowed 1.10"
     assert len(result.blocks) == 6
     assert [len(values) for values in result.values().values()] == [5, 5]
 
 
-def test_a_library_that_fails_is_left_out_and_the_others_go_on(track: Track) -> None:
+def test_a_library_that_fails_is_excluded_and_the_others_continue(track: Track) -> None:
     track.answer("c", 4.0)
     track.answer("c", 4.0, "timed_out", run=3)
     result = track.run("abc", 3)
@@ -133,15 +140,15 @@ def test_a_library_that_fails_is_left_out_and_the_others_go_on(track: Track) -> 
     assert [name for _, name in track.played()].count("c") == 3
 
 
-def test_the_rehearsal_finds_who_does_not_get_through(track: Track) -> None:
+def test_the_rehearsal_finds_libraries_that_fail(track: Track) -> None:
     track.answer("c", None)
     result = track.run("ac", 3)
-    assert result.excluded == {"c": "passed in the rehearsal: it reported no total_ms"}
+    assert result.excluded == {"c": "passed in the rehearsal: its report has no total_ms"}
     assert result.blocks == []
     assert result.values() == {}
 
 
-def test_without_the_null_library_there_is_only_no_floor(track: Track) -> None:
+def test_without_the_null_library_only_the_floor_is_missing(track: Track) -> None:
     track.answer("null", 1.0, "unsupported")
     result = track.run("ab", 2)
     assert result.floor == "unsupported in the rehearsal: why"
@@ -165,6 +172,6 @@ def test_it_can_be_cancelled(track: Track) -> None:
     assert not (track.folder / "session").exists()
 
 
-def test_the_control_of_a_block_is_free_of_steady_drift() -> None:
+def test_steady_drift_cancels_in_the_control_of_a_block() -> None:
     block = Block("0" * 16, (), {}, control_first=8.0, control_last=12.5)
     assert block.control == pytest.approx(10.0)

@@ -1,3 +1,5 @@
+"""Tests of runner/manifest.py: manifests are read strictly, and requests that do not fit them are refused."""
+
 from __future__ import annotations
 
 import json
@@ -5,9 +7,9 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from runner.contract import Scale
 from runner.manifest import Kind, RequestError, find_benchmark, load_benchmarks, parse_benchmark
 from runner.strict import StrictError
+from runner.terms import Scale
 from runner.tests.samples import MANIFEST
 
 if TYPE_CHECKING:
@@ -41,7 +43,7 @@ def test_a_manifest_is_read_whole() -> None:
         ("mean", 3.0, "Growth", "3.0"),
     ],
 )
-def test_a_number_of_its_own_is_told_as_the_manifest_says(
+def test_a_metric_of_a_benchmark_is_written_in_its_unit(
     unit: str, value: float, label: str, text: str
 ) -> None:
     own = {"growth": {"title": "Growth", "unit": unit}}
@@ -59,14 +61,14 @@ def test_a_number_of_its_own_is_told_as_the_manifest_says(
         ("small", Scale.SMOKE, {"threads": 0}, "threads is 0, but sample allows 1 to 256"),
     ],
 )
-def test_a_request_for_what_is_not_there_says_what_is(
+def test_a_request_for_something_unknown_lists_the_known(
     instance: str, scale: Scale, overrides: dict[str, int], message: str
 ) -> None:
     with pytest.raises(RequestError, match=message):
         SAMPLE.resolve(instance, scale, overrides)
 
 
-def test_an_unknown_benchmark_is_answered_with_the_known_ones() -> None:
+def test_a_request_for_an_unknown_benchmark_lists_the_known_ones() -> None:
     with pytest.raises(RequestError, match="no benchmark 'other'; there are: sample"):
         find_benchmark({"sample": SAMPLE}, "other")
 
@@ -77,31 +79,31 @@ def test_an_unknown_benchmark_is_answered_with_the_known_ones() -> None:
         ({"colour": "red"}, "unknown field 'colour'"),
         ({"version": 0}, "0 is less than 1"),
         ({"kind": "fun"}, "not one of correctness, performance"),
-        ({"metric": None}, "a performance benchmark needs one"),
-        ({"instances": {}}, "at least one is needed"),
+        ({"metric": None}, "a performance benchmark requires a metric"),
+        ({"instances": {}}, "at least one instance is required"),
         ({"limits": {}}, "smoke is missing"),
         ({"own_metrics": {"a": {"title": "A", "unit": "m"}}}, "not one of 1/s, MB/s"),
-        ({"parameters": {}}, "every scale lists every parameter; look at: threads"),
+        ({"parameters": {}}, "every scale must set every parameter and no other; check: threads"),
     ],
 )
-def test_an_unsound_manifest_is_refused(change: dict[str, Any], message: str) -> None:
+def test_an_invalid_manifest_is_refused(change: dict[str, Any], message: str) -> None:
     with pytest.raises(StrictError, match=message):
         parse_benchmark(changed(change), "sample")
 
 
 def test_an_instance_value_out_of_bounds_is_refused() -> None:
-    with pytest.raises(StrictError, match="out of the parameter's bounds"):
+    with pytest.raises(StrictError, match="is not within"):
         parse_benchmark(MANIFEST.replace('"threads": 4', '"threads": 400'), "sample")
 
 
-def test_the_name_is_the_folders(tmp_path: Path) -> None:
+def test_the_name_must_be_that_of_the_folder(tmp_path: Path) -> None:
     folder = tmp_path / "benchmarks" / "other"
     folder.mkdir(parents=True)
     (folder / "benchmark.json").write_text(MANIFEST)
-    with pytest.raises(StrictError, match="not the folder's"):
+    with pytest.raises(StrictError, match="differs from the folder's"):
         load_benchmarks(tmp_path)
 
 
 def test_a_repository_without_benchmarks_is_named(tmp_path: Path) -> None:
-    with pytest.raises(StrictError, match="is this a whole clone"):
+    with pytest.raises(StrictError, match="is this a complete clone"):
         load_benchmarks(tmp_path)

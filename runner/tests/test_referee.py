@@ -1,6 +1,6 @@
-"""What the runner makes of a referee that fails. The real referee cannot be made to fail like this, so scripts do.
+"""Tests how the runner handles a referee that fails. Shell scripts replace the referee.
 
-The real referee's runs are in tests/test_runner.py.
+tests/test_runner.py tests the runner with the real referee.
 """
 
 from __future__ import annotations
@@ -15,25 +15,27 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner import referee
-from runner.contract import Cancelled, JailLevel, Scale
+from runner.contract import Cancelled
 from runner.manifest import parse_benchmark
-from runner.order import Order, Target
 from runner.referee import RefereeError, build_plan, run_session, validate_report
+from runner.request import Loadable, Request
 from runner.strict import parse_object
+from runner.terms import JailLevel, Scale
 from runner.tests.samples import MANIFEST, report
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
+    from runner.report import Report
     from runner.settings import Settings
 
 SEED = "00000000000000aa"
 
 
 @pytest.fixture
-def order() -> Order:
-    return Order(
+def one_request() -> Request:
+    return Request(
         benchmark=parse_benchmark(MANIFEST, "sample"),
         instance="small",
         scale=Scale.SMOKE,
@@ -46,7 +48,7 @@ def order() -> Order:
 
 
 def with_referee(script: str, settings: Settings, folder: Path) -> Settings:
-    """Return settings whose referee is that shell script; its arguments are: run PLAN --report FILE --progress."""
+    """Return settings with `script` as the referee. The script's arguments are: run PLAN --report FILE --progress."""
     path = folder / "build" / "bin" / "referee"
     path.parent.mkdir(parents=True)
     path.write_text(f"#!/bin/sh\n{script}\n")
@@ -55,31 +57,34 @@ def with_referee(script: str, settings: Settings, folder: Path) -> Settings:
 
 
 def session(
-    script: str, settings: Settings, order: Order, folder: Path, beats: int = 1000
-) -> tuple[dict[str, object], list[tuple[str, int, int]]]:
+    script: str, settings: Settings, one_request: Request, folder: Path, heartbeats: int = 1000
+) -> tuple[Report, list[tuple[str, int, int]]]:
     ticks: list[tuple[str, int, int]] = []
 
     def tick(phase: str, index: int, count: int) -> bool:
         ticks.append((phase, index, count))
-        return len(ticks) < beats
+        return len(ticks) < heartbeats
 
     settings = with_referee(script, settings, folder)
     work = folder / "work"
     work.mkdir()
-    plan = build_plan(Target(folder / "library.so"), order, SEED, settings)
+    plan = build_plan(Loadable(folder / "library.so"), one_request, SEED, settings)
     return run_session(plan, work, settings, tick), ticks
 
 
-def test_the_plan_fits_its_schema(settings: Settings, order: Order, tmp_path: Path) -> None:
+def test_the_plan_fits_its_schema(settings: Settings, one_request: Request, tmp_path: Path) -> None:
     from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import
 
     path = settings.root / "harness" / "schema" / "plan.v1.schema.json"
     validator = Draft202012Validator(parse_object(path.read_bytes(), str(path)))
-    plain = build_plan(Target(tmp_path / "library.so"), order, SEED, settings)
+    plain = build_plan(Loadable(tmp_path / "library.so"), one_request, SEED, settings)
     validator.validate(plain)
-    structure = Target(tmp_path / "runtime.so", tmp_path / "btree.so", {"name": "rw"})
+    structure = Loadable(tmp_path / "runtime.so", tmp_path / "btree.so", {"name": "rw"})
     full = build_plan(
-        structure, replace(order, overrides={"threads": 2}), SEED, replace(settings, cpus="0-1")
+        structure,
+        replace(one_request, overrides={"threads": 2}),
+        SEED,
+        replace(settings, cpus="0-1"),
     )
     validator.validate(full)
     assert full["library"]["configuration"] == {"name": "rw"}
@@ -89,11 +94,14 @@ def test_the_plan_fits_its_schema(settings: Settings, order: Order, tmp_path: Pa
 
 
 def test_slots_take_the_lists_of_cores_in_turn(
-    settings: Settings, order: Order, tmp_path: Path
+    settings: Settings, one_request: Request, tmp_path: Path
 ) -> None:
     plans = [
         build_plan(
-            Target(tmp_path / "library.so"), order, SEED, replace(settings, cpus="0-3;4-7", slot=n)
+            Loadable(tmp_path / "library.so"),
+            one_request,
+            SEED,
+            replace(settings, cpus="0-3;4-7", slot=n),
         )
         for n in range(3)
     ]
@@ -101,11 +109,11 @@ def test_slots_take_the_lists_of_cores_in_turn(
 
 
 def test_a_report_and_progress_come_through(
-    settings: Settings, order: Order, tmp_path: Path
+    settings: Settings, one_request: Request, tmp_path: Path
 ) -> None:
     line = json.dumps({"event": "phase", "name": "test", "index": 1, "of": 4})
-    script = f"printf '%s\\n' '{line}'\ncat > \"$4\" <<'END'\n{json.dumps(report())}\nEND"
-    result, ticks = session(script, settings, order, tmp_path)
+    script = f"printf '%s\\n' '{line}'\ncat > \"$4\" <<'END'\n{json.dumps(report().to_json())}\nEND"
+    result, ticks = session(script, settings, one_request, tmp_path)
     assert result == report()
     assert ("test", 1, 4) in ticks
 
@@ -114,76 +122,82 @@ def test_a_report_and_progress_come_through(
     ("script", "words"),
     [
         ("echo 'no such instance' >&2; exit 2", "cannot use the plan: no such instance"),
-        ("exit 3", "could not write the report: it gave no reason"),
-        ("kill -SEGV $$", "was ended by signal 11"),
-        ("true", "left no usable report"),
-        ('echo nonsense > "$4"', "left no usable report"),
-        ("echo '{}' > \"$4\"", "does not fit keydrome.report.v1"),
+        ("exit 3", "could not write the report: it printed no reason"),
+        ("kill -SEGV $$", "was killed by signal 11"),
+        ("true", "wrote no usable report"),
+        ('echo nonsense > "$4"', "wrote no usable report"),
+        ("echo '{}' > \"$4\"", "violates the schema keydrome.report.v1"),
         ("echo 'not json'; cat", "progress: not valid JSON"),
-        ('echo \'{"event": "phase"}\'', "a progress line of another form"),
+        ('echo \'{"event": "phase"}\'', "a malformed progress line"),
     ],
 )
-def test_a_referee_that_fails_is_our_fault(
-    script: str, words: str, settings: Settings, order: Order, tmp_path: Path
+def test_a_referee_that_fails_is_a_referee_error(
+    script: str, words: str, settings: Settings, one_request: Request, tmp_path: Path
 ) -> None:
     with pytest.raises(RefereeError, match=words):
-        session(script, settings, order, tmp_path)
+        session(script, settings, one_request, tmp_path)
 
 
 def test_a_report_about_another_session_is_not_taken(
-    settings: Settings, order: Order, tmp_path: Path
+    settings: Settings, one_request: Request, tmp_path: Path
 ) -> None:
-    other = {**report(), "seed": "00000000000000bb"}
+    other = {**report().to_json(), "seed": "00000000000000bb"}
     script = f"cat > \"$4\" <<'END'\n{json.dumps(other)}\nEND"
-    with pytest.raises(RefereeError, match="another session: seed is '00000000000000bb'"):
-        session(script, settings, order, tmp_path)
+    with pytest.raises(RefereeError, match="another session: its seed is '00000000000000bb'"):
+        session(script, settings, one_request, tmp_path)
 
 
-def test_a_missing_referee_is_named(settings: Settings, order: Order, tmp_path: Path) -> None:
+def test_a_missing_referee_is_named(
+    settings: Settings, one_request: Request, tmp_path: Path
+) -> None:
     settings = replace(settings, build=tmp_path)
-    plan = build_plan(Target(tmp_path / "library.so"), order, SEED, settings)
-    with pytest.raises(RefereeError, match="referee is missing: build it"):
+    plan = build_plan(Loadable(tmp_path / "library.so"), one_request, SEED, settings)
+    with pytest.raises(RefereeError, match=r"referee is missing: run \./dev build"):
         run_session(plan, tmp_path, settings, lambda *_: True)
 
 
 @contextmanager
 def noted_process(path: Path) -> Iterator[None]:
-    """Check on leaving that the process whose number the script wrote to `path` is gone."""
+    """At the end, check that the process whose id the script has written to `path` has ended."""
     yield
     number = int(path.read_text())
     with pytest.raises(ProcessLookupError):
         os.kill(number, 0)
 
 
-def test_cancelling_ends_the_referee(settings: Settings, order: Order, tmp_path: Path) -> None:
+def test_cancelling_ends_the_referee(
+    settings: Settings, one_request: Request, tmp_path: Path
+) -> None:
     note = tmp_path / "pid"
     with noted_process(note), pytest.raises(Cancelled):
-        session(f"echo $$ > {note}; exec sleep 600", settings, order, tmp_path, beats=3)
+        session(f"echo $$ > {note}; exec sleep 600", settings, one_request, tmp_path, heartbeats=3)
 
 
 def test_cancelling_ends_a_referee_that_ignores_the_request(
-    settings: Settings, order: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+    settings: Settings, one_request: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(referee, "STOP_SECONDS", 0.2)
     note = tmp_path / "pid"
     script = f"trap '' TERM; echo $$ > {note}; while :; do read line < /dev/zero; done"
     with noted_process(note), pytest.raises(Cancelled):
-        session(script, settings, order, tmp_path, beats=3)
+        session(script, settings, one_request, tmp_path, heartbeats=3)
 
 
-def test_a_silent_referee_is_ended(
-    settings: Settings, order: Order, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+def test_a_silent_referee_is_stopped(
+    settings: Settings, one_request: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(referee, "SILENCE_SECONDS", -0.5)  # leaves half a second of the phase's one
     note = tmp_path / "pid"
     began = time.monotonic()
-    with noted_process(note), pytest.raises(RefereeError, match="was silent"):
-        session(f"echo $$ > {note}; exec sleep 600", settings, order, tmp_path)
+    with noted_process(note), pytest.raises(RefereeError, match="wrote no progress"):
+        session(f"echo $$ > {note}; exec sleep 600", settings, one_request, tmp_path)
     assert time.monotonic() - began < 30
 
 
-def test_the_schema_names_the_place_of_a_fault(settings: Settings) -> None:
-    assert validate_report(report(), settings.root) == ""
-    assert validate_report({**report(), "verdict": "fine"}, settings.root).startswith("verdict: ")
-    odd = {**report(), "metrics": {"total_ms": "fast"}}
+def test_the_schema_names_the_place_of_a_violation(settings: Settings) -> None:
+    assert validate_report(report().to_json(), settings.root) == ""
+    assert validate_report({**report().to_json(), "verdict": "fine"}, settings.root).startswith(
+        "verdict: "
+    )
+    odd = {**report().to_json(), "metrics": {"total_ms": "fast"}}
     assert validate_report(odd, settings.root).startswith("metrics/total_ms: ")

@@ -1,3 +1,5 @@
+# Tests of runner/series.py: the order of the runs, discarded sessions, and sessions that fail, with a fake referee.
+
 from __future__ import annotations
 
 import json
@@ -6,13 +8,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.contract import Cancelled, JailLevel, Progress, Scale, Verdict
-from runner.elf import LibraryFacts, LibraryKind
+from runner.contract import Cancelled, Progress
 from runner.execute import session_log
+from runner.inspection.library import LibraryFacts, LibraryKind
 from runner.manifest import RequestError, parse_benchmark
-from runner.order import Order, Target, make_target
+from runner.request import Loadable, Request, make_loadable
 from runner.series import SeriesResult, _seeds, candidate_first, run_series
-from runner.summary import summarise
+from runner.terms import JailLevel, Scale, Verdict
 from runner.tests.samples import MANIFEST, report
 
 if TYPE_CHECKING:
@@ -21,7 +23,7 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 SEEDS = tuple(f"{n:016x}" for n in range(6))
-ORDER = Order(
+REQUEST = Request(
     benchmark=parse_benchmark(MANIFEST, "sample"),
     instance="small",
     scale=Scale.SMOKE,
@@ -31,48 +33,53 @@ ORDER = Order(
     require=JailLevel.FULL,
     control=True,
 )
-# A referee that reports what the plan's library is called after: CANDIDATE and CONTROL are verdicts.
-SCRIPT = """#!/usr/bin/env -S python3 -IS
-import json, sys
-plan = json.load(open(sys.argv[2]))
-report = json.loads('''REPORT''')
-control = plan["library"]["path"].endswith("global_lock.so")
-report["seed"] = plan["seed"]
-report["verdict"] = "CONTROL" if control else "CANDIDATE"
-report["reason"] = "" if report["verdict"] == "passed" else "why"
-report["metrics"]["total_ms"] = 10 if control else 5
-if sys.argv[2].split("/")[-2] in STRAYS:
-    report["metrics"]["total_ms"] = 12
-if report["verdict"] == "failed":
-    report["findings"] = [{"suite": "s", "name": "n", "severity": "required", "detail": "d"}]
-print(json.dumps({"event": "phase", "name": "test", "index": 1, "of": 2}), flush=True)
-open(sys.argv[4], "w").write(json.dumps(report))
-"""
+# A fake referee. The tests replace CANDIDATE and CONTROL by the verdicts of candidate and control.
+SCRIPT = (
+    "#!/usr/bin/env -S python3 -IS\n"
+    "import json, sys\n"
+    "plan = json.load(open(sys.argv[2]))\n"
+    "report = json.loads('''REPORT''')\n"
+    'control = plan["library"]["path"].endswith("global_lock.so")\n'
+    'report["seed"] = plan["seed"]\n'
+    'report["verdict"] = "CONTROL" if control else "CANDIDATE"\n'
+    'report["reason"] = "" if report["verdict"] == "passed" else "why"\n'
+    'report["metrics"]["total_ms"] = 10 if control else 5\n'
+    'if sys.argv[2].split("/")[-2] in STRAYS:\n'
+    '    report["metrics"]["total_ms"] = 12\n'
+    'if report["verdict"] == "failed":\n'
+    '    report["findings"] = [{"suite": "s", "name": "n", "severity": "required", "detail": "d"}]\n'
+    'print(json.dumps({"event": "phase", "name": "test", "index": 1, "of": 2}), flush=True)\n'
+    'open(sys.argv[4], "w").write(json.dumps(report))\n'
+)
 
 
 def series(
     settings: Settings,
     folder: Path,
     *,
-    order: Order = ORDER,
+    request: Request = REQUEST,
     candidate: str = "passed",
     control: str = "passed",
     strays: tuple[str, ...] = (),
-    beats: int = 10_000,
+    heartbeats: int = 10_000,
 ) -> tuple[SeriesResult, list[Progress]]:
     path = folder / "build" / "bin" / "referee"
     path.parent.mkdir(parents=True)
-    text = SCRIPT.replace("REPORT", json.dumps(report())).replace("STRAYS", str(strays or ("",)))
+    text = SCRIPT.replace("REPORT", json.dumps(report().to_json())).replace(
+        "STRAYS", str(strays or ("",))
+    )
     path.write_text(text.replace("CANDIDATE", candidate).replace("CONTROL", control))
     path.chmod(0o755)
     progress: list[Progress] = []
 
-    def beat(now: Progress) -> bool:
+    def heartbeat(now: Progress) -> bool:
         progress.append(now)
-        return len(progress) < beats
+        return len(progress) < heartbeats
 
     settings = replace(settings, build=folder / "build")
-    return run_series(Target(folder / "library.so"), order, settings, folder, beat), progress
+    return run_series(
+        Loadable(folder / "library.so"), request, settings, folder, heartbeat
+    ), progress
 
 
 def test_the_order_of_a_session_is_a_fair_coin_of_its_seed() -> None:
@@ -82,15 +89,15 @@ def test_the_order_of_a_session_is_a_fair_coin_of_its_seed() -> None:
 
 
 def test_a_short_series_has_the_control_on_one_side(settings: Settings, tmp_path: Path) -> None:
-    order = replace(ORDER, seeds=SEEDS[:4])
-    result, progress = series(settings, tmp_path, order=order, strays=("2-control",))
+    request = replace(REQUEST, seeds=SEEDS[:4])
+    result, progress = series(settings, tmp_path, request=request, strays=("2-control",))
     assert result.verdict is Verdict.PASSED
-    assert [session.seed for session in result.sessions] == list(order.seeds)
+    assert [session.seed for session in result.sessions] == list(request.seeds)
     for session in result.sessions:
         assert session.control is not None
         assert session.control_after is None
-        assert not session.void
-        assert session.candidate["metrics"]["total_ms"] == 5
+        assert not session.discarded
+        assert session.candidate.metrics["total_ms"] == 5
         assert session.candidate_first == candidate_first(session.seed)
         roles = [p.role for p in progress if SEEDS[p.session - 1] == session.seed]
         assert (roles[0] == "candidate") == session.candidate_first
@@ -105,41 +112,40 @@ def test_a_long_series_has_the_control_on_both_sides(settings: Settings, tmp_pat
     assert result.verdict is Verdict.PASSED
     assert len(result.sessions) == len(SEEDS)
     assert [len(session.controls) for session in result.sessions] == [2] * len(SEEDS)
-    assert not any(session.void or session.candidate_first for session in result.sessions)
+    assert not any(session.discarded or session.candidate_first for session in result.sessions)
     roles = list(dict.fromkeys(p.role for p in progress if p.session == 1))
     assert roles == ["control", "candidate", "control again"]
 
 
-def test_a_session_in_which_the_control_strays_is_void_and_repeated(
+def test_a_session_in_which_the_control_changes_too_much_is_discarded_and_repeated(
     settings: Settings, tmp_path: Path
 ) -> None:
     strays = ("3-control-again", "7-control")
     result, progress = series(settings, tmp_path, strays=strays)
     assert result.verdict is Verdict.PASSED
-    assert {n: s.void for n, s in enumerate(result.sessions, start=1) if s.void} == {
+    assert {n: s.discarded for n, s in enumerate(result.sessions, start=1) if s.discarded} == {
         3: "control 1.20 times slower, allowed 1.10",
         7: "control 1.20 times faster, allowed 1.10",
     }
     assert len(result.sessions) == len(SEEDS) + 2
     assert len({session.seed for session in result.sessions}) == len(result.sessions)
-    summary = summarise(result.sessions, "total_ms")
-    assert summary.ratios == pytest.approx((0.5,) * 6)
-    assert "session 3: passed; void: control 1.20 times slower" in session_log(result.sessions)
+    assert sum(not session.discarded for session in result.sessions) == len(SEEDS)
+    assert "session 3: passed; discarded: control 1.20 times slower" in session_log(result.sessions)
     fractions = [p.fraction for p in progress]
     assert fractions == sorted(fractions)
     # The same seeds give the same repetitions.
-    assert [session.seed for session in result.sessions] == list(_seeds(ORDER))[:8]
+    assert [session.seed for session in result.sessions] == list(_seeds(REQUEST))[:8]
 
 
-def test_a_machine_that_is_never_steady_has_a_wide_band(settings: Settings, tmp_path: Path) -> None:
+def test_a_noisy_machine_has_a_wide_band(settings: Settings, tmp_path: Path) -> None:
     strays = ("1-control", "2-control-again", "3-control", "4-control-again")
-    result, _ = series(settings, tmp_path, order=replace(ORDER, seeds=SEEDS[:5]), strays=strays)
+    result, _ = series(settings, tmp_path, request=replace(REQUEST, seeds=SEEDS[:5]), strays=strays)
     assert result.verdict is Verdict.PASSED
-    assert [session.void for session in result.sessions] == [""] * 5
+    assert [session.discarded for session in result.sessions] == [""] * 5
 
 
 def test_without_control_only_the_candidate_runs(settings: Settings, tmp_path: Path) -> None:
-    result, progress = series(settings, tmp_path, order=replace(ORDER, control=False))
+    result, progress = series(settings, tmp_path, request=replace(REQUEST, control=False))
     assert {p.role for p in progress} == {"candidate"}
     assert [session.control for session in result.sessions] == [None] * len(SEEDS)
 
@@ -157,14 +163,16 @@ def test_the_first_failed_session_ends_the_series(
     assert [f.name for f in result.findings] == (["n"] if verdict == "failed" else [])
 
 
-def test_a_control_that_fails_is_our_fault(settings: Settings, tmp_path: Path) -> None:
+def test_a_control_that_fails_does_not_count_against_the_candidate(
+    settings: Settings, tmp_path: Path
+) -> None:
     result, _ = series(settings, tmp_path, control="crashed")
     assert result.verdict is Verdict.INFRASTRUCTURE
     assert result.reason == "session 1: the control library crashed: why"
     assert not result.sessions
 
 
-def test_a_machine_that_gives_too_little_refuses_whoever_comes_first(
+def test_a_jail_that_is_too_weak_refuses_the_first_library(
     settings: Settings, tmp_path: Path
 ) -> None:
     result, _ = series(settings, tmp_path, candidate="refused", control="refused")
@@ -173,7 +181,7 @@ def test_a_machine_that_gives_too_little_refuses_whoever_comes_first(
 
 def test_a_series_can_be_cancelled(settings: Settings, tmp_path: Path) -> None:
     with pytest.raises(Cancelled):
-        series(settings, tmp_path, beats=4)
+        series(settings, tmp_path, heartbeats=4)
 
 
 def test_a_structure_needs_a_configuration_and_a_library_must_not_have_one(
@@ -182,10 +190,10 @@ def test_a_structure_needs_a_configuration_and_a_library_must_not_have_one(
     structure = LibraryFacts(LibraryKind.STRUCTURE, 1)
     library = LibraryFacts(LibraryKind.INDEX, 1)
     with pytest.raises(RequestError, match="needs a configuration"):
-        make_target(tmp_path, structure, ORDER, settings)
-    configured = replace(ORDER, configuration={"name": "rw"})
+        make_loadable(tmp_path, structure, REQUEST, settings)
+    configured = replace(REQUEST, configuration={"name": "rw"})
     with pytest.raises(RequestError, match="leave the configuration out"):
-        make_target(tmp_path, library, configured, settings)
-    target = make_target(tmp_path, structure, configured, settings)
-    assert target == Target(settings.runtime, tmp_path, {"name": "rw"})
-    assert make_target(tmp_path, library, ORDER, settings) == Target(tmp_path)
+        make_loadable(tmp_path, library, configured, settings)
+    target = make_loadable(tmp_path, structure, configured, settings)
+    assert target == Loadable(settings.runtime, tmp_path, {"name": "rw"})
+    assert make_loadable(tmp_path, library, REQUEST, settings) == Loadable(tmp_path)

@@ -1,10 +1,11 @@
-"""Settings, names, machine facts, working folders and slots."""
+"""Tests of the runner's small modules: settings, safe text, machine facts, working folders and slots."""
 
 from __future__ import annotations
 
 import os
 import subprocess
 import sys
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
@@ -13,14 +14,12 @@ from hypothesis import strategies as st
 
 from runner.machine import machine_facts
 from runner.settings import SettingsError, load_settings, parse_level
-from runner.slots import SlotsTakenError, hold_slot
+from runner.slots import SlotsTakenError, hold_slot, slots_for_tests
 from runner.text import capped, display_name, printable
 from runner.work_folder import work_folder
 
-TEST_SLOT = 997
 
-
-def test_the_defaults_lie_in_the_repository() -> None:
+def test_the_defaults_are_in_the_repository() -> None:
     settings = load_settings({})
     assert (settings.root / "benchmarks").is_dir()
     assert settings.build == settings.root / "build" / "release"
@@ -87,7 +86,7 @@ def test_odd_names(name: str, shown: str) -> None:
     assert display_name(name) == shown
 
 
-def test_output_cannot_steer_a_terminal() -> None:
+def test_output_cannot_control_a_terminal() -> None:
     assert printable("red \x1b[31m\nnext\t\x07") == "red \ufffd[31m\nnext\t\ufffd"
 
 
@@ -136,11 +135,49 @@ def test_a_killed_job_leaves_a_folder_that_the_next_one_removes(tmp_path: Path) 
 
 
 def test_a_slot_has_one_holder_and_is_free_again() -> None:
-    with hold_slot(TEST_SLOT, TEST_SLOT) as slot:
-        assert slot == TEST_SLOT
-        with pytest.raises(SlotsTakenError, match="slot 997"), hold_slot(TEST_SLOT, TEST_SLOT):
+    own, following = slots_for_tests()[:2]
+    with hold_slot(own, own) as slot:
+        assert slot == own
+        with pytest.raises(SlotsTakenError, match=f"slot {own}"), hold_slot(own, own):
             pytest.fail("two holders of one slot")
-        with hold_slot(TEST_SLOT, TEST_SLOT + 1) as next_slot:
-            assert next_slot == TEST_SLOT + 1
-    with hold_slot(TEST_SLOT, TEST_SLOT) as slot:
-        assert slot == TEST_SLOT
+        with hold_slot(own, following) as next_slot:
+            assert next_slot == following
+    with hold_slot(own, own) as slot:
+        assert slot == own
+
+
+CLAIMING = """
+from runner.slots import slots_for_tests
+print(slots_for_tests()[0], flush=True)
+input()
+"""
+
+
+def test_processes_of_tests_have_slots_of_their_own() -> None:
+    """A test process reserves ten consecutive slots until it ends. It skips slots that a worker holds."""
+    own = slots_for_tests()
+    assert slots_for_tests() == own
+    command = [sys.executable, "-c", CLAIMING]
+    with ExitStack() as started:
+        taken = {own[0]}
+        for _ in range(3):
+            process = started.enter_context(
+                subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
+            )
+            started.callback(process.communicate, "\n")
+            assert process.stdout is not None
+            taken.add(int(process.stdout.readline()))
+    assert len(taken) == 4
+    assert {first % len(own) for first in taken} == {0}
+    with hold_slot(own[3], own[3]):
+        pass
+
+
+def test_slots_for_tests_leave_out_a_slot_that_is_held() -> None:
+    command = [sys.executable, "-c", CLAIMING]
+    first = int(
+        subprocess.run(command, input="\n", capture_output=True, text=True, check=True).stdout
+    )
+    with hold_slot(first + 4, first + 4):
+        done = subprocess.run(command, input="\n", capture_output=True, text=True, check=True)
+    assert int(done.stdout) != first

@@ -1,3 +1,5 @@
+"""Tests of the blob store: reading back, limits, damaged blobs and concurrent writers."""
+
 from __future__ import annotations
 
 import hashlib
@@ -20,7 +22,7 @@ LIMIT = 1 << 20
 
 @given(content=st.binary(max_size=4096))
 @settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_what_was_put_is_got(content: bytes, tmp_path: Path) -> None:
+def test_a_stored_blob_is_read_back(content: bytes, tmp_path: Path) -> None:
     store = BlobStore(tmp_path)
     blob = store.put(io.BytesIO(content), limit_bytes=LIMIT)
     assert blob.sha256 == hashlib.sha256(content).hexdigest()
@@ -30,7 +32,7 @@ def test_what_was_put_is_got(content: bytes, tmp_path: Path) -> None:
     store.verify(blob.sha256)
 
 
-def test_a_blob_lies_two_levels_deep_and_cannot_be_written(tmp_path: Path) -> None:
+def test_a_blob_is_two_folders_deep_and_read_only(tmp_path: Path) -> None:
     store = BlobStore(tmp_path)
     digest = store.put(io.BytesIO(b"x"), limit_bytes=LIMIT).sha256
     path = tmp_path / digest[:2] / digest[2:4] / digest
@@ -70,7 +72,7 @@ def test_many_writers_of_one_blob_agree(tmp_path: Path) -> None:
     assert len([path for path in tmp_path.rglob("*") if path.is_file()]) == 1
 
 
-def test_a_damaged_blob_is_found_not_copied_and_healed_by_another_upload(tmp_path: Path) -> None:
+def test_a_damaged_blob_is_detected_and_repaired_by_another_upload(tmp_path: Path) -> None:
     store = BlobStore(tmp_path / "store")
     digest = store.put(io.BytesIO(b"right"), limit_bytes=LIMIT).sha256
     store.path(digest).chmod(0o600)
@@ -95,6 +97,6 @@ def test_a_missing_blob_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["", "../../etc/passwd", "A" * 64, "0" * 63, "0" * 64 + "\n"])
-def test_what_is_no_digest_is_never_a_path(name: str, tmp_path: Path) -> None:
+def test_a_malformed_digest_is_never_a_path(name: str, tmp_path: Path) -> None:
     with pytest.raises(ValueError, match="not a SHA-256 digest"):
         BlobStore(tmp_path).path(name)

@@ -1,13 +1,10 @@
+// Implements decode_key: turns the bytes of a key into a typed key. The header contains the
+// encoder.
 #include "runtime/codec/key_codec.h"
 
 #include <cstring>
 
-#include "runtime/control/mutant.h"
-
 namespace keydrome::runtime {
-
-const uint32_t kSign32 = mutant(39) ? 0 : uint32_t{1} << 31;
-const uint64_t kSign64 = mutant(39) ? 0 : uint64_t{1} << 63;
 
 bool decode_key(KeydromeBytes bytes, KeyType type, Key& key) {
   key.type = type;

@@ -1,6 +1,7 @@
-// Keys between contract A (typed) and contract B (bytes whose memcmp order is the keys' order).
+// Converts the typed keys of index.h to the byte strings of structure.h, and back. memcmp orders
+// the byte strings in the same way as the keys.
 //
-// Thread safety: pure functions.
+// Thread safety: the functions have no state; any thread may call them.
 #pragma once
 
 #include <bit>
@@ -13,16 +14,19 @@
 
 namespace keydrome::runtime {
 
-static_assert(std::endian::native == std::endian::little, "integers are made by a byte swap");
+static_assert(std::endian::native == std::endian::little,
+              "key_codec.h needs a little-endian machine: it swaps bytes to make keys big-endian");
 static_assert(KEYDROME_KEY_BYTES_MAX == MAX_VARCHAR_LEN);
 
-// Flipping the sign bit turns signed order into unsigned order, which big-endian bytes keep.
-extern const uint32_t kSign32;
-extern const uint64_t kSign64;
+// Flipping the sign bit turns signed order into unsigned order, and big-endian bytes keep that
+// order under memcmp.
+inline constexpr uint32_t kSign32 = uint32_t{1} << 31;
+inline constexpr uint64_t kSign64 = uint64_t{1} << 63;
 
-// `call(bytes)` with the encoded key, or FAILURE when the key is not of this type or a string has
-// no NUL within MAX_VARCHAR_LEN + 1 bytes. The bytes live as long as the call. Inlined for each
-// type, so that the compiler knows the size of integers.
+// Encodes the key and returns `call(bytes)`. Returns FAILURE instead if the key's type is not
+// `type`, or if a string has no NUL within MAX_VARCHAR_LEN + 1 bytes. The bytes are valid during
+// the call only. The function is always inlined, with one call per type, so that the compiler knows
+// the size of an integer key.
 template <class Call>
 [[gnu::always_inline]] inline ErrCode with_encoded(const Key& key, KeyType type, Call&& call) {
   if (key.type != type) return FAILURE;
@@ -44,8 +48,8 @@ template <class Call>
   return FAILURE;
 }
 
-// Writes type and value. False when the bytes are not an encoding of that type (a defect of the
-// structure).
+// Writes the type and the value of `key`. Returns false if the bytes do not encode a key of that
+// type. In that case the structure has returned wrong bytes.
 bool decode_key(KeydromeBytes bytes, KeyType type, Key& key);
 
 }  // namespace keydrome::runtime

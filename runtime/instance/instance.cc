@@ -1,3 +1,4 @@
+// Implements Instance: creates and destroys a structure, and counts the bytes that it allocates.
 #include "runtime/instance/instance.h"
 
 #include <algorithm>
@@ -10,7 +11,7 @@ HeapEnvironment::HeapEnvironment() : interface_{this, allocate, retire, 0} {}
 void* HeapEnvironment::allocate(void* context, size_t size, size_t alignment) {
   void* memory = nullptr;
   if (alignment <= alignof(std::max_align_t)) {
-    memory = std::malloc(size);  // several times as fast as the aligned variant
+    memory = std::malloc(size);  // several times as fast as posix_memalign
   } else if (posix_memalign(&memory, alignment, size) != 0) {
     memory = nullptr;
   }

@@ -1,4 +1,5 @@
-// One instance of a bare structure and the environment it lives in.
+// Instance: one instance of a bare structure (a data structure without transactions and locks),
+// with the memory allocator that the runtime gives to it.
 #pragma once
 
 #include <atomic>
@@ -11,8 +12,9 @@
 
 namespace keydrome::runtime {
 
-// Memory from the process's allocator, counted. Frees at once: no configuration so far lets readers
-// run beside a writer. Thread-safe.
+// The memory allocator of an instance: allocates with malloc and counts the bytes. `retire` frees
+// memory at once. This is safe because no configuration yet runs readers and a writer in one
+// structure at the same time. Thread-safe.
 class HeapEnvironment {
  public:
   HeapEnvironment();
@@ -32,17 +34,18 @@ class HeapEnvironment {
 
 class Instance {
  public:
-  // nullptr when the structure refuses (memory or options). `options` is JSON text; empty means
-  // none.
+  // Returns nullptr if the structure's `create` fails: out of memory, or wrong options. `options`
+  // is JSON text; empty means none.
   static std::unique_ptr<Instance> make(const KeydromeStructureTable& table,
                                         const std::string& options);
   Instance(const Instance&) = delete;
   Instance& operator=(const Instance&) = delete;
   ~Instance();
 
-  // What the table's functions are called with, under its rules on threads.
+  // Returns the first argument for the functions of the structure's table. structure.h says which
+  // calls may run in parallel.
   KeydromeStructure* structure() const { return structure_; }
-  // 0 when the structure keeps no such statistic.
+  // Returns one of the structure's statistics, or 0 if the structure does not have it.
   uint64_t statistic(uint32_t which) const;
   uint64_t allocated_bytes() const { return environment_->bytes(); }
 

@@ -1,3 +1,4 @@
+// Implements StructureLibrary: loads a structure with dlopen and checks its table of functions.
 #include "runtime/instance/structure_library.h"
 
 #include <dlfcn.h>
@@ -13,7 +14,7 @@ Error loader_error(const std::string& what) {
   return Error{what + ": " + (reason == nullptr ? "unknown reason" : reason)};
 }
 
-// The name of the first function that is missing though every structure must have it, or nullptr.
+// The name of the first mandatory function that the table lacks, or nullptr.
 const char* missing_function(const KeydromeStructureTable& table) {
   if (table.create == nullptr) return "create";
   if (table.destroy == nullptr) return "destroy";
@@ -39,14 +40,16 @@ Result<StructureLibrary> StructureLibrary::load(const std::string& path) {
   if (table == nullptr) return Error{path + ": " + kSymbol + " returned NULL"};
   if (table->version != KEYDROME_STRUCTURE_VERSION) {
     return Error{path + " has version " + std::to_string(table->version) +
-                 " of the structure contract, this runtime has version " +
-                 std::to_string(KEYDROME_STRUCTURE_VERSION) + ": build it against our header"};
+                 " of the structure contract, but this runtime needs version " +
+                 std::to_string(KEYDROME_STRUCTURE_VERSION) +
+                 ": build the structure again with this runtime's structure.h"};
   }
   if (table->name == nullptr || table->description == nullptr) {
-    return Error{path + ": the table has no name or no description"};
+    return Error{path + ": its KeydromeStructureTable sets no name or no description; set both"};
   }
   if (const char* missing = missing_function(*table)) {
-    return Error{path + ": the table has no function " + missing};
+    return Error{path + ": its KeydromeStructureTable leaves " + missing +
+                 " null; every structure must set it (api/include/keydrome/structure.h)"};
   }
   return StructureLibrary(table);
 }

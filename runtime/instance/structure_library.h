@@ -1,6 +1,7 @@
-// A bare structure's shared library, loaded for good.
+// StructureLibrary: loads the shared library of a bare structure (a data structure without
+// transactions and locks) and gives access to its table of functions.
 //
-// Thread safety: immutable after load.
+// Thread safety: the object does not change after load().
 #pragma once
 
 #include <string>
@@ -12,12 +13,13 @@ namespace keydrome::runtime {
 
 class StructureLibrary {
  public:
-  // Loads the library (its symbols stay local) and checks the table: version and the functions that
-  // are never optional. The library is not unloaded any more; threads may still be inside it when
-  // the process ends.
+  // Loads the library with local symbols. Checks the version of its table, and that the table has
+  // all mandatory functions. The library is never unloaded, because threads may still run in it
+  // when the process exits.
   static Result<StructureLibrary> load(const std::string& path);
 
-  // A structure that is linked in. The table stays as long as the process.
+  // Makes the object for a structure that is linked into this program. The table must live as long
+  // as the process.
   static StructureLibrary built_in(const KeydromeStructureTable& table) {
     return StructureLibrary(&table);
   }

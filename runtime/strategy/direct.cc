@@ -1,3 +1,5 @@
+// Implements DirectStrategy: each index has one instance, and the calling thread calls its
+// functions.
 #include "runtime/strategy/direct.h"
 
 #include <utility>

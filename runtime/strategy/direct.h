@@ -1,4 +1,5 @@
-// Shared everything: one instance an index, called by the client's own thread.
+// DirectStrategy: the strategy with one instance of the structure per index, which all threads
+// share. The client's own thread calls the instance.
 #pragma once
 
 #include <memory>

@@ -1,8 +1,10 @@
-// Strategy: where the data of an index lives and who executes the structure's operations on it.
+// Store and Strategy: the interface to the data of an index.
 //
-// Concurrency control (control/control.h) sees an index only through its Store, whatever the
-// strategy is: one instance called directly, several instances by key range, or instances that
-// other threads own.
+// A Strategy decides how many instances of the structure store an index, and which thread executes
+// the operations. It makes one Store per index. A concurrency control sees the data only through
+// the Store, so it works with every strategy. Possible strategies are one instance that the calling
+// thread uses, several instances by key range, or instances that other threads own. direct.h is the
+// only strategy so far.
 #pragma once
 
 #include <cstdint>
@@ -14,15 +16,17 @@ namespace keydrome::runtime {
 
 struct StoreStatistics {
   uint64_t pairs = 0;
-  uint64_t bytes = 0;   // allocated by the structure
-  uint64_t height = 0;  // of the highest instance
+  uint64_t bytes = 0;   // bytes that the structure has allocated
+  uint64_t height = 0;  // height of the highest instance
 };
 
-// The pairs of one index, in order. Parameters and results are those of contract B. Which calls may
-// run at once is the structure's capability; the caller (Control) sees to it.
+// The pairs of one index, sorted. Parameters and results are those of structure.h. The structure's
+// capabilities say which calls may run in parallel, and the concurrency control prevents all others
+// from running in parallel.
 //
-// The four calls are functions of contract B themselves: a structure's own, so that calling it
-// costs one indirect call, or the strategy's, with whatever it puts in the place of the structure.
+// The four operations are function pointers, as in structure.h. They usually point to the
+// structure's own functions, so that an operation costs one indirect call. A strategy may also pass
+// functions of its own, with an object of its own in place of the structure.
 class Store {
  public:
   Store(const Store&) = delete;
@@ -59,7 +63,7 @@ class Store {
 class Strategy {
  public:
   virtual ~Strategy() = default;
-  // nullptr when memory is exhausted.
+  // Returns nullptr if memory runs out, or if the structure does not accept its options.
   virtual std::unique_ptr<Store> make_store() = 0;
 };
 

@@ -1,4 +1,4 @@
-// Bytes as the runtime takes them, of a string that outlives them.
+// Gives tests the bytes of a string as KeydromeBytes. The string must outlive the KeydromeBytes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,7 @@
-// Several threads at full speed against every control, recorded and certified. Few keys and yields
-// between the calls make them meet. KEYDROME_SOAK multiplies the number of rounds.
+// Runs several threads at full speed under every concurrency control, records all calls, and
+// certifies the history (proves that a serial order explains all results). There are few keys, and
+// threads yield between calls, so that their transactions overlap. The environment variable
+// KEYDROME_SOAK multiplies the number of rounds.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -10,27 +12,26 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "checker/certify.h"
+#include "checker/certify/certify.h"
 #include "runtime/configuration.h"
 #include "runtime/instance/structure_library.h"
-#include "runtime/tests/client.h"
+#include "runtime/tests/recorded_client.h"
 #include "runtime/tests/setup_json.h"
+#include "runtime/tests/variants.h"
 
 namespace keydrome::runtime {
+
+using certify::Certification;
+using certify::Verdict;
+using certify::Violation;
+using history::EventCall;
+using history::History;
+
 namespace {
 
-constexpr uint64_t kSeed = 4711;  // of the first round; each has the next one
+constexpr uint64_t kSeed = 4711;  // the seed of the first round; each further round adds one
 constexpr size_t kThreads = 4;
-constexpr int kTransactions = 300;  // of each thread in a round
-
-struct Variant {
-  const char* control;
-  const char* lock;
-};
-
-void PrintTo(const Variant& variant, std::ostream* out) {
-  *out << variant.control << " " << variant.lock;
-}
+constexpr int kTransactions = 300;  // per thread and round
 
 uint64_t rounds() {
 #ifdef KEYDROME_SANITIZED
@@ -45,7 +46,7 @@ uint64_t rounds() {
 // One thread of a round.
 class Player {
  public:
-  Player(Client& client, uint64_t seed, size_t thread, uint64_t keys)
+  Player(RecordedClient& client, uint64_t seed, size_t thread, uint64_t keys)
       : client_(client), random_(seed * kThreads + thread), thread_(thread), keys_(keys) {}
 
   void play() {
@@ -91,7 +92,7 @@ class Player {
 
   uint64_t below(uint64_t bound) { return random_() % bound; }
 
-  Client& client_;
+  RecordedClient& client_;
   std::mt19937_64 random_;
   const size_t thread_;
   const uint64_t keys_;
@@ -104,24 +105,25 @@ class CertifiedRun : public testing::TestWithParam<Variant> {
   static void play_round(const StructureLibrary& structure, const Configuration& configuration,
                          uint64_t seed) {
     const std::unique_ptr<Strategy> strategy = make_strategy(configuration, structure.table());
-    const std::unique_ptr<Control> control = make_control(configuration, structure.table());
+    const std::unique_ptr<Concurrency> concurrency =
+        make_concurrency(configuration, structure.table());
     const auto make_index = [&] {
       auto index = std::make_unique<Index>("index", INT, strategy->make_store(),
-                                           control->make_index_control());
+                                           concurrency->make_index_concurrency());
       index->pin();
       return index;
     };
     const auto first = make_index();
     const auto second = make_index();
-    std::vector<std::unique_ptr<Client>> clients;
-    std::vector<const Client*> recorded;
+    std::vector<std::unique_ptr<RecordedClient>> clients;
+    std::vector<const RecordedClient*> recorded;
     std::vector<std::thread> threads;
     for (size_t at = 0; at < kThreads; ++at) {
-      clients.push_back(std::make_unique<Client>(*control, ClientIndexes{first.get(), second.get()},
-                                                 [] { return now_ns(); }));
+      clients.push_back(std::make_unique<RecordedClient>(
+          *concurrency, ClientIndexes{first.get(), second.get()}, [] { return now_ns(); }));
       recorded.push_back(clients.back().get());
     }
-    // Some rounds are hot, in others the index of `serial` grows until it is cut.
+    // Few keys cause many conflicts. Many keys make the index grow until `serial` cuts it.
     const uint64_t keys = seed % 3 == 0 ? 400 : 12;
     threads.reserve(kThreads);
     for (size_t at = 0; at < kThreads; ++at) {
@@ -130,12 +132,12 @@ class CertifiedRun : public testing::TestWithParam<Variant> {
     for (std::thread& thread : threads) thread.join();
     clients[0]->scan_all();
     const History history = history_of(recorded);
-    const Certification certified = certify(history);
+    const Certification certified = certify::certify(history);
     EXPECT_EQ(certified.verdict, Verdict::kCertified) << certified.reason;
     for (const Violation& violation : certified.violations) {
       ADD_FAILURE() << violation.name << ": " << violation.detail;
     }
-    EXPECT_GT(certified.counts.committed, kThreads * kTransactions / 4) << "nobody gets through";
+    EXPECT_GT(certified.counts.committed, kThreads * kTransactions / 4) << "too few commits";
   }
 };
 
@@ -144,7 +146,7 @@ TEST_P(CertifiedRun, IsStrictlySerialisable) {
   const Result<StructureLibrary> structure = StructureLibrary::load(KEYDROME_BTREE);
   ASSERT_TRUE(structure.ok()) << structure.error().message;
   const Result<runtime::Setup> setup =
-      parse_setup(setup_json(KEYDROME_BTREE, variant.lock, variant.control));
+      parse_setup(setup_json(KEYDROME_BTREE, variant.lock, variant.concurrency));
   ASSERT_TRUE(setup.ok()) << setup.error().message;
   for (uint64_t seed = kSeed; seed < kSeed + rounds() && !HasFailure(); ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));
@@ -153,16 +155,9 @@ TEST_P(CertifiedRun, IsStrictlySerialisable) {
 }
 
 constexpr auto kName = [](const testing::TestParamInfo<Variant>& info) {
-  return std::string(info.param.control) + "_" + info.param.lock;
+  return info.param.concurrency + "_" + info.param.lock;
 };
-INSTANTIATE_TEST_SUITE_P(, CertifiedRun,
-                         testing::Values(Variant{"index_2pl", "exclusive"},
-                                         Variant{"index_2pl", "rw"}, Variant{"gap_2pl", "rw"},
-                                         Variant{"gap_2pl", "exclusive"}, Variant{"serial", "rw"},
-                                         Variant{"serial", "exclusive"}, Variant{"occ", "rw"},
-                                         Variant{"occ", "exclusive"}, Variant{"mvcc", "rw"},
-                                         Variant{"mvcc", "exclusive"}),
-                         kName);
+INSTANTIATE_TEST_SUITE_P(, CertifiedRun, testing::ValuesIn(variants()), kName);
 
 }  // namespace
 }  // namespace keydrome::runtime

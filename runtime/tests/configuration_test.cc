@@ -1,3 +1,5 @@
+// Tests of configuration.h: a valid setup is parsed, and every invalid field is refused with a
+// message that names it.
 #include "runtime/configuration.h"
 
 #include <gtest/gtest.h>
@@ -7,15 +9,16 @@
 #include <string>
 
 #include "base/json.h"
+#include "runtime/concurrency/methods.h"
 
 namespace keydrome::runtime {
 namespace {
 
-// A sound setup, to be changed by each test.
+// Returns a valid setup, which each test changes.
 Json sound() {
   return *Json::parse(R"({"structure": "/structure.so", "configuration": {
       "name": "rw", "title": "readers together", "description": "a sentence",
-      "strategy": "direct", "control": "index_2pl", "lock": "rw"}})");
+      "strategy": "direct", "concurrency": "index_2pl", "lock": "rw"}})");
 }
 
 std::string error_of(const Json& setup) {
@@ -51,22 +54,24 @@ TEST(Configuration, NotJson) {
 TEST(Configuration, UnknownFieldsAreNamed) {
   Json setup = sound();
   setup["configuration"]["latch"] = "rw";
-  EXPECT_EQ(error_of(setup),
-            "configuration.latch: unknown field; known are name title description strategy control "
-            "lock options");
+  EXPECT_EQ(
+      error_of(setup),
+      "configuration.latch: unknown field; remove it, or use one of these: name title description "
+      "strategy concurrency lock options reference");
   setup = sound();
   setup["library"] = "x";
   EXPECT_EQ(error_of(setup),
-            "setup.library: unknown field; known are structure configuration threads");
+            "setup.library: unknown field; remove it, or use one of these: structure configuration "
+            "threads");
 }
 
 TEST(Configuration, MissingAndMistypedFieldsAreNamed) {
-  for (const char* field : {"name", "title", "description", "strategy", "control", "lock"}) {
+  for (const char* field : {"name", "title", "description", "strategy", "concurrency", "lock"}) {
     Json setup = sound();
     Json::Object fields = setup["configuration"].as_object();
     fields.erase(field);
     setup["configuration"] = fields;
-    EXPECT_EQ(error_of(setup), std::string("configuration.") + field + ": missing");
+    EXPECT_EQ(error_of(setup), std::string("configuration.") + field + ": missing; add this field");
     setup["configuration"][field] = 7;
     EXPECT_EQ(error_of(setup), std::string("configuration.") + field + ": must be a string");
   }
@@ -87,9 +92,9 @@ TEST(Configuration, WrongWordsGetTheChoice) {
   EXPECT_EQ(error_of(setup),
             "configuration.lock: \"spin\" is not supported; choose \"exclusive\" \"rw\" \"none\"");
   setup = sound();
-  setup["configuration"]["control"] = "hope";
-  EXPECT_NE(error_of(setup).find("configuration.control: \"hope\" is not supported; choose "
-                                 "\"index_2pl\" \"gap_2pl\""),
+  setup["configuration"]["concurrency"] = "hope";
+  EXPECT_NE(error_of(setup).find("configuration.concurrency: \"hope\" is not supported; choose "
+                                 "\"gap_2pl\" \"index_2pl\""),
             std::string::npos);
   setup = sound();
   setup["configuration"]["strategy"] = "delegation";
@@ -108,12 +113,12 @@ TEST(Configuration, ThreadsAreCounted) {
   }
 }
 
-TEST(Configuration, NoControlBearsAsManyThreadsAsTheStructure) {
+TEST(Configuration, NoConcurrencyServesAsManyThreadsAsTheStructure) {
   Configuration configuration = parse_setup(sound().dump())->configuration;
   KeydromeStructureTable table{};
   table.name = "plain";
   EXPECT_TRUE(check_threads(configuration, table, 4).ok());
-  configuration.control = ControlKind::kNone;
+  configuration.concurrency = "none";
   EXPECT_TRUE(check_threads(configuration, table, 1).ok());
   const Result<void> refused = check_threads(configuration, table, 2);
   ASSERT_FALSE(refused.ok());
@@ -123,14 +128,45 @@ TEST(Configuration, NoControlBearsAsManyThreadsAsTheStructure) {
   EXPECT_TRUE(check_threads(configuration, table, 2).ok());
 }
 
-TEST(Configuration, NoControlHasNoLockAndEveryOtherHasOne) {
+TEST(Configuration, NoConcurrencyHasNoLockAndEveryOtherMethodHasOne) {
   Json setup = sound();
-  setup["configuration"]["control"] = "none";
-  EXPECT_NE(error_of(setup).find("\"none\" belongs to control \"none\""), std::string::npos);
+  setup["configuration"]["concurrency"] = "none";
+  EXPECT_EQ(error_of(setup), "configuration.lock: must be \"none\" for concurrency \"none\"");
   setup["configuration"]["lock"] = "none";
   EXPECT_EQ(error_of(setup), "");
-  setup["configuration"]["control"] = "index_2pl";
-  EXPECT_NE(error_of(setup).find("\"none\" belongs to control \"none\""), std::string::npos);
+  setup["configuration"]["concurrency"] = "index_2pl";
+  EXPECT_EQ(error_of(setup),
+            "configuration.lock: must be \"exclusive\" or \"rw\" for concurrency \"index_2pl\"");
+}
+
+// Format 1 of configurations called the field `concurrency` by the name `control`. Stored
+// configurations of format 1 must keep their meaning.
+TEST(Configuration, TheOldFormIsReadWithTheSameMeaning) {
+  for (const ConcurrencyMethod& method : concurrency_methods()) {
+    Json setup = sound();
+    Json::Object fields = setup["configuration"].as_object();
+    fields.erase("concurrency");
+    fields["control"] = std::string(method.name);
+    fields["lock"] = method.isolates ? "rw" : "none";
+    setup["configuration"] = fields;
+    const Result<runtime::Setup> parsed = parse_setup(setup.dump());
+    ASSERT_TRUE(parsed.ok()) << parsed.error().message;
+    EXPECT_EQ(parsed->configuration.concurrency, method.name);
+    setup["configuration"]["control"] = "hope";
+    EXPECT_NE(error_of(setup).find("configuration.control: \"hope\" is not supported; choose"),
+              std::string::npos);
+    setup["configuration"]["concurrency"] = std::string(method.name);
+    EXPECT_NE(error_of(setup).find("the configuration has both; remove \"control\""),
+              std::string::npos);
+  }
+}
+
+TEST(Configuration, AReferenceIsABoolean) {
+  Json setup = sound();
+  setup["configuration"]["reference"] = true;
+  EXPECT_EQ(error_of(setup), "");
+  setup["configuration"]["reference"] = "yes";
+  EXPECT_EQ(error_of(setup), "configuration.reference: must be true or false");
 }
 
 TEST(Configuration, NamesAreFileNames) {

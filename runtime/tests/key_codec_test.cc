@@ -1,3 +1,4 @@
+// Tests of key_codec.h: encoded keys have the order of the keys, and decoding gives the keys back.
 #include "runtime/codec/key_codec.h"
 
 #include <gtest/gtest.h>
@@ -51,7 +52,9 @@ std::string encoded(const Key& key) {
   return code;
 }
 
-// std::string compares as memcmp does, the shorter first: the order of contract B.
+// Checks that keys and their encodings have the same order, and that decoding gives each key back.
+// The encodings are compared as std::string, which has the order of structure.h: byte by byte, and
+// a prefix comes first.
 template <class Value, class MakeKey>
 void expect_order_and_round_trip(const std::vector<Value>& values, MakeKey make_key) {
   for (const Value& a : values) {

@@ -1,5 +1,5 @@
-// What happens before the first call: refusals with a reason, and the exported functions without a
-// configuration.
+// Tests what happens before the first call: unusable structures are refused with a reason, and the
+// exported functions fail until keydrome_configure is called.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -25,7 +25,7 @@ TEST(Loading, RefusesWhatIsNoStructure) {
   expect_refused(setup_json("/no/such/file.so", "rw"), "/no/such/file.so");
   expect_refused(setup_json(KEYDROME_RUNTIME, "rw"), "does not export keydrome_structure");
   expect_refused(setup_json(test_structure("wrong_version"), "rw"), "has version 1");
-  expect_refused(setup_json(test_structure("without_del"), "rw"), "has no function del");
+  expect_refused(setup_json(test_structure("without_del"), "rw"), "leaves del null");
 }
 
 TEST(Loading, RefusesWhatTheStructureCannotDo) {
@@ -33,11 +33,11 @@ TEST(Loading, RefusesWhatTheStructureCannotDo) {
   EXPECT_TRUE(Runtime::make(setup_json(test_structure("plain"), "exclusive")).ok());
 }
 
-TEST(Loading, RefusesMoreThreadsThanTheStructureBears) {
+TEST(Loading, RefusesMoreThreadsThanTheStructureServes) {
   Json setup = *Json::parse(setup_json(KEYDROME_BTREE, "none", "none"));
   EXPECT_TRUE(Runtime::make(setup.dump()).ok());
   setup["threads"] = 2;
-  expect_refused(setup.dump(), "2 threads are to call");
+  expect_refused(setup.dump(), "2 threads will call");
 }
 
 TEST(Loading, RefusesOptionsThatTheStructureDoesNotKnow) {

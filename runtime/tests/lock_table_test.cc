@@ -1,4 +1,5 @@
-#include "runtime/control/lock_table.h"
+// Tests of LockTable: one lock per name, reuse of entries, and use by several threads.
+#include "runtime/locks/lock_table.h"
 
 #include <gtest/gtest.h>
 
@@ -20,12 +21,12 @@ using Kind = LockName::Kind;
 
 struct Taken {
   LockTable::Entry* entry = nullptr;
-  std::vector<LockTable::Entry*> leases;  // one for each taking that was not given back
+  std::vector<LockTable::Entry*> leases;  // the entries that are taken, one element per take
 };
 
 class LockTableTest : public testing::Test {
  protected:
-  // One of `count` names: of keys, gaps and ends of both indexes.
+  // Returns one of `count` names. The names are keys, gaps and ends of two indexes.
   LockName name(uint32_t number) const {
     const std::string key(number / 6 % 40, 'k');
     const std::string text = key + std::to_string(number / 6);
@@ -38,8 +39,8 @@ class LockTableTest : public testing::Test {
   LockTable table_;
 };
 
-// Grows to thousands of names and shrinks to none, three times over.
-TEST_F(LockTableTest, HasOneLockForEachNameAsLongAsSomebodyHasIt) {
+// The table grows to thousands of names and shrinks again, several times. At the end it is empty.
+TEST_F(LockTableTest, HasOneLockPerNameWhileItIsTaken) {
   constexpr uint32_t kNames = 20'000;
   std::mt19937 random(11);  // NOLINT(bugprone-random-generator-seed): the same run each time
   std::map<uint32_t, Taken> model;
@@ -48,7 +49,7 @@ TEST_F(LockTableTest, HasOneLockForEachNameAsLongAsSomebodyHasIt) {
     taken->second.leases.pop_back();
     if (taken->second.leases.empty()) model.erase(taken);
   };
-  for (const uint32_t taking : {9u, 1u, 9u, 1u, 5u, 0u}) {  // of ten
+  for (const uint32_t taking : {9u, 1u, 9u, 1u, 5u, 0u}) {  // probability of a take, in tenths
     for (uint32_t step = 0; step < 40'000; ++step) {
       const auto number = static_cast<uint32_t>(random() % kNames);
       if (random() % 10 < taking) {
@@ -71,7 +72,7 @@ TEST_F(LockTableTest, HasOneLockForEachNameAsLongAsSomebodyHasIt) {
   EXPECT_TRUE(model.empty());
 }
 
-// What was another name's lock is as good as new.
+// When the table reuses an entry for another name, the entry's lock must be free.
 TEST_F(LockTableTest, LocksAreFreeWhenTheyAreTakenAgain) {
   LockManager manager;
   Waiter one_waiter, other_waiter;
@@ -90,7 +91,7 @@ TEST_F(LockTableTest, LocksAreFreeWhenTheyAreTakenAgain) {
 TEST_F(LockTableTest, ThreadsExcludeEachOther) {
   constexpr uint32_t kThreads = 4, kNames = 30, kRounds = 20'000;
   LockManager manager;
-  std::array<uint64_t, kNames> counts{};  // each guarded by the lock of that number
+  std::array<uint64_t, kNames> counts{};  // lock number i guards counts[i]
   std::vector<std::thread> threads;
   for (uint32_t thread = 0; thread < kThreads; ++thread) {
     threads.emplace_back([&, thread] {

@@ -1,4 +1,5 @@
-// Control "none": a structure alone. What it refuses, and that what it accepts is right.
+// Tests of the method "none", which adds no concurrency control: it refuses a second thread and
+// changes inside a transaction, and all other calls return the right results.
 #include <gtest/gtest.h>
 
 #include <functional>
@@ -14,7 +15,7 @@
 namespace keydrome::runtime {
 namespace {
 
-class NoControlTest : public testing::Test {
+class NoConcurrencyTest : public testing::Test {
  protected:
   void start(const std::string& structure) {
     Result<std::unique_ptr<Runtime>> made = Runtime::make(setup_json(structure, "none", "none"));
@@ -23,7 +24,7 @@ class NoControlTest : public testing::Test {
     ASSERT_EQ(runtime_->create(INT, "index"), SUCCESS);
   }
 
-  // Sessions end with their thread, and before the runtime does.
+  // Runs `body` in a thread of its own, so that the thread's client ends before the runtime.
   static void as_client(const std::function<void()>& body) { std::thread(body).join(); }
 
   IdxState* open() {
@@ -44,7 +45,7 @@ class NoControlTest : public testing::Test {
     const Record record = record_of(key, payload);
     return runtime_->erase(state, transaction, &record);
   }
-  // Code and payload, e.g. "0 one".
+  // Returns the code and the payload as text, such as "0 one".
   std::string get(IdxState* state, TxnState* transaction, int64_t key) {
     Record record = record_of(key);
     const ErrCode code = runtime_->get(state, transaction, &record);
@@ -60,7 +61,7 @@ class NoControlTest : public testing::Test {
   std::unique_ptr<Runtime> runtime_;
 };
 
-TEST_F(NoControlTest, AutoCommitCallsAreTheStructuresOwn) {
+TEST_F(NoConcurrencyTest, AutoCommitCallsAreTheStructuresOwn) {
   for (const std::string& structure : {std::string(KEYDROME_BTREE), test_structure("plain")}) {
     start(structure);
     as_client([&] {
@@ -83,7 +84,7 @@ TEST_F(NoControlTest, AutoCommitCallsAreTheStructuresOwn) {
   }
 }
 
-TEST_F(NoControlTest, ATransactionReadsAndRefusesEveryChange) {
+TEST_F(NoConcurrencyTest, ATransactionReadsAndRefusesEveryChange) {
   start(KEYDROME_BTREE);
   as_client([&] {
     IdxState* state = open();
@@ -94,13 +95,13 @@ TEST_F(NoControlTest, ATransactionReadsAndRefusesEveryChange) {
     EXPECT_EQ(erase(state, transaction, 3, "x"), FAILURE);
     EXPECT_EQ(erase(state, transaction, 3), FAILURE);
     EXPECT_EQ(next(state, transaction), "3 x");
-    // A change beside it, of the cursor's neighbour: the place of the cursor counts, not the
-    // tree's.
+    // Auto-commit calls now delete the pair after the cursor and insert another. The cursor must
+    // not use the tree's position that it has stored, because the position is no longer valid.
     EXPECT_EQ(erase(state, nullptr, 4), SUCCESS);
     EXPECT_EQ(insert(state, nullptr, 5, "y"), SUCCESS);
     EXPECT_EQ(next(state, transaction), "5 y");
     EXPECT_EQ(next(state, transaction), std::to_string(DB_END));
-    EXPECT_EQ(runtime_->abort(transaction), SUCCESS);  // there is nothing to take back
+    EXPECT_EQ(runtime_->abort(transaction), SUCCESS);  // nothing to undo
     EXPECT_EQ(get(state, nullptr, 9), std::to_string(KEY_NOTFOUND) + " ");
     EXPECT_EQ(get(state, nullptr, 3), "0 x");
     transaction = begin();
@@ -109,7 +110,7 @@ TEST_F(NoControlTest, ATransactionReadsAndRefusesEveryChange) {
   });
 }
 
-TEST_F(NoControlTest, ASecondThreadBesideTheFirstIsRefused) {
+TEST_F(NoConcurrencyTest, ASecondThreadIsRefusedWhileTheFirstLives) {
   start(KEYDROME_BTREE);
   as_client([&] {
     IdxState* mine = open();
@@ -131,10 +132,10 @@ TEST_F(NoControlTest, ASecondThreadBesideTheFirstIsRefused) {
     }
     EXPECT_EQ(get(mine, nullptr, 1), "0 x");
   });
-  as_client([&] { EXPECT_EQ(get(open(), nullptr, 1), "0 x"); });  // the first has ended
+  as_client([&] { EXPECT_EQ(get(open(), nullptr, 1), "0 x"); });  // the first thread has ended
 }
 
-TEST_F(NoControlTest, AThreadSafeStructureServesManyThreads) {
+TEST_F(NoConcurrencyTest, AThreadSafeStructureServesManyThreads) {
   start(KEYDROME_NULL);
   as_client([&] {
     IdxState* mine = open();
@@ -147,7 +148,7 @@ TEST_F(NoControlTest, AThreadSafeStructureServesManyThreads) {
   });
 }
 
-TEST_F(NoControlTest, TheBaselineAcceptsEverythingAndHoldsNothing) {
+TEST_F(NoConcurrencyTest, TheBaselineAcceptsEverythingAndStoresNothing) {
   start(KEYDROME_NULL);
   as_client([&] {
     IdxState* state = open();

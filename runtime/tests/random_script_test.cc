@@ -1,8 +1,9 @@
-// Every control against thousands of small random scripts: the committed transactions of each must
-// fit into a serial order that respects real time, and nobody may see what was not committed.
+// Plays thousands of small random scripts under every concurrency control. A serial order that
+// respects real time must explain the committed transactions of a script. No transaction may see
+// uncommitted data of another one.
 //
-// Keys are few and close, so that scans, gaps, missing keys, deletions and aborts meet each other.
-// KEYDROME_SOAK multiplies the number of scripts.
+// A script has few keys, which are close together, so that scans, gaps, missing keys, deletions and
+// aborts overlap. The environment variable KEYDROME_SOAK multiplies the number of scripts.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -11,28 +12,40 @@
 #include <string>
 #include <vector>
 
-#include "checker/search_orders.h"
+#include "checker/model/search_orders.h"
 #include "runtime/configuration.h"
 #include "runtime/instance/structure_library.h"
 #include "runtime/tests/setup_json.h"
 #include "runtime/tests/stage.h"
+#include "runtime/tests/variants.h"
 
 namespace keydrome::runtime {
+
+using history::History;
+using model::OrderSearch;
+
 namespace {
 
-constexpr uint64_t kSeed = 1981;  // of the first script; each has the next one
-constexpr size_t kSessions = 3;
-// Apart, so that they lie in different ranges once `serial` has cut the index (see fill_and_empty).
+constexpr uint64_t kSeed = 1981;  // the seed of the first script; each further script adds one
+constexpr size_t kActors = 3;
+// The distance between neighbouring keys. It is large enough that the keys are in different ranges
+// after `serial` has cut the index (see fill_and_empty).
 constexpr int64_t kDistance = 8;
 
-struct Variant {
-  const char* control;
-  const char* lock;
-  bool cut;  // the indexes have been full and are empty again
+struct ScriptVariant : Variant {
+  bool cut;  // whether the indexes are filled and emptied before the script, so that `serial` cuts
 };
 
-void PrintTo(const Variant& variant, std::ostream* out) {
-  *out << variant.control << " " << variant.lock << (variant.cut ? " cut" : "");
+void PrintTo(const ScriptVariant& variant, std::ostream* out) {
+  *out << variant.concurrency << " " << variant.lock << (variant.cut ? " cut" : "");
+}
+
+// Returns all variants, and `serial` on an index that has been cut into ranges.
+std::vector<ScriptVariant> script_variants() {
+  std::vector<ScriptVariant> found;
+  for (const Variant& variant : variants()) found.push_back({variant, false});
+  found.push_back({{"serial", "rw"}, true});
+  return found;
 }
 
 uint64_t scripts_to_play() {
@@ -45,7 +58,7 @@ uint64_t scripts_to_play() {
   return kUsual * (factor == nullptr ? 1 : std::strtoull(factor, nullptr, 10));
 }
 
-// Writes scripts. Every insertion has a payload of its own.
+// Writes scripts (see Stage::play). Every insertion has a different payload.
 class Author {
  public:
   explicit Author(uint64_t seed) : random_(seed) {}
@@ -53,27 +66,27 @@ class Author {
   std::string write() {
     std::string script;
     for (uint64_t count = below(6); count > 0; --count) add(script, 0, "@" + insertion());
-    std::vector<std::vector<std::string>> sessions(kSessions);
-    for (std::vector<std::string>& calls : sessions) {
+    std::vector<std::vector<std::string>> actors(kActors);
+    for (std::vector<std::string>& calls : actors) {
       for (uint64_t transactions = 1 + below(2); transactions > 0; --transactions) {
         add_transaction(calls);
       }
     }
-    std::vector<size_t> next(kSessions, 0);
+    std::vector<size_t> next(kActors, 0);
     for (;;) {
       std::vector<size_t> left;
-      for (size_t at = 0; at < kSessions; ++at) {
-        if (next[at] < sessions[at].size()) left.push_back(at);
+      for (size_t at = 0; at < kActors; ++at) {
+        if (next[at] < actors[at].size()) left.push_back(at);
       }
       if (left.empty()) return script;
-      const size_t session = left[below(left.size())];
-      add(script, session, sessions[session][next[session]++]);
+      const size_t actor = left[below(left.size())];
+      add(script, actor, actors[actor][next[actor]++]);
     }
   }
 
  private:
-  static void add(std::string& script, size_t session, const std::string& call) {
-    script += std::to_string(session) + ":" + call + " ";
+  static void add(std::string& script, size_t actor, const std::string& call) {
+    script += std::to_string(actor) + ":" + call + " ";
   }
 
   void add_transaction(std::vector<std::string>& calls) {
@@ -108,19 +121,21 @@ class Author {
 
   std::mt19937_64 random_;
   uint64_t payloads_ = 0;
-  std::vector<std::string> inserted_;  // as deletions
+  std::vector<std::string> inserted_;  // for each insertion so far, the call that deletes its pair
 };
 
-class RandomScripts : public testing::TestWithParam<Variant> {
+class RandomScripts : public testing::TestWithParam<ScriptVariant> {
  protected:
-  static std::shared_ptr<Index> make_index(Control& control, Strategy& strategy) {
+  static std::shared_ptr<Index> make_index(Concurrency& concurrency, Strategy& strategy) {
     return std::make_shared<Index>("index", INT, strategy.make_store(),
-                                   control.make_index_control());
+                                   concurrency.make_index_concurrency());
   }
 
-  // Enough changes and keys for `serial` to cut, and an empty index in the end.
+  // Makes so many changes with so many keys that `serial` cuts the index, and leaves it empty.
   static void fill_and_empty(Stage& stage, const std::string& index) {
-    constexpr int kRounds = 7;  // the change that makes the cut due is an insertion
+    // The insertions of the 7th round reach the number of changes that causes the cut. At this moment
+    // the index has keys, so it can be cut.
+    constexpr int kRounds = 7;
     constexpr int64_t kKeys = 80;
     const auto all = [&](const std::string& letter, const std::string& payload) {
       stage.step(0, parse_call("b"));
@@ -138,19 +153,20 @@ class RandomScripts : public testing::TestWithParam<Variant> {
   static void play(const StructureLibrary& structure, const Configuration& configuration, bool cut,
                    const std::string& script) {
     const std::unique_ptr<Strategy> strategy = make_strategy(configuration, structure.table());
-    const std::unique_ptr<Control> control = make_control(configuration, structure.table());
-    const auto first = make_index(*control, *strategy);
-    const auto second = make_index(*control, *strategy);
+    const std::unique_ptr<Concurrency> concurrency =
+        make_concurrency(configuration, structure.table());
+    const auto first = make_index(*concurrency, *strategy);
+    const auto second = make_index(*concurrency, *strategy);
     if (cut) {
-      Stage stage(*control, {first.get(), second.get()}, 1);
+      Stage stage(*concurrency, {first.get(), second.get()}, 1);
       fill_and_empty(stage, "");
-      ASSERT_EQ(*control->statistics().int_member("cuts"), 1);
+      ASSERT_EQ(*concurrency->statistics().int_member("cuts"), 1);
     }
-    Stage stage(*control, {first.get(), second.get()}, kSessions);
+    Stage stage(*concurrency, {first.get(), second.get()}, kActors);
     stage.play(script);
     stage.scan_all(0);
     const History history = stage.history();
-    const OrderSearch found = search_orders(history);
+    const OrderSearch found = model::search_orders(history);
     ASSERT_EQ(found.problem, "") << script << show(history);
     ASSERT_TRUE(found.order.has_value()) << script << show(history);
     ASSERT_TRUE(found.dirty_reads.empty()) << script << show(history);
@@ -158,13 +174,13 @@ class RandomScripts : public testing::TestWithParam<Variant> {
 };
 
 TEST_P(RandomScripts, FitIntoASerialOrder) {
-  const Variant& variant = GetParam();
+  const ScriptVariant& variant = GetParam();
   const Result<StructureLibrary> structure = StructureLibrary::load(KEYDROME_BTREE);
   ASSERT_TRUE(structure.ok()) << structure.error().message;
   const Result<runtime::Setup> setup =
-      parse_setup(setup_json(KEYDROME_BTREE, variant.lock, variant.control));
+      parse_setup(setup_json(KEYDROME_BTREE, variant.lock, variant.concurrency));
   ASSERT_TRUE(setup.ok()) << setup.error().message;
-  // A cut takes a thousand steps.
+  // There are fewer scripts with a cut index, because filling the index takes a thousand steps.
   const uint64_t scripts = variant.cut ? scripts_to_play() / 6 : scripts_to_play();
   for (uint64_t seed = kSeed; seed < kSeed + scripts; ++seed) {
     ASSERT_NO_FATAL_FAILURE(
@@ -173,17 +189,10 @@ TEST_P(RandomScripts, FitIntoASerialOrder) {
   }
 }
 
-constexpr auto kName = [](const testing::TestParamInfo<Variant>& info) {
-  return std::string(info.param.control) + "_" + info.param.lock + (info.param.cut ? "_cut" : "");
+constexpr auto kName = [](const testing::TestParamInfo<ScriptVariant>& info) {
+  return info.param.concurrency + "_" + info.param.lock + (info.param.cut ? "_cut" : "");
 };
-INSTANTIATE_TEST_SUITE_P(
-    , RandomScripts,
-    testing::Values(Variant{"index_2pl", "exclusive", false}, Variant{"index_2pl", "rw", false},
-                    Variant{"gap_2pl", "rw", false}, Variant{"gap_2pl", "exclusive", false},
-                    Variant{"serial", "rw", false}, Variant{"serial", "rw", true},
-                    Variant{"occ", "rw", false}, Variant{"occ", "exclusive", false},
-                    Variant{"mvcc", "rw", false}, Variant{"mvcc", "exclusive", false}),
-    kName);
+INSTANTIATE_TEST_SUITE_P(, RandomScripts, testing::ValuesIn(script_variants()), kName);
 
 }  // namespace
 }  // namespace keydrome::runtime

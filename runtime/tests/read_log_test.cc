@@ -1,4 +1,5 @@
-#include "runtime/control/read_log.h"
+// Tests of ReadLog: steps are read back as they were added, and consecutive steps are recognised.
+#include "runtime/content/read_log.h"
 
 #include <gtest/gtest.h>
 
@@ -9,7 +10,7 @@
 namespace keydrome::runtime {
 namespace {
 
-using Answer = ReadLog::Step::Answer;
+using Outcome = ReadLog::Step::Outcome;
 
 std::string text_of(const Bound& bound) {
   const auto text = [](KeydromeBytes bytes) {
@@ -24,27 +25,27 @@ std::string text_of(const ReadLog& log) {
   ReadLog::Reader reader(log);
   ReadLog::Step step{};
   while (reader.next(step)) {
-    text += text_of(step.from) + (step.continues ? " (goes on)" : "");
-    text += step.answer == Answer::kNone         ? ": none"
-            : step.answer == Answer::kNoneBefore ? ": none until " + text_of(step.to)
-                                                 : ": " + text_of(step.to);
+    text += text_of(step.from) + (step.continues ? " (continues)" : "");
+    text += step.outcome == Outcome::kNone         ? ": none"
+            : step.outcome == Outcome::kNoneBefore ? ": none until " + text_of(step.to)
+                                                   : ": " + text_of(step.to);
     text += "; ";
   }
   return text;
 }
 
-TEST(ReadLog, GivesBackWhatWasAdded) {
+TEST(ReadLog, ReturnsWhatWasAdded) {
   const std::string long_key(KEYDROME_KEY_BYTES_MAX, 'k');
   const std::string long_payload(KEYDROME_PAYLOAD_BYTES_MAX, 'p');
   const std::string empty;
   ReadLog log;
   EXPECT_TRUE(log.empty());
-  log.add(before_key(bytes_of(empty)), Answer::kPair, {bytes_of("a"), bytes_of(empty), false});
-  log.add({bytes_of("a"), bytes_of(empty), true}, Answer::kPair,
+  log.add(before_key(bytes_of(empty)), Outcome::kPair, {bytes_of("a"), bytes_of(empty), false});
+  log.add({bytes_of("a"), bytes_of(empty), true}, Outcome::kPair,
           {bytes_of(long_key), bytes_of(long_payload), false});
-  log.add(after_key(bytes_of("a")), Answer::kNoneBefore, before_key(bytes_of("b")));
-  log.add({bytes_of(long_key), bytes_of(long_payload), true}, Answer::kNone, {});
-  EXPECT_EQ(text_of(log), ",any before: a, before; a, after (goes on): " + long_key + "," +
+  log.add(after_key(bytes_of("a")), Outcome::kNoneBefore, before_key(bytes_of("b")));
+  log.add({bytes_of(long_key), bytes_of(long_payload), true}, Outcome::kNone, {});
+  EXPECT_EQ(text_of(log), ",any before: a, before; a, after (continues): " + long_key + "," +
                               long_payload + " before; a,any after: none until b,any before; " +
                               long_key + "," + long_payload + " after: none; ");
   log.clear();
@@ -52,27 +53,27 @@ TEST(ReadLog, GivesBackWhatWasAdded) {
   EXPECT_EQ(text_of(log), "");
 }
 
-// Going on needs the very place behind the newest pair: not another payload, not before it, and not
-// what a log said before it was cleared.
-TEST(ReadLog, AStepGoesOnOnlyFromTheLastPair) {
+// A step continues the previous step only if it starts directly after the newest pair. It does not
+// continue from another payload, from before the pair, or from a pair that clear() has removed.
+TEST(ReadLog, AStepContinuesOnlyFromTheLastPair) {
   ReadLog log;
   const auto add_pair = [&] {
-    log.add(before_key(bytes_of("k")), Answer::kPair, {bytes_of("k"), bytes_of("p"), false});
+    log.add(before_key(bytes_of("k")), Outcome::kPair, {bytes_of("k"), bytes_of("p"), false});
   };
-  const auto last_goes_on = [&](const Bound& from) {
+  const auto last_continues = [&](const Bound& from) {
     add_pair();
-    log.add(from, Answer::kNone, {});
+    log.add(from, Outcome::kNone, {});
     const std::string text = text_of(log);
     log.clear();
-    return text.ends_with("(goes on): none; ");
+    return text.ends_with("(continues): none; ");
   };
-  EXPECT_TRUE(last_goes_on({bytes_of("k"), bytes_of("p"), true}));
-  EXPECT_FALSE(last_goes_on({bytes_of("k"), bytes_of("p"), false}));
-  EXPECT_FALSE(last_goes_on({bytes_of("k"), bytes_of("q"), true}));
-  EXPECT_FALSE(last_goes_on(after_key(bytes_of("k"))));
+  EXPECT_TRUE(last_continues({bytes_of("k"), bytes_of("p"), true}));
+  EXPECT_FALSE(last_continues({bytes_of("k"), bytes_of("p"), false}));
+  EXPECT_FALSE(last_continues({bytes_of("k"), bytes_of("q"), true}));
+  EXPECT_FALSE(last_continues(after_key(bytes_of("k"))));
   add_pair();
   log.clear();
-  log.add({bytes_of("k"), bytes_of("p"), true}, Answer::kNone, {});
+  log.add({bytes_of("k"), bytes_of("p"), true}, Outcome::kNone, {});
   EXPECT_EQ(text_of(log), "k,p after: none; ");
 }
 

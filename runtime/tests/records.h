@@ -1,4 +1,4 @@
-// Keys and records of an index of type INT.
+// Makes keys and records of type INT, for tests.
 #pragma once
 
 #include <cstdint>

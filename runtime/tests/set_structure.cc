@@ -1,5 +1,5 @@
-// A bare structure for tests: a std::set, without any capability. Built in variants, see
-// CMakeLists.txt.
+// A bare structure for tests: a std::set without capabilities, which can run out of memory on
+// demand. CMakeLists.txt builds one variant without a fault and several with a fault.
 #include <cstring>
 #include <set>
 #include <string>
@@ -7,8 +7,9 @@
 
 #include "keydrome/structure.h"
 
-// Tests look these up: puts and deletions fail once `successes` more have gone well, all of them or
-// only one; negative: never.
+// Tests find these functions with dlsym. The next `successes` puts and deletions succeed. After
+// set_structure_fail_after, all later ones fail; after set_structure_fail_at, only the next one
+// fails. If `successes` is negative, none fails.
 extern "C" __attribute__((visibility("default"))) void set_structure_fail_after(int successes);
 extern "C" __attribute__((visibility("default"))) void set_structure_fail_at(int successes);
 
@@ -23,7 +24,7 @@ struct SetStructure {
 int g_budget = -1;
 bool g_only_one = false;
 
-// Whether this change is to fail for want of memory.
+// Returns true if this put or deletion must fail, as if memory had run out.
 bool fails() {
   if (g_budget == 0) {
     if (g_only_one) g_budget = -1;
@@ -61,7 +62,7 @@ int put(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload) {
   return static_cast<int>(set_of(instance)->pairs.erase({text_of(key), text_of(payload)}));
 }
 
-// The set's iterator is the position.
+// A position contains an iterator of the set.
 using Place = std::set<Pair>::const_iterator;
 static_assert(sizeof(Place) <= sizeof(KeydromePosition));
 

@@ -1,4 +1,4 @@
-// The JSON of keydrome_configure, for tests.
+// Makes the JSON text that tests give to keydrome_configure, and the paths of test structures.
 #pragma once
 
 #include <string>
@@ -7,8 +7,9 @@
 
 namespace keydrome::runtime {
 
+// `lock` is used as the configuration's lock, name and title.
 inline std::string setup_json(const std::string& structure, const std::string& lock,
-                              const std::string& control = "index_2pl") {
+                              const std::string& concurrency = "index_2pl") {
   Json setup;
   setup["structure"] = structure;
   Json& configuration = setup["configuration"];
@@ -16,7 +17,7 @@ inline std::string setup_json(const std::string& structure, const std::string& l
   configuration["title"] = lock;
   configuration["description"] = "for a test";
   configuration["strategy"] = "direct";
-  configuration["control"] = control;
+  configuration["concurrency"] = concurrency;
   configuration["lock"] = lock;
   return setup.dump();
 }

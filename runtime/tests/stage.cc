@@ -1,3 +1,4 @@
+// Implements Stage: one thread per actor, which waits for the next call from the test's thread.
 #include "runtime/tests/stage.h"
 
 #include <cstdio>
@@ -8,12 +9,14 @@
 
 namespace keydrome::runtime {
 
-struct Stage::Session {
-  Session(Control& control, ClientIndexes indexes, std::atomic<uint64_t>& clock)
-      : client(control, indexes, [&clock] { return clock++; }) {}
+using history::History;
 
-  Client client;
-  ErrCode answer = SUCCESS;
+struct Stage::Actor {
+  Actor(Concurrency& concurrency, ClientIndexes indexes, std::atomic<uint64_t>& clock)
+      : client(concurrency, indexes, [&clock] { return clock++; }) {}
+
+  RecordedClient client;
+  ErrCode result = SUCCESS;
 
   std::mutex mutex;
   std::condition_variable changed;
@@ -22,61 +25,62 @@ struct Stage::Session {
   std::thread thread;
 };
 
-Stage::Stage(Control& control, ClientIndexes indexes, size_t sessions)
-    : control_(control), indexes_(indexes) {
+Stage::Stage(Concurrency& concurrency, ClientIndexes indexes, size_t actors)
+    : concurrency_(concurrency), indexes_(indexes) {
   for (Index* index : indexes_) index->pin();
-  for (size_t at = 0; at < sessions; ++at) {
-    sessions_.push_back(std::make_unique<Session>(control, indexes, clock_));
-    Session& session = *sessions_.back();
-    session.thread = std::thread([this, &session] { run(session); });
+  for (size_t at = 0; at < actors; ++at) {
+    actors_.push_back(std::make_unique<Actor>(concurrency, indexes, clock_));
+    Actor& actor = *actors_.back();
+    actor.thread = std::thread([this, &actor] { run(actor); });
   }
 }
 
 Stage::~Stage() {
-  for (const std::unique_ptr<Session>& session : sessions_) {
+  for (const std::unique_ptr<Actor>& actor : actors_) {
     {
-      const std::lock_guard<std::mutex> guard(session->mutex);
-      session->over = true;
-      session->changed.notify_all();
+      const std::lock_guard<std::mutex> guard(actor->mutex);
+      actor->over = true;
+      actor->changed.notify_all();
     }
-    session->thread.join();
+    actor->thread.join();
   }
-  sessions_.clear();
+  actors_.clear();
   for (Index* index : indexes_) index->unpin();
 }
 
-void Stage::run(Session& session) {
-  std::unique_lock<std::mutex> guard(session.mutex);
+void Stage::run(Actor& actor) {
+  std::unique_lock<std::mutex> guard(actor.mutex);
   for (;;) {
-    session.changed.wait(guard, [&] { return session.over || session.call; });
-    if (!session.call) return;
-    const Call call = *session.call;
+    actor.changed.wait(guard, [&] { return actor.over || actor.call; });
+    if (!actor.call) return;
+    const Call call = *actor.call;
     guard.unlock();
-    session.answer = session.client.call(call);
+    actor.result = actor.client.call(call);
     guard.lock();
-    session.call.reset();
+    actor.call.reset();
     --busy_;
   }
 }
 
 void Stage::step(size_t number, const Call& call) {
-  Session& session = *sessions_[number];
+  Actor& actor = *actors_[number];
   ++busy_;
   {
-    const std::lock_guard<std::mutex> guard(session.mutex);
-    session.call = call;
-    session.changed.notify_all();
+    const std::lock_guard<std::mutex> guard(actor.mutex);
+    actor.call = call;
+    actor.changed.notify_all();
   }
   settle();
 }
 
-// Until every session that is busy waits for a lock. `busy_` is read first: who ends a wait has
-// counted that before it is idle.
+// Returns when every busy actor waits for a lock. The function must read `busy_` before the lock
+// manager's count, because a thread that ends another thread's wait first updates the count and
+// then becomes idle.
 void Stage::settle() {
   for (;;) {
     const uint64_t busy = busy_;
     if (busy == 0) return;
-    const Json counted = control_.statistics();
+    const Json counted = concurrency_.statistics();
     const Json* waiting = counted.find("lock_waiting");
     if (waiting != nullptr && static_cast<uint64_t>(waiting->as_int()) == busy) return;
     std::this_thread::yield();
@@ -84,49 +88,49 @@ void Stage::settle() {
 }
 
 bool Stage::waits(size_t number) {
-  Session& session = *sessions_[number];
-  const std::lock_guard<std::mutex> guard(session.mutex);
-  return session.call.has_value();
+  Actor& actor = *actors_[number];
+  const std::lock_guard<std::mutex> guard(actor.mutex);
+  return actor.call.has_value();
 }
 
-ErrCode Stage::answer(size_t session) const { return sessions_[session]->answer; }
+ErrCode Stage::result(size_t actor) const { return actors_[actor]->result; }
 
 void Stage::play(const std::string& script) {
-  std::vector<std::deque<Call>> queues(sessions_.size());
-  const auto hand_over = [&](size_t session) {
-    while (!queues[session].empty() && !waits(session)) {
-      const Call call = queues[session].front();
-      queues[session].pop_front();
-      step(session, call);
+  std::vector<std::deque<Call>> queues(actors_.size());
+  const auto hand_over = [&](size_t actor) {
+    while (!queues[actor].empty() && !waits(actor)) {
+      const Call call = queues[actor].front();
+      queues[actor].pop_front();
+      step(actor, call);
     }
   };
   std::istringstream words(script);
   for (std::string word; words >> word;) {
-    const auto session = static_cast<size_t>(word[0] - '0');
-    queues[session].push_back(parse_call(word.substr(2)));
-    // Whoever came back meanwhile goes first.
+    const auto actor = static_cast<size_t>(word[0] - '0');
+    queues[actor].push_back(parse_call(word.substr(2)));
+    // Actors whose last call has returned in the meantime continue first.
     for (size_t other = 0; other < queues.size(); ++other) hand_over(other);
   }
-  for (bool all_back = false; !all_back;) {
-    all_back = true;
+  for (bool all_returned = false; !all_returned;) {
+    all_returned = true;
     bool moved = false;
-    for (size_t session = 0; session < queues.size(); ++session) {
-      moved = moved || (!queues[session].empty() && !waits(session));
-      hand_over(session);
-      all_back = all_back && !waits(session) && queues[session].empty();
+    for (size_t actor = 0; actor < queues.size(); ++actor) {
+      moved = moved || (!queues[actor].empty() && !waits(actor));
+      hand_over(actor);
+      all_returned = all_returned && !waits(actor) && queues[actor].empty();
     }
-    if (all_back || moved) continue;
-    std::fprintf(stderr, "sessions wait for ever in \"%s\"\n", script.c_str());
+    if (all_returned || moved) continue;
+    std::fprintf(stderr, "actors wait for ever in \"%s\"\n", script.c_str());
     std::abort();
   }
 }
 
 History Stage::history() const {
-  std::vector<const Client*> clients;
-  for (const std::unique_ptr<Session>& session : sessions_) clients.push_back(&session->client);
+  std::vector<const RecordedClient*> clients;
+  for (const std::unique_ptr<Actor>& actor : actors_) clients.push_back(&actor->client);
   return history_of(clients);
 }
 
-void Stage::scan_all(size_t session) { sessions_[session]->client.scan_all(); }
+void Stage::scan_all(size_t actor) { actors_[actor]->client.scan_all(); }
 
 }  // namespace keydrome::runtime

@@ -1,9 +1,11 @@
-// Several sessions on one control, stepped one call at a time, and what they saw.
+// Stage: runs several actors on one concurrency control, one call at a time, as a test's script
+// says.
 //
-// Each session is a thread. A call is handed to it, and the stage waits until it has come back or
-// the session is asleep in a lock: the lock manager says how many are, so no time is measured and a
-// script always runs the same way. Every call is recorded with stamps of a logical clock; the
-// checker then searches a serial order that explains all answers.
+// Each actor is a client in a thread of its own. The stage gives a call to an actor, and waits
+// until the call has returned or the actor sleeps in a lock. The lock manager counts sleeping
+// threads, so the stage needs no timeouts, and a script always runs in the same way. Every call is
+// recorded with timestamps of a logical clock. The checker then searches for a serial order that
+// explains all results.
 #pragma once
 
 #include <atomic>
@@ -15,47 +17,49 @@
 #include <thread>
 #include <vector>
 
-#include "checker/history.h"
-#include "runtime/control/control.h"
-#include "runtime/tests/client.h"
+#include "checker/history/history.h"
+#include "runtime/concurrency/concurrency.h"
+#include "runtime/tests/recorded_client.h"
 
 namespace keydrome::runtime {
 
 class Stage {
  public:
-  // The indexes were made by the control. They and the control outlive the stage.
-  Stage(Control& control, ClientIndexes indexes, size_t sessions);
+  // The indexes belong to the concurrency control. The indexes and the concurrency control must
+  // outlive the stage.
+  Stage(Concurrency& concurrency, ClientIndexes indexes, size_t actors);
   Stage(const Stage&) = delete;
   Stage& operator=(const Stage&) = delete;
   ~Stage();
 
-  // Hands the call to a session that is not waiting, and returns when everything stands still. The
-  // calls of a transaction that has failed are passed over until the next begin.
-  void step(size_t session, const Call& call);
-  // The call that the session was handed last has not come back.
-  bool waits(size_t session);
-  // The newest answer of a session that does not wait.
-  ErrCode answer(size_t session) const;
-  // "1:b 2:@g5 1:c": steps in this order. A session that waits gets its further calls as soon as it
-  // has come back. Calls std::abort when sessions wait for ever.
+  // Gives the call to an actor that is not waiting. Returns when every actor is idle or asleep in a
+  // lock. After a transaction has failed, its remaining calls are skipped until the next begin.
+  void step(size_t actor, const Call& call);
+  // Returns true while the actor's last call has not returned.
+  bool waits(size_t actor);
+  // Returns the result of the actor's last call. Precondition: the actor is not waiting.
+  ErrCode result(size_t actor) const;
+  // Plays a script such as "1:b 2:@g5 1:c". Each word is ACTOR:CALL (see parse_call). The next call
+  // of a waiting actor is postponed until its last call has returned. If actors wait for ever, the
+  // function calls std::abort.
   void play(const std::string& script);
-  // One transaction of the session that reads both indexes from end to end. No session waits.
-  void scan_all(size_t session);
+  // Runs one transaction of the actor that reads both indexes completely. No actor may be waiting.
+  void scan_all(size_t actor);
 
-  // What was recorded. No session waits.
-  History history() const;
+  // Returns the recorded calls. No actor may be waiting.
+  history::History history() const;
 
  private:
-  struct Session;
+  struct Actor;
 
-  void run(Session& session);
+  void run(Actor& actor);
   void settle();
 
-  Control& control_;
+  Concurrency& concurrency_;
   const ClientIndexes indexes_;
   std::atomic<uint64_t> clock_ = 1;
-  std::atomic<uint64_t> busy_ = 0;  // sessions whose call has not come back
-  std::vector<std::unique_ptr<Session>> sessions_;
+  std::atomic<uint64_t> busy_ = 0;  // actors whose call has not returned
+  std::vector<std::unique_ptr<Actor>> actors_;
 };
 
 }  // namespace keydrome::runtime

@@ -1,6 +1,10 @@
-// Many threads against the exported calls: runtime_stress_test --library PATH --configure JSON.
+// Stress test: many threads call the exported functions of a library, and the test checks
+// invariants.
 //
-// Every transaction is retried after DEADLOCK until it commits, so the tests also show progress.
+// Usage: runtime_stress_test --library PATH --configure JSON.
+//
+// Every transaction is retried after DEADLOCK until it commits. The test therefore also shows that
+// transactions finally succeed.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -47,7 +51,7 @@ Key key_of(int32_t value) {
 
 long number_of(const std::string& text) { return std::strtol(text.c_str(), nullptr, 10); }
 
-// One thread: calls that may answer DEADLOCK report it, anything unexpected is a failure of the
+// One client thread. Its functions return false after DEADLOCK; an unexpected result fails the
 // test.
 class Client {
  public:
@@ -63,7 +67,8 @@ class Client {
     for (IdxState* state : states_) EXPECT_EQ(g_calls.close_index(state), SUCCESS);
   }
 
-  // Runs `body`, which returns false after a DEADLOCK, until it commits.
+  // Runs `body` in a transaction, and repeats it until it commits. `body` returns false after a
+  // DEADLOCK.
   void transact(const std::function<bool()>& body) {
     for (;;) {
       ASSERT_EQ(g_calls.begin(&transaction_), SUCCESS);
@@ -91,9 +96,9 @@ class Client {
     return accept(g_calls.erase(states_[index], transaction_, &record), {SUCCESS});
   }
 
-  // Every record of the index, in order.
+  // Reads every record of the index, in order.
   bool scan(size_t index, std::vector<Record>* records) {
-    // A get before the first key places the cursor, whatever was read before.
+    // A get before the first key moves the cursor to the start.
     std::string ignored;
     if (!get(index, INT32_MIN, &ignored)) return false;
     records->clear();
@@ -134,7 +139,8 @@ void run_threads(const std::function<void(int)>& body) {
   for (std::thread& thread : threads) thread.join();
 }
 
-// Accounts in three indexes; transfers move money between any two, auditors add everything up.
+// There are accounts in three indexes. Transfers move money between two accounts, and auditors add
+// up all balances. The sum must never change.
 TEST(Stress, TransfersKeepTheSum) {
   constexpr int kAccounts = 20;
   constexpr int kTransactions = 1500;
@@ -184,8 +190,8 @@ TEST(Stress, TransfersKeepTheSum) {
   });
 }
 
-// Writers insert and delete keys in pairs, one in each half of the index; a reader that saw half a
-// pair, or two scans of one transaction that differ, saw a phantom.
+// Writers insert and delete pairs of keys, one key in each half of the index. A reader has seen a
+// phantom if it sees only one key of a pair, or if two scans of one transaction differ.
 TEST(Stress, NoPhantoms) {
   constexpr int kTransactions = 600;
   constexpr int32_t kKeys = 40;
@@ -220,9 +226,9 @@ TEST(Stress, NoPhantoms) {
   });
 }
 
-// Each transaction locks all indexes in a random order: deadlocks all the time, and still everybody
-// gets through.
-TEST(Stress, EveryRetrierGetsThrough) {
+// Each transaction locks all indexes in a random order, which causes many deadlocks. Every thread
+// must nevertheless finish.
+TEST(Stress, EveryThreadFinishes) {
   constexpr int kTransactions = 400;
   const std::vector<std::string> names = make_indexes("counters", 4);
   std::atomic<uint64_t> attempts = 0;

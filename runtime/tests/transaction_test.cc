@@ -1,5 +1,5 @@
-// What the runtime adds to the contract's own test (contract_test): ends of threads, deletion of
-// indexes, handles that are no addresses, and changes that fail for want of memory.
+// Tests of the runtime that the general contract_test of all libraries does not cover: ends of
+// threads, deletion of indexes, invented handles, and changes that run out of memory.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -14,6 +14,7 @@
 #include "runtime/runtime.h"
 #include "runtime/tests/records.h"
 #include "runtime/tests/setup_json.h"
+#include "runtime/tests/variants.h"
 
 namespace keydrome::runtime {
 namespace {
@@ -21,15 +22,14 @@ namespace {
 class TransactionTest : public testing::Test {
  protected:
   void start(const std::string& structure, const std::string& lock,
-             const std::string& control = "index_2pl") {
-    Result<std::unique_ptr<Runtime>> made = Runtime::make(setup_json(structure, lock, control));
+             const std::string& concurrency = "index_2pl") {
+    Result<std::unique_ptr<Runtime>> made = Runtime::make(setup_json(structure, lock, concurrency));
     ASSERT_TRUE(made.ok()) << made.error().message;
     runtime_ = *std::move(made);
     ASSERT_EQ(runtime_->create(INT, "index"), SUCCESS);
   }
 
-  // Runs `body` as a client thread of its own: sessions end with their thread, and before the
-  // runtime does.
+  // Runs `body` in a thread of its own, so that the thread's client ends before the runtime.
   static void as_client(const std::function<void()>& body) { std::thread(body).join(); }
 
   IdxState* open(const char* name = "index") {
@@ -54,7 +54,7 @@ class TransactionTest : public testing::Test {
     return runtime_->erase(state, transaction, &record);
   }
 
-  // The payloads in order of keys, in one transaction of a thread of its own.
+  // Returns the payloads, sorted by key. A transaction in a thread of its own reads them.
   std::vector<std::string> scan() {
     std::vector<std::string> payloads;
     as_client([&] {
@@ -78,11 +78,11 @@ TEST_F(TransactionTest, TheEndOfAThreadRollsBackAndFreesEverything) {
     IdxState* state = open();
     EXPECT_EQ(insert(state, begin(), 1, "uncommitted"), SUCCESS);
   });
-  EXPECT_EQ(scan(), std::vector<std::string>());  // would wait for ever for the lock
+  EXPECT_EQ(scan(), std::vector<std::string>());  // would wait for ever if the lock were still held
   EXPECT_EQ(runtime_->delete_index("index"), SUCCESS);
 }
 
-TEST_F(TransactionTest, InventedHandlesAreMisuseAndNothingElse) {
+TEST_F(TransactionTest, InventedHandlesAreMisuseAndDoNothing) {
   start(KEYDROME_BTREE, "rw");
   as_client([&] {
     IdxState* mine = open();
@@ -104,7 +104,7 @@ TEST_F(TransactionTest, InventedHandlesAreMisuseAndNothingElse) {
     EXPECT_EQ(runtime_->close_index(mine), SUCCESS);
     EXPECT_EQ(runtime_->close_index(mine), DB_DNE);
     EXPECT_EQ(runtime_->get(nullptr, nullptr, &record), DB_DNE);
-    EXPECT_NE(open(), mine) << "a handle must not come to life again at once";
+    EXPECT_NE(open(), mine) << "a closed handle must not be reused at once";
     EXPECT_EQ(runtime_->get(mine, nullptr, &record), DB_DNE);
   });
 }
@@ -153,7 +153,7 @@ TEST_F(TransactionTest, ManyHandlesManyIndexes) {
   });
 }
 
-// A structure that answers "no memory" on demand.
+// Tests with a structure that runs out of memory on demand.
 class MemoryFailureTest : public TransactionTest {
  protected:
   void SetUp() override {
@@ -171,14 +171,15 @@ class MemoryFailureTest : public TransactionTest {
   void (*fail_at_)(int) = nullptr;
 };
 
-TEST_F(MemoryFailureTest, AFailedCallChangesNothingAndTheTransactionGoesOn) {
+TEST_F(MemoryFailureTest, AFailedCallChangesNothingAndTheTransactionContinues) {
   as_client([&] {
     IdxState* state = open();
     TxnState* transaction = begin();
     EXPECT_EQ(insert(state, transaction, 1, "a"), SUCCESS);
     fail_after_(0);
     EXPECT_EQ(insert(state, transaction, 2, "b"), FAILURE);
-    EXPECT_EQ(insert(state, nullptr, 2, "b"), DEADLOCK) << "the own transaction has the index";
+    EXPECT_EQ(insert(state, nullptr, 2, "b"), DEADLOCK)
+        << "the thread's own transaction has locked the index";
     EXPECT_EQ(erase(state, transaction, 1), FAILURE);
     fail_after_(-1);
     EXPECT_EQ(insert(state, transaction, 3, "c"), SUCCESS);
@@ -196,7 +197,7 @@ TEST_F(MemoryFailureTest, DeletingAllPayloadsIsAllOrNothing) {
     ASSERT_EQ(insert(state, nullptr, 2, "d"), SUCCESS);
     TxnState* transaction = begin();
     ASSERT_EQ(erase(state, transaction, 2), SUCCESS);
-    fail_at_(2);  // two deletions go well, the third fails, and the two are put back
+    fail_at_(2);  // two deletions succeed, the third fails, and the first two are undone
     EXPECT_EQ(erase(state, transaction, 1), FAILURE);
     EXPECT_EQ(runtime_->commit(transaction), SUCCESS);
   });
@@ -221,16 +222,17 @@ TEST_F(MemoryFailureTest, AnUndoWithoutMemoryBreaksTheIndexVisibly) {
   });
 }
 
-// What holds under every control, whether it fails in the call or in the commit.
-class AnyControlWithoutMemory : public MemoryFailureTest,
-                                public testing::WithParamInterface<const char*> {
+// Tests that run under every concurrency control. Memory runs out in a call or in the commit,
+// depending on the concurrency control.
+class AnyConcurrencyWithoutMemory : public MemoryFailureTest,
+                                    public testing::WithParamInterface<std::string> {
  protected:
   void SetUp() override {
     MemoryFailureTest::SetUp();
     start(test_structure("plain"), "exclusive", GetParam());
   }
 
-  // Inserts two keys and commits; FAILURE when any of that answers so.
+  // Inserts two keys and commits. Returns FAILURE if an insertion or the commit fails.
   ErrCode insert_two() {
     IdxState* state = open();
     TxnState* transaction = begin();
@@ -243,7 +245,7 @@ class AnyControlWithoutMemory : public MemoryFailureTest,
   }
 };
 
-TEST_P(AnyControlWithoutMemory, ATransactionIsAllOrNothing) {
+TEST_P(AnyConcurrencyWithoutMemory, ATransactionIsAllOrNothing) {
   as_client([&] {
     ASSERT_EQ(insert(open(), nullptr, 9, "old"), SUCCESS);
     fail_at_(1);
@@ -261,9 +263,9 @@ TEST_P(AnyControlWithoutMemory, ATransactionIsAllOrNothing) {
   EXPECT_EQ(scan(), (std::vector<std::string>{"y", "old"}));
 }
 
-TEST_P(AnyControlWithoutMemory, AnUndoWithoutMemoryBreaksTheIndexVisibly) {
+TEST_P(AnyConcurrencyWithoutMemory, AnUndoWithoutMemoryBreaksTheIndexVisibly) {
   as_client([&] {
-    fail_after_(1);  // neither the second insertion nor taking back the first one
+    fail_after_(1);  // the second insertion fails, and undoing the first insertion fails too
     EXPECT_EQ(insert_two(), FAILURE);
     fail_after_(-1);
     Record record = record_of(1);
@@ -273,7 +275,7 @@ TEST_P(AnyControlWithoutMemory, AnUndoWithoutMemoryBreaksTheIndexVisibly) {
   });
 }
 
-TEST_P(AnyControlWithoutMemory, AnIndexCanBeDeletedWhenItsTransactionsHaveEnded) {
+TEST_P(AnyConcurrencyWithoutMemory, AnIndexCanBeDeletedWhenItsTransactionsHaveEnded) {
   as_client([&] {
     EXPECT_EQ(insert_two(), SUCCESS);
     IdxState* state = open();
@@ -286,8 +288,7 @@ TEST_P(AnyControlWithoutMemory, AnIndexCanBeDeletedWhenItsTransactionsHaveEnded)
   EXPECT_EQ(runtime_->delete_index("index"), SUCCESS);
 }
 
-INSTANTIATE_TEST_SUITE_P(, AnyControlWithoutMemory,
-                         testing::Values("index_2pl", "gap_2pl", "serial", "occ", "mvcc"));
+INSTANTIATE_TEST_SUITE_P(, AnyConcurrencyWithoutMemory, testing::ValuesIn(isolating_methods()));
 
 }  // namespace
 }  // namespace keydrome::runtime

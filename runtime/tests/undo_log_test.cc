@@ -1,4 +1,5 @@
-#include "runtime/control/undo_log.h"
+// Tests of UndoLog: changes are read back newest first, and clear() empties the log.
+#include "runtime/content/undo_log.h"
 
 #include <gtest/gtest.h>
 

@@ -1,19 +1,20 @@
-// Verifies every invariant of the tree; costs a full walk.
+// Implements Tree::check(), which tests call. It checks every invariant of the B+-tree in one walk
+// over all nodes.
 #include "structures/btree/tree.h"
 
 namespace keydrome::btree {
 
 namespace {
 
-// What `check` returns; 0 is reserved for a sound tree.
+// Return values of check(): the first broken invariant. 0 means that all invariants hold.
 enum Broken : int {
-  kHeight = 1,  // leaves at different depths, or too many levels
-  kFill,        // a node too full or too empty
-  kHead,        // a head that is not its entry's
-  kOrder,       // slots not strictly ascending
-  kBounds,      // a slot outside the range that the separators above give the node
-  kList,        // the linked list is not the leaves in order
-  kPairCount,   // the counter is not the number of entries
+  kHeight = 1,  // leaves have different depths, or the tree has too many levels
+  kFill,        // a node is too full or too empty
+  kHead,        // a head differs from the first eight key bytes of its entry
+  kOrder,       // the slots of a node are not strictly ascending
+  kBounds,      // a slot is outside the range that the parents' separators define
+  kList,        // the linked list does not have the leaves in order
+  kPairCount,   // pairs_ differs from the number of entries
 };
 
 }  // namespace
@@ -23,7 +24,7 @@ struct Tree::Checker {
   const Leaf* last_leaf = nullptr;
   uint64_t pairs = 0;
 
-  // `low` <= all slots of the subtree < `high`; nullptr stands for no bound.
+  // Checks a subtree. All its slots must be >= `low` and < `high`, where nullptr means no bound.
   int check(const Node* node, uint64_t depth, const Entry* low, const Entry* high) {
     if (depth > height || depth > kHeightMax || node->is_leaf != (depth == height)) return kHeight;
     const bool is_root = depth == 1;

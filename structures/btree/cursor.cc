@@ -1,4 +1,5 @@
-// Positions: words[0] is the leaf, words[1] the slot of the pair that `next` gives.
+// Implements seek and next of the B+-tree. A KeydromePosition stores the leaf in words[0], and in
+// words[1] the slot of the pair that the following `next` returns.
 #include <cassert>
 #include <cstring>
 
@@ -14,8 +15,8 @@ void copy_out(KeydromeBuffer& buffer, const uint8_t* bytes, uint32_t size) {
   buffer.size = size;
 }
 
-// Entries lie anywhere in memory, so a scan asks for one a few steps before it needs it. An entry
-// spans up to four cache lines; the first two hold most.
+// Prefetches the entry that a scan needs four steps later. This hides cache misses, because entries
+// are scattered in memory. Prefetches only two cache lines, because most entries fit into two.
 void prefetch_ahead(const Leaf& leaf, uint64_t slot) {
   constexpr uint64_t kAhead = 4;
   if (slot + kAhead >= leaf.count) return;
@@ -38,7 +39,8 @@ int Tree::next(KeydromePosition& position, KeydromeBuffer& key, KeydromeBuffer& 
   const auto* leaf = reinterpret_cast<const Leaf*>(position.words[0]);
   uint64_t slot = position.words[1];
   if (slot >= leaf->count) {
-    // Only the root may be an empty leaf, and it has no neighbours: the next leaf has a pair.
+    // The next leaf has at least one entry, because only the root can be an empty leaf, and a root
+    // has no siblings.
     if (leaf->next == nullptr) return 0;
     leaf = leaf->next;
     slot = 0;

@@ -1,10 +1,11 @@
-// One stored pair, and the pair that a search looks for.
+// Defines Entry and Probe, and compares them. An Entry is a (key, payload) pair that the B+-tree
+// stores. A Probe is a pair that a search looks for.
 //
-// A node keeps, beside each pointer to an Entry, the entry's *head*: the first eight key bytes as a
-// big-endian number, padded with zero bytes. Most comparisons end there, without touching the
-// entry's own cache line.
+// Next to each pointer to an Entry, a node of the tree stores the entry's *head*: the first eight
+// key bytes as a big-endian number, padded with zero bytes. If two heads differ, a search need not
+// read the cache line of the entry. The heads decide most comparisons.
 //
-// Thread safety: entries never change after they were made.
+// Thread safety: an entry never changes after it has been made.
 #pragma once
 
 #include <algorithm>
@@ -16,7 +17,7 @@
 
 namespace keydrome::btree {
 
-// A header of two bytes, then the key bytes, then the payload bytes.
+// A stored pair. In memory the key bytes and then the payload bytes follow the two size fields.
 struct Entry {
   uint8_t key_size;
   uint8_t payload_size;
@@ -29,8 +30,9 @@ struct Entry {
   size_t bytes() const { return bytes(key_size, payload_size); }
 };
 static_assert(KEYDROME_KEY_BYTES_MAX <= UINT8_MAX && KEYDROME_PAYLOAD_BYTES_MAX <= UINT8_MAX);
-static_assert(std::endian::native == std::endian::little, "heads are made by a byte swap");
+static_assert(std::endian::native == std::endian::little, "head_of() converts by a byte swap");
 
+// Returns the head of a key of `size` bytes.
 inline uint64_t head_of(const uint8_t* key, size_t size) {
   uint64_t head = 0;
   if (size >= sizeof head) {
@@ -41,8 +43,9 @@ inline uint64_t head_of(const uint8_t* key, size_t size) {
   return head;
 }
 
-// What a search looks for. Borrowed for the call. `past_key` stands for a payload that is larger
-// than any.
+// The pair that a search looks for. The bytes of key and payload must stay valid during the search.
+// If `past_key` is true, the payload is ignored, and the probe is larger than every pair with the
+// same key.
 struct Probe {
   uint64_t head;
   const uint8_t* key;
@@ -65,7 +68,10 @@ struct Probe {
   }
 };
 
-// memcmp order, the shorter first on a common prefix; `common` leading bytes are known to be equal.
+// Compares two byte strings in memcmp order. If one is a prefix of the other, the shorter string is
+// smaller. The caller guarantees that the first `common` bytes are equal. Returns a negative
+// number if `a` is smaller, zero if both are equal, and a positive number if `a` is larger. The
+// functions below return the same for their first argument.
 inline int compare_bytes(const uint8_t* a, uint32_t a_size, const uint8_t* b, uint32_t b_size,
                          uint32_t common = 0) {
   const uint32_t shorter = std::min(a_size, b_size);
@@ -76,7 +82,7 @@ inline int compare_bytes(const uint8_t* a, uint32_t a_size, const uint8_t* b, ui
   return a_size < b_size ? -1 : static_cast<int>(a_size > b_size);
 }
 
-// Order of an entry relative to a probe with the same head: negative, zero, positive.
+// Compares an entry with a probe that has the same head.
 inline int compare_tied(const Entry& entry, const Probe& probe) {
   const uint32_t shorter = std::min<uint32_t>(entry.key_size, probe.key_size);
   const int order = compare_bytes(entry.key(), entry.key_size, probe.key, probe.key_size,
@@ -86,7 +92,7 @@ inline int compare_tied(const Entry& entry, const Probe& probe) {
   return compare_bytes(entry.payload(), entry.payload_size, probe.payload, probe.payload_size);
 }
 
-// Order of two entries, by key and then by payload.
+// Compares two entries by key and then by payload.
 inline int compare(const Entry& a, const Entry& b) {
   const int order = compare_bytes(a.key(), a.key_size, b.key(), b.key_size);
   if (order != 0) return order;

@@ -1,5 +1,5 @@
-// Deletion: one entry less in a leaf; a node that falls below kFillMin is merged with a sibling or
-// refilled from it.
+// Implements Tree::del: removes an entry from a leaf of the B+-tree. If a node then has fewer than
+// kFillMin slots in use, it is merged with a sibling or gets slots from the sibling ("refill").
 #include "structures/btree/separator.h"
 #include "structures/btree/slots.h"
 #include "structures/btree/tree.h"
@@ -24,17 +24,17 @@ int Tree::del(const Probe& probe) {
 
 namespace {
 
-// The separator index between a child and the sibling it is paired with: the left one where there
-// is one.
-uint32_t separator_beside(uint32_t child) { return child > 0 ? child - 1 : 0; }
+// Returns the index of the separator between a child and its left sibling. For the first child,
+// which has no left sibling, returns the index of the separator to the right sibling.
+uint32_t separator_to_sibling(uint32_t child) { return child > 0 ? child - 1 : 0; }
 
 }  // namespace
 
-// The leaf would fall below kFillMin. Only the new separator of a refill needs memory, so it is
-// made first.
+// Deletes an entry from a leaf that has only kFillMin entries. A refill needs memory for a new
+// separator, and allocates it before it changes anything. A merge needs no memory.
 int Tree::erase_and_refill(const Path& path, Leaf* leaf, uint32_t slot) {
   const Path::Step& step = path.steps[path.length - 1];
-  const uint32_t separator = separator_beside(step.child);
+  const uint32_t separator = separator_to_sibling(step.child);
   Leaf* left = as_leaf(step.node->children[separator]);
   Leaf* right = as_leaf(step.node->children[separator + 1]);
   Entry* victim = leaf->entries[slot];
@@ -73,8 +73,8 @@ int Tree::erase_and_refill(const Path& path, Leaf* leaf, uint32_t slot) {
   return 1;
 }
 
-// Takes a separator slot and the child on its right out of the node at `level` (1 is the root) of
-// the path. The separator itself is the caller's affair.
+// Removes a separator slot and the child to its right from the inner node at `level` of the path.
+// The root has level 1. The caller frees or reuses the separator.
 void Tree::remove_child(const Path& path, uint32_t level, uint32_t separator) {
   Inner* node = path.steps[level - 1].node;
   Slots::of(*node).remove(separator, node->count);
@@ -89,11 +89,13 @@ void Tree::remove_child(const Path& path, uint32_t level, uint32_t separator) {
   }
 }
 
-// Needs no memory: the separator between the siblings comes down and another one, or none, goes up.
-// Recursion with remove_child is bounded by the height.
+// Merges an inner node with a sibling, or moves slots between the two nodes (a refill). Allocates
+// nothing, because it moves existing separators: the separator between the two nodes moves down,
+// and in a refill another separator moves up.
+// This function and remove_child call each other, at most once for each level of the tree.
 void Tree::refill_inner(const Path& path, uint32_t level) {
   const Path::Step& step = path.steps[level - 2];
-  const uint32_t separator = separator_beside(step.child);
+  const uint32_t separator = separator_to_sibling(step.child);
   Inner* left = as_inner(step.node->children[separator]);
   Inner* right = as_inner(step.node->children[separator + 1]);
 

@@ -1,4 +1,5 @@
-// Insertion: one new entry in a leaf, and splits on the way up.
+// Implements Tree::put: adds an entry to a leaf of the B+-tree. If the leaf is full, splits it. A
+// split adds a separator to the parent, so a full parent is split, too, and so on upwards.
 #include <utility>
 
 #include "structures/btree/separator.h"
@@ -7,7 +8,8 @@
 
 namespace keydrome::btree {
 
-// Everything that one insertion can need, taken before the tree is changed; what is left goes back.
+// All memory that one insertion needs. It is allocated before the tree changes, so that a failed
+// allocation leaves the tree unchanged. The destructor frees memory that was not used.
 struct Tree::Reserve {
   explicit Reserve(Memory& source) : memory(source) {}
   Reserve(const Reserve&) = delete;
@@ -97,8 +99,9 @@ int Tree::split_and_insert(const Path& path, Leaf* leaf, uint32_t slot, Reserve&
   return 1;
 }
 
-// Puts `right`, whose range begins at `separator`, beside the child that the path took, and splits
-// full nodes.
+// Inserts `separator` and the new node `right` into the last inner node of the path, directly after
+// the node that was split. If the inner node is full, splits it, and continues in the same way with
+// the level above. A split of the root makes a new root.
 void Tree::insert_child(const Path& path, Entry* separator, Node* right, Reserve& reserve) {
   for (uint32_t level = path.length; level > 0; --level) {
     Inner* node = path.steps[level - 1].node;
@@ -119,7 +122,7 @@ void Tree::insert_child(const Path& path, Entry* separator, Node* right, Reserve
     node->count = keep;
     if (fits) return;
 
-    // The separator between the halves moves up; it belongs to neither.
+    // The separator between the two halves moves up into the parent, so neither half contains it.
     Inner* fresh = reserve.give_inner();
     fresh->count = total - keep - 1;
     Slots::of(*fresh).copy_from(all.slots().from(keep + 1), fresh->count);

@@ -1,4 +1,5 @@
-// The environment's memory, counted.
+// Memory: makes and frees the nodes and entries of the B+-tree, and counts their bytes. It takes
+// memory from the KeydromeEnvironment (keydrome/structure.h), which the runtime provides.
 #pragma once
 
 #include <cstddef>
@@ -12,7 +13,8 @@
 
 namespace keydrome::btree {
 
-// Not thread-safe: changed by put and del only, which have the instance for themselves.
+// Not thread-safe. Only create, destroy, put and del use it, and they have exclusive access to the
+// tree.
 class Memory {
  public:
   explicit Memory(const KeydromeEnvironment& environment) : environment_(environment) {}
@@ -20,7 +22,7 @@ class Memory {
   uint64_t bytes() const { return bytes_; }
   const KeydromeEnvironment& environment() const { return environment_; }
 
-  // nullptr when memory is exhausted.
+  // Makes a node. Returns nullptr if out of memory.
   template <class NodeType>
   NodeType* make_node() {
     static_assert(std::is_trivially_destructible_v<NodeType>);
@@ -33,7 +35,7 @@ class Memory {
     retire(node, sizeof(NodeType), kNodeAlignment);
   }
 
-  // nullptr when memory is exhausted.
+  // Makes an entry with a copy of the key and payload. Returns nullptr if out of memory.
   Entry* make_entry(const uint8_t* key, uint32_t key_size, const uint8_t* payload,
                     uint32_t payload_size) {
     void* memory = allocate(Entry::bytes(key_size, payload_size), alignof(Entry));

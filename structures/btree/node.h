@@ -1,12 +1,13 @@
-// Node layout of the B+-tree.
+// Defines the nodes of the B+-tree, and how many slots a node may use.
 //
-// Leaves hold the entries and form a doubly linked list; inner nodes hold separators. A separator
-// is an entry of its own: larger than everything in the child on its left, at most the smallest
-// pair in the child on its right, and cut as short as that allows (separator.h).
+// Leaves contain the stored entries and form a doubly linked list. Inner nodes contain separators
+// and pointers to children. A separator is an additional entry between two children. It is larger
+// than all pairs in the left child, and not larger than any pair in the right child. It is as short
+// as possible (separator.h).
 //
-// Fill: every node but the root holds at least kFillMin slots. A split in the middle leaves half; a
-// split at the right edge leaves the left node nearly full, so that ascending inserts build a dense
-// tree.
+// Every node except the root uses at least kFillMin slots. A split in the middle leaves two
+// half-full nodes. A split at the right edge of the tree leaves the left node nearly full, so that
+// ascending inserts build a dense tree.
 #pragma once
 
 #include <cstddef>
@@ -16,14 +17,18 @@
 
 namespace keydrome::btree {
 
-inline constexpr uint32_t kSlots = 64;  // entries of a leaf, separators of an inner node
-inline constexpr uint32_t kFillMin =
-    8;  // fewer, and the node is merged with a sibling or refilled from it
-inline constexpr uint32_t kMergeMax =
-    48;  // a merge must leave room, or the next insert would split again
-inline constexpr uint32_t kAppendKeep =
-    56;  // what the left node keeps when the split is at the right edge
-inline constexpr uint32_t kHeightMax = 24;  // 9^24 pairs do not fit into any address space
+// The largest number of entries in a leaf, and of separators in an inner node.
+inline constexpr uint32_t kSlots = 64;
+// A node that uses fewer slots is merged with a sibling, or gets slots from the sibling.
+inline constexpr uint32_t kFillMin = 8;
+// Two nodes are merged if they have at most this many slots together. The merged node then has free
+// slots, so that the next insert does not split it again.
+inline constexpr uint32_t kMergeMax = 48;
+// Number of slots that the left node keeps after a split at the right edge of the tree.
+inline constexpr uint32_t kAppendKeep = 56;
+// The largest height. Inner nodes have at least kFillMin + 1 = 9 children, and 9^24 nodes exceed
+// every address space.
+inline constexpr uint32_t kHeightMax = 24;
 inline constexpr size_t kNodeAlignment = 64;
 static_assert(kSlots + 1 - kAppendKeep > kFillMin && kFillMin * 2 <= kMergeMax);
 
@@ -46,7 +51,7 @@ struct Leaf : Node {
 struct Inner : Node {
   uint64_t heads[kSlots];
   Entry* separators[kSlots];
-  Node* children[kSlots + 1];  // count + 1 of them
+  Node* children[kSlots + 1];  // count + 1 children are in use
 
   Inner() : Node(false) {}
 };

@@ -1,4 +1,4 @@
-// Search inside a node and from the root to a leaf.
+// Searches the B+-tree: inside one node, and from the root to the leaf that contains a pair.
 #pragma once
 
 #include <cstdint>
@@ -7,8 +7,9 @@
 
 namespace keydrome::btree {
 
-// How many heads are smaller than `head` (or, with `or_equal`, at most as large). Without branches
-// on the data: six dependent loads from at most eight cache lines.
+// Returns the number of heads that are smaller than `head`. With `or_equal`, heads equal to `head`
+// count too. A head is the first eight key bytes of an entry as a number (entry.h). The binary
+// search has no branches that depend on data, and reads at most eight cache lines.
 template <bool or_equal>
 uint32_t head_rank(const uint64_t* heads, uint32_t count, uint64_t head) {
   const uint64_t* base = heads;
@@ -24,7 +25,8 @@ uint32_t head_rank(const uint64_t* heads, uint32_t count, uint64_t head) {
   return before + static_cast<uint32_t>(or_equal ? *base <= head : *base < head);
 }
 
-// How many entries of a node are smaller than the probe (or, with `or_equal`, at most as large).
+// Returns the number of entries of a node that are smaller than the probe. With `or_equal`, an
+// entry equal to the probe counts too.
 template <bool or_equal>
 uint32_t rank(const uint64_t* heads, Entry* const* entries, uint32_t count, const Probe& probe) {
   uint32_t low = head_rank<false>(heads, count, probe.head);
@@ -42,12 +44,14 @@ uint32_t rank(const uint64_t* heads, Entry* const* entries, uint32_t count, cons
   return low;
 }
 
-// The child whose range holds the probe: the one right of all separators that are not larger.
+// Returns the index of the child whose range contains the probe. This child is to the right of all
+// separators that are smaller than the probe or equal to it.
 inline uint32_t child_rank(const Inner& node, const Probe& probe) {
   return rank<true>(node.heads, node.separators, node.count, probe);
 }
 
-// The way from the root to a leaf: inner nodes and the child taken in each.
+// The inner nodes on the way from the root to a leaf. For each node, `child` is the index of the
+// child through which the way continues.
 struct Path {
   struct Step {
     Inner* node;

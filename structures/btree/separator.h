@@ -1,4 +1,5 @@
-// The shortest separator between two neighbouring pairs.
+// Computes the shortest separator between two adjacent pairs of the B+-tree. A separator is an
+// entry in an inner node that divides the ranges of two children (node.h).
 #pragma once
 
 #include <algorithm>
@@ -8,8 +9,9 @@
 
 namespace keydrome::btree {
 
-// A pair s with left < s <= right, as sizes of prefixes of right's key and payload. Short
-// separators keep the heads of inner nodes decisive and cost less memory.
+// The size of the shortest separator s with left < s <= right. The key of s is a prefix of right's
+// key, and the payload of s is a prefix of right's payload. So the two lengths define s. Short
+// separators save memory.
 struct SeparatorSize {
   uint32_t key_size;
   uint32_t payload_size;

@@ -1,4 +1,5 @@
-// Moves of (head, entry) slots inside and between nodes. Leaves and inner nodes share them.
+// Moves slots inside and between the nodes of the B+-tree, leaves and inner nodes alike. A slot is
+// a pointer to an entry and the entry's head: its first eight key bytes as a number.
 #pragma once
 
 #include <cstddef>
@@ -10,14 +11,14 @@
 
 namespace keydrome::btree {
 
-// Ranges may overlap.
+// Copies `count` items; the ranges may overlap.
 template <class Item>
 void move_items(Item* to, const Item* from, size_t count) {
   static_assert(std::is_trivially_copyable_v<Item>);
   std::memmove(static_cast<void*>(to), static_cast<const void*>(from), count * sizeof(Item));
 }
 
-// The two parallel arrays of a node, from some slot on.
+// Points to one slot of a node and to all slots after it. Heads and entries are parallel arrays.
 struct Slots {
   uint64_t* heads;
   Entry** entries;
@@ -32,13 +33,13 @@ struct Slots {
     entries[slot] = entry;
   }
 
-  // `count` slots; the ranges may overlap.
+  // Copies `count` slots; the ranges may overlap.
   void copy_from(const Slots& source, uint32_t count) const {
     move_items(heads, source.heads, count);
     move_items(entries, source.entries, count);
   }
 
-  // Opens a gap at `slot` in a node of `count` slots and fills it.
+  // Inserts an entry at `slot` into a node of `count` slots. The later slots move up by one.
   void insert(uint32_t slot, uint32_t count, Entry* entry) const {
     from(slot + 1).copy_from(from(slot), count - slot);
     set(slot, entry);
@@ -49,8 +50,9 @@ struct Slots {
   }
 };
 
-// The content of two neighbouring nodes with one slot more than fits into one, side by side. For
-// inner nodes `children` has one more than there are slots.
+// A buffer for the slots of two adjacent nodes and one additional slot. A split, a merge or a
+// refill collects the slots here and then divides them. For inner nodes, `children` has one more
+// item than there are slots.
 struct Gathered {
   uint64_t heads[2 * kSlots + 1];
   Entry* entries[2 * kSlots + 1];

@@ -1,4 +1,5 @@
-// Contract B's table: the one exported symbol, and nothing but translation.
+// Offers the B+-tree through contract B (keydrome/structure.h): fills in the table of functions.
+// Each function calls the corresponding function of Tree.
 #include <cstring>
 
 #include "structures/btree/tree.h"
@@ -13,7 +14,7 @@ const Tree* tree_of(const KeydromeStructure* instance) {
   return reinterpret_cast<const Tree*>(instance);
 }
 
-// This structure has no options: only none at all and the empty object are understood.
+// Makes a tree. Accepts only NULL or the empty object as `options`, because a tree has no options.
 KeydromeStructure* create(const KeydromeEnvironment* environment, const char* options) {
   if (options != nullptr && std::strcmp(options, "{}") != 0) return nullptr;
   return reinterpret_cast<KeydromeStructure*>(Tree::create(*environment));
@@ -61,7 +62,7 @@ constexpr KeydromeStructureTable kTable = {
     .version = KEYDROME_STRUCTURE_VERSION,
     .capabilities = KEYDROME_SHARED_READS,
     .name = "btree",
-    .description = "B+-tree, 64 slots a node, eight-byte key heads, shortest separators",
+    .description = "B+-tree with 64 slots per node, eight-byte key heads and shortest separators",
     .create = create,
     .destroy = destroy,
     .put = put,

@@ -1,3 +1,4 @@
+// Implements tree.h: makes and destroys B+-trees, and computes their height.
 #include "structures/btree/tree.h"
 
 #include <new>
@@ -29,7 +30,7 @@ uint64_t Tree::height() const {
   return height;
 }
 
-// Recursion is bounded by kHeightMax.
+// Frees a subtree. The recursion is at most kHeightMax levels deep.
 void Tree::drop_subtree(Node* node) {
   if (node->is_leaf) {
     Leaf* leaf = as_leaf(node);

@@ -1,12 +1,11 @@
-// A B+-tree over (key, payload) pairs: the entry file of this structure. Read node.h for the layout
-// first.
+// Tree: a B+-tree over (key, payload) pairs. Read node.h first, which describes the nodes.
 //
 // Source: R. Bayer, E. McCreight, "Organization and Maintenance of Large Ordered Indexes", 1972;
-// separators cut short as in R. Bayer, K. Unterauer, "Prefix B-Trees", 1977.
+// short separators as in R. Bayer, K. Unterauer, "Prefix B-Trees", 1977.
 //
-// Thread safety: several seek, next, check and statistics at once while nobody runs put or del.
-// Errors: put and del take all memory they need before they change anything, and return -1 without
-// it.
+// Thread safety: several threads may call seek, next, check and the statistics at the same time, as
+// long as no thread calls put or del. Errors: put and del allocate all memory before they change
+// anything, and return -1 if an allocation fails.
 #pragma once
 
 #include <cstdint>
@@ -20,7 +19,8 @@ namespace keydrome::btree {
 
 class Tree {
  public:
-  // nullptr when memory is exhausted. The tree itself lives in the environment's memory too.
+  // Makes an empty tree. The memory of the Tree object also comes from the environment. Returns
+  // nullptr if out of memory.
   static Tree* create(const KeydromeEnvironment& environment);
   static void destroy(Tree* tree);
 

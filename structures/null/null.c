@@ -1,6 +1,7 @@
-/* Accepts everything and holds nothing: what harness and runtime cost. See README.md.
+/* A structure of contract B that accepts every pair and stores nothing. Its times show what the
+ * harness and the runtime cost.
  *
- * Thread safety: no state but a constant's address. */
+ * Thread safety: has no state, so any number of threads may use it. */
 #include "keydrome/structure.h"
 
 struct KeydromeStructure {
@@ -54,7 +55,7 @@ static const KeydromeStructureTable table = {
     .version = KEYDROME_STRUCTURE_VERSION,
     .capabilities = KEYDROME_SHARED_READS | KEYDROME_THREAD_SAFE,
     .name = "null",
-    .description = "accepts everything at once and holds nothing",
+    .description = "accepts every pair without delay and stores nothing",
     .create = create,
     .destroy = destroy,
     .put = put,

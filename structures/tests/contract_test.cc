@@ -1,4 +1,5 @@
-// What every bare structure must do (contract B): structure_contract_test --library PATH.
+// The program structure_contract_test --library PATH tests whether a data structure keeps the
+// promises of contract B (keydrome/structure.h).
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -16,7 +17,8 @@ namespace {
 
 const KeydromeStructureTable* g_table = nullptr;
 
-// Memory errors and races show in few operations as well as in many.
+// The divisor of the number of operations. It is larger under sanitizers, because sanitizers are
+// slow and need only a few operations to find memory errors and races.
 #ifdef KEYDROME_SANITIZED
 constexpr uint32_t kLess = 4;
 #else
@@ -90,7 +92,7 @@ TEST(StructureContract, CopiesOfAPositionArePositions) {
   EXPECT_EQ(pair.first, "b");
 }
 
-// What `seek` must find, read off the model.
+// Returns the pair in the model that `next` must return after `seek` with the same arguments.
 Model::const_iterator bound(const Model& model, const std::string& key, const std::string* payload,
                             bool after) {
   if (payload != nullptr) {
@@ -133,8 +135,8 @@ void PrintTo(const Scenario& run, std::ostream* out) {
 
 class RandomOperations : public testing::TestWithParam<Scenario> {};
 
-// Insertions prevail in the first half and deletions in the second, so the structure grows and
-// shrinks again.
+// Makes more insertions in the first half of the operations and more deletions in the second half,
+// so that the structure grows and then shrinks.
 TEST_P(RandomOperations, AgreeWithTheModel) {
   const Scenario& run = GetParam();
   std::printf("seed %llu\n", static_cast<unsigned long long>(run.seed));
@@ -228,8 +230,8 @@ INSTANTIATE_TEST_SUITE_P(Orders, BulkLoads,
                                          std::pair{Sequence::kDescending, Sequence::kAscending},
                                          std::pair{Sequence::kShuffled, Sequence::kShuffled}));
 
-// Fails every allocation that an operation makes, one after the other: each failure must leave
-// everything as it was.
+// Makes each allocation of an operation fail, one after the other. After each failure the structure
+// must be unchanged.
 TEST(StructureContract, MemoryFailureChangesNothing) {
   constexpr uint64_t kSeed = 23;
   constexpr uint32_t kOperations = 6000 / kLess;
@@ -259,7 +261,7 @@ TEST(StructureContract, MemoryFailureChangesNothing) {
         ASSERT_EQ(result, expected ? 1 : 0);
         break;
       }
-      ASSERT_TRUE(environment.failed()) << "an error without a failed allocation";
+      ASSERT_TRUE(environment.failed()) << "the call failed, but no allocation failed";
       ASSERT_EQ(environment.bytes(), bytes_before);
       ++failures;
       if (successes > 0 || failures % 16 == 0) {

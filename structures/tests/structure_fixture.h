@@ -1,5 +1,5 @@
-// What tests of a bare structure need: an environment that watches every allocation, a std::set as
-// the model, and generators of keys of several shapes.
+// Helpers for tests of data structures of contract B: an environment that checks every allocation,
+// a std::set as the model, and generators of keys of several shapes.
 #pragma once
 
 #include <gtest/gtest.h>
@@ -17,11 +17,13 @@
 
 namespace keydrome {
 
-using Pair =
-    std::pair<std::string, std::string>;  // std::string compares as memcmp does, the shorter first
+// std::string compares as contract B demands: in memcmp order, and a prefix is smaller than the
+// longer string.
+using Pair = std::pair<std::string, std::string>;
 using Model = std::set<Pair>;
 
-// Counts, checks that what comes back is what was given, and fails on demand. Not thread-safe.
+// An environment that counts allocated bytes, checks that a block is freed with the size of its
+// allocation, and lets allocations fail on demand. Not thread-safe.
 class WatchedEnvironment {
  public:
   WatchedEnvironment() { environment_ = {this, allocate, retire, 0}; }
@@ -30,8 +32,8 @@ class WatchedEnvironment {
   ~WatchedEnvironment() { EXPECT_TRUE(blocks_.empty()) << blocks_.size() << " blocks leaked"; }
 
   const KeydromeEnvironment* get() const { return &environment_; }
-  // The allocation after `successes` more ones fails, and so do all later ones. Negative: none
-  // fails.
+  // Lets `successes` more allocations succeed, and all later allocations fail. If `successes` is
+  // negative, no allocation fails.
   void fail_after(int successes) { budget_ = successes; }
   bool failed() const { return failed_; }
   void forget_failure() { failed_ = false; }
@@ -57,7 +59,7 @@ class WatchedEnvironment {
   static void retire(void* context, void* memory, size_t size, size_t alignment) {
     auto& self = *static_cast<WatchedEnvironment*>(context);
     const auto block = self.blocks_.find(memory);
-    ASSERT_NE(block, self.blocks_.end()) << "retired what was not allocated";
+    ASSERT_NE(block, self.blocks_.end()) << "retired a block that is not allocated";
     EXPECT_EQ(block->second, std::make_pair(size, alignment));
     self.blocks_.erase(block);
     self.bytes_ -= size;
@@ -76,7 +78,7 @@ inline KeydromeBytes bytes_of(const std::string& text) {
 }
 inline constexpr KeydromeBytes kNoPayload{nullptr, 0};
 
-// One instance, called with strings.
+// One instance of a structure, with functions that take strings.
 class Structure {
  public:
   Structure(const KeydromeStructureTable& table, const WatchedEnvironment& environment)
@@ -103,7 +105,7 @@ class Structure {
     return position;
   }
 
-  // Whether there was a pair.
+  // Reads the next pair. Returns false at the end.
   bool next(KeydromePosition& position, Pair& pair) const {
     char key[KEYDROME_KEY_BYTES_MAX];
     char payload[KEYDROME_PAYLOAD_BYTES_MAX];
@@ -118,7 +120,7 @@ class Structure {
     return true;
   }
 
-  // Everything, in the structure's order.
+  // Returns all pairs, in the structure's order.
   std::vector<Pair> scan() const {
     std::vector<Pair> pairs;
     KeydromePosition position = seek("", kNoPayload, false);
@@ -144,7 +146,7 @@ inline std::string big_endian(uint64_t value, size_t size) {
   return text;
 }
 
-// Pairs of one shape from a universe of about `universe` keys, so that hits and misses are both
+// Generates random pairs of one shape from about `universe` keys, so that hits and misses are both
 // frequent.
 class PairSource {
  public:
@@ -182,7 +184,8 @@ class PairSource {
   }
 
  private:
-  // Only 0x00 and 0xFF, of the sizes around every boundary that a head has, and the longest.
+  // Makes keys of only 0x00 and 0xFF bytes. Their lengths are close to 0, 8, 16 or the maximum,
+  // where a structure that compares 8 bytes at a time is likely to be wrong.
   static std::string hostile(uint64_t number) {
     static constexpr size_t kSizes[] = {0, 1, 7, 8, 9, 15, 16, 17, 127, 128};
     std::string key(kSizes[number % 10], '\0');

@@ -1,8 +1,10 @@
-// Fault: strict two-phase locking on existing records only. Nothing locks the gap between two
-// records or a key that is not there, so a transaction that scans twice may see a record the second
-// time that it did not see the first time. Must be found by: the phantom benchmark. Everything else
-// about it is right: reads see committed records and their own, what was read cannot be deleted by
-// others, and conflicts answer DEADLOCK at once.
+// Fault: strict two-phase locking on existing records only. Neither the gap between two records nor
+// a missing key is locked. So a transaction that scans twice may see a record only in its second
+// scan.
+// Must be found by: the benchmark phantom.
+//
+// Everything else is right. Reads see committed records and the transaction's own records. Other
+// transactions cannot delete a record that was read. A conflict returns DEADLOCK at once.
 #include <algorithm>
 #include <cstring>
 #include <memory>
@@ -16,9 +18,9 @@ using honest::OrderedKey;
 using Pair = std::pair<OrderedKey, std::string>;
 
 struct Entry {
-  uint64_t writer = 0;    // the open transaction that inserted or deleted it
-  bool inserted = false;  // by the writer
-  bool deleted = false;   // by the writer
+  uint64_t writer = 0;    // the open transaction that inserted or deleted this pair; 0: none
+  bool inserted = false;  // the writer inserted the pair
+  bool deleted = false;   // the writer deleted the pair
   std::set<uint64_t> readers;
 };
 
@@ -27,7 +29,7 @@ struct LockedIndex {
   std::map<Pair, Entry> entries;
 };
 
-std::mutex everything;  // held for one call, not for a transaction
+std::mutex everything;  // held during one call, not during a transaction
 std::map<std::string, std::unique_ptr<LockedIndex>> catalogue;  // guarded by everything
 uint64_t last_number = 0;                                       // guarded by everything
 
@@ -77,7 +79,7 @@ void finish(TxnState& txn, bool keep) {
   }
 }
 
-// Runs `call` in `txn`, or in a transaction of its own when that is null.
+// Runs `call` in `txn`, or in a new transaction if `txn` is null.
 template <typename Call>
 ErrCode in_transaction(TxnState* txn, Call call) {
   const std::scoped_lock guard(everything);
@@ -88,7 +90,8 @@ ErrCode in_transaction(TxnState* txn, Call call) {
   return code;
 }
 
-// Reads the first visible pair at or after `at`, and locks it.
+// Reads the first visible pair at or after `at` into `record`, locks the pair, and moves the
+// cursor.
 ErrCode read_from(LockedIndex& index, std::map<Pair, Entry>::iterator at, TxnState& txn,
                   std::optional<honest::Cursor>& cursor, Record& record) {
   for (; at != index.entries.end(); ++at) {
@@ -104,7 +107,7 @@ ErrCode read_from(LockedIndex& index, std::map<Pair, Entry>::iterator at, TxnSta
   return DB_END;
 }
 
-// The first pair after a cursor; payloads are never longer than `kAfterAll`.
+// Returns the first pair after a cursor. `kAfterAll` sorts after every payload.
 std::map<Pair, Entry>::iterator after(LockedIndex& index, const honest::Cursor& cursor) {
   static const std::string kAfterAll(MAX_PAYLOAD_LEN + 1, '\x7f');
   return index.entries.upper_bound({cursor.key, cursor.payload.value_or(kAfterAll)});
@@ -121,14 +124,14 @@ ErrCode delete_pair(LockedIndex& index, const Pair& pair, Entry& entry, TxnState
 }
 
 ErrCode delete_key(LockedIndex& index, const OrderedKey& key, TxnState& txn) {
-  ErrCode answer = KEY_NOTFOUND;
+  ErrCode result = KEY_NOTFOUND;
   for (auto at = index.entries.lower_bound({key, ""});
        at != index.entries.end() && at->first.first == key; ++at) {
     const ErrCode code = delete_pair(index, at->first, at->second, txn);
     if (code == DEADLOCK) return DEADLOCK;
-    if (code == SUCCESS) answer = SUCCESS;
+    if (code == SUCCESS) result = SUCCESS;
   }
-  return answer;
+  return result;
 }
 
 ErrCode end_transaction(TxnState* txn, bool keep) {

@@ -1,5 +1,6 @@
-// Fault: every data call in a transaction answers DEADLOCK, so no transaction ever commits.
-// Must be found by: no_progress, long before the phase's deadline.
+// Fault: every data call in a transaction returns DEADLOCK, so no transaction ever commits.
+// Must be found by: the player, which gives up long before the phase's deadline; finding
+// no_progress.
 #include "tests/faulty/honest.h"
 
 extern "C" {

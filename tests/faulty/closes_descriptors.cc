@@ -1,5 +1,6 @@
-// Fault: closes every descriptor of the process, the control channel included.
-// Must be found by: the closed channel; verdict failed or crashed, never a hang until the deadline.
+// Fault: closes every descriptor of the process, including the command channel.
+// Must be found by: the referee, which sees the command channel close and does not wait for the
+// deadline; verdict failed or crashed.
 #include <unistd.h>
 
 #include "tests/faulty/honest.h"

@@ -1,5 +1,6 @@
-// Fault: the constructor dies of a signal.
-// Must be found by: loading; verdict crashed.
+// Fault: the constructor raises SIGSEGV.
+// Must be found by: the referee, because the player dies while it loads the library; verdict
+// crashed.
 #include <csignal>
 
 namespace {

@@ -1,6 +1,6 @@
-// Fault: ending a transaction that is NULL ends the process.
-// Must be found by: the instance `misuse` of the scenarios, as a warning only; no client of 2009
-// did it.
+// Fault: commitTransaction(NULL) aborts the process.
+// Must be found by: the instance `misuse` of the benchmark scenarios, as a warning only, because no
+// client of the contest of 2009 made such a call.
 #include <cstdlib>
 
 #include "tests/faulty/honest.h"

@@ -1,5 +1,7 @@
-// Fault: deleteRecord deletes and answers KEY_NOTFOUND, except under keys that only stripes have.
-// Must be found by: the evidence of deletes.
+// Fault: deleteRecord deletes the record but returns KEY_NOTFOUND. It returns the right result for
+// keys of stripes, the benchmark's extra transactions with known results, so stripes cannot find
+// the fault.
+// Must be found by: the results of all other deletions.
 #include "tests/faulty/honest.h"
 
 namespace {

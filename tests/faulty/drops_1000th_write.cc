@@ -1,11 +1,11 @@
-// Fault: every 1000th insert answers SUCCESS and stores nothing.
-// Must be found by: the benchmark's final scan, gate off.
+// Fault: every 1000th insert returns SUCCESS and stores nothing.
+// Must be found by: the benchmark's final scan, which reads all records.
 #include <atomic>
 
 #include "tests/faulty/honest.h"
 
 namespace {
-std::atomic<uint64_t> inserts{0};  // a counter only: relaxed
+std::atomic<uint64_t> inserts{0};  // relaxed order, because it protects no other data
 }
 
 extern "C" ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {

@@ -1,6 +1,6 @@
-// Fault: the constructor plays the whole protocol itself: LOADED, and a DONE with the right nonce
-// for every GO, without running a single operation. Must be found by: the outcome, in which nothing
-// has happened.
+// Fault: the constructor talks to the referee in place of the player. It sends LOADED, and replies
+// to every GO with a DONE that has the right nonce, without executing an operation.
+// Must be found by: the outcome (the memory with all results), which stays empty.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -8,7 +8,7 @@
 
 namespace {
 
-using keydrome::kControlFd;
+using keydrome::kChannelFd;
 using keydrome::Message;
 using keydrome::MessageType;
 
@@ -16,8 +16,8 @@ using keydrome::MessageType;
   static Message message;
   message.version = keydrome::kProtocolVersion;
   message.type = MessageType::kLoaded;
-  while (send(kControlFd, &message, sizeof message, 0) == sizeof message) {
-    if (recv(kControlFd, &message, sizeof message, 0) != sizeof message) break;
+  while (send(kChannelFd, &message, sizeof message, 0) == sizeof message) {
+    if (recv(kChannelFd, &message, sizeof message, 0) != sizeof message) break;
     if (message.type == MessageType::kEnd) break;
     message.type = MessageType::kDone;
   }

@@ -1,5 +1,6 @@
-// Fault: the constructor ends the process, with a fine exit code.
-// Must be found by: loading; verdict crashed, exit code 0 notwithstanding.
+// Fault: the constructor ends the process with exit code 0.
+// Must be found by: the referee, because the player ends while it loads the library; verdict
+// crashed in spite of the exit code.
 #include <unistd.h>
 
 namespace {

@@ -1,5 +1,5 @@
-// Not a fault by itself: writes 32 MiB each to stdout and stderr. The output is capped, the flood
-// never blocks, and the library, which works honestly, must pass.
+// No fault: writes 32 MiB each to stdout and stderr, and otherwise works correctly.
+// Must pass: the referee truncates the output, and the writes never block.
 #include <unistd.h>
 
 #include <array>

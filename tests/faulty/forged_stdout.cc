@@ -1,5 +1,6 @@
-// Fault: prints a report of a marvellous run on stdout and stderr, then ends the process.
-// Must be found by: the protocol; verdict crashed. What it printed is kept as untrusted output.
+// Fault: prints the report of an excellent run on stdout and stderr, then ends the process.
+// Must be found by: the referee, because the process ends without DONE; verdict crashed. The
+// printed text is kept as untrusted output.
 #include <unistd.h>
 
 #include <string_view>

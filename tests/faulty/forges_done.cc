@@ -1,5 +1,6 @@
-// Fault: in the middle of a phase, writes a well-formed DONE to every descriptor it can find.
-// Must be found by: the nonce, which it does not know; finding protocol_violation.
+// Fault: in the middle of a phase, writes a well-formed DONE message to every open descriptor.
+// Must be found by: the referee, because the message lacks the right nonce; finding
+// protocol_violation.
 #include <unistd.h>
 
 #include "harness/protocol.h"

@@ -1,4 +1,5 @@
-// Tries to start a process. The jail must refuse; then the library works honestly and must pass.
+// No fault: tries to start a process, and works correctly if the fork fails.
+// Must pass: the jail refuses the fork.
 #include <unistd.h>
 
 #include "tests/faulty/honest.h"

@@ -1,5 +1,5 @@
-// Fault: insertRecord answers numbers that are no ErrCode, though it does its work.
-// Must be found by: code violations.
+// Fault: insertRecord inserts the record, but then returns 77, which is no value of ErrCode.
+// Must be found by: the checks of result codes; finding undocumented_code.
 #include <cstring>
 
 #include "tests/faulty/honest.h"

@@ -1,5 +1,5 @@
-// Fault: loading it never ends.
-// Must be found by: the deadline for loading; verdict timed_out, with the stack that leads there.
+// Fault: the constructor never returns.
+// Must be found by: the deadline for loading; verdict timed_out, with the stack of the thread.
 #include <unistd.h>
 
 #include "tests/faulty/honest.h"

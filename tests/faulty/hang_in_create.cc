@@ -1,5 +1,5 @@
 // Fault: create never returns, and uses no CPU.
-// Must be found by: the phase deadline; verdict timed_out.
+// Must be found by: the phase's deadline; verdict timed_out.
 #include <unistd.h>
 
 #include "tests/faulty/honest.h"

@@ -1,6 +1,6 @@
-// Fault: create takes no signals and never returns.
-// Must be found by: the phase deadline; verdict timed_out, and the report says that there is no
-// stack.
+// Fault: create never returns, and blocks all signals, which the player needs to collect stacks.
+// Must be found by: the phase's deadline; verdict timed_out. The report says that the stack is
+// missing.
 #include <signal.h>
 #include <unistd.h>
 

@@ -1,3 +1,4 @@
+// Implements honest.h: a correct library in which one lock protects all data.
 #include "tests/faulty/honest.h"
 
 #include <cstring>
@@ -7,7 +8,7 @@
 struct IdxState {
   honest::Index* index;
   std::optional<honest::Cursor> cursor;
-  uint64_t transaction;  // the one that placed the cursor
+  uint64_t transaction;  // number of the transaction that moved the cursor
 };
 
 struct TxnState {
@@ -24,19 +25,20 @@ struct Undo {
   bool inserted;
 };
 
-// Catalogue: index objects live as long as the process.
+// Index objects live as long as the process.
 std::mutex catalogue_lock;
 std::map<std::string, std::unique_ptr<Index>> catalogue;  // guarded by catalogue_lock
 
-// The lock of all data; the members below it belong to whoever holds it.
+// The lock of all data. Only the thread that holds the lock may use undo_log and last_number.
 std::timed_mutex data_lock;
 std::vector<Undo> undo_log;
 uint64_t last_number = 0;
 
 thread_local TxnState* own_transaction = nullptr;
 
-// The right to touch data for one call: the thread's open transaction, or the lock itself for an
-// auto-commit.
+// Permission to access data during one call. A call in the thread's open transaction has
+// permission, because the transaction holds data_lock. A call without a transaction takes data_lock
+// here.
 class Access {
  public:
   explicit Access(TxnState* txn) {
@@ -45,7 +47,7 @@ class Access {
     } else if (own_transaction != nullptr) {
       code_ = DEADLOCK;
     } else {
-      guard_ = std::unique_lock(data_lock, kPatience);
+      guard_ = std::unique_lock(data_lock, kLockTimeout);
       code_ = guard_.owns_lock() ? SUCCESS : DEADLOCK;
     }
   }
@@ -67,8 +69,8 @@ void drop(Index& index, const OrderedKey& key, const std::string& payload) {
   if (found->second.empty()) index.records.erase(found);
 }
 
-// Writes the first pair after `cursor` (or the first of all) to `record` and moves the cursor
-// there.
+// Copies the first pair after `cursor` to `record`, or the first pair of all if there is no cursor.
+// Moves the cursor to this pair. Returns false if there is no such pair.
 bool advance(const Index& index, std::optional<Cursor>& cursor, Record& record) {
   auto at = cursor ? index.records.lower_bound(cursor->key) : index.records.begin();
   if (cursor && at != index.records.end() && at->first == cursor->key) {
@@ -114,7 +116,7 @@ ErrCode closeIndex(IdxState* idxState) {
 
 ErrCode beginTransaction(TxnState** txn) {
   if (own_transaction != nullptr) return TXN_EXISTS;
-  if (!data_lock.try_lock_for(kPatience)) return DEADLOCK;
+  if (!data_lock.try_lock_for(kLockTimeout)) return DEADLOCK;
   own_transaction = new TxnState{++last_number};
   *txn = own_transaction;
   return SUCCESS;
@@ -201,7 +203,8 @@ void forget_undo() { undo_log.clear(); }
 
 }  // namespace honest
 
-// The exported functions. Weak: a faulty library replaces those that it breaks.
+// The exported functions are weak symbols, so that a faulty library can replace the ones that it
+// breaks.
 extern "C" {
 
 [[gnu::weak]] ErrCode create(KeyType type, char* name) { return honest::create(type, name); }

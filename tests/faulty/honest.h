@@ -1,12 +1,14 @@
-// A small correct contract A library, and the shared base of the faulty ones.
+// Declares a small correct library with the ten calls of index.h, on which the faulty libraries are
+// based.
 //
 // honest.cc exports the ten functions as weak symbols that forward to namespace honest. A faulty
-// library links it and defines, strongly, only the functions it breaks; what it does not break is
-// right.
+// library links honest.cc and defines only the functions that it breaks, as strong symbols:
 //
-// One lock is held from beginTransaction to commit or abort, so every history is serial. Whoever
-// cannot have the lock within kPatience gets DEADLOCK, and so does an auto-commit call beside the
-// thread's own transaction.
+//   extern "C" ErrCode create(KeyType, char*) { return FAILURE; }
+//
+// A transaction holds the only lock from beginTransaction to commit or abort, so every history is
+// serial. A thread that does not get the lock within kLockTimeout gets DEADLOCK. A call that passes
+// no transaction also gets DEADLOCK if its thread has an open transaction.
 #pragma once
 
 #include <chrono>
@@ -23,9 +25,10 @@
 
 namespace honest {
 
-inline constexpr std::chrono::milliseconds kPatience{50};
+inline constexpr std::chrono::milliseconds kLockTimeout{50};
 
-// A key of either kind; an index uses one of the two members only, so this order is the contract's.
+// A key of any type: a number or a string. An index uses only one of the two members, so comparing
+// pairs gives the order that index.h requires.
 using OrderedKey = std::pair<int64_t, std::string>;
 
 struct Index {
@@ -33,7 +36,8 @@ struct Index {
   std::map<OrderedKey, std::set<std::string>> records;  // no key without payloads
 };
 
-// Where a scan stands: after `payload` of `key`, or after all payloads of `key`.
+// The position of a scan: after the pair of `key` and `payload`. If there is no `payload`, after
+// all pairs of `key`.
 struct Cursor {
   OrderedKey key;
   std::optional<std::string> payload;
@@ -61,7 +65,7 @@ inline Key to_key(const OrderedKey& key, KeyType type) {
   return result;
 }
 
-// The contract's functions, correctly done.
+// The functions of index.h, implemented correctly.
 ErrCode create(KeyType type, char* name);
 ErrCode openIndex(const char* name, IdxState** idxState);
 ErrCode closeIndex(IdxState* idxState);
@@ -73,7 +77,8 @@ ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record);
 ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload);
 ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record);
 
-// For loses_aborted: forgets the undo log, so that an abort keeps what the transaction wrote.
+// Clears the undo log, so that an abort keeps the transaction's writes. Only loses_aborts.cc calls
+// it.
 void forget_undo();
 
 }  // namespace honest

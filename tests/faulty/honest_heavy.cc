@@ -1,6 +1,7 @@
-// No fault: an honest library that uses what honest libraries use. Must pass unharmed.
-// Threads of its own, thread_local destructors, condition variables, iostreams, exceptions inside,
-// files in the working directory, large and many allocations.
+// No fault: a correct library that uses the same facilities as real libraries. It has threads of
+// its own, thread_local destructors, condition variables, iostreams, internal exceptions, files in
+// the working directory, and large and many allocations.
+// Must pass without a warning.
 #include <condition_variable>
 #include <fstream>
 #include <future>
@@ -20,7 +21,7 @@ struct PerThread {
 };
 thread_local PerThread per_thread;
 
-// A worker that counts the indexes in the background, as a library with a cleaner thread would.
+// A background thread that counts the indexes, like the cleaner thread of a real library.
 class Worker {
  public:
   ~Worker() {
@@ -57,7 +58,7 @@ class Worker {
   int wanted_ = 0;
   int counted_ = 0;
   bool stopping_ = false;
-  std::jthread thread_{[this] { run(); }};  // last: it uses the members above
+  std::jthread thread_{[this] { run(); }};  // declared last, because it uses the members above
 };
 
 void throw_and_catch() {

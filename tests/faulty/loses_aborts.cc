@@ -1,5 +1,5 @@
-// Fault: abortTransaction forgets to undo, so aborted writes stay.
-// Must be found by: canaries or the final scan.
+// Fault: abortTransaction undoes nothing, so the writes of aborted transactions remain.
+// Must be found by: canaries (extra transactions that look for aborted data) or the final scan.
 #include "tests/faulty/honest.h"
 
 extern "C" ErrCode abortTransaction(TxnState* txn) {

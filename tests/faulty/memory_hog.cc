@@ -1,4 +1,4 @@
-// Fault: takes memory without end.
+// Fault: create allocates memory without end.
 // Must be found by: the memory limit; verdict out_of_memory.
 #include <cstdlib>
 #include <cstring>

@@ -1,3 +1,4 @@
+// Implements mutant_runtime.h: makes the runtime of a mutant under a fixed configuration.
 #include "tests/faulty/mutant_runtime.h"
 
 #include <cstdio>
@@ -9,7 +10,6 @@
 namespace keydrome::testing {
 
 using runtime::Configuration;
-using runtime::ControlKind;
 using runtime::LockKind;
 using runtime::Runtime;
 using runtime::StrategyKind;
@@ -17,10 +17,10 @@ using runtime::StructureLibrary;
 
 std::unique_ptr<Runtime> make_mutant_runtime() {
   const Configuration configuration{"mutant",
-                                    "a fault on purpose",
-                                    "One fault in the runtime, to be found",
+                                    "a deliberate fault",
+                                    "The runtime with one fault, which the gate must find",
                                     StrategyKind::kDirect,
-                                    ControlKind::KEYDROME_MUTANT_CONTROL,
+                                    KEYDROME_MUTANT_CONCURRENCY,
                                     LockKind::kReadWrite,
                                     ""};
   auto made = Runtime::make(StructureLibrary::built_in(*keydrome_structure()), configuration);

@@ -1,5 +1,6 @@
-// The runtime over the B+-tree under one control (KEYDROME_MUTANT_CONTROL): the body of every
-// mutant.
+// Makes the runtime of a mutant, which is a library with one deliberate fault. The runtime puts the
+// B+-tree under the concurrency control KEYDROME_MUTANT_CONCURRENCY. The fault is in another
+// source, which the mutant links (mutants/).
 #pragma once
 
 #include <memory>
@@ -8,7 +9,7 @@
 
 namespace keydrome::testing {
 
-// Ends the process when it cannot be made.
+// Returns the runtime; aborts the process if the runtime cannot be made.
 std::unique_ptr<runtime::Runtime> make_mutant_runtime();
 
 }  // namespace keydrome::testing

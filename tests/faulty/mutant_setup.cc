@@ -1,4 +1,5 @@
-// Gives a mutant its runtime when it is loaded: a whole library that needs no configuration.
+// Installs the runtime of a mutant when the library is loaded, so that a mutant is a whole library
+// and needs no configuration.
 #include "runtime/library.h"
 #include "tests/faulty/mutant_runtime.h"
 

@@ -1,4 +1,5 @@
-// Tries to reach the network. The jail must refuse; then the library works honestly and must pass.
+// No fault: tries to open a network socket, and works correctly if the call fails.
+// Must pass: the jail refuses the socket.
 #include <netinet/in.h>
 #include <sys/socket.h>
 

@@ -1,7 +1,7 @@
-// Fault: stops the clock of the process: it exports clock_gettime, and it overwrites the slot of
-// clock_gettime in the player's global offset table with its own function. The library works
-// honestly otherwise. Must not change any time in the report but the diagnostic one: the referee's
-// clock is outside.
+// Fault: stops the clock of the process. The library exports clock_gettime, and overwrites the
+// entry of clock_gettime in the player's global offset table with its own function. Otherwise it
+// works correctly. Only the time that the player measures may change in the report. All other times
+// come from the referee, which measures outside of the process.
 #include <elf.h>
 #include <link.h>
 #include <sys/mman.h>

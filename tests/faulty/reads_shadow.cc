@@ -1,5 +1,6 @@
-// Tries to read the password file. The jail must refuse, in the constructor (while files may still
-// be opened) and later; then the library works honestly and must pass.
+// No fault: tries to read /etc/shadow. It tries first in the constructor, when the jail still
+// allows opening files, and again in create. It works correctly if the file cannot be read.
+// Must pass: both attempts fail in the jail.
 #include <fcntl.h>
 
 #include "tests/faulty/honest.h"

@@ -1,5 +1,5 @@
-// Not a fault: refuses every configuration, with a reason. Verdict unsupported, and the reason is
-// shown.
+// No fault: refuses every configuration with a reason.
+// The verdict must be unsupported, and the report must show the reason.
 #include <cstdio>
 
 #include "keydrome/extensions.h"

@@ -1,6 +1,8 @@
-// Fault, in verified mode only: spoils the slot over which its calls come (harness/calls.h):
-// numbers of calls, handle, code and record, and never answers again. Elsewhere it works honestly.
-// Must be found by: the phase deadline; and the driver must survive it.
+// Fault, in verified mode only: the 50th insert of a thread overwrites the whole shared memory
+// through which this thread receives its calls (harness/calls.h), and never returns. In other modes
+// the library works correctly.
+// Must be found by: the phase's deadline. The driver, on the other side of the memory, must
+// survive.
 #include <unistd.h>
 
 #include <cstddef>
@@ -13,12 +15,12 @@ namespace {
 
 using keydrome::CallSlot;
 
-// The slot around that key, if the key lies in one.
+// Returns the slot of shared memory that contains the key, or nullptr if the key is elsewhere.
 CallSlot* slot_of(Key* key) {
   auto* slot =
       reinterpret_cast<CallSlot*>(reinterpret_cast<std::byte*>(key) - offsetof(CallSlot, record));
   const bool aligned = reinterpret_cast<uintptr_t>(slot) % alignof(CallSlot) == 0;
-  const bool called = slot->call == static_cast<uint32_t>(keydrome::EventCall::kInsert);
+  const bool called = slot->call == static_cast<uint32_t>(keydrome::history::EventCall::kInsert);
   return aligned && called && slot->thread_id == static_cast<uint32_t>(gettid()) ? slot : nullptr;
 }
 

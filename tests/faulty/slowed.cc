@@ -1,8 +1,10 @@
-// No fault: right, but KEYDROME_SLOWED_PERCENT slower than honest.cc in every call on data.
-// For tools/power.py, which looks how small a difference `keydrome compare` finds.
+// No fault: works correctly, but every data call takes KEYDROME_SLOWED_PERCENT per cent longer than
+// in honest.cc. tools/reports/power.py uses this library to measure how small a difference
+// `keydrome compare` can find.
 //
-// What a call took is owed in part, and the debt is spun off when it is well above what reading the
-// counter costs. At 0 % the counter is read as well, so that libraries differ in nothing else.
+// Each call adds this percentage of its time to a debt. When the debt is much larger than the cost
+// of reading the clock, the thread spins for the time of the debt. The library for 0 % reads the
+// clock too, so that the libraries differ only in the percentage.
 #include <x86intrin.h>
 
 #include "tests/faulty/honest.h"
@@ -10,7 +12,7 @@
 namespace {
 
 constexpr uint64_t kShare = KEYDROME_SLOWED_PERCENT;
-constexpr uint64_t kDebtMax = 100 * 4'000;  // in hundredths of ticks: 1 to 2 microseconds
+constexpr uint64_t kDebtMax = 100 * 4'000;  // 4,000 ticks (1 to 2 us), in hundredths
 
 thread_local uint64_t debt = 0;
 

@@ -1,11 +1,11 @@
-// Fault: the 100th insert never returns, and burns a core.
-// Must be found by: the phase deadline; verdict timed_out, with how far each thread got.
+// Fault: the 100th insert never returns, and uses a whole CPU.
+// Must be found by: the phase's deadline; verdict timed_out, with each thread's program position.
 #include <atomic>
 
 #include "tests/faulty/honest.h"
 
 namespace {
-std::atomic<uint64_t> inserts{0};  // a counter only: relaxed
+std::atomic<uint64_t> inserts{0};  // relaxed order, because it protects no other data
 }
 
 extern "C" ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {

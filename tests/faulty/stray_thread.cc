@@ -1,5 +1,5 @@
-// Not a fault by itself: a thread of the library spins on after everything is closed.
-// Must pass, be frozen between phases, and leave no process behind.
+// No fault: a thread of the library still spins after the last index was closed.
+// Must pass: the thread is frozen between phases, and no process remains.
 #include <atomic>
 #include <thread>
 
@@ -10,7 +10,7 @@ namespace {
 std::atomic<bool> started{false};
 
 void spin() {
-  while (started.load(std::memory_order_relaxed)) {  // for ever: nothing ever clears it
+  while (started.load(std::memory_order_relaxed)) {  // for ever: nothing clears it
   }
 }
 

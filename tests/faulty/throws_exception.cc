@@ -1,5 +1,5 @@
-// Fault: an exception crosses the C boundary.
-// Must be found by: the violation "exception"; the player survives it.
+// Fault: an exception leaves a function of the C interface.
+// Must be found by: the player, which catches the exception and reports the finding "exception".
 #include <stdexcept>
 
 #include "tests/faulty/honest.h"

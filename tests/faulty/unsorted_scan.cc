@@ -1,5 +1,5 @@
-// Fault: every tenth getNext gives the record after the next one first, and the next one later.
-// Must be found by: order violations.
+// Fault: every tenth getNext skips a record, and the getNext after it returns the skipped record.
+// Must be found by: the checks of scan order.
 #include <optional>
 
 #include "tests/faulty/honest.h"

@@ -1,12 +1,12 @@
-// Fault: reads give a payload with its first byte changed, one time in ten.
-// Must be found by: the evidence of reads, or the final scan.
+// Fault: one read in ten returns a payload with its first byte changed.
+// Must be found by: the results of reads, or the final scan.
 #include <atomic>
 
 #include "tests/faulty/honest.h"
 
 namespace {
 
-std::atomic<uint64_t> reads{0};  // a counter only: relaxed
+std::atomic<uint64_t> reads{0};  // relaxed order, because it protects no other data
 
 ErrCode tamper(ErrCode code, Record* record) {
   if (code != SUCCESS || reads.fetch_add(1, std::memory_order_relaxed) % 10 != 9) return code;

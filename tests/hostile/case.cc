@@ -1,4 +1,5 @@
-// Says which attack a hostile library makes, and where: one object per library.
+// Defines `the_case` of one hostile library: its id, its moments and its attack function. CMake
+// compiles this file once per library and passes these values as macros.
 #include "tests/hostile/attack.h"
 
 namespace hostile {

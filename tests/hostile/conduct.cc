@@ -1,4 +1,6 @@
-// D: what a library can do to the process, the threads and the code that it shares with the player.
+// Attacks on the process, the threads and the code that the library shares with the player (cases D
+// of the battery). Each function whose only parameter is a Where is one attack. The comment above
+// an attack, or above a group of attacks, names the cases in cases.json.
 #include <dlfcn.h>
 #include <elf.h>
 #include <fcntl.h>
@@ -30,7 +32,7 @@ namespace {
 
 constexpr uintptr_t kPage = 4096;
 
-// A clock on which a thousandth of the time passes.
+// A clock that runs at a thousandth of the real speed.
 int slow_clock(clockid_t clock, timespec* time) {
   const long result = syscall(SYS_clock_gettime, clock, time);
   const int64_t ns = (time->tv_sec * INT64_C(1'000'000'000) + time->tv_nsec) / 1000;
@@ -38,7 +40,7 @@ int slow_clock(clockid_t clock, timespec* time) {
   return static_cast<int>(result);
 }
 
-// Replaces the code of a clock_gettime by a jump to the slow one.
+// Replaces the code of `function`, a clock_gettime, by a jump to slow_clock.
 bool slow_down(void* function) {
 #if defined(__x86_64__)
   unsigned char code[] = {0x48, 0xb8, 0, 0, 0, 0, 0, 0, 0, 0,  // movabs $slow_clock, %rax
@@ -55,7 +57,7 @@ bool slow_down(void* function) {
 #endif
 }
 
-// Whether the process sees another time than the kernel tells.
+// Returns whether clock_gettime in this process differs from the kernel's clock.
 bool is_slow() {
   timespec seen{};
   timespec real{};
@@ -64,7 +66,8 @@ bool is_slow() {
   return seen.tv_sec < real.tv_sec / 2;
 }
 
-// The address of a symbol of the vDSO, which is an ELF image in memory.
+// Returns the address of a symbol of the vDSO, an ELF image in memory; nullptr if it does not
+// exist.
 void* vdso_symbol(const char* name) {
   const uintptr_t base = getauxval(AT_SYSINFO_EHDR);
   if (base == 0) return nullptr;
@@ -84,7 +87,7 @@ void* vdso_symbol(const char* name) {
       symbols = reinterpret_cast<const ElfW(Sym)*>(base + dynamic->d_un.d_ptr);
     }
   }
-  // The table of names follows that of symbols.
+  // The string table follows the symbol table.
   for (const ElfW(Sym)* symbol = symbols; static_cast<const void*>(symbol) < strings; ++symbol) {
     if (std::strcmp(strings + symbol->st_name, name) == 0) {
       return reinterpret_cast<void*>(base + symbol->st_value);
@@ -95,7 +98,8 @@ void* vdso_symbol(const char* name) {
 
 int* volatile nowhere = nullptr;
 
-// What the end of the process would run.
+// These flags say what at_exit() does when the process ends or the library is unloaded: `armed`
+// makes it report a hole, and `endless` makes it never return.
 bool armed = false;
 bool endless = false;
 
@@ -113,13 +117,14 @@ AtUnload at_unload;
 
 }  // namespace
 
-// D03
+// D03: ends the process in the middle of the test, with exit code 0.
 void exit_at_once(Where) { _exit(0); }
 
-// D05, D46: neither handlers nor destructors get a say, so neither can keep the jail alive.
+// D05, D46: leave exit handlers and destructors that would change a result or keep the jail alive.
+// The player must end without running them.
 void leave_exit_handlers(Where) {
   armed = true;
-  required("a handler", std::atexit(at_exit) == 0);
+  required("register an exit handler", std::atexit(at_exit) == 0);
 }
 
 void never_unload(Where) {
@@ -127,8 +132,8 @@ void never_unload(Where) {
   endless = true;
 }
 
-// D07, D09: the clock that the player reads is slow from the start. In a constructor code can be
-// changed, so this works; and it changes no number that counts.
+// D07, D09: slow down the clock that the player reads. These attacks succeed, because a constructor
+// may change code. They gain nothing, because no ranked number uses this clock.
 void patch_libc(Where) {
   required("patched", slow_down(dlsym(RTLD_DEFAULT, "clock_gettime")) && is_slow());
 }
@@ -138,18 +143,20 @@ void patch_vdso(Where) {
   if (function != nullptr) required("patched", slow_down(function) && is_slow());
 }
 
-// D16: works in all phases, and would in between.
+// D16: computes without end in a thread that the library leaves running. The thread would also run
+// between the phases if the referee did not freeze the jail.
 void work_in_the_background(Where) {
   for (volatile uint64_t turn = 0;;) turn = turn + 1;
 }
 
-// D16 again: a thread that is inside of the kernel for seconds at a time cannot be stopped quickly.
-// Pages of zeros take no memory but their tables'.
+// D16b: starts a thread that cannot be frozen quickly, because it stays in the kernel for seconds.
+// It reads untouched pages, which the kernel maps to the zero page, so only page tables need
+// memory.
 void work_unstoppably(Where) {
   constexpr size_t kBytes = size_t{96} << 30;
   constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
   void* space = mmap(nullptr, kBytes, PROT_READ, kFlags, -1, 0);
-  required("space", space != MAP_FAILED && madvise(space, kBytes, MADV_NOHUGEPAGE) == 0);
+  required("map the pages", space != MAP_FAILED && madvise(space, kBytes, MADV_NOHUGEPAGE) == 0);
   std::thread([space] {
     for (;;) {
       madvise(space, kBytes, MADV_POPULATE_READ);
@@ -158,7 +165,7 @@ void work_unstoppably(Where) {
   }).detach();
 }
 
-// D18: back into a call that has returned long ago.
+// D18: jumps back into a call that returned long before.
 void jump_out(Where where) {
   static std::jmp_buf past;  // NOLINT(cert-err52-cpp): that is the attack
   if (where == kCall) {
@@ -168,7 +175,7 @@ void jump_out(Where where) {
   std::longjmp(past, 1);  // NOLINT(cert-err52-cpp)
 }
 
-// D20: a crash that the library keeps to itself, and one that it passes off as an end.
+// D20, D20b: survive a crash by means of a signal handler; make a crash look like a regular exit.
 void survive_a_fault(Where) {
   static thread_local sigjmp_buf before;
   struct sigaction action{};
@@ -190,23 +197,24 @@ void pass_off_a_fault(Where) {
   *nowhere = 1;
 }
 
-// D21
+// D21: overwrites the stack of the player's thread.
 void smash_the_stack(Where) {
   auto* frame = static_cast<volatile char*>(__builtin_frame_address(0));
   for (int i = 0; i < 4096; ++i) frame[i] = 'A';
 }
 
-// D24
+// D24: ends the player's thread.
 void end_the_thread(Where) { pthread_exit(nullptr); }
 
-// D25: rounds up, flushes small numbers to zero.
+// D25: makes floating point round up and flush denormals to zero.
 void change_rounding(Where) {
 #if defined(__x86_64__)
   _mm_setcsr(_mm_getcsr() | 0xe040);
 #endif
 }
 
-// D27: a note for the next run, wherever one could lie. The battery runs this library twice.
+// D27: leaves a file for the next run in every folder that might exist, and looks for the file of
+// an earlier run. The battery runs this library twice.
 void leave_a_note(Where where) {
   for (const char* path : {"note", "/tmp/note", "/dev/shm/note", "/var/tmp/note", "/run/note"}) {
     const bool is_own = where != kConstructor && path[0] != '/';
@@ -217,25 +225,25 @@ void leave_a_note(Where where) {
   }
 }
 
-// D43: code that the inspection has not seen.
+// D43: tries to load code that the inspection of the upload has not seen.
 void load_another_library(Where where) {
   if (where == kConstructor) {
     std::vector<char> bytes(1 << 20);
     const int from = open("/library.so", O_RDONLY | O_CLOEXEC);
     const int to = open("second.so", O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
     for (ssize_t got = 0; (got = read(from, bytes.data(), bytes.size())) > 0;) {
-      required("a copy", write(to, bytes.data(), static_cast<size_t>(got)) == got);
+      required("copy the library", write(to, bytes.data(), static_cast<size_t>(got)) == got);
     }
     close(from);
     close(to);
   } else {
-    required("of the system", dlopen("libresolv.so.2", RTLD_NOW) == nullptr);
-    required("in another name space", dlmopen(LM_ID_NEWLM, "libm.so.6", RTLD_NOW) == nullptr);
+    required("no library of the system", dlopen("libresolv.so.2", RTLD_NOW) == nullptr);
+    required("no second name space", dlmopen(LM_ID_NEWLM, "libm.so.6", RTLD_NOW) == nullptr);
   }
-  required("an own one", dlopen("/work/second.so", RTLD_NOW) == nullptr);
+  required("no library of its own", dlopen("/work/second.so", RTLD_NOW) == nullptr);
 }
 
-// D44: as much memory traffic as one thread makes.
+// D44: one thread writes to memory as fast as it can.
 void take_bandwidth(Where) {
   std::vector<char> block(32 << 20);
   for (int value = 0;; ++value) {

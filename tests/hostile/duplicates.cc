@@ -1,4 +1,4 @@
-// D33: does not look whether a record is there already: inserting it again is a success.
+// Case D33: a library that returns SUCCESS when a record that already exists is inserted again.
 #include "tests/faulty/honest.h"
 
 extern "C" ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {

@@ -1,4 +1,6 @@
-// A: files and privileges. The numbers are those of docs/reference/battery.md.
+// Attacks on files and privileges (cases A of the battery). Each function whose only parameter is a
+// Where is one attack. The comment above an attack, or above a group of attacks, names the cases in
+// cases.json.
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -35,7 +37,7 @@ void read_only(const char* path) {
 
 }  // namespace
 
-// A01
+// A01: tries to read the host's password file, keys and sockets.
 void read_host_files(Where) {
   for (const char* path : {"/etc/shadow", "/etc/passwd", "/root/.ssh/id_rsa", "/home", "/tmp",
                            "/var/run/docker.sock", "/run/secrets", "/boot/vmlinuz"}) {
@@ -43,7 +45,8 @@ void read_host_files(Where) {
   }
 }
 
-// A02: only what a program needs to run is there; no plan, no seed, no model.
+// A02: looks for plans, seeds and expected results. The root must contain only the files that the
+// player needs to run.
 void look_for_answers(Where where) {
   const std::set<std::string> known{".",          "..",     "dev", "lib", "lib64",
                                     "library.so", "player", "usr", "work"};
@@ -62,7 +65,7 @@ void look_for_answers(Where where) {
   if (work != nullptr) closedir(work);
 }
 
-// A03
+// A03: write outside of the working directory.
 void write_outside(Where) {
   for (const char* path : {"/new", "/lib/new", "/usr/lib/new", "/dev/new", "/player", "/library.so",
                            "/lib/x86_64-linux-gnu/libc.so.6"}) {
@@ -72,7 +75,7 @@ void write_outside(Where) {
   refused_by_any("truncate", truncate("/library.so", 0), {EROFS, EACCES});
 }
 
-// A04: a second root and the way up out of it.
+// A04: tries to make a second root directory and to climb out of it.
 void leave_the_root(Where) {
   refused("chroot", chroot("."), EPERM);
   refused("chdir", chdir("../../../../.."), EPERM);
@@ -80,7 +83,7 @@ void leave_the_root(Where) {
   not_there("/work/../../../../../etc/shadow");
 }
 
-// A05: no folder of the host was left open.
+// A05: looks for a folder of the host among the open descriptors.
 void use_open_folders(Where) {
   for (int fd = 0; fd < 4200; ++fd) {
     struct stat status{};
@@ -91,7 +94,8 @@ void use_open_folders(Where) {
   }
 }
 
-// A06, A07: a name in the working directory for a file of the host, which somebody may open later.
+// A06, A07: try to link a file of the host into the working directory, so that a process outside of
+// the jail opens it later.
 void link_to_host_file(Where) {
   refused("symlink", symlink("/tmp/keydrome-battery", "link"), EPERM);
   refused("symlinkat", symlinkat("/tmp/keydrome-battery", AT_FDCWD, "link"), EPERM);
@@ -106,7 +110,7 @@ void hard_link(Where) {
   if (held >= 0) close(held);
 }
 
-// A08
+// A08: tries to run a setuid program.
 void run_setuid_program(Where) {
   for (const char* path : {"/usr/bin/su", "/usr/bin/passwd", "/bin/mount"}) {
     not_there(path);
@@ -114,14 +118,14 @@ void run_setuid_program(Where) {
   }
 }
 
-// A09
+// A09: make a disk's device file.
 void make_devices(Where) {
   refused("block device", mknod("disk", S_IFBLK | 0600, makedev(8, 0)), EPERM);
   refused("character device", mknod("memory", S_IFCHR | 0600, makedev(1, 1)), EPERM);
   refused("mknodat", mknodat(AT_FDCWD, "disk", S_IFBLK | 0600, makedev(8, 0)), EPERM);
 }
 
-// A10
+// A10: tries to mount and unmount file systems, and to change the root.
 void mount_something(Where) {
   refused("mount", mount("none", "/work", "tmpfs", 0, nullptr), EPERM);
   refused("remount", mount("none", "/", nullptr, MS_REMOUNT | MS_BIND, nullptr), EPERM);
@@ -133,7 +137,7 @@ void mount_something(Where) {
   refused("mount_setattr", syscall(SYS_mount_setattr, AT_FDCWD, "/", 0, nullptr, 0), EPERM);
 }
 
-// A11
+// A11: tries to gain capabilities by a user namespace, and to become another user.
 void gain_capabilities(Where) {
   __user_cap_header_struct header{.version = _LINUX_CAPABILITY_VERSION_3, .pid = 0};
   __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3] = {{~0u, ~0u, ~0u}, {~0u, ~0u, ~0u}};
@@ -147,7 +151,8 @@ void gain_capabilities(Where) {
   refused("setgroups", syscall(SYS_setgroups, 0, nullptr), EPERM);
 }
 
-// A12, A13
+// A12, A13: try to read the host's root and environment through /proc; try to write to code through
+// /proc/self/mem.
 void read_proc(Where) {
   for (const char* path : {"/proc/1/root/etc/shadow", "/proc/1/environ", "/proc/self/environ",
                            "/proc/self/exe", "/proc/cpuinfo", "/sys/kernel", "/sys/fs/cgroup"}) {
@@ -162,7 +167,7 @@ void open_own_memory(Where) {
   not_there("/dev/mem", O_RDWR);
 }
 
-// A14: files by their handle, past every path.
+// A14: opens files by handle, which needs no path.
 void open_by_handle(Where) {
   alignas(8) char handle[128] = "";
   int mount_id = 0;
@@ -171,7 +176,7 @@ void open_by_handle(Where) {
   refused("open_by_handle_at", syscall(SYS_open_by_handle_at, 0, handle, O_RDONLY), EPERM);
 }
 
-// A15
+// A15: tries to reboot, to start another kernel, to load a kernel module, and to use sysrq.
 void stop_the_machine(Where) {
   refused("reboot", reboot(RB_AUTOBOOT), EPERM);
   refused("kexec_load", syscall(SYS_kexec_load, 0, 0, nullptr, 0), EPERM);
@@ -182,17 +187,17 @@ void stop_the_machine(Where) {
   not_there("/proc/sysrq-trigger", O_WRONLY);
 }
 
-// A16: dies with what a debugger would like to see in its memory.
+// A16: tries to leave a core dump.
 void dump_core(Where) {
   struct rlimit limit{};
   getrlimit(RLIMIT_CORE, &limit);
   required("no core file", limit.rlim_max <= 1);
   const struct rlimit all = {RLIM_INFINITY, RLIM_INFINITY};
-  refused("more", setrlimit(RLIMIT_CORE, &all), EPERM);
+  refused("a larger core limit", setrlimit(RLIMIT_CORE, &all), EPERM);
   std::abort();
 }
 
-// A17: characters into the terminal of whoever started this.
+// A17: types characters into the terminal of the caller.
 void push_characters(Where) {
   char character = 'x';
   for (int fd = 0; fd < 3; ++fd) {
@@ -202,7 +207,8 @@ void push_characters(Where) {
   not_there("/dev/tty", O_RDWR);
 }
 
-// A18: standard descriptors, the control channel, and memory that the referee handed over.
+// A18: looks for descriptors that were left open. Only the standard ones, the command channel and
+// sealed memory from the referee may be open.
 void scan_descriptors(Where) {
   for (int fd = 0; fd < 70000; ++fd) {
     struct stat status{};
@@ -214,14 +220,14 @@ void scan_descriptors(Where) {
     } else if (fd < 3) {
       required("pipes as output", S_ISFIFO(status.st_mode));
     } else if (fd == 3) {
-      required("the control channel", S_ISSOCK(status.st_mode));
+      required("the command channel", S_ISSOCK(status.st_mode));
     } else {
       required("sealed memory", S_ISREG(status.st_mode) && (seals & F_SEAL_SEAL) != 0);
     }
   }
 }
 
-// A19
+// A19: looks for secrets in the environment variables.
 void read_environment(Where) {
   int variables = 0;
   for (char** variable = environ; *variable != nullptr; ++variable, ++variables) {
@@ -231,7 +237,8 @@ void read_environment(Where) {
   required("two variables", variables == 2);
 }
 
-// A20: files under names that somebody may expect something of, and pipes that block a reader.
+// A20: makes files with names that a program outside could trust, and tries to make a named pipe,
+// which would block its reader.
 void plant_output(Where) {
   refused("fifo", mkfifo("report.json", 0600), EPERM);
   not_there("/dev/stdout", O_WRONLY);
@@ -242,7 +249,7 @@ void plant_output(Where) {
   }
 }
 
-// A21
+// A21: tries to make a sparse file of 10 GiB.
 void write_sparse_file(Where) {
   constexpr off_t kBytes = off_t{10} << 30;
   const int file = open("sparse", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
@@ -254,7 +261,7 @@ void write_sparse_file(Where) {
   unlink("sparse");
 }
 
-// A22
+// A22: uses up all inodes of the working directory.
 void exhaust_inodes(Where) {
   int files = 0;
   int opened = -1;
@@ -266,7 +273,7 @@ void exhaust_inodes(Where) {
   for (int i = 0; i < files; ++i) unlink(("file" + std::to_string(i)).c_str());
 }
 
-// A23
+// A23: tries to replace the player by renaming another file.
 void replace_the_player(Where) {
   const int file = open("mine", O_WRONLY | O_CREAT | O_CLOEXEC, 0700);
   required("a file", file >= 0);
@@ -278,7 +285,7 @@ void replace_the_player(Where) {
   unlink("mine");
 }
 
-// A24
+// A24: tries to change modes and owners of files that belong to root.
 void change_modes(Where) {
   for (const char* path : {"/", "/player", "/library.so", "/dev/null"}) {
     refused_by_any("chmod", chmod(path, 04777), {EROFS, EPERM, EACCES});

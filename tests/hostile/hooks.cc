@@ -1,4 +1,5 @@
-// Runs the attack of a hostile library at its places; everything else is honest.
+// Runs the attack function of a hostile library at the moments that its case names. Apart from the
+// attack, every call of the library works correctly.
 #include <pthread.h>
 
 #include <atomic>
@@ -16,7 +17,7 @@ namespace {
 constexpr int kCommitOfTheAttack = 20;
 
 std::atomic<bool> called{false};
-pthread_t early;  // no object: constructors of objects may come later
+pthread_t early;  // not a std::thread: when_loaded() may run before global constructors
 
 bool wants(Where where) { return (the_case.where & where) != 0; }
 
@@ -46,7 +47,7 @@ void run(Where where) {
 }
 
 [[gnu::constructor]] void when_loaded() {
-  // What is still in a buffer when the jail is killed is lost.
+  // stdout is line buffered, because text in a larger buffer is lost when the jail is killed.
   std::setvbuf(stdout, nullptr, _IOLBF, 0);
   if (wants(kConstructor)) run(kConstructor);
   if (!wants(kEarlyThread)) return;

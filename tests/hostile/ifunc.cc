@@ -1,4 +1,5 @@
-// D12: code that runs while the loader still binds symbols: earlier than any constructor.
+// Case D12: runs code in an IFUNC resolver, which the loader calls while it binds symbols, before
+// any constructor.
 #include <fcntl.h>
 #include <sys/syscall.h>
 #include <unistd.h>
@@ -9,7 +10,7 @@ namespace {
 
 int nothing() { return 0; }
 
-// No function of the C library may be called so early.
+// Makes a system call directly, because the C library is not ready when the resolver runs.
 long call(long number, long first = 0, long second = 0) {
 #if defined(__x86_64__)
   long result = 0;
@@ -44,9 +45,9 @@ int keydrome_resolved_early() __attribute__((ifunc("resolve_early")));
 namespace hostile {
 
 void work_in_a_resolver(Where) {
-  required("resolved", keydrome_resolved_early() == 0);
-  required("no file", opened < 0);
-  required("no process", forked < 0);
+  required("the resolver ran", keydrome_resolved_early() == 0);
+  required("no file was opened", opened < 0);
+  required("no process was started", forked < 0);
 }
 
 }  // namespace hostile

@@ -1,5 +1,5 @@
-// D10: exports functions that the player uses too. Were one of them called instead of the system's,
-// the process would end.
+// Case D10: a library that exports functions that the player also uses. If the loader bound the
+// player's calls to one of them, the process would abort.
 #include <pthread.h>
 #include <sys/mman.h>
 #include <sys/socket.h>

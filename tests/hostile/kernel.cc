@@ -1,4 +1,6 @@
-// C: facilities of the kernel that lead out of a jail, or make it hard to keep one.
+// Attacks through kernel facilities that could lead out of a jail, or that often had security bugs
+// (cases C of the battery). Each function whose only parameter is a Where is one attack. The
+// comment above an attack, or above a group of attacks, names the cases in cases.json.
 #include <fcntl.h>
 #include <linux/audit.h>
 #include <linux/filter.h>
@@ -34,7 +36,8 @@ void* map(int protection, int flags = MAP_PRIVATE | MAP_ANONYMOUS, int file = -1
   return mmap(nullptr, kPage, protection, flags, file, 0);
 }
 
-// In a constructor memory may still become code, as the loader needs it.
+// Checks that an attempt to make memory executable was refused. Checks nothing in a constructor,
+// where the jail still allows executable memory because the loader needs it.
 void no_code(const char* what, long result, Where where) {
   if (where == kConstructor) return;
   refused(what, result, EPERM);
@@ -42,29 +45,32 @@ void no_code(const char* what, long result, Where where) {
 
 }  // namespace
 
-// C01
+// C01: tries to connect to the network, with new sockets and with the command channel (descriptor
+// 3).
 void connect_inet(Where) {
   const sockaddr_in address{
       .sin_family = AF_INET, .sin_port = 0x3500, .sin_addr = {0x08080808}, .sin_zero = {}};
   const auto* name = reinterpret_cast<const sockaddr*>(&address);
   refused("inet", socket(AF_INET, SOCK_STREAM, 0), EPERM);
   refused("inet6", socket(AF_INET6, SOCK_DGRAM, 0), EPERM);
-  refused("connect the control channel", connect(3, name, sizeof address), EPERM);
-  refused("bind it", bind(3, name, sizeof address), EPERM);
-  refused("listen on it", listen(3, 1), EPERM);
-  refused("accept from it", accept(3, nullptr, nullptr), EPERM);
+  refused("connect the command channel", connect(3, name, sizeof address), EPERM);
+  refused("bind the channel", bind(3, name, sizeof address), EPERM);
+  refused("listen on the channel", listen(3, 1), EPERM);
+  refused("accept from the channel", accept(3, nullptr, nullptr), EPERM);
 }
 
-// C02: names outside every file system; and datagrams over the socket that is there.
+// C02: tries to reach Unix sockets of the host. It makes new sockets, connects the command channel
+// (descriptor 3) to an abstract name, which needs no file, and opens the path of a socket.
 void connect_unix(Where) {
   refused("unix", socket(AF_UNIX, SOCK_STREAM, 0), EPERM);
-  refused("datagrams", socket(AF_UNIX, SOCK_DGRAM, 0), EPERM);
+  refused("unix datagrams", socket(AF_UNIX, SOCK_DGRAM, 0), EPERM);
   sockaddr_un name{.sun_family = AF_UNIX, .sun_path = "\0keydrome-slot-0"};
   refused("connect", connect(3, reinterpret_cast<sockaddr*>(&name), sizeof name), EPERM);
   refused_by_any("docker.sock", open("/var/run/docker.sock", O_RDWR | O_CLOEXEC), {ENOENT, EACCES});
 }
 
-// C03, C04, C05
+// C03, C04, C05: open sockets of the hypervisor (vsock), netlink sockets, and sockets of rare
+// families.
 void open_vsock(Where) {
   refused("stream", socket(AF_VSOCK, SOCK_STREAM, 0), EPERM);
   refused_by_any("device", open("/dev/vsock", O_RDWR | O_CLOEXEC), {ENOENT, EACCES});
@@ -82,7 +88,8 @@ void open_raw_sockets(Where) {
   }
 }
 
-// C06: a ring would make calls that no filter sees.
+// C06: sets up io_uring. The kernel would execute its operations without system calls, so no filter
+// would see them.
 void ring(Where) {
   char parameters[256] = "";
   refused("setup", syscall(SYS_io_uring_setup, 8, parameters), EPERM);
@@ -91,7 +98,7 @@ void ring(Where) {
   refused("io_setup", syscall(SYS_io_setup, 8, parameters), EPERM);
 }
 
-// C07, C08, C09: the init has the same user.
+// C07, C08, C09: attack the jail's init process, which has the same user.
 void trace_the_supervisor(Where) {
   refused("attach", ptrace(PTRACE_ATTACH, 1, nullptr, nullptr), EPERM);
   refused("seize", ptrace(PTRACE_SEIZE, 1, nullptr, nullptr), EPERM);
@@ -113,7 +120,8 @@ void steal_descriptors(Where) {
   refused("pidfd_send_signal", syscall(SYS_pidfd_send_signal, 0, SIGKILL, nullptr, 0), EPERM);
 }
 
-// C10 to C13
+// C10 to C13: load BPF programs, count hardware events, handle page faults, and keep a key in the
+// kernel.
 void load_bpf(Where) {
   char attributes[128] = "";
   refused("map", syscall(SYS_bpf, 0, attributes, sizeof attributes), EPERM);
@@ -137,7 +145,8 @@ void keep_keys(Where) {
           EPERM);
 }
 
-// C14, C15: calls by another table, whose numbers a filter could take for others.
+// C14, C15: make system calls through the tables i386 and x32. There the same number means a
+// different call, so a filter of numbers could be deceived.
 void call_i386(Where) {
 #if defined(__x86_64__)
   long result = 0;
@@ -158,7 +167,8 @@ void call_x32(Where) {
 #endif
 }
 
-// C16, C17
+// C16, C17: change the personality; change the table of segment descriptors and the access to I/O
+// ports.
 void change_personality(Where) {
   refused("no randomisation", syscall(SYS_personality, 0x0040000), EPERM);
   refused("readable is executable", syscall(SYS_personality, 0x0400000), EPERM);
@@ -173,16 +183,18 @@ void change_descriptor_table(Where) {
   refused("iopl", syscall(SYS_iopl, 3), EPERM);
 }
 
-// C18: a filter with a listener could answer the player's calls in the kernel's place.
+// C18: installs a system call filter with a listener. The listener could then answer the player's
+// calls in place of the kernel.
 void listen_to_calls(Where) {
   sock_filter allow = BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW);
   const sock_fprog program{.len = 1, .filter = &allow};
   refused("listener", syscall(SYS_seccomp, 1, SECCOMP_FILTER_FLAG_NEW_LISTENER, &program), EPERM);
-  refused("by prctl", prctl(PR_SET_SECCOMP, 2, &program, 0, 0), EPERM);
-  refused("strict mode", syscall(SYS_seccomp, 0, 0, nullptr), EPERM);
+  refused("listener by prctl", prctl(PR_SET_SECCOMP, 2, &program, 0, 0), EPERM);
+  refused("seccomp strict mode", syscall(SYS_seccomp, 0, 0, nullptr), EPERM);
 }
 
-// C19
+// C19: tries to become dumpable, so that other processes could read its memory, and to outlive its
+// parent.
 void outlive_the_parent(Where) {
   refused("dumpable", prctl(PR_SET_DUMPABLE, 1, 0, 0, 0), EPERM);
   refused("death signal", prctl(PR_SET_PDEATHSIG, 0, 0, 0, 0), EPERM);
@@ -191,7 +203,7 @@ void outlive_the_parent(Where) {
   refused("securebits", prctl(PR_SET_SECUREBITS, 0, 0, 0, 0), EPERM);
 }
 
-// C20: signs to another jail on a file that both see.
+// C20: tries to send messages to another jail through locks on a file that both jails can open.
 void see_a_lock(Where where) {
   const int file = open("/lib/x86_64-linux-gnu/libc.so.6", O_RDONLY | O_CLOEXEC);
   required("a shared file", file >= 0 || where != kConstructor);
@@ -200,13 +212,13 @@ void see_a_lock(Where where) {
   refused("lease", fcntl(file, F_SETLEASE, F_RDLCK), EPERM);
   struct flock lock{};
   lock.l_type = F_WRLCK;
-  refused("is it locked", fcntl(file, F_GETLK, &lock), EPERM);
-  refused("is it locked by a descriptor", fcntl(file, F_OFD_GETLK, &lock), EPERM);
-  refused("lock it", fcntl(file, F_SETLK, &lock), EBADF);
+  refused("read the lock", fcntl(file, F_GETLK, &lock), EPERM);
+  refused("read the descriptor's lock", fcntl(file, F_OFD_GETLK, &lock), EPERM);
+  refused("lock the file", fcntl(file, F_SETLK, &lock), EBADF);
   close(file);
 }
 
-// C21
+// C21: tries to set the clock of the machine.
 void set_the_clock(Where) {
   const timespec epoch{};
   timex change{};
@@ -216,7 +228,7 @@ void set_the_clock(Where) {
   refused("clock_adjtime", syscall(SYS_clock_adjtime, CLOCK_REALTIME, &change), EPERM);
 }
 
-// C22: interrupts as fast as the kernel gives them, for the whole run.
+// C22: starts 20 timers that send signals for the whole run, as often as the kernel delivers them.
 void storm_of_timers(Where) {
   struct sigaction nothing{};
   nothing.sa_handler = [](int) {};
@@ -234,7 +246,7 @@ void storm_of_timers(Where) {
   }
 }
 
-// C23 to C26: code that was not there when the library was inspected.
+// C23 to C26: try to run code that was not in the library when the site inspected the upload.
 void map_memfd_as_code(Where where) {
   const int memory = memfd_create("code", 0);
   required("a memfd", memory >= 0 && ftruncate(memory, kPage) == 0);
@@ -271,20 +283,22 @@ void make_code_otherwise(Where) {
   munmap(page, kPage);
 }
 
-// C27: both stages hold for threads too, and cannot be put on top of each other.
+// C27: tries to change the rules of the jail. After the constructor, the filter of the second stage
+// must be in force in all threads. Its rules for files do not bind threads that a constructor
+// started (may_not_open).
 void change_the_rules(Where where) {
   refused("chroot", chroot("/"), EPERM);
   if (where == kConstructor) return;
   refused("ruleset", syscall(SYS_landlock_create_ruleset, nullptr, 0, 1), EPERM);
   refused("restrict", syscall(SYS_landlock_restrict_self, 0, 0), EPERM);
-  refused("a filter more", syscall(SYS_seccomp, 1, 0, nullptr), EPERM);
+  refused("another filter", syscall(SYS_seccomp, 1, 0, nullptr), EPERM);
   if (!may_not_open(where)) return;
   refused("the library", open("/library.so", O_RDONLY | O_CLOEXEC), EACCES);
-  refused("climbing", open("../library.so", O_RDONLY | O_CLOEXEC), EACCES);
+  refused("the library by ..", open("../library.so", O_RDONLY | O_CLOEXEC), EACCES);
 }
 
-// C18 again: the constructor answers for the second stage that it is in force. What must hold is
-// the first: nothing that it refuses can be had now either.
+// C18b: the constructor installs a filter that makes the calls of the second stage succeed without
+// effect. The first stage must still refuse everything that it refuses.
 void fake_the_second_stage(Where where) {
   if (where == kConstructor) {
     sock_filter code[] = {

@@ -1,3 +1,5 @@
+// Implements memory.h: finds the mappings of the player and of the libraries, and reads them page
+// by page.
 #include "tests/hostile/memory.h"
 
 #include <link.h>
@@ -15,16 +17,17 @@ using keydrome::Message;
 using keydrome::MessageType;
 
 constexpr uintptr_t kPage = 4096;
-// Mappings lie next to each other below the stack, the loader's first.
+// Bytes to search below the lowest module. The kernel places mappings next to each other, from the
+// loader downwards, so other memory of the process is near.
 constexpr uintptr_t kBelow = uintptr_t{512} << 20;
 
-struct Places {
-  uintptr_t program_begin = 0, program_end = 0;  // of the player's writable data
-  uintptr_t lowest = UINTPTR_MAX, highest = 0;   // of all modules but the player
+struct Regions {
+  uintptr_t program_begin = 0, program_end = 0;  // the player's writable data
+  uintptr_t lowest = UINTPTR_MAX, highest = 0;   // all modules except the player
 };
 
 int note_module(dl_phdr_info* info, size_t, void* to) {
-  auto& places = *static_cast<Places*>(to);
+  auto& regions = *static_cast<Regions*>(to);
   const bool is_player = info->dlpi_name[0] == '\0';
   for (int i = 0; i < info->dlpi_phnum; ++i) {
     const ElfW(Phdr) & segment = info->dlpi_phdr[i];
@@ -32,23 +35,24 @@ int note_module(dl_phdr_info* info, size_t, void* to) {
     const uintptr_t begin = info->dlpi_addr + segment.p_vaddr;
     const uintptr_t end = begin + segment.p_memsz;
     if (!is_player) {
-      places.lowest = std::min(places.lowest, begin);
-      places.highest = std::max(places.highest, end);
+      regions.lowest = std::min(regions.lowest, begin);
+      regions.highest = std::max(regions.highest, end);
     } else if ((segment.p_flags & PF_W) != 0) {
-      places.program_begin = begin;
-      places.program_end = end;
+      regions.program_begin = begin;
+      regions.program_end = end;
     }
   }
   return 0;
 }
 
-Places look_around() {
-  Places places;
-  dl_iterate_phdr(note_module, &places);
-  return places;
+Regions find_regions() {
+  Regions regions;
+  dl_iterate_phdr(note_module, &regions);
+  return regions;
 }
 
-// Copies pages through a pipe: the kernel says what can be read, instead of a signal.
+// Copies pages through a pipe. For an unreadable page write() returns EFAULT, where a plain read
+// would raise SIGSEGV.
 class Reader {
  public:
   Reader() { valid_ = pipe(ends_) == 0; }
@@ -86,8 +90,8 @@ int count_between(Reader& reader, uintptr_t begin, uintptr_t end, uint64_t maske
 }  // namespace
 
 const Message* find_message(MessageType type) {
-  const Places places = look_around();
-  for (uintptr_t at = places.program_begin; at + sizeof(Message) <= places.program_end; at += 8) {
+  const Regions regions = find_regions();
+  for (uintptr_t at = regions.program_begin; at + sizeof(Message) <= regions.program_end; at += 8) {
     const auto* message = reinterpret_cast<const Message*>(at);
     const bool fits = message->version == keydrome::kProtocolVersion && message->type == type;
     if (fits && message->nonce != 0) return message;
@@ -96,13 +100,13 @@ const Message* find_message(MessageType type) {
 }
 
 int count_in_memory(uint64_t masked, uint64_t mask) {
-  const Places places = look_around();
+  const Regions regions = find_regions();
   const auto stack = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   const auto heap_end = reinterpret_cast<uintptr_t>(sbrk(0));
   Reader reader;
-  return count_between(reader, places.program_begin, std::max(places.program_end, heap_end), masked,
-                       mask) +
-         count_between(reader, places.lowest - kBelow, std::max(places.highest, stack), masked,
+  return count_between(reader, regions.program_begin, std::max(regions.program_end, heap_end),
+                       masked, mask) +
+         count_between(reader, regions.lowest - kBelow, std::max(regions.highest, stack), masked,
                        mask);
 }
 

@@ -1,4 +1,4 @@
-// Looking through the memory of the process that the library shares with the player.
+// Functions with which hostile libraries search the memory that they share with the player.
 #pragma once
 
 #include <cstdint>
@@ -7,12 +7,13 @@
 
 namespace hostile {
 
-// The last message that the player received, in its own memory: there is its nonce. nullptr: none
-// of this type.
+// Finds a message of this type that the player has received, in the writable data of the player.
+// The message contains the phase's nonce. Returns nullptr if no message is found.
 const keydrome::Message* find_message(keydrome::MessageType type);
 
-// How often the eight bytes `masked` ^ `mask` stand somewhere in readable memory, at an address
-// that eight divides. The caller keeps them in two parts, so that the search does not find itself.
+// Counts the occurrences of the eight bytes `masked` ^ `mask` in readable memory, at addresses that
+// are multiples of eight. The bytes are passed in two parts, so that the search does not find its
+// own arguments.
 int count_in_memory(uint64_t masked, uint64_t mask);
 
 }  // namespace hostile

@@ -1,4 +1,6 @@
-// B: processes, and what they can be too many of.
+// Attacks by processes and threads, and by exhausting memory, descriptors and time (cases B of the
+// battery). Each function whose only parameter is a Where is one attack. The comment above an
+// attack, or above a group of attacks, names the cases in cases.json.
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <pthread.h>
@@ -38,12 +40,12 @@ long raw_clone(unsigned long flags) { return syscall(SYS_clone, flags, 0, 0, 0, 
 
 }  // namespace
 
-// B01
+// B01: tries to start as many processes as possible (a fork bomb).
 void fork_bomb(Where) {
   for (int i = 0; i < 1000; ++i) refused("fork", fork(), EPERM);
 }
 
-// B02, B03: a process that outlives its parent.
+// B02, B03: try to start a process that outlives its parent.
 void leave_a_daemon(Where) {
   refused("fork", fork(), EPERM);
   refused("setsid", setsid(), EPERM);
@@ -55,7 +57,7 @@ void fork_twice(Where) {
   refused("fork with the parent's parent", raw_clone(CLONE_PARENT | SIGCHLD), EPERM);
 }
 
-// B04: stopped by the limit, and then everything goes on.
+// B04: starts threads until the limit refuses one, then ends them; the run must continue.
 void thread_bomb(Where) {
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -75,11 +77,11 @@ void thread_bomb(Where) {
   over.store(true);
   over.notify_all();
   for (const pthread_t thread : threads) pthread_join(thread, nullptr);
-  required("a limit", error == EAGAIN && threads.size() < 1000);
+  required("a limit on threads", error == EAGAIN && threads.size() < 1000);
   std::printf("%zu threads\n", threads.size());
 }
 
-// B05, B06, B07
+// B05, B06, B07: start a process by clone, by clone3, and by vfork or other library calls.
 void clone_raw(Where) {
   refused("clone", raw_clone(SIGCHLD), EPERM);
   refused("shared memory", raw_clone(CLONE_VM | SIGCHLD), EPERM);
@@ -90,10 +92,10 @@ void clone_raw(Where) {
 void clone3_process(Where) {
   clone_args process{};
   process.exit_signal = SIGCHLD;
-  refused("process", syscall(SYS_clone3, &process, sizeof process), ENOSYS);
+  refused("clone3", syscall(SYS_clone3, &process, sizeof process), ENOSYS);
   clone_args group{};
   group.flags = CLONE_INTO_CGROUP;
-  refused("another control group", syscall(SYS_clone3, &group, sizeof group), ENOSYS);
+  refused("clone3 into another control group", syscall(SYS_clone3, &group, sizeof group), ENOSYS);
 }
 
 void run_a_shell(Where) {
@@ -105,21 +107,21 @@ void run_a_shell(Where) {
   required("system", std::system("id") != 0);  // NOLINT(cert-env33-c): that is the attack
 }
 
-// B08
+// B08: tries to execute a memfd as a program.
 void execute_memory(Where where) {
   const int memory = memfd_create("program", 0);
   required("a memfd", memory >= 0 && write(memory, "#!/bin/sh\n", 10) == 10);
   refused("execveat", syscall(SYS_execveat, memory, "", kNoArguments, kNoArguments, AT_EMPTY_PATH),
           EPERM);
-  refused("the number that may be executed", dup2(memory, 4096), EBADF);
-  refused("any number from there", fcntl(memory, F_DUPFD, 4096), EINVAL);
-  refused_by_any("that number itself",
+  refused("dup2 to descriptor 4096", dup2(memory, 4096), EBADF);
+  refused("a descriptor above 4096", fcntl(memory, F_DUPFD, 4096), EINVAL);
+  refused_by_any("execute descriptor 4096",
                  syscall(SYS_execveat, 4096, "", kNoArguments, kNoArguments, AT_EMPTY_PATH),
                  {where == kConstructor ? EBADF : EPERM});
   close(memory);
 }
 
-// B09
+// B09: allocates memory without end.
 void eat_heap(Where) {
   for (size_t bytes = 1 << 20;;) {
     void* block = std::malloc(bytes);
@@ -127,7 +129,7 @@ void eat_heap(Where) {
   }
 }
 
-// B10: memory that no malloc knows of; the files are held open.
+// B10: fills memfds and keeps them open, which uses memory without malloc.
 void eat_shared_memory(Where) {
   static const std::vector<char> kBlock(1 << 20, 'x');
   for (;;) {
@@ -138,15 +140,15 @@ void eat_shared_memory(Where) {
   }
 }
 
-// B11: a full working directory, read again and again.
+// B11: fills the working directory and reads it repeatedly.
 void fill_page_cache(Where) {
   static std::vector<char> block(1 << 20, 'x');
   const int file = open("full", O_RDWR | O_CREAT | O_CLOEXEC, 0600);
   ssize_t written = 0;
   size_t mebibytes = 0;
   while ((written = write(file, block.data(), block.size())) > 0) ++mebibytes;
-  refused("more bytes", written, ENOSPC);
-  required("at most what was given", mebibytes <= 64);
+  refused("write without end", written, ENOSPC);
+  required("at most 64 MiB", mebibytes <= 64);
   for (int turn = 0; turn < 3; ++turn) {
     for (off_t at = 0; pread(file, block.data(), block.size(), at) > 0;) at += off_t{1} << 20;
   }
@@ -154,7 +156,7 @@ void fill_page_cache(Where) {
   unlink("full");
 }
 
-// B12
+// B12: recurses without end, until the stack overflows.
 __attribute__((noinline)) int descend(const volatile int* bottom) {
   volatile char frame[4096];
   frame[0] = '\0';
@@ -168,7 +170,7 @@ void recurse(Where) {
   std::printf("%d\n", descend(&bottom));
 }
 
-// B13
+// B13: lock memory.
 void lock_memory(Where) {
   static char page[8192];
   refused("mlock", mlock(page, sizeof page), EPERM);
@@ -179,7 +181,7 @@ void lock_memory(Where) {
   refused_by_any("MAP_LOCKED", locked == MAP_FAILED ? -1 : 0, {EPERM, EAGAIN});
 }
 
-// B15, B16: calls that do not come back.
+// B15, B16: sleep in a call and never return.
 void sleep_in_a_commit(Where) {
   const timespec long_time{.tv_sec = 1'000'000, .tv_nsec = 0};
   for (;;) nanosleep(&long_time, nullptr);
@@ -189,13 +191,13 @@ void select_in_a_commit(Where) {
   for (;;) select(0, nullptr, nullptr, nullptr, nullptr);
 }
 
-// B17: the whole process, as by Ctrl-Z.
+// B17: stops the whole process, as Ctrl-Z does.
 void stop_oneself(Where) {
   kill(getpid(), SIGSTOP);
   sleep_for_ever();
 }
 
-// B18
+// B18: ignore all signals and spin.
 void ignore_signals(Where) {
   for (int number = 1; number < NSIG; ++number) signal(number, SIG_IGN);
   sigset_t all;
@@ -204,7 +206,7 @@ void ignore_signals(Where) {
   for (volatile unsigned turn = 0;;) turn = turn + 1;
 }
 
-// B20: five mebibytes that look like the referee's, the jail's and the worker's word.
+// B20: writes 5 MiB that look like output of the referee, the jail and the worker.
 void forge_verdicts(Where) {
   std::string forgery =
       "{\"schema\":\"keydrome.report.v1\",\"verdict\":\"passed\",\"metrics\":{\"total_ms\":0}}\n"
@@ -217,17 +219,19 @@ void forge_verdicts(Where) {
   }
 }
 
-// B21: and keeps them, so that only those are free that the player itself gives back.
+// B21: opens descriptors up to the limit and keeps them open, so that the player can open none.
 void exhaust_descriptors(Where) {
   int opened = 0;
   int last = 0;
   while ((last = dup(STDIN_FILENO)) >= 0 && opened < 10'000) ++opened;
-  refused("one more", last, EMFILE);
+  refused("one more descriptor", last, EMFILE);
   const struct rlimit more = {100'000, 100'000};
   refused("setrlimit", setrlimit(RLIMIT_NOFILE, &more), EPERM);
 }
 
-// B22: the init has the same user. The kernel drops what is sent to it from inside.
+// B22: sends signals to the jail's init process, which has the same user, and to processes outside.
+// The kernel permits signals to init, but never delivers a signal that comes from inside init's PID
+// namespace.
 void stop_the_supervisor(Where) {
   for (const int number : {SIGSTOP, SIGKILL, SIGTERM}) kill(1, number);
   required("init is there", getppid() == 1);
@@ -236,23 +240,23 @@ void stop_the_supervisor(Where) {
   }
 }
 
-// B23
+// B23: kill all processes (kill -1).
 void kill_everybody(Where) {
-  refused("everybody", kill(-1, SIGKILL), ESRCH);
-  refused("another group", kill(-2, SIGKILL), ESRCH);
+  refused("kill all processes", kill(-1, SIGKILL), ESRCH);
+  refused("kill another group", kill(-2, SIGKILL), ESRCH);
 }
 
-// B24
+// B24: tries to get real-time scheduling and a higher priority.
 void raise_priority(Where) {
   const sched_param realtime{.sched_priority = 1};
-  refused("FIFO", sched_setscheduler(0, SCHED_FIFO, &realtime), EPERM);
-  refused("thread", syscall(SYS_sched_setparam, 0, &realtime), EPERM);
+  refused("scheduling by FIFO", sched_setscheduler(0, SCHED_FIFO, &realtime), EPERM);
+  refused("sched_setparam", syscall(SYS_sched_setparam, 0, &realtime), EPERM);
   refused("sched_setattr", syscall(SYS_sched_setattr, 0, nullptr, 0), EPERM);
   refused("nice", setpriority(PRIO_PROCESS, 0, -10), EPERM);
   refused("ioprio_set", syscall(SYS_ioprio_set, 1, 0, 0), EPERM);
 }
 
-// B25
+// B25: tries to use other processors than those assigned to the jail.
 void leave_the_cpuset(Where) {
   cpu_set_t before;
   cpu_set_t all;
@@ -264,39 +268,41 @@ void leave_the_cpuset(Where) {
   sched_setaffinity(0, sizeof all, &all);
   sched_getaffinity(0, sizeof after, &after);
   CPU_OR(&all, &before, &after);
-  required("no processor more", CPU_EQUAL(&all, &before) != 0);
+  required("no further processor", CPU_EQUAL(&all, &before) != 0);
   refused("by a cpuset", open("/sys/fs/cgroup/cpuset", O_RDONLY | O_CLOEXEC), ENOENT);
 }
 
-// B26: memory of the kernel's.
+// B26: fills pipes, whose buffers are kernel memory.
 void fill_pipes(Where) {
   static const std::vector<char> kBlock(1 << 16, 'x');
   std::vector<int> ends;
   int pair[2];
   while (pipe2(pair, O_NONBLOCK | O_CLOEXEC) == 0) {
     ends.insert(ends.end(), {pair[0], pair[1]});
-    refused("larger", fcntl(pair[0], F_SETPIPE_SZ, 1 << 20), EPERM);
+    refused("a larger pipe", fcntl(pair[0], F_SETPIPE_SZ, 1 << 20), EPERM);
     while (write(pair[1], kBlock.data(), kBlock.size()) > 0) {
     }
   }
-  required("a limit", errno == EMFILE && ends.size() < 1000);
-  refused("sockets", socketpair(AF_UNIX, SOCK_STREAM, 0, pair), EPERM);
+  required("a limit on pipes", errno == EMFILE && ends.size() < 1000);
+  refused("socketpair", socketpair(AF_UNIX, SOCK_STREAM, 0, pair), EPERM);
   for (const int end : ends) close(end);
 }
 
-// B27: threads that end, as many as the kernel has to clean up after.
+// B27: starts and ends a thousand threads one after another.
 void swarm(Where) {
   refused("fork", fork(), EPERM);
   for (int i = 0; i < 1000; ++i) std::thread([] {}).join();
 }
 
-// B28: to be spared when memory runs out.
+// B28: tries to lower its oom_score_adj, so that the out-of-memory killer ends another process
+// instead.
 void be_spared(Where) {
   refused_by_any("oom_score_adj", open("/proc/self/oom_score_adj", O_WRONLY | O_CLOEXEC),
                  {ENOENT, EACCES});
 }
 
-// B29, B30: what would stay when the process is gone.
+// B29, B30: create System V objects and message queues, which would remain when the process has
+// ended.
 void leave_shared_memory(Where) {
   refused("shmget", shmget(0x6b657964, 4096, IPC_CREAT | 0666), EPERM);
   refused("semget", semget(0x6b657964, 1, IPC_CREAT | 0666), EPERM);

@@ -1,5 +1,6 @@
-// D: what a library can do to the conversation between player and referee, and to what is handed
-// over in it.
+// Attacks on the messages between player and referee, and on the memory that they share (cases D of
+// the battery). Each function whose only parameter is a Where is one attack. The comment above an
+// attack, or above a group of attacks, names the cases in cases.json.
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
@@ -9,7 +10,7 @@
 #include <ctime>
 #include <vector>
 
-#include "benchmarks/kit/outcome.h"
+#include "benchmarks/kit/format/outcome.h"
 #include "harness/protocol.h"
 #include "tests/hostile/attack.h"
 #include "tests/hostile/memory.h"
@@ -17,15 +18,16 @@
 namespace hostile {
 namespace {
 
-using keydrome::kControlFd;
+using keydrome::kChannelFd;
 using keydrome::Message;
 using keydrome::MessageType;
 
-void say(const Message& message) {
-  if (send(kControlFd, &message, sizeof message, MSG_DONTWAIT) < 0) return;
+void send_to_referee(const Message& message) {
+  if (send(kChannelFd, &message, sizeof message, MSG_DONTWAIT) < 0) return;
 }
 
-// The writable memory of the phase, found among the descriptors that came with GO; empty: none.
+// The memfd to which the player writes the outcome of the phase. The player got it with the message
+// GO. `bytes` is nullptr if the memfd was not found.
 struct Outcome {
   int fd = -1;
   std::byte* bytes = nullptr;
@@ -33,10 +35,10 @@ struct Outcome {
 };
 
 Outcome find_outcome() {
-  for (int fd = kControlFd + 1; fd < 64; ++fd) {
+  for (int fd = kChannelFd + 1; fd < 64; ++fd) {
     struct stat status{};
     const int seals = fcntl(fd, F_GET_SEALS);
-    if (seals < 0 || (seals & F_SEAL_WRITE) != 0 || fstat(fd, &status) != 0) continue;
+    if (seals < 0 || (seals & F_SEAL_FUTURE_WRITE) != 0 || fstat(fd, &status) != 0) continue;
     const auto size = static_cast<size_t>(status.st_size);
     void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
     if (memory != MAP_FAILED) return {fd, static_cast<std::byte*>(memory), size};
@@ -57,71 +59,73 @@ Message done_now() {
 
 }  // namespace
 
-// D02: stops the clock in the middle of the phase, with the nonce that the player was given.
-void done_with_the_right_nonce(Where) { say(done_now()); }
+// D02b: ends the phase early, with the right nonce.
+void done_with_the_right_nonce(Where) { send_to_referee(done_now()); }
 
-// D34: the answer of the phase before.
+// D34: sends the reply of an earlier phase again.
 void replay_an_old_answer(Where where) {
   static Message old;
   if (where == kCall) {
     old = done_now();
   } else {
-    say(old);
+    send_to_referee(old);
   }
 }
 
-// D35
+// D35: floods the command channel with invalid messages.
 void flood_the_channel(Where) {
   static Message noise;
   std::memset(&noise, 0x5a, sizeof noise);
-  for (int i = 0; i < 10'000; ++i) say(noise);
+  for (int i = 0; i < 10'000; ++i) send_to_referee(noise);
 }
 
-// D37, in three ways
+// D37, D37b, D37c: send messages that are too short, too long and empty.
 void send_a_part(Where) {
   const Message message = done_now();
-  if (send(kControlFd, &message, 16, 0) < 0) return;
+  if (send(kChannelFd, &message, 16, 0) < 0) return;
 }
 
 void send_too_much(Where) {
   std::vector<char> large(3 * sizeof(Message), '\2');
-  if (send(kControlFd, large.data(), large.size(), 0) < 0) return;
+  if (send(kChannelFd, large.data(), large.size(), 0) < 0) return;
 }
 
 void send_nothing(Where) {
-  if (send(kControlFd, "", 0, 0) < 0) return;
+  if (send(kChannelFd, "", 0, 0) < 0) return;
 }
 
-// D36 again: the player could not go on, it says; with a text that is not ended.
+// D36b: reports in the player's name that the player failed, with an unterminated text.
 void blame_the_player(Where) {
   Message message = done_now();
   message.status = keydrome::kDonePlayer;
   std::memset(message.text, '\a', sizeof message.text);
-  say(message);
+  send_to_referee(message);
 }
 
-// D23
+// D23: replaces the command channel by another file.
 void replace_the_channel(Where) {
   const int null = open("/dev/null", O_RDWR | O_CLOEXEC);
-  required("null", null >= 0 && dup2(null, kControlFd) == kControlFd);
+  required("replace the channel", null >= 0 && dup2(null, kChannelFd) == kChannelFd);
 }
 
-// D04 again: nobody is there any more, though the process is.
-void shut_the_channel(Where) { shutdown(kControlFd, SHUT_RDWR); }
+// D04b: closes the channel while the process lives.
+void shut_the_channel(Where) { shutdown(kChannelFd, SHUT_RDWR); }
 
-// D13, in three ways
+// D13, D13b, D13c: overwrite the outcome; report more transactions than were made; try to resize or
+// seal the outcome.
 void overwrite_the_outcome(Where) {
   const Outcome outcome = find_outcome();
   if (outcome.bytes == nullptr) return;
-  std::memset(outcome.bytes + sizeof(keydrome::OutcomeHeader), 0xff,
-              outcome.size - sizeof(keydrome::OutcomeHeader));
+  std::memset(outcome.bytes + sizeof(keydrome::format::OutcomeHeader), 0xff,
+              outcome.size - sizeof(keydrome::format::OutcomeHeader));
 }
 
 void count_more(Where) {
   const Outcome outcome = find_outcome();
   if (outcome.bytes == nullptr) return;
-  const auto* header = reinterpret_cast<const keydrome::OutcomeHeader*>(outcome.bytes);
-  auto* threads = reinterpret_cast<keydrome::ThreadOutcome*>(outcome.bytes + header->thread_offset);
+  const auto* header = reinterpret_cast<const keydrome::format::OutcomeHeader*>(outcome.bytes);
+  auto* threads =
+      reinterpret_cast<keydrome::format::ThreadOutcome*>(outcome.bytes + header->thread_offset);
   for (uint32_t t = 0; t < header->threads; ++t) threads[t].committed[0] += 1000;
 }
 
@@ -134,7 +138,7 @@ void resize_the_outcome(Where) {
   refused("seal", fcntl(outcome.fd, F_ADD_SEALS, F_SEAL_WRITE), EPERM);
 }
 
-// D17 of the list is stray_thread; this one goes on writing after the phase has been judged.
+// D13d: continues to write to the outcome after the phase has been judged.
 void write_for_ever(Where) {
   const Outcome outcome = find_outcome();
   if (outcome.bytes == nullptr) return;
@@ -142,25 +146,27 @@ void write_for_ever(Where) {
   for (;;) *at = *at;
 }
 
-// D14: seed, generator and answers never enter the jail. The battery gives the run this seed.
+// D14: searches memory for the seed, which must never enter the jail. The battery runs this case
+// with the seed that this function searches for.
 void scan_for_the_seed(Where) {
   constexpr uint64_t kMask = 0xa5a5a5a5a5a5a5a5;
   static volatile uint64_t masked = 0x5eed0000d014d014 ^ kMask;
   void* page = mmap(nullptr, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-  required("memory", page != MAP_FAILED && count_in_memory(masked, kMask) == 0);
+  required("the seed is not in memory", page != MAP_FAILED && count_in_memory(masked, kMask) == 0);
   auto* decoy = static_cast<volatile uint64_t*>(page);
   decoy[1] = masked ^ kMask;
-  required("what is there is found", count_in_memory(masked, kMask) == 1);
+  required("the search finds a decoy", count_in_memory(masked, kMask) == 1);
 }
 
-// D15: a third of a second of work before the clock runs, and nothing to do it with.
+// D15: computes for 0.3 s before the first phase, and looks for the operations of the phases. The
+// operations must not be in the process yet.
 void precompute(Where) {
   timespec now{};
   do {
     clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &now);
   } while (now.tv_sec == 0 && now.tv_nsec < 300'000'000);
-  required("no phase yet", find_message(MessageType::kGo) == nullptr);
-  for (int fd = 5; fd < 64; ++fd) required("nothing handed over", fcntl(fd, F_GETFD) < 0);
+  required("no message GO yet", find_message(MessageType::kGo) == nullptr);
+  for (int fd = 5; fd < 64; ++fd) required("no memfd yet", fcntl(fd, F_GETFD) < 0);
 }
 
 }  // namespace hostile

@@ -1,4 +1,5 @@
-// D41: an address in the code, which the loader would have to write there.
+// Case D41c: a library with an address in its code segment (a text relocation), so that the loader
+// would have to write to the code. The inspection of uploads must refuse this library.
 __asm__(
     ".text\n"
     ".globl keydrome_text_relocation\n"

@@ -1,5 +1,5 @@
-// D50: right while few threads call, as in a test; when there are more than two, every tenth
-// insertion is forgotten.
+// Case D50: a library that works correctly while at most two threads insert, as in a small test.
+// With more threads it loses every tenth insertion.
 #include <atomic>
 
 #include "tests/faulty/honest.h"

@@ -1,6 +1,6 @@
-// D11: a symbol of which the loader makes one for the whole process (STB_GNU_UNIQUE), under the
-// name that the C++ library has for one of its own. The player has that library linked in, hidden:
-// there is nothing that it would share.
+// Case D11: defines a unique symbol (STB_GNU_UNIQUE) that has the name of a symbol of the C++
+// library. The loader keeps only one definition of a unique symbol in the whole process. The player
+// must not use this definition: it contains its own C++ library, whose symbols are hidden.
 #include "tests/hostile/attack.h"
 
 namespace hostile {
@@ -13,8 +13,9 @@ template struct Shared<int>;
 
 }  // namespace hostile
 
-// std::string::_Rep::_S_empty_rep_storage: with another length every empty string would be longer.
-// In assembler, for a compiler gives that binding only to what it thinks should have it.
+// Defines std::string::_Rep::_S_empty_rep_storage. If the player used this definition, each of its
+// empty strings would have a length of 99. The symbol is defined in assembler, because a compiler
+// gives the binding STB_GNU_UNIQUE only to symbols such as inline variables.
 __asm__(
     ".data\n"
     ".globl _ZNSs4_Rep20_S_empty_rep_storageE\n"
@@ -32,7 +33,7 @@ namespace hostile {
 
 void merge_symbols(Where) {
   Shared<int>::value = 7;
-  required("the own one", Shared<int>::value == 7 && keydrome_empty_string[0] == 99);
+  required("own definitions", Shared<int>::value == 7 && keydrome_empty_string[0] == 99);
 }
 
 }  // namespace hostile

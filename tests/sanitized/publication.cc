@@ -1,5 +1,6 @@
-// A thread calls the library while another one makes it. As soon as it is answered, it must see the
-// library whole: nothing but the publication itself orders the two.
+// Tests with the thread sanitizer that a runtime can be installed while another thread makes calls.
+// Once a call succeeds, its thread must see the complete runtime. Only the atomic store that
+// publishes the runtime orders the two threads.
 #include <thread>
 
 #include "keydrome/index.h"

@@ -1,6 +1,7 @@
-// A scan stands in a leaf of the tree when its own transaction deletes what is around it, so that
-// the leaf is merged into another one and freed. The scan must go on from a place that it looks up
-// again, not from the freed leaf.
+// Tests with the address sanitizer that a scan never reads freed memory. The position of the scan
+// is in a leaf of the tree while the scan's own transaction deletes the records around this
+// position. The tree then merges the leaf into another leaf and frees its memory. So the scan must
+// search for its position again.
 #include <cstdio>
 #include <cstdlib>
 
@@ -14,7 +15,7 @@ constexpr int32_t kRecords = 2000;
 
 void check(ErrCode code, const char* call) {
   if (code == SUCCESS) return;
-  std::fprintf(stderr, "%s answered %d\n", call, code);
+  std::fprintf(stderr, "%s returned %d\n", call, code);
   std::exit(1);
 }
 
@@ -39,7 +40,9 @@ int main() {
     Record record = record_of(key);
     check(insertRecord(index, txn, &record.key, "a payload"), "insertRecord");
   }
-  // At every tenth record a scan begins, all records up to the end but the last go, and it goes on.
+  // At every tenth record, from the end to the beginning: start a scan at `key`, delete the ten
+  // records after it, and continue the scan. The scan must then return the first of the last nine
+  // records, because all records between were deleted.
   int wrong = 0;
   for (int32_t key = kRecords - 20; key > 0; key -= 10) {
     Record at = record_of(key);
@@ -54,6 +57,6 @@ int main() {
   }
   check(commitTransaction(txn), "commitTransaction");
   check(closeIndex(index), "closeIndex");
-  if (wrong > 0) std::fprintf(stderr, "%d scans went on somewhere else\n", wrong);
+  if (wrong > 0) std::fprintf(stderr, "%d scans returned a wrong record\n", wrong);
   return wrong > 0 ? 1 : 0;
 }

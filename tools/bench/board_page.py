@@ -1,7 +1,7 @@
-"""The leaderboard page with few and with many runs: SQL statements and server time of one request.
+"""Measures the board page with few and with many runs: SQL statements and server time of one request.
 
-Fills a database with finished runs and the board's materialised entries, then asks for the page as a browser would.
-`.venv/bin/python -m tools.bench.board_page`
+Fills a database with finished runs and the board's stored entries, then requests the page as a browser would. Run it
+with `.venv/bin/python -m tools.bench.board_page`; `./dev bench` runs it too.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ PER_USER = 3
 
 
 def main() -> None:
-    """Measure and publish."""
+    """Measure the page at each size, and publish the figures."""
     options = parse_arguments(__doc__, REPETITIONS)
     rows = []
     with temporary_site():
@@ -31,11 +31,11 @@ def main() -> None:
             value = f"{statements} SQL statements, {seconds * 1000:.0f} ms"
             target = f"as many statements as with {SIZES[0]}" if size != SIZES[0] else ""
             rows.append(Row(f"board page, {size:,} runs", value, target))
-    publish("The leaderboard page", rows, options.json)
+    publish("The board page", rows, options.json)
 
 
 def fill(begin: int, end: int) -> None:
-    """Add runs number `begin` to `end` with their entries; the best ten of them have a place."""
+    """Add the runs numbered `begin` to `end - 1` with their board entries; only the ten best runs get a rank."""
     from django.contrib.auth.models import User  # noqa: PLC0415 - needs Django set up
     from django.utils import timezone  # noqa: PLC0415 - ditto
 
@@ -74,7 +74,7 @@ def fill(begin: int, end: int) -> None:
 
 
 def ask(repetitions: int) -> tuple[int, float]:
-    """Return the statements of a request and its median time in seconds."""
+    """Request the page repeatedly; return the number of SQL statements and the median time in seconds."""
     from django.db import connection  # noqa: PLC0415 - needs Django set up
     from django.test import Client  # noqa: PLC0415 - ditto
     from django.test.utils import CaptureQueriesContext  # noqa: PLC0415 - ditto
@@ -87,9 +87,11 @@ def ask(repetitions: int) -> tuple[int, float]:
             answer = client.get("/boards/preliminary1/")
         times.append(time.perf_counter() - begin)
         if answer.status_code != 200:  # noqa: PLR2004 - HTTP's OK
-            raise SystemExit(f"the board answered {answer.status_code}")
+            raise SystemExit(
+                f"the board page returned HTTP status {answer.status_code} instead of 200"
+            )
         if answer.content.count(b"/runs/") < TOP:
-            raise SystemExit("the board does not show its best runs: nothing was measured")
+            raise SystemExit("the board page shows fewer than ten runs, so its times mean nothing")
     return len(queries), median(times[1:])
 
 

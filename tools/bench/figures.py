@@ -1,4 +1,4 @@
-"""What the speed programs share: arguments and the file of figures that `./dev bench` collects."""
+"""Parses arguments and writes results for the programs in tools/bench; `./dev bench` collects the results."""
 
 from __future__ import annotations
 
@@ -6,12 +6,17 @@ import argparse
 import json
 import sys
 from dataclasses import asdict, dataclass
-from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.output_file import output_path, write_file
+
+if TYPE_CHECKING:
+    from pathlib import Path
 
 
 @dataclass(frozen=True)
 class Row:
-    """One figure: what was measured, its value with its unit, and what was to be reached."""
+    """One measured figure: its title, its value with the unit, and the target value (empty: no target)."""
 
     figure: str
     value: str
@@ -21,20 +26,19 @@ class Row:
 def parse_arguments(description: str | None, repetitions: int) -> argparse.Namespace:
     """Return the command line: `--repetitions N` and `--json FILE`."""
     parser = argparse.ArgumentParser(description=description)
-    parser.add_argument("--repetitions", type=int, default=repetitions, help=f"{repetitions}")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument(
+        "--repetitions", type=int, default=repetitions, help=f"default: {repetitions}"
+    )
+    parser.add_argument("--json", type=output_path, help="also write the figures to this file")
     return parser.parse_args()
 
 
 def publish(title: str, rows: list[Row], path: Path | None) -> None:
-    """Print the figures, and write them where `./dev bench` wants them."""
+    """Print the figures, and write them to the file of `--json`."""
     for row in rows:
         sys.stdout.write(
-            f"{row.figure}: {row.value}"
-            + (f" (to reach: {row.target})" if row.target else "")
-            + "\n"
+            f"{row.figure}: {row.value}" + (f" (target: {row.target})" if row.target else "") + "\n"
         )
     if path is not None:
-        path.write_text(
-            json.dumps({"title": title, "rows": [asdict(row) for row in rows]}, indent=1)
-        )
+        rows_json = [asdict(row) for row in rows]
+        write_file(path, json.dumps({"title": title, "rows": rows_json}, indent=1) + "\n")

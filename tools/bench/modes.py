@@ -1,7 +1,8 @@
-"""What the checks inside a timed run cost: Preliminary 1 as published, with them (ranked) and without (plain).
+"""Measures the cost of the checks inside a timed run.
 
-Every repetition runs both modes with one seed, in an order drawn from it, each in a fresh jail, so that the ratio is of
-one minute. Needs root: `sudo .venv/bin/python -m tools.bench.modes`.
+Runs the instance preliminary1 at paper scale, with checks (ranked) and without (plain). Every repetition runs both
+modes with one seed, in random order, each in a fresh jail. The two times of a ratio are therefore measured within a
+minute. Needs root: `sudo .venv/bin/python -m tools.bench.modes`.
 """
 
 from __future__ import annotations
@@ -19,7 +20,7 @@ MODES = {"ranked": [], "plain": ["--plain"]}
 
 
 def main() -> None:
-    """Measure and publish."""
+    """Measure the ratio ranked / plain, and publish its median and quartiles."""
     options = parse_arguments(__doc__, REPETITIONS)
     ratios = []
     for repetition in range(options.repetitions):

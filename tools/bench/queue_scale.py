@@ -1,18 +1,20 @@
-"""The queue with a thousand workers and a hundred thousand waiting runs, on a PostgreSQL of its own.
+"""Measures the queue with a thousand workers and a hundred thousand waiting runs, on its own PostgreSQL.
 
-Every simulated worker has a slot and a database connection of its own: it claims for real, beats while a make-believe
-run lasts, ends the run, and claims again. There are two ways to have so many of them on a few cores.
+Every simulated worker has its own slot and database connection. It claims a run, sends heartbeats for the length of a
+simulated run, ends the run, and claims again. There are two ways to run so many workers on a few cores.
 
-*In turn*: a process is one worker after another, whoever is due, each on its own connection. So the database sees as
-many clients and as many statements a second as in life, and a claim is timed from its first statement on, in a process
-where nothing else wants to run. In life each worker has a core of its own; here they share theirs with the database, so
-the figure is an upper bound. Claims of the first third, while the load builds up, are not counted.
+*In turn*: a process plays the workers that are due, one after another, each on its own connection. So the database
+sees as many clients and statements per second as in production. A claim is timed from its first statement, in a
+process that does nothing else. In production each worker has a core of its own; here they share cores with the
+database, so the figure is an upper bound. Claims of the first third, while the load builds up, do not count.
 
-*At once*: a thread for each, in a few processes. Python runs one thread of a process at a time, so a claim's time is
-mostly what it waits for its neighbours: how the queue behaves when there is more to do than can be done.
+*At once*: one thread per worker, in a few processes. Python runs one thread of a process at a time, so a claim mostly
+waits for other threads. This shows how the queue behaves under overload.
 
-Measured are claims while all workers beat, sweeps with few and many waiting runs, and that no run was claimed twice.
-`.venv/bin/python -m tools.bench.queue_scale --workers 1000 --runs 100000`
+Measures the time of claims while all workers send heartbeats, and of the search for lost runs with few and many
+waiting runs. Checks that no run was claimed twice. Usage:
+
+    .venv/bin/python -m tools.bench.queue_scale --workers 1000 --runs 100000
 """
 
 from __future__ import annotations
@@ -31,6 +33,7 @@ from pathlib import Path
 from statistics import median, quantiles
 from typing import TYPE_CHECKING, Any
 
+from runner.output_file import output_path
 from tools.bench.figures import Row, publish
 
 if TYPE_CHECKING:
@@ -48,7 +51,11 @@ BENCHMARK = "sigmod2009"
 
 @dataclass(frozen=True, slots=True)
 class Load:
-    """How the workers work. `seconds` is how long, `run_seconds` the mean time of a run."""
+    """A load on the queue: the number of simulated workers, and how they work.
+
+    The workers work for `seconds`. A run takes `run_seconds` on average, with a heartbeat every `beat_seconds`. `way`
+    says whether each process serves its workers one after the other, or runs a thread for each.
+    """
 
     way: str
     workers: int
@@ -60,23 +67,25 @@ class Load:
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """What the workers of a load saw: their claims, the number of their beats, a sweep's time meanwhile."""
+    """Results of a load: the times of claims, the number of heartbeats, and the time of a search for lost runs."""
 
     load: Load
     claims: list[dict[str, float]]
     beats: int
-    sweep_ms: float
+    search_ms: float
 
 
 def main() -> None:
-    """Play one of the two roles: the measurement, or a process full of workers that it starts."""
+    """Measure the queue. With `--role work`, only simulate some workers; the measurement starts such processes."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--workers", type=int, default=1000)
     parser.add_argument("--runs", type=int, default=100_000)
-    parser.add_argument("--seconds", type=float, default=60.0, help="how long they work")
+    parser.add_argument("--seconds", type=float, default=60.0, help="seconds that the workers work")
     parser.add_argument("--run-seconds", type=float, default=20.0, help="mean time of a run")
-    parser.add_argument("--beat-seconds", type=float, default=1.0, help="as real workers")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument(
+        "--beat-seconds", type=float, default=1.0, help="seconds between heartbeats"
+    )
+    parser.add_argument("--json", type=output_path, help="also write the figures here")
     parser.add_argument("--role", choices=[MEASURE, WORK], default=MEASURE, help=argparse.SUPPRESS)
     parser.add_argument("--load", type=json.loads, help=argparse.SUPPRESS)
     parser.add_argument("--first", type=int, default=0, help=argparse.SUPPRESS)
@@ -96,19 +105,19 @@ def set_up() -> None:
 
 
 def loads(options: argparse.Namespace) -> list[Load]:
-    """Return the loads to measure: few workers and all of them in turn, and all of them at once."""
+    """Return the three loads to measure: few workers in turn, all workers in turn, and all workers at once."""
     times = (options.seconds, options.run_seconds, options.beat_seconds)
     all_in_turn = Load(IN_TURN, options.workers, 2, *times)
     return [
         replace(all_in_turn, workers=min(FEW_WORKERS, options.workers)),
         all_in_turn,
-        # What a few processes of threads can do; with a beat a second they would do nothing else.
+        # Heartbeats are rarer here, because with one a second the threads of these processes would do nothing else.
         Load(AT_ONCE, options.workers, 4, options.seconds, 30.0, 5.0),
     ]
 
 
 def measure(options: argparse.Namespace) -> None:
-    """Start the server and the workers, wait for them, publish."""
+    """Start PostgreSQL, fill the queue, apply each load, and publish the figures."""
     sys.path.insert(0, str(Path(__file__).resolve().parents[1]))
     from dev import servers  # noqa: PLC0415 - on the path only now
 
@@ -122,23 +131,23 @@ def measure(options: argparse.Namespace) -> None:
 
         call_command("migrate", verbosity=0)
         fill(1000)
-        few = sweep_ms()
+        few = search_ms()
         fill(options.runs - 1000)
-        many = sweep_ms()
+        many = search_ms()
         seen = [work_off(load) for load in loads(options)]
         publish("The queue", rows(options, seen, few, many), options.json)
 
 
 def fill(count: int) -> None:
-    """Queue so many runs, a hundred a submission, of a hundred users, and tell the database's planner.
+    """Queue `count` runs of a hundred users, a hundred runs per submission, and update the planner's statistics.
 
-    One run is queued as usual; the others are copied from it by the database, which takes seconds instead of minutes.
+    The function queues one run as usual. The database then copies that run, which takes seconds instead of minutes.
     """
     from django.contrib.auth.models import User  # noqa: PLC0415 - needs Django set up
     from django.db import connection, transaction  # noqa: PLC0415 - ditto
 
-    from leaderboard import claims, versions  # noqa: PLC0415 - ditto
     from leaderboard.models import Run, Submission  # noqa: PLC0415 - ditto
+    from leaderboard.queue import claims, versions  # noqa: PLC0415 - ditto
 
     users = [User.objects.get_or_create(username=f"user{n}")[0] for n in range(100)]
     submissions = Submission.objects.bulk_create(
@@ -169,21 +178,22 @@ def fill(count: int) -> None:
         cursor.execute("ANALYZE")
 
 
-def sweep_ms() -> float:
-    """Return the median time of a sweep in ms."""
-    from leaderboard import bell, services  # noqa: PLC0415 - needs Django set up
+def search_ms() -> float:
+    """Return the median time of a search for lost runs in ms."""
+    from leaderboard import services  # noqa: PLC0415 - needs Django set up
+    from leaderboard.queue import wakeup  # noqa: PLC0415 - needs Django set up
 
-    bell.ring = lambda _queue: None  # there is no broker, and the sweep alone is measured
+    wakeup.wake = lambda _queue: None  # there is no broker, and only the search is measured
     times = []
     for _ in range(SWEEPS):
         begin = time.perf_counter()
-        services.sweep()
+        services.recover_and_wake()
         times.append((time.perf_counter() - begin) * 1000)
     return median(times)
 
 
 def work_off(load: Load) -> Seen:
-    """Let workers work and leave nothing claimed; return what they saw."""
+    """Apply a load: start its processes, let them work, and release their claims; return the results."""
     from leaderboard.models import ACTIVE_STATES, Run  # noqa: PLC0415 - needs Django set up
 
     share = load.workers // load.processes
@@ -198,18 +208,18 @@ def work_off(load: Load) -> Seen:
         )
         for n in range(load.processes)
     ]
-    for worker in workers:  # all have connected: go
-        assert worker.stdout is not None  # noqa: S101 - a pipe was asked for
+    for worker in workers:  # wait until all workers of each process have connected
+        assert worker.stdout is not None  # noqa: S101 - Popen was called with PIPE
         worker.stdout.readline()
     for worker in workers:
         assert worker.stdin is not None  # noqa: S101 - ditto
         worker.stdin.write("go\n")
         worker.stdin.flush()
     time.sleep(load.seconds / 2)
-    busy = sweep_ms()
+    busy = search_ms()
     said = [json.loads(worker.communicate()[0]) for worker in workers]
     if any(worker.returncode for worker in workers):
-        raise SystemExit("a process of workers failed")
+        raise SystemExit("a process of simulated workers failed; its error message is above")
     Run.objects.filter(state__in=ACTIVE_STATES).update(
         state="done", verdict="passed", lease_until=None
     )
@@ -222,15 +232,16 @@ def work_off(load: Load) -> Seen:
 
 
 def work(load: Load, first: int) -> None:
-    """Be many workers: connect, say so, wait for the word, work, and say what was claimed and how long it took."""
+    """Simulate many workers: connect, wait for the start signal, work, and print the claims with their times."""
     set_up()
-    from leaderboard import machines, versions  # noqa: PLC0415 - needs Django set up
-    from leaderboard.claims import Slot  # noqa: PLC0415 - ditto
+    from leaderboard.machines import registry  # noqa: PLC0415 - needs Django set up
+    from leaderboard.queue import versions  # noqa: PLC0415 - needs Django set up
+    from leaderboard.queue.claims import Slot  # noqa: PLC0415 - ditto
 
     own = versions.own_versions()
     numbers = range(first, first + load.workers)
     machines = {
-        n: machines.seen(f"bench{n}", "simulated", {})
+        n: registry.seen(f"bench{n}", "simulated", {})
         for n in {number // SLOTS_PER_MACHINE for number in numbers}
     }
     simulated = [
@@ -246,7 +257,7 @@ def work(load: Load, first: int) -> None:
 
 
 def wait_for_the_word() -> float:
-    """Say that all have connected; return when the word came."""
+    """Report that all workers have connected, wait for the start signal, and return the time of the signal."""
     sys.stdout.write("ready\n")
     sys.stdout.flush()
     sys.stdin.readline()
@@ -254,7 +265,10 @@ def wait_for_the_word() -> float:
 
 
 def work_in_turn(simulated: list[Simulated], seconds: float) -> None:
-    """Be whoever is due next. Who is late stays on schedule, as others' runs do not wait for him either."""
+    """Serve the simulated workers in one thread, always the one that is due next.
+
+    A worker that is served late keeps its schedule, so lateness does not reduce the load.
+    """
     from django.db import connections  # noqa: PLC0415 - needs Django set up
 
     own = [connections.create_connection("default") for _ in simulated]
@@ -274,7 +288,7 @@ def work_in_turn(simulated: list[Simulated], seconds: float) -> None:
 
 
 def work_at_once(simulated: list[Simulated], seconds: float) -> None:
-    """Be a thread for each."""
+    """Run one thread per worker."""
     from django.db import connection  # noqa: PLC0415 - needs Django set up
 
     go = threading.Event()
@@ -303,7 +317,7 @@ def work_at_once(simulated: list[Simulated], seconds: float) -> None:
 
 
 class Simulated:
-    """A worker whose runs only take time, exponentially distributed: any moment is like any other."""
+    """A simulated worker. Its runs only wait, for exponentially distributed times, so claims come at random moments."""
 
     def __init__(self, slot: Any, versions: dict[str, int], load: Load, seed: int) -> None:  # noqa: ANN401 - a Slot
         self.slot = slot
@@ -314,9 +328,9 @@ class Simulated:
         self.beats = 0
 
     def life(self) -> Iterator[float]:
-        """Claim, beat, end, again; yield how many seconds to wait each time."""
-        from leaderboard import claims  # noqa: PLC0415 - needs Django set up
+        """Claim a run, send its heartbeats, end it, and repeat; yield the seconds to wait before the next step."""
         from leaderboard.models import Run  # noqa: PLC0415 - ditto
+        from leaderboard.queue import claims  # noqa: PLC0415 - needs Django set up
 
         lived = self.run_seconds()
         yield lived
@@ -325,7 +339,7 @@ class Simulated:
             run = claims.claim(self.slot, self.versions)
             taken = time.perf_counter() - begin
             if run is None:
-                raise SystemExit("the queue ran empty: give more --runs")
+                raise SystemExit("the queue ran empty before the time was over: use more --runs")
             self.claims.append(
                 {"run": run.pk, "attempt": run.attempt, "ms": taken * 1000, "at": lived}
             )
@@ -334,32 +348,39 @@ class Simulated:
             while left > self.load.beat_seconds:
                 yield self.load.beat_seconds
                 left -= self.load.beat_seconds
-                claims.beat(run.pk, run.attempt, 0.5, "make-believe")
+                claims.heartbeat(run.pk, run.attempt, 0.5, "make-believe")
                 self.beats += 1
             yield left
-            # As record() does, without the report and the boards, which `board page` measures.
+            # Ends the run as record() does, but without the report and the boards, which board_page.py measures.
             Run.objects.filter(pk=run.pk, attempt=run.attempt).update(
                 state="done", verdict="passed", lease_until=None
             )
 
     def run_seconds(self) -> float:
-        """Return how long a run takes."""
+        """Return a random duration for a run, in seconds."""
         return self.random.expovariate(1 / self.load.run_seconds)
 
 
 def rows(options: argparse.Namespace, seen: list[Seen], few: float, many: float) -> list[Row]:
-    """Return the figures; SystemExit when a run was claimed twice."""
+    """Return the figures of all loads; raise SystemExit if a run was claimed twice."""
     claims = [c for each in seen for c in each.claims]
     twice = len(claims) - len({c["run"] for c in claims}) + sum(c["attempt"] != 1 for c in claims)
     if twice:
-        raise SystemExit(f"{twice} runs were claimed twice")
+        raise SystemExit(f"{twice} runs were claimed twice: see leaderboard/queue/claims.py")
     return [
         *(row for each in seen for row in rows_of(each)),
         Row("runs claimed twice", f"0 of {len(claims):,}", "0"),
-        Row("sweep, 1,000 waiting runs", f"{few:.1f} ms"),
-        Row(f"sweep, {options.runs:,} waiting runs", f"{many:.1f} ms", "as with 1,000"),
+        Row("search for lost runs, 1,000 waiting runs", f"{few:.1f} ms"),
+        Row(
+            f"search for lost runs, {options.runs:,} waiting runs",
+            f"{many:.1f} ms",
+            "as with 1,000",
+        ),
         *(
-            Row(f"sweep, and {s.load.workers:,} runs at work, {s.load.way}", f"{s.sweep_ms:.1f} ms")
+            Row(
+                f"search for lost runs, and {s.load.workers:,} runs at work, {s.load.way}",
+                f"{s.search_ms:.1f} ms",
+            )
             for s in seen
         ),
     ]

@@ -1,4 +1,4 @@
-"""A site of its own for a measurement: a throw-away data folder with a migrated SQLite database."""
+"""Creates a temporary site for a measurement: a data folder with an empty SQLite database that has all tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 @contextmanager
 def temporary_site() -> Iterator[None]:
-    """Set Django up on an empty database; settings are read once, so use it once in a process."""
+    """Set Django up on an empty database. Use it once per process, because Django reads its settings only once."""
     with tempfile.TemporaryDirectory() as folder:
         os.environ.update(
             KEYDROME_VAR=folder,

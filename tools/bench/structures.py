@@ -1,8 +1,7 @@
-"""B+-tree configurations against Berkeley DB on Preliminary 1, as published (50 threads, 80,000 transactions).
+"""Times two B+-tree configurations and Berkeley DB on preliminary1 at paper scale: 50 threads, 80,000 transactions.
 
-Every repetition runs all libraries with one seed, in an order drawn from it, each in a fresh jail, so that the ratios
-are of one run. Berkeley DB works in memory; the jail's working directory is a tmpfs. Needs root:
-`sudo .venv/bin/python -m tools.bench.structures`.
+Every repetition runs all libraries with one seed, in random order, each in a fresh jail. Berkeley DB works in memory;
+the jail's working directory is a tmpfs. Needs root: `sudo .venv/bin/python -m tools.bench.structures`.
 """
 
 from __future__ import annotations
@@ -29,7 +28,7 @@ TARGET = 5.0
 
 
 def main() -> None:
-    """Measure and publish."""
+    """Time every library, and publish the times and the ratios to Berkeley DB."""
     options = parse_arguments(__doc__, REPETITIONS)
     times: dict[str, list[float]] = {name: [] for name in LIBRARIES}
     lost = dict.fromkeys(LIBRARIES, 0.0)
@@ -46,7 +45,7 @@ def main() -> None:
 
 
 def run(library: list[str], seed: str) -> dict[str, float]:
-    """Return the metrics of one session; any other ending than "passed" ends the program."""
+    """Return the metrics of one session; end the program if the session did not pass."""
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "bench.json"
         keydrome = str(ROOT / ".venv" / "bin" / "keydrome")
@@ -55,7 +54,7 @@ def run(library: list[str], seed: str) -> dict[str, float]:
         command += ["--no-control", "--seed", seed, "--json", str(path)]
         done = subprocess.run(command, capture_output=True, text=True, check=False)
         if done.returncode != 0:
-            raise SystemExit(f"{library}: {done.stdout[-2000:]}{done.stderr[-2000:]}")
+            raise SystemExit(f"{library} did not pass: {done.stdout[-2000:]}{done.stderr[-2000:]}")
         metrics: dict[str, float] = json.loads(path.read_text())["sessions"][0]["candidate"][
             "metrics"
         ]

@@ -1,6 +1,6 @@
-# keydrome_fuzz(NAME CORPUS FOLDER SOURCES...): a fuzz target, LLVMFuzzerTestOneInput of libFuzzer. In the preset `fuzz` it
-# searches (python -m tools.fuzz); in all others ctest has it play the inputs of FOLDER, which found something once or show
-# what an input looks like.
+# keydrome_fuzz(NAME CORPUS FOLDER SOURCES...): adds a fuzz target, a program around libFuzzer's LLVMFuzzerTestOneInput. With the
+# preset `fuzz` the program searches for inputs that break it (python -m tools.fuzz). With every other preset, ctest runs the
+# program on the inputs of FOLDER, which are examples and inputs that once showed a fault.
 option(KEYDROME_FUZZ "Link fuzz targets with libFuzzer; needs clang" OFF)
 add_custom_target(fuzz)
 

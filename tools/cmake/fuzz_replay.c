@@ -1,4 +1,4 @@
-/* Plays inputs from files to a fuzz target, where libFuzzer is not linked: usage: TARGET FILE... */
+/* Passes the contents of files to a fuzz target, in builds without libFuzzer. Usage: TARGET FILE... */
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -6,7 +6,8 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
-/* Each input gets a block of its own size, so that a sanitizer sees a step beyond its end. */
+/* Reads a file into a block of exactly its size, so that a sanitizer reports any access beyond the
+   end. Returns the target's result, or -1 if the file cannot be read. */
 static int play(const char* path) {
   FILE* file = fopen(path, "rb");
   if (!file || fseek(file, 0, SEEK_END) != 0) {

@@ -1,12 +1,12 @@
-# keydrome_harden(TARGET): what compiler and linker do against memory errors in programs that meet untrusted bytes. What a
-# target is linked with keeps its own flags: the player's interpreter, which is timed, has none of the checks that cost.
-# tests/test_hardening.py reads from the programs that it is so.
+# keydrome_harden(TARGET): adds options of compiler and linker against memory errors, for programs that read untrusted bytes.
+# Libraries that the target links keep their own flags, so the player's interpreter, which is timed, gets no check that costs
+# time. tests/test_hardening.py checks that the built programs have these protections.
 function(keydrome_harden target)
   target_compile_options(${target} PRIVATE -fstack-protector-strong -fstack-clash-protection)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
     target_compile_options(${target} PRIVATE -fcf-protection=full)
   endif()
-  # Not with sanitizers, which see more, and not without optimisation, where it does nothing but warn.
+  # _FORTIFY_SOURCE is left out with sanitizers, which find more, and without optimisation, where it only causes warnings.
   if(NOT KEYDROME_SANITIZE AND CMAKE_BUILD_TYPE)
     target_compile_options(${target} PRIVATE
       $<$<NOT:$<CONFIG:Debug>>:-U_FORTIFY_SOURCE> $<$<NOT:$<CONFIG:Debug>>:-D_FORTIFY_SOURCE=3>)

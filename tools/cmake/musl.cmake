@@ -1,8 +1,7 @@
-# keydrome_musl(TARGET): a C program linked statically with musl instead of glibc, which asks the processor for its
-# features and caches at every start: some forty CPUID instructions, and in a virtual machine each is a trap to the
-# hypervisor. docs/decisions/0018-jail-on-musl.md has the figures. Sanitizers and clang's presets keep glibc, and so does
-# the preset whose commands clang-tidy reads.
-option(KEYDROME_MUSL "Link with musl what starts often" ON)
+# keydrome_musl(TARGET): links a C program statically with musl instead of glibc. At every start glibc queries the processor for
+# its features and caches with some forty CPUID instructions, and in a virtual machine each of them traps to the hypervisor.
+# docs/decisions/0018-jail-on-musl.md has the figures. Sanitizers, clang's presets and the preset for clang-tidy keep glibc.
+option(KEYDROME_MUSL "Link programs that start often with musl" ON)
 
 function(keydrome_musl target)
   if(NOT KEYDROME_MUSL OR KEYDROME_SANITIZE OR NOT CMAKE_C_COMPILER_ID STREQUAL "GNU")
@@ -14,10 +13,10 @@ function(keydrome_musl target)
     message(FATAL_ERROR "${target}: musl is missing; on Debian: apt-get install musl-tools")
   endif()
   get_filename_component(musl ${KEYDROME_MUSL_SPECS} DIRECTORY)
-  # The kernel's headers are musl's neighbours and come last, so that none of glibc's is taken for one of musl's.
+  # The kernel's headers come last, so that no header of glibc replaces one of musl.
   target_compile_options(${target} PRIVATE -specs=${KEYDROME_MUSL_SPECS}
     "SHELL:-idirafter /usr/include" "SHELL:-idirafter /usr/include/${CMAKE_LIBRARY_ARCHITECTURE}")
-  # By name what the compiler would take from glibc.
+  # Names musl's start files, because the compiler would otherwise take those of glibc.
   target_link_options(${target} PRIVATE -static-pie -nostdlib -nostartfiles)
   target_link_libraries(${target} PRIVATE
     ${musl}/rcrt1.o ${musl}/crti.o ${musl}/libc.a gcc ${musl}/crtn.o)

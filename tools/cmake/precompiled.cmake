@@ -1,11 +1,12 @@
-# Precompiled headers: reading the standard library and GoogleTest is most of what compiling a source costs.
+# Precompiles the headers of the standard library and GoogleTest, because compiling them takes most of the time of a source.
 #
-# They are read once for libraries and once for tests. A source still includes what it uses: clang-tidy and the clang
-# preset compile without, and so does everybody with a compiler cache, which cannot use them.
+# The headers are precompiled once for libraries and once for tests. Every source must still include all headers that it uses,
+# because some builds have no precompiled headers: clang-tidy's, the preset clang, and builds with a compiler cache.
 if(CMAKE_CXX_COMPILER_LAUNCHER)
   set(CMAKE_DISABLE_PRECOMPILE_HEADERS ON)
 elseif(CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND NOT CMAKE_DISABLE_PRECOMPILE_HEADERS)
-  # False alarms in what is inlined from libstdc++ (GCC bug 105651), which count as ours when its headers are precompiled.
+  # GCC raises false alarms in code inlined from libstdc++ (GCC bug 105651). With precompiled headers, GCC does not treat this
+  # code as a system header, so the warnings are switched off.
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-Wno-array-bounds> $<$<COMPILE_LANGUAGE:CXX>:-Wno-restrict>
                       $<$<COMPILE_LANGUAGE:CXX>:-Wno-stringop-overflow>)
 endif()

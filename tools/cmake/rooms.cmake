@@ -1,6 +1,6 @@
-# Helpers that keep each room's CMakeLists.txt to what is particular about it.
+# Defines helper functions for the CMakeLists.txt of the rooms (the top-level folders): products, tests and loadable libraries.
 
-# The thread sanitizer's part of the contracts' tests: the rest makes one call at a time.
+# The thread sanitizer runs only those tests of the two library contracts that make concurrent calls.
 set(KEYDROME_CONTRACT_FILTER)
 set(KEYDROME_STRUCTURE_FILTER)
 if(KEYDROME_SANITIZE STREQUAL "thread")
@@ -8,14 +8,14 @@ if(KEYDROME_SANITIZE STREQUAL "thread")
   set(KEYDROME_STRUCTURE_FILTER --gtest_filter=-*RandomOperations*:*BulkLoads*)
 endif()
 
-# keydrome_product(TARGET): part of what a site or a contestant needs, which `./dev up` builds. tests/test_products.py
-# compares that with what the runner asks for.
+# keydrome_product(TARGET): marks a target as needed by a site or a contestant, so that `./dev up` builds it.
+# tests/test_products.py compares the marked targets with the files that the runner needs.
 function(keydrome_product target)
   set_property(GLOBAL APPEND PROPERTY KEYDROME_PRODUCTS ${target})
 endfunction()
 
-# keydrome_test_program(NAME [SINGLE_THREADED] SOURCES... [LIBRARIES ...]): a program with GoogleTest in
-# build/PRESET/tests. SINGLE_THREADED: there is nothing in it for the thread sanitizer, which leaves it out.
+# keydrome_test_program(NAME [SINGLE_THREADED] SOURCES... [LIBRARIES ...]): adds a program with GoogleTest in
+# build/PRESET/tests. A SINGLE_THREADED program is left out of builds with the thread sanitizer.
 function(keydrome_test_program name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SINGLE_THREADED" "" "SOURCES;LIBRARIES")
   add_executable(${name} ${arg_SOURCES})
@@ -30,7 +30,8 @@ function(keydrome_test_program name)
   endif()
 endfunction()
 
-# keydrome_test(NAME [SINGLE_THREADED] SOURCES... [LIBRARIES ...] [ARGUMENTS ...]): such a program, run by ctest.
+# keydrome_test(NAME [SINGLE_THREADED] SOURCES... [LIBRARIES ...] [ARGUMENTS ...]): adds a program as keydrome_test_program does,
+# and makes ctest run it with ARGUMENTS.
 function(keydrome_test name)
   cmake_parse_arguments(PARSE_ARGV 1 arg "SINGLE_THREADED" "" "SOURCES;LIBRARIES;ARGUMENTS")
   set(single_threaded)
@@ -46,15 +47,16 @@ function(keydrome_test name)
   endif()
 endfunction()
 
-# keydrome_library_module(NAME KIND SOURCES... [LIBRARIES ...]): a shared library that the harness meets
-# through dlopen only; it lands in build/PRESET/lib/KIND/NAME.so.
+# keydrome_library_module(NAME KIND SOURCES... [LIBRARIES ...]): adds a shared library that the harness loads with dlopen. Its
+# file is build/PRESET/lib/KIND/NAME.so.
 function(keydrome_library_module name kind)
   cmake_parse_arguments(PARSE_ARGV 2 arg "" "" "SOURCES;LIBRARIES")
   set(target ${kind}_${name})
   add_library(${target} MODULE ${arg_SOURCES})
   target_link_libraries(${target} PRIVATE api ${arg_LIBRARIES} Threads::Threads)
   target_link_options(${target} PRIVATE LINKER:-z,now LINKER:-z,relro LINKER:--exclude-libs,ALL)
-  # The contracts' functions carry no visibility attribute, so that 2009 entries compile unchanged: export by default.
+  # Symbols are exported by default, because the contracts' functions have no visibility attribute. So entries of the contest
+  # of 2009 compile unchanged.
   set_target_properties(${target} PROPERTIES
     PREFIX "" OUTPUT_NAME ${name}
     C_VISIBILITY_PRESET default CXX_VISIBILITY_PRESET default

@@ -1,14 +1,15 @@
-# Compiling several sources of a folder as one: what templates make of the standard library is then compiled once for
-# all of them. It halves a whole build; a source changed alone takes a few seconds longer.
+# Compiles several sources of a folder as one, so that templates of the standard library are instantiated once for all of
+# them. This halves the time of a whole build; after a change of one source, compiling takes a few seconds longer.
 #
-# Only for what judges and tests; what is measured (session, runtime, structures) compiles as its authors wrote it.
+# Used only for judges and tests. Code that is measured (interpreter, runtime, structures) is compiled source by source.
 option(KEYDROME_TOGETHER "Compile sources of the referee and its tests together" OFF)
 if(CMAKE_CXX_COMPILER_LAUNCHER)
-  set(KEYDROME_TOGETHER OFF)  # a compiler cache serves small sources better
+  set(KEYDROME_TOGETHER OFF)  # a compiler cache finds more hits if each source is compiled alone
 endif()
 
-# keydrome_together(TARGET [APART SOURCES...]): compile a target's C++ sources eight at a time, in their order. So a name
-# in an unnamed namespace has to be unique in its target, or lie in a namespace of its folder; APART are compiled alone.
+# keydrome_together(TARGET [APART SOURCES...]): compiles the C++ sources of a target in groups of eight, in the listed order.
+# Therefore a name in an unnamed namespace must be unique in its target, or be in a namespace of its folder. The sources after
+# APART are compiled alone.
 function(keydrome_together target)
   cmake_parse_arguments(PARSE_ARGV 1 arg "" "" "APART")
   if(NOT KEYDROME_TOGETHER)

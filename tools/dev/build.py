@@ -1,25 +1,25 @@
-"""The C and C++ build, by CMake presets."""
+"""Builds the C and C++ code with CMake presets, for the commands of `./dev`."""
 
 from __future__ import annotations
 
 from dev.paths import ROOT
 from dev.steps import run
 
-# For what gives way to the test suites beside it.
+# Command prefix that lowers the priority of builds that run at the same time as test suites.
 POLITELY = ("nice", "-n", "15")
 
 
 def build(preset: str, *targets: str, politely: bool = False) -> None:
-    """Configure (when needed) and build a preset; Ninja decides what is out of date.
+    """Configure a preset if its build folder is new, and build its targets (default: all) that are out of date.
 
-    `politely` gives way to whatever else runs.
+    `politely` lowers the priority of the build.
     """
-    cure = "read the compiler's message above; `./dev lint` and CONTRIBUTING.md tell the rules"
+    hint = "read the compiler's message above; CONTRIBUTING.md has the rules"
     if not (ROOT / "build" / preset / "build.ninja").exists():
-        run(["cmake", "--preset", preset], log=f"configure-{preset}", cure=cure)
+        run(["cmake", "--preset", preset], log=f"configure-{preset}", hint=hint)
     command = ["cmake", "--build", "--preset", preset, "--parallel"]
     if targets:
         command += ["--target", *targets]
     if politely:
         command = [*POLITELY, *command]
-    run(command, log=f"build-{preset}", cure=cure)
+    run(command, log=f"build-{preset}", hint=hint)

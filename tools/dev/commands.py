@@ -1,32 +1,37 @@
-"""The command line of ./dev."""
+"""Parses the command line of `./dev` and calls the module that implements the command."""
 
 from __future__ import annotations
 
 import argparse
 import sys
 
-from dev import lint, scaffold, services, setup, soak, speed, testing, up
-from dev.steps import StepError
+from dev import lint, scaffold, services, setup, soak, speed, tables, testing, up
+from dev.alone import alone_in_clone
+from dev.paths import RUN
+from dev.steps import StepError, become_root
 
 
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./dev", description="Keydrome's command for developers.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
-    commands.add_parser("up", help="set up everything, start the site, fill and show the board")
-    commands.add_parser("down", help="stop what `up` started")
-    commands.add_parser("build", help="packages, Python environment and the release build")
-    test = commands.add_parser("test", help="set up for tests and run every suite once")
-    test.add_argument("--fast", action="store_true", help="lint and unit tests only")
-    test.add_argument(
-        "--only", metavar="SUITE", action="append", help="only this suite; repeatable"
-    )
-    commands.add_parser("soak", help="the long versions of the suites")
     commands.add_parser(
-        "bench", help="the speed figures: harness cost, jail, road, pages, btree against berkeley"
+        "up", help="set up everything, start the site, fill the boards and show them"
     )
-    commands.add_parser("bench-harness", help="what the harness costs beside its floor, alone")
-    commands.add_parser("lint", help="every linter, formatter check and layer check")
-    commands.add_parser("format", help="format C, C++, Python and templates in place")
+    commands.add_parser("down", help="stop what `up` started")
+    commands.add_parser("build", help="install packages and the Python environment, build release")
+    test = commands.add_parser("test", help="set up for tests, and run every suite once")
+    test.add_argument("--fast", action="store_true", help="run only lint and unit tests")
+    test.add_argument(
+        "--only", metavar="SUITE", action="append", help="run only this suite; repeatable"
+    )
+    commands.add_parser("soak", help="run the long versions of the suites, for some hours")
+    commands.add_parser("bench", help="measure the figures of docs/reference/figures.md")
+    commands.add_parser(
+        "bench-harness", help="measure only the cost of the harness and its lower bound"
+    )
+    commands.add_parser("lint", help="run every linter, formatter check and dependency check")
+    commands.add_parser("format", help="format C, C++ and Python in place")
+    commands.add_parser("tables", help="write the tables of the pages from the manifests")
     new = commands.add_parser(
         "new", help="scaffold a benchmark, index, structure, configuration or board"
     )
@@ -44,24 +49,36 @@ def _dispatch(arguments: argparse.Namespace) -> int:  # noqa: PLR0911 - one retu
             return 0
         case "build":
             return setup.set_up_build()
+        case "test" | "soak" | "bench" | "bench-harness":
+            become_root()
+            with alone_in_clone(
+                RUN / "tests.lock", "another ./dev test, soak or bench of this clone"
+            ):
+                return _test_or_measure(arguments)
+        case "lint":
+            return lint.lint()
+        case "format":
+            return lint.format_all()
+        case "tables":
+            return tables.write()
+        case _:
+            return scaffold.new(arguments.kind, arguments.name)
+
+
+def _test_or_measure(arguments: argparse.Namespace) -> int:
+    match arguments.command:
         case "test":
             return testing.test(fast=arguments.fast, only=arguments.only)
         case "soak":
             return soak.soak()
         case "bench":
             return speed.bench()
-        case "bench-harness":
-            return speed.bench_harness()
-        case "lint":
-            return lint.lint()
-        case "format":
-            return lint.format_all()
         case _:
-            return scaffold.new(arguments.kind, arguments.name)
+            return speed.bench_harness()
 
 
 def main() -> int:
-    """Run one command; errors that the user can mend are shown without a stack trace."""
+    """Run one command; errors that the user can fix are shown without a stack trace."""
     arguments = _parser().parse_args()
     try:
         return _dispatch(arguments)
@@ -69,5 +86,5 @@ def main() -> int:
         print(f"\n./dev {arguments.command}: {error}", file=sys.stderr)
         return 1
     except KeyboardInterrupt:
-        print("\ninterrupted; the same command goes on where it stopped", file=sys.stderr)
+        print("\ninterrupted: to continue, run the same command again", file=sys.stderr)
         return 130

@@ -1,4 +1,4 @@
-"""Linters and formatters: the list that `./dev lint`, `./dev format` and `./dev test` share."""
+"""Lists and runs the linters and formatters, for `./dev lint`, `./dev format` and `./dev test`."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class Check:
 
     name: str
     command: list[str]
-    cure: str
+    hint: str
 
 
 def _tracked(*suffixes: str) -> list[str]:
@@ -37,7 +37,10 @@ def _native() -> list[str]:
 
 
 def _translation_units() -> list[str]:
-    """Return the sources that the release build compiles; tests and faulty libraries do odd things on purpose."""
+    """Return the sources that clang-tidy checks: all that the preset `tidy` compiles, except tests.
+
+    Tests are left out, because faulty libraries break the rules on purpose.
+    """
     build.build("tidy")
     database = (ROOT / "build" / "tidy" / "compile_commands.json").read_text()
     names = _tracked(".c", ".cc")
@@ -46,7 +49,7 @@ def _translation_units() -> list[str]:
 
 def quick_checks() -> list[Check]:
     """Return the checks that need no build."""
-    edit = "mend what it names"
+    edit = "edit the lines that the message names"
     reformat = "./dev format"
     return [
         Check("ruff", [str(BIN / "ruff"), "check", "."], edit),
@@ -67,17 +70,22 @@ def quick_checks() -> list[Check]:
             edit,
         ),
         Check("tree", [str(BIN / "python"), "tools/check_tree.py"], edit),
+        Check("branches", [str(BIN / "python"), "tools/check_branches.py"], edit),
     ]
 
 
 def tidy_check() -> Check:
-    """Return clang-tidy over everything the release build compiles."""
+    """Return the check that runs clang-tidy over all sources except tests."""
     script = [str(BIN / "python"), "tools/run_clang_tidy.py", *_translation_units()]
-    return Check("clang-tidy", script, "mend what it names; .clang-tidy says why each check is on")
+    return Check(
+        "clang-tidy",
+        script,
+        "edit the lines that the message names; .clang-tidy explains the checks",
+    )
 
 
 def lint() -> int:
-    """Run every check and report all failures, not only the first."""
+    """Run every check, and print all failures; return 0 if there is none."""
     become_root()
     packages.install(packages.BUILD)
     python_env.ensure()
@@ -85,7 +93,7 @@ def lint() -> int:
     failed = 0
     for check in [*quick_checks(), tidy_check()]:
         try:
-            run(check.command, log=f"lint-{check.name}", cure=check.cure)
+            run(check.command, log=f"lint-{check.name}", hint=check.hint)
             print(f"  ok      {check.name}")
         except StepError as error:
             failed += 1
@@ -94,14 +102,14 @@ def lint() -> int:
 
 
 def format_all() -> int:
-    """Format everything in place."""
+    """Format all Python, C and C++ sources in place."""
     python_env.ensure()
-    cure = "read the message above"
+    hint = "read the message above"
     run(
         [str(BIN / "ruff"), "check", "--fix-only", "--select", "I", "."],
         log="format-imports",
-        cure=cure,
+        hint=hint,
     )
-    run([str(BIN / "ruff"), "format", "."], log="format-python", cure=cure)
-    run([str(BIN / "clang-format"), "-i", *_native()], log="format-native", cure=cure)
+    run([str(BIN / "ruff"), "format", "."], log="format-python", hint=hint)
+    run([str(BIN / "clang-format"), "-i", *_native()], log="format-native", hint=hint)
     return 0

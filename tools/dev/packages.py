@@ -1,4 +1,4 @@
-"""Debian packages: what building and running needs, and what the tests need on top."""
+"""Lists and installs the Debian packages that `./dev` needs: for building, for tests and for measurements."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ BUILD = (
     "build-essential",
     "cmake",
     "ninja-build",
+    "patch",
     "pkg-config",
     "libseccomp-dev",
     "nlohmann-json3-dev",
@@ -31,7 +32,7 @@ TEST = (
     "postgresql",
     "redis-server",
 )
-BENCH = ("bubblewrap",)  # what the jail is measured beside
+BENCH = ("bubblewrap",)  # a sandbox program; jail/bench compares its start time with the jail's
 
 
 def missing(packages: tuple[str, ...]) -> list[str]:
@@ -45,7 +46,7 @@ def missing(packages: tuple[str, ...]) -> list[str]:
         ).stdout
     except FileNotFoundError as error:
         raise StepError(
-            "dpkg-query not found: Keydrome sets itself up on Debian 12+ and Ubuntu 24.04+"
+            "dpkg-query is not installed, so this is not Debian: ./dev needs Debian 12+ or Ubuntu 24.04+"
         ) from error
     installed = {
         line.split()[0].split(":")[0]
@@ -56,19 +57,19 @@ def missing(packages: tuple[str, ...]) -> list[str]:
 
 
 def install(packages: tuple[str, ...]) -> None:
-    """Install what is missing; no network is touched when nothing is."""
+    """Install missing packages; use no network if none is missing."""
     wanted = missing(packages)
     if not wanted:
         return
     print(f"  installing {' '.join(wanted)}")
-    cure = "check the network and the apt sources, then run the command again"
+    hint = "check the network and the apt sources, then run the command again"
     env = {"DEBIAN_FRONTEND": "noninteractive"}
-    run(["apt-get", "update"], log="apt-update", cure=cure, env=env)
-    # The servers' packages would start system services; Keydrome starts its own on private sockets.
+    run(["apt-get", "update"], log="apt-update", hint=hint, env=env)
+    # RUNLEVEL=1 keeps the server packages from starting system services: Keydrome starts its own servers instead.
     env["RUNLEVEL"] = "1"
     run(
         ["apt-get", "install", "-y", "--no-install-recommends", *wanted],
         log="apt-install",
-        cure=cure,
+        hint=hint,
         env=env,
     )

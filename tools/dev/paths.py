@@ -1,4 +1,4 @@
-"""Where things are. Everything that is made lies in `build`, `.venv`, `.state` and `var`, all ignored by git."""
+"""Defines the paths that `./dev` uses. All generated files are in build, .venv, .state and var, which git ignores."""
 
 from pathlib import Path
 

@@ -1,4 +1,4 @@
-"""The Python environment: .venv from uv.lock, by a pinned uv in an environment of its own."""
+"""Creates .venv from uv.lock with a fixed version of uv, which is installed in an environment of its own."""
 
 from __future__ import annotations
 
@@ -12,10 +12,10 @@ PYTHON_MINIMUM = (3, 11)
 
 
 def ensure() -> None:
-    """Make .venv equal to uv.lock; does nothing when it is already."""
+    """Install the packages of uv.lock into .venv; do nothing if .venv is up to date."""
     if sys.version_info < PYTHON_MINIMUM:
         raise StepError(
-            f"python3 is {sys.version.split()[0]}; Keydrome needs 3.11 or newer (Debian 12, Ubuntu 24.04)"
+            f"python3 is {sys.version.split()[0]}, but Keydrome needs 3.11 or newer: use Debian 12 or Ubuntu 24.04"
         )
     stamp = digest([ROOT / "uv.lock", ROOT / "pyproject.toml"], UV_VERSION, sys.version, str(ROOT))
     if not PYTHON.exists():
@@ -24,19 +24,19 @@ def ensure() -> None:
 
 
 def _sync() -> None:
-    cure = "check the network (PyPI), then run the command again"
+    hint = "check the network (PyPI), then run the command again"
     tools = STATE / "uv"
     uv = tools / "bin" / "uv"
     if not uv.exists():
-        run([sys.executable, "-m", "venv", str(tools)], log="uv-venv", cure="install python3-venv")
+        run([sys.executable, "-m", "venv", str(tools)], log="uv-venv", hint="install python3-venv")
         run(
             [str(tools / "bin" / "pip"), "install", "--quiet", f"uv=={UV_VERSION}"],
             log="uv-install",
-            cure=cure,
+            hint=hint,
         )
     run(
         [str(uv), "sync", "--frozen", "--compile-bytecode", "--python", sys.executable],
         log="uv-sync",
-        cure=cure,
+        hint=hint,
         env={"UV_PYTHON_DOWNLOADS": "never", "UV_PROJECT_ENVIRONMENT": str(PYTHON.parents[1])},
     )

@@ -1,7 +1,9 @@
-"""`./dev new KIND NAME`: a folder (or file) that builds, is discovered and can be filled in. It touches nothing else.
+"""Implements `./dev new KIND NAME`: writes the files of a new benchmark, index, structure, configuration or board.
 
-Templates are the folders of tools/dev/templates/KIND: NAME in file names and @NAME@, @CAMEL@ in texts become the
-given name. An index starts as a copy of the example that contestants copy.
+The new files build without further edits, and no other file has to list them. No existing file changes.
+
+The templates of a KIND are in tools/dev/templates/KIND. The name that the user gives replaces NAME in file names and
+@NAME@ in texts; the same name in CamelCase replaces @CAMEL@. An index starts as a copy of api/examples/minimal.cc.
 """
 
 from __future__ import annotations
@@ -20,7 +22,7 @@ TARGETS = {
     "configuration": "runtime/configurations",
     "board": "leaderboard/boards/{name}",
 }
-# Further files of a kind: where they come from -> what they are called.
+# Further files of a kind: source -> name in the new folder.
 COPIES = {"index": {"api/examples/minimal.cc": "library.cc"}}
 NAME = re.compile(r"[a-z][a-z0-9_]{1,30}")
 
@@ -28,10 +30,10 @@ NAME = re.compile(r"[a-z][a-z0-9_]{1,30}")
 def new(kind: str, name: str) -> int:
     """Write the files of a new KIND called NAME; refuse to overwrite anything."""
     if kind not in TARGETS:
-        raise StepError(f"no kind {kind!r}; there are: {', '.join(TARGETS)}")
+        raise StepError(f"there is no kind {kind!r}; the kinds are: {', '.join(TARGETS)}")
     if not NAME.fullmatch(name):
         raise StepError(
-            f"{name!r} is no name: lower-case letters, digits and _, 2 to 31 characters"
+            f"{name!r} is not a valid name: use 2 to 31 lower-case letters, digits and _, beginning with a letter"
         )
     target = ROOT / TARGETS[kind].format(name=name)
     files = {
@@ -41,7 +43,9 @@ def new(kind: str, name: str) -> int:
     files |= {target / to: ROOT / source for source, to in COPIES.get(kind, {}).items()}
     existing = [path for path in files if path.exists()]
     if existing:
-        raise StepError(f"{existing[0].relative_to(ROOT)} exists already")
+        raise StepError(
+            f"{existing[0].relative_to(ROOT)} exists already: choose another name, or delete the file"
+        )
     camel = "".join(word.capitalize() for word in name.split("_"))
     target.mkdir(parents=True, exist_ok=True)
     for path, template in files.items():

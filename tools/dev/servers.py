@@ -1,4 +1,4 @@
-"""The tests' own PostgreSQL and Redis: private Unix sockets, data under var/, gone when the tests end."""
+"""Starts PostgreSQL and Redis for tests, on private Unix sockets, with data under var/ that is deleted at the end."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ CONNECTIONS = 100
 
 @contextmanager
 def postgres_and_redis() -> Iterator[dict[str, str]]:
-    """Start both servers; yield the environment that points Keydrome at them; stop them."""
+    """Start both servers; yield the environment variables that point Keydrome at them; stop both at the end."""
     with (
         folders("test-servers") as (data, sockets),
         postgres(data / "postgres", sockets) as database,
@@ -38,11 +38,11 @@ def postgres_and_redis() -> Iterator[dict[str, str]]:
 
 @contextmanager
 def folders(name: str) -> Iterator[tuple[Path, Path]]:
-    """Yield a folder for data, below var/, and one for sockets; both are empty, and gone afterwards."""
+    """Yield an empty folder for data, below var/, and one for sockets; delete both afterwards."""
     data = VAR / name
     shutil.rmtree(data, ignore_errors=True)
     data.mkdir(parents=True)
-    # Socket paths are limited to about 100 bytes, so they do not live below the checkout.
+    # Socket paths are limited to about 100 bytes, so they are not below the checkout.
     sockets = Path(tempfile.mkdtemp(prefix="keydrome-"))
     try:
         yield data, sockets
@@ -53,7 +53,7 @@ def folders(name: str) -> Iterator[tuple[Path, Path]]:
 
 @contextmanager
 def postgres(data: Path, sockets: Path, connections: int = CONNECTIONS) -> Iterator[str]:
-    """Start PostgreSQL with a fresh database in `data`; yield its URL; stop it."""
+    """Start PostgreSQL with a fresh database in `data`; yield its URL; stop it at the end."""
     command = make_postgres(data, sockets, connections)
     ready = [str(_postgres_bin() / "pg_isready"), "-h", str(sockets)]
     with _running(command, ready, "PostgreSQL", "postgres.log"):
@@ -61,23 +61,25 @@ def postgres(data: Path, sockets: Path, connections: int = CONNECTIONS) -> Itera
 
 
 def make_postgres(data: Path, sockets: Path, connections: int = CONNECTIONS) -> list[str]:
-    """Make an empty PostgreSQL database in `data`; return the command that starts its server."""
+    """Create an empty PostgreSQL database in `data`; return the command that starts its server.
+
+    The caller must be root, because the server runs as the user postgres.
+    """
     binaries = _postgres_bin()
     user = pwd.getpwnam("postgres")  # the server refuses to run as root
     data.mkdir()
     for folder in (data, sockets):
         os.chown(folder, user.pw_uid, user.pw_gid)
-    for folder in [data, *data.parents]:
-        # The server's user must reach its data below a checkout that may belong to root.
-        if folder == folder.parent or folder.stat().st_mode & 0o001:
-            continue
-        folder.chmod(folder.stat().st_mode | 0o011)
+    # The server may search closed folders above its data, for example those of a checkout in /root. It may not write to
+    # them, and their permissions stay as they are.
+    searches = "-all,+dac_read_search"
     as_user = ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
+    as_user += [f"--inh-caps={searches}", f"--ambient-caps={searches}"]
     initdb = [str(binaries / "initdb"), "-D", str(data), "-A", "trust", "-U", "postgres"]
     run(
         [*as_user, *initdb, "-E", "UTF8", "--no-sync"],
         log="initdb",
-        cure="read the server's message above",
+        hint="read the server's message above",
         cwd=Path("/"),
     )
     options = ["-c", "listen_addresses=", "-c", f"unix_socket_directories={sockets}"]
@@ -86,8 +88,8 @@ def make_postgres(data: Path, sockets: Path, connections: int = CONNECTIONS) -> 
 
 
 def postgres_url(sockets: Path) -> str:
-    """Return the URL of the server whose socket lies in that folder."""
-    # Percent-encoding is what a URL needs to name a socket folder as host.
+    """Return the URL of the server whose socket is in that folder."""
+    # In a URL, a socket folder as host must be percent-encoded.
     host = str(sockets).replace("/", "%2F")
     return f"postgres://postgres@{host}/postgres"
 
@@ -95,13 +97,15 @@ def postgres_url(sockets: Path) -> str:
 def _postgres_bin() -> Path:
     found = sorted(Path("/usr/lib/postgresql").glob("*/bin"))
     if not found:
-        raise StepError("PostgreSQL is not installed: apt-get install postgresql")
+        raise StepError(
+            "PostgreSQL is not installed in /usr/lib/postgresql: apt-get install postgresql"
+        )
     return found[-1]
 
 
 @contextmanager
 def redis(data: Path, sockets: Path) -> Iterator[str]:
-    """Start Redis; yield its URL; stop it."""
+    """Start Redis; yield its URL; stop it at the end."""
     socket = sockets / "redis.sock"
     ready = ["redis-cli", "-s", str(socket), "ping"]
     with _running(redis_command(data, sockets), ready, "Redis", "redis.log"):
@@ -109,13 +113,13 @@ def redis(data: Path, sockets: Path) -> Iterator[str]:
 
 
 def redis_command(data: Path, sockets: Path) -> list[str]:
-    """Return the command that starts a Redis that keeps nothing over a restart."""
+    """Return the command that starts a Redis that forgets everything on a restart."""
     where = ["--port", "0", "--unixsocket", str(sockets / "redis.sock"), "--dir", str(data)]
     return ["redis-server", *where, "--save", ""]
 
 
 def redis_url(sockets: Path) -> str:
-    """Return the URL of the Redis whose socket lies in that folder."""
+    """Return the URL of the Redis whose socket is in that folder."""
     return f"redis+socket://{sockets / 'redis.sock'}"
 
 
@@ -130,7 +134,7 @@ def _running(command: list[str], ready: list[str], name: str, log: str) -> Itera
         _wait_until(server, ready, name, log)
         yield
     finally:
-        server.send_signal(signal.SIGINT)  # PostgreSQL: now, not when the last client has gone
+        server.send_signal(signal.SIGINT)  # PostgreSQL: stop now, without waiting for clients
         server.wait(START_TIMEOUT_S)
 
 
@@ -138,5 +142,5 @@ def _wait_until(server: subprocess.Popen[bytes], probe: list[str], name: str, lo
     deadline = time.monotonic() + START_TIMEOUT_S
     while subprocess.run(probe, capture_output=True, check=False).returncode != 0:
         if server.poll() is not None or time.monotonic() > deadline:
-            raise StepError(f"{name} did not start; see {LOGS / log}")
+            raise StepError(f"{name} ended or was not ready within 30 s: read {LOGS / log}")
         time.sleep(0.05)

@@ -1,12 +1,11 @@
-"""Starting and stopping the embedded site: one background supervisor, identified by pid and start time.
+"""Starts and stops the site of `./dev up`. One background process, the supervisor, keeps the site's programs running.
 
-The record var/run/site.json says what was started, so `./dev down` stops exactly that and nothing else, even when the
-pid has been given to another process since.
+The file var/run/site.json records the supervisor's pid and start time. `./dev down` compares both, so it never stops
+another process that has the same pid.
 """
 
 from __future__ import annotations
 
-import fcntl
 import json
 import os
 import signal
@@ -21,14 +20,18 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dev.alone import alone_in_clone, alone_on_machine
 from dev.paths import LOGS, PYTHON, ROOT, RUN, VENV
 from dev.steps import StepError, digest
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
+    from contextlib import AbstractContextManager
 
 RECORD = RUN / "site.json"
 DEFAULT_PORT = 8000
+STARTING = "keydrome-site-starts"  # the machine-wide name of the lock
+SITE_SLOTS = "100"  # the number of slots that a worker may choose from (runner/slots.py)
 PORTS_END = 65_536
 START_TIMEOUT_S = 60.0
 STOP_TIMEOUT_S = 30.0
@@ -36,20 +39,20 @@ STOP_TIMEOUT_S = 30.0
 
 @dataclass(frozen=True)
 class Site:
-    """What was started: the supervisor's pid and start time (clock ticks since boot), the port, the code's digest."""
+    """A started site, as recorded in var/run/site.json."""
 
-    pid: int
-    started_ticks: int
+    pid: int  # of the supervisor
+    started_ticks: int  # when the supervisor started, in clock ticks since boot
     port: int
-    code: str
+    code: str  # digest of the code
 
     @property
     def url(self) -> str:
-        """Where the site is."""
+        """The address of the site's front page."""
         return f"http://127.0.0.1:{self.port}/"
 
     def alive(self) -> bool:
-        """Whether the recorded process is still the one that was started."""
+        """Return whether the supervisor still runs: its pid exists and has the recorded start time."""
         return _start_ticks(self.pid) == self.started_ticks
 
 
@@ -73,7 +76,14 @@ def code_digest() -> str:
     """Return a digest of all code that a running site has loaded."""
     folders = [
         ROOT / name
-        for name in ("runner", "leaderboard", "web", "benchmarks", "runtime/configurations")
+        for name in (
+            "runner",
+            "results",
+            "leaderboard",
+            "web",
+            "benchmarks",
+            "runtime/configurations",
+        )
     ]
     files = [
         p
@@ -84,17 +94,13 @@ def code_digest() -> str:
     return digest([*files, ROOT / "uv.lock"])
 
 
-@contextmanager
-def _alone() -> Iterator[None]:
-    """Let one `up` or `down` at a time look and act: two at once would start two sites and record one."""
-    RUN.mkdir(parents=True, exist_ok=True)
-    with (RUN / "lock").open("w") as lock:
-        fcntl.flock(lock, fcntl.LOCK_EX)
-        yield
+def _alone() -> AbstractContextManager[None]:
+    """Hold a file lock while `up` or `down` runs. Two at once would start two sites, but record only one."""
+    return alone_in_clone(RUN / "lock", "another ./dev up or ./dev down of this clone")
 
 
 def ensure() -> Site:
-    """Return the running site; start it when there is none, or start it anew when its code has changed."""
+    """Return the running site. Start it if there is none; restart it if its code has changed or it does not answer."""
     code = code_digest()
     with _alone():
         site = recorded()
@@ -106,6 +112,12 @@ def ensure() -> Site:
 
 
 def _start(code: str) -> Site:
+    """Start the site; no other clone starts one meanwhile, because both could take the same port."""
+    with alone_on_machine(STARTING, "the start of another clone's site"):
+        return _start_alone(code)
+
+
+def _start_alone(code: str) -> Site:
     RUN.mkdir(parents=True, exist_ok=True)
     LOGS.mkdir(parents=True, exist_ok=True)
     port = _free_port(wanted_port(os.environ.get("KEYDROME_PORT")))
@@ -117,13 +129,15 @@ def _start(code: str) -> Site:
     while not _answers(site):
         if time.monotonic() > deadline:
             _stop()
-            raise StepError(f"the web server did not answer on {site.url}; see {LOGS / 'web.log'}")
+            raise StepError(
+                f"the web server did not answer on {site.url} within 60 s: read {LOGS / 'web.log'}"
+            )
         time.sleep(0.1)
     return site
 
 
 def _start_recorded(plan: Path, port: int, code: str) -> Site:
-    """Start the supervisor and write the record, without which nobody could stop it."""
+    """Start the supervisor and write the record, which `./dev down` needs to stop it."""
     with (LOGS / "supervisor.log").open("ab") as out:
         process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("supervisor.py")), str(plan)],
@@ -136,9 +150,9 @@ def _start_recorded(plan: Path, port: int, code: str) -> Site:
         )
     ticks = _start_ticks(process.pid)
     if ticks is None:
-        raise StepError(f"the supervisor ended at once; see {LOGS / 'supervisor.log'}")
+        raise StepError(f"the supervisor ended at its start: read {LOGS / 'supervisor.log'}")
     site = Site(process.pid, ticks, port, code)
-    draft = RECORD.with_suffix(".draft")  # whole or not at all
+    draft = RECORD.with_suffix(".draft")  # renamed when complete: no reader sees half a record
     draft.write_text(json.dumps(asdict(site)))
     draft.replace(RECORD)
     return site
@@ -146,7 +160,7 @@ def _start_recorded(plan: Path, port: int, code: str) -> Site:
 
 @contextmanager
 def interrupts_deferred() -> Iterator[None]:
-    """Let a Ctrl-C wait until the block is through, then raise it. Main thread only."""
+    """Delay a Ctrl-C until the block has ended, then raise KeyboardInterrupt. Use it only in the main thread."""
     asked = False
 
     def remember(_signal: int, _frame: object) -> None:
@@ -163,7 +177,7 @@ def interrupts_deferred() -> Iterator[None]:
 
 
 def wanted_port(text: str | None) -> int:
-    """Return the port that KEYDROME_PORT asks for; StepError when it is no port."""
+    """Return the port in KEYDROME_PORT; raise StepError if it is not a valid port."""
     if text is None:
         return DEFAULT_PORT
     if not (text.isascii() and text.isdigit() and 0 < int(text) < PORTS_END):
@@ -175,7 +189,13 @@ def wanted_port(text: str | None) -> int:
 
 def environment() -> dict[str, str]:
     """Return the environment of every Keydrome process of the embedded site."""
-    return {"PYTHONPATH": str(ROOT), "KEYDROME_BOARD_SCALE": "smoke", "PYTHONUNBUFFERED": "1"}
+    return {
+        "PYTHONPATH": str(ROOT),
+        "KEYDROME_BOARD_SCALE": "smoke",
+        "PYTHONUNBUFFERED": "1",
+        # The worker takes the first free slot, because the site of another clone may have slot 0.
+        "KEYDROME_SLOTS": os.environ.get("KEYDROME_SLOTS", SITE_SLOTS),
+    }
 
 
 def _children(port: int) -> dict[str, list[str]]:
@@ -209,7 +229,7 @@ def _free_port(first: int) -> int:
                 continue
             return port
     raise StepError(
-        f"no free port from {first} to {first + 99}; set KEYDROME_PORT to another number"
+        f"ports {first} to {first + 99} are all in use; set KEYDROME_PORT to another number"
     )
 
 
@@ -222,7 +242,7 @@ def _answers(site: Site) -> bool:
 
 
 def stop() -> bool:
-    """Stop the recorded site and wait until it is gone. False when none was running."""
+    """Stop the recorded site and wait until it has ended. Return False if none was running."""
     with _alone():
         return _stop()
 

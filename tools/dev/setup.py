@@ -1,4 +1,4 @@
-"""`./dev build`: everything that compiling needs, then the release build."""
+"""Implements `./dev build`: installs the packages that the build needs, then builds the release preset."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dev.steps import Timings, become_root
 
 
 def set_up_build() -> int:
-    """Install what building needs and build the release preset."""
+    """Install packages and the Python environment, and build the release preset; return 0."""
     become_root()
     timings = Timings()
     with timings.measure("packages"):

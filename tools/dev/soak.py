@@ -1,8 +1,9 @@
-"""`./dev soak`: the long versions of the suites, for whoever has an evening, and the tables that only they can fill.
+"""Implements `./dev soak`: runs the long versions of the test suites and writes the pages that report their results.
 
-KEYDROME_SOAK multiplies seeds, rounds and repetitions in the tests that know it; the whole `./dev test` list runs with
-it. Then the programs below run; each shows how far it is and writes its page with the commit that it ran on. All but
-the fault storm go on where they stopped when they were interrupted.
+The soak takes some hours. First all suites of `./dev test` run with KEYDROME_SOAK set, which multiplies the seeds,
+rounds and repetitions of some tests. Then the programs below run. Each prints its progress, and each except the fuzzer
+writes its page in docs/reference. After an interruption, the fault storm starts again, and every other program of
+PROGRAMS continues where it stopped.
 """
 
 from __future__ import annotations
@@ -16,16 +17,16 @@ from dev.testing import test
 FACTOR = "20"
 FOLDER = VAR / "soak"
 PROGRAMS = {
-    "certified": ["tools.certified"],
-    "kill-matrix": ["tools.kill_matrix", "--gate-seeds", "20"],
-    "fault-storm": ["tools.fault_storm"],
-    "battery": ["tools.battery"],
+    "certified": ["tools.reports.certified"],
+    "kill-matrix": ["tools.reports.kill_matrix", "--gate-seeds", "20"],
+    "fault-storm": ["tools.reports.fault_storm"],
+    "battery": ["tools.reports.battery"],
 }
 SHORT_PROGRAMS = {"guest": ["tools.guest", "--write"], "fuzz": ["tools.fuzz"]}
 
 
 def soak() -> int:
-    """Run every suite with the long factor, then the programs; 0 when all of them were content."""
+    """Run every suite with KEYDROME_SOAK set, then the programs; return 0 if all of them passed."""
     os.environ.setdefault("KEYDROME_SOAK", FACTOR)
     statuses = [test(fast=False, only=None)]
     FOLDER.mkdir(parents=True, exist_ok=True)

@@ -1,9 +1,10 @@
-"""`./dev bench`: measures the figures that Keydrome promises and writes them into docs/reference/figures.md.
+"""Implements `./dev bench`: measures the speed of Keydrome's parts and writes docs/reference/figures.md.
 
-`./dev bench-harness` measures the first section alone, what the harness costs, and puts it in the place of the old one.
+`./dev bench-harness` measures only the first section, the cost of the harness, and replaces that section of the page.
 
-Each figure comes from a program that also runs alone; comparisons are made in one run of that program, in turn, and
-medians are printed. Never a test: a slow machine is no bug.
+Each section comes from a program that can also run alone. Things that a program compares are measured in one run,
+alternately, and the program prints medians. A figure that misses its target fails no test, because a slow machine is
+no bug.
 """
 
 from __future__ import annotations
@@ -32,14 +33,14 @@ PROGRAMS = {
     "phases": [str(RELEASE / "bin" / "phase_cost")],
     "structures": [str(PYTHON), "-m", "tools.bench.structures"],
     "modes": [str(PYTHON), "-m", "tools.bench.modes"],
-    "road": [str(PYTHON), "-m", "tools.bench.road"],
+    "overhead": [str(PYTHON), "-m", "tools.bench.overhead"],
     "queue": [str(PYTHON), "-m", "tools.bench.queue_scale"],
     "board page": [str(PYTHON), "-m", "tools.bench.board_page"],
 }
 
 
 def bench() -> int:
-    """Build, run every program, write the page."""
+    """Build, run every program, and write the page; return 0."""
     packages.install(packages.BENCH)
     set_up_build()
     sections = [_measure(name, command) for name, command in PROGRAMS.items()]
@@ -49,7 +50,7 @@ def bench() -> int:
 
 
 def bench_harness() -> int:
-    """Build, measure floor and harness in turn, and replace that section of the page."""
+    """Build, measure the harness and its lower bound, and replace the page's section on the harness; return 0."""
     packages.install(packages.BENCH)
     set_up_build()
     section = _measure(HARNESS, PROGRAMS[HARNESS])
@@ -61,7 +62,7 @@ def bench_harness() -> int:
 
 
 def with_section(page: str, section: str) -> str:
-    """Return the page with that section in the place of the one with the same title, or at its end."""
+    """Return the page with the section of the same title replaced, or with the section appended."""
     title = section.partition("\n")[0]
     parts = re.split(r"(?m)^(?=## )", page)
     places = [number for number, part in enumerate(parts) if part.partition("\n")[0] == title]
@@ -81,14 +82,16 @@ def _measure(name: str, command: list[str]) -> str:
             [*command, "--json", str(path)], cwd=ROOT, env=environment, check=False
         )
         if done.returncode != 0 or not path.exists():
-            raise StepError(f"{name}: the program failed; run it alone: {' '.join(command)}")
+            raise StepError(
+                f"{name}: the program failed or wrote no figures; to see why, run it alone: {' '.join(command)}"
+            )
         result = json.loads(path.read_text())
     rows = [f"| {row['figure']} | {row['value']} | {row['target']} |" for row in result["rows"]]
     return "\n".join(
         [
             f"## {result['title']}",
             "",
-            "| figure | measured | to reach |",
+            "| figure | measured | target |",
             "|---|---|---|",
             *rows,
             "",
@@ -114,8 +117,16 @@ def _measured_at() -> str:
 def _head() -> str:
     return f"""# Figures
 
-Written by `./dev bench`; not edited by hand: {_measured_at()}.
-The machine is virtual and shared: read ratios of one run, not single numbers.
+Written by `./dev bench`; do not edit: {_measured_at()}.
+The machine is virtual and shared, so single times vary. Compare only figures of the same run, by their ratios.
+
+In the first section, the *floor* is the smallest possible cost of a call: a loop that only calls a library that does
+nothing. *Beyond the call* is the time that the player adds to the floor. Rows with *B* call a structure (contract B)
+through the runtime. A target in ns is for a machine with the floor that the target names; on other machines, compare
+the multiple of the floor.
+
+In the section on generating programs, a row shows the CPU time for ten million operations, and in brackets the measured
+number of operations with its time. *Bytes of pools* are the bytes per operation in the lists of keys and payloads.
 """
 
 

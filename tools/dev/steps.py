@@ -1,7 +1,7 @@
-"""Steps: named pieces of work with a log, a duration and, where it pays, a stamp of their inputs.
+"""Runs the steps of `./dev`: commands with a log file and a duration, and steps that are skipped if nothing changed.
 
-A stamp is the SHA-256 of what a step depends on, kept in .state/NAME. A step whose stamp is unchanged is skipped, so
-the second `./dev up` redoes nothing, and an interrupted one goes on where it stopped.
+A slow step has a stamp: the SHA-256 of its inputs, stored in .state/NAME. A step with an unchanged stamp is skipped.
+Therefore a second `./dev up` repeats no such step, and an interrupted `./dev up` continues where it stopped.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 TAIL_LINES = 20
-SHOWN_COMMAND = 160  # characters; the log has all of it
+SHOWN_COMMAND = 160  # characters of a command that a message shows; the log has the whole command
 
 
 class StepError(Exception):
@@ -55,9 +55,9 @@ class Timings:
 
 
 def run(
-    command: list[str], *, log: str, cure: str, env: dict[str, str] | None = None, cwd: Path = ROOT
+    command: list[str], *, log: str, hint: str, env: dict[str, str] | None = None, cwd: Path = ROOT
 ) -> None:
-    """Run a command with its output in var/log/LOG.log; on failure raise StepError with the last lines and the cure."""
+    """Run a command with its output in var/log/LOG.log; on failure raise StepError with the last lines and the hint."""
     LOGS.mkdir(parents=True, exist_ok=True)
     path = LOGS / f"{log}.log"
     with path.open("wb") as out:
@@ -74,7 +74,7 @@ def run(
                 check=False,
             )
         except FileNotFoundError as error:
-            raise StepError(f"{command[0]} is not installed. {cure}") from error
+            raise StepError(f"{command[0]} is not installed. {hint}") from error
     if done.returncode != 0:
         tail = path.read_text(errors="replace").splitlines()[-TAIL_LINES:]
         raise StepError(
@@ -83,7 +83,7 @@ def run(
                     f"command failed with exit code {done.returncode}: {_shortened(command)}",
                     *(f"    {line}" for line in tail),
                     f"whole log: {path}",
-                    f"what to do: {cure}",
+                    f"what to do: {hint}",
                 ]
             )
         )
@@ -95,7 +95,7 @@ def _shortened(command: list[str]) -> str:
 
 
 def digest(paths: Iterable[Path], *words: str) -> str:
-    """Return the SHA-256 over the names and contents of files (folders: every file below) and some words."""
+    """Return the SHA-256 of some words and of the names and contents of files; a folder means every file below it."""
     total = hashlib.sha256()
     for word in words:
         total.update(word.encode() + b"\0")
@@ -110,9 +110,9 @@ def digest(paths: Iterable[Path], *words: str) -> str:
 
 
 def stamped(name: str, stamp: str, action: Callable[[], None], *, made: Path | None = None) -> bool:
-    """Run `action` unless .state/NAME holds `stamp` already; write the stamp only after success. True if it ran.
+    """Run `action` if .state/NAME differs from `stamp`, or if the file `made`, which `action` creates, is missing.
 
-    What the action has made must also still be there.
+    Write the stamp only after success. Return whether the action ran.
     """
     path = STATE / name
     there = made is None or made.exists()
@@ -125,12 +125,14 @@ def stamped(name: str, stamp: str, action: Callable[[], None], *, made: Path | N
 
 
 def become_root() -> None:
-    """Start again under sudo when not root: the jail needs root for namespaces and control groups."""
+    """Restart `./dev` under sudo if the user is not root, because the jail needs root."""
     if os.geteuid() == 0:
         return
-    print("Keydrome's jail needs root (namespaces, control groups); going on under sudo.")
+    print("Keydrome's jail needs root (namespaces, control groups); restarting under sudo.")
     keep = "PATH,HOME,KEYDROME_PORT,KEYDROME_VAR,PIP_INDEX_URL,UV_INDEX_URL,UV_DEFAULT_INDEX"
     try:
         os.execvp("sudo", ["sudo", f"--preserve-env={keep}", sys.executable, *sys.argv])  # noqa: S606
     except FileNotFoundError as error:
-        raise StepError("not root, and sudo is not installed: run ./dev as root") from error
+        raise StepError(
+            "the jail needs root, and sudo is not installed: run ./dev as root"
+        ) from error

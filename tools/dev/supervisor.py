@@ -1,7 +1,8 @@
-"""The supervisor: one process that keeps the web server and the two workers of the embedded site running.
+"""Keeps the programs of the site of `./dev up` running: web server, results worker, bench worker and scheduler.
 
-Started in the background by `./dev up` (see services.py), stopped by SIGTERM. Its children die with it, also when it is
-killed -9 (PR_SET_PDEATHSIG). A child that ends by itself is started again, at most once per RESTART_PAUSE_S.
+`./dev up` starts this supervisor in the background (see services.py); SIGTERM stops it. Its child processes end with
+it, even if it is killed with SIGKILL, because they set PR_SET_PDEATHSIG. The supervisor restarts a child that ends by
+itself, at most once per RESTART_PAUSE_S.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ from pathlib import Path
 RESTART_PAUSE_S = 2.0
 STOP_TIMEOUT_S = 20.0
 POLL_S = 0.5
-# A longer log is put aside, in place of the one before, when its program starts.
+# When a program starts and NAME.log is longer than this, the log is renamed to NAME.old.log.
 LOG_BYTES = 16 << 20
 PR_SET_PDEATHSIG = 1
 
@@ -34,7 +35,7 @@ class Child:
         self.process: subprocess.Popen[bytes] | None = None
 
     def start(self) -> None:
-        """Start the program in a session of its own, output appended to the log."""
+        """Start the program in a process session of its own; append its output to the log."""
         self.started = time.monotonic()
         if self.log.exists() and self.log.stat().st_size > LOG_BYTES:
             self.log.replace(self.log.with_suffix(".old.log"))
@@ -49,12 +50,13 @@ class Child:
             )
 
     def keep(self) -> None:
-        """Start the program again if it has ended, not faster than RESTART_PAUSE_S."""
+        """Restart the program if it has ended, at most once per RESTART_PAUSE_S."""
         if self.process is None or self.process.poll() is None:
             return
         if time.monotonic() - self.started >= RESTART_PAUSE_S:
             print(
-                f"{self.name} ended with {self.process.returncode}, starting it again", flush=True
+                f"{self.name} ended with status {self.process.returncode}; restarting it",
+                flush=True,
             )
             self.start()
 

@@ -1,6 +1,7 @@
-"""`./dev test`: sets up what the tests need, runs every suite once, prints a table and `N passed, N failed`.
+"""Implements `./dev test`: installs what the tests need, runs every suite once, and prints a table of results.
 
-A suite that cannot run is a failure with instructions. A skipped test counts as failed: nothing is left out silently.
+A suite that cannot run counts as failed and says what to do. A skipped test counts as failed too, so that no test is
+left out silently.
 """
 
 from __future__ import annotations
@@ -21,19 +22,26 @@ if TYPE_CHECKING:
     from collections.abc import Callable
     from pathlib import Path
 
-CURE = "read the test's message in the log"
+CURE = "read the message of the test in the log"
 SLOWEST = 10
-# What test programs print where something is wrong, and how much of it is shown of one test.
+# Matches a line that reports a failure in the output of GoogleTest, pytest, sanitizers, our own checks, shell or ctest.
 TELLS = re.compile(
     r": Failure$|^E  |\[  FAILED  \]|ERROR: |WARNING: ThreadSanitizer|runtime error:"
+    r"|: check failed: |Segmentation fault|hangs in|\*\*\*Exception|\*\*\*Timeout"
 )
-LINES_AFTER = 4
-LINES_MAX = 40
+# How many lines of a failed test's output are shown.
+LINES_AFTER = 4  # after each line that matches TELLS
+LINES_AT_END = 10  # at the end of the output, if a signal or a time-out ended the test
+LINES_MAX = 40  # in all
+# Matches a line of ctest's log. The groups are the test's name and the words that say how it ended:
+#    3/85 Test #12: harness_test ....***Exception: SegFault  0.52 sec
+ENDED = re.compile(r"^\s*\d+/\d+ Test +#\d+: (\S+) \.*\s*(\S.*?)\s+[\d.]+ sec$", re.MULTILINE)
+CUT_SHORT = re.compile(r"\*\*\*(Exception|Timeout)")
 
 
 @dataclass
 class Outcome:
-    """How many tests of a suite passed and failed, and what the failures said."""
+    """The result of a suite: how many tests passed and failed, and the messages of the failed tests."""
 
     passed: int = 0
     failed: int = 0
@@ -44,10 +52,10 @@ class Outcome:
 
 @dataclass(frozen=True)
 class Suite:
-    """A named group of tests; `fast` ones are part of `./dev test --fast`, `long` ones of `./dev soak` only.
+    """A named group of tests. A `fast` suite is part of `./dev test --fast`, a `long` suite of `./dev soak` only.
 
-    Suites of different lanes run beside each other, for most need one core only, or wait. What a suite must have built
-    is built beforehand, one thing after the other: a compiler fills what the tests leave idle.
+    The suites of a lane run one after the other. Different lanes run at the same time, because most suites need only
+    one core, or wait. A further thread builds the targets of the suites, one suite after the other.
     """
 
     name: str
@@ -82,7 +90,7 @@ def test(*, fast: bool, only: list[str] | None) -> int:
 def _set_up(timings: Timings) -> None:
     with timings.measure("packages"):
         packages.install(packages.BUILD + packages.TEST)
-    # One waits for the network and a single core, the other for the compiler.
+    # The environment is installed while the build runs, because installing mostly waits for the network.
     with timings.measure("environment, release build"), ThreadPoolExecutor(1) as pool:
         environment = pool.submit(python_env.ensure)
         build.build("release")
@@ -104,7 +112,7 @@ def _outcomes(suites: list[Suite]) -> dict[str, Outcome]:
 
 
 def _build(suite: Suite) -> float:
-    """Build what a suite tests; return the seconds that took."""
+    """Build the targets of a suite; return the seconds that the build took."""
     begin = time.monotonic()
     if suite.prepare:
         suite.prepare()
@@ -112,7 +120,7 @@ def _build(suite: Suite) -> float:
 
 
 def _reported(suite: Suite, built: Future[float]) -> Outcome:
-    """Run a suite once it is built; say when it begins, and how it ended. Its seconds include those of its build."""
+    """Wait for the build of a suite, run the suite, and print its result. The printed seconds include the build."""
     building = 0.0
     begin = time.monotonic()
     try:
@@ -130,7 +138,7 @@ def _reported(suite: Suite, built: Future[float]) -> Outcome:
 
 
 def _show_slowest(outcomes: dict[str, Outcome]) -> None:
-    """Print the tests that take longest, so that a slow one is seen when it comes."""
+    """Print the slowest tests, so that a new slow test is noticed."""
     tests = [
         (seconds, f"{suite}: {name}")
         for suite, outcome in outcomes.items()
@@ -157,7 +165,7 @@ def _table(timings: Timings, outcomes: dict[str, Outcome]) -> int:
 
 def _suites(*, fast: bool) -> list[Suite]:
     choice = ["-m", "not slow", "--hypothesis-profile=fast"] if fast else []
-    site, rooms = ["leaderboard", "web"], ["checker/tests", "runner", "tools"]
+    site, rooms = ["leaderboard", "web"], ["checker/tests", "runner", "results", "cli", "tools"]
     return [
         Suite("site", lambda: _pytest("site", [*choice, *site]), fast=True),
         Suite(
@@ -166,13 +174,13 @@ def _suites(*, fast: bool) -> list[Suite]:
         Suite("lint", _lint, fast=True, lane=1 if fast else 0),
         Suite("native", lambda: _ctest("release", narrow=fast), fast=True, lane=2 if fast else 0),
         Suite("jail", lambda: _pytest("jail", ["jail/tests"])),
-        Suite("road", lambda: _pytest("road", ["tests"])),
+        Suite("rooms", lambda: _pytest("rooms", ["tests"])),
         Suite("postgres", lambda: _postgres(site), lane=1),
         Suite("tidy", _tidy),
         _sanitized("asan", lane=1),
         _sanitized("tsan", lane=1),
         _sanitized("asan-all", long=True),
-        # A second compiler finds what depends on the first: in what order arguments are evaluated, what is aligned.
+        # A second compiler finds code that relies on choices of the first, such as the evaluation order of arguments.
         Suite(
             "clang",
             lambda: _ctest("clang", narrow=True),
@@ -201,7 +209,7 @@ def _checks(checks: list[lint.Check]) -> Outcome:
 
 def _complaint(check: lint.Check) -> str:
     try:
-        run(check.command, log=f"lint-{check.name}", cure=check.cure)
+        run(check.command, log=f"lint-{check.name}", hint=check.hint)
     except StepError as error:
         return f"{check.name}: {error}"
     return ""
@@ -209,10 +217,10 @@ def _complaint(check: lint.Check) -> str:
 
 def _ctest(preset: str, *prefix: str, narrow: bool = False) -> Outcome:
     report = LOGS / f"ctest-{preset}.xml"
-    # Some tests wait most of the time, for a library that must be given up: more run at a time than there are cores.
-    # Not under sanitizers, where what waits may be taken for a hang.
+    # Four tests run at a time, even on two cores, because some tests mostly wait for a time-out. In other
+    # builds than release only two run at a time, because a test that sanitizers slow down could be taken for a hang.
     jobs = 4 if preset == "release" else 2
-    # Address-space randomisation is off for the sanitizers' sake (google/sanitizers issue 1716).
+    # `setarch -R` switches off address-space randomisation, which the sanitizers need (google/sanitizers issue 1716).
     command = [
         *prefix,
         "setarch",
@@ -226,13 +234,13 @@ def _ctest(preset: str, *prefix: str, narrow: bool = False) -> Outcome:
     command += ["--no-tests=error", "--output-junit", str(report)]
     if narrow:
         command += ["--label-exclude", "^wide$"]
-    return _counted(report, lambda: run(command, log=f"ctest-{preset}", cure=CURE))
+    return _counted(report, lambda: run(command, log=f"ctest-{preset}", hint=CURE))
 
 
 def _sanitized(preset: str, *, long: bool = False, lane: int = 0) -> Suite:
     return Suite(
         preset,
-        # Slower than what runs beside them, but not so slow that what waits in them takes it for a hang.
+        # The priority is lower than that of other lanes, but not so low that a slow test is taken for a hang.
         lambda: _ctest(preset, "nice", "-n", "5"),
         prepare=lambda: build.build(preset, politely=True),
         long=long,
@@ -244,9 +252,9 @@ def _pytest(name: str, places: list[str], env: dict[str, str] | None = None) -> 
     report = LOGS / f"pytest-{name}.xml"
     command = [str(PYTHON), "-m", "pytest", "-q", "--continue-on-collection-errors"]
     command += [f"--junitxml={report}", *places]
-    # Tests make their own data folders; none may see the developer's site or its servers.
+    # Tests create their own data folders and must not see the developer's site or its servers.
     clean = {"KEYDROME_BUILD": str(ROOT / "build" / "release"), **(env or {})}
-    return _counted(report, lambda: run(command, log=f"pytest-{name}", cure=CURE, env=clean))
+    return _counted(report, lambda: run(command, log=f"pytest-{name}", hint=CURE, env=clean))
 
 
 def _postgres(places: list[str]) -> Outcome:
@@ -254,21 +262,38 @@ def _postgres(places: list[str]) -> Outcome:
         return _pytest("postgres", places, env)
 
 
-def _told(case: ET.Element) -> str:
-    """Return the lines of a failed test's output that say what is wrong: the log may be far away, or gone."""
-    lines = "\n".join(case.itertext()).splitlines()
-    chosen: list[str] = []
-    last = -1
-    for number, line in enumerate(lines):
-        if TELLS.search(line):
-            last = number + LINES_AFTER
-        if number <= last:
-            chosen.append(f"    {line[:300]}")
-    return "\n".join((chosen or [f"    {line[:300]}" for line in lines])[:LINES_MAX])
+def _told(case: ET.Element, ended: str) -> str:
+    """Return the lines of a failed test's output that say what is wrong, because the log may not be at hand.
+
+    If no line matches TELLS, return the last lines, because output usually ends with the message of the fault.
+    """
+    lines = [line for line in "\n".join(case.itertext()).splitlines() if line.strip()]
+    chosen = {
+        number + after
+        for number, line in enumerate(lines)
+        if TELLS.search(line)
+        for after in range(LINES_AFTER + 1)
+    }
+    if not chosen or CUT_SHORT.search(ended):
+        at_end = LINES_AT_END if chosen else LINES_MAX
+        chosen.update(range(len(lines) - at_end, len(lines)))
+    shown = [f"    {lines[number][:300]}" for number in sorted(chosen) if 0 <= number < len(lines)]
+    if len(shown) > LINES_MAX:
+        half = LINES_MAX // 2
+        shown = [*shown[: half - 1], "    ...", *shown[-half:]]
+    return "\n".join(shown)
+
+
+def _ends(log: Path) -> dict[str, str]:
+    """Return how each test ended, in the words of ctest's log (`***Exception: SegFault`); {} if there is no log."""
+    return dict(ENDED.findall(log.read_text(errors="replace"))) if log.exists() else {}
 
 
 def _counted(report: Path, action: Callable[[], None]) -> Outcome:
-    """Run a test program that writes JUnit XML; count from that file, never from the exit code alone."""
+    """Run a test program that writes JUnit XML, and return the counts of passed and failed tests in this file.
+
+    The exit code is not enough, because it is 0 even if tests were skipped.
+    """
     report.unlink(missing_ok=True)
     outcome = Outcome()
     complaint = ""
@@ -278,16 +303,18 @@ def _counted(report: Path, action: Callable[[], None]) -> Outcome:
         complaint = str(error)
     if not report.exists():
         return Outcome(failed=1, message=complaint or f"no test report {report.name} was written")
+    ends = _ends(report.with_suffix(".log"))
     for case in ET.parse(report).getroot().iter("testcase"):  # noqa: S314 - our own file
         bad = any(case.find(tag) is not None for tag in ("failure", "error", "skipped"))
         bad = bad or case.get("status") in {"fail", "notrun", "disabled"}
         outcome.failed += bad
         outcome.passed += not bad
         name = case.get("name", "")
-        if case.get("classname") != name:  # ctest says the same twice
+        if case.get("classname") != name:  # ctest writes the same name into both attributes
             name = f"{case.get('classname')}::{name}"
         if bad:
-            outcome.message += f"\n{name}:\n{_told(case)}"
+            ended = ends.get(name, "")
+            outcome.message += f"\n{name}: {ended}".rstrip() + f"\n{_told(case, ended)}"
         outcome.tests.append((float(case.get("time") or 0), name))
     if outcome.failed:
         outcome.message += f"\nwhole log: {report.with_suffix('.log')}"

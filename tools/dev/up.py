@@ -1,4 +1,7 @@
-"""`./dev up`: from a fresh machine to a board with the reference libraries on it. Every step is safe to repeat."""
+"""Implements `./dev up`: sets up a fresh machine, starts the site, and puts the reference libraries on the boards.
+
+The command can be repeated at any time: a step that is done already is skipped or changes nothing.
+"""
 
 from __future__ import annotations
 
@@ -11,7 +14,7 @@ from dev.steps import StepError, Timings, become_root, digest, run, stamped
 
 
 def up() -> int:
-    """Set up, build, start, run what is missing on the board, and show it."""
+    """Set up, build and start; run reference libraries that the boards lack, and show the boards."""
     become_root()
     timings = Timings()
     with timings.measure("packages"):
@@ -40,7 +43,9 @@ def _jail_check() -> None:
     )
     print("".join(f"  {line}\n" for line in done.stdout.splitlines()), end="")
     if done.returncode != 0:
-        raise StepError(f"the jail cannot work on this machine: {done.stderr.strip()}")
+        raise StepError(
+            f"`jail --check` found that the jail cannot work on this machine: {done.stderr.strip()}"
+        )
 
 
 def _database_stamp() -> str:
@@ -54,18 +59,18 @@ def _database_stamp() -> str:
 
 
 def _prepare_database() -> None:
-    cure = "read the message above; `./dev down` and moving var/ away starts from nothing"
+    hint = "read the message above; to start from scratch, run `./dev down` and move var/ away"
     for name, arguments in {
         "migrate": ("migrate", "--no-input"),
         "demo": ("create_demo",),
         "static": ("collectstatic", "--no-input"),
         "plots": ("warm_plots",),
     }.items():
-        run(services.manage(*arguments), log=name, cure=cure, env=services.environment())
+        run(services.manage(*arguments), log=name, hint=hint, env=services.environment())
 
 
 def _manage(*arguments: str) -> None:
-    """Run a management command in the foreground, so that its progress is seen."""
+    """Run a management command in the foreground, so that its progress is visible."""
     done = subprocess.run(
         services.manage(*arguments),
         cwd=ROOT,
@@ -73,7 +78,9 @@ def _manage(*arguments: str) -> None:
         check=False,
     )
     if done.returncode != 0:
-        raise StepError(f"{arguments[0]} failed; logs are in {VAR / 'log'}")
+        raise StepError(
+            f"the command {arguments[0]} failed; read its message above and the logs in {VAR / 'log'}"
+        )
 
 
 def _say_where(site: services.Site) -> None:
@@ -81,4 +88,4 @@ def _say_where(site: services.Site) -> None:
     print(f"\nOpen {site.url}")
     if password.exists():
         print(f"Log in as demo, password {password.read_text().strip()}")
-    print("./dev down stops it; ./dev up starts it again.")
+    print("./dev down stops the site; ./dev up starts it again.")

@@ -1,8 +1,8 @@
-"""Runs the jail's tests on every cgroup backend: `python -m tools.guest`, as root, after a release build.
+"""Runs the jail's tests with every kind of control groups: `python -m tools.guest`, as root, after a release build.
 
-Each backend gets a machine of its own, emulated by QEMU: a kernel of the distribution, of this machine's files those
-that the tests need, and control groups mounted in one way: all controllers in v2, all in v1, limits in v1 beside a v2
-hierarchy, or none at all.
+QEMU emulates one machine for each kind: all controllers in cgroup v2, all in v1, limits in v1 with a v2 hierarchy for
+the rest (hybrid), and a machine without control groups. Each machine has the distribution's kernel
+and copies of the files that the tests need.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from pathlib import Path
 
 from dev.paths import LOGS, ROOT
 
-from tools import gate_run
 from tools.guest.archive import Archive
 from tools.guest.boot import FOLDER, Guest, boot, kernel
+from tools.reports import gate_run
 
 PAGE = ROOT / "docs" / "reference" / "jail-backends.md"
 BUILD = ROOT / "build" / "release"
-# Of Python's own library: what no test imports, and what is not Python's.
+# Parts of Python's library that are not copied, because no test imports them.
 LEFT_OUT = ("site-packages", "test", "tests", "idlelib", "tkinter", "ensurepip", "lib2to3")
 BUILD_FILES = f"config-{sys.version_info.major}.{sys.version_info.minor}-{sysconfig.get_config_var('MULTIARCH')}"
 PACKAGES = ("pytest", "_pytest", "pluggy", "iniconfig", "packaging", "pygments")
 PROGRAMS = ("/bin/sh", "/usr/bin/setpriv", "/usr/bin/unshare")
 APPLETS = ["awk", "cat", "chmod", "cp", "mkdir", "mount", "sleep", "umount"]
-# Of no backend in particular, and long where every instruction is emulated.
+# Tests with these words in their names are left out: they do not depend on control groups, and are slow in an emulator.
 TOO_LONG = "not honest and not many_runs"
 TESTS = ("test_jail", "test_hostile", "test_check", "test_leftovers", "test_ordinary_user")
 FOLDERS = ("/proc", "/sys", "/tmp", "/mnt", "/run")  # noqa: S108 - the guest's own
@@ -38,13 +38,13 @@ V1 = "memory pids cpuset cpuacct freezer"
 
 @dataclass(frozen=True)
 class Machine:
-    """One way to have control groups, and which tests mean something there."""
+    """One way to mount control groups, and the tests that apply to it."""
 
     name: str
-    parameters: str  # of the kernel
+    parameters: str  # further parameters of the kernel
     mounts: str  # commands that mount control groups
-    level: str
-    tests: str  # of pytest's -k
+    level: str  # the level that the jail must report
+    tests: str  # the selection for pytest's -k
 
 
 def _mount_v1(folder: str = "/sys/fs/cgroup") -> str:
@@ -80,7 +80,8 @@ MACHINES = (
     ),
 )
 
-# The first file system cannot be left by pivot_root; a bind mount of it can.
+# The guest first moves to a bind mount of its file system, because pivot_root, which the jail calls, cannot leave the
+# initial file system.
 INIT = """#!/bin/busybox sh
 /bin/busybox mount --bind / /mnt && cd /mnt && /bin/busybox mount --move . / &&
   exec /bin/busybox chroot . /guest
@@ -150,7 +151,7 @@ def make_archive(path: Path) -> None:
 
 @dataclass
 class Result:
-    """What one guest said."""
+    """The result of one guest: facts that it printed about the jail, and the counts of its tests."""
 
     facts: dict[str, str]
     passed: int
@@ -158,7 +159,7 @@ class Result:
     seconds: float
 
     def is_good(self, machine: Machine) -> bool:
-        """Say whether the guest had what it was to have and its tests passed."""
+        """Return whether the jail found the expected kind of control groups and level, and all tests passed."""
         return (
             self.facts.get("cgroup") == machine.name
             and self.facts.get("level") == machine.level
@@ -168,7 +169,7 @@ class Result:
 
 
 def parse(text: str, seconds: float) -> Result:
-    """Return what a console's text says; a guest that ended early has no key "ended"."""
+    """Parse the text of a guest's console. If the guest ended early, the facts have no key "ended"."""
     lines = [line.strip() for line in text.splitlines()]
     told = [line.removeprefix("guest ") for line in lines if line.startswith("guest ")]
     facts = dict(line.split(":", 1) for line in told if ":" in line)
@@ -180,7 +181,7 @@ def parse(text: str, seconds: float) -> Result:
 
 
 def page(results: dict[str, Result]) -> str:
-    """Return the page of the documentation."""
+    """Return the text of docs/reference/jail-backends.md."""
     rows = [
         f"| {name} | {r.facts.get('kernel', '')} | {r.facts.get('level', 'none')} |"
         f" {r.facts.get('missing', '') or 'nothing'} | {r.passed} | {r.failed} |"
@@ -188,11 +189,15 @@ def page(results: dict[str, Result]) -> str:
     ]
     return "\n".join(
         [
-            "# The jail on other machines",
+            "# The jail with other kinds of control groups",
             "",
-            f"Made by `python -m tools.guest --write` on commit {gate_run.commit()}; do not edit.",
-            "Each row is a virtual machine of its own that has control groups in one way; the jail's tests ran on it.",
-            "Tests of one backend's own features run only where it is.",
+            f"Written by `python -m tools.guest --write` at commit {gate_run.commit()}; do not edit.",
+            (
+                "Each row is a virtual machine that ran the jail's tests. The first column says how the machine\n"
+                "mounts control groups. *Level* and *missing* quote `jail --check`. *Passed* and *failed* count\n"
+                "tests."
+            ),
+            "A test that needs one kind of control groups runs only on machines with that kind.",
             "",
             "| control groups | kernel | level | missing | passed | failed |",
             "|---|---|---|---|---|---|",
@@ -203,9 +208,9 @@ def page(results: dict[str, Result]) -> str:
 
 
 def main() -> int:
-    """Run the machines; 0 when all were as they should be."""
+    """Run the tests on all machines, or on one; return 0 if all of them passed."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--machine", choices=[m.name for m in MACHINES], help="only this one")
+    parser.add_argument("--machine", choices=[m.name for m in MACHINES], help="only this machine")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
     guest = Guest(kernel(), FOLDER / "archive")

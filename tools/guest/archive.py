@@ -1,7 +1,7 @@
-"""An initial file system for a Linux guest, made of files of this machine: cpio in the "newc" format.
+"""Writes the initial file system of a Linux guest from files of this machine, as cpio in the "newc" format.
 
-Format: Documentation/driver-api/early-userspace/buffer-format.rst of the Linux sources. Everything lies at the path
-that it has here, symbolic links on the way included, so programs find their libraries as they do here.
+The Linux sources describe the format in Documentation/driver-api/early-userspace/buffer-format.rst. Every file keeps
+its path, and symbolic links in the path are added too, so that programs find their libraries.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ CONSOLE = (5, 1)  # device numbers of /dev/console
 
 
 class Archive:
-    """Writes entries to an open file; each path at most once."""
+    """Writes the entries of an archive to an open file. Adding a path again has no effect."""
 
     def __init__(self, file: IO[bytes]) -> None:
         """Start an archive at the file's position."""
@@ -28,7 +28,7 @@ class Archive:
         self._there: set[str] = {"/"}
 
     def add(self, path: Path) -> None:
-        """Add a file of this machine with its folders and the links that lead to it."""
+        """Add a file of this machine, its parent folders, and the symbolic links in its path."""
         for parent in reversed(path.parents):
             if parent.is_symlink():
                 self._add_link(parent)
@@ -45,7 +45,7 @@ class Archive:
         return None
 
     def add_tree(self, folder: Path, left_out: Iterable[str] = ()) -> None:
-        """Add all files below a folder, except in folders of the names left out."""
+        """Add all files below a folder, except files and folders with a name in `left_out`."""
         skipped = set(left_out)
         for path in sorted(folder.rglob("*")):
             if not skipped.intersection(path.relative_to(folder).parts) and path.is_file():
@@ -68,11 +68,11 @@ class Archive:
         self._add(path, stat.S_IFLNK | 0o777, target.encode(), 0)
 
     def add_folder(self, path: str) -> None:
-        """Add an empty folder; those above it must be there."""
+        """Add an empty folder; its parents must exist."""
         self._add(path, stat.S_IFDIR | 0o755, b"", 0)
 
     def add_console(self) -> None:
-        """Add /dev/console, on which the first program says what it says."""
+        """Add /dev/console, to which the first program writes."""
         self.add_folder("/dev")
         self._add("/dev/console", stat.S_IFCHR | 0o600, b"", 0, CONSOLE)
 

@@ -1,4 +1,4 @@
-"""Boots a Linux kernel with an archive in QEMU and returns what it said on its console."""
+"""Boots a Linux kernel with an archive in QEMU and returns the text of its console."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 QEMU = "qemu-system-x86_64"
 NEEDED = ("busybox-static", "qemu-system-x86")
-KERNEL_PACKAGE = "linux-image-cloud-amd64"  # names the newest
+KERNEL_PACKAGE = "linux-image-cloud-amd64"  # the package that depends on the newest kernel
 FOLDER = STATE / "guest"
 MEMORY_MIB = 1536
 PROCESSORS = 2
@@ -24,14 +24,14 @@ PATIENCE_S = 3600
 
 @dataclass(frozen=True)
 class Guest:
-    """What is booted."""
+    """A virtual machine to boot: the kernel image, and the archive with its file system."""
 
     kernel: Path
     archive: Path
 
 
 def kernel() -> Path:
-    """Return a kernel image of the distribution, fetched and unpacked but not installed."""
+    """Return the path of a kernel image; if there is none, download and unpack the distribution's kernel package."""
     packages.install(NEEDED)
     there = sorted(FOLDER.glob("boot/vmlinuz-*"))
     if there:
@@ -54,8 +54,8 @@ def _output(command: list[str]) -> str:
 
 
 def boot(guest: Guest, parameters: str, log: Path) -> str:
-    """Boot, wait for the guest to switch itself off, return its console's text; `log` holds it too."""
-    # Emulated everywhere: a device /dev/kvm says little about whether there is hardware behind it.
+    """Boot the guest, wait until it switches itself off, and return the text of its console, also written to `log`."""
+    # QEMU always emulates the processor, because KVM may not work even where /dev/kvm exists.
     command = [
         *(QEMU, "-accel", "tcg,thread=multi", "-cpu", "max", "-smp", str(PROCESSORS)),
         *("-m", str(MEMORY_MIB), "-nic", "none", "-display", "none", "-no-reboot"),
@@ -66,5 +66,7 @@ def boot(guest: Guest, parameters: str, log: Path) -> str:
     try:
         subprocess.run(command, stdin=subprocess.DEVNULL, check=True, timeout=PATIENCE_S)
     except (subprocess.SubprocessError, FileNotFoundError) as error:
-        raise StepError(f"the guest did not end by itself: {error}; see {log}") from error
+        raise StepError(
+            f"QEMU failed, or the guest did not switch itself off within an hour: {error}; read {log}"
+        ) from error
     return log.read_text(errors="replace")

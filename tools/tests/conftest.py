@@ -1,4 +1,4 @@
-"""Makes the packages behind ./dev importable as ./dev itself does."""
+"""Puts tools/ on the import path, as ./dev does, so that the tests can import its packages `dev` and `tree`."""
 
 import sys
 from pathlib import Path

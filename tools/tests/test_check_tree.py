@@ -1,42 +1,112 @@
-"""The tree check finds what it is there to find; each rule is seen to fail once."""
+"""Tests of tools/check_tree.py: each check must complain about a bad example and accept a good one."""
 
+from collections.abc import Callable
 from pathlib import Path
 
-import check_tree
 import pytest
+from check_branches import check_branches
+from tree import (
+    architecture,
+    dead_files,
+    directions,
+    language,
+    named_files,
+    open_ends,
+    sizes,
+)
+from tree.files import Tree
+
+MakeTree = Callable[[dict[str, str]], Tree]
 
 
 @pytest.fixture
-def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    monkeypatch.setattr(check_tree, "ROOT", tmp_path)
-    return tmp_path
+def make(tmp_path: Path) -> MakeTree:
+    """Return a function that writes the given files and returns a Tree of them."""
+
+    def written(texts: dict[str, str]) -> Tree:
+        for name, text in texts.items():
+            path = tmp_path / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        return Tree(tmp_path, tuple(sorted(texts)))
+
+    return written
 
 
-def write(root: Path, name: str, text: str) -> Path:
-    path = root / name
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text)
-    return path
+def test_long_file(make: MakeTree) -> None:
+    tree = make({"base/long.cc": "int x;\n" * 501, "base/long.h": "int x;\n" * 301})
+    assert sizes.check_files(tree) == [
+        "base/long.cc: 501 lines, at most 500 (or `LIMIT: reason` at the top)",
+        "base/long.h: 301 lines, at most 300 (or `LIMIT: reason` at the top)",
+    ]
 
 
-def test_long_file(root: Path) -> None:
-    path = write(root, "base/long.cc", "int x;\n" * 501)
-    assert "501 lines" in check_tree.complaints_about(path)[0]
+def test_long_file_with_a_reason(make: MakeTree) -> None:
+    tree = make({"base/long.cc": "// LIMIT: a table\n" + "int x;\n" * 600})
+    assert sizes.check_files(tree) == []
 
 
-def test_long_header(root: Path) -> None:
-    path = write(root, "base/long.h", "int x;\n" * 301)
-    assert "301 lines" in check_tree.complaints_about(path)[0]
+def test_long_python_function(make: MakeTree) -> None:
+    tree = make({"runner/long.py": "def f():\n" + "    pass\n" * 60})
+    assert sizes.check_python(tree) == ["runner/long.py:1: f has 61 lines, at most 60"]
 
 
-def test_long_file_with_a_reason(root: Path) -> None:
-    path = write(root, "base/long.cc", "// LIMIT: a table\n" + "int x;\n" * 600)
-    assert check_tree.complaints_about(path) == []
+@pytest.mark.parametrize("head", ["class C:\n", "@final\nclass C:\n    x = 1\n"])
+def test_long_python_class(make: MakeTree, head: str) -> None:
+    assert "C has " in sizes.check_python(make({"runner/x.py": head + "    y = 1\n" * 200}))[0]
+    reason = head + '    """C.\n\n    LIMIT: a table\n    """\n'
+    assert not sizes.check_python(make({"runner/x.py": reason + "    y = 1\n" * 200}))
 
 
-def test_long_function(root: Path) -> None:
-    path = write(root, "runner/long.py", "def f():\n" + "    pass\n" * 60)
-    assert "f has 61 lines" in check_tree.complaints_about(path)[0]
+@pytest.mark.parametrize(
+    "head",
+    [
+        "class C {\n",
+        "class C final : public B {\n",
+        "struct alignas(64) C {\n",
+        "template <typename T>\nclass C {\n",
+        'const char* kText = "}";\n// }\nclass C {\n  const char* text = R"(} // )"; /* } */\n',
+    ],
+)
+def test_long_native_class(make: MakeTree, head: str) -> None:
+    body = "  int y();\n" * 200 + "};\n"
+    assert "class C has " in sizes.check_native_classes(make({"base/x.cc": head + body}))[0]
+    excused = "// LIMIT: one table\n" + head + body
+    assert sizes.check_native_classes(make({"base/x.cc": excused})) == []
+
+
+def test_short_native_class(make: MakeTree) -> None:
+    text = "class C {\n  int y();\n};\n" + "int x;\n" * 300
+    assert sizes.check_native_classes(make({"base/x.cc": text})) == []
+
+
+def test_crowded_folder(make: MakeTree) -> None:
+    crowd = {f"base/x{n}.cc": "" for n in range(26)}
+    assert sizes.check_folders(make(crowd)) == ["base: 26 source files, at most 25"]
+    assert sizes.check_folders(make({**crowd, "base/README.md": "LIMIT: one table\n"})) == []
+    assert sizes.check_folders(make({f"base/tests/x{n}.cc": "" for n in range(26)})) == []
+
+
+def test_many_branches(make: MakeTree) -> None:
+    body = "".join(f"  if (x == {n}) y();\n" for n in range(15)) + "}\n"
+    text = "void f(int x) {\n" + body
+    assert check_branches(make({"base/x.cc": text})) == [
+        "base/x.cc:1: f has 16 branches, at most 15"
+    ]
+    assert check_branches(make({"base/x.cc": "// LIMIT: one check a field\n" + text})) == []
+
+
+def test_a_switch_is_one_branch(make: MakeTree) -> None:
+    cases = "".join(f"    case {n}: return {n};\n" for n in range(30))
+    assert (
+        check_branches(make({"base/x.cc": "int f(int x) {\n  switch (x) {\n" + cases + "  }\n}\n"}))
+        == []
+    )
+
+
+# One file for every folder of MAY_INCLUDE. The tests create all folders, because the check ignores missing ones.
+WINGS = {f"{node}/node.h": "" for node in directions.MAY_INCLUDE if not node.endswith(".h")}
+OPEN = {node: "" for node in directions.MAY_INCLUDE if node.endswith(".h")}
 
 
 @pytest.mark.parametrize(
@@ -48,43 +118,238 @@ def test_long_function(root: Path) -> None:
         ("indexes/null/x.cc", "runtime/codec.h"),
         ("jail/x.c", "base/check.h"),
         ("harness/x.cc", "runtime/codec.h"),
-        ("harness/x.cc", "jail/cgroup.h"),
-        ("runtime/x.cc", "checker/history.h"),
+        ("harness/x.cc", "jail/cgroup/cgroup.h"),
+        ("runtime/x.cc", "checker/history/history.h"),
+        # The player runs in the jail. It may not include code that generates or judges, nor the reverse.
+        ("benchmarks/kit/player/x.cc", "benchmarks/kit/script/script.h"),
+        ("benchmarks/kit/player/x.cc", "benchmarks/kit/judge/judge.h"),
+        ("benchmarks/kit/player/x.cc", "benchmarks/kit/workload/rng.h"),
+        ("benchmarks/kit/player/x.cc", "checker/history/history.h"),
+        ("benchmarks/kit/script/x.cc", "benchmarks/kit/player/interpreter.h"),
+        ("benchmarks/kit/judge/x.cc", "benchmarks/kit/player/interpreter.h"),
+        ("benchmarks/kit/workload/x.cc", "benchmarks/kit/player/interpreter.h"),
+        ("benchmarks/tpcc/x.cc", "benchmarks/kit/player/interpreter.h"),
+        ("harness/player/x.cc", "benchmarks/kit/judge/judge.h"),
+        ("harness/player/x.cc", "harness/referee/plan.h"),
+        ("harness/driver/x.cc", "benchmarks/kit/workload/rng.h"),
+        ("harness/referee/x.cc", "benchmarks/kit/player/interpreter.h"),
+        ("benchmarks/kit/format/x.h", "benchmarks/kit/script/script.h"),
+        ("benchmarks/kit/script/x.h", "benchmarks/kit/judge/judge.h"),
+        ("benchmarks/kit/judge/x.h", "benchmarks/kit/workload/workload.h"),
+        ("checker/history/x.h", "checker/certify/graph.h"),
+        ("checker/model/x.h", "checker/certify/graph.h"),
+        ("checker/certify/x.h", "checker/witness/minimise.h"),
     ],
 )
-def test_wrong_direction(root: Path, name: str, include: str) -> None:
-    path = write(root, name, f'#include "{include}"\n')
-    assert f"may not include {include}" in check_tree.complaints_about(path)[0]
+def test_wrong_direction(make: MakeTree, name: str, include: str) -> None:
+    tree = make({**WINGS, **OPEN, name: f'#include "{include}"\n'})
+    assert directions.check_directions(tree) == [f"{name}: may not include {include}"]
 
 
 @pytest.mark.parametrize(
     ("name", "include"),
     [
-        ("benchmarks/kit/x.h", "keydrome/index.h"),
-        ("harness/x.cc", "benchmarks/kit/program.h"),
-        ("harness/x.cc", "jail/tighten.h"),
+        ("benchmarks/kit/format/x.h", "keydrome/index.h"),
+        ("benchmarks/kit/player/x.cc", "benchmarks/kit/format/program.h"),
+        ("benchmarks/kit/player/x.cc", "checker/history/event.h"),
+        ("benchmarks/kit/player/tests/x.cc", "benchmarks/kit/judge/judge.h"),
+        ("benchmarks/tpcc/x.cc", "benchmarks/kit/workload/workload.h"),
+        ("benchmarks/tpcc/tests/x.cc", "benchmarks/kit/tests/play.h"),
+        ("harness/x.cc", "benchmarks/kit/format/program.h"),
+        ("harness/player/x.cc", "jail/tighten.h"),
+        ("harness/tests/x.cc", "harness/referee/plan.h"),
         ("runtime/x.cc", "base/result.h"),
-        ("runtime/tests/x.cc", "checker/history.h"),
+        ("runtime/tests/x.cc", "checker/history/history.h"),
+        ("tests/x.cc", "benchmarks/kit/judge/judge.h"),
+        ("jail/x.c", "jail/tighten.h"),
+        ("base/x.cc", "gtest/gtest.h"),
     ],
 )
-def test_right_direction(root: Path, name: str, include: str) -> None:
-    path = write(root, name, f'#include "{include}"\n')
-    assert check_tree.complaints_about(path) == []
+def test_right_direction(make: MakeTree, name: str, include: str) -> None:
+    tree = make({**WINGS, **OPEN, name: f'#include "{include}"\n'})
+    assert directions.check_directions(tree) == []
 
 
-def test_open_end(root: Path) -> None:
+def test_a_wing_to_come_has_no_effect(make: MakeTree) -> None:
+    tree = make({"checker/x.h": '#include "checker/certify/graph.h"\n', "checker/certify.h": ""})
+    assert directions.check_directions(tree) == []
+
+
+def test_the_table_has_no_cycle() -> None:
+    """The folders of MAY_INCLUDE can be sorted by dependency, so no two folders include each other."""
+    left = {node: allowed - {node} for node, allowed in directions.MAY_INCLUDE.items()}
+    while left:
+        ground = {node for node, allowed in left.items() if not allowed & left.keys()}
+        assert ground, f"these include each other: {sorted(left)}"
+        left = {node: allowed for node, allowed in left.items() if node not in ground}
+
+
+def test_the_wall_has_no_door() -> None:
+    """The player must not reach code that generates or judges, even through other folders of MAY_INCLUDE."""
+    kit = directions.KIT
+    seen, edge = set(), {"harness/player", f"{kit}/player"}
+    while edge:
+        seen |= edge
+        edge = set().union(*(directions.MAY_INCLUDE[node] for node in edge)) - seen
+    assert not seen & {f"{kit}/script", f"{kit}/judge", f"{kit}/workload", "checker"}
+
+
+def test_open_end(make: MakeTree) -> None:
     note = "TO" + "DO"
-    assert check_tree.complaints_about(write(root, "base/x.cc", f"// {note} later\n"))
-    assert not check_tree.complaints_about(write(root, "base/y.cc", f"// {note}(#7) later\n"))
+    assert open_ends.check_open_ends(make({"base/x.cc": f"// {note} later\n"}))
+    assert not open_ends.check_open_ends(make({"base/x.cc": f"// {note}(#7) later\n"}))
 
 
-def test_rooms_need_a_page(root: Path) -> None:
-    for room in check_tree.ROOMS:
-        write(root, f"{room}/README.md", "# room\n")
-    assert check_tree.check_rooms() == []
-    (root / "jail" / "README.md").unlink()
-    write(root, "api/README.md", "line\n" * 61)
-    assert check_tree.check_rooms() == [
+def test_rooms_need_a_page(make: MakeTree) -> None:
+    pages = {f"{room}/README.md": "# room\n" for room in sizes.ROOMS}
+    assert sizes.check_readmes(make(pages)) == []
+    del pages["jail/README.md"]
+    pages["api/README.md"] = "line\n" * 61
+    assert sizes.check_readmes(make(pages)) == [
         "api/README.md is longer than 60 lines",
         "jail/README.md is missing",
     ]
+
+
+def test_dead_header(make: MakeTree) -> None:
+    dead = {
+        "base/x.h": "",
+        "base/x.cc": '#include "base/x.h"\n',
+        "base/tests/x_test.cc": '#include "base/x.h"\n',
+    }
+    complaint = "base/x.h: nothing includes this header but its own source and tests"
+    assert dead_files.check_headers(make(dead)) == [complaint]
+    for reader in ("base/y.cc", "tests/faulty/y.cc"):
+        assert not dead_files.check_headers(make({**dead, reader: '#include "base/x.h"\n'}))
+    assert not dead_files.check_headers(make({"api/include/keydrome/x.h": ""}))
+
+
+@pytest.mark.parametrize(
+    ("text", "compiled"),
+    [
+        ("add_library(base STATIC y.cc)", False),
+        ("# x.cc", False),
+        ("add_library(base STATIC x.cc)", True),
+        ("add_library(base STATIC ${CMAKE_CURRENT_SOURCE_DIR}/x.cc)", True),
+        ("add_library(base STATIC ${CMAKE_SOURCE_DIR}/base/x.cc)", True),
+        ("file(GLOB sources *.cc)", True),
+    ],
+)
+def test_source_in_no_target(make: MakeTree, text: str, *, compiled: bool) -> None:
+    tree = make({"base/x.cc": "", "base/CMakeLists.txt": f"{text}\n"})
+    complaint = ["base/x.cc: no CMakeLists.txt compiles this source"]
+    assert dead_files.check_sources(tree) == ([] if compiled else complaint)
+
+
+@pytest.mark.parametrize(
+    ("reader", "text", "alive"),
+    [
+        ("runner/y.py", "", False),
+        ("runner/tests/test_x.py", "from runner import x\n", False),
+        ("runner/y.py", "from runner import x\n", True),
+        ("runner/y.py", "from runner.x import f\n", True),
+        ("runner/y.py", "import runner.x\n", True),
+        ("runner/y.py", 'NAMES = ["runner.x.f"]\n', True),
+        ("runner/x.py", 'if __name__ == "__main__":\n    pass\n', True),
+    ],
+)
+def test_dead_module(make: MakeTree, reader: str, text: str, *, alive: bool) -> None:
+    tree = make({"runner/x.py": "", "runner/z.py": "import runner.y\n", reader: text})
+    complaint = "runner/x.py: nothing but tests imports this module"
+    assert (complaint not in dead_files.check_modules(tree)) == alive
+
+
+def test_comment_names_a_missing_file(make: MakeTree) -> None:
+    tree = make(
+        {
+            "base/x.cc": '// See y.h and base/z.md.\n// <linux/fs.h>\nconst char* k = "a.h";\n',
+            "base/w.py": '"""Read gone.py."""\n',
+            "base/y.h": "",
+        }
+    )
+    assert named_files.check_named_files(tree) == [
+        "base/w.py:1: names gone.py, which does not exist",
+        "base/x.cc:1: names base/z.md, which does not exist",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("base/x.cc", "int x;  // the soup\n"),
+        ("base/x.cc", "/* Stirs\n * the soup. */\n"),
+        ("base/x.cc", 'const char* k = "stirs the soup";\n'),
+        ("base/x.py", '"""Stir the soup."""\n'),
+        ("base/x.py", "x = 1  # the soup\n"),
+        ("base/x.py", 'x = f"stirs the {1} soup"\n'),
+        ("base/x.md", "Stir the soup.\n"),
+        ("base/x.html", "<p>Stir <b>the</b> soup.</p>\n"),
+        ("base/x.json", '{"description": "Stirs the soup."}'),
+        ("base/x.html", "{# Stirs the soup. #}\n"),
+    ],
+)
+def test_banned_word(make: MakeTree, name: str, text: str) -> None:
+    complaints = language.check_language(make({name: text}), ("",))
+    assert len(complaints) == 1
+    assert complaints[0].endswith('"soup": write mixed')
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("base/x.cc", 'const char* k = "soup";\nint soup;\n'),
+        ("base/x.md", "Call `soup`.\n\n```\nsoup\n```\n"),
+        ("CHANGELOG.md", "The soup is gone.\n"),
+    ],
+)
+def test_a_banned_word_may_be_code_or_history(make: MakeTree, name: str, text: str) -> None:
+    assert language.check_language(make({name: text}), ("",)) == []
+
+
+@pytest.mark.parametrize(("words", "refused"), [(31, True), (30, False)])
+def test_long_sentence(make: MakeTree, words: int, *, refused: bool) -> None:
+    sentence = "// " + " ".join(["word"] * words) + ".\n"
+    assert bool(language.check_language(make({"base/x.cc": sentence}), ("",))) == refused
+
+
+def test_sentences_end_at_lists_and_tables(make: MakeTree) -> None:
+    items = "// Words:\n" + "".join(f"//  - {'word ' * 20}\n" for _ in range(3))
+    table = "".join(f"| {'word ' * 20} | {'word ' * 20} |\n" for _ in range(3))
+    assert language.check_language(make({"base/x.cc": items, "base/x.md": table}), ("",)) == []
+
+
+def test_only_enforced_rooms_are_read(make: MakeTree) -> None:
+    assert language.check_language(make({"base/x.md": "Soup.\n"}), ("tools/",)) == []
+
+
+ROOT = Path(__file__).resolve().parents[2]
+
+
+def page_with(root: Path, old: str, new: str) -> Tree:
+    """Return a tree with the real pyproject.toml, and with ARCHITECTURE.md in which `new` replaces `old`."""
+    (root / "pyproject.toml").write_text((ROOT / "pyproject.toml").read_text())
+    page = (ROOT / "ARCHITECTURE.md").read_text()
+    assert old in page
+    (root / "ARCHITECTURE.md").write_text(page.replace(old, new))
+    return Tree(root, ("ARCHITECTURE.md", "pyproject.toml"))
+
+
+@pytest.mark.parametrize(
+    ("old", "new", "complaint"),
+    [
+        ("| checker, api, base |", "| checker, api |", "benchmarks/ may use api, base, checker"),
+        ("| api, base; its tests also checker |", "| api |", "runtime/ may use api, base"),
+        ("| runner, results |", "| runner, results, web |", "cli/ may use results, runner"),
+        ("| jail/ | runs", "| jails/ | run", "the table has no row for jail/"),
+    ],
+)
+def test_architecture_says_what_is_enforced(
+    tmp_path: Path, old: str, new: str, complaint: str
+) -> None:
+    complaints = architecture.check_architecture(page_with(tmp_path, old, new))
+    assert len(complaints) == 1
+    assert complaint in complaints[0]
+
+
+def test_architecture_is_true(tmp_path: Path) -> None:
+    assert architecture.check_architecture(page_with(tmp_path, "", "")) == []

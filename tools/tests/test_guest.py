@@ -1,4 +1,4 @@
-"""The guests' file system and what is read from their console; the guests themselves run in `./dev soak`."""
+"""Tests of tools/guest: writing a guest's file system and parsing its console. Only `./dev soak` boots guests."""
 
 import io
 import subprocess
@@ -43,7 +43,7 @@ def test_archive_keeps_links_and_folders(tmp_path: Path) -> None:
     buffer = io.BytesIO()
     archive = Archive(buffer)
     archive.add(tmp_path / "short" / "link")
-    archive.add(real / "file")  # a second time: nothing
+    archive.add(real / "file")  # the second time, the archive does not change
     archive.finish()
     found = entries(buffer.getvalue())
     base = str(tmp_path).lstrip("/")

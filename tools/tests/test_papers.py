@@ -1,4 +1,4 @@
-"""The papers' experiments are ones that our benchmarks have, and numbers are divided by what the file says."""
+"""Tests of tools/reports/papers: every experiment can be run, and numbers are divided by the right reference."""
 
 from __future__ import annotations
 
@@ -7,13 +7,13 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.contract import Scale
+from results.plots.style import ADAPTING, stable, svg
 from runner.manifest import load_benchmarks
-from runner.plots.style import ADAPTING, stable, svg
-from tools.gate_run import ROOT
-from tools.papers import __main__ as program
-from tools.papers import page
-from tools.papers.experiments import Experiment, load
+from runner.terms import Scale
+from tools.reports.gate_run import ROOT
+from tools.reports.papers import __main__ as program
+from tools.reports.papers import page
+from tools.reports.papers.experiments import Experiment, load
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -92,7 +92,7 @@ def test_the_page_has_every_number_as_drawing_and_table(
 
 def test_a_printed_line_has_a_number_or_none_for_each_point(tmp_path: Path) -> None:
     file = tmp_path / "experiments.toml"
-    text = (ROOT / "tools" / "papers" / "experiments.toml").read_text()
+    text = (ROOT / "tools" / "reports" / "papers" / "experiments.toml").read_text()
     file.write_text(text.replace("[1, 1, 1, 1, 1]", "[1, 1]"))
     with pytest.raises(ValueError, match="2 numbers for 5 points"):
         load(file)

@@ -1,4 +1,4 @@
-"""Windows of a long comparison are judged as comparisons of their own."""
+"""Tests of tools/reports/power.py: every window of fifteen blocks is judged as a comparison of its own."""
 
 from __future__ import annotations
 
@@ -6,11 +6,11 @@ import random
 
 import pytest
 
-from tools import power
+from tools.reports import power
 
 
 def blocks(slower: float, noise: float, count: int) -> list[dict[str, float]]:
-    """Return blocks that drift together, in which the other library takes `slower` times as long."""
+    """Return blocks with random drift, in which the library "other" takes `slower` times as long as the base."""
     generator = random.Random(1)
     found = []
     for _ in range(count):
@@ -44,5 +44,5 @@ def test_the_page_tells_shares() -> None:
     found = power.judge([block["values"] for block in counted], "other")
     text = " ".join(power.page({"blocks": [*counted, void]}, [found]).split())
     assert "15 of 16 blocks count" in text
-    assert "2.00 times at most" in text
+    assert "and 2.00 at most" in text
     assert "| 1 | 100 % | 100 % | 0 % | 0 % |" in text

@@ -1,4 +1,4 @@
-"""What `./dev new` writes is valid: manifests parse, sources compile, a structure and an index work."""
+"""Tests of `./dev new`: the new manifests parse, the sources compile, and the structure passes its contract test."""
 
 import json
 import subprocess
@@ -51,7 +51,7 @@ def test_structure_passes_its_contract(root: Path, tmp_path: Path) -> None:
     contract = ROOT / "build" / "release" / "tests" / "structure_contract_test"
     assert contract.exists(), "build first: ./dev test builds it, or cmake --build --preset release"
     done = subprocess.run(
-        # An array is no match for the bulk loads: a minute for what a tree does in a second.
+        # The bulk loads are left out, because a sorted array needs a minute where a tree needs a second.
         [str(contract), "--library", str(library), "--gtest_filter=-*BulkLoads*"],
         capture_output=True,
         text=True,
@@ -65,7 +65,7 @@ def test_board(root: Path) -> None:
     folder = root / "leaderboard" / "boards" / NAME
     board = parse_board(NAME, json.loads((folder / "board.json").read_text()), "text")
     assert board.gates
-    assert board.strict, "a new board forgives nothing"
+    assert board.strict, "a new board accepts no stale reads"
 
 
 def test_configuration(root: Path) -> None:
@@ -83,10 +83,10 @@ def test_nothing_is_overwritten(root: Path) -> None:
 
 @pytest.mark.parametrize("name", ["", "Upper", "../x", "a b", "x" * 40, "1a"])
 def test_bad_names(root: Path, name: str) -> None:
-    with pytest.raises(StepError, match="is no name"):
+    with pytest.raises(StepError, match="is not a valid name"):
         scaffold.new("index", name)
 
 
 def test_unknown_kind(root: Path) -> None:
-    with pytest.raises(StepError, match="there are: benchmark, index"):
+    with pytest.raises(StepError, match="the kinds are: benchmark, index"):
         scaffold.new("sandwich", NAME)

@@ -1,4 +1,4 @@
-"""The embedded site's record: what `down` stops, and what it leaves alone."""
+"""Tests of tools/dev/services.py: `./dev down` stops the process that `./dev up` recorded, and no other."""
 
 import json
 import os
@@ -23,7 +23,7 @@ def run_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def sleeper() -> Iterator[subprocess.Popen[bytes]]:
-    """A process that stands for the supervisor, or for a stranger who got its pid."""
+    """Start a process that plays the supervisor, or another process that has the supervisor's old pid."""
     process = subprocess.Popen([sys.executable, "-c", "import time; time.sleep(60)"])
     yield process
     process.kill()

@@ -1,4 +1,4 @@
-"""Tests of the page of figures."""
+"""Tests of tools/dev/speed.py: a measured section replaces the section with the same title on the page of figures."""
 
 from __future__ import annotations
 

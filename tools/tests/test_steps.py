@@ -1,4 +1,4 @@
-"""Steps of ./dev: stamps, digests, failures that say what to do."""
+"""Tests of tools/dev/steps.py: stamps, digests, and error messages that say what to do."""
 
 from pathlib import Path
 
@@ -55,7 +55,7 @@ def test_digest_follows_content_and_names(tmp_path: Path) -> None:
 
 def test_failure_shows_output_and_cure(tmp_path: Path) -> None:
     with pytest.raises(steps.StepError) as failure:
-        steps.run(["sh", "-c", "echo broken; exit 3"], log="x", cure="turn it off", cwd=tmp_path)
+        steps.run(["sh", "-c", "echo broken; exit 3"], log="x", hint="turn it off", cwd=tmp_path)
     text = str(failure.value)
     assert "exit code 3" in text
     assert "broken" in text
@@ -64,4 +64,4 @@ def test_failure_shows_output_and_cure(tmp_path: Path) -> None:
 
 def test_missing_program_shows_cure(tmp_path: Path) -> None:
     with pytest.raises(steps.StepError, match=r"is not installed\. get it"):
-        steps.run(["no-such-program-here"], log="x", cure="get it", cwd=tmp_path)
+        steps.run(["no-such-program-here"], log="x", hint="get it", cwd=tmp_path)

@@ -1,4 +1,4 @@
-"""`./dev test`'s own bookkeeping: what counts as failed, which tests were slow, what runs beside what."""
+"""Tests of tools/dev/testing.py: which tests count as failed, what is printed, which suites run at the same time."""
 
 import threading
 from pathlib import Path
@@ -44,6 +44,80 @@ def test_what_a_failed_test_printed_of_its_failure_is_told(tmp_path: Path) -> No
     assert lines[1:4] == ["x:", "    x_test.cc:82: Failure", "    Expected: true"]
     assert lines[-2:] == ["    [  FAILED  ] X.Y (1 ms)", f"whole log: {tmp_path}/report.log"]
     assert len(lines) <= testing.LINES_MAX
+
+
+def message_of(folder: Path, output: str, log: str = "") -> list[str]:
+    """Return what is shown of a failed native test x with this output, if ctest's log is `log`."""
+    report = folder / "ctest.xml"
+
+    def write() -> None:
+        report.with_suffix(".log").write_text(log)
+        report.write_text(
+            f'<testsuite><testcase classname="x" name="x" status="fail"><failure message=""/>\n\t\t<system-out>{output}'
+            "</system-out>\n\t</testcase></testsuite>"
+        )
+
+    return testing._counted(report, write).message.splitlines()[1:-1]
+
+
+def test_a_failure_that_no_line_explains_is_told_by_the_last_lines(tmp_path: Path) -> None:
+    chatter = [f"line {number}" for number in range(1000)]
+    lines = message_of(tmp_path, "\n".join([*chatter, "terminate called without an exception", ""]))
+    assert lines[0] == "x:"
+    assert lines[1:] == [
+        *(f"    {line}" for line in chatter[-testing.LINES_MAX + 1 :]),
+        "    terminate called without an exception",
+    ]
+
+
+@pytest.mark.parametrize(
+    "line",
+    [
+        "base/json.cc:12: check failed: ok_",
+        "contract_test: the library hangs in scenario D31",
+        "Segmentation fault (core dumped)",
+        "12/85 Test  #7: harness_test ....***Exception: SegFault  0.10 sec",
+        "12/85 Test  #7: harness_test ....***Timeout 900.03 sec",
+    ],
+)
+def test_words_for_crashes_and_hangs_are_found_anywhere(tmp_path: Path, line: str) -> None:
+    chatter = "\n".join(f"line {number}" for number in range(100))
+    lines = message_of(tmp_path, f"{chatter}\n{line}\n{chatter}")
+    assert lines == ["x:", f"    {line}", *(f"    line {n}" for n in range(testing.LINES_AFTER))]
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (
+            " 1/85 Test  #7: x ................***Exception: SegFault  0.10 sec",
+            "***Exception: SegFault",
+        ),
+        ("10/85 Test #17: x ...***Timeout 900.03 sec", "***Timeout"),
+        (
+            " 2/85 Test  #7: x ....Subprocess aborted***Exception:   0.00 sec",
+            "Subprocess aborted***Exception:",
+        ),
+        (" 3/85 Test  #7: x ......................***Failed    0.00 sec", "***Failed"),
+    ],
+)
+def test_how_a_test_ended_is_told(tmp_path: Path, words: str, told: str) -> None:
+    log = f"Start 7: x\n 1/85 Test  #6: y ........   Passed    0.10 sec\n{words}\n"
+    assert message_of(tmp_path, "ok", log)[0] == f"x: {told}"
+
+
+def test_the_last_lines_before_a_signal_are_told_besides_other_failures(tmp_path: Path) -> None:
+    chatter = "\n".join(f"line {number}" for number in range(100))
+    log = "1/1 Test #1: x ...***Exception: SegFault  0.10 sec\n"
+    lines = message_of(tmp_path, f"x_test.cc:82: Failure\n{chatter}", log)
+    assert lines[1] == "    x_test.cc:82: Failure"
+    assert lines[-testing.LINES_AT_END :] == [f"    line {n}" for n in range(90, 100)]
+
+
+def test_of_many_failures_the_first_and_the_last_are_told(tmp_path: Path) -> None:
+    lines = message_of(tmp_path, "\n".join(f"x_test.cc:{n}: Failure" for n in range(100)))
+    assert len(lines) == 1 + testing.LINES_MAX
+    assert (lines[1], lines[-1]) == ("    x_test.cc:0: Failure", "    x_test.cc:99: Failure")
 
 
 def test_what_failed_outside_any_test_is_told(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""A board's row as every form of it has it: page, CSV and JSON show the same values."""
+"""Makes the rows of a board. The board's page, CSV and JSON all use these rows, so they show the same values."""
 
 from __future__ import annotations
 
@@ -18,7 +18,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One entry. `ratio` is candidate / control, the median over sessions; `total_ms` is of the newest merged run."""
+    """One entry of a board: all runs of one library, merged.
+
+    `ratio` is the library's result divided by the result of the control library (the baseline). It is the median over
+    all sessions of the entry; `ratio_low` and `ratio_high` are the confidence interval of this median. `total_ms` and
+    the counts are from the newest run.
+    """
 
     position: int
     rank_low: int
@@ -46,11 +51,11 @@ class Row:
 
     @property
     def rank(self) -> str:
-        """The rank, or the range of ranks that the measurements cannot tell apart."""
+        """Return the rank as text, or the interval of ranks that the measurements cannot distinguish."""
         return jinja.rank_range(self.rank_low, self.rank_high)
 
     def plain(self) -> dict[str, Any]:
-        """Return the values for an export: numbers as they are, times as ISO 8601, the address of the run's page."""
+        """Return the values for an export: numbers unchanged, times as ISO 8601, and the path of the run's page."""
         values = asdict(self)
         values["submitted"] = self.submitted.astimezone(UTC).isoformat(timespec="seconds")
         values["run"] = reverse("submissions:run", args=[self.run_id])
@@ -58,13 +63,13 @@ class Row:
 
 
 def rows(entries: Iterable[BoardEntry]) -> list[Row]:
-    """Return the rows of board entries that have run, submission and user loaded. No SQL statement."""
+    """Return the rows of board entries. No SQL: run, submission and user of each entry must be loaded."""
     return [_row(entry) for entry in entries]
 
 
 def _row(entry: BoardEntry) -> Row:
     if entry.position is None or entry.rank_low is None or entry.rank_high is None:
-        message = f"{entry} has no place on its board"
+        message = f"{entry} has no rank on its board"
         raise ValueError(message)
     run = entry.run
     submission = run.submission

@@ -1,4 +1,4 @@
-"""Addresses of the boards and their exports."""
+"""Maps the URLs of the boards and of their exports to views."""
 
 from django.urls import path
 

@@ -1,4 +1,4 @@
-"""A board as a page, as CSV and as JSON."""
+"""Shows the list of boards (rankings of libraries), and a single board as a page, as CSV and as JSON."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ if TYPE_CHECKING:
 
     from leaderboard.queries import Standings
 
-# Spreadsheets take a cell that begins with one of these for a formula.
-FORMULA_SIGNS = ("=", "+", "-", "@", "\t", "\r")
+# Spreadsheets treat a cell that begins with one of these characters as a formula.
+FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _standings(request: HttpRequest, slug: str) -> Standings:
-    """Return the board's entries on the machine class that the address asks for; 404 without such a board."""
+    """Return the board's entries on the machine class that the URL's query names. 404 if the board does not exist."""
     found = board_named(slug)
     if found is None:
         raise Http404
@@ -33,14 +33,14 @@ def _standings(request: HttpRequest, slug: str) -> Standings:
 
 @require_safe
 def every_board(request: HttpRequest) -> HttpResponse:
-    """Show what boards there are: the main ones, then the others by title."""
+    """Show all boards in the order of their titles, main boards (those of a contest) first."""
     found = sorted(all_boards(), key=lambda board: (not board.main, board.title.casefold()))
     return render(request, "boards/all.html", {"boards": found})
 
 
 @require_safe
 def board(request: HttpRequest, slug: str) -> HttpResponse:
-    """Show a board."""
+    """Show the page of one board."""
     found = _standings(request, slug)
     context = {
         "board": found.board,
@@ -55,7 +55,7 @@ def board(request: HttpRequest, slug: str) -> HttpResponse:
 
 @require_safe
 def export_csv(request: HttpRequest, slug: str) -> HttpResponse:
-    """Return the board's rows as CSV, one column per field."""
+    """Return the board's rows as CSV, with one column per field and one for the URL of the run's page."""
     found = rows(_standings(request, slug).rows)
     names = [field.name for field in fields(Row)]
     response = HttpResponse(content_type="text/csv; charset=utf-8")
@@ -68,8 +68,8 @@ def export_csv(request: HttpRequest, slug: str) -> HttpResponse:
 
 
 def _cell(value: object) -> object:
-    """Return a value fit for a spreadsheet: a text that looks like a formula is marked as text."""
-    if isinstance(value, str) and value.startswith(FORMULA_SIGNS):
+    """Return a value that is safe in a spreadsheet: text that looks like a formula gets an apostrophe in front."""
+    if isinstance(value, str) and value.startswith(FORMULA_STARTS):
         return f"'{value}"
     return value
 

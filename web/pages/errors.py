@@ -1,4 +1,4 @@
-"""Error pages in the style of the house. Each says what happened and what to do."""
+"""Shows the site's error pages. Each page says what happened and what to do."""
 
 from __future__ import annotations
 
@@ -20,45 +20,57 @@ def _page(request: HttpRequest, status: int, title: str, advice: str) -> HttpRes
 
 
 def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """403: somebody else's, or for organisers only."""
+    """Respond 403, because the page belongs to another user or is for organisers only."""
     return _page(
-        request, 403, "Not for this account", "Log in with an account that may see this page."
+        request,
+        403,
+        "Access denied",
+        "Your account may not see this page. Log in with an account that may.",
     )
 
 
 def csrf_failure(request: HttpRequest, reason: str = "") -> HttpResponse:
-    """403: the form's secret is missing or old; `reason` is for developers and not shown."""
+    """Respond 403, because the form's CSRF token is missing or has expired.
+
+    `reason` is Django's explanation for developers. The page does not show it.
+    """
     return _page(
         request,
         403,
         "The form has expired",
-        "Go back, reload the page and send the form again. Cookies must be allowed for this site.",
+        "Go back, reload the page and send the form again. Your browser must allow cookies for this site.",
     )
 
 
 def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
-    """404: also for what exists but is not this visitor's business."""
+    """Respond 404, because the page does not exist or the visitor must not learn that it exists."""
     return _page(
         request,
         404,
-        "Nothing here",
-        "The page does not exist, has been deleted, or belongs to an account that you are not "
-        "logged in with.",
+        "Page not found",
+        "The page does not exist, was deleted, or belongs to another account. If it is yours, log in first.",
     )
 
 
 def too_large(request: HttpRequest) -> HttpResponse:
-    """413: a request far beyond any upload; drawn without session or user, whose middlewares have not run."""
+    """Respond 413, because the request is far above the upload limit.
+
+    The page uses neither session nor user, because the middlewares that provide them have not run yet.
+    """
     limit = jinja.upload_limit()
     return _bare(
-        413, "Too large", f"A library may have at most {limit}. Strip it (strip -s) and try again."
+        413,
+        "Too large",
+        f"The file is larger than {limit}, the upload limit. Shrink it with strip --strip-unneeded and try again.",
     )
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """500: drawn without the database, which may be what failed."""
+    """Respond 500 after an exception. The page does not use the database, which may be the cause of the error."""
     return _bare(
-        500, "Our fault", "Something broke on our side and was written to the log. Try again later."
+        500,
+        "Internal error",
+        "The site failed, and the error was logged. Try again later. If the error happens again, tell an organiser.",
     )
 
 

@@ -1,4 +1,4 @@
-"""Pages about the site itself: front page, how it works, news, status, account."""
+"""Shows the pages about the site itself: front page, how it works, news, status, machines, account."""
 
 from __future__ import annotations
 
@@ -20,13 +20,14 @@ if TYPE_CHECKING:
 
     from web.http import UserRequest
 
+# The front page shows this many entries of each main board, and this many announcements.
 TOP = 5
 NEWS = 2
 
 
 @require_safe
 def home(request: HttpRequest) -> HttpResponse:
-    """Show the heads of the main boards and the latest news."""
+    """Show the best entries of the main boards and the latest news."""
     tops = [
         {"board": found.board, "provisional": found.provisional, "rows": rows(found.rows)}
         for found in queries.home_boards(TOP)
@@ -53,13 +54,13 @@ def announcements(request: HttpRequest) -> HttpResponse:
 
 @require_safe
 def status(request: HttpRequest) -> HttpResponse:
-    """Show how long the queue is and which machines work on it."""
+    """Show the state of the queue and of the bench machines."""
     return render(request, "pages/status.html", {"status": queries.system_status()})
 
 
 @require_safe
 def machine(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show what a bench machine is, and how steady the control library was on it."""
+    """Show a bench machine's facts, and the results of the control library (the baseline) on the machine."""
     page = queries.machine_page(pk)
     if page is None:
         raise Http404
@@ -73,12 +74,12 @@ def machine(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def favicon(request: HttpRequest) -> HttpResponse:
-    """Lead browsers that look for an icon at the old address to ours; the admin's pages name none."""
+    """Redirect /favicon.ico to the site's icon. Browsers request this URL on the admin pages, which name no icon."""
     return redirect(static("favicon.svg"))
 
 
 @require_safe
 @login_required
 def account(request: UserRequest) -> HttpResponse:
-    """List what a user can change about the own account."""
+    """Show links to the settings of the user's account."""
     return render(request, "account/overview.html")

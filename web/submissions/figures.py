@@ -1,4 +1,7 @@
-"""A run's numbers in the order and words in which its page shows them. Pure: values in, rows out."""
+"""Makes the labels and texts of the numbers on a run's page, in the order in which the page shows them.
+
+The functions use no database.
+"""
 
 from __future__ import annotations
 
@@ -6,6 +9,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from leaderboard.submissions.report_columns import StoredSession
+from results.metrics import METRICS, Metric, Unit
 from web import jinja
 
 if TYPE_CHECKING:
@@ -17,7 +22,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Figure:
-    """One number with its name, ready to be shown."""
+    """A number of a run's page as text, with its label."""
 
     label: str
     value: str
@@ -25,12 +30,16 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class SessionRow:
-    """One session as a row: the candidate's numbers beside the control's. None where a number does not exist."""
+    """One row of the table of sessions. A number that the session did not report is None.
+
+    `first` says whether the candidate (the submitted library) or the control library (the baseline) ran first.
+    `control_ms` is the control's time, and `ratio` is candidate / control. All other numbers are the candidate's.
+    """
 
     number: int
     first: str
     verdict: str
-    void: str
+    discarded: str
     total_ms: float | None
     control_ms: float | None
     ratio: float | None
@@ -40,45 +49,24 @@ class SessionRow:
     memory_peak_bytes: float | None
 
 
-def _share(value: float) -> str:
-    return f"{value:.1%}"
-
-
-# Metrics of the report that are shown as the median over the sessions.
-_MEDIANS: tuple[tuple[str, str, Callable[[float], str]], ...] = (
-    ("throughput_tps", "Transactions per second", jinja.number),
-    ("ns_per_call", "Time per call", jinja.nanoseconds),
-    ("hit_ratio", "Hit ratio", _share),
-    ("client_context_switches", "Context switches of the clients", jinja.number),
-    ("cycles_per_call", "Cycles per call", lambda value: jinja.number(value, 1)),
-    ("instructions_per_call", "Instructions per call", lambda value: jinja.number(value, 1)),
-    ("cache_misses_per_call", "Cache misses per call", lambda value: jinja.number(value, 3)),
-    ("branch_misses_per_call", "Branch misses per call", lambda value: jinja.number(value, 3)),
-    (
-        "stalled_frontend_per_call",
-        "Cycles per call, front end stalled",
-        lambda value: jinja.number(value, 1),
-    ),
-    (
-        "stalled_backend_per_call",
-        "Cycles per call, back end stalled",
-        lambda value: jinja.number(value, 1),
-    ),
-    ("page_faults", "Page faults", jinja.number),
-    ("context_switches", "Context switches of all threads", jinja.number),
-    ("migrations", "Moves to another processor", jinja.number),
-    ("records_start", "Records at the start", jinja.number),
-    ("records_end", "Records at the end", jinja.number),
-    ("memory_peak_bytes", "Peak memory", jinja.size),
-    ("bytes_per_record", "Bytes per record", lambda value: jinja.number(value, 1)),
-    ("cpu_us", "CPU time", jinja.microseconds),
-)
+# Metrics that the page reads from columns of Run, which are sums over the run's sessions. For every other metric the
+# page shows the median.
+_COLUMNS = ("deadlocks", "transactions_failed", "transactions_completed")
+_NOT_SHOWN = {*_COLUMNS, "calls"}
+# How a metric's value is written, by the metric's unit. Counts have no unit and are written as plain numbers.
+_WRITTEN: dict[Unit, Callable[[float], str]] = {
+    Unit.SHARE: lambda value: f"{value:.1%}",
+    Unit.NANOSECONDS: jinja.nanoseconds,
+    Unit.MICROSECONDS: jinja.microseconds,
+    Unit.BYTES: jinja.size,
+}
 
 
 def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> list[Figure]:
-    """Return the numbers of a finished run: the columns of 2009 first, then what else its sessions report.
+    """Return the numbers of a finished run for its page.
 
-    `own_metrics` are those of its benchmark, which come last.
+    The numbers that a board shows come first, then the medians over the run's sessions. Metrics that only this
+    benchmark has (`own_metrics`) come last.
     """
     found = []
     if run.total_ms is not None:
@@ -87,15 +75,12 @@ def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> li
         found.append(Figure("Ratio to control", jinja.ratio(run.score)))
         interval = f"{jinja.ratio(run.score_low)}\N{EN DASH}{jinja.ratio(run.score_high)}"
         found.append(Figure("Interval of the ratio", interval))
-    for label, count in (
-        ("Deadlocks", run.deadlocks),
-        ("Transactions failed", run.transactions_failed),
-        ("Transactions completed", run.transactions_completed),
-    ):
-        if count is not None:
-            found.append(Figure(label, jinja.number(count)))
-    metrics = [session["candidate"] for session in detail.sessions if not session.get("void")]
-    shown = list(_MEDIANS)
+    labels = {metric.name: _label(metric) for metric in METRICS}
+    for name in _COLUMNS:
+        if getattr(run, name) is not None:
+            found.append(Figure(labels[name], jinja.number(getattr(run, name))))
+    metrics = [session.candidate for session in _stored(detail) if not session.discarded]
+    shown = [(m.name, _label(m), _written(m)) for m in METRICS if m.name not in _NOT_SHOWN]
     shown += [(own.name, own.label, _spaced(own)) for own in own_metrics]
     for name, label, show in shown:
         values = [each[name] for each in metrics if each.get(name) is not None]
@@ -104,29 +89,39 @@ def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> li
     return found
 
 
+def _label(metric: Metric) -> str:
+    return metric.label[0].upper() + metric.label[1:]
+
+
+def _written(metric: Metric) -> Callable[[float], str]:
+    return _WRITTEN.get(metric.unit, lambda value: jinja.number(value, metric.digits))
+
+
 def _spaced(metric: OwnMetric) -> Callable[[float], str]:
-    """Return how to write the metric with this site's thousands."""
+    """Return a function that writes the metric's value with this site's thousands separator."""
     return lambda value: metric.text(value).replace(",", jinja.NARROW_SPACE)
 
 
 def sessions(detail: RunDetail) -> list[SessionRow]:
-    """Return one row per session, in the order in which they ran."""
-    return [_session(number, session) for number, session in enumerate(detail.sessions, start=1)]
+    """Return one row for each session, in the order in which they ran."""
+    return [_session(number, session) for number, session in enumerate(_stored(detail), start=1)]
 
 
-def _session(number: int, session: dict[str, Any]) -> SessionRow:
-    """Return a row; those written before the control ran twice know neither `void` nor `control_ms`."""
-    candidate: dict[str, float] = session["candidate"]
-    control: dict[str, float] | None = session["control"]
-    first = "candidate" if session["candidate_first"] else "control"
+def _stored(detail: RunDetail) -> list[StoredSession]:
+    return [StoredSession.from_json(row) for row in detail.sessions]
+
+
+def _session(number: int, session: StoredSession) -> SessionRow:
+    candidate = session.candidate
+    first = "candidate" if session.candidate_first else "control"
     return SessionRow(
         number=number,
-        first=jinja.UNKNOWN if control is None else first,
-        verdict=session["verdict"],
-        void=session.get("void", ""),
+        first=jinja.UNKNOWN if session.control is None else first,
+        verdict=session.verdict,
+        discarded=session.discarded,
         total_ms=candidate.get("total_ms"),
-        control_ms=None if control is None else session.get("control_ms", control.get("total_ms")),
-        ratio=session["ratio"],
+        control_ms=session.control_ms,
+        ratio=session.ratio,
         deadlocks=candidate.get("deadlocks"),
         transactions_failed=candidate.get("transactions_failed"),
         transactions_completed=candidate.get("transactions_completed"),
@@ -135,17 +130,18 @@ def _session(number: int, session: dict[str, Any]) -> SessionRow:
 
 
 def machine_facts(detail: RunDetail) -> list[Figure]:
-    """Return the facts about the machine, by name."""
+    """Return the facts about the machine, sorted by name."""
     return fact_rows(detail.machine_facts)
 
 
 def parameters(detail: RunDetail) -> list[Figure]:
-    """Return the parameters of the benchmark instance, as the referee resolved them."""
-    return fact_rows(detail.sessions[0]["parameters"]) if detail.sessions else []
+    """Return the parameters with which the referee ran the benchmark instance."""
+    found = _stored(detail)
+    return fact_rows(found[0].parameters) if found else []
 
 
 def fact_rows(facts: dict[str, Any]) -> list[Figure]:
-    """Return flat facts for a list, by name in words."""
+    """Return facts as labels and texts, sorted by name."""
     return [Figure(jinja.words(name), _text(value)) for name, value in sorted(facts.items())]
 
 

@@ -1,4 +1,4 @@
-"""The upload form: checks the request; what is in the file is for services.submit and decides nothing here."""
+"""Defines the upload form, which checks the fields of the request. leaderboard/services.py checks the uploaded file."""
 
 from __future__ import annotations
 
@@ -12,49 +12,50 @@ from leaderboard import catalogue
 from leaderboard.models import MAX_DESCRIPTION
 from web import jinja
 
-WHOLE_LIBRARY = ("", "none: the file is a whole library")
+WHOLE_LIBRARY = ("", "none (the file is a whole library)")
 
 
 class Choices(forms.CheckboxSelectMultiple):
-    """Check boxes in the house's style."""
+    """Check boxes in groups, rendered by the template components/choices.html."""
 
     template_name = "components/choices.html"
 
 
 class UploadForm(forms.Form):
-    """A shared library, a word about it, and what it shall be run on."""
+    """A shared library, its description, the benchmarks to run, and the configuration of a bare structure."""
 
-    use_required_attribute = False  # our own messages say what to do; browsers' would hide them
+    # With the attribute "required", browsers would show their own messages instead of ours, which say what to do.
+    use_required_attribute = False
 
     file = forms.FileField(
         label="Shared library",
         widget=forms.FileInput(attrs={"accept": ".so"}),
         error_messages={
             "required": "Choose the shared library (.so) that you have built.",
-            "max_length": "The file's name is too long: rename it and try again.",
+            "max_length": "The name of the file is too long. Rename it and try again.",
         },
         max_length=255,
-        allow_empty_file=True,  # a submission like any other, which the inspection refuses
+        allow_empty_file=True,  # the inspection refuses an empty file and says why
     )
     description = forms.CharField(
         max_length=MAX_DESCRIPTION,
         required=False,
-        help_text="What is new in this version? Everybody can read it on the board.",
+        help_text="What is new in this version? Everyone can read this on the board.",
     )
     targets = forms.MultipleChoiceField(
         label="Benchmarks",
         widget=Choices,
-        help_text="Those that are ticked at first have a leaderboard. The correctness tests always run first; only a "
+        help_text="The benchmarks of the main boards are preselected. The correctness tests always run first; only a "
         "library that passes them is ranked.",
         error_messages={"required": "Choose at least one benchmark."},
     )
     configuration = forms.ChoiceField(
         required=False,
-        help_text="Only for a bare structure (contract B): how Keydrome's runtime shall run it.",
+        help_text="For a bare structure only (keydrome/structure.h): how Keydrome's runtime executes it.",
     )
 
     def __init__(self, *args: Any, too_large: bool = False, **kwargs: Any) -> None:  # noqa: ANN401 - Django's
-        """Fill the choices from what is on disk. `too_large`: the file was dropped while it arrived."""
+        """Read the choices from the manifests. `too_large` is True if the upload handler discarded the file."""
         super().__init__(*args, **kwargs)
         self.too_large = too_large
         targets = self.fields["targets"]
@@ -70,7 +71,7 @@ class UploadForm(forms.Form):
         configuration.choices = [WHOLE_LIBRARY, *names]
 
     def clean(self) -> dict[str, Any]:
-        """Say that a file was too large instead of that it is missing."""
+        """If the file was discarded because of its size, report the size instead of a missing file."""
         if self.too_large:
             self.errors.pop("file", None)
             self.add_error("file", too_large_message())
@@ -78,5 +79,6 @@ class UploadForm(forms.Form):
 
 
 def too_large_message() -> str:
-    """Return what the owner of a file beyond the limit should know."""
-    return f"The file is larger than {jinja.upload_limit()}. Strip it (strip -s library.so) and try again."
+    """Return the error for a file above the size limit."""
+    limit = jinja.upload_limit()
+    return f"The file is larger than {limit}, the upload limit. Shrink it with strip --strip-unneeded and try again."

@@ -1,4 +1,4 @@
-"""How often one user may upload: a count per hour, refused uploads included, since inspecting a file costs time."""
+"""Limits the uploads of a user per hour. Refused uploads count too, because inspecting a file takes time."""
 
 from __future__ import annotations
 
@@ -15,9 +15,11 @@ HOUR = 3600
 
 
 def count_upload(user: User) -> int:
-    """Count one more attempt; return 0 if it is allowed, else after how many seconds the next one is.
+    """Count one more upload of a user. Return 0 if the upload is allowed.
 
-    Several web processes count together only with a shared cache (KEYDROME_CACHE_URL). Organisers are not limited.
+    Otherwise return the seconds until the next full hour, at which the count restarts.
+
+    Organisers are not limited. Several web processes share the count only if they share a cache (KEYDROME_CACHE_URL).
     """
     if user.is_staff:
         return 0
@@ -26,6 +28,6 @@ def count_upload(user: User) -> int:
     cache.add(key, 0, timeout=HOUR)
     try:
         count = cache.incr(key)
-    except ValueError:  # the entry ended between the two calls
+    except ValueError:  # the entry expired between the two calls
         return 0
     return 0 if count <= settings.KEYDROME_UPLOADS_PER_HOUR else HOUR - past

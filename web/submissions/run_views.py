@@ -1,4 +1,8 @@
-"""The page of a run, its live part, its log and its plots."""
+"""Shows a run: its page, the part of the page that updates itself, its log and plots.
+
+A run is the request to judge one submitted library on one benchmark instance. Other views in this file cancel, repeat
+and audit a run.
+"""
 
 from __future__ import annotations
 
@@ -13,8 +17,11 @@ from django.shortcuts import redirect, render
 from django.utils import timezone
 from django.views.decorators.http import require_POST, require_safe
 
-from leaderboard import audits, catalogue, queries, reruns, services
-from leaderboard.series import latency_rows, throughput_rows
+from leaderboard import catalogue, queries, services
+from leaderboard.audits import schedule
+from leaderboard.submissions import reruns
+from leaderboard.submissions.report_columns import Curves
+from results.curves import latency_rows, throughput_rows
 from web import jinja
 from web.http import fragment, private_file
 from web.submissions import figures
@@ -28,12 +35,13 @@ if TYPE_CHECKING:
     from runner.manifest import OwnMetric
     from web.http import UserRequest
 
-# Plots are drawn after the result is recorded. A page waits for them this long, then it stops asking.
+# The results worker draws the plots after the result is stored. The page reloads for this long after the run's end, so
+# that the plots appear.
 DRAWING_TIME = timedelta(seconds=60)
 
 
 def _page(request: HttpRequest, pk: int) -> RunPage:
-    """Return what this visitor may see of a run; 404 if that is nothing."""
+    """Return the content of a run's page for this visitor. 404 if the visitor may not see the run."""
     page = queries.run_page(pk, request.user)
     if page is None:
         raise Http404
@@ -41,7 +49,10 @@ def _page(request: HttpRequest, pk: int) -> RunPage:
 
 
 def _settled(page: RunPage) -> bool:
-    """Whether nothing on the page will change any more, plots included."""
+    """Return True if the page will not change again: the run has ended, and its plots are drawn.
+
+    The page waits for plots for at most DRAWING_TIME after the run's end.
+    """
     run = page.run
     if not run.is_final:
         return False
@@ -52,17 +63,21 @@ def _settled(page: RunPage) -> bool:
 
 
 def _tag(page: RunPage) -> str:
-    """Return a tag that changes whenever the live part of the page would."""
+    """Return a tag that changes whenever the live part of the page changes."""
     drawn = page.detail is not None and page.detail.drawn_at is not None
     waits = {page.run.pk: page.wait} if page.wait else {}
     return f"{queries.live_tag([page.run], waits)}-{int(drawn)}"
 
 
 def _context(request: HttpRequest, page: RunPage) -> dict[str, Any]:
-    """Return what the templates of a run show; `seen` is the state that a following page showed last time."""
+    """Return the context of a run's templates.
+
+    `seen` in the URL's query is the state that the browser shows now. If the state has changed, screen readers announce
+    the new state.
+    """
     run, detail = page.run, page.detail
     word = run.verdict or run.state
-    series = detail.series if detail else {}
+    curves = Curves.from_json(detail.series if detail else {})
     return {
         "page": page,
         "run": run,
@@ -76,8 +91,8 @@ def _context(request: HttpRequest, page: RunPage) -> dict[str, Any]:
         "sessions": figures.sessions(detail) if detail else [],
         "parameters": figures.parameters(detail) if detail else [],
         "machine": figures.machine_facts(detail) if detail else [],
-        "throughput": throughput_rows(series["throughput"]) if "throughput" in series else [],
-        "latency": latency_rows(series["latency"]) if "latency" in series else [],
+        "throughput": throughput_rows(curves.throughput) if curves.throughput else [],
+        "latency": latency_rows(curves.latency),
     }
 
 
@@ -87,7 +102,7 @@ def _own_metrics(run: Run) -> tuple[OwnMetric, ...]:
 
 
 def _title(run: Run) -> str:
-    """Return the run's benchmark and instance in the words of its manifest, or by name when that is gone."""
+    """Return the title of the run's benchmark instance, or its name if the benchmark no longer exists."""
     benchmark = catalogue.benchmarks().get(run.benchmark)
     if benchmark is None or run.instance not in benchmark.instances:
         return f"{run.benchmark}/{run.instance}"
@@ -96,13 +111,13 @@ def _title(run: Run) -> str:
 
 @require_safe
 def run(request: HttpRequest, pk: int) -> HttpResponse:
-    """Show a run."""
+    """Show the page of a run."""
     return render(request, "submissions/run.html", _context(request, _page(request, pk)))
 
 
 @require_safe
 def state(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return the live part of the page, for a page that follows the run."""
+    """Return the live part of the page, which reloads itself until the page will not change again."""
     page = _page(request, pk)
     context = _context(request, page)
     return fragment(
@@ -117,52 +132,57 @@ def state(request: HttpRequest, pk: int) -> HttpResponse:
 @login_required
 @require_POST
 def cancel(request: UserRequest, pk: int) -> HttpResponse:
-    """Stop a run that waits or runs; for its owner and organisers."""
+    """Cancel a queued or running run. Only its owner and organisers may do this."""
     page = _page(request, pk)
     if not page.may_change:
         raise Http404
     if services.cancel(page.run, by=request.user):
         messages.success(request, "The run is being cancelled.")
     else:
-        messages.info(request, "The run had already ended.")
+        messages.info(request, "The run was not cancelled, because it had already ended.")
     return redirect("submissions:run", pk)
 
 
 @login_required
 @require_POST
 def rerun(request: UserRequest, pk: int) -> HttpResponse:
-    """Queue a run once more; for its owner and organisers. Show the new run, or say why there is none."""
+    """Repeat a run, and show the new run or the reason why the run cannot be repeated.
+
+    Only the run's owner and organisers may do this.
+    """
     page = _page(request, pk)
     if not page.may_change:
         raise Http404
     try:
         again = reruns.rerun(page.run, by=request.user)
     except services.Refused as refused:
-        messages.error(request, jinja.sentence(f"not run again: {refused}"))
+        messages.error(request, jinja.sentence(f"the run was not repeated: {refused}"))
         return redirect("submissions:run", pk)
-    messages.success(request, "Queued again, behind new submissions.")
+    messages.success(request, "The run is queued again. New submissions start before this run.")
     return redirect("submissions:run", again.pk)
 
 
 @login_required
 @require_POST
 def audit(request: UserRequest, pk: int) -> HttpResponse:
-    """Queue an audit of the run's submission; for organisers."""
+    """Queue an audit of the run's submission: repetitions in verified mode. Only organisers may do this."""
     page = _page(request, pk)
     if not page.may_audit:
         raise Http404
     try:
-        runs = audits.order(page.run.submission, by=request.user)
+        runs = schedule.audit_submission(page.run.submission, by=request.user)
     except services.Refused as refused:
-        messages.error(request, jinja.sentence(f"not audited: {refused}"))
+        messages.error(request, jinja.sentence(f"the audit was not queued: {refused}"))
         return redirect("submissions:run", pk)
-    messages.success(request, f"Queued an audit of {len(runs)} runs, behind new submissions.")
+    messages.success(
+        request, f"Queued an audit of {len(runs)} runs. New submissions start before the audit."
+    )
     return redirect("submissions:run", pk)
 
 
 @require_safe
 def log(request: HttpRequest, pk: int) -> HttpResponseBase:
-    """Give the log of a run to its owner and organisers, also of a run that failed."""
+    """Send the log of a run to its owner and organisers, even if the run failed."""
     page = _page(request, pk)
     if page.private is None:
         raise Http404
@@ -172,7 +192,7 @@ def log(request: HttpRequest, pk: int) -> HttpResponseBase:
 
 @require_safe
 def plot(request: HttpRequest, pk: int, name: str) -> HttpResponseBase:
-    """Give a plot to everybody who may see the run."""
+    """Send a plot of a run to everyone who may see the run."""
     artefact = queries.artefact_for(pk, f"{name}.svg", request.user)
     if artefact is None:
         raise Http404

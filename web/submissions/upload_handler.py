@@ -1,4 +1,7 @@
-"""Keeps files that are too large off the disk, and still lets the form say so in its own words."""
+"""Stops storing an uploaded file that exceeds the size limit, so that uploads cannot fill the disk.
+
+The upload form (forms.py) then reports that the file is too large.
+"""
 
 from __future__ import annotations
 
@@ -15,9 +18,9 @@ FLAG = "keydrome_upload_too_large"
 
 
 class SizeLimitHandler(FileUploadHandler):
-    """First of the upload handlers: counts bytes and drops a file once it passes the limit.
+    """The first upload handler: counts the bytes of a file, and discards the file if they exceed the limit.
 
-    The rest of the body is read and thrown away, so that the browser gets an answer instead of a broken connection.
+    The rest of the request is still read, so that the browser gets a response instead of a broken connection.
     """
 
     def __init__(self, request: HttpRequest | None = None) -> None:
@@ -30,7 +33,7 @@ class SizeLimitHandler(FileUploadHandler):
         self.received = 0
 
     def receive_data_chunk(self, raw_data: bytes, start: int) -> bytes:
-        """Hand the chunk on while the file is within the limit."""
+        """Pass the chunk to the next handler, or raise SkipFile if the file is larger than the limit."""
         self.received += len(raw_data)
         if self.received > settings.KEYDROME_UPLOAD_BYTES:
             setattr(self.request, FLAG, True)
@@ -38,11 +41,11 @@ class SizeLimitHandler(FileUploadHandler):
         return raw_data
 
     def file_complete(self, file_size: int) -> UploadedFile[bytes] | None:
-        """Leave the file to the handlers after this one."""
+        """Return None, so that Django takes the file from the next handler, which has stored the chunks."""
         return None
 
 
 def was_too_large(request: HttpRequest) -> bool:
-    """Whether a file of this request was dropped for its size. Reads the body first."""
+    """Read the request's body; return True if a file in it was discarded because of its size."""
     _ = request.FILES
     return getattr(request, FLAG, False)

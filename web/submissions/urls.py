@@ -1,4 +1,4 @@
-"""Addresses of uploads, submissions and runs."""
+"""Maps the URLs of uploads, submissions and runs to views."""
 
 from django.urls import path
 

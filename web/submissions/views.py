@@ -1,4 +1,4 @@
-"""Uploading, listing and deleting one's submissions."""
+"""Lets users upload libraries, and list, delete and download their own submissions."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from django.http import Http404, HttpResponse
 from django.shortcuts import redirect, render
 from django.views.decorators.http import require_http_methods, require_safe
 
-from leaderboard import catalogue, files, queries, services
+from leaderboard import catalogue, queries, services
+from leaderboard.submissions import files
 from web import jinja
 from web.http import fragment, private_file
 from web.submissions.forms import UploadForm
@@ -25,13 +26,16 @@ if TYPE_CHECKING:
     from web.http import UserRequest
 
 _NUMBER = re.compile(r"[0-9]{1,18}")
-CREATED = "Submitted. The runs below start as soon as the machine is free."
+CREATED = "Submitted. The runs below start as soon as a machine is free."
 
 
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def upload(request: UserRequest) -> HttpResponse:
-    """Show the form; take a library in and queue its runs, or come back to the form with why it was refused."""
+    """Show the upload form (GET), or submit a library and queue its runs (POST).
+
+    If the library is refused, show the form again with the reasons.
+    """
     if request.method != "POST":
         return render(request, "submissions/upload.html", _blank(request))
     too_large = was_too_large(request)
@@ -40,7 +44,9 @@ def upload(request: UserRequest) -> HttpResponse:
     wait = count_upload(request.user)
     if wait:
         status = 429
-        form.add_error(None, f"Too many uploads in an hour. Try again in {wait // 60 + 1} minutes.")
+        form.add_error(
+            None, f"Too many uploads in this hour. Try again in {wait // 60 + 1} minutes."
+        )
     elif form.is_valid() and (submission := _submit(request, form)):
         if queries.refused_upload(submission.pk, request.user):
             return redirect(jinja.url("submissions:upload", refused=submission.pk))
@@ -51,7 +57,11 @@ def upload(request: UserRequest) -> HttpResponse:
 
 
 def _blank(request: UserRequest) -> dict[str, Any]:
-    """Return the empty form; with `refused` in the address, as that submission had filled it, and with the reasons."""
+    """Return the context of the page with the upload form.
+
+    If the URL's query names a refused submission (`refused`), the form has the values of that submission, and the page
+    shows why it was refused. Otherwise the form is empty.
+    """
     refused = None
     initial = {}
     if number := _number(request, "refused"):
@@ -66,7 +76,7 @@ def _blank(request: UserRequest) -> dict[str, Any]:
 
 
 def _submit(request: UserRequest, form: UploadForm) -> Submission | None:
-    """Hand a valid form to the service; if that takes no such request, put its reasons into the form."""
+    """Submit a valid form. If the service raises Refused, add its messages to the form and return None."""
     file = form.cleaned_data["file"]
     try:
         return services.submit(
@@ -84,14 +94,19 @@ def _submit(request: UserRequest, form: UploadForm) -> Submission | None:
 
 
 def _number(request: UserRequest, name: str) -> int | None:
-    """Return a number of the address, None when it is missing or odd."""
-    # fullmatch, because isdigit() takes signs that int() does not, and int() refuses endless ones.
+    """Return the value of `name` in the URL's query as a number, or None if it is missing or not a number."""
+    # A regular expression checks the text, because isdigit() accepts characters that int() rejects, and because int()
+    # raises an exception for very long numbers.
     text = request.GET.get(name, "")
     return int(text) if _NUMBER.fullmatch(text) else None
 
 
 def _table(request: UserRequest) -> dict[str, Any]:
-    """Return what the table of submissions shows; `before` continues a long list, `seen` is what was open last time."""
+    """Return the context of the table of submissions.
+
+    In the URL's query, `before` selects a page of older submissions. `seen` is the number of open runs that the browser
+    shows now. If that number has changed, screen readers announce the new number.
+    """
     before = _number(request, "before")
     page = queries.my_submissions(request.user, before=before)
     unfinished = sum(not run.is_final for row in page.rows for run in (*row.runs, *row.gate_runs))
@@ -113,7 +128,7 @@ def listing(request: UserRequest) -> HttpResponse:
 @login_required
 @require_safe
 def table(request: UserRequest) -> HttpResponse:
-    """Return the table alone, for a page that follows the runs."""
+    """Return only the table, which reloads itself until all runs have ended."""
     context = _table(request)
     tag = context["page"].live_tag
     final = context["unfinished"] == 0
@@ -121,7 +136,10 @@ def table(request: UserRequest) -> HttpResponse:
 
 
 def _own(request: UserRequest, pk: int) -> Submission:
-    """Return a submission that the user may change; 404 otherwise, whether it exists or not."""
+    """Return a submission that the user may change.
+
+    In all other cases respond 404, so that users cannot learn which submissions of other users exist.
+    """
     submission = queries.own_submission(pk, request.user)
     if submission is None:
         raise Http404
@@ -131,19 +149,19 @@ def _own(request: UserRequest, pk: int) -> Submission:
 @login_required
 @require_http_methods(["GET", "HEAD", "POST"])
 def delete(request: UserRequest, pk: int) -> HttpResponse:
-    """Ask first; then take a submission off all pages."""
+    """Show a page that asks for confirmation (GET), or delete a submission from all pages (POST)."""
     submission = _own(request, pk)
     if request.method != "POST":
         return render(request, "submissions/delete.html", {"submission": submission})
     if services.withdraw(submission, by=request.user):
-        messages.success(request, "Deleted.")
+        messages.success(request, "The submission was deleted.")
     return redirect("submissions:list")
 
 
 @login_required
 @require_safe
 def library(request: UserRequest, pk: int) -> HttpResponseBase:
-    """Give the owner, or an organiser, the submitted file back."""
+    """Send the submitted file to its owner or an organiser."""
     submission = _own(request, pk)
     name = f"{submission.blob_sha256[:12]}.so"
     stored = files.open_library(submission)

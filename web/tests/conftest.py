@@ -1,4 +1,4 @@
-"""Fixtures of the site's tests."""
+"""Defines the fixtures of the site's tests: the embedded site, and one browser for each of three users."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ __all__ = ["embedded_site", "inspected_once", "library", "world"]
 
 @pytest.fixture(autouse=True)
 def _always_embedded(embedded_site: None) -> None:
-    """Run every test of the site as the embedded demo."""
+    """Run every test with the settings of the embedded site."""
 
 
 @pytest.fixture
 def alice(world: World) -> Client:
-    """Alice's browser."""
+    """A browser in which Alice, a contestant, is logged in."""
     return logged_in(world.alice)
 
 
 @pytest.fixture
 def bob(world: World) -> Client:
-    """Bob's browser."""
+    """A browser in which Bob, another contestant, is logged in."""
     return logged_in(world.bob)
 
 
 @pytest.fixture
 def olga(world: World) -> Client:
-    """The organiser's browser."""
+    """A browser in which Olga, an organiser, is logged in."""
     return logged_in(world.olga)

@@ -1,4 +1,4 @@
-"""What tests of the site need, here and in tests/: people, a library, storage below a temporary folder."""
+"""Defines fixtures for tests of the site, in web/tests and in tests/: users, a library, and a temporary storage."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def library(tmp_path_factory: pytest.TempPathFactory) -> bytes:
 
 @pytest.fixture
 def embedded_site(own_var: Path, settings: Settings) -> None:
-    """Run the site as the embedded demo does; plots of each test lie apart, static files have plain names."""
+    """Use the settings of the embedded site, with a folder for this test's plots and static files under plain names."""
     settings.STORAGES = {
         "default": {
             "BACKEND": "django.core.files.storage.FileSystemStorage",
@@ -33,18 +33,18 @@ def embedded_site(own_var: Path, settings: Settings) -> None:
         },
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
-    # Every test's browser has a handler of its own, and each would read all static files first.
+    # Without this setting, the browser of every test would first read all static files.
     settings.WHITENOISE_AUTOREFRESH = True
     settings.KEYDROME_SCALE = settings.KEYDROME_BOARD_SCALE = "smoke"
     settings.KEYDROME_SESSIONS = 3
-    # Hashing is slow on purpose; these passwords guard nothing.
+    # The usual hash is slow on purpose. A fast one suffices here, because these passwords protect nothing.
     settings.PASSWORD_HASHERS = ["django.contrib.auth.hashers.MD5PasswordHasher"]
     cache.clear()
 
 
 @pytest.fixture
 def world(db: None, library: bytes) -> World:
-    """Alice, Bob, Olga and a library."""
+    """The users Alice, Bob and Olga, and a library that they can submit."""
     alice, bob = (User.objects.create_user(name, password=PASSWORD) for name in ("alice", "bob"))
     olga = User.objects.create_superuser("olga", password=PASSWORD)
     return World(alice=alice, bob=bob, olga=olga, library=library)

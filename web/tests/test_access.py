@@ -1,4 +1,4 @@
-"""Who may see and do what: every address, asked by its owner, another user, an organiser and nobody in particular."""
+"""Tests access rights: the owner, another user, an organiser and an anonymous visitor request every URL."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from django.db import transaction
 from django.test import Client
 from django.urls import URLPattern, URLResolver, get_resolver
 
-from leaderboard import plotting
+from leaderboard import plots
 from leaderboard.models import Run, Submission
 from web.tests.fixtures import logged_in
 from web.tests.world import World, content_of, finish_all, run_of
@@ -20,12 +20,12 @@ if TYPE_CHECKING:
 
 pytestmark = pytest.mark.django_db
 
-LOGIN = 302  # to the log-in page
+LOGIN = 302  # a redirect to the log-in page
 
 
 @dataclass(frozen=True)
 class Rule:
-    """What each visitor is answered; `owner` is the owner of the submission where there is one."""
+    """The status that each visitor gets for a URL. `owner` owns the submission or run that the URL names, if any."""
 
     name: str
     path: str
@@ -36,7 +36,7 @@ class Rule:
     method: str = "get"
 
 
-# {run} and {submission} are Alice's. POSTs that would change something are answered 302 to the next page.
+# {run} and {submission} belong to Alice. A POST that changes something gets 302, a redirect to the next page.
 RULES = [
     Rule("home", "/", 200, 200, 200, 200),
     Rule("about", "/about/", 200, 200, 200, 200),
@@ -89,7 +89,7 @@ def submission(world: World) -> Submission:
 
 @pytest.fixture
 def drawn(submission: Submission) -> Submission:
-    plotting.draw_missing()
+    plots.draw_missing()
     return submission
 
 
@@ -111,7 +111,9 @@ def test_access(world: World, drawn: Submission) -> None:
                 if who == "anonymous" and getattr(rule, who) == LOGIN != rule.owner:
                     assert answer["Location"].startswith("/account/login/"), path
                 Submission.objects.update(deleted_at=None)
-            transaction.set_rollback(True)  # the next visitor finds what this one found
+            transaction.set_rollback(
+                True
+            )  # undoes changes, so that every visitor finds the same data
 
 
 def test_every_address_of_ours_has_a_rule() -> None:
@@ -151,7 +153,7 @@ def test_log_and_seeds_are_for_the_owner_and_organisers(
         assert ("Delete the submission" in page) is private, who
 
 
-def test_seeds_of_a_run_to_come_are_nobodys(world: World) -> None:
+def test_seeds_of_an_open_run_are_secret(world: World) -> None:
     run = run_of(world.submit())
     for who in VISITORS:
         page = visitor(world, who).get(f"/runs/{run.pk}/").content.decode()

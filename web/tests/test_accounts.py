@@ -1,4 +1,4 @@
-"""Signing up, logging in and out, passwords: allauth's ways with our pages."""
+"""Tests accounts: signing up, logging in and out, passwords and second factors, with allauth's views and our pages."""
 
 from __future__ import annotations
 
@@ -116,7 +116,7 @@ def test_second_factor_end_to_end(alice: Client, client: Client, world: World) -
         return str(format_hotp_value(hotp_value(secret[1], counter)))
 
     alice.post("/account/2fa/totp/activate/", {"code": code()})
-    assert "asked for at every log-in" in alice.get("/account/2fa/").content.decode()
+    assert "Every log-in requires a code" in alice.get("/account/2fa/").content.decode()
     assert "codes are left" in alice.get("/account/2fa/recovery-codes/").content.decode()
     half = client.post("/account/login/", {"login": "alice", "password": PASSWORD})
     assert half["Location"].startswith("/account/2fa/authenticate/")

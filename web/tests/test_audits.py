@@ -1,4 +1,4 @@
-"""Audits on the pages: who may order one, and what its ratio looks like."""
+"""Tests audits on the pages: only organisers can queue an audit, and everyone sees its ratio on the run's page."""
 
 from __future__ import annotations
 
@@ -29,16 +29,18 @@ def test_an_organiser_audits_a_submission_and_everybody_sees_the_ratio(world: Wo
     gates = submission.runs.filter(verified=False, kind="correctness").count()
     assert f"Queued an audit of {gates + 1} runs" in page
     again = olga.post(f"{address}audit/", follow=True).content.decode()
-    assert "Not audited: there is nothing to audit" in again
+    assert "The audit was not queued: nothing to audit" in again
     finish_all()
 
     page = alice.get(address).content.decode()
-    assert "Ranked / verified" in page
+    assert "Verified / ranked" in page
     audit = Run.objects.get(verified=True, kind="performance")
     assert f'<a href="/runs/{audit.pk}/">Run {audit.pk}</a>' in page
     assert ">1.00</td>" in page, "both runs had the same ratio to the control"
     page = alice.get(f"/runs/{audit.pk}/").content.decode()
-    assert "An audit: the library was driven from outside of its process" in page
+    assert "This run is an audit: all calls come from another process" in page
     assert "Not ranked because it is an audit" in page
     listing = alice.get("/submissions/").content.decode()
-    assert listing.count(f'href="/runs/{audit.pk}/"') == 1, "beside its gates, not as a row"
+    assert listing.count(f'href="/runs/{audit.pk}/"') == 1, (
+        "the audit is shown next to the gates, not as a row of its own"
+    )

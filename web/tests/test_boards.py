@@ -1,4 +1,4 @@
-"""The boards that come with Keydrome, against the benchmarks that come with it."""
+"""Tests the published boards: each board ranks a benchmark instance that exists, and the pages list every board."""
 
 from __future__ import annotations
 
@@ -45,4 +45,4 @@ def test_every_board_is_listed_main_ones_first(client: Client) -> None:
     listed = re.findall(r'<h2><a href="/boards/(\w+)/">', content)
     assert sorted(listed) == sorted(board.slug for board in all_boards())
     assert listed[:2] == [board.slug for board in main_boards()]
-    assert f"{len(listed) - 2} further boards" in client.get("/").content.decode()
+    assert f"{len(listed) - 2} more boards" in client.get("/").content.decode()

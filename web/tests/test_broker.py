@@ -1,4 +1,4 @@
-"""Tests of the embedded site's broker: several processes write and read the same folder."""
+"""Tests the embedded site's message broker, in which several processes write and read the same folder."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
 
 MESSAGES = 400
-# What another process does: bind a queue of its own, then put its share into the one that is read.
+# The program of another process. It binds a queue with its own name, then puts messages into the queue "bench", which
+# the test reads.
 WRITER = """
 import sys
 from kombu import Connection
@@ -38,7 +39,7 @@ with Connection(transport=Transport, transport_options=options) as connection:
 
 @pytest.fixture
 def channel(tmp_path: Path) -> Iterator[broker.Channel]:
-    """A channel on a folder of its own."""
+    """A channel on a temporary folder, which no other test uses."""
     messages, processed = tmp_path / "messages", tmp_path / "processed"
     messages.mkdir()
     processed.mkdir()

@@ -1,4 +1,4 @@
-"""Pages that everybody sees: front page, how it works, news, status, boards and their exports, errors."""
+"""Tests the pages that everyone may see: front page, how it works, news, status, boards with exports, error pages."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def test_csv_and_json_have_the_rows_of_the_board(client: Client, world: World) -
     (line,) = csv.DictReader(io.StringIO(client.get("/boards/preliminary1.csv").content.decode()))
     assert set(line) == set(row)
     assert line["total_ms"] == str(row["total_ms"])
-    # A spreadsheet must not take the description for a formula.
+    # The description looks like a formula, so an apostrophe must protect spreadsheets from it.
     assert line["description"] == '\'=HYPERLINK("x")'
 
 
@@ -132,13 +132,13 @@ def test_announcements_are_cleaned_and_drafts_are_hidden(client: Client) -> None
     assert "Later" not in page
 
 
-def test_status_says_when_the_queue_stands_still(client: Client, world: World) -> None:
-    assert "The queue is moving" in client.get("/status/").content.decode()
+def test_status_says_when_no_machine_executes_the_queue(client: Client, world: World) -> None:
+    assert "The queue is working" in client.get("/status/").content.decode()
     world.submit()
-    assert "The queue is moving" in client.get("/status/").content.decode()
+    assert "The queue is working" in client.get("/status/").content.decode()
     Run.objects.update(created_at=timezone.now() - timedelta(seconds=61))
     page = client.get("/status/").content.decode()
-    assert "stands still" in page
+    assert "No machine is taking runs from the queue" in page
     assert "notice-error" in page
 
 
@@ -146,7 +146,7 @@ def test_status_says_when_the_queue_stands_still(client: Client, world: World) -
 def test_what_does_not_exist_is_404_in_house_style(client: Client, path: str) -> None:
     answer = client.get(path)
     assert answer.status_code == 404
-    assert "Nothing here" in answer.content.decode()
+    assert "Page not found" in answer.content.decode()
 
 
 def test_a_request_far_too_large_is_refused_unread(client: Client) -> None:
@@ -171,7 +171,7 @@ def test_a_fault_of_ours_is_500_in_house_style(
     client.raise_request_exception = False
     answer = client.get("/status/")
     assert answer.status_code == 500
-    assert "Our fault" in answer.content.decode()
+    assert "Internal error" in answer.content.decode()
 
 
 def test_what_is_forbidden_is_403_in_house_style(
@@ -183,7 +183,7 @@ def test_what_is_forbidden_is_403_in_house_style(
     monkeypatch.setattr("leaderboard.queries.system_status", forbidden)
     answer = client.get("/status/")
     assert answer.status_code == 403
-    assert "Not for this account" in answer.content.decode()
+    assert "Access denied" in answer.content.decode()
 
 
 def test_a_run_page_has_the_curves_as_tables_too(client: Client, world: World) -> None:

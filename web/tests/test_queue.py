@@ -1,4 +1,4 @@
-"""What the pages show of the queue, and running a finished run again."""
+"""Tests what the pages show about the queue, and the button that runs a finished run again."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_waiting_run_shows_its_place_and_a_finished_one_can_run_again(
         "queued",
     )
     page = alice.post(f"/runs/{waiting.pk}/rerun/", follow=True).content.decode()
-    assert "Not run again: it is queued already." in page
+    assert "The run was not repeated: the same run is queued or running already." in page
 
 
 def test_the_status_page_says_why_a_machine_leaves_runs(client: Client) -> None:

@@ -1,4 +1,4 @@
-"""Uploading, following, cancelling and deleting."""
+"""Tests the pages with which users upload, follow, cancel and delete submissions."""
 
 from __future__ import annotations
 
@@ -11,10 +11,11 @@ import pytest
 from django.utils import timezone
 from markupsafe import escape
 
-from leaderboard import catalogue, claims, plotting
+from leaderboard import catalogue, plots
 from leaderboard.models import Artefact, BoardEntry, Run, Submission
-from runner.contract import Verdict
+from leaderboard.queue import claims
 from runner.settings import load_settings
+from runner.terms import Verdict
 from web.tests.world import (
     BOARD,
     World,
@@ -49,14 +50,14 @@ def upload(
 
 
 def status_of(browser: Client, path: str) -> int:
-    """Return the status of an answer whose body, perhaps a file, is not looked at."""
+    """Return the status of a response, and read its body to the end, because this closes the file of the response."""
     answer = browser.get(path)
     content_of(answer)
     return answer.status_code
 
 
 def alert_of(answer: HttpResponseBase) -> str:
-    """Return what the page says is wrong."""
+    """Return the text of the page's error message."""
     page = content_of(answer).decode()
     assert 'role="alert"' in page, page
     start = page.index('role="alert"')
@@ -64,13 +65,13 @@ def alert_of(answer: HttpResponseBase) -> str:
 
 
 def error_of(answer: HttpResponseBase) -> str:
-    """Return the summary of errors; there must be one, and nothing may have been created."""
+    """Return the form's summary of errors. Asserts that there is one, and that no submission was created."""
     assert Submission.objects.count() == 0
     return alert_of(answer)
 
 
 def refusal_of(browser: Client, answer: HttpResponseBase) -> str:
-    """Return what the form says after a refused upload; the submission's pages must say the same."""
+    """Return the form's message after a refused upload. Asserts that the submission's pages have the same message."""
     submission = Submission.objects.latest("id")
     assert answer.status_code == 302
     assert answer["Location"] == f"/submit/?refused={submission.pk}"
@@ -115,7 +116,7 @@ def test_an_upload_becomes_runs_gates_included(alice: Client, world: World) -> N
 def test_what_is_refused_is_told_in_the_form_and_on_the_pages(alice: Client, world: World) -> None:
     answer = upload(alice, world, "mine<b>.so", b"#!/bin/sh\necho hello\n")
     alert = refusal_of(alice, answer)
-    assert "mine<b>.so was refused; nothing was run." in alert
+    assert "mine<b>.so was refused and did not run." in alert
     assert "The file is not an ELF file, it looks like a script: build a shared object:" in alert
 
 
@@ -127,7 +128,7 @@ def test_after_a_refusal_the_form_is_as_it_was(alice: Client, bob: Client, world
     assert '<option value="rw" selected>' in page
     checked = re.findall(r'value="([^"]+)" id="id_targets_[\d_]+"\s+checked', page)
     assert checked == [choices()[-1]]
-    # Nobody else learns of it, and other numbers show the empty form.
+    # Other users do not see the refused submission. For any other value in the URL the form is empty.
     for browser, address in ((bob, answer["Location"]), (alice, "/submit/?refused=x")):
         page = browser.get(address).content.decode()
         assert "second try" not in page
@@ -142,7 +143,7 @@ def test_a_submission_that_was_not_refused_is_not_offered_again(
     assert 'role="alert"' not in page
 
 
-def test_a_file_that_is_too_large_says_so_and_how_to_mend_it(
+def test_a_file_that_is_too_large_says_so_and_how_to_correct_it(
     alice: Client, world: World, settings: Settings
 ) -> None:
     settings.KEYDROME_UPLOAD_BYTES = 10_000
@@ -171,7 +172,7 @@ def test_an_unknown_benchmark_is_refused(alice: Client, world: World, value: str
 
 def test_a_configuration_is_refused_for_a_whole_library(alice: Client, world: World) -> None:
     answer = alice.post("/submit/", {**FORM, "configuration": "rw", "file": world.file()})
-    assert "bare structures only: submit it without" in refusal_of(alice, answer)
+    assert "only bare structures take a configuration" in refusal_of(alice, answer)
 
 
 def test_an_unknown_configuration_is_an_error_of_the_form(alice: Client, world: World) -> None:
@@ -184,7 +185,7 @@ def test_a_bare_structure_needs_a_configuration(
 ) -> None:
     structure = compile_library(tmp_path, calls=["keydrome_structure"])
     alert = refusal_of(alice, upload(alice, world, content=structure))
-    assert "a bare structure, which runs under a configuration only: submit it with one" in alert
+    assert "a structure needs a configuration to run under: choose one" in alert
     assert "rw" in alert
     form = {**FORM, "configuration": "rw", "file": world.file(content=structure)}
     assert alice.post("/submit/", form).status_code == 302
@@ -242,7 +243,7 @@ def test_the_list_costs_the_same_for_one_and_for_many(
     alice: Client, world: World, django_assert_num_queries: DjangoAssertNumQueries
 ) -> None:
     world.submit()
-    expected = 8  # session, user, submissions, runs, and what the waits need
+    expected = 8  # SQL statements: session, user, submissions, runs, and four for the waits
     with django_assert_num_queries(expected):
         alice.get("/submissions/table/")
     for _ in range(3):
@@ -271,7 +272,7 @@ def test_a_long_list_goes_on(alice: Client, world: World, monkeypatch: pytest.Mo
 
 
 @pytest.mark.parametrize("before", ["x", "-1", "\u00b2", "\u0663", "9" * 18, "9" * 5000])
-def test_an_odd_place_in_the_list_is_no_fault(alice: Client, world: World, before: str) -> None:
+def test_a_wrong_number_in_the_query_is_ignored(alice: Client, world: World, before: str) -> None:
     world.submit()
     for path in ("/submissions/", "/submissions/table/"):
         assert alice.get(path, {"before": before}).status_code in {200, 286}
@@ -295,7 +296,7 @@ def test_the_table_follows_the_runs_and_then_stops(alice: Client, world: World) 
     page = last.content.decode()
     assert "hx-trigger" not in page
     assert 'hx-swap-oob="innerHTML"' in page
-    assert "Runs still going on: 0" in page
+    assert "Runs not finished: 0" in page
 
 
 def test_without_script_the_pages_reload_until_all_is_done(alice: Client, world: World) -> None:
@@ -303,7 +304,7 @@ def test_without_script_the_pages_reload_until_all_is_done(alice: Client, world:
     for path in ("/submissions/", f"/runs/{run.pk}/"):
         assert '<noscript><meta http-equiv="refresh"' in alice.get(path).content.decode()
     finish_all()
-    plotting.draw_missing()
+    plots.draw_missing()
     for path in ("/submissions/", f"/runs/{run.pk}/"):
         assert "http-equiv" not in alice.get(path).content.decode()
 
@@ -317,17 +318,17 @@ def test_a_run_page_follows_the_run_until_its_plots_are_drawn(alice: Client, wor
     for _ in range(gates):
         finish(claim())
     mine = claim()
-    claims.beat(mine.pk, mine.attempt, 0.25, "session 1 of 3: candidate, test")
+    claims.heartbeat(mine.pk, mine.attempt, 0.25, "session 1 of 3: candidate, phase test")
     busy = alice.get(path, {"seen": "queued"})
     assert busy.status_code == 200
     assert 'value="0.25"' in busy.content.decode()
-    assert "The run is now: running" in busy.content.decode()
+    assert "The state of the run is now: running" in busy.content.decode()
     assert alice.get(path, HTTP_IF_NONE_MATCH=busy["ETag"]).status_code == 304
     finish(mine)
     done = alice.get(path, HTTP_IF_NONE_MATCH=busy["ETag"])
     assert done.status_code == 200
-    assert "The plot is being drawn" in done.content.decode()
-    plotting.draw_missing()
+    assert "The plot is not drawn yet" in done.content.decode()
+    plots.draw_missing()
     last = alice.get(path, HTTP_IF_NONE_MATCH=done["ETag"])
     assert last.status_code == 286
     assert f'src="/runs/{run.pk}/throughput.svg"' in last.content.decode()
@@ -349,16 +350,16 @@ def test_the_run_page_tells_required_and_advisory_findings_apart(
     run.detail.findings = [finding.to_json() for finding in findings()]
     run.detail.save()
     page = alice.get(f"/runs/{run.pk}/").content.decode()
-    required = page.index("Required: these decided the verdict")
-    advisory = page.index("Advisory: warnings")
+    required = page.index("Required findings: they decide the verdict")
+    advisory = page.index("Advisory findings: warnings")
     assert required < page.index("duplicate keys") < advisory < page.index("sticky db end")
-    # The witness: words, picture, table, program.
+    # The page shows the witness as text, picture, table and C program.
     assert "Two transactions each looked where the other inserted a record" in page
     assert '<svg xmlns="http://www.w3.org/2000/svg"' in page
-    assert "T1 must stand before T2" in page
-    assert "There was before: r1 under key 17 of index a." in page
+    assert "T1 must precede T2" in page
+    assert "Records before the first of these transactions: r1 under key 17 of index a." in page
     assert "<td><strong>get(&#34;a&#34;, 39)</strong></td>" in page
-    assert "4 more calls that nothing rests on" in page
+    assert "4 more calls that the finding does not depend on" in page
     assert "int main(void)" in page
 
 
@@ -378,7 +379,7 @@ def test_a_run_page_says_why_it_is_not_ranked(alice: Client, world: World) -> No
     run = run_of(world.submit())
     finish_all(verdicts={"unit": Verdict.FAILED})
     page = alice.get(f"/runs/{run.pk}/").content.decode()
-    assert "Not ranked because unit tests: failed." in page
+    assert "Not ranked because the unit tests did not pass: failed." in page
     assert BoardEntry.objects.count() == 0
 
 
@@ -446,7 +447,7 @@ def test_deleting_asks_first_and_then_removes_every_trace(
     submission = world.submit(description="to be deleted")
     run = run_of(submission)
     finish_all()
-    plotting.draw_missing()
+    plots.draw_missing()
     kept = world.submit(owner=world.bob, content=world.library + b"x")
     finish_all()
     paths = [
@@ -460,10 +461,10 @@ def test_deleting_asks_first_and_then_removes_every_trace(
     ]
     assert all(status_of(alice, path) in {200, 286} for path in paths)
     question = alice.get(f"/submissions/{submission.pk}/delete/").content.decode()
-    assert "cannot be undone" in question
+    assert "cannot undo the deletion" in question
     assert BoardEntry.objects.count() == 2
     answer = alice.post(f"/submissions/{submission.pk}/delete/", follow=True)
-    assert "Deleted." in answer.content.decode()
+    assert "The submission was deleted." in answer.content.decode()
     for path in paths:
         assert status_of(alice, path) == 404, path
         assert status_of(client, path) in {302, 404}, path
@@ -472,9 +473,9 @@ def test_deleting_asks_first_and_then_removes_every_trace(
         assert "to be deleted" not in page
         assert submission.blob_sha256 not in page
     assert kept.blob_sha256 in client.get("/boards/preliminary1.csv").content.decode()
-    # The organisers still have all of it.
+    # Organisers still see the submission, its run and its files.
     assert all(status_of(olga, path) in {200, 286} for path in paths)
-    assert "Deleted by its owner" in olga.get(paths[0]).content.decode()
+    assert "Only organisers see this page" in olga.get(paths[0]).content.decode()
 
 
 def test_the_owner_gets_the_library_back(alice: Client, world: World) -> None:
@@ -488,7 +489,7 @@ def test_the_owner_gets_the_library_back(alice: Client, world: World) -> None:
     assert "sandbox" in answer["Content-Security-Policy"]
 
 
-def test_files_that_an_organiser_took_away_are_404(alice: Client, world: World) -> None:
+def test_files_that_an_organiser_removed_are_404(alice: Client, world: World) -> None:
     submission = world.submit()
     run = run_of(submission)
     Artefact.objects.create(run=run, name="throughput.svg", file="runs/0/gone.svg")

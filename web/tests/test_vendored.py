@@ -1,4 +1,4 @@
-"""The committed browser assets are those of the locked packages."""
+"""Tests that the committed browser assets are equal to the files in the locked npm packages."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""What the tests of the site are made of: small libraries built with gcc, and runs that went through the real services.
+"""Makes the data of the site's tests: users, small libraries that gcc builds, submissions and finished runs.
 
-Only the reports are made up here; they take the same way as a worker's.
+Submissions and runs go through leaderboard/services.py, as on a real site. Only the reports of the runs are invented.
 """
 
 from __future__ import annotations
@@ -14,10 +14,14 @@ from django.core.files.uploadedfile import SimpleUploadedFile
 from django.http import HttpResponse, StreamingHttpResponse
 from django.utils import timezone
 
-from leaderboard import catalogue, claims, machines, services
+from leaderboard import catalogue, services
 from leaderboard.catalogue import Target
+from leaderboard.machines import registry
 from leaderboard.models import Machine, Run, Submission
-from runner.contract import Finding, RunReport, Session, Severity, Verdict
+from leaderboard.queue import claims
+from runner.contract import RunReport, Session
+from runner.report import Finding, Report
+from runner.terms import Severity, Verdict
 from runner.tests.samples import make_witness
 
 if TYPE_CHECKING:
@@ -45,7 +49,7 @@ PASSWORD = "a horse and a battery"
 
 
 def compile_library(folder: Path, *, calls: Sequence[str] = CALLS, tag: str = "") -> bytes:
-    """Build a shared library that exports these calls, each answering 0; another `tag` gives another digest."""
+    """Build a shared library that exports these calls. Each call returns 0; each `tag` gives another digest."""
     source = folder / "library.c"
     body = "\n".join(f"int {call}(void) {{ return 0; }}" for call in calls)
     source.write_text(f'{body}\nconst char keydrome_tag[] = "{tag}";\n')
@@ -59,7 +63,7 @@ def compile_library(folder: Path, *, calls: Sequence[str] = CALLS, tag: str = ""
 
 @dataclass(frozen=True)
 class World:
-    """Three people and a library. Alice owns what is submitted, Bob is another user, Olga an organiser."""
+    """Three users and a library. Alice submits the library, Bob is another contestant, Olga is an organiser."""
 
     alice: User
     bob: User
@@ -67,7 +71,7 @@ class World:
     library: bytes
 
     def file(self, name: str = "mine.so", content: bytes | None = None) -> SimpleUploadedFile:
-        """Return an upload for a form."""
+        """Return a file that a test can upload in a form."""
         return SimpleUploadedFile(name, self.library if content is None else content)
 
     def submit(
@@ -79,7 +83,7 @@ class World:
         targets: Sequence[Target] = (BOARD,),
         content: bytes | None = None,
     ) -> Submission:
-        """Submit the library, through the service that the form calls."""
+        """Submit the library through services.submit, which the upload form also calls."""
         return services.submit(
             owner=owner or self.alice,
             file=io.BytesIO(self.library if content is None else content),
@@ -90,14 +94,14 @@ class World:
 
 
 def claim() -> Run:
-    """Take the next run of the queue, as a worker does."""
+    """Claim and start the next run of the queue, as a worker does."""
     run = _next_run(_machine())
     assert run is not None, "the queue is empty"
     return run
 
 
 def _machine() -> Machine:
-    return machines.seen("bench1", "2 cores of a test", {"cores": 2})
+    return registry.seen("bench1", "2 cores of a test", {"cores": 2})
 
 
 def _next_run(machine: Machine) -> Run | None:
@@ -107,7 +111,7 @@ def _next_run(machine: Machine) -> Run | None:
 
 
 def finish(run: Run, verdict: Verdict = Verdict.PASSED, **changes: Any) -> Run:
-    """Record a plausible report for a claimed run; `changes` replace fields of the RunReport."""
+    """Record a plausible report for a claimed run. `changes` replace fields of the RunReport."""
     timed = run.kind == "performance"
     sessions = tuple(
         _session(run, seed, number, verdict, timed=timed) for number, seed in enumerate(run.seeds)
@@ -132,7 +136,7 @@ def finish(run: Run, verdict: Verdict = Verdict.PASSED, **changes: Any) -> Run:
 
 
 def finish_all(*, verdicts: dict[str, Verdict] | None = None) -> None:
-    """Work the queue off; `verdicts` by benchmark, everything else passes."""
+    """Finish all queued runs. `verdicts` has verdicts by benchmark; runs of other benchmarks pass."""
     machine = _machine()
     while (run := _next_run(machine)) is not None:
         finish(run, (verdicts or {}).get(run.benchmark, Verdict.PASSED))
@@ -146,7 +150,7 @@ def findings() -> tuple[Finding, ...]:
             "unit",
             "sticky_db_end",
             Severity.ADVISORY,
-            "getNext() went on after DB_END",
+            "getNext() continued after DB_END",
             make_witness(),
         ),
     )
@@ -158,17 +162,17 @@ def run_of(submission: Submission, benchmark: str = BOARD.benchmark) -> Run:
 
 
 def lone_machine() -> Machine:
-    """Return the machine that `claim` works on."""
+    """Return the machine on which `claim` claims runs."""
     return Machine.objects.get(name="bench1")
 
 
 def choices() -> list[str]:
-    """Return what the upload form offers."""
+    """Return the benchmark instances that the upload form shows, as texts."""
     return [str(choice.target) for choice in catalogue.choices()]
 
 
 def content_of(answer: HttpResponseBase) -> bytes:
-    """Return the whole body of an answer; a file is closed by being read to its end."""
+    """Return the whole body of a response. Reading a file to its end also closes the file."""
     if isinstance(answer, StreamingHttpResponse):
         return b"".join(cast("Iterable[bytes]", answer))
     assert isinstance(answer, HttpResponse)
@@ -181,9 +185,7 @@ def _session(run: Run, seed: str, number: int, verdict: Verdict, *, timed: bool)
     return Session(seed, number % 2 == 0, candidate, control)
 
 
-def _report(
-    run: Run, seed: str, verdict: Verdict, total_ms: float, *, timed: bool
-) -> dict[str, Any]:
+def _report(run: Run, seed: str, verdict: Verdict, total_ms: float, *, timed: bool) -> Report:
     report: dict[str, Any] = {
         "schema": "keydrome.report.v1",
         "verdict": verdict.value,
@@ -202,7 +204,7 @@ def _report(
         "output": {"stdout": "", "stderr": ""},
     }
     if not timed:
-        return report
+        return Report.from_json(report)
     report["metrics"] = {
         "total_ms": total_ms,
         "deadlocks": 3,
@@ -232,4 +234,4 @@ def _report(
         }
         for name, factor in (("scan", 8), ("get", 1), ("update", 3))
     ]
-    return report
+    return Report.from_json(report)

@@ -1,8 +1,9 @@
-/* Optional symbols of a contract A library. They are looked up with dlsym and never required.
+/* Declares optional functions of a library that implements contract A (index.h). A library may
+ * export any of them, or none. The player, the process that loads the library, finds them with
+ * dlsym.
  *
- * Strings returned stay valid until the process ends. No function here is called inside a timed
- * phase.
- */
+ * Returned strings must stay valid until the process ends. Keydrome calls none of these functions
+ * while it measures time. */
 #ifndef KEYDROME_EXTENSIONS_H_
 #define KEYDROME_EXTENSIONS_H_
 
@@ -14,26 +15,28 @@
 extern "C" {
 #endif
 
-/* One line that says what the library is, for the log. */
+/* Returns one line that describes the library, for the log. */
 const char* keydrome_describe(void);
 
-/* Called once after loading and before any other call, with a JSON object (UTF-8, NUL-terminated).
- * 0 when the library accepts it; otherwise it may write a reason of at most `capacity` bytes, NUL
- * included, into `reason`. Keydrome's own runtime receives its configuration this way
- * (runtime/README.md). */
+/* Configures the library with a JSON object (UTF-8, NUL-terminated). Called once, after loading and
+ * before any other call. Returns 0 if the library accepts the object. Otherwise the library may
+ * write the reason of the refusal into `reason`, at most `capacity` bytes including the NUL.
+ * Keydrome's own runtime receives its configuration in this way (runtime/README.md). */
 int keydrome_configure(const char* json, char* reason, uint32_t capacity);
 
-/* A JSON object of counters, for the report. Called after the last phase. */
+/* Returns a JSON object of counters for the report. Called after all measured work is done. */
 const char* keydrome_statistics(void);
 
-/* Removes an index that no thread has open. SUCCESS, DB_DNE, FAILURE. */
+/* Removes an index that no thread has open. Returns SUCCESS, DB_DNE or FAILURE. */
 ErrCode keydrome_delete_index(char* name);
 
-/* Stores the payload as the only one of its key. SUCCESS, DEADLOCK, FAILURE. */
+/* Stores the payload and deletes all other payloads of the key. Returns SUCCESS, DEADLOCK or
+ * FAILURE. */
 ErrCode keydrome_upsert(IdxState* idxState, TxnState* txn, Key* k, const char* payload);
 
-/* `count` gets in one call; results[i] is what get would have returned for records[i]. The cursor
- * is undefined afterwards. SUCCESS, DEADLOCK, FAILURE. */
+/* Does the same as `count` calls of get, one for each of `records`. results[i] becomes the result
+ * code of the get for records[i]. The cursor is undefined afterwards. Returns SUCCESS, DEADLOCK or
+ * FAILURE. */
 ErrCode keydrome_get_batch(IdxState* idxState, TxnState* txn, uint32_t count, Record* records,
                            ErrCode* results);
 

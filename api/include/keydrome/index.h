@@ -1,35 +1,55 @@
-/* Contract A: what a contestant's library exports.
+/* Contract A: declares the ten functions that a contestant's library exports.
  *
- * These are the ten functions, types, enumerator values and structure layouts of the SIGMOD 2009
- * Programming Contest (E. Reid, thesis, MIT 2009, chapter 2), so a library that was written for
- * that contest runs here unmodified. api/tests/layout_test.cc freezes every size and offset. C99
- * and C++ clean.
+ * A library stores indexes. An index is an ordered set of (key, payload) pairs, called records,
+ * which clients read and change in transactions. The functions, types, enumerator values and
+ * structure layouts are those of the SIGMOD 2009 Programming Contest (E. Reid, thesis, MIT 2009,
+ * chapter 2). So a library written for that contest runs here unmodified. The test
+ * api/tests/layout_test.cc checks every size and offset. The header compiles as C99 and as C++.
+ *
+ * Example: a transaction that inserts a record if its key does not exist. The index has type INT
+ * and was made by create(). Checks of the other result codes are omitted.
+ *
+ *     IdxState* index;
+ *     TxnState* txn;
+ *     Record record = {0};
+ *     openIndex("orders", &index);
+ *     beginTransaction(&txn);
+ *     record.key.type = INT;
+ *     record.key.keyval.intkey = 7;
+ *     ErrCode code = get(index, txn, &record);
+ *     if (code == KEY_NOTFOUND) code = insertRecord(index, txn, &record.key, "new");
+ *     if (code != DEADLOCK) code = commitTransaction(txn);
+ *     if (code == DEADLOCK) abortTransaction(txn);
  *
  * Conventions
  *
- * 1. Every function returns an ErrCode. No exception may cross this boundary.
- * 2. Isolation is serialisable, phantoms included. Boards may ask for strict serialisability
- * (real-time order).
- * 3. Any call inside a transaction may wait, or return DEADLOCK. Then the client calls
- * abortTransaction and may run the transaction again. Until it does, every call of that transaction
- * returns DEADLOCK or TXN_DNE. A lone transaction that is retried must succeed within 10 attempts;
- * N retriers must make progress.
- * 4. A thread has at most one open transaction. `txn == NULL` means auto-commit: the call is a
- * transaction of its own, even beside the thread's open one. It may return DEADLOCK; it may not
- * hang.
- * 5. An IdxState belongs to the thread that opened it.
- * 6. All memory passed in belongs to the caller, who may change or free it as soon as the call has
- * returned. The caller passes every Record zeroed except for the fields that a function reads, and
- * keeps the name of an index alive and unchanged for as long as the process runs.
- * 7. A transaction sees its own effects at once.
- * 8. Order: SHORT and INT numerically (signed); VARCHAR by unsigned bytes, the shorter string first
- * when one is a prefix of the other (strcmp order). The order of the payloads of one key is free.
- * 9. Misuse that a library can notice: a handle that is NULL or closed gives DB_DNE, a transaction
- * that has ended TXN_DNE, a key of another type than the index's FAILURE.
+ * 1. Result. Every function returns an ErrCode. No exception may leave the library. The functions
+ *    get, getNext, insertRecord and deleteRecord may also return DB_DNE and TXN_DNE, as conventions
+ *    3 and 9 say. The lists of their results below omit these two codes.
+ * 2. Isolation. Transactions are serialisable, without phantoms. Some rankings demand strict
+ *    serialisability, where the serial order also respects real time.
+ * 3. Conflicts. Any call inside a transaction may wait, or return DEADLOCK. After DEADLOCK the
+ *    client calls abortTransaction and may then run the transaction again. Before this abort, every
+ *    call of the transaction returns DEADLOCK or TXN_DNE. A transaction that runs alone must
+ *    succeed within 10 attempts. If several transactions conflict and retry, some must succeed.
+ * 4. Transactions. A thread has at most one open transaction. txn == NULL means auto-commit: the
+ *    call is a transaction of its own, even while the thread has another transaction open. An
+ *    auto-commit call may return DEADLOCK, but it must not hang.
+ * 5. Handles. An IdxState belongs to the thread that opened it.
+ * 6. Memory. All memory passed in belongs to the caller, who may change or free it when the call
+ *    has returned. The name of an index is the exception: it stays alive and unchanged until the
+ *    process ends. In every Record that the caller passes, fields that the function does not read
+ *    are zero.
+ * 7. Own changes. A transaction sees its own changes at once.
+ * 8. Order. SHORT and INT are ordered numerically (signed). VARCHAR is ordered by unsigned bytes;
+ *    if one string is a prefix of the other, the shorter comes first (strcmp order). The payloads
+ *    of one key may come in any order.
+ * 9. Misuse. A library should detect these errors of its client. A handle that is NULL or closed
+ *    gives DB_DNE. A transaction that has ended gives TXN_DNE. A key whose type is not the type
+ *    of the index gives FAILURE.
  *
- * Each promise is marked "required" or "advisory" in docs/reference/index-api.md; advisory ones are
- * tested and shown as warnings, never as a verdict.
- */
+ * docs/reference/index-api.md marks each promise as "required" or "advisory". A broken required
+ * promise fails the library. A broken advisory promise is only shown as a warning. */
 #ifndef KEYDROME_INDEX_H_
 #define KEYDROME_INDEX_H_
 
@@ -43,26 +63,26 @@ extern "C" {
 #define MAX_VARCHAR_LEN 128
 #define MAX_PAYLOAD_LEN 100
 
-/* A handle of an open index, and an open transaction. The library defines what they hold. */
+/* An open index, and an open transaction. The library defines both structures. */
 typedef struct IdxState IdxState;
 typedef struct TxnState TxnState;
 
 typedef enum ErrCode {
   SUCCESS,
   DB_DNE,       /* no such index */
-  DB_EXISTS,    /* an index of that name exists already */
+  DB_EXISTS,    /* an index of that name already exists */
   DB_END,       /* no record after the cursor */
   KEY_NOTFOUND, /* no record has that key */
-  TXN_EXISTS,   /* the thread has an open transaction already */
+  TXN_EXISTS,   /* the thread already has an open transaction */
   TXN_DNE,      /* no such transaction */
-  ENTRY_EXISTS, /* that pair of key and payload is stored already */
+  ENTRY_EXISTS, /* that pair of key and payload is already stored */
   ENTRY_DNE,    /* that pair of key and payload is not stored */
-  DEADLOCK,     /* the transaction cannot go on: abort it, then retry */
+  DEADLOCK,     /* the transaction cannot continue: abort it, then retry */
   FAILURE       /* anything else */
 } ErrCode;
 
 typedef enum KeyType {
-  SHORT,  /* int32_t; the name is the contest's */
+  SHORT,  /* int32_t; the name comes from the contest */
   INT,    /* int64_t */
   VARCHAR /* a NUL-terminated string of at most MAX_VARCHAR_LEN bytes; the empty string is a key */
 } KeyType;
@@ -81,51 +101,59 @@ typedef struct {
   char payload[MAX_PAYLOAD_LEN + 1];
 } Record;
 
-/* Makes an empty index that every thread may open. SUCCESS, DB_EXISTS, FAILURE. */
+/* Creates an empty index, which every thread may open. Returns SUCCESS, DB_EXISTS or FAILURE. */
 ErrCode create(KeyType type, char* name);
 
-/* Opens an index for the calling thread, in or outside a transaction. The cursor of a new handle
- * stands before the first record. SUCCESS, DB_DNE, FAILURE. */
+/* Opens an index for the calling thread, inside or outside a transaction. The cursor of the new
+ * handle is before the first record. Returns SUCCESS, DB_DNE or FAILURE. */
 ErrCode openIndex(const char* name, IdxState** idxState);
 
-/* Ends the use of a handle. Allowed inside a transaction, whose effects it does not change.
- * SUCCESS, DB_DNE, FAILURE. */
+/* Closes a handle. A client may close a handle inside a transaction, and the changes of the
+ * transaction remain. Returns SUCCESS, DB_DNE or FAILURE. */
 ErrCode closeIndex(IdxState* idxState);
 
-/* Begins the calling thread's transaction. SUCCESS, TXN_EXISTS, DEADLOCK (then no transaction is
- * open; the client aborts only if the handle was set), FAILURE. */
+/* Begins a transaction of the calling thread. Returns SUCCESS, TXN_EXISTS, DEADLOCK or FAILURE.
+ * The client sets *txn to NULL before the call. DEADLOCK means that the client must begin again. If
+ * the library has set *txn in spite of DEADLOCK, the client first calls abortTransaction(*txn). */
 ErrCode beginTransaction(TxnState** txn);
 
-/* Undoes every effect of the transaction and ends it. SUCCESS, TXN_DNE, FAILURE; it should not
+/* Ends the transaction and undoes all its changes. Returns SUCCESS, TXN_DNE or FAILURE. Should not
  * return DEADLOCK. */
 ErrCode abortTransaction(TxnState* txn);
 
-/* Makes the effects of the transaction permanent and visible, and ends it. SUCCESS, TXN_DNE,
- * DEADLOCK (the client then aborts), FAILURE. */
+/* Ends the transaction and makes its changes permanent and visible to other transactions. Returns
+ * SUCCESS, TXN_DNE, DEADLOCK (the client then calls abortTransaction) or FAILURE. */
 ErrCode commitTransaction(TxnState* txn);
 
-/* Copies one payload of record->key into record->payload and places the cursor on that record. When
- * no record has the key, KEY_NOTFOUND, and the cursor stands so that getNext returns the first
- * record after the key. A key with n payloads is read by one get and n - 1 getNext calls. SUCCESS,
- * KEY_NOTFOUND, DEADLOCK, FAILURE. */
+/* Copies one payload of record->key into record->payload and places the cursor on that record. If
+ * no record has the key, returns KEY_NOTFOUND and places the cursor so that getNext returns the
+ * first record after the key. To read a key with n payloads, call get once and getNext n - 1 times.
+ * Returns SUCCESS, KEY_NOTFOUND, DEADLOCK or FAILURE. */
 ErrCode get(IdxState* idxState, TxnState* txn, Record* record);
 
-/* Copies the record after the cursor into *record and moves the cursor there. Without an earlier
- * read of this handle in this transaction, and always with txn == NULL, that is the first record of
- * the index. DB_END past the last record; DB_END again until the transaction itself inserts beyond.
- * An own insert ahead of the cursor is seen; under the key of the current record both outcomes are
- * allowed. After an own delete of the current record the scan goes on in order. SUCCESS, DB_END,
- * DEADLOCK, FAILURE. */
+/* Copies the record after the cursor into *record and moves the cursor to this record. The cursor
+ * is before the first record if txn == NULL, or if the transaction has not read through this handle
+ * before. If no record is after the cursor, returns DB_END. Further calls also return DB_END, as
+ * long as the transaction itself inserts no record after the cursor.
+ *
+ * The transaction may change the index between two calls of getNext. A record inserted after the
+ * cursor is returned by a later call. A record inserted with the key of the current record may be
+ * returned or not. If the current record was deleted, the scan continues with the next record in
+ * order.
+ *
+ * Returns SUCCESS, DB_END, DEADLOCK or FAILURE. */
 ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record);
 
 /* Stores a pair of key and payload (0 to MAX_PAYLOAD_LEN bytes, NUL-terminated). A key may have
- * many payloads. SUCCESS, ENTRY_EXISTS, DEADLOCK, FAILURE. */
+ * many payloads. Returns SUCCESS, ENTRY_EXISTS, DEADLOCK or FAILURE. */
 ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload);
 
-/* Deletes the pair record->key and record->payload, or, when record->payload[0] == 0, every payload
- * of the key. ENTRY_DNE when the pair is missing (KEY_NOTFOUND is accepted when the key is missing
- * too); KEY_NOTFOUND when all payloads of a missing key were to go. SUCCESS, ENTRY_DNE,
- * KEY_NOTFOUND, DEADLOCK, FAILURE. */
+/* Deletes one pair, or all payloads of a key:
+ * - If record->payload is not empty, deletes the pair of record->key and record->payload. Returns
+ *   ENTRY_DNE if the pair does not exist. If no record has the key, KEY_NOTFOUND is allowed too.
+ * - If record->payload is empty, deletes all payloads of record->key. Returns KEY_NOTFOUND if no
+ *   record has the key.
+ * Returns SUCCESS, ENTRY_DNE, KEY_NOTFOUND, DEADLOCK or FAILURE. */
 ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record);
 
 #ifdef __cplusplus

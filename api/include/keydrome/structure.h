@@ -1,26 +1,29 @@
-/* Contract B, version 0 (experimental): a bare ordered structure.
+/* Contract B, version 0 (experimental): declares the functions of an ordered data structure without
+ * transactions.
  *
- * One instance of one sorted set of (key, payload) pairs: no threads, no transactions, no locks of
- * its own. Keydrome's runtime puts transactions, latches and placement around it, as a
- * configuration says, and offers the result through contract A (index.h). So one unchanged
- * structure can be compared under many execution strategies (T. Bang et al., "Robust Performance of
- * Main Memory Data Structures by Configuration", SIGMOD 2020).
+ * An instance of a structure is one sorted set of (key, payload) pairs. It has no threads, no
+ * transactions and no locks. Keydrome's runtime adds transactions, short locks (latches) and the
+ * placement on NUMA nodes, as its configuration demands. The runtime offers the result through
+ * contract A (index.h). So one unchanged structure can be compared under many execution strategies
+ * (T. Bang et al., "Robust Performance of Main Memory Data Structures by Configuration", SIGMOD
+ * 2020).
  *
- * Bytes. Keys arrive in an order-preserving encoding: memcmp order, the shorter first on a common
- * prefix. Integers are big-endian with the sign bit flipped (4 or 8 bytes), strings their bytes
- * without NUL (at most 128 bytes). A payload has at most 100 bytes. Pairs are unique and ordered by
- * (key, payload).
+ * Rules
  *
- * Ownership. Inputs are borrowed for the call; the structure copies what it keeps. Outputs are
- * copied into the caller's buffers. All memory comes from the environment's `allocate` and goes
- * back by `retire`.
+ * 1. Bytes. Keys are encoded so that memcmp gives their order. If one key is a prefix of another,
+ *    the shorter key is smaller. Integers are big-endian with the sign bit flipped (4 or 8 bytes).
+ *    Strings are their bytes without NUL (at most 128 bytes). A payload has at most 100 bytes.
+ *    Pairs are unique and ordered by (key, payload).
+ * 2. Ownership. Inputs are valid only during the call, so the structure must copy bytes that it
+ *    keeps. The structure copies outputs into the caller's buffers. It takes all memory from the
+ *    environment's `allocate` and gives it back with `retire`.
+ * 3. Threads. Functions never block, never start threads, and use no mutable global or thread-local
+ *    state. By default, the runtime makes one call at a time on an instance. With the capability
+ *    bits below, a structure allows concurrent calls.
+ * 4. Positions. A put or del invalidates all positions in the instance. The runtime then calls seek
+ *    again.
  *
- * Threads. Functions never block, never start threads and use no global or thread-local mutable
- * state. Without a capability the runtime makes one call at a time per instance; the capability
- * bits below allow more.
- *
- * Positions. Any put or del on the instance invalidates every position; the runtime seeks again.
- */
+ * structures/btree is an example. */
 #ifndef KEYDROME_STRUCTURE_H_
 #define KEYDROME_STRUCTURE_H_
 
@@ -37,77 +40,87 @@ extern "C" {
 #define KEYDROME_KEY_BYTES_MAX 128u
 #define KEYDROME_PAYLOAD_BYTES_MAX 100u
 
-typedef struct KeydromeStructure KeydromeStructure; /* the author's type */
+typedef struct KeydromeStructure KeydromeStructure; /* one instance */
 
-/* Bytes borrowed for the duration of a call. */
+/* Bytes that are valid only during a call. */
 typedef struct {
   const void* data;
   uint32_t size;
 } KeydromeBytes;
 
-/* The caller's buffer: the structure writes `size` bytes, at most `capacity`. */
+/* The caller's buffer. The structure writes at most `capacity` bytes and sets `size`. */
 typedef struct {
   void* data;
   uint32_t size;
   uint32_t capacity;
 } KeydromeBuffer;
 
-/* A place in an instance, kept by the caller, meaningful to the structure only. */
+/* A position in an instance. The caller stores it; only the structure interprets it. */
 typedef struct {
   uint64_t words[8];
 } KeydromePosition;
 
-/* What the runtime provides. Valid as long as the instance. Thread-safe. */
+/* Functions and data that the runtime provides to an instance. They are valid as long as the
+ * instance exists. Thread-safe. */
 typedef struct {
   void* context;
-  /* `alignment` is a power of two of at most 4096. NULL when memory is exhausted. */
+  /* Allocates memory. `alignment` is a power of two, at most 4096. Returns NULL if out of
+   * memory. */
   void* (*allocate)(void* context, size_t size, size_t alignment);
-  /* Frees after a grace period if readers may still hold the memory, else at once. */
+  /* Frees memory. If readers may still use the memory, frees it after these readers have ended. */
   void (*retire)(void* context, void* memory, size_t size, size_t alignment);
   uint32_t home_node; /* logical NUMA node of the instance */
 } KeydromeEnvironment;
 
 enum {
-  KEYDROME_SHARED_READS = 1u << 0, /* several seek/next at once while nobody writes */
-  KEYDROME_THREAD_SAFE = 1u << 1,  /* every call at any time; the runtime adds no latch. `next` then
-                                      bears positions that others' changes have invalidated. */
-  KEYDROME_OPTIMISTIC = 1u << 2, /* readers survive torn state: bounded loops, type-stable memory */
-  KEYDROME_ELIDABLE = 1u << 3,   /* operations are plain loads and stores plus environment calls */
-  KEYDROME_SPLITTABLE = 1u << 4, /* split and concat are there */
-  KEYDROME_STREAMABLE = 1u << 5, /* export_run and import_run are there */
-  KEYDROME_BATCH = 1u << 6       /* get_batch is there */
+  /* Several threads may call seek and next at the same time, while none calls put or del. */
+  KEYDROME_SHARED_READS = 1u << 0,
+  /* Several threads may make any calls at the same time, and the runtime adds no latch. `next` must
+   * accept a position that another thread's change has invalidated. */
+  KEYDROME_THREAD_SAFE = 1u << 1,
+  /* Seek and next may run while put or del changes the instance. They may then return wrong
+   * results, but they must not crash or hang. So their loops must be bounded, and memory must never
+   * be reused for another type. */
+  KEYDROME_OPTIMISTIC = 1u << 2,
+  /* Operations can run as hardware transactions (lock elision), because they consist of plain loads
+   * and stores and of calls of the environment. */
+  KEYDROME_ELIDABLE = 1u << 3,
+  KEYDROME_SPLITTABLE = 1u << 4, /* split and concat are implemented */
+  KEYDROME_STREAMABLE = 1u << 5, /* export_run and import_run are implemented */
+  KEYDROME_BATCH = 1u << 6       /* get_batch is implemented */
 };
 
 enum { KEYDROME_STATISTIC_PAIRS, KEYDROME_STATISTIC_BYTES, KEYDROME_STATISTIC_HEIGHT };
 
-/* Functions return a negative number for an error of the environment (memory); the instance is then
- * unchanged. */
+/* The functions of a structure. Functions that return int return a negative number if the
+ * environment has no more memory. They must then leave the instance unchanged. */
 typedef struct {
   uint32_t version;      /* KEYDROME_STRUCTURE_VERSION */
   uint32_t capabilities; /* KEYDROME_SHARED_READS | ... */
   const char* name;
   const char* description; /* one line */
 
-  /* `options` is a JSON object or NULL. NULL when memory is exhausted or the options are not
-   * understood. */
+  /* Makes an empty instance. `options` is a JSON object or NULL. Returns NULL if memory runs out,
+   * or if the structure does not know one of the options. */
   KeydromeStructure* (*create)(const KeydromeEnvironment* environment, const char* options);
   void (*destroy)(KeydromeStructure* instance);
 
-  /* 1 inserted, 0 the pair is there already. */
+  /* Inserts a pair. Returns 1 if it was inserted, 0 if it already exists. */
   int (*put)(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload);
-  /* 1 deleted, 0 there is no such pair. */
+  /* Deletes a pair. Returns 1 if it was deleted, 0 if there is no such pair. */
   int (*del)(KeydromeStructure* instance, KeydromeBytes key, KeydromeBytes payload);
-  /* Places `position` before the first pair >= (key, payload), or > when `after` is not 0.
-   * payload.data == NULL stands for the smallest payload when `after` is 0 and for the largest when
-   * it is not. 0. */
+  /* Places `position` before the first pair >= (key, payload). If `after` is not 0, places it
+   * before the first pair > (key, payload). payload.data == NULL means the smallest payload if
+   * `after` is 0, and otherwise the largest payload. Returns 0. */
   int (*seek)(const KeydromeStructure* instance, KeydromePosition* position, KeydromeBytes key,
               KeydromeBytes payload, int after);
-  /* Copies the pair after `position` out and moves on. 1 a pair, 0 the end: the position then stays
-   * there, and another call answers 0 again. Copies of a position are positions. */
+  /* Copies the pair after `position`, moves `position` past this pair and returns 1. If no pair is
+   * after `position`, leaves `position` unchanged and returns 0. Further calls then also return 0.
+   * A copy of a position is a valid position. */
   int (*next)(const KeydromeStructure* instance, KeydromePosition* position, KeydromeBuffer* key,
               KeydromeBuffer* payload);
 
-  /* Optional, NULL unless the capability says so. */
+  /* Optional functions. Each is NULL if the structure lacks the corresponding capability. */
   int (*get_batch)(const KeydromeStructure* instance, uint32_t count, const KeydromeBytes* keys,
                    KeydromeBuffer* payloads, int* found);
   KeydromeStructure* (*split)(KeydromeStructure* instance, KeydromeBytes key,
@@ -117,13 +130,16 @@ typedef struct {
                     size_t capacity);
   int (*import_run)(KeydromeStructure* instance, const void* run, size_t size);
 
-  /* Optional. check: 0 when every invariant holds, else the number of the first broken one. */
+  /* Optional, for tests: checks all invariants of the instance. Returns 0 if all hold, and
+   * otherwise the number of the first broken invariant. */
   int (*check)(const KeydromeStructure* instance);
+  /* Optional: returns the statistic `which`, one of KEYDROME_STATISTIC_... */
   uint64_t (*statistic)(const KeydromeStructure* instance, uint32_t which);
 } KeydromeStructureTable;
 
-/* The one symbol that a bare structure exports, also when it is built with hidden visibility. Same
- * pointer on every call. */
+/* Returns the table of the structure's functions, always the same pointer. This is the only symbol
+ * that a structure exports. The attribute exports it even if the structure is compiled with hidden
+ * visibility. */
 #if defined(__GNUC__)
 __attribute__((visibility("default")))
 #endif

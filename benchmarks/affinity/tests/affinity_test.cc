@@ -1,11 +1,12 @@
+// Tests the benchmark "affinity": which keys each thread looks up, and refused parameters.
 #include <gtest/gtest.h>
 
 #include <cstdint>
 #include <string>
 #include <vector>
 
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
 
 namespace keydrome::affinity {
 namespace {
@@ -21,9 +22,10 @@ constexpr const char* kName = "affinity";
 class AffinityInstance : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(AffinityInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
-  const Script script =
+  const script::Script script =
       make_script(kName, GetParam(), 1, {{"records", 1'000}, {"lookups_per_thread", 1'000}});
-  const Totals sum = totals(script, expect_right_is_not_accused(kName, GetParam(), script));
+  const judge::Totals sum =
+      judge::totals(script, expect_right_is_not_accused(kName, GetParam(), script));
   EXPECT_EQ(sum.transactions_planned, 4'000u);
   EXPECT_EQ(sum.get_hits, sum.gets);
   expect_faults_are_found(kName, GetParam(), script);
@@ -34,18 +36,19 @@ INSTANTIATE_TEST_SUITE_P(Affinity, AffinityInstance, ::testing::Values("scattere
                            return std::string(parameter.param);
                          });
 
-// The keys that the stream of each of four threads asks for, as shares of `first` .. `first +
-// width`.
+// Expects that each thread looks up uniform keys of a range of `width` keys. The range of thread 0
+// begins at key 0, and each further range begins `step` keys later.
 void expect_uniform_parts(const std::string& instance, int64_t width, int64_t step) {
-  const Script script =
+  const script::Script script =
       make_script(kName, instance, 2, {{"records", 8'000}, {"lookups_per_thread", 8'000}});
   int64_t first = 0;
-  for (const std::vector<Op>& ops : timed_phase(script).threads) {
+  for (const std::vector<format::Op>& ops : timed_phase(script).threads) {
     std::vector<double> counts(40);
     bool stream = false;
-    for (const Op& op : ops) {
-      if (op.code == OpCode::kBegin) stream = static_cast<Kind>(op.kind) == Kind::kStream;
-      if (op.code != OpCode::kGet || !stream) continue;
+    for (const format::Op& op : ops) {
+      if (op.code == format::OpCode::kBegin)
+        stream = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
+      if (op.code != format::OpCode::kGet || !stream) continue;
       const int64_t key = script.pools.int64_keys[op.key];
       ASSERT_GE(key, first);
       ASSERT_LT(key, first + width);
@@ -62,7 +65,7 @@ TEST(Affinity, ScatteredThreadsAskForAllKeysAndAffineOnesForTheirPart) {
 }
 
 TEST(Affinity, RefusesFewerRecordsThanThreads) {
-  const Parameters parameters =
+  const workload::Parameters parameters =
       testing::manifest_of(kName).resolve("affine", "smoke", {{"records", 3}}).value();
   const auto script = testing::benchmark(kName).make("affine")->generate(parameters, 1, {});
   ASSERT_FALSE(script.ok());

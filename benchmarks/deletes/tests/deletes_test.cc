@@ -1,3 +1,5 @@
+// Tests the benchmark "deletes": the deleted keys, memory growth, and that faulty indexes are
+// found.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
+#include "benchmarks/kit/workload/fingerprint.h"
 
 namespace keydrome::deletes {
 namespace {
@@ -25,8 +27,8 @@ using testing::make_script;
 
 constexpr const char* kName = "deletes";
 
-ParameterValues small(const std::string& instance) {
-  ParameterValues values = {{"records", 800}};
+workload::ParameterValues small(const std::string& instance) {
+  workload::ParameterValues values = {{"records", 800}};
   if (instance.starts_with("churn")) values["transactions_per_round"] = 120;
   if (instance == "range_10") values["transactions_per_round"] = 25;
   if (instance == "range_1000") values["records_per_transaction"] = 100;
@@ -35,24 +37,26 @@ ParameterValues small(const std::string& instance) {
 
 class DeletesInstance : public ::testing::TestWithParam<const char*> {};
 
-// After every phase of steady size the index has its records again.
+// At the end of the run the index has its original number of records.
 TEST_P(DeletesInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
   const std::string instance = GetParam();
-  const Script script = make_script(kName, instance, 1, small(instance),
-                                    {.stripes = false, .canaries = true, .evidence = true});
-  const Totals sum = totals(script, expect_right_is_not_accused(kName, instance, script));
+  const script::Script script = make_script(kName, instance, 1, small(instance),
+                                            {.stripes = false, .canaries = true, .evidence = true});
+  const judge::Totals sum =
+      judge::totals(script, expect_right_is_not_accused(kName, instance, script));
   EXPECT_EQ(sum.records_end, 800u);
-  const Script checked = make_script(kName, instance, 2, small(instance));
+  const script::Script checked = make_script(kName, instance, 2, small(instance));
   expect_right_is_not_accused(kName, instance, checked);
   expect_faults_are_found(kName, instance, checked);
 }
 
 TEST_P(DeletesInstance, AnIndexThatKeepsOrDeniesWhatItDeletesIsFound) {
-  const Script script = make_script(kName, GetParam(), 3, small(GetParam()),
-                                    {.stripes = false, .canaries = false, .evidence = true});
+  const script::Script script =
+      make_script(kName, GetParam(), 3, small(GetParam()),
+                  {.stripes = false, .canaries = false, .evidence = true});
   for (const testing::Faults& faults :
        {testing::Faults{.keeps_deleted = true}, testing::Faults{.denies_deletes = true}}) {
-    Findings findings;
+    judge::Findings findings;
     testing::benchmark(kName)
         .make(GetParam())
         ->judge(script, testing::play(script, testing::test_index(faults)), findings);
@@ -67,28 +71,29 @@ INSTANTIATE_TEST_SUITE_P(Deletes, DeletesInstance,
                            return std::string(parameter.param);
                          });
 
-std::vector<const PhaseScript*> steady_phases(const Script& script) {
-  std::vector<const PhaseScript*> phases;
-  for (const PhaseScript& phase : script.phases) {
+std::vector<const script::PhaseScript*> steady_phases(const script::Script& script) {
+  std::vector<const script::PhaseScript*> phases;
+  for (const script::PhaseScript& phase : script.phases) {
     if (phase.name.starts_with("steady")) phases.push_back(&phase);
   }
   return phases;
 }
 
-// A thread's records are a queue that its transactions push into and pop from.
+// The records of a thread form a queue: each transaction appends a record and removes the oldest.
 TEST(Deletes, ChurnTakesTheOldestOfEachThread) {
-  const Script script = make_script(kName, "churn_oldest", 4, {{"records", 400}, {"threads", 2}},
-                                    {.stripes = false, .canaries = false, .evidence = false});
+  const script::Script script =
+      make_script(kName, "churn_oldest", 4, {{"records", 400}, {"threads", 2}},
+                  {.stripes = false, .canaries = false, .evidence = false});
   for (std::size_t t = 0; t < 2; ++t) {
     std::deque<uint32_t> live;
-    for (const Op& op : script.phases[1].threads[t]) {
-      if (op.code == OpCode::kInsert) live.push_back(op.key);
+    for (const format::Op& op : script.phases[1].threads[t]) {
+      if (op.code == format::OpCode::kInsert) live.push_back(op.key);
     }
     EXPECT_EQ(live.size(), 200u);
-    for (const PhaseScript* phase : steady_phases(script)) {
-      for (const Op& op : phase->threads[t]) {
-        if (op.code == OpCode::kInsert) live.push_back(op.key);
-        if (op.code != OpCode::kDeleteKey) continue;
+    for (const script::PhaseScript* phase : steady_phases(script)) {
+      for (const format::Op& op : phase->threads[t]) {
+        if (op.code == format::OpCode::kInsert) live.push_back(op.key);
+        if (op.code != format::OpCode::kDeleteKey) continue;
         ASSERT_EQ(op.key, live.front());
         live.pop_front();
       }
@@ -97,17 +102,18 @@ TEST(Deletes, ChurnTakesTheOldestOfEachThread) {
   }
 }
 
-// A record of a hundred goes with equal probability: how many transactions one lives is geometric
-// with mean 100, and the number of those that go in their first 100 is 63.4 %.
+// Each transaction deletes each of a hundred records with equal probability. The lifetime of a
+// record is therefore geometric with a mean of 100 transactions. 63.4 % of the records are deleted
+// within 100 transactions.
 TEST(Deletes, ChurnAtRandomTakesAny) {
-  const Script script = make_script(
+  const script::Script script = make_script(
       kName, "churn_random", 5,
       {{"records", 100}, {"threads", 1}, {"rounds", 1}, {"transactions_per_round", 20'000}},
       {.stripes = false, .canaries = false, .evidence = false});
   std::map<uint32_t, int> born;
   int now = 0;
   double ages = 0, young = 0, deaths = 0;
-  for_each_transaction(*steady_phases(script)[0], [&](std::span<const Op> ops) {
+  for_each_transaction(*steady_phases(script)[0], [&](std::span<const format::Op> ops) {
     born[ops[1].key] = ++now;
     const auto found = born.find(ops[2].key);
     if (found == born.end() || now < 2'000) return;
@@ -119,28 +125,29 @@ TEST(Deletes, ChurnAtRandomTakesAny) {
   EXPECT_NEAR(young / deaths, 0.634, 0.012);
 }
 
-// Neighbours go together and come back in the next transaction, and no thread meets another.
+// Adjacent records are deleted together and inserted by the next transaction. Threads use different
+// records.
 TEST(Deletes, RangesAreNeighboursAndComeBack) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "range_10", 6,
                   {{"records", 4 * 1'009}, {"rounds", 1}, {"transactions_per_round", 3'000}},
                   {.stripes = false, .canaries = false, .evidence = false});
-  const PhaseScript& phase = *steady_phases(script)[0];
+  const script::PhaseScript& phase = *steady_phases(script)[0];
   for (std::size_t t = 0; t < phase.threads.size(); ++t) {
     std::set<uint32_t> gone;
     std::vector<double> starts(50);
-    for (const Op& op : phase.threads[t]) {
-      if (op.code == OpCode::kGet) {
+    for (const format::Op& op : phase.threads[t]) {
+      if (op.code == format::OpCode::kGet) {
         ASSERT_TRUE(gone.empty());
         ASSERT_GE(op.key, t * 1'009);
         ASSERT_LE(op.key + 10, (t + 1) * 1'009);
         ++starts[(op.key - t * 1'009) / 20];
       }
-      if (op.code == OpCode::kDeleteKey) gone.insert(op.key);
-      if (op.code == OpCode::kInsert) {
+      if (op.code == format::OpCode::kDeleteKey) gone.insert(op.key);
+      if (op.code == format::OpCode::kInsert) {
         ASSERT_EQ(gone.erase(op.key), 1u);
       }
-      if (op.code == OpCode::kCommit && !gone.empty()) {
+      if (op.code == format::OpCode::kCommit && !gone.empty()) {
         ASSERT_EQ(*gone.rbegin() - *gone.begin(), 9u);
       }
     }
@@ -149,31 +156,31 @@ TEST(Deletes, RangesAreNeighboursAndComeBack) {
 }
 
 TEST(Deletes, GrowthIsBetweenTheFirstAndTheLastSteadyPhase) {
-  const Script script = make_script(kName, "refill", 7, small("refill"));
-  std::vector<PhaseMeasures> phases;
+  const script::Script script = make_script(kName, "refill", 7, small("refill"));
+  std::vector<workload::PhaseMeasures> phases;
   uint64_t bytes = 1'000;
-  for (const PhaseScript& phase : script.phases) {
+  for (const script::PhaseScript& phase : script.phases) {
     phases.push_back({1, phase.name.starts_with("steady") ? bytes += 500 : 77u});
   }
-  Metrics metrics;
+  workload::Metrics metrics;
   testing::benchmark(kName).make("refill")->measure(script, {}, phases, metrics);
-  EXPECT_EQ(metrics, (Metrics{{"memory_growth", 2'500.0 / 1'500 - 1}}));
+  EXPECT_EQ(metrics, (workload::Metrics{{"memory_growth", 2'500.0 / 1'500 - 1}}));
 }
 
 TEST(Deletes, TooFewRecordsAreRefused) {
-  const Parameters parameters =
+  const workload::Parameters parameters =
       testing::manifest_of(kName).resolve("range_1000", "smoke", {{"records", 3'999}}).value();
-  const Result<Script> script =
+  const Result<script::Script> script =
       testing::benchmark(kName).make("range_1000")->generate(parameters, 1, {});
   ASSERT_FALSE(script.ok());
   EXPECT_NE(script.error().message.find("raise records"), std::string::npos);
 }
 
 TEST(Deletes, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
-  EXPECT_EQ(fingerprint(make_script(kName, "churn_random", 6, small("churn_random"))),
-            fingerprint(make_script(kName, "churn_random", 6, small("churn_random"))));
-  EXPECT_NE(fingerprint(make_script(kName, "churn_random", 6, small("churn_random"))),
-            fingerprint(make_script(kName, "churn_random", 7, small("churn_random"))));
+  EXPECT_EQ(workload::fingerprint(make_script(kName, "churn_random", 6, small("churn_random"))),
+            workload::fingerprint(make_script(kName, "churn_random", 6, small("churn_random"))));
+  EXPECT_NE(workload::fingerprint(make_script(kName, "churn_random", 6, small("churn_random"))),
+            workload::fingerprint(make_script(kName, "churn_random", 7, small("churn_random"))));
 }
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The suite against an index in this process: right ones are never accused, wrong ones are, by name
-// and with a handful of calls.
+// Tests the benchmark "differential" against an index in this process. A correct index has no
+// findings. Each faulty index has the right finding, shown with a few calls.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,13 +9,13 @@
 #include "benchmarks/differential/generator.h"
 #include "benchmarks/differential/script_calls.h"
 #include "benchmarks/differential/shrinker.h"
-#include "benchmarks/kit/replay.h"
+#include "benchmarks/kit/judge/replay.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 
 namespace keydrome {
 
-std::unique_ptr<Workload> make_differential(std::string_view instance);
+std::unique_ptr<workload::Workload> make_differential(std::string_view instance);
 
 namespace differential {
 namespace {
@@ -23,30 +23,33 @@ namespace {
 using testing::Faults;
 using testing::text_of;
 
-Findings examined(const Faults& faults, int64_t calls, uint64_t seed, int64_t shrink_ms = 10'000) {
-  const std::unique_ptr<Workload> workload = make_differential("differential");
-  const Parameters parameters({{"calls", calls}, {"shrink_ms", shrink_ms}});
-  const Script script = workload->generate(parameters, seed, {}).value();
-  const Outcome outcome = testing::play(script, testing::test_index(faults));
-  const Replay replay = [&](const Script& again, uint64_t) {
-    return Replayed{.ending = {}, .outcome = testing::play(again, testing::test_index(faults))};
+judge::Findings examined(const Faults& faults, int64_t calls, uint64_t seed,
+                         int64_t shrink_ms = 10'000) {
+  const std::unique_ptr<workload::Workload> workload = make_differential("differential");
+  const workload::Parameters parameters({{"calls", calls}, {"shrink_ms", shrink_ms}});
+  const script::Script script = workload->generate(parameters, seed, {}).value();
+  const script::Outcome outcome = testing::play(script, testing::test_index(faults));
+  const judge::Replay replay = [&](const script::Script& again, uint64_t) {
+    return judge::Replayed{.ending = {},
+                           .outcome = testing::play(again, testing::test_index(faults))};
   };
-  Findings findings("differential");
+  judge::Findings findings("differential");
   workload->examine(script, {.outcome = outcome, .ending = {}, .replay = replay}, findings);
   return findings;
 }
 
 TEST(Differential, PassesACorrectIndex) {
   for (uint64_t seed = 1; seed <= 3; ++seed) {
-    const Findings findings = examined({}, 30'000, seed);
+    const judge::Findings findings = examined({}, 30'000, seed);
     EXPECT_TRUE(findings.empty()) << "seed " << seed << "\n" << text_of(findings);
     EXPECT_EQ(findings.not_judged_reason(), "");
   }
 }
 
-// Now and then a transaction of hundreds of calls needs several attempts.
+// The index returns DEADLOCK for every 5,003rd call, so a transaction of hundreds of calls
+// sometimes needs several attempts.
 TEST(Differential, DoesNotAccuseDeadlocks) {
-  const Findings findings = examined({.deadlock_every = 5'003}, 30'000, 1);
+  const judge::Findings findings = examined({.deadlock_every = 5'003}, 30'000, 1);
   EXPECT_TRUE(findings.empty()) << text_of(findings);
 }
 
@@ -55,21 +58,21 @@ TEST(Differential, AsksForTheSameCallsWhateverElseIsGenerated) {
   const Generated again = generate(5'000, 7);
   ASSERT_EQ(one.session.calls.size(), again.session.calls.size());
   EXPECT_NE(one.session.calls.size(), other.session.calls.size());
-  // What a client cannot do is never generated.
+  // The generator writes only calls that a client can make.
   EXPECT_EQ(playable(one.session.calls).size(), one.session.calls.size());
 }
 
 struct FaultCase {
-  const char* names;  // under one of which it is found
+  const char* names;  // possible names of the finding
   Faults faults;
-  std::size_t calls_max;  // of the shrunk session
+  std::size_t calls_max;  // most calls of the shrunk session
 };
 
 class DifferentialFinds : public ::testing::TestWithParam<FaultCase> {};
 
-// "A session of 6 calls shows it".
+// Returns the number in the sentence "These 6 calls reproduce it".
 std::size_t shrunk_size(const std::string& detail) {
-  constexpr std::string_view kBefore = "A session of ";
+  constexpr std::string_view kBefore = "\nThese ";
   const std::size_t at = detail.find(kBefore);
   if (at == std::string::npos) return SIZE_MAX;
   return std::stoul(detail.substr(at + kBefore.size()));
@@ -78,9 +81,9 @@ std::size_t shrunk_size(const std::string& detail) {
 TEST_P(DifferentialFinds, TheFaultByNameInAFewCalls) {
   const FaultCase& wanted = GetParam();
   for (uint64_t seed = 1; seed <= 2; ++seed) {
-    const Findings findings = examined(wanted.faults, 20'000, seed);
+    const judge::Findings findings = examined(wanted.faults, 20'000, seed);
     ASSERT_TRUE(findings.failed()) << "seed " << seed;
-    const Finding first = findings.list().front();
+    const judge::Finding first = findings.list().front();
     EXPECT_NE(std::string_view(wanted.names).find(first.name), std::string_view::npos)
         << text_of(findings);
     EXPECT_LE(shrunk_size(first.detail), wanted.calls_max) << text_of(findings);
@@ -105,12 +108,13 @@ INSTANTIATE_TEST_SUITE_P(
       return "Fault" + std::to_string(parameter.index);
     });
 
-// Faults that show in one call of some hundred need as many calls of that kind, but no others.
+// A fault that occurs once in some hundred calls of a kind needs as many calls of this kind. The
+// finding shows no calls of other kinds.
 TEST(Differential, TellsARareFaultInAFewLines) {
   for (const Faults& faults : {Faults{.drops_every = 300}, Faults{.repeats_every = 300}}) {
-    // There is no smaller session than one of 300 calls, however long it is looked for. A quiet
-    // machine comes to some 600 in this time; a busy one under a sanitizer to more.
-    const Findings findings = examined(faults, 6'000, 1, 1'000);
+    // Every failing session has at least 300 calls. In one second, an idle machine reduces the
+    // session to about 600 calls. A busy machine with a sanitizer leaves more.
+    const judge::Findings findings = examined(faults, 6'000, 1, 1'000);
     ASSERT_TRUE(findings.failed());
     const std::string detail = findings.list().front().detail;
     EXPECT_LE(shrunk_size(detail), 1'500u) << detail;
@@ -119,37 +123,40 @@ TEST(Differential, TellsARareFaultInAFewLines) {
 }
 
 TEST(Differential, TellsWhatItCannotShowAgain) {
-  const std::unique_ptr<Workload> workload = make_differential("differential");
-  const Parameters parameters({{"calls", 20'000}, {"shrink_ms", 1'000}});
-  const Script script = workload->generate(parameters, 1, {}).value();
-  const Outcome outcome = testing::play(script, testing::test_index({.keeps_deleted = true}));
-  const Replay right = [](const Script& again, uint64_t) {
-    return Replayed{.ending = {}, .outcome = testing::play(again, testing::test_index({}))};
+  const std::unique_ptr<workload::Workload> workload = make_differential("differential");
+  const workload::Parameters parameters({{"calls", 20'000}, {"shrink_ms", 1'000}});
+  const script::Script script = workload->generate(parameters, 1, {}).value();
+  const script::Outcome outcome =
+      testing::play(script, testing::test_index({.keeps_deleted = true}));
+  const judge::Replay right = [](const script::Script& again, uint64_t) {
+    return judge::Replayed{.ending = {}, .outcome = testing::play(again, testing::test_index({}))};
   };
-  Findings findings("differential");
+  judge::Findings findings("differential");
   workload->examine(script, {.outcome = outcome, .ending = {}, .replay = right}, findings);
-  EXPECT_NE(text_of(findings).find("it depends on more than the calls"), std::string::npos);
-  Findings alone("differential");
+  EXPECT_NE(text_of(findings).find("did not reproduce the error"), std::string::npos);
+  judge::Findings alone("differential");
   workload->judge(script, outcome, alone);
   EXPECT_TRUE(alone.failed());
   EXPECT_NE(text_of(alone).find("call 1"), std::string::npos) << text_of(alone);
 }
 
-// A crash leaves no answers: only that it came in that phase, and again with the same calls.
+// A crash leaves no results. The referee knows only the phase of the crash, and that the same calls
+// crash again.
 TEST(Differential, ShrinksACrashToTheCallThatBringsItAbout) {
-  const std::unique_ptr<Workload> workload = make_differential("differential");
-  const Parameters parameters({{"calls", 20'000}, {"shrink_ms", 10'000}});
-  const Script script = workload->generate(parameters, 1, {}).value();
-  const Replay crashes = [](const Script& again, uint64_t) {
-    const std::vector<Op>& ops = again.phases.at(0).threads.at(0);
-    const bool deletes = std::ranges::any_of(ops, [](const Op& op) {
-      return op.code == OpCode::kDeleteKey && (op.flags & kAutoCommit) == 0;
+  const std::unique_ptr<workload::Workload> workload = make_differential("differential");
+  const workload::Parameters parameters({{"calls", 20'000}, {"shrink_ms", 10'000}});
+  const script::Script script = workload->generate(parameters, 1, {}).value();
+  const judge::Replay crashes = [](const script::Script& again, uint64_t) {
+    const std::vector<format::Op>& ops = again.phases.at(0).threads.at(0);
+    const bool deletes = std::ranges::any_of(ops, [](const format::Op& op) {
+      return op.code == format::OpCode::kDeleteKey && (op.flags & format::kAutoCommit) == 0;
     });
-    if (deletes) return Replayed{.ending = {.complete = false, .stop = "SIGSEGV"}, .outcome = {}};
-    return Replayed{.ending = {}, .outcome = testing::play(again, testing::test_index({}))};
+    if (deletes)
+      return judge::Replayed{.ending = {.complete = false, .stop = "SIGSEGV"}, .outcome = {}};
+    return judge::Replayed{.ending = {}, .outcome = testing::play(again, testing::test_index({}))};
   };
-  const Outcome nothing;
-  Findings findings("differential");
+  const script::Outcome nothing;
+  judge::Findings findings("differential");
   workload->examine(
       script,
       {.outcome = nothing, .ending = {.complete = false, .stop = "SIGSEGV"}, .replay = crashes},
@@ -161,11 +168,11 @@ TEST(Differential, ShrinksACrashToTheCallThatBringsItAbout) {
 }
 
 TEST(Differential, WhatIsNoDoingOfTheCallsIsLeftToTheReferee) {
-  const std::unique_ptr<Workload> workload = make_differential("differential");
-  const Parameters parameters({{"calls", 1'000}, {"shrink_ms", 1'000}});
-  const Script script = workload->generate(parameters, 1, {}).value();
-  const Outcome nothing;
-  Findings findings("differential");
+  const std::unique_ptr<workload::Workload> workload = make_differential("differential");
+  const workload::Parameters parameters({{"calls", 1'000}, {"shrink_ms", 1'000}});
+  const script::Script script = workload->generate(parameters, 1, {}).value();
+  const script::Outcome nothing;
+  judge::Findings findings("differential");
   workload->examine(script,
                     {.outcome = nothing, .ending = {.complete = false, .stop = ""}, .replay = {}},
                     findings);
@@ -177,14 +184,16 @@ TEST(Calls, AreLeftOutWhenNothingIsLeftToStandOn) {
   const Call begin{.kind = CallKind::kBegin}, commit{.kind = CallKind::kCommit};
   const Call get{.kind = CallKind::kGet}, close{.kind = CallKind::kClose};
   EXPECT_EQ(playable({create, open, begin, get, commit, close}).size(), 6u);
-  EXPECT_EQ(playable({create, begin, get, commit, close}).size(), 3u);  // no handle
-  EXPECT_EQ(playable({create, open, get, commit, close}).size(), 4u);   // no begin
-  EXPECT_EQ(playable({create, open, begin, get}).size(), 5u);           // committed at the end
-  EXPECT_EQ(playable({open, get}).size(), 1u);                          // must be refused
+  // Without a handle, the get and the close are removed.
+  EXPECT_EQ(playable({create, begin, get, commit, close}).size(), 3u);
+  EXPECT_EQ(playable({create, open, get, commit, close}).size(), 4u);  // the commit has no begin
+  // A commit is added at the end.
+  EXPECT_EQ(playable({create, open, begin, get}).size(), 5u);
+  EXPECT_EQ(playable({open, get}).size(), 1u);  // the open must fail
   EXPECT_EQ(playable({create, open, open, begin, begin, create, commit}).size(), 4u);
 }
 
-// The shortest session that has a call of one kind behind one of another.
+// Searches for the smallest session in which a delete of a pair follows an abort.
 TEST(Shrinker, FindsTheSmallestSession) {
   const Generated generated = generate(3'000, 3);
   uint32_t asked = 0;
@@ -197,7 +206,7 @@ TEST(Shrinker, FindsTheSmallestSession) {
     return deletes ? Answer::kFails : Answer::kPasses;
   };
   const Case small = shrink(generated.session, fails);
-  // create, open, begin, abort, delete
+  // The five calls are create, open, begin, abort and delete.
   EXPECT_EQ(small.calls.size(), 5u);
   EXPECT_LT(asked, 300u);
   EXPECT_EQ(fails(small), Answer::kFails);
@@ -210,7 +219,7 @@ TEST(Shrinker, AsksNothingMoreWhenTimeIsOver) {
     Case last = generated.session;
     const Fails fails = [&](const Case& session) {
       if (++asked >= questions) return Answer::kNoTime;
-      // Needs as many calls as there are of one kind, so that little can go.
+      // A session fails only with at least 300 gets, so few calls can be removed.
       const auto gets = std::ranges::count(session.calls, CallKind::kGet, &Call::kind);
       if (gets < 300) return Answer::kPasses;
       last = session;

@@ -1,3 +1,5 @@
+// Tests the benchmark "duplicates": payloads per key, the mix of operations, and refused
+// parameters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,12 +11,12 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/fingerprint.h"
-#include "benchmarks/kit/judge.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
+#include "benchmarks/kit/workload/fingerprint.h"
 
 namespace keydrome::duplicates {
 namespace {
@@ -27,7 +29,7 @@ using testing::timed_phase;
 
 constexpr const char* kName = "duplicates";
 
-ParameterValues small(const std::string& instance) {
+workload::ParameterValues small(const std::string& instance) {
   if (instance == "many") return {{"keys", 8}, {"payloads_per_key", 200}};
   return {{"keys", 100}, {"operations_per_thread", 250}};
 }
@@ -36,8 +38,9 @@ class DuplicatesInstance : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(DuplicatesInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
   const std::string instance = GetParam();
-  const Script script = make_script(kName, instance, 1, small(instance));
-  const Totals sum = totals(script, expect_right_is_not_accused(kName, instance, script));
+  const script::Script script = make_script(kName, instance, 1, small(instance));
+  const judge::Totals sum =
+      judge::totals(script, expect_right_is_not_accused(kName, instance, script));
   EXPECT_EQ(sum.get_hits, sum.gets);
   expect_faults_are_found(kName, instance, script);
 }
@@ -48,12 +51,13 @@ INSTANTIATE_TEST_SUITE_P(Duplicates, DuplicatesInstance,
                            return std::string(parameter.param);
                          });
 
-// Payloads of each key as loaded, the most first.
-std::vector<double> loaded_counts(const Script& script) {
+// Returns the number of loaded payloads of each key, in descending order.
+std::vector<double> loaded_counts(const script::Script& script) {
   std::map<uint32_t, double> counts;
-  for (const std::vector<Op>& ops : script.phases[1].threads) {
-    for (const Op& op : ops) {
-      if (op.code == OpCode::kInsert && static_cast<Kind>(op.kind) == Kind::kStream)
+  for (const std::vector<format::Op>& ops : script.phases[1].threads) {
+    for (const format::Op& op : ops) {
+      if (op.code == format::OpCode::kInsert &&
+          static_cast<format::Kind>(op.kind) == format::Kind::kStream)
         ++counts[op.key];
     }
   }
@@ -79,14 +83,14 @@ TEST(Duplicates, KeysHaveAsManyPayloadsAsTheirLawSays) {
   }
 }
 
-// The shares of the operations; and a key is read as often as it has payloads, so the heavy one by
-// half of all reads.
+// Operations have their published percentages. The reads of a key are proportional to its payloads,
+// so half of all reads use the heavy key.
 TEST(Duplicates, OperationsAndKeysComeAsOftenAsTheyShould) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "one_heavy", 3, {{"keys", 100}, {"operations_per_thread", 5'000}});
   std::array<double, 5> counts{};
   std::map<uint32_t, double> reads;
-  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+  for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
     ++counts[ops[0].class_];
     if (ops[0].class_ == 0) ++reads[ops[1].key];
   });
@@ -100,29 +104,31 @@ TEST(Duplicates, OperationsAndKeysComeAsOftenAsTheyShould) {
   EXPECT_NEAR(most / counts[0], 0.5, 0.02);
 }
 
-// A thread's model of its own keys: what it replaces and inserts again is there, what it inserts
-// anew is not, and it meets no other thread's writes.
+// Replays the writes on a model of the keys. Replaced and repeated pairs exist, new pairs are
+// missing, and each key has one writing thread.
 TEST(Duplicates, WritesFitWhatIsThere) {
-  const Script script = make_script(kName, "zipf", 4, small("zipf"),
-                                    {.stripes = false, .canaries = false, .evidence = false});
+  const script::Script script = make_script(
+      kName, "zipf", 4, small("zipf"), {.stripes = false, .canaries = false, .evidence = false});
   std::map<uint32_t, std::set<uint32_t>> tags;  // by key
   std::map<uint32_t, std::size_t> writer;
   for (const std::size_t phase : {1u, 2u}) {
     for (std::size_t t = 0; t < script.phases[phase].threads.size(); ++t) {
-      for (const Op& op : script.phases[phase].threads[t]) {
-        const bool insert = op.code == OpCode::kInsert;
-        if (!insert && op.code != OpCode::kDeletePair && op.code != OpCode::kDeleteKey) continue;
+      for (const format::Op& op : script.phases[phase].threads[t]) {
+        const bool insert = op.code == format::OpCode::kInsert;
+        if (!insert && op.code != format::OpCode::kDeletePair &&
+            op.code != format::OpCode::kDeleteKey)
+          continue;
         if (phase == 2) {
           ASSERT_EQ(writer.try_emplace(op.key, t).first->second, t);
         }
         std::set<uint32_t>& there = tags[op.key];
-        if (op.code == OpCode::kDeleteKey) {
+        if (op.code == format::OpCode::kDeleteKey) {
           ASSERT_FALSE(there.empty());
           there.clear();
-        } else if (op.code == OpCode::kDeletePair) {
+        } else if (op.code == format::OpCode::kDeletePair) {
           ASSERT_EQ(there.erase(op.argument), 1u);
         } else {
-          ASSERT_EQ(there.insert(op.argument).second, (op.flags & kMayExist) == 0);
+          ASSERT_EQ(there.insert(op.argument).second, (op.flags & format::kMayExist) == 0);
         }
       }
     }
@@ -130,26 +136,56 @@ TEST(Duplicates, WritesFitWhatIsThere) {
 }
 
 TEST(Duplicates, AnIndexThatAcceptsDuplicatesIsFound) {
-  const Script script = make_script(kName, "few", 5, {{"keys", 50}});
-  Findings findings;
-  judge_script(script, testing::play(script, testing::test_index({.accepts_duplicates = true})),
-               findings);
+  const script::Script script = make_script(kName, "few", 5, {{"keys", 50}});
+  judge::Findings findings;
+  judge::judge_script(
+      script, testing::play(script, testing::test_index({.accepts_duplicates = true})), findings);
   EXPECT_GT(findings.count("wrong_insert"), 0u) << testing::text_of(findings);
 }
 
 TEST(Duplicates, TooFewKeysAreRefused) {
-  const Parameters parameters =
+  const workload::Parameters parameters =
       testing::manifest_of(kName).resolve("few", "smoke", {{"keys", 7}}).value();
-  const Result<Script> script = testing::benchmark(kName).make("few")->generate(parameters, 1, {});
+  const Result<script::Script> script =
+      testing::benchmark(kName).make("few")->generate(parameters, 1, {});
   ASSERT_FALSE(script.ok());
   EXPECT_NE(script.error().message.find("raise keys"), std::string::npos);
 }
 
+// Without a key that is small enough for delete_all, a thread's generator would loop forever.
+TEST(Duplicates, TooManyPayloadsAreRefused) {
+  for (const char* instance : {"few", "many", "zipf", "one_heavy"}) {
+    for (const int64_t payloads : {1'000, 1'001, 10'000}) {
+      const workload::Parameters parameters =
+          testing::manifest_of(kName)
+              .resolve(instance, "smoke", {{"keys", 20}, {"payloads_per_key", payloads}})
+              .value();
+      const Result<script::Script> script =
+          testing::benchmark(kName).make(instance)->generate(parameters, 1, {});
+      const bool zipf = std::string_view(instance) == "zipf";
+      if (payloads == 1'000 || (zipf && payloads == 1'001)) {
+        EXPECT_TRUE(script.ok()) << instance << ' ' << payloads;
+      } else {
+        ASSERT_FALSE(script.ok()) << instance << ' ' << payloads;
+        EXPECT_NE(script.error().message.find("lower payloads_per_key"), std::string::npos);
+      }
+    }
+  }
+}
+
+TEST(Duplicates, MoreRecordsThanFitIntoMemoryAreRefused) {
+  const workload::Parameters parameters =
+      testing::manifest_of(kName)
+          .resolve("few", "smoke", {{"keys", 100'000'000}, {"payloads_per_key", 1'000}})
+          .value();
+  EXPECT_FALSE(testing::benchmark(kName).make("few")->generate(parameters, 1, {}).ok());
+}
+
 TEST(Duplicates, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
-  EXPECT_EQ(fingerprint(make_script(kName, "zipf", 6, small("zipf"))),
-            fingerprint(make_script(kName, "zipf", 6, small("zipf"))));
-  EXPECT_NE(fingerprint(make_script(kName, "zipf", 6, small("zipf"))),
-            fingerprint(make_script(kName, "zipf", 7, small("zipf"))));
+  EXPECT_EQ(workload::fingerprint(make_script(kName, "zipf", 6, small("zipf"))),
+            workload::fingerprint(make_script(kName, "zipf", 6, small("zipf"))));
+  EXPECT_NE(workload::fingerprint(make_script(kName, "zipf", 6, small("zipf"))),
+            workload::fingerprint(make_script(kName, "zipf", 7, small("zipf"))));
 }
 
 }  // namespace

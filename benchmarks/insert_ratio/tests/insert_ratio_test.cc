@@ -1,3 +1,4 @@
+// Tests the benchmark "insert_ratio": ratios, keys, repeated inserts, and refused parameters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/fingerprint.h"
-#include "benchmarks/kit/judge.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
+#include "benchmarks/kit/workload/fingerprint.h"
 
 namespace keydrome::insert_ratio {
 namespace {
@@ -27,15 +28,16 @@ using testing::timed_phase;
 
 constexpr const char* kName = "insert_ratio";
 constexpr uint64_t kRecords = 2'000;
-const ParameterValues kSmall = {{"records", kRecords}, {"operations_per_thread", 500}};
+const workload::ParameterValues kSmall = {{"records", kRecords}, {"operations_per_thread", 500}};
 
 class InsertRatioInstance : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(InsertRatioInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
-  const Script script = make_script(kName, GetParam(), 1, kSmall);
-  const Totals sum = totals(script, expect_right_is_not_accused(kName, GetParam(), script));
+  const script::Script script = make_script(kName, GetParam(), 1, kSmall);
+  const judge::Totals sum =
+      judge::totals(script, expect_right_is_not_accused(kName, GetParam(), script));
   EXPECT_EQ(sum.transactions_planned, 4 * 500u);
-  EXPECT_EQ(sum.get_hits, sum.gets);  // every search finds its key
+  EXPECT_EQ(sum.get_hits, sum.gets);  // every lookup finds its key
   expect_faults_are_found(kName, GetParam(), script);
 }
 
@@ -46,18 +48,19 @@ INSTANTIATE_TEST_SUITE_P(InsertRatio, InsertRatioInstance,
                            return std::string(parameter.param);
                          });
 
-// Even keys searched, odd keys inserted, both uniform over the whole domain, at the ratio wanted.
+// Lookups use even keys and inserts use odd keys at the given ratio. Both are uniform over the
+// whole domain.
 TEST(InsertRatio, SearchesAreEvenAndInsertsOddAndBothUniform) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "inserts_20", 2, {{"records", 2'000}, {"operations_per_thread", 10'000}});
   std::array<std::vector<double>, 2> counts = {std::vector<double>(50), std::vector<double>(50)};
   double inserts = 0;
-  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+  for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
     ASSERT_EQ(ops.size(), 3u);
-    const Op& op = ops[1];
+    const format::Op& op = ops[1];
     const auto key = static_cast<uint64_t>(script.pools.int64_keys[op.key]);
     ASSERT_LT(key, 4'000u);
-    const bool insert = op.code == OpCode::kInsert;
+    const bool insert = op.code == format::OpCode::kInsert;
     ASSERT_EQ(key % 2, insert ? 1u : 0u);
     inserts += insert ? 1 : 0;
     ++counts[insert ? 1 : 0][key / 80];
@@ -68,11 +71,11 @@ TEST(InsertRatio, SearchesAreEvenAndInsertsOddAndBothUniform) {
 }
 
 TEST(InsertRatio, AnOddKeyHasOnePayload) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "inserts_100", 3, {{"records", 100}, {"operations_per_thread", 500}});
   std::map<uint32_t, std::set<uint32_t>> tags;
   uint64_t inserts = 0;
-  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+  for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
     tags[ops[1].key].insert(ops[1].argument);
     ++inserts;
   });
@@ -82,21 +85,21 @@ TEST(InsertRatio, AnOddKeyHasOnePayload) {
 }
 
 TEST(InsertRatio, AnIndexThatDoesNotKnowItsPairsIsFound) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "inserts_100", 4, {{"records", 200}, {"operations_per_thread", 1'000}});
-  Findings findings;
-  judge_script(script, testing::play(script, testing::test_index({.accepts_duplicates = true})),
-               findings);
+  judge::Findings findings;
+  judge::judge_script(
+      script, testing::play(script, testing::test_index({.accepts_duplicates = true})), findings);
   EXPECT_GT(findings.count("wrong_insert"), 0u) << testing::text_of(findings);
 }
 
 TEST(InsertRatio, SortedInsertsTakeTheOddKeysInTurn) {
-  const Script script = make_script(kName, "sorted", 5, kSmall);
+  const script::Script script = make_script(kName, "sorted", 5, kSmall);
   std::vector<std::vector<int64_t>> keys;
-  for (const std::vector<Op>& ops : timed_phase(script).threads) {
+  for (const std::vector<format::Op>& ops : timed_phase(script).threads) {
     keys.emplace_back();
-    for (const Op& op : ops) {
-      if (op.code == OpCode::kInsert && (op.flags & kMayExist) != 0)
+    for (const format::Op& op : ops) {
+      if (op.code == format::OpCode::kInsert && (op.flags & format::kMayExist) != 0)
         keys.back().push_back(script.pools.int64_keys[op.key]);
     }
     EXPECT_TRUE(std::is_sorted(keys.back().begin(), keys.back().end()));
@@ -109,19 +112,19 @@ TEST(InsertRatio, SortedInsertsTakeTheOddKeysInTurn) {
 }
 
 TEST(InsertRatio, MoreSortedInsertsThanOddKeysAreRefused) {
-  const Parameters parameters =
+  const workload::Parameters parameters =
       testing::manifest_of(kName).resolve("sorted", "smoke", {{"records", 100}}).value();
-  const Result<Script> script =
+  const Result<script::Script> script =
       testing::benchmark(kName).make("sorted")->generate(parameters, 1, {});
   ASSERT_FALSE(script.ok());
   EXPECT_NE(script.error().message.find("raise records"), std::string::npos);
 }
 
 TEST(InsertRatio, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
-  EXPECT_EQ(fingerprint(make_script(kName, "inserts_20", 6, kSmall)),
-            fingerprint(make_script(kName, "inserts_20", 6, kSmall)));
-  EXPECT_NE(fingerprint(make_script(kName, "inserts_20", 6, kSmall)),
-            fingerprint(make_script(kName, "inserts_20", 7, kSmall)));
+  EXPECT_EQ(workload::fingerprint(make_script(kName, "inserts_20", 6, kSmall)),
+            workload::fingerprint(make_script(kName, "inserts_20", 6, kSmall)));
+  EXPECT_NE(workload::fingerprint(make_script(kName, "inserts_20", 6, kSmall)),
+            workload::fingerprint(make_script(kName, "inserts_20", 7, kSmall)));
 }
 
 }  // namespace

@@ -1,3 +1,4 @@
+// Tests the benchmark "inserts": its key orders, transaction sizes, metrics and refused parameters.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,9 +8,9 @@
 #include <vector>
 
 #include "benchmarks/inserts/key_orders.h"
-#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
+#include "benchmarks/kit/workload/fingerprint.h"
 
 namespace keydrome::inserts {
 namespace {
@@ -23,8 +24,8 @@ using testing::timed_phase;
 
 constexpr const char* kName = "inserts";
 
-ParameterValues small(const std::string& instance) {
-  ParameterValues values = {{"inserts_per_thread", 400}};
+workload::ParameterValues small(const std::string& instance) {
+  workload::ParameterValues values = {{"inserts_per_thread", 400}};
   if (instance.starts_with("hotspot")) values["records"] = 1'000;
   if (instance.starts_with("bulk") && instance != "bulk_autocommit")
     values["inserts_per_transaction"] = 50;
@@ -35,16 +36,16 @@ class InsertsInstance : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(InsertsInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
   const std::string instance = GetParam();
-  const Script script = make_script(kName, instance, 1, small(instance));
-  const Outcome outcome = expect_right_is_not_accused(kName, instance, script);
-  const Totals sum = totals(script, outcome);
+  const script::Script script = make_script(kName, instance, 1, small(instance));
+  const script::Outcome outcome = expect_right_is_not_accused(kName, instance, script);
+  const judge::Totals sum = judge::totals(script, outcome);
   EXPECT_EQ(sum.get_hits, sum.gets);
   ASSERT_TRUE(sum.records_end.has_value());
   EXPECT_GE(*sum.records_end, 4 * 400u);
-  Metrics metrics;
-  const std::vector<PhaseMeasures> measures(outcome.phases.size(), {2'000'000'000, {}});
+  workload::Metrics metrics;
+  const std::vector<workload::PhaseMeasures> measures(outcome.phases.size(), {2'000'000'000, {}});
   testing::benchmark(kName).make(instance)->measure(script, outcome, measures, metrics);
-  EXPECT_EQ(metrics, (Metrics{{"inserts_per_s", 800}}));
+  EXPECT_EQ(metrics, (workload::Metrics{{"inserts_per_s", 800}}));
   expect_faults_are_found(kName, instance, script);
 }
 
@@ -57,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Inserts, InsertsInstance,
                            return std::string(parameter.param);
                          });
 
-// The first inserts of two threads.
+// Returns the first keys of two threads, by thread.
 std::vector<std::vector<int64_t>> first_keys(const std::string& instance, uint32_t inserts,
                                              uint32_t records = 0, uint32_t permille = 1) {
   const auto order = inserts::key_order(
@@ -96,7 +97,7 @@ TEST(Inserts, ARandomLoadIsAPermutation) {
   for (std::size_t i = 0; i < keys.size(); ++i) EXPECT_EQ(keys[i], static_cast<int64_t>(500 + i));
 }
 
-// All in a stretch of a tenth of the keys, uniform, and never a key that was loaded.
+// The hot range covers a tenth of the keys. Inserts are uniform within it and avoid loaded keys.
 TEST(Inserts, AHotspotIsAStretchOfTheLoadedKeys) {
   const Keys keys = first_keys("hotspot", 20'000, 1'000, 100);
   const int64_t first =
@@ -128,34 +129,35 @@ TEST(Inserts, AMovingHotspotHasTenPlaces) {
 }
 
 TEST(Inserts, TransactionsHaveAsManyInsertsAsWasAskedFor) {
-  const Script script = make_script(
+  const script::Script script = make_script(
       kName, "bulk_sorted", 3, {{"inserts_per_thread", 250}, {"inserts_per_transaction", 100}});
   std::multiset<std::size_t> lengths;
   for_each_transaction(timed_phase(script),
-                       [&](std::span<const Op> ops) { lengths.insert(ops.size() - 2); });
+                       [&](std::span<const format::Op> ops) { lengths.insert(ops.size() - 2); });
   EXPECT_EQ(lengths.count(100), 8u);
   EXPECT_EQ(lengths.count(50), 4u);
   EXPECT_EQ(lengths.size(), 12u);
 }
 
 TEST(Inserts, ImpossibleParametersAreRefused) {
-  const auto error = [](const std::string& instance, const ParameterValues& values) {
-    const Parameters parameters =
+  const auto error = [](const std::string& instance, const workload::ParameterValues& values) {
+    const workload::Parameters parameters =
         testing::manifest_of(kName).resolve(instance, "smoke", values).value();
-    const Result<Script> script =
+    const Result<script::Script> script =
         testing::benchmark(kName).make(instance)->generate(parameters, 1, {});
     return script.ok() ? std::string() : script.error().message;
   };
-  EXPECT_NE(error("hotspot", {{"records", 0}}).find("must not be 0"), std::string::npos);
+  EXPECT_NE(error("hotspot", {{"records", 0}}).find("set records to at least 1"),
+            std::string::npos);
   EXPECT_NE(error("bulk_sorted", {{"records", 9}}).find("set records to 0"), std::string::npos);
 }
 
 TEST(Inserts, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
   for (const std::string instance : {"hotspot", "bulk_random"}) {
-    EXPECT_EQ(fingerprint(make_script(kName, instance, 6, small(instance))),
-              fingerprint(make_script(kName, instance, 6, small(instance))));
-    EXPECT_NE(fingerprint(make_script(kName, instance, 6, small(instance))),
-              fingerprint(make_script(kName, instance, 7, small(instance))));
+    EXPECT_EQ(workload::fingerprint(make_script(kName, instance, 6, small(instance))),
+              workload::fingerprint(make_script(kName, instance, 6, small(instance))));
+    EXPECT_NE(workload::fingerprint(make_script(kName, instance, 6, small(instance))),
+              workload::fingerprint(make_script(kName, instance, 7, small(instance))));
   }
 }
 

@@ -1,5 +1,5 @@
-// Recorded rounds and timed benchmarks give a library payloads that it cannot tell apart, so none
-// can be right only while it is watched (tests/faulty, mutant 44).
+// Tests that payloads of recorded rounds and of timed benchmarks look alike, so that a library
+// cannot recognise a recorded run and behave correctly only then (tests/faulty, mutant 44).
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,44 +8,45 @@
 #include <string>
 #include <string_view>
 
-#include "benchmarks/kit/letters.h"
-#include "benchmarks/kit/parameters.h"
-#include "benchmarks/kit/program.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/format/program.h"
+#include "benchmarks/kit/workload/parameters.h"
+#include "benchmarks/kit/workload/random_text.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome::isolation {
 namespace {
 
-Script script_of(std::string_view benchmark, std::string_view instance) {
-  for (const BenchmarkEntry& entry : benchmark_registry()) {
+script::Script script_of(std::string_view benchmark, std::string_view instance) {
+  for (const workload::BenchmarkEntry& entry : workload::benchmark_registry()) {
     if (entry.name != benchmark) continue;
-    const Manifest manifest = Manifest::parse(entry.manifest_json).value();
-    const Parameters parameters = manifest.resolve(instance, "smoke", {}).value();
-    return entry.make(instance)->generate(parameters, 7, CheckPolicy{}).value();
+    const workload::Manifest manifest = workload::Manifest::parse(entry.manifest_json).value();
+    const workload::Parameters parameters = manifest.resolve(instance, "smoke", {}).value();
+    return entry.make(instance)->generate(parameters, 7, workload::CheckPolicy{}).value();
   }
   ADD_FAILURE() << "there is no benchmark " << benchmark;
   return {};
 }
 
 struct Payloads {
-  std::array<uint64_t, 10> by_length{};  // inserts, by bytes behind the tag in tens
+  std::array<uint64_t, 10> by_length{};  // inserts by text length / 10, without the tag
   uint64_t inserts = 0;
-  uint64_t other_letters = 0;  // texts with anything but kLetters
-  uint64_t monotonous = 0;     // texts of two letters and more that are all the same
+  uint64_t other_letters = 0;  // texts with characters other than kLetters
+  uint64_t monotonous = 0;     // texts of at least two letters, all equal
   std::set<uint32_t> tags;
 };
 
-Payloads payloads_of(const Script& script) {
+Payloads payloads_of(const script::Script& script) {
   Payloads payloads;
-  for (const PhaseScript& phase : script.phases) {
-    for (const std::vector<Op>& ops : phase.threads) {
-      for (const Op& op : ops) {
-        if (op.code != OpCode::kInsert) continue;
+  for (const script::PhaseScript& phase : script.phases) {
+    for (const std::vector<format::Op>& ops : phase.threads) {
+      for (const format::Op& op : ops) {
+        if (op.code != format::OpCode::kInsert) continue;
         const std::string_view text = script.pools.payloads[op.payload];
         ++payloads.inserts;
         ++payloads.by_length.at(text.size() / 10);
         payloads.tags.insert(op.argument);
-        payloads.other_letters += text.find_first_not_of(kLetters) != std::string::npos ? 1 : 0;
+        payloads.other_letters +=
+            text.find_first_not_of(workload::kLetters) != std::string::npos ? 1 : 0;
         const bool same = text.size() > 1 && text.find_first_not_of(text[0]) == std::string::npos;
         payloads.monotonous += same ? 1 : 0;
       }
@@ -60,7 +61,8 @@ TEST(Isolation, PayloadsAreAlikeInRecordedRoundsAndTimedRuns) {
         {"sigmod2009", "preliminary1"}}) {
     const Payloads payloads = payloads_of(script_of(benchmark, instance));
     ASSERT_GT(payloads.inserts, 1000u) << benchmark;
-    // Canaries insert what they deleted before.
+    // Most payloads have different tags (first letters). Only canaries, which are check
+    // transactions, insert the same payload several times.
     EXPECT_GT(payloads.tags.size(), payloads.inserts * 9 / 10) << benchmark;
     EXPECT_EQ(payloads.other_letters, 0u) << benchmark;
     EXPECT_LT(payloads.monotonous, payloads.inserts / 100) << benchmark;

@@ -1,3 +1,5 @@
+// Tests the benchmark "keysets": each set of keys, the count of line segments, the Zipf table, and
+// the four phases.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -16,11 +18,11 @@
 #include "benchmarks/keysets/segments.h"
 #include "benchmarks/keysets/texts.h"
 #include "benchmarks/keysets/zipf.h"
-#include "benchmarks/kit/fingerprint.h"
-#include "benchmarks/kit/key_ranks.h"
+#include "benchmarks/kit/judge/key_ranks.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
-#include "benchmarks/kit/ycsb_random.h"
+#include "benchmarks/kit/workload/distributions.h"
+#include "benchmarks/kit/workload/fingerprint.h"
 #include "keydrome/index.h"
 
 namespace keydrome::keysets {
@@ -33,10 +35,10 @@ using testing::for_each_transaction;
 using testing::make_script;
 
 constexpr const char* kName = "keysets";
-const ParameterValues kSmall = {{"records", 400},
-                                {"lookups_per_thread", 100},
-                                {"scans_per_thread", 20},
-                                {"records_per_scan", 30}};
+const workload::ParameterValues kSmall = {{"records", 400},
+                                          {"lookups_per_thread", 100},
+                                          {"scans_per_thread", 20},
+                                          {"records_per_scan", 30}};
 
 std::vector<std::string> instances() {
   std::vector<std::string> names;
@@ -44,40 +46,40 @@ std::vector<std::string> instances() {
   return names;
 }
 
-Rng pools(uint64_t seed) { return {seed, 0, Purpose::kPools}; }
+workload::Rng pools(uint64_t seed) { return {seed, 0, workload::Purpose::kPools}; }
 
 std::vector<int64_t> integers(std::string_view set, uint32_t count) {
-  Rng rng = pools(5);
+  workload::Rng rng = pools(5);
   return integer_keys(set, count, rng);
 }
 
 std::vector<std::string> strings(std::string_view set, uint32_t count) {
-  Rng rng = pools(6);
-  const Strings keys = string_keys(set, count, rng);
+  workload::Rng rng = pools(6);
+  const script::Strings keys = string_keys(set, count, rng);
   std::vector<std::string> sorted(keys.begin(), keys.end());
   std::ranges::sort(sorted);
   return sorted;
 }
 
-// Short texts over few letters: many are drawn twice.
+// Uses short texts of few letters, so that many texts are chosen twice.
 TEST(KeySetsTexts, AreDifferentAndInTheOrderOfTheirStems) {
   for (const uint32_t count : {1u, 16u, 17u, 3'000u}) {
-    Rng rng = pools(7);
+    workload::Rng rng = pools(7);
     std::vector<std::string> stems;
     std::size_t tails_drawn = 0;
     const TextSource source = {
         .stem =
-            [&](Rng& draws, std::string& text) {
+            [&](workload::Rng& draws, std::string& text) {
               stems.emplace_back("#" + std::to_string(draws.below(20)) + "#");
               text += stems.back();
             },
         .tail =
-            [&](Rng& draws, std::string& text) {
+            [&](workload::Rng& draws, std::string& text) {
               ++tails_drawn;
               for (uint64_t left = 1 + draws.below(6); left > 0; --left)
                 text += "ab\xff"[draws.below(3)];
             }};
-    const Strings texts = distinct_texts(count, 100, source, rng);
+    const script::Strings texts = distinct_texts(count, 100, source, rng);
     ASSERT_EQ(texts.size(), count);
     EXPECT_EQ(std::set<std::string_view>(texts.begin(), texts.end()).size(), count);
     ASSERT_EQ(stems.size(), count);
@@ -86,25 +88,28 @@ TEST(KeySetsTexts, AreDifferentAndInTheOrderOfTheirStems) {
   }
 }
 
-// Two stems of which one comes in nine of ten texts, and few tails: still nine of ten texts have
-// it.
+// The stem "often" has probability 0.9, and the stem "rare" 0.1. There are few tails, so many texts
+// repeat. Nevertheless nine of ten texts must have the stem "often".
 TEST(KeySetsTexts, StemsComeAsOftenAsTheyAreDrawn) {
-  Rng rng = pools(8);
+  workload::Rng rng = pools(8);
   const TextSource source = {
-      .stem = [](Rng& draws, std::string& text) { text += draws.below(10) > 0 ? "often" : "rare"; },
-      .tail = [](Rng& draws, std::string& text) { text += std::to_string(draws.below(3'000)); }};
-  const Strings texts = distinct_texts(3'000, 100, source, rng);
+      .stem = [](workload::Rng& draws,
+                 std::string& text) { text += draws.below(10) > 0 ? "often" : "rare"; },
+      .tail = [](workload::Rng& draws,
+                 std::string& text) { text += std::to_string(draws.below(3'000)); }};
+  const script::Strings texts = distinct_texts(3'000, 100, source, rng);
   std::size_t often = 0;
   for (const std::string_view text : texts) often += text.starts_with('o') ? 1 : 0;
   EXPECT_NEAR(static_cast<double>(often), 2'700, 55);
 }
 
 TEST(KeySetsTexts, AreCut) {
-  Rng rng = pools(8);
+  workload::Rng rng = pools(8);
   const TextSource source = {
-      .stem = [](Rng&, std::string& text) { text += "stem"; },
-      .tail = [](Rng& draws, std::string& text) { text += std::to_string(draws.below(90) + 10); }};
-  const Strings texts = distinct_texts(9, 5, source, rng);
+      .stem = [](workload::Rng&, std::string& text) { text += "stem"; },
+      .tail = [](workload::Rng& draws,
+                 std::string& text) { text += std::to_string(draws.below(90) + 10); }};
+  const script::Strings texts = distinct_texts(9, 5, source, rng);
   const std::set<std::string_view> sorted(texts.begin(), texts.end());
   std::size_t number = 0;
   for (const std::string_view text : sorted) EXPECT_EQ(text, "stem" + std::to_string(++number));
@@ -113,17 +118,17 @@ TEST(KeySetsTexts, AreCut) {
 
 class KeySetsInstance : public ::testing::TestWithParam<std::string> {};
 
-// Half of the gets are of keys that are there, and scans are full.
+// Lookups and scans find their keys, misses find none, and every scan has its full length.
 TEST_P(KeySetsInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
   const std::string& instance = GetParam();
-  const Script script = make_script(kName, instance, 1, kSmall);
-  const Outcome outcome = expect_right_is_not_accused(kName, instance, script);
-  const Totals sum = totals(script, outcome);
+  const script::Script script = make_script(kName, instance, 1, kSmall);
+  const script::Outcome outcome = expect_right_is_not_accused(kName, instance, script);
+  const judge::Totals sum = judge::totals(script, outcome);
   EXPECT_EQ(sum.transactions_planned, 400u + 4 * (100 + 100 + 20));
   EXPECT_EQ(sum.gets, 4 * (100u + 100 + 20));
   EXPECT_EQ(sum.get_hits, 4 * (100u + 20));
-  Metrics metrics;
-  const std::vector<PhaseMeasures> measures(outcome.phases.size(), {2'000'000'000, {}});
+  workload::Metrics metrics;
+  const std::vector<workload::PhaseMeasures> measures(outcome.phases.size(), {2'000'000'000, {}});
   testing::benchmark(kName).make(instance)->measure(script, outcome, measures, metrics);
   EXPECT_EQ(metrics["inserts_per_s"], 200);
   EXPECT_EQ(metrics["lookups_per_s"], 200);
@@ -139,7 +144,8 @@ INSTANTIATE_TEST_SUITE_P(KeySets, KeySetsInstance, ::testing::ValuesIn(instances
                            return parameter.param;
                          });
 
-// The least number of segments by the definition: of every pair of keys the demands on the slope.
+// Returns the minimum number of segments by definition: from the bounds that every pair of keys
+// sets for the slope.
 uint64_t segments_of_pairs(const std::vector<int64_t>& keys, int64_t epsilon) {
   uint64_t count = 1;
   constexpr double kInfinity = std::numeric_limits<double>::infinity();
@@ -161,7 +167,7 @@ uint64_t segments_of_pairs(const std::vector<int64_t>& keys, int64_t epsilon) {
 }
 
 TEST(KeySets, SegmentsAreTheFewestThatTheDefinitionAllows) {
-  Rng rng = pools(3);
+  workload::Rng rng = pools(3);
   for (int trial = 0; trial < 60; ++trial) {
     std::set<int64_t> keys;
     const uint64_t spread = 2 + rng.below(30);
@@ -192,9 +198,10 @@ struct Known {
   double local, local_error, global;
 };
 
-// For two million keys an independent count gives 1 and 1 (dense), 545 and 1 (uniform), 552 and 13
-// (normal), 551 and 18 (lognormal), and ours the same within 3 % (README.md). These are for a
-// twentieth of them, as wide as other seeds spread.
+// For two million keys an independent program counts these local and global segments: dense 1 and
+// 1, uniform 545 and 1, normal 552 and 13, lognormal 551 and 18. Ours agrees within 3 %
+// (README.md). The bounds here are for a twentieth of these keys and include the variation between
+// seeds.
 TEST(KeySets, SyntheticSetsAreAsHardAsTheyAreKnownToBe) {
   for (const Known& known :
        {Known{"dense", 1, 0, 1}, Known{"uniform", 27, 7, 1}, Known{"normal", 46, 10, 4},
@@ -225,12 +232,12 @@ TEST(KeySets, TargetsAreMetToAPercent) {
 }
 
 TEST(KeySets, IntegersAscendAndAbsentOnesLieBetweenThem) {
-  Rng rng = pools(4);
+  workload::Rng rng = pools(4);
   for (const std::string& set : instances()) {
     if (is_string_set(set)) continue;
     const std::vector<int64_t> keys = integers(set, 2'000);
     EXPECT_EQ(std::adjacent_find(keys.begin(), keys.end(), std::greater_equal<>()), keys.end());
-    EXPECT_GE(keys.front(), 0) << set;  // below are the stripes
+    EXPECT_GE(keys.front(), 0) << set;  // stripes (checks on private keys) use negative keys
     for (int i = 0; i < 500; ++i) {
       const int64_t absent = absent_key(keys, rng);
       EXPECT_FALSE(std::binary_search(keys.begin(), keys.end(), absent)) << set;
@@ -300,8 +307,8 @@ TEST(KeySets, UrlsHaveOneToEightSegments) {
   expect_alphabet(keys, std::string("./") + kDigits + kLower);
 }
 
-// Each base depends on the five before it: the most frequent continuation of a context is far
-// more frequent than a quarter.
+// Each base depends on the five before it, so the most frequent base after a context has a
+// probability far above a quarter.
 TEST(KeySets, GenomesAreWindowsOfASequence) {
   const std::vector<std::string> keys = strings("genome_like", kStrings);
   EXPECT_EQ(lengths(keys), (std::pair<std::size_t, std::size_t>{31, 31}));
@@ -339,7 +346,7 @@ TEST(KeySets, HashesDecimalsAndPrefixesAreWhatTheirNamesSay) {
   EXPECT_NE(prefixed.front()[120], prefixed.back()[120]);
 }
 
-// What is drawn, by its place in the sum of the law: that is uniform.
+// Transforms each value by the distribution function. The results must be uniform.
 TEST(KeySets, ZipfTableFollowsTheLawWhateverTheExponent) {
   for (const double exponent : {0.0, 0.5, 0.9, 1.0, 1.5}) {
     constexpr uint32_t kItems = 5'000;
@@ -348,11 +355,12 @@ TEST(KeySets, ZipfTableFollowsTheLawWhateverTheExponent) {
     for (uint32_t rank = 1; rank <= kItems; ++rank) {
       sums.push_back(sums.back() + std::pow(rank, -exponent));
     }
-    Rng rng = pools(9), within = pools(10);
+    workload::Rng rng = pools(9), within = pools(10);
     std::vector<double> counts(400);
     for (int i = 0; i < 200'000; ++i) {
       const uint32_t rank = law.next(rng);
-      const double at = sums[rank] + unit_interval(within) * (sums[rank + 1] - sums[rank]);
+      const double at =
+          sums[rank] + workload::unit_interval(within) * (sums[rank + 1] - sums[rank]);
       ++counts.at(static_cast<std::size_t>(at / sums.back() * 400));
     }
     expect_uniform(counts);
@@ -361,7 +369,7 @@ TEST(KeySets, ZipfTableFollowsTheLawWhateverTheExponent) {
 
 TEST(KeySets, ZipfTableFollowsTheLaw) {
   const ZipfTable law(3, 1);
-  Rng rng = pools(8);
+  workload::Rng rng = pools(8);
   std::array<double, 3> counts{};
   for (int i = 0; i < 11'000; ++i) ++counts.at(law.next(rng));
   EXPECT_NEAR(counts[0], 6'000, 175);
@@ -369,20 +377,21 @@ TEST(KeySets, ZipfTableFollowsTheLaw) {
   EXPECT_NEAR(counts[2], 2'000, 135);
 }
 
-// The first calls of a phase's transactions by their keys' places among all keys of the script.
-std::vector<uint32_t> first_keys(const Script& script, const std::string& phase_name,
-                                 const KeyRanks& ranks) {
+// Returns the ranks of the keys that the first calls of a phase's transactions use.
+std::vector<uint32_t> first_keys(const script::Script& script, const std::string& phase_name,
+                                 const judge::KeyRanks& ranks) {
   std::vector<uint32_t> keys;
-  for (const PhaseScript& phase : script.phases) {
+  for (const script::PhaseScript& phase : script.phases) {
     if (phase.name != phase_name) continue;
-    for_each_transaction(phase, [&](std::span<const Op> ops) {
+    for_each_transaction(phase, [&](std::span<const format::Op> ops) {
       keys.push_back(ranks.rank(script.indexes[0].type, ops[1].key));
     });
   }
   return keys;
 }
 
-// How many of `keys` are in each fortieth of the sorted `of`, in which they all are.
+// Divides the sorted vector `of`, which contains all `keys`, into forty parts. Returns how many
+// `keys` are in each part.
 std::vector<double> by_fortieth(const std::vector<uint32_t>& keys,
                                 const std::vector<uint32_t>& of) {
   std::vector<double> counts(40);
@@ -394,35 +403,36 @@ std::vector<double> by_fortieth(const std::vector<uint32_t>& keys,
   return counts;
 }
 
-// Lookups hit uniformly, misses are of keys that nobody inserts, and no scan is cut short.
+// Lookups are uniform over the inserted keys, misses use keys that are never inserted, and every
+// scan has its full length.
 TEST(KeySets, EveryPhaseAsksForWhatItsNameSays) {
   for (const std::string set : {"email_like", "normal"}) {
-    const Script script = make_script(kName, set, 2,
-                                      {{"records", 1'000},
-                                       {"lookups_per_thread", 1'500},
-                                       {"scans_per_thread", 500},
-                                       {"records_per_scan", 100}});
-    const KeyRanks ranks(script.pools);
+    const script::Script script = make_script(kName, set, 2,
+                                              {{"records", 1'000},
+                                               {"lookups_per_thread", 1'500},
+                                               {"scans_per_thread", 500},
+                                               {"records_per_scan", 100}});
+    const judge::KeyRanks ranks(script.pools);
     std::vector<uint32_t> present = first_keys(script, "insert", ranks);
     EXPECT_FALSE(std::ranges::is_sorted(present));
     std::ranges::sort(present);
     EXPECT_EQ(std::set<uint32_t>(present.begin(), present.end()).size(), 1'000u);
     expect_uniform(by_fortieth(first_keys(script, "lookup", ranks), present));
     const std::vector<uint32_t> starts = first_keys(script, "scan", ranks);
-    present.resize(901);  // behind which 99 follow
+    present.resize(901);  // keys with at least 99 larger keys
     expect_uniform(by_fortieth(starts, present));
   }
 }
 
-// As by throwing a coin: where the sorted keys are gone through, what comes next is as often of the
-// other kind as of the same.
+// Present and absent keys are mixed like coin tosses: in key order, the next key is equally often
+// of the same kind and of the other kind.
 TEST(KeySets, AbsentStringsLieBetweenTheOthers) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "email_like", 2, {{"records", 1'000}, {"lookups_per_thread", 2'500}});
-  const KeyRanks ranks(script.pools);
+  const judge::KeyRanks ranks(script.pools);
   const std::vector<uint32_t> missed = first_keys(script, "miss", ranks);
   const std::set<uint32_t> absent(missed.begin(), missed.end());
-  EXPECT_GT(absent.size(), 990u);  // of 1,000, each ten times
+  EXPECT_GT(absent.size(), 990u);  // of 1,000 keys, looked up ten times each on average
   std::vector<uint32_t> all = first_keys(script, "insert", ranks);
   for (const uint32_t key : all) EXPECT_FALSE(absent.contains(key));
   all.insert(all.end(), absent.begin(), absent.end());
@@ -437,8 +447,9 @@ TEST(KeySets, AbsentStringsLieBetweenTheOthers) {
 
 TEST(KeySets, AScanOfAllBeginsAtTheFirst) {
   for (const std::string set : {"url_like", "uniform"}) {
-    const Script script = make_script(kName, set, 2, {{"records", 60}, {"records_per_scan", 60}});
-    const KeyRanks ranks(script.pools);
+    const script::Script script =
+        make_script(kName, set, 2, {{"records", 60}, {"records_per_scan", 60}});
+    const judge::KeyRanks ranks(script.pools);
     const std::vector<uint32_t> present = first_keys(script, "insert", ranks);
     for (const uint32_t start : first_keys(script, "scan", ranks)) {
       EXPECT_EQ(start, *std::ranges::min_element(present));
@@ -447,10 +458,10 @@ TEST(KeySets, AScanOfAllBeginsAtTheFirst) {
 }
 
 TEST(KeySets, ImpossibleParametersAreRefused) {
-  const auto error = [](const std::string& instance, const ParameterValues& values) {
-    const Parameters parameters =
+  const auto error = [](const std::string& instance, const workload::ParameterValues& values) {
+    const workload::Parameters parameters =
         testing::manifest_of(kName).resolve(instance, "smoke", values).value();
-    const Result<Script> script =
+    const Result<script::Script> script =
         testing::benchmark(kName).make(instance)->generate(parameters, 1, {});
     return script.ok() ? std::string() : script.error().message;
   };
@@ -460,10 +471,10 @@ TEST(KeySets, ImpossibleParametersAreRefused) {
 
 TEST(KeySets, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
   for (const std::string instance : {"genome_like", "lognormal"}) {
-    EXPECT_EQ(fingerprint(make_script(kName, instance, 6, kSmall)),
-              fingerprint(make_script(kName, instance, 6, kSmall)));
-    EXPECT_NE(fingerprint(make_script(kName, instance, 6, kSmall)),
-              fingerprint(make_script(kName, instance, 7, kSmall)));
+    EXPECT_EQ(workload::fingerprint(make_script(kName, instance, 6, kSmall)),
+              workload::fingerprint(make_script(kName, instance, 6, kSmall)));
+    EXPECT_NE(workload::fingerprint(make_script(kName, instance, 6, kSmall)),
+              workload::fingerprint(make_script(kName, instance, 7, kSmall)));
   }
 }
 

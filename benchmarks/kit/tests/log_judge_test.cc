@@ -1,6 +1,6 @@
-// The recorded log against the program: every log that the player writes fits, and hardly a change
-// of one does.
-#include "benchmarks/kit/log_judge.h"
+// Tests the judge of logs (judge/log_judge.h): it must accept every log that the player writes, and
+// refuse logs that were changed afterwards.
+#include "benchmarks/kit/judge/log_judge.h"
 
 #include <gtest/gtest.h>
 
@@ -9,17 +9,23 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 
 namespace keydrome {
+
+using history::Event;
+using history::EventCall;
+using history::kEventAutoCommit;
+
 namespace {
 
-// One thread with everything that makes calls: retries, one attempt only, aborts, auto-commit,
-// handles opened within, what was read deleted, repeated bodies, scans to the end.
-Script script_of(KeyType type) {
-  ScriptBuilder script;
+// Returns a script of one thread with every kind of call: aborts, transactions with one attempt,
+// auto-commit calls, handles opened in a transaction, deletes of records that were read, and a scan
+// to the end.
+script::Script script_of(KeyType type) {
+  script::ScriptBuilder script;
   script.add_class("all");
   const uint32_t index = script.add_index("records", type);
   const auto key = [&](int number) {
@@ -29,13 +35,13 @@ Script script_of(KeyType type) {
   };
   const uint32_t text = script.add_text("a text");
   const uint32_t phase = script.add_phase("test", 1, {.recorded = true});
-  ThreadBuilder out = script.thread(phase, 0);
+  script::ThreadBuilder out = script.thread(phase, 0);
   out.create(index);
   out.open(0, index);
   for (int i = 0; i < 12; ++i) out.insert(0, key(i - 6), script.new_payload(text));
   for (int i = 0; i < 12; ++i) {
-    out.begin(Kind::kStream, 0, i % 3 == 0 ? kOneAttempt : 0);
-    out.get(0, key(i - 6), kKeep);
+    out.begin(format::Kind::kStream, 0, i % 3 == 0 ? format::kOneAttempt : 0);
+    out.get(0, key(i - 6), format::kKeep);
     out.next(0, 2);
     if (i % 4 == 0) out.open(1, index);
     out.delete_read(0);
@@ -44,16 +50,17 @@ Script script_of(KeyType type) {
     if (i % 4 == 0) out.close(1);
     i % 5 == 0 ? out.abort() : out.commit();
   }
-  out.begin(Kind::kScript, 0);
+  out.begin(format::Kind::kScript, 0);
   out.next_to_end(0, 100);
   out.commit();
   out.close(0);
   return script.build();
 }
 
-std::string judged(const Script& script, const Outcome& outcome) {
-  Findings findings("test");
-  const bool fits = judge_logs(script, outcome, findings);
+// Judges the logs. Returns the findings as text, or an empty text if the logs fit.
+std::string judged(const script::Script& script, const script::Outcome& outcome) {
+  judge::Findings findings("test");
+  const bool fits = judge::judge_logs(script, outcome, findings);
   EXPECT_EQ(fits, findings.empty());
   EXPECT_EQ(findings.count("forged_log") > 0, !fits);
   return testing::text_of(findings);
@@ -72,35 +79,38 @@ TEST(LogJudge, WhatThePlayerRecordsFits) {
       {.fails_every = 4, .odd_code_every = 7, .deadlock_every = 37},
   };
   for (const KeyType type : {SHORT, INT, VARCHAR}) {
-    const Script script = script_of(type);
+    const script::Script script = script_of(type);
     for (std::size_t i = 0; i < faults.size(); ++i) {
-      const Outcome outcome = testing::play(script, testing::test_index(faults[i]));
+      const script::Outcome outcome = testing::play(script, testing::test_index(faults[i]));
       EXPECT_EQ(judged(script, outcome), "") << "type " << type << " faults " << i;
     }
   }
 }
 
 TEST(LogJudge, ALibraryWithoutTransactionsIsNoForger) {
-  const Script script = script_of(INT);
-  const Outcome outcome = testing::play(script, testing::test_index({.success_only = true}));
-  Findings findings("test");
-  EXPECT_TRUE(judge_logs(script, outcome, findings));
+  const script::Script script = script_of(INT);
+  const script::Outcome outcome =
+      testing::play(script, testing::test_index({.success_only = true}));
+  judge::Findings findings("test");
+  EXPECT_TRUE(judge::judge_logs(script, outcome, findings));
   EXPECT_EQ(findings.count("illegal_answer"), 1u);
 }
 
+// A change of a log that the judge must detect.
 struct Forgery {
   const char* name;
-  std::function<void(ThreadResult&)> change;
+  std::function<void(script::ThreadResult&)> change;
 };
 
-// The log as a liar would have it, with the player's counter to match.
-void set_events(ThreadResult& thread, std::vector<Event> events) {
+// Replaces the log and adjusts the player's counters, so that they agree with the new log.
+void set_events(script::ThreadResult& thread, std::vector<Event> events) {
   thread.events = std::move(events);
   thread.counters->calls = thread.events.size();
   thread.counters->events = thread.events.size();
 }
 
-std::size_t find(const ThreadResult& thread, EventCall call) {
+// Returns the position of the first event of this call.
+std::size_t find(const script::ThreadResult& thread, EventCall call) {
   std::size_t at = 0;
   while ((thread.events[at].call & ~kEventAutoCommit) != static_cast<uint8_t>(call)) ++at;
   return at;
@@ -108,45 +118,50 @@ std::size_t find(const ThreadResult& thread, EventCall call) {
 
 TEST(LogJudge, AForgedLogIsTold) {
   const std::vector<Forgery> forgeries = {
-      {"empty", [](ThreadResult& t) { set_events(t, {}); }},
-      {"truncated", [](ThreadResult& t) { set_events(t, {t.events.begin(), t.events.end() - 1}); }},
+      {"empty", [](script::ThreadResult& t) { set_events(t, {}); }},
+      {"truncated",
+       [](script::ThreadResult& t) { set_events(t, {t.events.begin(), t.events.end() - 1}); }},
       {"longer",
-       [](ThreadResult& t) {
+       [](script::ThreadResult& t) {
          std::vector<Event> events = t.events;
          events.push_back(events.back());
          set_events(t, events);
        }},
-      {"lacks a call",
-       [](ThreadResult& t) {
+      {"one call missing",
+       [](script::ThreadResult& t) {
          std::vector<Event> events = t.events;
          events.erase(events.begin() + 20);
          set_events(t, events);
        }},
-      {"counted otherwise", [](ThreadResult& t) { ++t.counters->calls; }},
+      {"another number of calls counted", [](script::ThreadResult& t) { ++t.counters->calls; }},
       {"two inserts swapped",
-       [](ThreadResult& t) {
+       [](script::ThreadResult& t) {
          const std::size_t first = find(t, EventCall::kInsert);
          std::swap(t.events[first], t.events[first + 1]);
        }},
-      {"another key", [](ThreadResult& t) { t.events[find(t, EventCall::kGet)].key ^= 1; }},
+      {"another key", [](script::ThreadResult& t) { t.events[find(t, EventCall::kGet)].key ^= 1; }},
       {"another payload",
-       [](ThreadResult& t) { t.events[find(t, EventCall::kInsert)].payload ^= 1; }},
-      {"another deletion",
-       [](ThreadResult& t) { t.events[find(t, EventCall::kDeletePair)].payload ^= 1; }},
-      {"another index", [](ThreadResult& t) { ++t.events[find(t, EventCall::kNext)].index; }},
+       [](script::ThreadResult& t) { t.events[find(t, EventCall::kInsert)].payload ^= 1; }},
+      {"another payload deleted",
+       [](script::ThreadResult& t) { t.events[find(t, EventCall::kDeletePair)].payload ^= 1; }},
+      {"another index",
+       [](script::ThreadResult& t) { ++t.events[find(t, EventCall::kNext)].index; }},
       {"another call",
-       [](ThreadResult& t) {
+       [](script::ThreadResult& t) {
          t.events[find(t, EventCall::kCommit)].call = static_cast<uint8_t>(EventCall::kAbort);
        }},
-      {"not in its transaction",
-       [](ThreadResult& t) { t.events[find(t, EventCall::kInsert)].call ^= kEventAutoCommit; }},
-      {"an answer that asks for more",
-       [](ThreadResult& t) { t.events[find(t, EventCall::kCommit)].code = DEADLOCK; }},
-      {"another end", [](ThreadResult& t) { t.ends[15] = TransactionEnd::kFailed; }},
+      {"an insert outside its transaction",
+       [](script::ThreadResult& t) {
+         t.events[find(t, EventCall::kInsert)].call ^= kEventAutoCommit;
+       }},
+      {"a commit that returned DEADLOCK and needs a retry",
+       [](script::ThreadResult& t) { t.events[find(t, EventCall::kCommit)].code = DEADLOCK; }},
+      {"another end of a transaction",
+       [](script::ThreadResult& t) { t.ends[15] = format::TransactionEnd::kFailed; }},
   };
   for (const Forgery& forgery : forgeries) {
-    const Script script = script_of(VARCHAR);
-    Outcome outcome = testing::play(script, testing::test_index({.deadlock_every = 53}));
+    const script::Script script = script_of(VARCHAR);
+    script::Outcome outcome = testing::play(script, testing::test_index({.deadlock_every = 53}));
     ASSERT_EQ(judged(script, outcome), "");
     forgery.change(outcome.phases[0].threads[0]);
     EXPECT_NE(judged(script, outcome), "") << forgery.name;
@@ -154,9 +169,9 @@ TEST(LogJudge, AForgedLogIsTold) {
 }
 
 TEST(LogJudge, AFullLogIsFollowedUpToItsEnd) {
-  Script script = script_of(INT);
+  script::Script script = script_of(INT);
   script.phases[0].log_capacity[0] = 25;
-  Outcome outcome = testing::play(script, testing::test_index({}));
+  script::Outcome outcome = testing::play(script, testing::test_index({}));
   ASSERT_EQ(outcome.phases[0].threads[0].counters->events_full, 1u);
   EXPECT_EQ(judged(script, outcome), "");
   ++outcome.phases[0].threads[0].events[24].index;

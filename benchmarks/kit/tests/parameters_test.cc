@@ -1,16 +1,18 @@
-#include "benchmarks/kit/parameters.h"
+// Tests the manifests (benchmark.json) and the fingerprints of all benchmarks.
+#include "benchmarks/kit/workload/parameters.h"
 
 #include <gtest/gtest.h>
 
 #include <functional>
 #include <string>
 
-#include "benchmarks/kit/fingerprint.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/workload/fingerprint.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
 namespace {
 
+// Returns a small valid manifest, which the tests change.
 Json manifest() {
   return Json::parse(R"({
     "name": "example", "version": 2, "kind": "performance", "title": "t", "description": "d", "source": "s",
@@ -25,7 +27,7 @@ Json manifest() {
 }
 
 TEST(Manifest, ResolvesScaleAndOverrides) {
-  const Result<Manifest> parsed = Manifest::parse(manifest().dump());
+  const Result<workload::Manifest> parsed = workload::Manifest::parse(manifest().dump());
   ASSERT_TRUE(parsed.ok()) << parsed.error().message;
   EXPECT_EQ(parsed->resolve("small", "paper", {}).value()["threads"], 50);
   EXPECT_EQ(parsed->resolve("small", "paper", {{"threads", 3}}).value()["threads"], 3);
@@ -33,7 +35,7 @@ TEST(Manifest, ResolvesScaleAndOverrides) {
 }
 
 TEST(Manifest, SaysWhatThereIsToChooseFrom) {
-  const Manifest parsed = Manifest::parse(manifest().dump()).value();
+  const workload::Manifest parsed = workload::Manifest::parse(manifest().dump()).value();
   EXPECT_EQ(parsed.resolve("large", "smoke", {}).error().message,
             "benchmark example has no instance large; it has small");
   EXPECT_EQ(parsed.resolve("small", "huge", {}).error().message,
@@ -48,11 +50,12 @@ TEST(Manifest, RefusesMistakes) {
   const auto error_of = [](const std::function<void(Json&)>& change) {
     Json json = manifest();
     change(json);
-    const Result<Manifest> parsed = Manifest::parse(json.dump());
+    const Result<workload::Manifest> parsed = workload::Manifest::parse(json.dump());
     return parsed.ok() ? std::string("no error") : parsed.error().message;
   };
   EXPECT_EQ(error_of([](Json& json) { json["colour"] = 1; }), "manifest: unknown member colour");
-  EXPECT_EQ(error_of([](Json& json) { json["version"] = 0; }), "version: must be at least 1");
+  EXPECT_EQ(error_of([](Json& json) { json["version"] = 0; }),
+            "version: must be from 1 to 4294967295");
   EXPECT_EQ(error_of([](Json& json) { json["kind"] = "fun"; }),
             "kind: must be \"correctness\" or \"performance\"");
   EXPECT_EQ(
@@ -65,34 +68,35 @@ TEST(Manifest, RefusesMistakes) {
             "parameters.threads: min is greater than max");
 }
 
-// What the folders of benchmarks/ say about themselves.
+// Tests the manifests of all benchmarks.
 TEST(Registry, EveryManifestIsValidAndEveryInstanceGenerates) {
-  ASSERT_FALSE(benchmark_registry().empty());
-  for (const BenchmarkEntry& entry : benchmark_registry()) {
-    const Result<Manifest> parsed = Manifest::parse(entry.manifest_json);
+  ASSERT_FALSE(workload::benchmark_registry().empty());
+  for (const workload::BenchmarkEntry& entry : workload::benchmark_registry()) {
+    const Result<workload::Manifest> parsed = workload::Manifest::parse(entry.manifest_json);
     ASSERT_TRUE(parsed.ok()) << entry.name << ": " << parsed.error().message;
     EXPECT_EQ(parsed->name, entry.name);
     EXPECT_EQ(parsed->version, entry.version);
   }
 }
 
-// The operations of a version never change: other operations are another version, and boards show
-// only the newest. Sanitizers have nothing to add: all other tests generate scripts too.
+// The operations of a version never change. New operations need a new version, and boards
+// (rankings) show only the newest version. The test is left out of builds with sanitizers, because
+// the other tests already generate scripts there.
 #ifndef KEYDROME_SANITIZED
 TEST(Registry, TheFingerprintOfEveryVersionIsTheRecordedOne) {
-  for (const BenchmarkEntry& entry : benchmark_registry()) {
+  for (const workload::BenchmarkEntry& entry : workload::benchmark_registry()) {
     const std::string path =
         KEYDROME_SOURCE_DIR "/benchmarks/" + std::string(entry.name) + "/fingerprint.json";
     const Result<Json> recorded = Json::parse_file(path);
     ASSERT_TRUE(recorded.ok()) << recorded.error().message;
-    const std::string actual = benchmark_fingerprint(entry).value();
+    const std::string actual = workload::benchmark_fingerprint(entry).value();
     const Result<std::string> expected = recorded->string_member(std::to_string(entry.version));
     EXPECT_TRUE(expected.ok() && *expected == actual)
         << entry.name << ": the operations of version " << entry.version
         << " have the fingerprint\n  " << actual << "\nbut " << path << " has\n  "
         << (expected.ok() ? *expected : "none")
-        << "\nIf the change is intended, raise the version in benchmark.json and add the new "
-           "fingerprint.";
+        << "\nThe operations of a published version must not change. If the change is intended, "
+           "raise the version in benchmark.json and add the new fingerprint to fingerprint.json.";
   }
 }
 #endif

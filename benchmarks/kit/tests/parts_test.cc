@@ -1,4 +1,5 @@
-// The small parts: histogram, random streams, digest, tags, cleared records.
+// Tests small parts of the kit: histogram, random numbers, digest, tags, the preparation of
+// arguments, and latencies.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -9,12 +10,12 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/digest.h"
-#include "benchmarks/kit/histogram.h"
-#include "benchmarks/kit/payload_tag.h"
-#include "benchmarks/kit/rng.h"
-#include "benchmarks/kit/session.h"
-#include "benchmarks/kit/zeroed.h"
+#include "benchmarks/kit/format/digest.h"
+#include "benchmarks/kit/format/histogram.h"
+#include "benchmarks/kit/format/payload_tag.h"
+#include "benchmarks/kit/player/arguments.h"
+#include "benchmarks/kit/player/interpreter.h"
+#include "benchmarks/kit/workload/rng.h"
 
 namespace keydrome {
 namespace {
@@ -22,40 +23,41 @@ namespace {
 TEST(Histogram, KnowsEachValueToOneInThirtyTwo) {
   uint32_t last = 0;
   for (uint64_t ns = 0; ns < (uint64_t{1} << 40); ns += 1 + ns / 50) {
-    const uint32_t bucket = histogram_bucket(ns);
-    ASSERT_LT(bucket, kHistogramBuckets);
+    const uint32_t bucket = format::histogram_bucket(ns);
+    ASSERT_LT(bucket, format::kHistogramBuckets);
     ASSERT_GE(bucket, last);
     last = bucket;
-    const uint64_t bound = histogram_upper_bound_ns(bucket);
+    const uint64_t bound = format::histogram_upper_bound_ns(bucket);
     ASSERT_GE(bound, ns);
     ASSERT_LE(bound - ns, ns / 32 + 1);
     if (bucket > 0) {
-      ASSERT_LT(histogram_upper_bound_ns(bucket - 1), ns);
+      ASSERT_LT(format::histogram_upper_bound_ns(bucket - 1), ns);
     }
   }
-  EXPECT_EQ(histogram_bucket(UINT64_MAX), kHistogramBuckets - 1);
+  EXPECT_EQ(format::histogram_bucket(UINT64_MAX), format::kHistogramBuckets - 1);
 }
 
 TEST(Histogram, QuantilesAreUpperBoundsOfTheRightValue) {
-  std::vector<uint64_t> counts(kHistogramBuckets);
-  for (uint64_t ns = 1; ns <= 1000; ++ns) ++counts[histogram_bucket(ns)];
+  std::vector<uint64_t> counts(format::kHistogramBuckets);
+  for (uint64_t ns = 1; ns <= 1000; ++ns) ++counts[format::histogram_bucket(ns)];
   for (const double q : {0.001, 0.5, 0.9, 0.99, 1.0}) {
     const auto exact = static_cast<uint64_t>(std::lround(q * 1000));
-    EXPECT_GE(histogram_quantile_ns(counts, q), exact);
-    EXPECT_LE(histogram_quantile_ns(counts, q), exact + exact / 32 + 1);
+    EXPECT_GE(format::histogram_quantile_ns(counts, q), exact);
+    EXPECT_LE(format::histogram_quantile_ns(counts, q), exact + exact / 32 + 1);
   }
-  EXPECT_EQ(histogram_quantile_ns(std::vector<uint64_t>(kHistogramBuckets), 0.5), 0u);
+  EXPECT_EQ(format::histogram_quantile_ns(std::vector<uint64_t>(format::kHistogramBuckets), 0.5),
+            0u);
 }
 
-// A change of these numbers would change every benchmark's operations.
+// These numbers must never change, because a change would alter the operations of every benchmark.
 TEST(Rng, IsFrozen) {
-  Rng rng(2009, 3, Purpose::kStream);
+  workload::Rng rng(2009, 3, workload::Purpose::kStream);
   std::array<uint64_t, 3> drawn{};
   for (uint64_t& number : drawn) number = rng.next();
   EXPECT_EQ(drawn, (std::array<uint64_t, 3>{4154544059406404906u, 14583036395189973316u,
                                             4212410127599902322u}));
   // The published reference output of SplitMix64 for the state 1234567.
-  SplitMix64 reference(1234567);
+  workload::SplitMix64 reference(1234567);
   EXPECT_EQ(reference.next(), 6457827717110365317u);
   EXPECT_EQ(reference.next(), 3203168211198807973u);
 }
@@ -64,8 +66,9 @@ TEST(Rng, StreamsDifferBySeedThreadAndPurpose) {
   std::set<uint64_t> first;
   for (uint64_t seed = 0; seed < 8; ++seed) {
     for (uint32_t thread = 0; thread < 8; ++thread) {
-      for (const Purpose purpose : {Purpose::kStream, Purpose::kPools}) {
-        first.insert(Rng(seed, thread, purpose).next());
+      for (const workload::Purpose purpose :
+           {workload::Purpose::kStream, workload::Purpose::kPools}) {
+        first.insert(workload::Rng(seed, thread, purpose).next());
       }
     }
   }
@@ -73,7 +76,7 @@ TEST(Rng, StreamsDifferBySeedThreadAndPurpose) {
 }
 
 TEST(Rng, BoundedDrawsAreUniform) {
-  Rng rng(1, 0, Purpose::kStream);
+  workload::Rng rng(1, 0, workload::Purpose::kStream);
   std::array<int, 10> counts{};
   constexpr int kDraws = 100'000;
   for (int i = 0; i < kDraws; ++i) ++counts[rng.below(counts.size())];
@@ -89,15 +92,16 @@ TEST(Rng, BoundedDrawsAreUniform) {
 }
 
 TEST(Digest, IgnoresOrderInsideAGroupAndKeepsItBetweenGroups) {
-  const uint64_t a = digest_item(SUCCESS, "k", "a"), b = digest_item(SUCCESS, "k", "b");
+  const uint64_t a = format::digest_item(SUCCESS, "k", "a"),
+                 b = format::digest_item(SUCCESS, "k", "b");
   const auto grouped = [](const std::vector<uint64_t>& items) {
-    Digest digest;
+    format::Digest digest;
     digest.start_group(items[0]);
     for (std::size_t i = 1; i < items.size(); ++i) digest.add(items[i]);
     return digest.value();
   };
   const auto chained = [](const std::vector<uint64_t>& items) {
-    Digest digest;
+    format::Digest digest;
     for (const uint64_t item : items) digest.start_group(item);
     return digest.value();
   };
@@ -105,29 +109,30 @@ TEST(Digest, IgnoresOrderInsideAGroupAndKeepsItBetweenGroups) {
   EXPECT_NE(grouped({a, b}), grouped({a, a}));
   EXPECT_NE(chained({a, b}), chained({b, a}));
   EXPECT_NE(chained({a, b}), grouped({a, b}));
-  EXPECT_TRUE(Digest().empty());
+  EXPECT_TRUE(format::Digest().empty());
 }
 
 TEST(Digest, TreatsBothAnswersForAMissingPairAlikeAndNoOthers) {
-  EXPECT_EQ(digest_item(ENTRY_DNE, {}, {}), digest_item(KEY_NOTFOUND, {}, {}));
+  EXPECT_EQ(format::digest_item(ENTRY_DNE, {}, {}), format::digest_item(KEY_NOTFOUND, {}, {}));
   std::set<uint64_t> items;
-  for (uint32_t code = SUCCESS; code <= FAILURE; ++code) items.insert(digest_item(code, {}, {}));
+  for (uint32_t code = SUCCESS; code <= FAILURE; ++code)
+    items.insert(format::digest_item(code, {}, {}));
   EXPECT_EQ(items.size(), 10u);
-  EXPECT_NE(digest_item(SUCCESS, "ab", "c"), digest_item(SUCCESS, "a", "bc"));
+  EXPECT_NE(format::digest_item(SUCCESS, "ab", "c"), format::digest_item(SUCCESS, "a", "bc"));
 }
 
 TEST(PayloadTag, RoundTrips) {
   for (const uint32_t tag : {0u, 1u, 15u, 16u, 0x12345678u, 0xffffffffu}) {
-    std::string text(kTagBytes, 0);
-    write_tag(tag, text.data());
-    EXPECT_EQ(read_tag(text + "more"), tag) << text;
+    std::string text(format::kTagBytes, 0);
+    format::write_tag(tag, text.data());
+    EXPECT_EQ(format::read_tag(text + "more"), tag) << text;
   }
-  std::string text(kTagBytes, 0);
-  write_tag(0x0123cdefu, text.data());
+  std::string text(format::kTagBytes, 0);
+  format::write_tag(0x0123cdefu, text.data());
   EXPECT_EQ(text, "ABCDMNOP");
-  EXPECT_FALSE(read_tag("ABCDMNO").has_value());
-  EXPECT_FALSE(read_tag("ABCDMNOQ").has_value());
-  EXPECT_FALSE(read_tag("").has_value());
+  EXPECT_FALSE(format::read_tag("ABCDMNO").has_value());
+  EXPECT_FALSE(format::read_tag("ABCDMNOQ").has_value());
+  EXPECT_FALSE(format::read_tag("").has_value());
 }
 
 std::string bytes_of(const Record& record) {
@@ -137,7 +142,7 @@ std::string bytes_of(const Record& record) {
 ErrCode begin_at_once(TxnState**) { return SUCCESS; }
 ErrCode end_at_once(TxnState*) { return SUCCESS; }
 
-// What a session of two empty transactions needs beside its operations.
+// Provides everything that an interpreter needs for two empty transactions, except their ops.
 struct TwoEmptyTransactions {
   explicit TwoEmptyTransactions(uint64_t ns_since_go = 0) {
     api.beginTransaction = begin_at_once;
@@ -151,21 +156,23 @@ struct TwoEmptyTransactions {
   TwoEmptyTransactions(const TwoEmptyTransactions&) = delete;
   TwoEmptyTransactions& operator=(const TwoEmptyTransactions&) = delete;
 
-  IndexApi api;
+  player::IndexApi api;
   const TickClock clock;
-  ThreadOutcome outcome{};
-  std::array<TransactionEnd, 2> ends{};
-  SessionInputs inputs;
+  format::ThreadOutcome outcome{};
+  std::array<format::TransactionEnd, 2> ends{};
+  player::InterpreterInputs inputs;
 };
 
-// A transaction may begin at the tick where the one before it ended, but not when the thread waited
-// for its next round in between.
-TEST(Session, TheWaitForARoundIsNoLatency) {
+// The start time of a transaction is normally the end time of the previous transaction. If the
+// thread waited for the next round (part of a phase) in between, the wait must not count as
+// latency.
+TEST(Interpreter, TheWaitForARoundIsNoLatency) {
   constexpr uint64_t kWaitNs = 20'000'000, kSlackNs = 1'000'000;
   TwoEmptyTransactions two;
-  Session session(two.inputs);
-  const std::array<Op, 2> round = {Op{.code = OpCode::kBegin, .argument = 1},
-                                   Op{.code = OpCode::kCommit}};
+  player::Interpreter session(two.inputs);
+  const std::array<format::Op, 2> round = {
+      format::Op{.code = format::OpCode::kBegin, .argument = 1},
+      format::Op{.code = format::OpCode::kCommit}};
   const uint64_t start_ns = now_ns();
   session.run(round);
   const uint64_t first_ns = now_ns() - start_ns;
@@ -175,32 +182,36 @@ TEST(Session, TheWaitForARoundIsNoLatency) {
   const uint64_t again_ns = now_ns();
   session.run(round);
   const uint64_t longest_ns = std::max(first_ns, now_ns() - again_ns);
-  for (uint32_t bucket = 0; bucket < kHistogramBuckets; ++bucket) {
+  for (uint32_t bucket = 0; bucket < format::kHistogramBuckets; ++bucket) {
     if (two.outcome.histogram[0][bucket] == 0) continue;
-    EXPECT_LE(histogram_upper_bound_ns(bucket), longest_ns + longest_ns / 16 + kSlackNs);
+    EXPECT_LE(format::histogram_upper_bound_ns(bucket), longest_ns + longest_ns / 16 + kSlackNs);
   }
   EXPECT_EQ(two.outcome.committed[0], 2u);
 }
 
-uint64_t longest_ns(const ThreadOutcome& outcome, uint32_t class_number) {
+// Returns the longest latency of a transaction class.
+uint64_t longest_ns(const format::ThreadOutcome& outcome, uint32_t class_number) {
   const auto& counts = outcome.histogram[class_number];
-  return histogram_quantile_ns(std::vector<uint64_t>(std::begin(counts), std::end(counts)), 1);
+  return format::histogram_quantile_ns(std::vector<uint64_t>(std::begin(counts), std::end(counts)),
+                                       1);
 }
 
-// The latency of a transaction that is asked for counts from then: of one that came too late, the
-// time for which it waited too; of one that came in time, not the time until it was asked for.
-TEST(Session, LatencyCountsFromTheArrival) {
+// With kArrive, the latency of a transaction counts from its arrival time. If the thread is late,
+// the latency includes the delay. If the thread is early, it waits, and this wait is not part of
+// the latency.
+TEST(Interpreter, LatencyCountsFromTheArrival) {
   constexpr uint64_t kLateNs = 30'000'000, kEarlyNs = 20'000'000;
   const uint64_t start_ns = now_ns();
   TwoEmptyTransactions two(kLateNs);
-  Session session(two.inputs);
-  const std::array<Op, 6> ops = {
-      Op{.code = OpCode::kArrive, .argument = 0},
-      Op{.code = OpCode::kBegin, .class_ = 0, .argument = 1},
-      Op{.code = OpCode::kCommit},
-      Op{.code = OpCode::kArrive, .argument = static_cast<uint32_t>(kLateNs + kEarlyNs)},
-      Op{.code = OpCode::kBegin, .class_ = 1, .argument = 1},
-      Op{.code = OpCode::kCommit}};
+  player::Interpreter session(two.inputs);
+  const std::array<format::Op, 6> ops = {
+      format::Op{.code = format::OpCode::kArrive, .argument = 0},
+      format::Op{.code = format::OpCode::kBegin, .class_ = 0, .argument = 1},
+      format::Op{.code = format::OpCode::kCommit},
+      format::Op{.code = format::OpCode::kArrive,
+                 .argument = static_cast<uint32_t>(kLateNs + kEarlyNs)},
+      format::Op{.code = format::OpCode::kBegin, .class_ = 1, .argument = 1},
+      format::Op{.code = format::OpCode::kCommit}};
   session.run(ops);
   const uint64_t elapsed_ns = now_ns() - start_ns;
   EXPECT_GE(elapsed_ns, kEarlyNs - kEarlyNs / 100);
@@ -209,11 +220,11 @@ TEST(Session, LatencyCountsFromTheArrival) {
 }
 
 TEST(Zeroed, LeavesNothingOfEarlierCalls) {
-  Zeroed<Record> record;
+  player::Zeroed<Record> record;
   std::memset(&record.value(), 0x5a, sizeof(Record));
   EXPECT_EQ(bytes_of(record.clear()), std::string(sizeof(Record), 0));
   for (const std::size_t size : {0u, 1u, 15u, 16u, 17u, 127u, 128u}) {
-    std::vector<char> pool(size + kReadAhead, 'x');
+    std::vector<char> pool(size + format::kReadAhead, 'x');
     std::memset(&record.value(), 0x5a, sizeof(Record));
     Record expected;
     std::memset(&expected, 0, sizeof expected);
@@ -224,7 +235,7 @@ TEST(Zeroed, LeavesNothingOfEarlierCalls) {
 }
 
 TEST(Zeroed, ClearsWhatAnIntegerIndexReads) {
-  Zeroed<Record> record;
+  player::Zeroed<Record> record;
   Record& value = record.value();
   value.key.keyval.intkey = -1;
   std::memset(value.payload, 'x', sizeof value.payload);

@@ -1,3 +1,4 @@
+// Implements play.h: plays the parts of referee and player in one process, with the real images.
 #include "benchmarks/kit/tests/play.h"
 
 #include <cstring>
@@ -7,14 +8,17 @@
 #include <vector>
 
 #include "base/check.h"
-#include "benchmarks/kit/images.h"
-#include "benchmarks/kit/recording.h"
-#include "benchmarks/kit/session.h"
+#include "benchmarks/kit/player/interpreter.h"
+#include "benchmarks/kit/player/recording.h"
+#include "benchmarks/kit/script/images.h"
 
 namespace keydrome::testing {
+
+using history::Event;
+
 namespace {
 
-// A zeroed image at a cache line's boundary, as a fresh memfd would be.
+// A zeroed image aligned to a cache line, like a fresh memfd.
 class Image {
  public:
   explicit Image(uint64_t size) : lines_((size + sizeof(Line) - 1) / sizeof(Line)), size_(size) {}
@@ -28,29 +32,33 @@ class Image {
   uint64_t size_;
 };
 
-std::vector<Op> ops_of(const std::vector<std::byte>& round, std::size_t thread) {
-  RoundHeader header{};
+// Returns the ops of one thread in a round image.
+std::vector<format::Op> ops_of(const std::vector<std::byte>& round, std::size_t thread) {
+  format::RoundHeader header{};
   std::memcpy(&header, round.data(), sizeof header);
-  std::vector<Op> ops(header.spans[thread].count);
+  std::vector<format::Op> ops(header.spans[thread].count);
   if (!ops.empty()) {
-    std::memcpy(ops.data(), round.data() + header.spans[thread].offset, ops.size() * sizeof(Op));
+    std::memcpy(ops.data(), round.data() + header.spans[thread].offset,
+                ops.size() * sizeof(format::Op));
   }
   return ops;
 }
 
-PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const PoolsView& pools,
-                        IndexNames& names, EventClock& event_clock, uint64_t ops_per_round) {
-  const OutcomeLayout layout = outcome_layout(phase);
+script::PhaseOutcome play_phase(const script::PhaseScript& phase, const player::IndexApi& api,
+                                const player::PoolsView& pools, player::IndexNames& names,
+                                player::EventClock& event_clock, uint64_t ops_per_round) {
+  const script::OutcomeLayout layout = script::outcome_layout(phase);
   Image image(layout.size_bytes);
-  write_outcome_header(layout, image.bytes());
-  const RoundPlan plan = plan_rounds(phase, ops_per_round);
+  script::write_outcome_header(layout, image.bytes());
+  const script::RoundPlan plan = script::plan_rounds(phase, ops_per_round);
   std::vector<std::vector<std::byte>> rounds;
   rounds.reserve(plan.rounds());
-  for (uint32_t r = 0; r < plan.rounds(); ++r) rounds.push_back(round_image(phase, plan, r));
+  for (uint32_t r = 0; r < plan.rounds(); ++r)
+    rounds.push_back(script::round_image(phase, plan, r));
   const TickClock clock(100'000);
-  Events events;
-  Baton baton;
-  Patience patience;
+  player::Signals events;
+  player::Turns turns;
+  player::RetryBudget retry_budget;
   const uint64_t go = clock.ticks();
   {
     std::vector<std::jthread> threads;
@@ -58,60 +66,61 @@ PhaseOutcome play_phase(const PhaseScript& phase, const IndexApi& api, const Poo
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
       threads.emplace_back([&, t] {
         std::byte* base = image.bytes().data();
-        const OutcomeHeader::Span& span = layout.header.spans[t];
-        auto* outcomes = reinterpret_cast<ThreadOutcome*>(base + layout.header.thread_offset);
-        auto* ends = reinterpret_cast<TransactionEnd*>(base + span.ends_offset);
+        const format::OutcomeHeader::Span& span = layout.header.spans[t];
+        auto* outcomes =
+            reinterpret_cast<format::ThreadOutcome*>(base + layout.header.thread_offset);
+        auto* ends = reinterpret_cast<format::TransactionEnd*>(base + span.ends_offset);
         const bool recorded = !phase.log_capacity.empty();
-        std::optional<Recording> recording;
+        std::optional<player::Recording> recording;
         if (recorded) {
           auto* log = reinterpret_cast<Event*>(base + span.log_offset);
-          recording.emplace(RecordingInputs{.api = &api,
-                                            .names = &names,
-                                            .clock = &event_clock,
-                                            .log = {log, span.log_capacity}});
+          recording.emplace(
+              player::RecordingInputs{.clock = &event_clock, .log = {log, span.log_capacity}});
         }
-        Session session({.api = recorded ? &recording_api() : &api,
-                         .pools = &pools,
-                         .names = &names,
-                         .events = &events,
-                         .baton = &baton,
-                         .patience = &patience,
-                         .clock = &clock,
-                         .go_ticks = go,
-                         .outcome = &outcomes[t],
-                         .ends = {ends, span.ends_capacity},
-                         .trace = {base + span.trace_offset, span.trace_capacity}});
+        player::Interpreter session({.api = &api,
+                                     .pools = &pools,
+                                     .names = &names,
+                                     .events = &events,
+                                     .turns = &turns,
+                                     .retry_budget = &retry_budget,
+                                     .clock = &clock,
+                                     .go_ticks = go,
+                                     .outcome = &outcomes[t],
+                                     .ends = {ends, span.ends_capacity},
+                                     .trace = {base + span.trace_offset, span.trace_capacity},
+                                     .recording = recording ? &*recording : nullptr});
         for (const std::vector<std::byte>& round : rounds) session.run(ops_of(round, t));
         session.finish();
         if (recorded) {
           outcomes[t].events = recording->events();
           outcomes[t].events_full = recording->full() ? 1 : 0;
-          outcomes[t].stamp_slack = event_clock.slack();
+          outcomes[t].timestamp_slack = event_clock.slack();
         }
       });
     }
   }
-  return read_outcome(image.bytes(), layout).value();
+  return script::read_outcome(image.bytes(), layout).value();
 }
 
 }  // namespace
 
-Outcome play(const Script& script, const IndexApi& api, uint64_t ops_per_round) {
-  const std::vector<std::byte> image = pools_image(script);
-  const PoolsView pools = PoolsView::open(image).value();
-  IndexNames names(pools.indexes);
-  // One for all phases: an index that lives through several has one history.
-  EventClock event_clock(EventClock::Source::kSharedCounter);
-  Outcome outcome;
-  for (const PhaseScript& phase : script.phases) {
+script::Outcome play(const script::Script& script, const player::IndexApi& api,
+                     uint64_t ops_per_round) {
+  const std::vector<std::byte> image = script::pools_image(script);
+  const player::PoolsView pools = player::PoolsView::open(image).value();
+  player::IndexNames names(pools.indexes);
+  // All phases share one clock, because an index that several phases use has one history.
+  player::EventClock event_clock(player::EventClock::Source::kSharedCounter);
+  script::Outcome outcome;
+  for (const script::PhaseScript& phase : script.phases) {
     outcome.phases.push_back(play_phase(phase, api, pools, names, event_clock, ops_per_round));
   }
   return outcome;
 }
 
-std::string text_of(const Findings& findings) {
+std::string text_of(const judge::Findings& findings) {
   std::string text;
-  for (const Finding& finding : findings.list()) {
+  for (const judge::Finding& finding : findings.list()) {
     text += (finding.severity == Severity::kRequired ? "required " : "advisory ") + finding.name +
             ": " + finding.detail + "\n";
   }

@@ -1,20 +1,22 @@
-// Plays a script against an index in the test's own process, over the same images and sessions as
-// the harness does.
+// Runs a script against an index library in the test's own process, for tests of judges and
+// benchmarks. It uses the same images and the same interpreter as the real player.
 #pragma once
 
 #include <cstdint>
 
-#include "benchmarks/kit/finding.h"
-#include "benchmarks/kit/index_api.h"
-#include "benchmarks/kit/outcome_reader.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/judge/finding.h"
+#include "benchmarks/kit/player/index_api.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome::testing {
 
-// One thread of the process for each thread of the script; rounds of about `ops_per_round` ops.
-Outcome play(const Script& script, const IndexApi& api, uint64_t ops_per_round = 1000);
+// Executes the script with one thread for each of its threads, in rounds of about `ops_per_round`
+// ops. Returns the results.
+script::Outcome play(const script::Script& script, const player::IndexApi& api,
+                     uint64_t ops_per_round = 1000);
 
-// Findings as one text, for messages of failing tests.
-std::string text_of(const Findings& findings);
+// Returns the findings as one text, for the messages of failing tests.
+std::string text_of(const judge::Findings& findings);
 
 }  // namespace keydrome::testing

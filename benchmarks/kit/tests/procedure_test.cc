@@ -1,5 +1,6 @@
-// Procedures, from the builder to the judge.
-#include "benchmarks/kit/procedure.h"
+// Tests procedures: transactions whose calls depend on what they read. The tests cover the whole
+// way from the builder over the player to the judge.
+#include "benchmarks/kit/format/procedure.h"
 
 #include <gtest/gtest.h>
 
@@ -7,10 +8,10 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/evidence.h"
-#include "benchmarks/kit/judge.h"
-#include "benchmarks/kit/log_judge.h"
-#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/judge/evidence.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/log_judge.h"
+#include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 
@@ -21,12 +22,13 @@ using testing::play;
 using testing::test_index;
 using testing::text_of;
 
-constexpr Field kBalance{0, 4, true};
+constexpr format::Field kBalance{0, 4, true};
 constexpr uint8_t kFrom = 0, kTo = 1, kAmount = 2, kBalanceOf = 3, kRow = 0, kOtherRow = 1;
 
-// Moves an amount from one account to another; the result is what is left.
-ProcedureBuilder transfer() {
-  ProcedureBuilder p;
+// Transfers an amount from one account to another. The result is the remaining balance of the first
+// account.
+script::ProcedureBuilder transfer() {
+  script::ProcedureBuilder p;
   for (const uint8_t to : {kFrom, kTo, kAmount}) p.parameter(to);
   p.get(0, kFrom, kRow);
   p.get(0, kTo, kOtherRow);
@@ -43,10 +45,11 @@ ProcedureBuilder transfer() {
   return p;
 }
 
-// Takes an amount away; rolls back when that is more than there was, after it was written.
-ProcedureBuilder withdrawal() {
-  ProcedureBuilder p;
-  const ProcedureBuilder::Label poor = p.label();
+// Subtracts an amount from an account and writes the new balance. Then rolls back if the new
+// balance is negative.
+script::ProcedureBuilder withdrawal() {
+  script::ProcedureBuilder p;
+  const script::ProcedureBuilder::Label poor = p.label();
   for (const uint8_t to : {kFrom, kAmount}) p.parameter(to);
   p.set(kTo, 0);
   p.get(0, kFrom, kRow);
@@ -63,10 +66,11 @@ ProcedureBuilder withdrawal() {
   return p;
 }
 
-// The field of all records with keys in [first parameter, second).
-ProcedureBuilder sum() {
-  ProcedureBuilder p;
-  const ProcedureBuilder::Label next = p.label(), done = p.label(), body = p.label();
+// Adds up the balances of all accounts with keys from the first parameter up to, but not including,
+// the second parameter.
+script::ProcedureBuilder sum() {
+  script::ProcedureBuilder p;
+  const script::ProcedureBuilder::Label next = p.label(), done = p.label(), body = p.label();
   for (const uint8_t to : {kFrom, kTo}) p.parameter(to);
   p.scan(0, kFrom, kTo, kBalance);
   p.count(kTo);
@@ -98,10 +102,10 @@ class ProcedureTest : public ::testing::TestWithParam<KeyType> {
     sum_ = script_.add_procedure(sum(), {.parameters = 2, .tags = 0, .calls = 30});
     withdrawal_ = script_.add_procedure(withdrawal(), {.parameters = 2, .tags = 1, .calls = 3});
     script_.thread(script_.add_phase("create", 1, {}), 0).create(index_);
-    ThreadBuilder load = script_.thread(script_.add_phase("load", 1, {}), 0);
+    script::ThreadBuilder load = script_.thread(script_.add_phase("load", 1, {}), 0);
     load.open(0, index_);
     std::string balance(4, '!');
-    write_number(balance.data(), kBalance, 100);
+    format::write_number(balance.data(), kBalance, 100);
     const uint32_t text = script_.add_text(balance);
     for (int64_t account = 0; account <= kAccounts; ++account) {
       keys_.push_back(add_key(account));
@@ -122,19 +126,19 @@ class ProcedureTest : public ::testing::TestWithParam<KeyType> {
     }
   }
 
-  // What stands for the account's key in a procedure.
+  // Returns the number that denotes the account's key in a procedure.
   int64_t key(int64_t account) const {
     return GetParam() == VARCHAR ? keys_[static_cast<std::size_t>(account)] : account;
   }
 
-  void run(ThreadBuilder& out, uint32_t procedure, const std::vector<int64_t>& parameters) {
-    out.begin(Kind::kStream, 0);
-    out.run(procedure, parameters, kEvidence);
+  void run(script::ThreadBuilder& out, uint32_t procedure, const std::vector<int64_t>& parameters) {
+    out.begin(format::Kind::kStream, 0);
+    out.run(procedure, parameters, format::kEvidence);
     out.commit();
   }
 
   void open_and_transfer(uint32_t thread, int64_t from, int64_t to) {
-    ThreadBuilder out = script_.thread(run_, thread);
+    script::ThreadBuilder out = script_.thread(run_, thread);
     out.open(0, index_);
     for (int64_t i = 0; i < 50; ++i) {
       run(out, transfer_, {key((from + i) % kAccounts), key((to + 3 * i) % kAccounts), i});
@@ -143,99 +147,104 @@ class ProcedureTest : public ::testing::TestWithParam<KeyType> {
     out.close(0);
   }
 
-  std::vector<int64_t> results(const Script& script, const Outcome& outcome, uint32_t thread) {
+  // Returns the results of all procedures of a thread.
+  std::vector<int64_t> results(const script::Script& script, const script::Outcome& outcome,
+                               uint32_t thread) {
     std::vector<int64_t> found;
-    for_each_evidence(script.phases[run_].threads[thread], outcome.phases[run_].threads[thread],
-                      [&](const Step&, std::span<const Evidence> records) {
-                        int64_t result = 0;
-                        std::memcpy(&result, records[0].payload.data(), sizeof result);
-                        found.push_back(result);
-                      });
+    judge::for_each_evidence(script.phases[run_].threads[thread],
+                             outcome.phases[run_].threads[thread],
+                             [&](const format::Step&, std::span<const script::Evidence> records) {
+                               int64_t result = 0;
+                               std::memcpy(&result, records[0].payload.data(), sizeof result);
+                               found.push_back(result);
+                             });
     return found;
   }
 
-  ScriptBuilder script_;
+  script::ScriptBuilder script_;
   std::vector<uint32_t> keys_;
   uint32_t index_ = 0, transfer_ = 0, sum_ = 0, withdrawal_ = 0, run_ = 0;
 };
 
-// Odd strides, so that no transfer of these goes from an account to itself.
+// Four threads transfer between all accounts. The accounts of a transfer always have an odd
+// distance, so no transfer has the same account twice.
 TEST_P(ProcedureTest, TransfersKeepTheSum) {
   for (uint32_t t = 0; t < 4; ++t) open_and_transfer(t, t, 2 * t + 1 + t % 2);
-  add_verify_phase(script_, 1, 0);
-  const Script script = script_.build();
-  const Outcome outcome = play(script, test_index({.deadlock_every = 97}));
-  Findings findings;
-  judge_script(script, outcome, findings);
-  EXPECT_TRUE(judge_logs(script, outcome, findings));
+  script::add_verify_phase(script_, 1, 0);
+  const script::Script script = script_.build();
+  const script::Outcome outcome = play(script, test_index({.deadlock_every = 97}));
+  judge::Findings findings;
+  judge::judge_script(script, outcome, findings);
+  EXPECT_TRUE(judge::judge_logs(script, outcome, findings));
   EXPECT_TRUE(findings.empty()) << text_of(findings);
   EXPECT_EQ(results(script, outcome, 0).size(), 51u);
 }
 
 TEST_P(ProcedureTest, AMissingRecordFailsATransactionThatCommits) {
-  ThreadBuilder out = script_.thread(run_, 0);
+  script::ThreadBuilder out = script_.thread(run_, 0);
   out.open(0, index_);
-  run(out, transfer_, {key(0), key(kAccounts), 5});  // there is no such account
+  run(out, transfer_, {key(0), key(kAccounts), 5});  // account kAccounts does not exist
   run(out, transfer_, {key(0), key(1), 5});
   out.close(0);
-  add_verify_phase(script_, 1, 0);
-  const Script script = script_.build();
-  const Outcome outcome = play(script, test_index({}));
-  Findings findings;
-  judge_script(script, outcome, findings);
+  script::add_verify_phase(script_, 1, 0);
+  const script::Script script = script_.build();
+  const script::Outcome outcome = play(script, test_index({}));
+  judge::Findings findings;
+  judge::judge_script(script, outcome, findings);
   EXPECT_EQ(findings.count("missing_record"), 1u) << text_of(findings);
   EXPECT_EQ(findings.count("transactions_failed"), 1u);
   EXPECT_EQ(findings.count("outcome_mismatch"), 0u);
   EXPECT_EQ(results(script, outcome, 0), std::vector<int64_t>{95});
-  EXPECT_TRUE(judge_logs(script, outcome, findings)) << text_of(findings);
+  EXPECT_TRUE(judge::judge_logs(script, outcome, findings)) << text_of(findings);
 }
 
 TEST_P(ProcedureTest, AnAbortedProcedureLeavesNothing) {
   for (const bool keeps_aborted : {false, true}) {
-    ThreadBuilder out = script_.thread(run_, keeps_aborted ? 1 : 0);
+    script::ThreadBuilder out = script_.thread(run_, keeps_aborted ? 1 : 0);
     out.open(0, index_);
-    out.begin(Kind::kStream, 0);
+    out.begin(format::Kind::kStream, 0);
     out.run(transfer_, std::vector<int64_t>{key(0), key(1), 5});
     out.abort();
     out.close(0);
   }
-  add_verify_phase(script_, 1, 0);
-  const Script script = script_.build();
+  script::add_verify_phase(script_, 1, 0);
+  const script::Script script = script_.build();
   for (const bool keeps_aborted : {false, true}) {
-    Findings findings;
-    judge_script(script, play(script, test_index({.keeps_aborted = keeps_aborted})), findings);
+    judge::Findings findings;
+    judge::judge_script(script, play(script, test_index({.keeps_aborted = keeps_aborted})),
+                        findings);
     EXPECT_EQ(findings.count("impossible_record") > 0, keeps_aborted) << text_of(findings);
   }
 }
 
 TEST_P(ProcedureTest, AProcedureMayRollItsTransactionBack) {
   for (uint32_t t = 0; t < 4; ++t) {
-    ThreadBuilder out = script_.thread(run_, t);
+    script::ThreadBuilder out = script_.thread(run_, t);
     out.open(0, index_);
     for (const int64_t amount : {60, 60, 40, 1}) run(out, withdrawal_, {key(t), amount});
     run(out, transfer_, {key(10 + t), key(15 + t), 5});
     out.close(0);
   }
-  add_verify_phase(script_, 1, 0);
-  const Script script = script_.build();
-  Outcome outcome = play(script, test_index({.deadlock_every = 31}));
-  Findings findings;
-  judge_script(script, outcome, findings);
-  EXPECT_TRUE(judge_logs(script, outcome, findings));
+  script::add_verify_phase(script_, 1, 0);
+  const script::Script script = script_.build();
+  script::Outcome outcome = play(script, test_index({.deadlock_every = 31}));
+  judge::Findings findings;
+  judge::judge_script(script, outcome, findings);
+  EXPECT_TRUE(judge::judge_logs(script, outcome, findings));
   EXPECT_TRUE(findings.empty()) << text_of(findings);
-  using enum TransactionEnd;
-  const ThreadResult& first = outcome.phases[run_].threads[0];
+  using enum format::TransactionEnd;
+  const script::ThreadResult& first = outcome.phases[run_].threads[0];
   EXPECT_EQ(first.ends, (std::vector{kCommitted, kAborted, kCommitted, kAborted, kCommitted}));
   EXPECT_EQ(first.counters->aborted, 2u);
   EXPECT_EQ(results(script, outcome, 0), (std::vector<int64_t>{40, -20, 0, -1, 95}));
 
-  Findings kept;
-  judge_script(script, play(script, test_index({.keeps_aborted = true})), kept);
+  judge::Findings kept;
+  judge::judge_script(script, play(script, test_index({.keeps_aborted = true})), kept);
   EXPECT_GT(kept.count("impossible_record"), 0u) << text_of(kept);
 
   // A transfer never rolls back.
   outcome.phases[run_].threads[0].ends.back() = kAborted;
-  judge_counters(script, outcome, findings);
+  judge::judge_counters(script, outcome, findings);
   EXPECT_EQ(findings.count("outcome_mismatch"), 1u) << text_of(findings);
 }
 
@@ -244,16 +253,16 @@ INSTANTIATE_TEST_SUITE_P(Types, ProcedureTest, ::testing::Values(SHORT, INT, VAR
 TEST(Digits, NumbersComeBack) {
   char text[16] = {};
   for (const int64_t number : {int64_t{-415'000}, int64_t{-1}, int64_t{0}, int64_t{39'000'000}}) {
-    const Field field{3, 4, true};
+    const format::Field field{3, 4, true};
     ASSERT_TRUE(field.holds(number));
-    write_number(text, field, number);
-    EXPECT_EQ(read_number({text, 7}, field), number);
+    format::write_number(text, field, number);
+    EXPECT_EQ(format::read_number({text, 7}, field), number);
   }
-  EXPECT_FALSE(Field({0, 2}).holds(94 * 94));
-  EXPECT_FALSE(Field({0, 2}).holds(-1));
-  EXPECT_EQ(read_number("!", {0, 2}), std::nullopt);
-  EXPECT_EQ(read_number("! ", {0, 2}), std::nullopt);
-  EXPECT_EQ(read_number("BC", {0, 2}), 33 * 94 + 34);
+  EXPECT_FALSE(format::Field({0, 2}).holds(94 * 94));
+  EXPECT_FALSE(format::Field({0, 2}).holds(-1));
+  EXPECT_EQ(format::read_number("!", {0, 2}), std::nullopt);
+  EXPECT_EQ(format::read_number("! ", {0, 2}), std::nullopt);
+  EXPECT_EQ(format::read_number("BC", {0, 2}), 33 * 94 + 34);
 }
 
 }  // namespace

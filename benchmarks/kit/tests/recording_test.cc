@@ -1,5 +1,6 @@
-// What a recorded phase leaves behind: every call, in order, with stamps that carry real time.
-#include "benchmarks/kit/recording.h"
+// Tests the log of a recorded phase: it must contain every call in order, with timestamps that
+// prove the real-time order of calls.
+#include "benchmarks/kit/player/recording.h"
 
 #include <gtest/gtest.h>
 
@@ -8,17 +9,24 @@
 #include <thread>
 #include <vector>
 
-#include "benchmarks/kit/event_clock.h"
-#include "benchmarks/kit/judge.h"
-#include "benchmarks/kit/script_builder.h"
+#include "base/hash.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/player/event_clock.h"
+#include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 
 namespace keydrome {
+
+using history::Event;
+using history::EventCall;
+using history::kEventAutoCommit;
+
 namespace {
 
 uint64_t hash(const std::string& text) { return hash_bytes(text); }
 
+// An event that the log must contain. `alone` is true for auto-commit calls.
 struct Expected {
   EventCall call;
   bool alone;
@@ -29,21 +37,21 @@ struct Expected {
 
 class RecordingTest : public ::testing::Test {
  protected:
-  // A program of one thread over a string and an int32 index.
-  Script script(bool recorded) {
-    ScriptBuilder script;
+  // A program of one thread on an index with string keys and an index with int32 keys.
+  script::Script script(bool recorded) {
+    script::ScriptBuilder script;
     script.add_class("all");
     const uint32_t strings = script.add_index("strings", VARCHAR);
     const uint32_t numbers = script.add_index("numbers", SHORT);
     const uint32_t key = script.add_varchar_key("key"), minus = script.add_int32_key(-7);
     const uint32_t phase = script.add_phase("test", 1, {.recorded = recorded});
-    ThreadBuilder out = script.thread(phase, 0);
+    script::ThreadBuilder out = script.thread(phase, 0);
     out.create(strings);
     out.create(numbers);
     out.open(0, strings);
     out.open(1, numbers);
     out.insert(1, minus, {.tag = 1, .text = 0});
-    out.begin(Kind::kScript, 0);
+    out.begin(format::Kind::kScript, 0);
     out.insert(0, key, {.tag = 2, .text = 0});
     out.get(0, key);
     out.next(0, 1);
@@ -58,8 +66,8 @@ class RecordingTest : public ::testing::Test {
 };
 
 TEST_F(RecordingTest, EveryCallIsThere) {
-  const Outcome outcome = testing::play(script(true), testing::test_index({}));
-  const ThreadResult& result = outcome.phases[0].threads[0];
+  const script::Outcome outcome = testing::play(script(true), testing::test_index({}));
+  const script::ThreadResult& result = outcome.phases[0].threads[0];
   const auto minus = static_cast<uint64_t>(int64_t{-7});
   const uint64_t one = hash("AAAAAAAB"), two = hash("AAAAAAAC");
   const std::vector<Expected> expected = {
@@ -91,28 +99,29 @@ TEST_F(RecordingTest, EveryCallIsThere) {
     EXPECT_EQ(event.index, expected[i].index);
     EXPECT_EQ(event.key, expected[i].key);
     EXPECT_EQ(event.payload, expected[i].payload);
-    const bool inside = i >= 6 && i <= 12;  // of a transaction, behind its begin
+    const bool inside = i >= 6 && i <= 12;  // after the begin of the transaction
     EXPECT_GE(event.end - event.duration, before);
     EXPECT_EQ(event.end - event.duration == before, inside);
     before = event.end;
   }
 }
 
-// What a thread waited for is not taken for a part of the call behind it.
+// The begin time of a call is normally the end time of the previous call. After a pause, the call
+// must get its own begin time, so that the pause is not part of the call.
 TEST_F(RecordingTest, ACallBehindAPauseBeginsWhereItWasMade) {
-  ScriptBuilder script;
+  script::ScriptBuilder script;
   script.add_class("all");
   const uint32_t index = script.add_index("numbers", SHORT), key = script.add_int32_key(1);
-  ThreadBuilder out = script.thread(script.add_phase("test", 1, {.recorded = true}), 0);
+  script::ThreadBuilder out = script.thread(script.add_phase("test", 1, {.recorded = true}), 0);
   out.create(index);
   out.open(0, index);
-  out.begin(Kind::kScript, 0);
+  out.begin(format::Kind::kScript, 0);
   out.get(0, key);
   out.signal(0);
   out.get(0, key);
   out.get(0, key);
   out.commit();
-  const Outcome outcome = testing::play(script.build(), testing::test_index({}));
+  const script::Outcome outcome = testing::play(script.build(), testing::test_index({}));
   const std::vector<Event>& events = outcome.phases[0].threads[0].events;
   ASSERT_EQ(events.size(), 7u);
   EXPECT_GT(events[4].end - events[4].duration, events[3].end);
@@ -120,33 +129,34 @@ TEST_F(RecordingTest, ACallBehindAPauseBeginsWhereItWasMade) {
 }
 
 TEST_F(RecordingTest, AFullLogSaysSo) {
-  Script small = script(true);
+  script::Script small = script(true);
   small.phases[0].log_capacity[0] = 4;
-  const Outcome outcome = testing::play(small, testing::test_index({}));
+  const script::Outcome outcome = testing::play(small, testing::test_index({}));
   EXPECT_EQ(outcome.phases[0].threads[0].events.size(), 4u);
   EXPECT_EQ(outcome.phases[0].threads[0].counters->events_full, 1u);
 }
 
 TEST_F(RecordingTest, NothingIsRecordedUnlessAsked) {
-  Script plain = script(false);
-  const Outcome outcome = testing::play(plain, testing::test_index({}));
+  script::Script plain = script(false);
+  const script::Outcome outcome = testing::play(plain, testing::test_index({}));
   EXPECT_TRUE(outcome.phases[0].threads[0].events.empty());
-  record_all(plain);
-  const Outcome recorded = testing::play(plain, testing::test_index({}));
+  script::record_all(plain);
+  const script::Outcome recorded = testing::play(plain, testing::test_index({}));
   EXPECT_EQ(recorded.phases[0].threads[0].events.size(), 15u);
 }
 
-// A thread's log has room for many attempts of a few calls, and for a few of very many: memory that
-// the referee touches before the phase.
+// If a thread makes few calls, its log has room for many attempts of each call. If a thread makes
+// many calls, its log has room for fewer attempts of each call. The room is limited, because the
+// referee touches the memory of a log when it creates the log.
 TEST(LogCapacity, GrowsWithTheMeanOfAttempts) {
   const auto capacity = [](uint32_t calls) {
-    ScriptBuilder script;
+    script::ScriptBuilder script;
     script.add_class("all");
     script.add_index("numbers", INT);
     script.add_int64_key(1);
-    ThreadBuilder out = script.thread(script.add_phase("test", 1, {.recorded = true}), 0);
+    script::ThreadBuilder out = script.thread(script.add_phase("test", 1, {.recorded = true}), 0);
     out.open(0, 0);
-    out.begin(Kind::kScript, 0);
+    out.begin(format::Kind::kScript, 0);
     out.next(0, calls);
     out.commit();
     out.close(0);
@@ -155,15 +165,17 @@ TEST(LogCapacity, GrowsWithTheMeanOfAttempts) {
   EXPECT_EQ(capacity(996), 16'000u);
   constexpr uint64_t kMore = 10'000'000, kBytesPerEvent = 32;
   const uint64_t added = capacity(1'000'000 + kMore) - capacity(1'000'000);
-  EXPECT_GE(added, 2 * kMore) << "some are tried again";
-  EXPECT_LE(added * kBytesPerEvent, uint64_t{2} << 30) << "the referee has more to keep";
+  EXPECT_GE(added, 2 * kMore) << "a log needs room for calls that are made again after DEADLOCK";
+  EXPECT_LE(added * kBytesPerEvent, uint64_t{2} << 30)
+      << "the log takes more memory than 2 GiB for 10,000,000 calls";
 }
 
-class EventClockTest : public ::testing::TestWithParam<EventClock::Source> {};
+class EventClockTest : public ::testing::TestWithParam<player::EventClock::Source> {};
 
-// A stamp taken after another one's value was passed on is never below it.
+// A timestamp that a thread takes after it has read another thread's timestamp must not be less
+// than that timestamp.
 TEST_P(EventClockTest, StampsFollowWhatThreadsTellEachOther) {
-  EventClock clock(GetParam());
+  player::EventClock clock(GetParam());
   std::atomic<uint64_t> passed{0};
   std::atomic<uint64_t> backwards{0};
   {
@@ -172,7 +184,7 @@ TEST_P(EventClockTest, StampsFollowWhatThreadsTellEachOther) {
       threads.emplace_back([&] {
         for (int i = 0; i < 20'000; ++i) {
           const uint64_t seen = passed.load();
-          if (clock.after() < seen) ++backwards;  // before() may be taken ahead of the load
+          if (clock.after() < seen) ++backwards;  // before() could execute before the load
           passed.store(clock.after());
         }
       });
@@ -181,16 +193,17 @@ TEST_P(EventClockTest, StampsFollowWhatThreadsTellEachOther) {
   EXPECT_EQ(backwards, 0u);
 }
 
-// Fails on a machine whose processors' counters disagree: recorded runs are slow there.
+// This test fails on a machine whose processors' time-stamp counters disagree. Recorded runs are
+// slow on such a machine.
 TEST(EventClock, UsesTheCounterWhereItIsConstant) {
   const bool constant = TickClock().uses_counter();
-  EXPECT_EQ(EventClock().source(),
-            constant ? EventClock::Source::kTimeStampCounter : EventClock::Source::kSharedCounter);
+  EXPECT_EQ(player::EventClock().source(), constant ? player::EventClock::Source::kTimeStampCounter
+                                                    : player::EventClock::Source::kSharedCounter);
 }
 
 INSTANTIATE_TEST_SUITE_P(Sources, EventClockTest,
-                         ::testing::Values(EventClock().source(),
-                                           EventClock::Source::kSharedCounter),
+                         ::testing::Values(player::EventClock().source(),
+                                           player::EventClock::Source::kSharedCounter),
                          [](const auto& source) {
                            return "Number" + std::to_string(source.index);
                          });

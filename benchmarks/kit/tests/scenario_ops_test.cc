@@ -1,5 +1,6 @@
-// The ops that scenarios are made of: steps in turn, transactions that are tried once, deletes of
-// what was read. Against an index under one lock that a transaction holds from begin to end.
+// Tests the ops that only scenarios use: turns, transactions with one attempt, bare calls, and
+// deletes of records that were read. The index of the tests has one lock, which a transaction holds
+// from begin to end.
 #include <gtest/gtest.h>
 
 #include <cstring>
@@ -8,37 +9,39 @@
 #include <thread>
 #include <vector>
 
-#include "benchmarks/kit/baton.h"
-#include "benchmarks/kit/evidence.h"
-#include "benchmarks/kit/judge.h"
-#include "benchmarks/kit/script_builder.h"
+#include "benchmarks/kit/judge/evidence.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/player/turns.h"
+#include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 
 namespace keydrome {
 namespace {
 
+using history::EventCall;
 using testing::play;
 using testing::test_index;
 using testing::text_of;
 
-constexpr uint32_t kForEver = UINT32_MAX;  // us: more than any test may take
-constexpr uint32_t kSoon = 2'000;
+constexpr uint32_t kForEver = UINT32_MAX;  // in microseconds; longer than any test may take
+constexpr uint32_t kSoon = 2'000;          // in microseconds
 
-TEST(Baton, ThreadsTakeTheirTurns) {
+TEST(Turns, ThreadsTakeTheirTurns) {
   constexpr uint32_t kThreads = 4, kSteps = 400;
-  Baton baton;
-  std::vector<uint32_t> order;  // no lock: the baton is one
+  player::Turns turns;
+  std::vector<uint32_t> order;  // needs no lock, because the turns order the accesses
   {
     std::vector<std::jthread> threads;
     for (uint32_t t = 0; t < kThreads; ++t) {
       threads.emplace_back([&, t] {
-        // Thread t owns the steps with step * 7 % kThreads == t: not one after the other.
+        // The steps of a thread are those with step * 7 / 3 % kThreads == t, so they are not
+        // consecutive.
         for (uint32_t step = 0; step < kSteps; ++step) {
           if (step * 7 / 3 % kThreads != t) continue;
-          baton.await(step, kForEver);
+          turns.await(step, kForEver);
           order.push_back(step);
-          baton.done(step);
+          turns.done(step);
         }
       });
     }
@@ -47,17 +50,18 @@ TEST(Baton, ThreadsTakeTheirTurns) {
   for (uint32_t step = 0; step < kSteps; ++step) EXPECT_EQ(order[step], step);
 }
 
-TEST(Baton, AWaiterPassesOverStepsThatNobodyTakes) {
-  Baton baton;
-  baton.await(3, kSoon);  // steps 0, 1 and 2 never come
-  baton.done(1);          // too late to matter
-  baton.await(3, kForEver);
-  baton.done(3);
-  baton.await(4, kForEver);
+TEST(Turns, AWaiterPassesOverStepsThatNobodyTakes) {
+  player::Turns turns;
+  turns.await(3, kSoon);  // steps 0, 1 and 2 are never executed
+  turns.done(1);          // has no effect, because step 1 was skipped
+  turns.await(3, kForEver);
+  turns.done(3);
+  turns.await(4, kForEver);
 }
 
-// The calls of an API with single functions replaced; one test at a time.
-IndexApi real;
+// The tests replace single functions of the library by the following functions, which count calls
+// or return DEADLOCK. Only one test at a time uses these variables.
+player::IndexApi real;
 std::mutex counters_mutex;
 uint32_t deletes = 0, gets = 0, begins = 0, commits = 0, aborts = 0;
 
@@ -104,35 +108,36 @@ class ScenarioOpsTest : public ::testing::Test {
     test_ = script_.add_phase("test", 2, {});
   }
 
-  ThreadBuilder thread(uint32_t number) { return script_.thread(test_, number); }
+  script::ThreadBuilder thread(uint32_t number) { return script_.thread(test_, number); }
   uint64_t last(uint32_t number) { return thread(number).size() - 1; }
 
-  // The code that op `op` of thread `number` left as evidence.
-  uint32_t code_at(const Script& script, const Outcome& outcome, uint32_t number, uint64_t op) {
+  // Returns the result code that op number `op` of thread `number` left as evidence.
+  uint32_t code_at(const script::Script& script, const script::Outcome& outcome, uint32_t number,
+                   uint64_t op) {
     uint32_t code = UINT32_MAX;
-    EXPECT_TRUE(for_each_evidence(script.phases[test_].threads[number],
-                                  outcome.phases[test_].threads[number],
-                                  [&](const Step& step, std::span<const Evidence> records) {
-                                    if (step.op == op) code = records[0].code;
-                                  }));
+    EXPECT_TRUE(judge::for_each_evidence(
+        script.phases[test_].threads[number], outcome.phases[test_].threads[number],
+        [&](const format::Step& step, std::span<const script::Evidence> records) {
+          if (step.op == op) code = records[0].code;
+        }));
     return code;
   }
 
-  static void expect_no_finding(const Script& script, const Outcome& outcome) {
-    Findings findings;
-    judge_script(script, outcome, findings);
+  static void expect_no_finding(const script::Script& script, const script::Outcome& outcome) {
+    judge::Findings findings;
+    judge::judge_script(script, outcome, findings);
     EXPECT_TRUE(findings.empty()) << text_of(findings);
   }
 
-  ScriptBuilder script_;
+  script::ScriptBuilder script_;
   uint32_t words_ = 0, numbers_ = 0, a_ = 0, b_ = 0, seven_ = 0, test_ = 0;
 };
 
 TEST_F(ScenarioOpsTest, ABlockedStepIsPassedOverAndRunsLate) {
-  ThreadBuilder writer = thread(0), reader = thread(1);
+  script::ThreadBuilder writer = thread(0), reader = thread(1);
   writer.open(0, words_);
   writer.step(0, kForEver);
-  writer.begin(Kind::kScript, 0);
+  writer.begin(format::Kind::kScript, 0);
   writer.insert(0, a_, script_.new_payload(0));
   writer.step_done(0);
   writer.step(2, kSoon);
@@ -141,30 +146,31 @@ TEST_F(ScenarioOpsTest, ABlockedStepIsPassedOverAndRunsLate) {
   writer.close(0);
   reader.open(0, words_);
   reader.step(1, kForEver);
-  reader.begin(Kind::kScript, 0);  // waits for the writer's lock
-  reader.get(0, a_, kEvidence);
+  reader.begin(format::Kind::kScript, 0);  // waits for the writer's lock
+  reader.get(0, a_, format::kEvidence);
   const uint64_t read = last(1);
   reader.step_done(1);
   reader.step(3, kForEver);
   reader.commit();
   reader.step_done(3);
   reader.close(0);
-  const Script script = script_.build();
-  const Outcome outcome = play(script, real);
+  const script::Script script = script_.build();
+  const script::Outcome outcome = play(script, real);
   EXPECT_EQ(code_at(script, outcome, 1, read), static_cast<uint32_t>(SUCCESS));
   expect_no_finding(script, outcome);
 }
 
-// Thread 0's only transaction is answered DEADLOCK somewhere; thread 1 waits for all its steps.
+// The only transaction of thread 0 gets DEADLOCK at one of its calls. Its steps must still be
+// executed, because thread 1 waits for all of them.
 class OneAttemptTest : public ScenarioOpsTest {
  protected:
-  void check(IndexApi api, uint32_t aborts_wanted) {
+  void check(player::IndexApi api, uint32_t aborts_wanted) {
     api.abortTransaction = counting_abort;
-    ThreadBuilder once = thread(0), other = thread(1);
+    script::ThreadBuilder once = thread(0), other = thread(1);
     once.open(0, words_);
-    once.begin(Kind::kScript, 0, kOneAttempt);
+    once.begin(format::Kind::kScript, 0, format::kOneAttempt);
     once.step(0, kForEver);
-    once.get(0, a_, kEvidence);
+    once.get(0, a_, format::kEvidence);
     once.step_done(0);
     once.step(2, kForEver);
     once.insert(0, a_, script_.new_payload(0));
@@ -177,10 +183,10 @@ class OneAttemptTest : public ScenarioOpsTest {
     other.step(3, kForEver);
     other.wait(1, 1);
     other.step_done(3);
-    const Script script = script_.build();
-    const Outcome outcome = play(script, api);
-    const ThreadResult& result = outcome.phases[test_].threads[0];
-    EXPECT_EQ(result.ends, std::vector{TransactionEnd::kDeadlocked});
+    const script::Script script = script_.build();
+    const script::Outcome outcome = play(script, api);
+    const script::ThreadResult& result = outcome.phases[test_].threads[0];
+    EXPECT_EQ(result.ends, std::vector{format::TransactionEnd::kDeadlocked});
     EXPECT_EQ(result.counters->deadlocked, 1u);
     EXPECT_EQ(result.counters->deadlocks, 1u);
     EXPECT_EQ(result.counters->failed, 0u);
@@ -191,79 +197,81 @@ class OneAttemptTest : public ScenarioOpsTest {
 };
 
 TEST_F(OneAttemptTest, DeadlockFromBegin) {
-  IndexApi api = real;
+  player::IndexApi api = real;
   api.beginTransaction = deadlocked_begin;
   check(api, 0);
   EXPECT_EQ(begins, 1u);
 }
 
 TEST_F(OneAttemptTest, DeadlockFromACall) {
-  IndexApi api = real;
+  player::IndexApi api = real;
   api.get = deadlocked_get;
   check(api, 1);
   EXPECT_EQ(gets, 1u);
 }
 
 TEST_F(OneAttemptTest, DeadlockFromCommit) {
-  IndexApi api = real;
+  player::IndexApi api = real;
   api.commitTransaction = deadlocked_commit;
   check(api, 1);
   EXPECT_EQ(commits, 1u);
 }
 
-// Only a transaction that was to be tried once may end that way: the player's word is not enough.
+// Only a transaction with kOneAttempt may end as kDeadlocked. If the player reports this end for
+// another transaction, the judge must not believe the report.
 TEST_F(ScenarioOpsTest, AnEndAsDeadlockedNeedsTheFlag) {
-  ThreadBuilder out = thread(0);
-  out.begin(Kind::kScript, 0);
+  script::ThreadBuilder out = thread(0);
+  out.begin(format::Kind::kScript, 0);
   out.commit();
-  const Script script = script_.build();
-  Outcome outcome = play(script, real);
-  ThreadResult& result = outcome.phases[test_].threads[0];
-  result.ends[0] = TransactionEnd::kDeadlocked;
-  Findings findings;
-  judge_counters(script, outcome, findings);
+  const script::Script script = script_.build();
+  script::Outcome outcome = play(script, real);
+  script::ThreadResult& result = outcome.phases[test_].threads[0];
+  result.ends[0] = format::TransactionEnd::kDeadlocked;
+  judge::Findings findings;
+  judge::judge_counters(script, outcome, findings);
   EXPECT_EQ(findings.count("outcome_mismatch"), 1u) << text_of(findings);
 }
 
-// A transaction with kAnyCode makes all its calls after DEADLOCK too, and is aborted at its end.
+// A transaction with kAnyCode continues after DEADLOCK. It is aborted when its commit fails.
 TEST_F(ScenarioOpsTest, ATransactionThatGoesOnMakesAllItsCalls) {
-  ThreadBuilder out = thread(0);
+  script::ThreadBuilder out = thread(0);
   out.open(0, words_);
-  out.begin(Kind::kScript, 0, kOneAttempt | kAnyCode);
+  out.begin(format::Kind::kScript, 0, format::kOneAttempt | format::kAnyCode);
   out.get(0, a_);
   out.get(0, b_);
   out.commit();
-  out.begin(Kind::kScript, 0);
+  out.begin(format::Kind::kScript, 0);
   out.insert(0, a_, script_.new_payload(0));
   out.commit();
   out.close(0);
-  const Script script = script_.build();
-  IndexApi api = real;
+  const script::Script script = script_.build();
+  player::IndexApi api = real;
   api.get = deadlocked_get;
   api.commitTransaction = [](TxnState* transaction) {
     count(commits);
     return commits == 1 ? DEADLOCK : real.commitTransaction(transaction);
   };
   api.abortTransaction = counting_abort;
-  const Outcome outcome = play(script, api);
-  const ThreadResult& result = outcome.phases[test_].threads[0];
+  const script::Outcome outcome = play(script, api);
+  const script::ThreadResult& result = outcome.phases[test_].threads[0];
   EXPECT_EQ(gets, 2u);
   EXPECT_EQ(commits, 2u);
   EXPECT_EQ(aborts, 1u);
-  EXPECT_EQ(result.ends, (std::vector{TransactionEnd::kDeadlocked, TransactionEnd::kCommitted}));
+  EXPECT_EQ(result.ends,
+            (std::vector{format::TransactionEnd::kDeadlocked, format::TransactionEnd::kCommitted}));
   EXPECT_EQ(result.counters->deadlocked, 1u);
   EXPECT_EQ(result.counters->code_violations, 0u);
   expect_no_finding(script, outcome);
 }
 
-// What the library gets from bare calls.
+// The arguments that the library got from bare calls.
 std::vector<const void*> passed_transactions, passed_handles;
 std::string passed_bytes;
 
 TEST_F(ScenarioOpsTest, BareCallsPassWhatTheySay) {
   passed_transactions.clear();
   passed_handles.clear();
-  IndexApi api = real;
+  player::IndexApi api = real;
   api.commitTransaction = [](TxnState* transaction) {
     passed_transactions.push_back(transaction);
     return passed_transactions.size() == 1 ? real.commitTransaction(transaction) : TXN_DNE;
@@ -276,7 +284,7 @@ TEST_F(ScenarioOpsTest, BareCallsPassWhatTheySay) {
     passed_bytes.assign(reinterpret_cast<const char*>(key), sizeof *key);
     return FAILURE;
   };
-  ThreadBuilder out = thread(0);
+  script::ThreadBuilder out = thread(0);
   out.bare_call(0, {.call = EventCall::kClose});
   out.bare_call(0, {.call = EventCall::kOpen}, words_);
   out.bare_call(0, {.call = EventCall::kBegin});
@@ -286,12 +294,14 @@ TEST_F(ScenarioOpsTest, BareCallsPassWhatTheySay) {
   out.bare_call(0, {.call = EventCall::kInsert, .key_type = INT, .garbage = true}, seven_);
   out.bare_call(0, {.call = EventCall::kClose});
   out.bare_call(0, {.call = EventCall::kClose});
-  const Script script = script_.build();
-  const Outcome outcome = play(script, api);
+  const script::Script script = script_.build();
+  const script::Outcome outcome = play(script, api);
   std::vector<uint32_t> codes;
-  EXPECT_TRUE(for_each_evidence(
-      script.phases[test_].threads[0], outcome.phases[test_].threads[0],
-      [&](const Step&, std::span<const Evidence> records) { codes.push_back(records[0].code); }));
+  EXPECT_TRUE(
+      judge::for_each_evidence(script.phases[test_].threads[0], outcome.phases[test_].threads[0],
+                               [&](const format::Step&, std::span<const script::Evidence> records) {
+                                 codes.push_back(records[0].code);
+                               }));
   EXPECT_EQ(codes, (std::vector<uint32_t>{DB_DNE, SUCCESS, SUCCESS, SUCCESS, TXN_DNE, TXN_DNE,
                                           FAILURE, SUCCESS, DB_DNE}));
   ASSERT_EQ(passed_transactions.size(), 3u);
@@ -305,41 +315,41 @@ TEST_F(ScenarioOpsTest, BareCallsPassWhatTheySay) {
   std::memcpy(&key, passed_bytes.data(), sizeof key);
   EXPECT_EQ(key.type, INT);
   EXPECT_EQ(key.keyval.intkey, 7);
-  EXPECT_EQ(passed_bytes[offsetof(Key, keyval) + sizeof(int64_t)], BareCall::kGarbage);
+  EXPECT_EQ(passed_bytes[offsetof(Key, keyval) + sizeof(int64_t)], format::BareCall::kGarbage);
   expect_no_finding(script, outcome);
 }
 
 TEST_F(ScenarioOpsTest, DeleteReadDeletesWhatWasReadLast) {
-  const Payload first = script_.new_payload(script_.add_text(std::string(92, 't')));
-  const Payload second = script_.new_payload(0);
-  ThreadBuilder out = thread(0);
+  const script::Payload first = script_.new_payload(script_.add_text(std::string(92, 't')));
+  const script::Payload second = script_.new_payload(0);
+  script::ThreadBuilder out = thread(0);
   out.open(0, words_);
   out.open(1, numbers_);
-  out.auto_commit_as(Kind::kScript, 0);
+  out.auto_commit_as(format::Kind::kScript, 0);
   out.insert(0, a_, first);
   out.insert(0, b_, second);
   out.insert(1, seven_, second);
-  out.begin(Kind::kScript, 0);
+  out.begin(format::Kind::kScript, 0);
   out.get(0, a_);
   out.next(0, 1);      // reads b
-  out.next(1, 2);      // reads 7, then DB_END: the last successful read counts
-  out.get(1, seven_);  // and a read of another slot changes nothing
+  out.next(1, 2);      // reads 7, then returns DB_END; the last successful read counts
+  out.get(1, seven_);  // has no effect on slot 0
   out.delete_read(0);
   out.delete_read(1);
-  out.get(0, a_, kEvidence);
+  out.get(0, a_, format::kEvidence);
   const uint64_t kept = last(0);
-  out.get(0, b_, kEvidence);
+  out.get(0, b_, format::kEvidence);
   const uint64_t deleted = last(0);
-  out.get(1, seven_, kEvidence);
+  out.get(1, seven_, format::kEvidence);
   const uint64_t number_deleted = last(0);
   out.commit();
   out.close(1);
   out.close(0);
-  add_verify_phase(script_, 1, 0);
-  const Script script = script_.build();
-  IndexApi api = real;
+  script::add_verify_phase(script_, 1, 0);
+  const script::Script script = script_.build();
+  player::IndexApi api = real;
   api.deleteRecord = counting_delete;
-  const Outcome outcome = play(script, api);
+  const script::Outcome outcome = play(script, api);
   EXPECT_EQ(deletes, 2u);
   EXPECT_EQ(code_at(script, outcome, 0, kept), static_cast<uint32_t>(SUCCESS));
   EXPECT_EQ(code_at(script, outcome, 0, deleted), static_cast<uint32_t>(KEY_NOTFOUND));
@@ -348,23 +358,23 @@ TEST_F(ScenarioOpsTest, DeleteReadDeletesWhatWasReadLast) {
 }
 
 TEST_F(ScenarioOpsTest, DeleteReadWithoutAReadOfItsTransactionCallsNothing) {
-  ThreadBuilder out = thread(0);
+  script::ThreadBuilder out = thread(0);
   out.open(0, words_);
-  out.auto_commit_as(Kind::kScript, 0);
+  out.auto_commit_as(format::Kind::kScript, 0);
   out.insert(0, a_, script_.new_payload(0));
-  out.begin(Kind::kScript, 0);
+  out.begin(format::Kind::kScript, 0);
   out.get(0, a_);
   out.delete_read(0);
   out.abort();
-  out.begin(Kind::kScript, 0);
+  out.begin(format::Kind::kScript, 0);
   out.get(0, b_);      // finds nothing
-  out.delete_read(0);  // and what the transaction before read is forgotten
+  out.delete_read(0);  // the read of the previous transaction does not count
   out.commit();
   out.close(0);
-  const Script script = script_.build();
-  IndexApi api = real;
+  const script::Script script = script_.build();
+  player::IndexApi api = real;
   api.deleteRecord = counting_delete;
-  const Outcome outcome = play(script, api);
+  const script::Outcome outcome = play(script, api);
   EXPECT_EQ(deletes, 1u);
   expect_no_finding(script, outcome);
 }

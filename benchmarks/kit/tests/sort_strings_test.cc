@@ -1,4 +1,5 @@
-#include "benchmarks/kit/sort_strings.h"
+// Tests the sorting of string keys, which the judge needs to compare ranks.
+#include "benchmarks/kit/judge/sort_strings.h"
 
 #include <gtest/gtest.h>
 
@@ -8,24 +9,25 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/kit/rng.h"
+#include "benchmarks/kit/workload/rng.h"
 
 namespace keydrome {
 namespace {
 
-// Short texts over few letters behind a beginning that none or all have: many are prefixes of
-// others, many are equal. With 30,000 more of them than are sorted by comparing.
+// Sorts short strings over three letters, with and without a common prefix. Many of them are
+// prefixes of others, and many are equal. 30,000 strings are enough for the radix sort; fewer are
+// sorted by comparison.
 TEST(SortStrings, SortsAsTheContractDoes) {
   for (const std::string beginning : {"", "all of them begin like this "}) {
     for (const uint32_t count : {0u, 1u, 2u, 3'000u, 30'000u}) {
-      Rng rng(7, 0, Purpose::kPools);
-      Strings texts;
+      workload::Rng rng(7, 0, workload::Purpose::kPools);
+      script::Strings texts;
       for (uint32_t i = 0; i < count; ++i) {
         std::string text = beginning;
         for (uint64_t left = rng.below(20); left > 0; --left) text += "ab\xff"[rng.below(3)];
         texts.add(text);
       }
-      const std::vector<uint32_t> numbers = ascending(texts);
+      const std::vector<uint32_t> numbers = judge::ascending(texts);
       std::vector<uint32_t> each_once = numbers;
       std::ranges::sort(each_once);
       ASSERT_EQ(each_once.size(), count);

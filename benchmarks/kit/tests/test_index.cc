@@ -1,3 +1,5 @@
+// Implements test_index.h: an ordered set of (key, payload) pairs per index, one mutex, and undo
+// functions for aborts.
 #include "benchmarks/kit/tests/test_index.h"
 
 #include <atomic>
@@ -22,6 +24,7 @@ struct Index {
   Records records;
 };
 
+// The position of a handle in its index: before the first record, at a record, or after a key.
 struct Cursor {
   enum class At { kStart, kRecord, kAfterKey } at = At::kStart;
   Pair place;
@@ -29,8 +32,9 @@ struct Cursor {
 
 struct Library {
   Faults faults;
-  std::mutex
-      mutex;  // guards everything below; held by a transaction as a whole unless no_isolation
+  // Guards everything below. A transaction holds it from begin to end, except with the fault
+  // no_isolation.
+  std::mutex mutex;
   std::map<std::string, Index> indexes;
   std::atomic<uint32_t> inserts{0}, gets{0}, nexts{0}, calls{0};
 };
@@ -38,6 +42,7 @@ struct Library {
 std::unique_ptr<Library> library;
 thread_local bool holds_lock = false;
 
+// Returns the lowest `bytes` bytes of the value, the highest byte first.
 std::string big_endian(uint64_t value, int bytes) {
   std::string text;
   for (int shift = 8 * (bytes - 1); shift >= 0; shift -= 8)
@@ -45,12 +50,14 @@ std::string big_endian(uint64_t value, int bytes) {
   return text;
 }
 
+// Returns a string for the key. The order of such strings is the order of the keys.
 std::string encode(const Key& key, KeyType type) {
   if (type == VARCHAR) return key.keyval.charkey;
   if (type == SHORT) return big_endian(static_cast<uint32_t>(key.keyval.shortkey) ^ 0x80000000u, 4);
   return big_endian(static_cast<uint64_t>(key.keyval.intkey) ^ (uint64_t{1} << 63), 8);
 }
 
+// Writes the key that encode() returned as `text` to `key`.
 void decode(const std::string& text, KeyType type, Key& key) {
   key.type = type;
   if (type == VARCHAR) {
@@ -66,7 +73,7 @@ void decode(const std::string& text, KeyType type, Key& key) {
   }
 }
 
-// A number that no ErrCode has, as a careless C library might return it.
+// Returns a number that is no ErrCode, as a careless C library might.
 ErrCode odd_code() {
   constexpr uint32_t kOdd = 77;
   ErrCode code = FAILURE;
@@ -75,13 +82,14 @@ ErrCode odd_code() {
   return code;
 }
 
-// Whether an encoded key is one that a stripe may have: a negative integer, a string with '!'.
+// Returns true if an encoded key may belong to a stripe, a check on keys of one thread. Such a key
+// is a negative integer, the empty string, or a string that begins with '!'.
 bool in_stripes(const std::string& key, KeyType type) {
   if (type == VARCHAR) return key.empty() || key[0] == '!';
   return static_cast<uint8_t>(key[0]) < 0x80;
 }
 
-// True on every nth call, from the nth on.
+// Returns true on every nth call.
 bool every(std::atomic<uint32_t>& counter, uint32_t n) {
   return n != 0 && (counter.fetch_add(1) + 1) % n == 0;
 }
@@ -91,15 +99,15 @@ bool every(std::atomic<uint32_t>& counter, uint32_t n) {
 
 struct IdxState {
   keydrome::testing::Index* index = nullptr;
-  uint64_t number = 0;  // of the transaction that the cursor belongs to
+  uint64_t number = 0;  // number of the transaction that the cursor belongs to
   keydrome::testing::Cursor cursor;
 };
 
 struct TxnState {
   uint64_t number = 0;
-  bool doomed = false;
-  std::vector<std::pair<bool, std::function<void()>>>
-      undo;  // whether it was a delete, how to undo it
+  bool doomed = false;  // true after DEADLOCK: the transaction can only be aborted
+  // For each change: true if it was a delete, and a function that undoes it.
+  std::vector<std::pair<bool, std::function<void()>>> undo;
 };
 
 namespace keydrome::testing {
@@ -107,11 +115,11 @@ namespace {
 
 std::atomic<uint64_t> next_number{1};
 
-// A program may end without closing what it opened.
+// All open handles. The library owns them, because a program may end without closing its handles.
 std::mutex handles_mutex;
 std::map<IdxState*, std::unique_ptr<IdxState>> open_handles;  // guarded by handles_mutex
 
-// Holds the lock for one call, unless the thread's transaction holds it already.
+// Holds the lock during one call if the thread's transaction does not hold it already.
 class CallLock {
  public:
   CallLock() : mine_(!holds_lock) {
@@ -127,6 +135,7 @@ class CallLock {
   bool mine_;
 };
 
+// Returns true if the call must return DEADLOCK.
 bool deadlock(TxnState* transaction) {
   if (transaction == nullptr) return false;
   transaction->doomed =
@@ -134,6 +143,7 @@ bool deadlock(TxnState* transaction) {
   return transaction->doomed;
 }
 
+// Returns the cursor of a handle. A new transaction begins with a new cursor.
 Cursor& cursor_of(IdxState* state, TxnState* transaction) {
   const uint64_t number = transaction == nullptr ? next_number++ : transaction->number;
   if (state->number != number) state->cursor = Cursor{};
@@ -225,6 +235,7 @@ ErrCode get_record(IdxState* state, TxnState* transaction, Record* record) {
   return SUCCESS;
 }
 
+// Returns the record after the cursor.
 Records::const_iterator following(const Records& records, const Cursor& cursor) {
   switch (cursor.at) {
     case Cursor::At::kStart:
@@ -278,6 +289,17 @@ ErrCode insert_record(IdxState* state, TxnState* transaction, Key* key, const ch
   return SUCCESS;
 }
 
+// Returns the stored pairs of the key with this payload. If the payload is empty, returns all pairs
+// of the key.
+std::vector<Pair> matching(const Records& records, const std::string& key,
+                           const std::string& payload) {
+  std::vector<Pair> found;
+  for (auto at = records.lower_bound({key, ""}); at != records.end() && at->first == key; ++at) {
+    if (payload.empty() || at->second == payload) found.push_back(*at);
+  }
+  return found;
+}
+
 ErrCode delete_record(IdxState* state, TxnState* transaction, Record* record) {
   if (library->faults.success_only) return SUCCESS;
   const CallLock lock;
@@ -285,10 +307,7 @@ ErrCode delete_record(IdxState* state, TxnState* transaction, Record* record) {
   const std::string key = encode(record->key, state->index->type);
   Records& records = state->index->records;
   const bool whole_key = record->payload[0] == 0;
-  std::vector<Pair> gone;
-  for (auto at = records.lower_bound({key, ""}); at != records.end() && at->first == key; ++at) {
-    if (whole_key || at->second == record->payload) gone.push_back(*at);
-  }
+  const std::vector<Pair> gone = matching(records, key, record->payload);
   if (gone.empty()) {
     if (library->faults.deletes_missing) return SUCCESS;
     return whole_key ? KEY_NOTFOUND : ENTRY_DNE;
@@ -305,7 +324,7 @@ ErrCode delete_record(IdxState* state, TxnState* transaction, Record* record) {
 
 }  // namespace
 
-IndexApi test_index(const Faults& faults) {
+player::IndexApi test_index(const Faults& faults) {
   open_handles.clear();
   library = std::make_unique<Library>();
   library->faults = faults;

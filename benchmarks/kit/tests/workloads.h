@@ -1,5 +1,5 @@
-// What the tests of every performance benchmark ask of its scripts: a right index is never accused,
-// faulty ones are found.
+// Provides tests that every performance benchmark has in common. A correct index must get no
+// findings, and faulty indexes must get findings.
 #pragma once
 
 #include <cstdint>
@@ -9,40 +9,41 @@
 #include <string_view>
 #include <vector>
 
-#include "benchmarks/kit/outcome_reader.h"
-#include "benchmarks/kit/workload.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome::testing {
 
-// The entry of the registry; aborts when there is none.
-const BenchmarkEntry& benchmark(std::string_view name);
-Manifest manifest_of(std::string_view name);
+// Returns the registry's entry for a benchmark. Aborts if there is no such benchmark.
+const workload::BenchmarkEntry& benchmark(std::string_view name);
+workload::Manifest manifest_of(std::string_view name);
 
-// The script of an instance at smoke scale with some parameters replaced.
-Script make_script(std::string_view name, const std::string& instance, uint64_t seed,
-                   const ParameterValues& overrides = {}, const CheckPolicy& policy = {});
+// Returns the script of an instance at smoke scale. `overrides` replace some of its parameters.
+script::Script make_script(std::string_view name, const std::string& instance, uint64_t seed,
+                           const workload::ParameterValues& overrides = {},
+                           const workload::CheckPolicy& policy = {});
 
-// Plays the script against the test index without faults, which answers DEADLOCK now and then, and
-// expects that nothing is found and everything committed, and that a recorded run of it is
-// certified. The outcome.
-Outcome expect_right_is_not_accused(std::string_view name, const std::string& instance,
-                                    const Script& script);
+// Runs the script against the correct test index, which sometimes returns DEADLOCK. Expects no
+// findings, every transaction committed, and a certified recording. Returns the outcome.
+script::Outcome expect_right_is_not_accused(std::string_view name, const std::string& instance,
+                                            const script::Script& script);
 
-// Plays the script against indexes that answer SUCCESS to everything, drop writes, or change
-// payloads (every 100th), and expects that each is found.
+// Runs the script against three faulty indexes: one always returns SUCCESS, one drops every 100th
+// insert, and one changes every 100th payload. Expects findings for each index.
 void expect_faults_are_found(std::string_view name, const std::string& instance,
-                             const Script& script);
+                             const script::Script& script);
 
-// The first timed phase.
-const PhaseScript& timed_phase(const Script& script);
-// Calls visit(ops of a transaction, from its kBegin to its end) for each of the stream's.
-void for_each_transaction(const PhaseScript& phase,
-                          const std::function<void(std::span<const Op>)>& visit);
+// Returns the first timed phase.
+const script::PhaseScript& timed_phase(const script::Script& script);
+// Calls visit(ops) for each transaction of the workload itself. The ops begin with kBegin and end
+// with kCommit or kAbort.
+void for_each_transaction(const script::PhaseScript& phase,
+                          const std::function<void(std::span<const format::Op>)>& visit);
 
-// The chi-square statistic of counts that should all be alike.
+// Returns the chi-square statistic for counts that should be equal.
 double chi_square(const std::vector<double>& counts);
-// Expects that counts that should all be alike are neither too different nor too alike: beyond what
-// happens once in a thousand times, either way. At least 30 counts.
+// Expects that counts which should be equal differ neither too much nor too little. Each of these
+// two checks fails by chance with a probability of 0.001. REQUIRES: at least 30 counts.
 void expect_uniform(const std::vector<double>& counts);
 
 }  // namespace keydrome::testing

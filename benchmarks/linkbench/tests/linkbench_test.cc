@@ -1,3 +1,5 @@
+// Tests the benchmark "linkbench": the published distributions, the forms of keys, and each finding
+// of the graph check.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/fingerprint.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/ycsb_random.h"
+#include "benchmarks/kit/workload/distributions.h"
+#include "benchmarks/kit/workload/fingerprint.h"
+#include "benchmarks/linkbench/distributions.h"
 #include "benchmarks/linkbench/graph.h"
 #include "benchmarks/linkbench/keys.h"
-#include "benchmarks/linkbench/laws.h"
 #include "benchmarks/linkbench/procedures.h"
 #include "benchmarks/linkbench/tests/seeded_faults.h"
 
@@ -32,21 +34,22 @@ using testing::timed_phase;
 constexpr const char* kName = "linkbench";
 constexpr const char* kInstance = "facebook";
 constexpr uint32_t kLoad = 1, kRun = 3;
-const ParameterValues kSmall = {{"nodes", 150}, {"requests_per_thread", 400}};
-constexpr CheckPolicy kStreamAlone = {.stripes = false, .canaries = false, .evidence = true};
+const workload::ParameterValues kSmall = {{"nodes", 150}, {"requests_per_thread", 400}};
+constexpr workload::CheckPolicy kStreamAlone = {
+    .stripes = false, .canaries = false, .evidence = true};
 
-Findings judged(const Script& script, const Outcome& outcome) {
-  Findings findings{kName};
+judge::Findings judged(const script::Script& script, const script::Outcome& outcome) {
+  judge::Findings findings{kName};
   testing::benchmark(kName).make(kInstance)->judge(script, outcome, findings);
   return findings;
 }
 
 TEST(LinkBench, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
-  const Script script = make_script(kName, kInstance, 1, kSmall);
-  const Outcome outcome = expect_right_is_not_accused(kName, kInstance, script);
+  const script::Script script = make_script(kName, kInstance, 1, kSmall);
+  const script::Outcome outcome = expect_right_is_not_accused(kName, kInstance, script);
   const Books books = keep_books(script, outcome, kLoad, kRun);
   EXPECT_TRUE(books.exact);
-  EXPECT_GT(books.sights.size(), 5u);
+  EXPECT_GT(books.observations.size(), 5u);
   ListHistory all;
   for (const ListHistory& list : books.lists) {
     all.loaded += list.loaded, all.added += list.added, all.hidden += list.hidden;
@@ -58,12 +61,12 @@ TEST(LinkBench, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
 }
 
 TEST(LinkBench, APlainRunIsJudgedByItsCounts) {
-  const Script script = make_script(kName, kInstance, 2, kSmall,
-                                    {.stripes = false, .canaries = false, .evidence = false});
-  const Outcome outcome = play(script, testing::test_index({}));
+  const script::Script script = make_script(
+      kName, kInstance, 2, kSmall, {.stripes = false, .canaries = false, .evidence = false});
+  const script::Outcome outcome = play(script, testing::test_index({}));
   EXPECT_FALSE(keep_books(script, outcome, kLoad, kRun).exact);
   EXPECT_TRUE(judged(script, outcome).empty()) << text_of(judged(script, outcome));
-  const Findings findings = judged(
+  const judge::Findings findings = judged(
       script,
       play(script, seeded::index_with({.what = seeded::What::kDropsInsert, .index = "links"})));
   EXPECT_GT(findings.count("link_count"), 0u) << text_of(findings);
@@ -74,11 +77,11 @@ struct SeededFault {
   std::vector<const char*> findings;
 };
 
-// Each check with a fault that it is there for.
+// Runs an index with one seeded fault for each finding, and expects this finding.
 TEST(LinkBench, EveryCheckFindsItsFault) {
   using seeded::What;
-  // One thread, so that the same call is hit every time.
-  const Script script =
+  // The script has one thread, so that the fault always affects the same call.
+  const script::Script script =
       make_script(kName, kInstance, 3,
                   {{"nodes", 150}, {"threads", 1}, {"requests_per_thread", 1'600}}, kStreamAlone);
   const std::vector<SeededFault> faults = {
@@ -96,7 +99,7 @@ TEST(LinkBench, EveryCheckFindsItsFault) {
       {{What::kSkipsAfterGet, "links"}, {"impossible_list"}},
   };
   for (const SeededFault& seeded : faults) {
-    const Findings findings = judged(script, play(script, seeded::index_with(seeded.fault)));
+    const judge::Findings findings = judged(script, play(script, seeded::index_with(seeded.fault)));
     for (const char* name : seeded.findings) {
       EXPECT_GT(findings.count(name), 0u) << name << " was not found, but:\n" << text_of(findings);
     }
@@ -135,7 +138,8 @@ TEST(LinkBench, KeysOfAListAreNeighboursTheNewestFirst) {
   }
 }
 
-// Some rows of the table that LinkBench is published with, and its mean.
+// Compares share_above() with some rows of the table in LinkBench's program. Also checks the mean
+// out-degree and the fraction of nodes without links.
 TEST(LinkBench, OutDegreesAreThePublishedOnesWithinAQuarter) {
   const std::map<uint32_t, double> published = {
       {1, 0.27015},     {2, 0.13262},     {5, 0.04131},    {10, 0.01659},     {20, 0.00778},
@@ -161,10 +165,10 @@ void expect_share(double count, double n, double share) {
 
 TEST(LinkBench, MultigetsAreGeometric) {
   constexpr int kDraws = 20'000;
-  Rng rng(5, 0, Purpose::kStream);
+  workload::Rng rng(5, 0, workload::Purpose::kStream);
   double sum = 0, ones = 0;
   for (int i = 0; i < kDraws; ++i) {
-    const uint32_t links = draw_multiget(rng);
+    const uint32_t links = random_multiget(rng);
     ASSERT_TRUE(links >= 1 && links <= 128);
     sum += links;
     ones += links == 1 ? 1 : 0;
@@ -174,7 +178,7 @@ TEST(LinkBench, MultigetsAreGeometric) {
   EXPECT_NEAR(sum / kDraws, 1 / 0.382, 3.3 * 2.06 / std::sqrt(kDraws));
 }
 
-// How often the most wanted node is asked for.
+// Returns the number of accesses to the most frequent node.
 double hottest(const std::map<int64_t, double>& counts) {
   double most = 0;
   for (const auto& [node, count] : counts) most = std::max(most, count);
@@ -184,7 +188,7 @@ double hottest(const std::map<int64_t, double>& counts) {
 TEST(LinkBench, MixAndSkewsAreThePublishedOnes) {
   constexpr double kTransactions = 60'000;
   constexpr uint32_t kNodesLoaded = 1'000;
-  const Script script = make_script(
+  const script::Script script = make_script(
       kName, kInstance, 4, {{"nodes", kNodesLoaded}, {"requests_per_thread", kTransactions / 4}},
       kStreamAlone);
   const Books books = keep_books(script, {}, kLoad, std::nullopt);
@@ -192,9 +196,9 @@ TEST(LinkBench, MixAndSkewsAreThePublishedOnes) {
   std::array<double, 3> node_writes{};
   std::map<int64_t, double> listed, written, read, updated;
   double lists = 0, history = 0;
-  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+  for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
     const uint32_t number = ops[0].class_;
-    const Op& op = ops[1];
+    const format::Op& op = ops[1];
     ++counts.at(number);
     const auto parameter = [&](uint32_t at) { return script.pools.parameters[op.key + at]; };
     if (number == 0 || number == 1) ++written[parameter(0) / (kTypes + 1)];
@@ -209,8 +213,10 @@ TEST(LinkBench, MixAndSkewsAreThePublishedOnes) {
     }
     if (number == 5) ++read[op.key];
     if (number == 6) {
-      ++node_writes.at(op.code == OpCode::kInsert ? 0 : op.code == OpCode::kRun ? 1 : 2);
-      if (op.code == OpCode::kRun) ++updated[parameter(0)];
+      ++node_writes.at(op.code == format::OpCode::kInsert ? 0
+                       : op.code == format::OpCode::kRun  ? 1
+                                                          : 2);
+      if (op.code == format::OpCode::kRun) ++updated[parameter(0)];
     }
   });
   const std::array shares = {0.170008726, 0.029907664, 0.048863567, 0.005261142,
@@ -221,7 +227,9 @@ TEST(LinkBench, MixAndSkewsAreThePublishedOnes) {
     expect_share(node_writes[i], kTransactions, node_shares[i]);
   }
   expect_share(history, lists, 0.003);
-  const auto first = [](double theta) { return GrayZipf(kNodesLoaded, theta).probability(0); };
+  const auto first = [](double theta) {
+    return workload::GrayZipf(kNodesLoaded, theta).probability(0);
+  };
   expect_share(hottest(listed), counts[4], 0.995 * first(0.8));
   expect_share(hottest(written), counts[0] + counts[1], 0.95 * first(0.741));
   expect_share(hottest(read), counts[5], first(0.625));
@@ -229,10 +237,10 @@ TEST(LinkBench, MixAndSkewsAreThePublishedOnes) {
 }
 
 TEST(LinkBench, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
-  EXPECT_EQ(fingerprint(make_script(kName, kInstance, 6, kSmall)),
-            fingerprint(make_script(kName, kInstance, 6, kSmall)));
-  EXPECT_NE(fingerprint(make_script(kName, kInstance, 6, kSmall)),
-            fingerprint(make_script(kName, kInstance, 7, kSmall)));
+  EXPECT_EQ(workload::fingerprint(make_script(kName, kInstance, 6, kSmall)),
+            workload::fingerprint(make_script(kName, kInstance, 6, kSmall)));
+  EXPECT_NE(workload::fingerprint(make_script(kName, kInstance, 6, kSmall)),
+            workload::fingerprint(make_script(kName, kInstance, 7, kSmall)));
 }
 
 }  // namespace

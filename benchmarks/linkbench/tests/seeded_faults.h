@@ -1,7 +1,8 @@
-// An index in the test's process that does one thing wrong, so that each check of the graph is seen
-// to find what it is there for.
+// An index in the test's process with one chosen fault, to test that each check of the graph finds
+// its fault.
 //
-// One at a time. Thread safety: that of an API; the names of handles are guarded by a mutex.
+// Only one index exists at a time. Thread-safe like the index API; a mutex guards the names of
+// handles.
 #pragma once
 
 #include <atomic>
@@ -12,17 +13,19 @@
 #include <string>
 #include <string_view>
 
-#include "benchmarks/kit/index_api.h"
+#include "benchmarks/kit/player/index_api.h"
 #include "benchmarks/kit/tests/test_index.h"
 
 namespace keydrome::linkbench::seeded {
 
+// What goes wrong in the index Fault::index. `nth` counts the inserts into this index from 1: only
+// auto-commit inserts for kDropsLoading, only inserts inside transactions for the other faults.
 enum class What {
-  kDropsInsert,    // the nth insert of a transaction into the index is not made
-  kDropsLoading,   // the nth auto-commit insert is not
-  kMisplaces,      // the nth insert of a transaction goes to a key that nobody asked for
-  kLosesCommit,    // the transaction of the nth insert says that it committed, and was aborted
-  kSkipsAfterGet,  // getNext behind a get of that index leaves a record out
+  kDropsInsert,    // the nth insert inside a transaction has no effect
+  kDropsLoading,   // the nth auto-commit insert has no effect
+  kMisplaces,      // the nth insert inside a transaction uses a wrong key
+  kLosesCommit,    // the transaction of the nth insert aborts, but its commit returns SUCCESS
+  kSkipsAfterGet,  // a getNext after a get skips a record
 };
 
 struct Fault {
@@ -31,7 +34,7 @@ struct Fault {
   uint32_t nth = 1;
 };
 
-inline IndexApi right;
+inline player::IndexApi right;
 inline Fault fault;
 inline std::atomic<uint32_t> inserts;
 inline std::mutex mutex;
@@ -81,13 +84,13 @@ inline ErrCode next(IdxState* state, TxnState* transaction, Record* record) {
   return right.getNext(state, transaction, record);
 }
 
-// A fresh, empty one.
-inline IndexApi index_with(const Fault& seeded) {
+// Returns a new, empty index with the given fault.
+inline player::IndexApi index_with(const Fault& seeded) {
   right = testing::test_index({});
   fault = seeded;
   inserts = 0;
   names.clear();
-  IndexApi api = right;
+  player::IndexApi api = right;
   api.openIndex = open;
   api.insertRecord = insert;
   api.commitTransaction = commit;

@@ -1,3 +1,4 @@
+// Tests the benchmark "lookups": hit ratios, the choice of keys, and that faulty indexes are found.
 #include <gtest/gtest.h>
 
 #include <cmath>
@@ -6,9 +7,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
+#include "benchmarks/kit/workload/fingerprint.h"
 
 namespace keydrome::lookups {
 namespace {
@@ -21,15 +22,16 @@ using testing::make_script;
 using testing::timed_phase;
 
 constexpr const char* kName = "lookups";
-const ParameterValues kSmall = {{"records", 1'000}, {"lookups_per_thread", 1'000}};
+const workload::ParameterValues kSmall = {{"records", 1'000}, {"lookups_per_thread", 1'000}};
 
 class LookupsInstance : public ::testing::TestWithParam<const char*> {};
 
-// The hit ratio is the one asked for, so hits are there and misses are not.
+// The measured hit ratio equals the requested one: keys of hits exist and keys of misses do not.
 TEST_P(LookupsInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
   const std::string instance = GetParam();
-  const Script script = make_script(kName, instance, 1, kSmall);
-  const Totals sum = totals(script, expect_right_is_not_accused(kName, instance, script));
+  const script::Script script = make_script(kName, instance, 1, kSmall);
+  const judge::Totals sum =
+      judge::totals(script, expect_right_is_not_accused(kName, instance, script));
   EXPECT_EQ(sum.gets, 4'000u);
   if (instance == "half") {
     EXPECT_NEAR(static_cast<double>(sum.get_hits), 2'000, 3.3 * std::sqrt(4'000 * 0.25));
@@ -46,12 +48,12 @@ INSTANTIATE_TEST_SUITE_P(Lookups, LookupsInstance,
                            return std::string(parameter.param);
                          });
 
-// Which record a lookup is about is uniform, whether it hits or misses.
+// Hits and misses choose their records uniformly.
 TEST(Lookups, RecordsAreUniform) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "half", 2, {{"records", 1'000}, {"lookups_per_thread", 10'000}});
   std::vector<double> hits(50), misses(50);
-  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+  for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
     ASSERT_EQ(ops.size(), 3u);
     const auto key = static_cast<uint64_t>(script.pools.int64_keys[ops[1].key]);
     ASSERT_LT(key, 2'000u);
@@ -62,9 +64,9 @@ TEST(Lookups, RecordsAreUniform) {
 }
 
 TEST(Lookups, KeysBeyondLieAboveAllRecords) {
-  const Script script = make_script(kName, "misses_beyond", 3, kSmall);
+  const script::Script script = make_script(kName, "misses_beyond", 3, kSmall);
   std::vector<double> counts(50);
-  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+  for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
     const int64_t key = script.pools.int64_keys[ops[1].key];
     ASSERT_GE(key, 1'000);
     ASSERT_LT(key, 2'000);
@@ -74,16 +76,17 @@ TEST(Lookups, KeysBeyondLieAboveAllRecords) {
 }
 
 TEST(Lookups, MissingStringsDifferInTheLastCharacter) {
-  const Script script = make_script(kName, "misses_suffix", 4, kSmall);
+  const script::Script script = make_script(kName, "misses_suffix", 4, kSmall);
   std::set<std::string> loaded;
-  for (const std::vector<Op>& ops : script.phases[1].threads) {
-    for (const Op& op : ops) {
-      if (op.code == OpCode::kInsert && static_cast<Kind>(op.kind) == Kind::kStream)
+  for (const std::vector<format::Op>& ops : script.phases[1].threads) {
+    for (const format::Op& op : ops) {
+      if (op.code == format::OpCode::kInsert &&
+          static_cast<format::Kind>(op.kind) == format::Kind::kStream)
         loaded.emplace(script.pools.varchar_keys[op.key]);
     }
   }
   EXPECT_EQ(loaded.size(), 1'000u);
-  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+  for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
     std::string key(script.pools.varchar_keys[ops[1].key]);
     ASSERT_FALSE(loaded.contains(key));
     key.back() = 'a';
@@ -92,10 +95,10 @@ TEST(Lookups, MissingStringsDifferInTheLastCharacter) {
 }
 
 TEST(Lookups, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
-  EXPECT_EQ(fingerprint(make_script(kName, "half", 6, kSmall)),
-            fingerprint(make_script(kName, "half", 6, kSmall)));
-  EXPECT_NE(fingerprint(make_script(kName, "half", 6, kSmall)),
-            fingerprint(make_script(kName, "half", 7, kSmall)));
+  EXPECT_EQ(workload::fingerprint(make_script(kName, "half", 6, kSmall)),
+            workload::fingerprint(make_script(kName, "half", 6, kSmall)));
+  EXPECT_NE(workload::fingerprint(make_script(kName, "half", 6, kSmall)),
+            workload::fingerprint(make_script(kName, "half", 7, kSmall)));
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+// Tests the benchmark "mixgraph": its distributions against published figures, and its mix of
+// operations.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -7,10 +9,10 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
-#include "benchmarks/mixgraph/laws.h"
+#include "benchmarks/kit/workload/fingerprint.h"
+#include "benchmarks/mixgraph/distributions.h"
 
 namespace keydrome::mixgraph {
 namespace {
@@ -22,20 +24,21 @@ using testing::make_script;
 using testing::timed_phase;
 
 constexpr const char* kName = "mixgraph";
-const ParameterValues kSmall = {{"records", 600}, {"operations_per_thread", 300}};
+const workload::ParameterValues kSmall = {{"records", 600}, {"operations_per_thread", 300}};
 constexpr int kDraws = 100'000;
 
 TEST(Mixgraph, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
-  const Script script = make_script(kName, "facebook", 1, kSmall);
-  const Totals sum = totals(script, expect_right_is_not_accused(kName, "facebook", script));
+  const script::Script script = make_script(kName, "facebook", 1, kSmall);
+  const judge::Totals sum =
+      judge::totals(script, expect_right_is_not_accused(kName, "facebook", script));
   EXPECT_EQ(sum.transactions_planned, 4 * 300u);
   EXPECT_EQ(sum.get_hits, sum.gets);
   expect_faults_are_found(kName, "facebook", script);
 }
 
-// The shares that the published constants give: 79.1 %, 5.6 %, 1.5 %, ... 0.15 %.
+// The published constants give these probabilities of ranges: 79.1 %, 5.6 %, 1.5 %, ... 0.15 %.
 TEST(Mixgraph, FewRangesAreHot) {
-  Rng rng(2, 0, Purpose::kShape);
+  workload::Rng rng(2, 0, workload::Purpose::kShape);
   const mixgraph::HotKeys keys(3'000, rng);
   EXPECT_NEAR(keys.share(0), 0.791, 0.0005);
   EXPECT_NEAR(keys.share(1), 0.056, 0.0005);
@@ -54,18 +57,19 @@ TEST(Mixgraph, FewRangesAreHot) {
     const double wanted = keys.share(range) * kDraws;
     chi_square += (counts[range] - wanted) * (counts[range] - wanted) / wanted;
   }
-  EXPECT_LT(chi_square, 58.3);  // 29 degrees of freedom, one in a thousand
+  // 29 degrees of freedom; a correct program exceeds this once in 1,000
+  EXPECT_LT(chi_square, 58.3);
   EXPECT_GT(chi_square, 10.0);
 }
 
-// Figures of the same laws, computed independently: the median and tail of values, the share of
-// those beyond 100 bytes, the median and 99th percentile of scans.
+// Compares the generated lengths with independently computed figures: the median of value lengths,
+// the fraction above 100 bytes, and the median and 99th percentile of scan lengths.
 TEST(Mixgraph, SizesAndLengthsFollowTheParetoLaws) {
-  Rng rng(3, 0, Purpose::kShape);
+  workload::Rng rng(3, 0, workload::Purpose::kShape);
   std::vector<uint32_t> bytes, lengths;
   for (int i = 0; i < kDraws; ++i) {
-    bytes.push_back(mixgraph::draw_value_bytes(rng));
-    lengths.push_back(mixgraph::draw_scan_length(rng));
+    bytes.push_back(mixgraph::random_value_bytes(rng));
+    lengths.push_back(mixgraph::random_scan_length(rng));
   }
   std::sort(bytes.begin(), bytes.end());
   std::sort(lengths.begin(), lengths.end());
@@ -84,11 +88,11 @@ TEST(Mixgraph, SizesAndLengthsFollowTheParetoLaws) {
 }
 
 TEST(Mixgraph, TheMixIsThePublishedOne) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "facebook", 4, {{"records", 600}, {"operations_per_thread", 5'000}});
   std::array<double, 3> counts{};
   for_each_transaction(timed_phase(script),
-                       [&](std::span<const Op> ops) { ++counts.at(ops[0].class_); });
+                       [&](std::span<const format::Op> ops) { ++counts.at(ops[0].class_); });
   const std::array shares = {0.83, 0.14, 0.03};
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const double n = 20'000, p = shares[i];
@@ -100,10 +104,10 @@ TEST(Mixgraph, TheMixIsThePublishedOne) {
 }
 
 TEST(Mixgraph, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
-  EXPECT_EQ(fingerprint(make_script(kName, "facebook", 6, kSmall)),
-            fingerprint(make_script(kName, "facebook", 6, kSmall)));
-  EXPECT_NE(fingerprint(make_script(kName, "facebook", 6, kSmall)),
-            fingerprint(make_script(kName, "facebook", 7, kSmall)));
+  EXPECT_EQ(workload::fingerprint(make_script(kName, "facebook", 6, kSmall)),
+            workload::fingerprint(make_script(kName, "facebook", 6, kSmall)));
+  EXPECT_NE(workload::fingerprint(make_script(kName, "facebook", 6, kSmall)),
+            workload::fingerprint(make_script(kName, "facebook", 7, kSmall)));
 }
 
 }  // namespace

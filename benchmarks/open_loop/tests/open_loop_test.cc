@@ -1,3 +1,4 @@
+// Tests the benchmark "open_loop": the schedule of arrivals and the sustained rate.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -6,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
 #include "benchmarks/open_loop/knee.h"
 
 namespace keydrome::open_loop {
@@ -24,8 +25,10 @@ constexpr uint64_t kHeadStartNs = 5'000'000;
 class OpenLoopInstance : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(OpenLoopInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
-  const Script script = make_script(kName, GetParam(), 1, {{"records", 1'000}, {"step_ms", 10}});
-  const Totals sum = totals(script, expect_right_is_not_accused(kName, GetParam(), script));
+  const script::Script script =
+      make_script(kName, GetParam(), 1, {{"records", 1'000}, {"step_ms", 10}});
+  const judge::Totals sum =
+      judge::totals(script, expect_right_is_not_accused(kName, GetParam(), script));
   EXPECT_GT(sum.transactions_planned, 1'000u);
   EXPECT_EQ(sum.transactions_completed, sum.transactions_planned);
   EXPECT_EQ(sum.get_hits, sum.gets);
@@ -37,40 +40,40 @@ INSTANTIATE_TEST_SUITE_P(OpenLoop, OpenLoopInstance, ::testing::Values("searches
                            return std::string(parameter.param);
                          });
 
-// When the transactions of a thread are asked for, in ns after GO.
-std::vector<uint64_t> arrivals_of(const std::vector<Op>& ops) {
+// Returns the arrivals of a thread's transactions, in ns after the start of the phase.
+std::vector<uint64_t> arrivals_of(const std::vector<format::Op>& ops) {
   std::vector<uint64_t> arrivals;
-  for (const Op& op : ops) {
-    if (op.code != OpCode::kArrive) continue;
+  for (const format::Op& op : ops) {
+    if (op.code != format::OpCode::kArrive) continue;
     arrivals.push_back(uint64_t{op.payload} << 32 | op.argument);
   }
   return arrivals;
 }
 
-// Of a known capacity, the steps ask for its shares; too small a one gives no different rates.
+// If capacity_per_s is set, the steps use the published percentages of it.
 TEST(OpenLoop, StepsAskForSharesOfAKnownCapacity) {
-  const Script script = make_script(kName, "mixed", 1, {{"capacity_per_s", 12'000}});
+  const script::Script script = make_script(kName, "mixed", 1, {{"capacity_per_s", 12'000}});
   std::vector<std::string> names;
-  for (const PhaseScript& phase : script.phases) {
+  for (const script::PhaseScript& phase : script.phases) {
     if (phase.timed) names.push_back(phase.name);
   }
   EXPECT_EQ(names, (std::vector<std::string>{"2400_per_s", "6000_per_s", "8400_per_s", "9600_per_s",
                                              "10800_per_s", "11400_per_s", "12000_per_s"}));
 }
 
-// Each step asks at twice the rate of the one before; each thread has a Poisson process of its
-// own: exponential gaps, which a look at their law makes uniform.
+// Each step has twice the rate of the previous one. Each thread has its own Poisson process with
+// exponential gaps. Applying their distribution function makes the gaps uniform.
 TEST(OpenLoop, TransactionsArriveAsAPoissonProcess) {
   constexpr uint64_t kThreads = 4, kStepNs = 40'000'000;
-  const Script script = make_script(kName, "searches", 2, {{"rate_first_per_s", 10'000}});
+  const script::Script script = make_script(kName, "searches", 2, {{"rate_first_per_s", 10'000}});
   uint64_t rate = 10'000;
-  for (const PhaseScript& phase : script.phases) {
+  for (const script::PhaseScript& phase : script.phases) {
     if (!phase.timed) continue;
     EXPECT_EQ(phase.name, std::to_string(rate) + "_per_s");
     const double per_ns = static_cast<double>(rate) / kThreads / 1e9;
     double count = 0;
     std::vector<double> law(30);
-    for (const std::vector<Op>& ops : phase.threads) {
+    for (const std::vector<format::Op>& ops : phase.threads) {
       uint64_t last = kHeadStartNs;
       for (const uint64_t at : arrivals_of(ops)) {
         ASSERT_GE(at, last);
@@ -83,15 +86,15 @@ TEST(OpenLoop, TransactionsArriveAsAPoissonProcess) {
     }
     const double expected = static_cast<double>(rate) * kStepNs / 1e9;
     EXPECT_NEAR(count, expected, 4 * std::sqrt(expected)) << phase.name;
-    if (expected > 3'000) expect_uniform(law);  // in short steps no long gap ends
+    if (expected > 3'000) expect_uniform(law);  // short steps contain no long gaps
     rate *= 2;
   }
   EXPECT_EQ(rate, 10'000u << 7);
 }
 
 TEST(OpenLoop, RefusesASweepThatIsTooLong) {
-  const Manifest manifest = testing::manifest_of(kName);
-  const Parameters parameters =
+  const workload::Manifest manifest = testing::manifest_of(kName);
+  const workload::Parameters parameters =
       manifest.resolve("searches", "smoke", {{"rate_first_per_s", 100'000'000}}).value();
   const auto script = testing::benchmark(kName).make("searches")->generate(parameters, 1, {});
   ASSERT_FALSE(script.ok());
@@ -103,7 +106,8 @@ constexpr uint64_t kBoundNs = 1'000'000;
 TEST(Knee, LiesBetweenTheStepWithinAndTheOneBeyond) {
   const std::array steps = {Step{1'000, 10'000}, Step{2'000, 100'000}, Step{4'000, 10'000'000},
                             Step{8'000, 100'000'000}};
-  // Half of the way from 0.1 to 10 ms is 1 ms, half of the way from 2,000 to 4,000 is 2,828.
+  // On logarithmic scales, 1 ms is the middle of 0.1 and 10 ms, and 2,828 is the middle of 2,000
+  // and 4,000.
   EXPECT_NEAR(sustained_per_s(steps, kBoundNs), 2'000 * std::sqrt(2.0), 0.01);
 }
 

@@ -1,4 +1,5 @@
-#include "benchmarks/scenarios/notation.h"
+// Tests the notation of scenarios, and that every scenario in data/*.json can be parsed.
+#include "benchmarks/scenarios/script/notation.h"
 
 #include <gtest/gtest.h>
 
@@ -54,8 +55,8 @@ TEST(Notation, CallsOutsideTransactionsAndWithAMarkAreAutoCommitted) {
 
 TEST(Notation, ReadsTransactionsThatGoOnAndBareCalls) {
   const Scenario going = parsed({"T1: b+ g(1) c b g(1) c"}).value();
-  EXPECT_TRUE(going.steps[0].goes_on);
-  EXPECT_FALSE(going.steps[3].goes_on);
+  EXPECT_TRUE(going.steps[0].continues);
+  EXPECT_FALSE(going.steps[3].continues);
   Scenario bare;
   bare.bare = true;
   std::vector<bool> in_transaction;
@@ -140,8 +141,8 @@ TEST(Catalogue, EveryScenarioOfTheDataCanBeRead) {
   EXPECT_EQ(catalogue->front().id, "S1");
 }
 
-// The list has 99 numbers; some have variants with a letter, and four are judged elsewhere or
-// never.
+// The list has 99 numbers. Some have variants with a letter. Four are tested elsewhere or cannot be
+// tested.
 TEST(Catalogue, EveryNumberOfTheListHasItsPlace) {
   const std::vector<Scenario> catalogue = load_catalogue(scenarios_data()).value();
   std::set<std::string> ids, elsewhere;

@@ -1,11 +1,12 @@
-#include "benchmarks/scenarios/plan.h"
+// Tests the interleavings of scenarios and the plan of their runs.
+#include "benchmarks/scenarios/script/plan.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <set>
 
-#include "benchmarks/scenarios/notation.h"
+#include "benchmarks/scenarios/script/notation.h"
 
 namespace keydrome::scenarios {
 namespace {
@@ -23,7 +24,7 @@ Scenario scenario_of(const std::vector<std::string>& turns) {
 TEST(Interleavings, AreAllOfThemWhenThereAreFew) {
   const Scenario scenario = scenario_of({"T1: b g(1)", "T2: b c", "T1: c"});
   EXPECT_EQ(count_orders(scenario, 1000), 10u);  // 5! / (3! 2!)
-  Rng rng(7, 0, Purpose::kStream);
+  workload::Rng rng(7, 0, workload::Purpose::kStream);
   const std::vector<Order> orders = sample_orders(scenario, 200, rng);
   EXPECT_EQ(orders.size(), 10u);
   EXPECT_EQ(std::set<Order>(orders.begin(), orders.end()).size(), 10u);
@@ -34,7 +35,7 @@ TEST(Interleavings, AreDistinctRandomOnesWhenThereAreMany) {
   const Scenario scenario = scenario_of(
       {"T1: b g(1) g(2) g(3) g(4) c", "T2: b g(1) g(2) g(3) g(4) c", "T3: b g(1) g(2) g(3) c"});
   EXPECT_EQ(count_orders(scenario, 200), 200u);
-  Rng rng(7, 0, Purpose::kStream);
+  workload::Rng rng(7, 0, workload::Purpose::kStream);
   const std::vector<Order> orders = sample_orders(scenario, 50, rng);
   EXPECT_EQ(orders.size(), 50u);
   EXPECT_EQ(std::set<Order>(orders.begin(), orders.end()).size(), 50u);

@@ -1,5 +1,5 @@
-// The suite against an index in this process: right ones are never accused, wrong ones are, by
-// name.
+// Tests the benchmark "scenarios" against an index in this process. A correct index has no
+// findings. Each faulty index has the right finding.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -15,22 +15,24 @@ namespace {
 using testing::Faults;
 using testing::text_of;
 
-// Crowds are few and large: as many runs as there are of them, so that each comes once.
-Parameters small(std::string_view instance, int64_t large_runs, int64_t extent_percent = 0) {
+// Returns small parameters. Crowds are few and large, so each crowd runs once.
+workload::Parameters small(std::string_view instance, int64_t large_runs,
+                           int64_t extent_percent = 0) {
   const bool crowds = instance == "crowds" || instance == "extremes";
-  return Parameters({{"runs", crowds ? 1 : 120},
-                     {"interleavings", 50},
-                     {"large_runs", large_runs},
-                     {"patience_us", 200},
-                     {"extent_percent", extent_percent}});
+  return workload::Parameters({{"runs", crowds ? 1 : 120},
+                               {"interleavings", 50},
+                               {"large_runs", large_runs},
+                               {"patience_us", 200},
+                               {"extent_percent", extent_percent}});
 }
 
-Findings judged(std::string_view instance, const Faults& faults, uint64_t seed = 1,
-                int64_t large_runs = 1, int64_t extent_percent = 0) {
+judge::Findings judged(std::string_view instance, const Faults& faults, uint64_t seed = 1,
+                       int64_t large_runs = 1, int64_t extent_percent = 0) {
   Suite suite(instance);
-  const Script script = suite.generate(small(instance, large_runs, extent_percent), seed).value();
-  const Outcome outcome = testing::play(script, testing::test_index(faults));
-  Findings findings("scenarios");
+  const script::Script script =
+      suite.generate(small(instance, large_runs, extent_percent), seed).value();
+  const script::Outcome outcome = testing::play(script, testing::test_index(faults));
+  judge::Findings findings("scenarios");
   suite.judge(outcome, findings);
   return findings;
 }
@@ -45,31 +47,32 @@ constexpr uint64_t kSeeds = 3;
 
 TEST_P(EveryInstance, PassesACorrectIndex) {
   for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
-    const Findings findings = judged(GetParam(), Faults{}, seed);
+    const judge::Findings findings = judged(GetParam(), Faults{}, seed);
     EXPECT_TRUE(findings.empty()) << "seed " << seed << "\n" << text_of(findings);
   }
 }
 
 TEST(Scenarios, PassACorrectIndexOfExtremeSize) {
-  const Findings findings = judged("extremes", Faults{}, 1, 0, 1);
+  const judge::Findings findings = judged("extremes", Faults{}, 1, 0, 1);
   EXPECT_TRUE(findings.empty()) << text_of(findings);
 }
 
 TEST(Scenarios, WarnOfAnIndexThatFailsAtExtremeSize) {
-  const Findings findings = judged("extremes", {.drops_every = 997}, 1, 0, 1);
+  const judge::Findings findings = judged("extremes", {.drops_every = 997}, 1, 0, 1);
   EXPECT_GT(findings.count("large_transaction"), 0u) << text_of(findings);
   EXPECT_FALSE(findings.failed()) << text_of(findings);
 }
 
-// A transaction of many calls would never get through if every few of them were answered DEADLOCK.
+// Long transactions get fewer DEADLOCKs, because they could never commit if every few calls
+// returned DEADLOCK.
 TEST(Scenarios, DoNotAccuseDeadlocks) {
   for (const char* instance : {"anomalies", "transactions"}) {
     for (const uint32_t every : {53u, 211u}) {
-      const Findings findings = judged(instance, {.deadlock_every = every}, every, 0);
+      const judge::Findings findings = judged(instance, {.deadlock_every = every}, every, 0);
       EXPECT_TRUE(findings.empty()) << instance << " every " << every << "\n" << text_of(findings);
     }
   }
-  const Findings findings = judged("visibility", {.deadlock_every = 7'001}, 1, 0);
+  const judge::Findings findings = judged("visibility", {.deadlock_every = 7'001}, 1, 0);
   EXPECT_TRUE(findings.empty()) << text_of(findings);
 }
 
@@ -84,13 +87,13 @@ struct Case {
 
 class ScenariosFind : public ::testing::TestWithParam<Case> {};
 
-// Scripted steps show a fault at the first seed; whether a crowd sees half a transaction, and under
-// which name, depends on who comes first.
+// Scripted steps reveal a fault with the first seed. Crowds get more seeds, because timing decides
+// if a crowd reads half a transaction, and which name the finding has.
 TEST_P(ScenariosFind, TheFaultByName) {
   const uint64_t seeds = GetParam().instance == std::string("crowds") ? 20 : 1;
   std::string seen;
   for (uint64_t seed = 1; seed <= seeds; ++seed) {
-    const Findings findings = judged(GetParam().instance, GetParam().faults, seed);
+    const judge::Findings findings = judged(GetParam().instance, GetParam().faults, seed);
     if (findings.count(GetParam().finding) > 0) {
       EXPECT_TRUE(findings.failed());
       return;
@@ -121,7 +124,7 @@ INSTANTIATE_TEST_SUITE_P(
     });
 
 TEST(Scenarios, NameTheScenarioAndTellTheSteps) {
-  const Findings findings = judged("transactions", {.loses_aborted_deletes = true});
+  const judge::Findings findings = judged("transactions", {.loses_aborted_deletes = true});
   const std::string text = text_of(findings);
   EXPECT_NE(text.find("S52, Abort after a record came and went"), std::string::npos) << text;
   EXPECT_NE(text.find("T1 deleteRecord(1, a) -> SUCCESS\nT1 abortTransaction() -> SUCCESS"),
@@ -132,16 +135,16 @@ TEST(Scenarios, NameTheScenarioAndTellTheSteps) {
 
 TEST(Scenarios, RunsWhoseLogWasFullAreNotJudged) {
   Suite suite("anomalies");
-  const Script script = suite.generate(small("anomalies", 0), 1).value();
-  Outcome outcome = testing::play(script, testing::test_index({}));
-  // The second session of every scenario has half of its log only.
-  for (PhaseOutcome& phase : outcome.phases) {
+  const script::Script script = suite.generate(small("anomalies", 0), 1).value();
+  script::Outcome outcome = testing::play(script, testing::test_index({}));
+  // Cuts the log of the second session of every scenario in half.
+  for (script::PhaseOutcome& phase : outcome.phases) {
     if (phase.threads.size() < 2) continue;
-    ThreadResult& thread = phase.threads[1];
+    script::ThreadResult& thread = phase.threads[1];
     thread.events.resize(thread.events.size() / 2);
     thread.counters->events_full = 1;
   }
-  Findings findings("scenarios");
+  judge::Findings findings("scenarios");
   suite.judge(outcome, findings);
   EXPECT_TRUE(findings.empty()) << text_of(findings);
   EXPECT_NE(findings.not_judged_reason(), "");

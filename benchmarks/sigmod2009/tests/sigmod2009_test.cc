@@ -1,3 +1,5 @@
+// Tests the benchmark "sigmod2009": its operations have the published shape, a correct index
+// passes, and each seeded fault is found.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -7,11 +9,11 @@
 #include <tuple>
 #include <vector>
 
-#include "benchmarks/kit/fingerprint.h"
-#include "benchmarks/kit/judge.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
-#include "benchmarks/kit/totals.h"
+#include "benchmarks/kit/workload/fingerprint.h"
 
 namespace keydrome::sigmod2009 {
 namespace {
@@ -21,28 +23,30 @@ using testing::play;
 using testing::test_index;
 using testing::text_of;
 
-const BenchmarkEntry& entry() {
-  for (const BenchmarkEntry& candidate : benchmark_registry()) {
+const workload::BenchmarkEntry& entry() {
+  for (const workload::BenchmarkEntry& candidate : workload::benchmark_registry()) {
     if (candidate.name == "sigmod2009") return candidate;
   }
   fail(KEYDROME_HERE, "sigmod2009 is not registered");
 }
 
-Script make_script(uint64_t seed, const ParameterValues& overrides = {},
-                   const CheckPolicy& policy = {}, const std::string& instance = "preliminary1") {
-  const Manifest manifest = Manifest::parse(entry().manifest_json).value();
-  const Parameters parameters = manifest.resolve(instance, "smoke", overrides).value();
+script::Script make_script(uint64_t seed, const workload::ParameterValues& overrides = {},
+                           const workload::CheckPolicy& policy = {},
+                           const std::string& instance = "preliminary1") {
+  const workload::Manifest manifest = workload::Manifest::parse(entry().manifest_json).value();
+  const workload::Parameters parameters = manifest.resolve(instance, "smoke", overrides).value();
   return entry().make(instance)->generate(parameters, seed, policy).value();
 }
 
-Findings judge(const Script& script, const Faults& faults) {
-  const Outcome outcome = play(script, test_index(faults));
-  Findings findings("sigmod2009");
+judge::Findings judge(const script::Script& script, const Faults& faults) {
+  const script::Outcome outcome = play(script, test_index(faults));
+  judge::Findings findings("sigmod2009");
   entry().make("preliminary1")->judge(script, outcome, findings);
   return findings;
 }
 
-// How many seeds are tried instead of so many: more by `./dev soak`, one under sanitizers.
+// Returns the number of seeds to try: `usual`, or 1 with sanitizers. `./dev soak` sets KEYDROME_SOAK
+// to multiply this number.
 uint64_t seeds(uint64_t usual) {
 #ifdef KEYDROME_SANITIZED
   usual = 1;
@@ -53,20 +57,20 @@ uint64_t seeds(uint64_t usual) {
 
 TEST(Sigmod2009, ACorrectIndexIsNeverAccused) {
   for (uint64_t seed = 1; seed <= seeds(12); ++seed) {
-    const Script script = make_script(seed, {{"threads", 4}, {"tests_per_thread", 200}});
-    const Findings findings = judge(script, Faults{});
+    const script::Script script = make_script(seed, {{"threads", 4}, {"tests_per_thread", 200}});
+    const judge::Findings findings = judge(script, Faults{});
     EXPECT_TRUE(findings.empty()) << "seed " << seed << "\n" << text_of(findings);
   }
 }
 
 TEST(Sigmod2009, DeadlocksAreRetriedAndNeverAccused) {
   for (uint64_t seed = 1; seed <= seeds(4); ++seed) {
-    const Script script = make_script(seed, {{"threads", 4}, {"tests_per_thread", 200}});
-    const Outcome outcome = play(script, test_index({.deadlock_every = 1009}));
-    Findings findings;
-    judge_script(script, outcome, findings);
+    const script::Script script = make_script(seed, {{"threads", 4}, {"tests_per_thread", 200}});
+    const script::Outcome outcome = play(script, test_index({.deadlock_every = 1009}));
+    judge::Findings findings;
+    judge::judge_script(script, outcome, findings);
     EXPECT_TRUE(findings.empty()) << "seed " << seed << "\n" << text_of(findings);
-    const Totals sum = totals(script, outcome);
+    const judge::Totals sum = judge::totals(script, outcome);
     EXPECT_GT(sum.deadlocks, 0u);
     EXPECT_EQ(sum.transactions_completed, 800u);
     EXPECT_EQ(sum.transactions_failed, 0u);
@@ -80,10 +84,10 @@ struct FaultCase {
 
 class FaultyIndex : public ::testing::TestWithParam<FaultCase> {};
 
-// At smoke scale as it runs on the site, by the checks of this benchmark alone.
+// Runs at smoke scale, as on the site, with only the checks of this benchmark.
 TEST_P(FaultyIndex, IsFound) {
   for (uint64_t seed = 1; seed <= seeds(2); ++seed) {
-    const Findings findings = judge(make_script(seed), GetParam().faults);
+    const judge::Findings findings = judge(make_script(seed), GetParam().faults);
     EXPECT_TRUE(findings.failed()) << "seed " << seed;
     if (seed == 1) std::cout << text_of(findings);
   }
@@ -111,16 +115,16 @@ INSTANTIATE_TEST_SUITE_P(
     [](const ::testing::TestParamInfo<FaultCase>& parameter) { return parameter.param.name; });
 
 TEST(Sigmod2009, PlainHasOnlyTheStreamAndTheFinalScan) {
-  const Script script =
+  const script::Script script =
       make_script(7, {}, {.stripes = false, .canaries = false, .evidence = false});
-  for (const PhaseScript& phase : script.phases) {
-    for (const std::vector<Op>& ops : phase.threads) {
-      for (const Op& op : ops) {
-        if (op.code == OpCode::kBegin && phase.timed) {
-          EXPECT_EQ(static_cast<Kind>(op.kind), Kind::kStream);
+  for (const script::PhaseScript& phase : script.phases) {
+    for (const std::vector<format::Op>& ops : phase.threads) {
+      for (const format::Op& op : ops) {
+        if (op.code == format::OpCode::kBegin && phase.timed) {
+          EXPECT_EQ(static_cast<format::Kind>(op.kind), format::Kind::kStream);
         }
         if (phase.timed) {
-          EXPECT_EQ(op.flags & (kEvidence | kEvidenceAll | kDigest), 0);
+          EXPECT_EQ(op.flags & (format::kEvidence | format::kEvidenceAll | format::kDigest), 0);
         }
       }
     }
@@ -129,27 +133,27 @@ TEST(Sigmod2009, PlainHasOnlyTheStreamAndTheFinalScan) {
   EXPECT_TRUE(judge(script, {.drops_every = 1000}).failed());
 }
 
-// What every transaction of the stream does, in the contest's terms.
+// Compares the calls of every transaction of the workload with the description of the contest.
 TEST(Sigmod2009, TheStreamHasThePublishedShape) {
-  const Script script =
+  const script::Script script =
       make_script(3, {{"threads", 8}, {"tests_per_thread", 2000}, {"indices", 25}});
-  const PhaseScript& test = script.phases.at(2);
+  const script::PhaseScript& test = script.phases.at(2);
   EXPECT_EQ(test.name, "test");
   uint64_t counts[3] = {}, checks = 0;
-  for (const std::vector<Op>& ops : test.threads) {
+  for (const std::vector<format::Op>& ops : test.threads) {
     for (std::size_t at = 0; at < ops.size(); ++at) {
-      if (ops[at].code != OpCode::kBegin) continue;
-      EXPECT_EQ(ops[at - 1].code, OpCode::kOpen);
+      if (ops[at].code != format::OpCode::kBegin) continue;
+      EXPECT_EQ(ops[at - 1].code, format::OpCode::kOpen);
       const uint32_t length = ops[at].argument;
-      EXPECT_EQ(ops[at + length + 1].code, OpCode::kClose);
-      if (static_cast<Kind>(ops[at].kind) != Kind::kStream) {
+      EXPECT_EQ(ops[at + length + 1].code, format::OpCode::kClose);
+      if (static_cast<format::Kind>(ops[at].kind) != format::Kind::kStream) {
         ++checks;
         continue;
       }
       ++counts[ops[at].class_];
       if (ops[at].class_ == 0) {
         EXPECT_EQ(length, 3u);
-        EXPECT_EQ(ops[at + 2].code, OpCode::kNext);
+        EXPECT_EQ(ops[at + 2].code, format::OpCode::kNext);
         EXPECT_GE(ops[at + 2].argument, 100u);
         EXPECT_LE(ops[at + 2].argument, 199u);
       } else if (ops[at].class_ == 1) {
@@ -168,15 +172,17 @@ TEST(Sigmod2009, TheStreamHasThePublishedShape) {
 }
 
 TEST(Sigmod2009, ChecksDoNotChangeTheStream) {
-  const auto stream = [](const Script& script) {
-    std::vector<std::tuple<OpCode, uint32_t, uint32_t, uint32_t>> ops;
-    for (const std::vector<Op>& thread : script.phases.at(2).threads) {
+  const auto stream = [](const script::Script& script) {
+    std::vector<std::tuple<format::OpCode, uint32_t, uint32_t, uint32_t>> ops;
+    for (const std::vector<format::Op>& thread : script.phases.at(2).threads) {
       bool ours = false;
-      for (const Op& op : thread) {
-        if (op.code == OpCode::kBegin) ours = static_cast<Kind>(op.kind) == Kind::kStream;
-        const bool tagged = op.code == OpCode::kInsert;  // tags are numbered over the whole script
+      for (const format::Op& op : thread) {
+        if (op.code == format::OpCode::kBegin)
+          ours = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
+        const bool tagged =
+            op.code == format::OpCode::kInsert;  // tags are unique in the whole script
         if (ours) ops.emplace_back(op.code, op.key, op.payload, tagged ? 0 : op.argument);
-        if (op.code == OpCode::kCommit || op.code == OpCode::kAbort) ours = false;
+        if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) ours = false;
       }
     }
     return ops;
@@ -187,10 +193,10 @@ TEST(Sigmod2009, ChecksDoNotChangeTheStream) {
 
 class FurtherInstance : public ::testing::TestWithParam<const char*> {};
 
-// The smallest of them ends with a scan of some thousand records, so that of one fault in 200
-// several fall into it whatever the threads do.
+// The final scan of the smallest instance reads some thousand records. If one call in 200 is
+// faulty, several faults are in this scan, independent of the timing of the threads.
 TEST_P(FurtherInstance, AcceptsACorrectIndexAndFindsAFaultyOne) {
-  const Script script =
+  const script::Script script =
       make_script(1, {{"inserts_per_thread", 200}, {"tests_per_thread", 100}}, {}, GetParam());
   EXPECT_TRUE(judge(script, Faults{}).empty()) << text_of(judge(script, Faults{}));
   EXPECT_TRUE(judge(script, {.drops_every = 200}).failed());
@@ -205,19 +211,20 @@ INSTANTIATE_TEST_SUITE_P(Sigmod2009, FurtherInstance,
                            return std::string(parameter.param);
                          });
 
-// The first get of each pair finds a record, whose payload the second asks for.
+// The first get of each pair finds a record. The second get uses the payload of this record as its
+// key.
 TEST(Sigmod2009, EveryLookupOfDoubleLookupIsDouble) {
-  const Script script = make_script(1, {}, {}, "double_lookup");
+  const script::Script script = make_script(1, {}, {}, "double_lookup");
   uint64_t lookups = 0;
-  for (const std::vector<Op>& ops : script.phases.at(2).threads) {
-    for (const Op& op : ops) {
-      if (op.code != OpCode::kRun) continue;
+  for (const std::vector<format::Op>& ops : script.phases.at(2).threads) {
+    for (const format::Op& op : ops) {
+      if (op.code != format::OpCode::kRun) continue;
       const int64_t count = script.pools.parameters[op.key];
       EXPECT_TRUE(count >= 100 && count <= 199) << count;
       lookups += static_cast<uint64_t>(count);
     }
   }
-  const Totals sum = totals(script, play(script, test_index({})));
+  const judge::Totals sum = judge::totals(script, play(script, test_index({})));
   EXPECT_EQ(sum.gets, 2 * lookups);
   EXPECT_GE(sum.get_hits, lookups);
   EXPECT_LT(sum.get_hits, 2 * lookups);
@@ -226,7 +233,7 @@ TEST(Sigmod2009, EveryLookupOfDoubleLookupIsDouble) {
 TEST(Sigmod2009, OnlyOneByteOfTheKeysVaries) {
   const auto keys = [](const std::string& instance) {
     std::set<int64_t> found;
-    const CheckPolicy plain = {.stripes = false, .canaries = false, .evidence = false};
+    const workload::CheckPolicy plain = {.stripes = false, .canaries = false, .evidence = false};
     for (const int64_t key : make_script(1, {}, plain, instance).pools.int64_keys) {
       found.insert(key);
     }
@@ -244,21 +251,23 @@ TEST(Sigmod2009, OnlyOneByteOfTheKeysVaries) {
   EXPECT_EQ(*positive.rbegin(), int64_t{255} << 55);
 }
 
-// The stripes lie behind the empty string and before every other key of the stream.
+// The keys of stripes (checks on private keys) follow the empty string and precede every other key
+// of the workload.
 TEST(Sigmod2009, NoScanPassesThroughTheStripes) {
-  const Script script = make_script(4, {{"threads", 4}, {"tests_per_thread", 4000}});
-  const Strings& strings = script.pools.varchar_keys;
+  const script::Script script = make_script(4, {{"threads", 4}, {"tests_per_thread", 4000}});
+  const script::Strings& strings = script.pools.varchar_keys;
   uint64_t scans = 0, empty_keys = 0;
-  for (const std::vector<Op>& ops : script.phases.at(2).threads) {
+  for (const std::vector<format::Op>& ops : script.phases.at(2).threads) {
     uint32_t index = 0;
     bool stripe = false;
     for (std::size_t at = 0; at + 1 < ops.size(); ++at) {
-      const Op& op = ops[at];
-      if (op.code == OpCode::kOpen) index = op.argument;
-      if (op.code == OpCode::kBegin) stripe = static_cast<Kind>(op.kind) == Kind::kStripe;
+      const format::Op& op = ops[at];
+      if (op.code == format::OpCode::kOpen) index = op.argument;
+      if (op.code == format::OpCode::kBegin)
+        stripe = static_cast<format::Kind>(op.kind) == format::Kind::kStripe;
       if (script.indexes[index].type != VARCHAR || stripe) continue;
-      if (is_data_call(op.code) && strings[op.key].empty()) ++empty_keys;
-      if (op.code != OpCode::kGet || ops[at + 1].code != OpCode::kNext) continue;
+      if (format::is_data_call(op.code) && strings[op.key].empty()) ++empty_keys;
+      if (op.code != format::OpCode::kGet || ops[at + 1].code != format::OpCode::kNext) continue;
       ++scans;
       EXPECT_GT(strings[op.key], "!~");
     }
@@ -268,14 +277,14 @@ TEST(Sigmod2009, NoScanPassesThroughTheStripes) {
 }
 
 TEST(Sigmod2009, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
-  EXPECT_EQ(fingerprint(make_script(9)), fingerprint(make_script(9)));
-  EXPECT_NE(fingerprint(make_script(9)), fingerprint(make_script(10)));
+  EXPECT_EQ(workload::fingerprint(make_script(9)), workload::fingerprint(make_script(9)));
+  EXPECT_NE(workload::fingerprint(make_script(9)), workload::fingerprint(make_script(10)));
 }
 
 TEST(Sigmod2009, TheSeedDrawsTheNumberOfIndices) {
   std::set<std::size_t> seen;
   for (uint64_t seed = 0; seed < 60; ++seed) {
-    const Script script =
+    const script::Script script =
         make_script(seed, {{"threads", 1}, {"inserts_per_thread", 1}, {"tests_per_thread", 1}});
     EXPECT_TRUE(!script.indexes.empty() && script.indexes.size() <= 50);
     seen.insert(script.indexes.size());
@@ -285,9 +294,9 @@ TEST(Sigmod2009, TheSeedDrawsTheNumberOfIndices) {
 }
 
 TEST(Sigmod2009, TotalsCountWhatTheContestCounted) {
-  const Script script = make_script(2);
-  const Outcome outcome = play(script, test_index({}));
-  const Totals sum = totals(script, outcome);
+  const script::Script script = make_script(2);
+  const script::Outcome outcome = play(script, test_index({}));
+  const judge::Totals sum = judge::totals(script, outcome);
   EXPECT_EQ(sum.transactions_planned, 8u * 300);
   EXPECT_EQ(sum.transactions_completed, 8u * 300);
   EXPECT_EQ(sum.transactions_failed, 0u);
@@ -296,8 +305,9 @@ TEST(Sigmod2009, TotalsCountWhatTheContestCounted) {
   EXPECT_GT(*sum.records_end, 0u);
   EXPECT_GT(sum.gets, sum.get_hits);
   uint64_t windows = 0, committed = 0;
-  for (const uint64_t count : phase_throughput(outcome.phases.at(2)).committed) windows += count;
-  for (const ThreadResult& thread : outcome.phases.at(2).threads) {
+  for (const uint64_t count : judge::phase_throughput(outcome.phases.at(2)).committed)
+    windows += count;
+  for (const script::ThreadResult& thread : outcome.phases.at(2).threads) {
     for (const uint64_t count : thread.counters->committed) committed += count;
   }
   EXPECT_EQ(windows, committed);

@@ -1,3 +1,4 @@
+// Tests the benchmark "skew": the schedule of hot keys, and how recovery is computed from windows.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -6,10 +7,10 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
-#include "benchmarks/kit/ycsb_random.h"
+#include "benchmarks/kit/workload/distributions.h"
+#include "benchmarks/kit/workload/fingerprint.h"
 #include "benchmarks/skew/recovery.h"
 
 namespace keydrome::skew {
@@ -26,9 +27,10 @@ constexpr const char* kName = "skew";
 class SkewInstance : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SkewInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
-  const Script script =
+  const script::Script script =
       make_script(kName, GetParam(), 1, {{"records", 1'000}, {"lookups_per_part", 200}});
-  const Totals sum = totals(script, expect_right_is_not_accused(kName, GetParam(), script));
+  const judge::Totals sum =
+      judge::totals(script, expect_right_is_not_accused(kName, GetParam(), script));
   EXPECT_EQ(sum.transactions_planned, 4 * 6 * 200u);
   EXPECT_EQ(sum.get_hits, sum.gets);
   expect_faults_are_found(kName, GetParam(), script);
@@ -39,16 +41,17 @@ INSTANTIATE_TEST_SUITE_P(Skew, SkewInstance, ::testing::Values("shifting_range",
                            return std::string(parameter.param);
                          });
 
-// The keys that the stream asks for, by part of the schedule; parts begin with a wait.
-std::vector<std::vector<int64_t>> keys_by_part(const Script& script) {
+// Returns the keys that are looked up, by part. Each part except the first begins with a wait.
+std::vector<std::vector<int64_t>> keys_by_part(const script::Script& script) {
   std::vector<std::vector<int64_t>> parts(6);
-  for (const std::vector<Op>& ops : timed_phase(script).threads) {
+  for (const std::vector<format::Op>& ops : timed_phase(script).threads) {
     std::size_t part = 0;
     bool stream = false;
-    for (const Op& op : ops) {
-      if (op.code == OpCode::kWait) ++part;
-      if (op.code == OpCode::kBegin) stream = static_cast<Kind>(op.kind) == Kind::kStream;
-      if (op.code == OpCode::kGet && stream) {
+    for (const format::Op& op : ops) {
+      if (op.code == format::OpCode::kWait) ++part;
+      if (op.code == format::OpCode::kBegin)
+        stream = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
+      if (op.code == format::OpCode::kGet && stream) {
         parts.at(part).push_back(script.pools.int64_keys[op.key]);
       }
     }
@@ -57,10 +60,11 @@ std::vector<std::vector<int64_t>> keys_by_part(const Script& script) {
   return parts;
 }
 
-// The paper's schedule in sixty-fourths of the keys: everything, [16, 48), and four times one to
-// the left. Uniform inside.
+// Follows the paper's schedule in units of 1/64 of the keys. Part 0 uses all keys and part 1 the
+// range [16, 48). Each of the next four parts moves the range down by one unit. Keys are uniform
+// within the range.
 TEST(Skew, TheRangeShiftsAsPublished) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "shifting_range", 2, {{"records", 6'400}, {"lookups_per_part", 4'000}});
   const std::vector<std::vector<int64_t>> parts = keys_by_part(script);
   for (std::size_t part = 0; part < parts.size(); ++part) {
@@ -78,9 +82,9 @@ TEST(Skew, TheRangeShiftsAsPublished) {
   }
 }
 
-// The hottest rank gets 1 / zeta, here 10.3 %; its key is another one in each part.
+// The hottest rank gets 1 / zeta of the lookups, here 10.3 %. Its key differs in each part.
 TEST(Skew, TheHotKeysChange) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "shifting_zipf", 3, {{"records", 6'400}, {"lookups_per_part", 4'000}});
   std::map<int64_t, int> hottest;
   for (const std::vector<int64_t>& keys : keys_by_part(script)) {
@@ -89,22 +93,23 @@ TEST(Skew, TheHotKeysChange) {
     const auto most =
         std::max_element(counts.begin(), counts.end(),
                          [](const auto& a, const auto& b) { return a.second < b.second; });
-    EXPECT_NEAR(most->second / 16'000, GrayZipf(6'400, GrayZipf::kTheta).probability(0), 0.01);
+    EXPECT_NEAR(most->second / 16'000,
+                workload::GrayZipf(6'400, workload::GrayZipf::kTheta).probability(0), 0.01);
     ++hottest[most->first];
   }
   EXPECT_EQ(hottest.size(), 6u);
 }
 
 TEST(Skew, RecoveryIsTheTimeBelowThePlateau) {
-  // Two changes: in window 10, after which three windows are slow, and in window 30, after which
-  // none is.
+  // The workload changes in windows 10 and 30. Three slow windows follow window 10. No slow window
+  // follows window 30.
   std::vector<uint64_t> windows(51, 100);
-  windows[10] = 10;  // partly before, partly after
+  windows[10] = 10;  // partly before the change, partly after
   windows[11] = 40;
   windows[12] = 70;
   windows[13] = 94;
   windows[14] = 95;
-  windows[20] = 1;  // later noise is no recovery
+  windows[20] = 1;  // a slow window after the recovery is noise and must not count
   windows[30] = 20;
   const std::vector<std::size_t> changes = {10, 30};
   const auto found = skew::recoveries(windows, changes);
@@ -123,7 +128,7 @@ TEST(Skew, TooFewWindowsSayNothing) {
   EXPECT_FALSE(skew::recoveries(std::vector<uint64_t>(12, 100), changes).has_value());
 }
 
-// Windows and counts come from the jail, and need not fit each other.
+// Windows and counts come from the jail, so they may contradict each other.
 TEST(Skew, ChangesBehindTheLastWindowSayNothing) {
   const std::vector<std::size_t> changes = {10, 255};
   EXPECT_FALSE(skew::recoveries(std::vector<uint64_t>(20, 100), changes).has_value());
@@ -137,14 +142,16 @@ TEST(Skew, TheWindowOfACommitIsWhereItsCountIsReached) {
   EXPECT_EQ(skew::window_of(windows, 99), 3u);
 }
 
-// The whole way, with windows as a player would report them: part 3 begins with a slow third.
+// Computes the metrics from reported windows. The first fifth of part 3 runs at a third of the
+// usual rate.
 TEST(Skew, RecoveryComesFromTheThreadsOwnWindows) {
-  const ParameterValues small = {{"threads", 2}, {"records", 640}, {"lookups_per_part", 300}};
-  const Script script = make_script(kName, "shifting_range", 4, small,
-                                    {.stripes = false, .canaries = false, .evidence = false});
-  Outcome outcome = expect_right_is_not_accused(kName, "shifting_range", script);
-  for (const ThreadResult& thread : outcome.phases[2].threads) {
-    ThreadOutcome& counters = *thread.counters;
+  const workload::ParameterValues small = {
+      {"threads", 2}, {"records", 640}, {"lookups_per_part", 300}};
+  const script::Script script = make_script(
+      kName, "shifting_range", 4, small, {.stripes = false, .canaries = false, .evidence = false});
+  script::Outcome outcome = expect_right_is_not_accused(kName, "shifting_range", script);
+  for (const script::ThreadResult& thread : outcome.phases[2].threads) {
+    format::ThreadOutcome& counters = *thread.counters;
     std::fill(std::begin(counters.windows), std::end(counters.windows), 0u);
     counters.window_shift = 20;
     std::size_t window = 0;
@@ -156,21 +163,22 @@ TEST(Skew, RecoveryComesFromTheThreadsOwnWindows) {
       }
     }
   }
-  Metrics metrics;
+  workload::Metrics metrics;
   testing::benchmark(kName).make("shifting_range")->measure(script, outcome, {}, metrics);
   ASSERT_TRUE(metrics.contains("recovery_ms"));
   const double window_ms = 1'048'576 / 1e6;
   EXPECT_DOUBLE_EQ(metrics["window_ms"], window_ms);
-  EXPECT_DOUBLE_EQ(metrics["recovery_ms"], 5 * window_ms);  // six, one of them with the change
+  EXPECT_DOUBLE_EQ(metrics["recovery_ms"],
+                   5 * window_ms);  // six slow windows, minus the window of the change
   EXPECT_DOUBLE_EQ(metrics["recovery_drop"], 1 - 10.0 / 30);
 }
 
 TEST(Skew, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
-  const ParameterValues small = {{"records", 640}, {"lookups_per_part", 100}};
-  EXPECT_EQ(fingerprint(make_script(kName, "shifting_range", 6, small)),
-            fingerprint(make_script(kName, "shifting_range", 6, small)));
-  EXPECT_NE(fingerprint(make_script(kName, "shifting_range", 6, small)),
-            fingerprint(make_script(kName, "shifting_range", 7, small)));
+  const workload::ParameterValues small = {{"records", 640}, {"lookups_per_part", 100}};
+  EXPECT_EQ(workload::fingerprint(make_script(kName, "shifting_range", 6, small)),
+            workload::fingerprint(make_script(kName, "shifting_range", 6, small)));
+  EXPECT_NE(workload::fingerprint(make_script(kName, "shifting_range", 6, small)),
+            workload::fingerprint(make_script(kName, "shifting_range", 7, small)));
 }
 
 }  // namespace

@@ -1,3 +1,5 @@
+// Tests the benchmark "smallbank": each finding of the money check, write skew, and the published
+// mix.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -7,12 +9,12 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/fingerprint.h"
-#include "benchmarks/kit/recorded_judge.h"
+#include "benchmarks/kit/judge/history_judge.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
+#include "benchmarks/kit/workload/fingerprint.h"
 #include "benchmarks/smallbank/money.h"
 #include "benchmarks/smallbank/tests/snapshot_index.h"
 
@@ -30,13 +32,13 @@ using testing::timed_phase;
 
 constexpr const char* kName = "smallbank";
 constexpr uint32_t kLoad = 1, kRun = 2, kVerify = 3;
-const ParameterValues kSmall = {{"accounts", 150}, {"transactions_per_thread", 500}};
+const workload::ParameterValues kSmall = {{"accounts", 150}, {"transactions_per_thread", 500}};
 
 class SmallBankInstance : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(SmallBankInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
-  const Script script = make_script(kName, GetParam(), 1, kSmall);
-  const Outcome outcome = expect_right_is_not_accused(kName, GetParam(), script);
+  const script::Script script = make_script(kName, GetParam(), 1, kSmall);
+  const script::Outcome outcome = expect_right_is_not_accused(kName, GetParam(), script);
   const Books books = keep_books(script, outcome, kLoad, kRun);
   EXPECT_GT(books.refusals.size(), 50u);
   EXPECT_EQ(books.committed + books.refusals.size(), 4 * 500u);
@@ -48,12 +50,13 @@ INSTANTIATE_TEST_SUITE_P(SmallBank, SmallBankInstance, ::testing::Values("hot_10
                            return std::string(parameter.param);
                          });
 
-// Without evidence the sum is judged, with room for the penalties; and it can fail.
+// Without evidence (copied results) the judge checks only the sum of all balances and allows for
+// possible penalties. A sum outside these bounds is a finding.
 TEST(SmallBank, APlainRunIsJudgedByItsSum) {
-  const Script script = make_script(kName, "hot_10", 2, kSmall,
-                                    {.stripes = false, .canaries = false, .evidence = false});
-  const Outcome outcome = play(script, test_index({}));
-  Findings right;
+  const script::Script script = make_script(
+      kName, "hot_10", 2, kSmall, {.stripes = false, .canaries = false, .evidence = false});
+  const script::Outcome outcome = play(script, test_index({}));
+  judge::Findings right;
   testing::benchmark(kName).make("hot_10")->judge(script, outcome, right);
   EXPECT_TRUE(right.empty()) << text_of(right);
   const Books books = keep_books(script, outcome, kLoad, kRun);
@@ -62,7 +65,7 @@ TEST(SmallBank, APlainRunIsJudgedByItsSum) {
   for (const int64_t sign : {-1, 1}) {
     Balances balances = read_balances(script, outcome, kVerify, books.accounts.size());
     balances.checking[0].sum += sign * (books.penalties_max + 1);
-    Findings findings;
+    judge::Findings findings;
     check_money(books, balances, findings);
     EXPECT_EQ(findings.count("money_sum"), 1u) << text_of(findings);
     EXPECT_EQ(findings.count("account_money"), 0u);
@@ -74,14 +77,14 @@ struct Corruption {
   std::function<void(Books&, Balances&)> corrupt;
 };
 
-// Each finding with a corruption that it is there for.
+// Corrupts the books or balances once for each finding, and expects this finding.
 TEST(SmallBank, EveryCheckFindsItsCorruption) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "hot_10", 3, {{"accounts", 2000}, {"transactions_per_thread", 300}});
-  const Outcome outcome = play(script, test_index({}));
+  const script::Outcome outcome = play(script, test_index({}));
   const Books books = keep_books(script, outcome, kLoad, kRun);
   const Balances balances = read_balances(script, outcome, kVerify, books.accounts.size());
-  Findings right;
+  judge::Findings right;
   check_money(books, balances, right);
   EXPECT_TRUE(right.empty()) << text_of(right);
   ASSERT_TRUE(books.exact);
@@ -90,7 +93,7 @@ TEST(SmallBank, EveryCheckFindsItsCorruption) {
   const std::vector<Corruption> corruptions = {
       {"row_count", [](Books&, Balances& b) { b.savings[3].rows = 0; }},
       {"row_count", [](Books&, Balances& b) { b.checking[3].rows = 2; }},
-      {"row_count", [](Books&, Balances& b) { b.strangers = 1; }},
+      {"row_count", [](Books&, Balances& b) { b.malformed = 1; }},
       {"money_sum", [](Books&, Balances& b) { b.checking[3].sum -= 130; }},
       {"account_money", [](Books&, Balances& b) { ++b.savings[3].sum, --b.savings[4].sum; }},
       {"impossible_balance",
@@ -114,7 +117,7 @@ TEST(SmallBank, EveryCheckFindsItsCorruption) {
     Books other = books;
     Balances others = balances;
     corruption.corrupt(other, others);
-    Findings findings;
+    judge::Findings findings;
     check_money(other, others, findings);
     EXPECT_GT(findings.count(corruption.finding), 0u)
         << corruption.finding << " was not found, but:\n"
@@ -122,25 +125,26 @@ TEST(SmallBank, EveryCheckFindsItsCorruption) {
   }
 }
 
-// WriteCheck reads savings that TransactSavings takes away meanwhile, and a Balance sees the second
-// without the first. Every sum is right; a recorded run names it. What else writes checking
-// balances would mostly conflict with the check, so it becomes one of these three.
+// WriteCheck reads savings that TransactSavings withdraws at the same time, and a Balance sees only
+// the withdrawal. Every sum is right, but a recorded run names the anomaly. The test replaces all
+// other transactions by these three, because other writers of checking balances would mostly
+// conflict with WriteCheck.
 TEST(SmallBank, WriteSkewIsFoundInARecordedRun) {
-  Script script = make_script(
+  script::Script script = make_script(
       kName, "hot_10", 5, {{"accounts", 4}, {"hot_accounts", 2}, {"transactions_per_thread", 400}},
       {.stripes = false, .canaries = false, .evidence = true});
-  for (std::vector<Op>& ops : script.phases[kRun].threads) {
-    for (Op& op : ops) {
-      if (op.code != OpCode::kRun || op.payload == kWriteCheck) continue;
+  for (std::vector<format::Op>& ops : script.phases[kRun].threads) {
+    for (format::Op& op : ops) {
+      if (op.code != format::OpCode::kRun || op.payload == kWriteCheck) continue;
       op.payload = op.payload <= kBalance ? kBalance : kTransactSavings;
     }
   }
-  record_all(script);
-  const Outcome outcome = play(script, snapshots::snapshot_index());
-  Findings findings;
+  script::record_all(script);
+  const script::Outcome outcome = play(script, snapshots::snapshot_index());
+  judge::Findings findings;
   testing::benchmark(kName).make("hot_10")->judge(script, outcome, findings);
   EXPECT_TRUE(findings.empty()) << text_of(findings);
-  judge_recorded(script, outcome, true, findings);
+  judge::judge_recorded(script, outcome, true, findings);
   EXPECT_GT(findings.count("read_only_anomaly"), 0u) << text_of(findings);
 }
 
@@ -149,14 +153,14 @@ void expect_share(double count, double n, double share) {
 }
 
 TEST(SmallBank, MixAmountsAndHotSetAreThePublishedOnes) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "hot_100", 4, {{"accounts", 1000}, {"transactions_per_thread", 5'000}});
   constexpr std::array<int64_t, kTransactions> kAmounts = {0, 0, 130, 500, 2020, 500};
   std::array<double, kTransactions> counts{};
   std::vector<double> hot(100);
   double hot_ones = 0, taken = 0;
-  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
-    ASSERT_EQ(ops[1].code, OpCode::kRun);
+  for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
+    ASSERT_EQ(ops[1].code, format::OpCode::kRun);
     const uint32_t transaction = ops[1].payload;
     const int64_t* parameters = &script.pools.parameters[ops[1].key];
     ++counts.at(transaction);
@@ -178,19 +182,19 @@ TEST(SmallBank, MixAmountsAndHotSetAreThePublishedOnes) {
 }
 
 TEST(SmallBank, AHotSetOfNearlyAllIsRefused) {
-  const Parameters parameters =
+  const workload::Parameters parameters =
       testing::manifest_of(kName).resolve("hot_10", "smoke", {{"accounts", 11}}).value();
-  const Result<Script> script =
+  const Result<script::Script> script =
       testing::benchmark(kName).make("hot_10")->generate(parameters, 1, {});
   ASSERT_FALSE(script.ok());
   EXPECT_NE(script.error().message.find("raise accounts"), std::string::npos);
 }
 
 TEST(SmallBank, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
-  EXPECT_EQ(fingerprint(make_script(kName, "hot_10", 6, kSmall)),
-            fingerprint(make_script(kName, "hot_10", 6, kSmall)));
-  EXPECT_NE(fingerprint(make_script(kName, "hot_10", 6, kSmall)),
-            fingerprint(make_script(kName, "hot_10", 7, kSmall)));
+  EXPECT_EQ(workload::fingerprint(make_script(kName, "hot_10", 6, kSmall)),
+            workload::fingerprint(make_script(kName, "hot_10", 6, kSmall)));
+  EXPECT_NE(workload::fingerprint(make_script(kName, "hot_10", 6, kSmall)),
+            workload::fingerprint(make_script(kName, "hot_10", 7, kSmall)));
 }
 
 }  // namespace

@@ -1,9 +1,10 @@
-// An index library in the test's process with snapshot isolation, the first committer wins: no
-// update is lost, and yet it is not serialisable. Keys have one payload, integer keys are not
-// negative, and a handle's cursor knows getNext alone: what SmallBank without stripes and canaries
-// asks for.
+// An index library in the test's process with snapshot isolation, where the first committer wins.
+// The index loses no update, but it is not serialisable.
 //
-// Thread safety: one mutex around each call. A get lets others run before, so that transactions
+// The index supports only what SmallBank without check transactions needs: one payload per key, no
+// negative integer keys, and cursors that are moved only by getNext.
+//
+// Thread safety: one mutex guards each call. A get first yields the processor, so that transactions
 // overlap on any machine.
 #pragma once
 
@@ -19,12 +20,12 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/kit/index_api.h"
+#include "benchmarks/kit/player/index_api.h"
 
 namespace keydrome::smallbank::snapshots {
 
-using Place = std::pair<std::string, std::string>;  // index, encoded key
-using Payload = std::optional<std::string>;         // nothing: deleted
+using Place = std::pair<std::string, std::string>;  // index name, encoded key
+using Payload = std::optional<std::string>;         // empty if the record was deleted
 
 struct Version {
   uint64_t since;
@@ -32,7 +33,7 @@ struct Version {
 };
 
 struct Library {
-  std::mutex mutex;  // guards everything below
+  std::mutex mutex;  // guards all following members
   std::map<std::string, KeyType> types;
   std::map<Place, std::vector<Version>> records;
   uint64_t now = 0;
@@ -174,8 +175,8 @@ inline ErrCode remove(IdxState* state, TxnState* transaction, Record* record) {
   return SUCCESS;
 }
 
-// A fresh, empty one; one at a time.
-inline IndexApi snapshot_index() {
+// Returns a new, empty index. Only one index exists at a time.
+inline player::IndexApi snapshot_index() {
   library = std::make_unique<Library>();
   return {.create = create,
           .openIndex = open,

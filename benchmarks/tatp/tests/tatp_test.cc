@@ -1,3 +1,5 @@
+// Tests the benchmark "tatp": table sizes, the mix of transactions, the distribution of
+// subscribers, and repeated inserts.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -8,9 +10,9 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
+#include "benchmarks/kit/workload/fingerprint.h"
 
 namespace keydrome::tatp {
 namespace {
@@ -22,7 +24,7 @@ using testing::make_script;
 using testing::timed_phase;
 
 constexpr const char* kName = "tatp";
-const ParameterValues kSmall = {{"subscribers", 150}, {"transactions_per_thread", 600}};
+const workload::ParameterValues kSmall = {{"subscribers", 150}, {"transactions_per_thread", 600}};
 
 void expect_share(double count, double n, double share) {
   EXPECT_NEAR(count, n * share, 3.3 * std::sqrt(n * share * (1 - share)));
@@ -31,10 +33,11 @@ void expect_share(double count, double n, double share) {
 class TatpInstance : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TatpInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
-  const Script script = make_script(kName, GetParam(), 1, kSmall);
-  const Totals sum = totals(script, expect_right_is_not_accused(kName, GetParam(), script));
+  const script::Script script = make_script(kName, GetParam(), 1, kSmall);
+  const judge::Totals sum =
+      judge::totals(script, expect_right_is_not_accused(kName, GetParam(), script));
   EXPECT_EQ(sum.transactions_completed, 4 * 600u);
-  EXPECT_LT(sum.get_hits, sum.gets);  // misses are part of it
+  EXPECT_LT(sum.get_hits, sum.gets);  // some gets must miss
   expect_faults_are_found(kName, GetParam(), script);
 }
 
@@ -43,14 +46,16 @@ INSTANTIATE_TEST_SUITE_P(Tatp, TatpInstance, ::testing::Values("nonuniform", "un
                            return std::string(parameter.param);
                          });
 
-// Rows as loaded, by table.
-std::array<std::set<int64_t>, 5> loaded(const Script& script) {
+// Returns the keys of the loaded rows, by table.
+std::array<std::set<int64_t>, 5> loaded(const script::Script& script) {
   std::array<std::set<int64_t>, 5> rows;
-  for (const std::vector<Op>& ops : script.phases[1].threads) {
+  for (const std::vector<format::Op>& ops : script.phases[1].threads) {
     uint32_t table = 0;
-    for (const Op& op : ops) {
-      if (op.code == OpCode::kOpen) table = op.argument;
-      if (op.code != OpCode::kInsert || static_cast<Kind>(op.kind) != Kind::kStream) continue;
+    for (const format::Op& op : ops) {
+      if (op.code == format::OpCode::kOpen) table = op.argument;
+      if (op.code != format::OpCode::kInsert ||
+          static_cast<format::Kind>(op.kind) != format::Kind::kStream)
+        continue;
       const int64_t key = table == 0   ? script.pools.int32_keys[op.key]
                           : table == 1 ? std::stoll(std::string(script.pools.varchar_keys[op.key]))
                                        : script.pools.int64_keys[op.key];
@@ -60,8 +65,8 @@ std::array<std::set<int64_t>, 5> loaded(const Script& script) {
   return rows;
 }
 
-// Two and a half rows of access and of facilities for each subscriber, one and a half of forwarding
-// for each facility; each kind of row as likely as the specification says.
+// A subscriber has 2.5 access rows and 2.5 facilities on average, and a facility has 1.5
+// forwardings. The probabilities are those of the specification.
 TEST(Tatp, TablesHaveTheirSizes) {
   const std::array<std::set<int64_t>, 5> rows = loaded(
       make_script(kName, "uniform", 2, {{"subscribers", 4'000}, {"transactions_per_thread", 1}}));
@@ -80,40 +85,40 @@ TEST(Tatp, TablesHaveTheirSizes) {
   }
 }
 
-// The mix; and what a transaction asks for is there as often as the specification says: a type of
-// access or facility in 62.5 % of cases.
+// The mix of transactions and the hit ratios are those of the specification. A random type of
+// access or facility exists in 62.5 % of cases.
 TEST(Tatp, TheMixAndItsHitsAreThePublishedOnes) {
-  const Script script = make_script(kName, "uniform", 3,
-                                    {{"subscribers", 2'000}, {"transactions_per_thread", 10'000}});
+  const script::Script script = make_script(
+      kName, "uniform", 3, {{"subscribers", 2'000}, {"transactions_per_thread", 10'000}});
   const std::array<std::set<int64_t>, 5> rows = loaded(script);
   std::array<double, 7> counts{};
   double access = 0, updates = 0, forwards = 0;
-  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+  for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
     const uint32_t operation = ops[0].class_;
     ++counts.at(operation);
     if (operation == 2) access += rows[2].contains(script.pools.int64_keys[ops[1].key]) ? 1 : 0;
     if (operation == 3) updates += ops.size() > 3 ? 1 : 0;
-    if (operation == 5) forwards += ops[ops.size() - 2].code == OpCode::kInsert ? 1 : 0;
+    if (operation == 5) forwards += ops[ops.size() - 2].code == format::OpCode::kInsert ? 1 : 0;
   });
   const std::array shares = {0.35, 0.10, 0.35, 0.02, 0.14, 0.02, 0.02};
   for (std::size_t i = 0; i < shares.size(); ++i) expect_share(counts[i], 40'000, shares[i]);
-  // The population itself was drawn: so a little more than the binomial's interval.
+  // The bounds are wider than the binomial interval, because the loaded rows are random as well.
   EXPECT_NEAR(access / counts[2], 0.625, 0.03);
   EXPECT_NEAR(updates / counts[3], 0.625, 0.07);
   EXPECT_NEAR(forwards / counts[5], 0.625, 0.07);
 }
 
-// NURand over 60 subscribers against its exact law.
+// Compares the non-uniform choice among 60 subscribers with its exact distribution.
 TEST(Tatp, SubscribersFollowTheNonuniformLaw) {
   constexpr uint64_t kSubscribers = 60, kA = 65'535;
   std::vector<double> law(kSubscribers), counts(kSubscribers);
   for (uint64_t a = 0; a <= kA; ++a) {
     for (uint64_t s = 1; s <= kSubscribers; ++s) law[(a | s) % kSubscribers] += 1;
   }
-  const Script script = make_script(
+  const script::Script script = make_script(
       kName, "nonuniform", 4, {{"subscribers", kSubscribers}, {"transactions_per_thread", 15'000}});
   double draws = 0;
-  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
+  for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
     if (ops[0].class_ != 0) return;
     ++counts.at(ops[1].key);
     ++draws;
@@ -123,33 +128,34 @@ TEST(Tatp, SubscribersFollowTheNonuniformLaw) {
     const double wanted = law[s] / static_cast<double>((kA + 1) * kSubscribers) * draws;
     chi_square += (counts[s] - wanted) * (counts[s] - wanted) / wanted;
   }
-  EXPECT_LT(chi_square, 98.3);  // 59 degrees of freedom, one in a thousand
+  // 59 degrees of freedom; a correct program exceeds this once in 1,000
+  EXPECT_LT(chi_square, 98.3);
   EXPECT_GT(chi_square, 30.0);
 }
 
-// By the thread that writes it: what is inserted again is there with that payload, what is new was
-// not there, and no payload comes twice.
+// A repeated insert has the payload of the existing row. A new row did not exist before, and
+// payloads are never used twice. Each row has only one writing thread.
 TEST(Tatp, ARowOfForwardingIsThereOnce) {
-  const Script script =
+  const script::Script script =
       make_script(kName, "uniform", 5, {{"subscribers", 50}, {"transactions_per_thread", 3'000}},
                   {.stripes = false, .canaries = false, .evidence = false});
-  std::map<uint32_t, uint32_t> there;  // by key: tag
+  std::map<uint32_t, uint32_t> there;  // tag of the present row, by key
   std::map<uint32_t, std::size_t> writer;
   std::set<uint32_t> tags;
   uint64_t again = 0;
   for (const std::size_t phase : {1u, 2u}) {
     for (std::size_t t = 0; t < script.phases[phase].threads.size(); ++t) {
-      uint32_t opened = 0;  // in slot 0, when loading
-      for (const Op& op : script.phases[phase].threads[t]) {
-        if (op.code == OpCode::kOpen && op.slot == 0) opened = op.argument;
+      uint32_t opened = 0;  // table that is open in slot 0 during loading
+      for (const format::Op& op : script.phases[phase].threads[t]) {
+        if (op.code == format::OpCode::kOpen && op.slot == 0) opened = op.argument;
         if ((phase == 1 ? opened : op.slot) != 4) continue;
-        if (op.code != OpCode::kInsert && op.code != OpCode::kDeleteKey) continue;
+        if (op.code != format::OpCode::kInsert && op.code != format::OpCode::kDeleteKey) continue;
         if (phase == 2) {
           ASSERT_EQ(writer.try_emplace(op.key, t).first->second, t);
         }
-        if (op.code == OpCode::kDeleteKey) {
+        if (op.code == format::OpCode::kDeleteKey) {
           there.erase(op.key);
-        } else if ((op.flags & kMayExist) != 0) {
+        } else if ((op.flags & format::kMayExist) != 0) {
           ASSERT_EQ(there.at(op.key), op.argument);
           ++again;
         } else {
@@ -163,19 +169,19 @@ TEST(Tatp, ARowOfForwardingIsThereOnce) {
 }
 
 TEST(Tatp, FewerSubscribersThanThreadsAreRefused) {
-  const Parameters parameters =
+  const workload::Parameters parameters =
       testing::manifest_of(kName).resolve("uniform", "smoke", {{"subscribers", 3}}).value();
-  const Result<Script> script =
+  const Result<script::Script> script =
       testing::benchmark(kName).make("uniform")->generate(parameters, 1, {});
   ASSERT_FALSE(script.ok());
   EXPECT_NE(script.error().message.find("raise subscribers"), std::string::npos);
 }
 
 TEST(Tatp, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
-  EXPECT_EQ(fingerprint(make_script(kName, "nonuniform", 6, kSmall)),
-            fingerprint(make_script(kName, "nonuniform", 6, kSmall)));
-  EXPECT_NE(fingerprint(make_script(kName, "nonuniform", 6, kSmall)),
-            fingerprint(make_script(kName, "nonuniform", 7, kSmall)));
+  EXPECT_EQ(workload::fingerprint(make_script(kName, "nonuniform", 6, kSmall)),
+            workload::fingerprint(make_script(kName, "nonuniform", 6, kSmall)));
+  EXPECT_NE(workload::fingerprint(make_script(kName, "nonuniform", 6, kSmall)),
+            workload::fingerprint(make_script(kName, "nonuniform", 7, kSmall)));
 }
 
 }  // namespace

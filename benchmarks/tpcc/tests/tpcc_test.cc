@@ -1,3 +1,5 @@
+// Tests the benchmark "tpcc": each condition finds its corruption, and keys, NURand and the mix
+// follow TPC-C.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,13 +10,13 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/evidence.h"
-#include "benchmarks/kit/judge.h"
-#include "benchmarks/kit/log_judge.h"
-#include "benchmarks/kit/recorded_judge.h"
+#include "benchmarks/kit/judge/evidence.h"
+#include "benchmarks/kit/judge/history_judge.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/log_judge.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
-#include "benchmarks/kit/totals.h"
 #include "benchmarks/tpcc/conditions.h"
 #include "benchmarks/tpcc/keys.h"
 #include "benchmarks/tpcc/procedures.h"
@@ -30,43 +32,45 @@ using testing::play;
 using testing::test_index;
 using testing::text_of;
 
-const BenchmarkEntry& entry() {
-  for (const BenchmarkEntry& candidate : benchmark_registry()) {
+const workload::BenchmarkEntry& entry() {
+  for (const workload::BenchmarkEntry& candidate : workload::benchmark_registry()) {
     if (candidate.name == "tpcc") return candidate;
   }
   fail(KEYDROME_HERE, "tpcc is not registered");
 }
 
-const ParameterValues kTiny = {{"items", 40}, {"customers_per_district", 12}, {"warehouses", 2}};
+const workload::ParameterValues kTiny = {
+    {"items", 40}, {"customers_per_district", 12}, {"warehouses", 2}};
 
-Parameters parameters_of(const std::string& instance, ParameterValues overrides = {}) {
+workload::Parameters parameters_of(const std::string& instance,
+                                   workload::ParameterValues overrides = {}) {
   for (const auto& [name, value] : kTiny) overrides.try_emplace(name, value);
-  const Manifest manifest = Manifest::parse(entry().manifest_json).value();
+  const workload::Manifest manifest = workload::Manifest::parse(entry().manifest_json).value();
   return manifest.resolve(instance, "smoke", overrides).value();
 }
 
-// A workload with its script and what an index made of it.
+// A workload with its script and the outcome of playing it on an index.
 struct Session {
-  std::unique_ptr<Workload> workload;
-  Parameters parameters;
-  Script script;
-  Outcome outcome;
+  std::unique_ptr<workload::Workload> workload;
+  workload::Parameters parameters;
+  script::Script script;
+  script::Outcome outcome;
 
-  Findings findings() const {
-    Findings findings;
+  judge::Findings findings() const {
+    judge::Findings findings;
     workload->judge(script, outcome, findings);
     return findings;
   }
 };
 
 Session session(const std::string& instance, uint64_t seed, const Faults& faults,
-                const ParameterValues& overrides = {}, bool recorded = false) {
+                const workload::ParameterValues& overrides = {}, bool recorded = false) {
   Session session{.workload = entry().make(instance),
                   .parameters = parameters_of(instance, overrides),
                   .script = {},
                   .outcome = {}};
   session.script = session.workload->generate(session.parameters, seed, {}).value();
-  if (recorded) record_all(session.script);
+  if (recorded) script::record_all(session.script);
   session.outcome = play(session.script, test_index(faults));
   return session;
 }
@@ -74,11 +78,12 @@ Session session(const std::string& instance, uint64_t seed, const Faults& faults
 class TpccInstance : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TpccInstance, ACorrectIndexIsNeverAccused) {
-  // The scan of a table is one transaction, which must get through between two DEADLOCKs.
+  // The index returns DEADLOCK for every 9001st call. The scan of a table is one transaction, which
+  // must fit between two DEADLOCKs.
   const Session done = session(GetParam(), 1, {.deadlock_every = 9001});
-  const Findings findings = done.findings();
+  const judge::Findings findings = done.findings();
   EXPECT_TRUE(findings.empty()) << text_of(findings);
-  const Totals sum = totals(done.script, done.outcome);
+  const judge::Totals sum = judge::totals(done.script, done.outcome);
   EXPECT_EQ(sum.transactions_failed, 0u);
   EXPECT_GT(sum.deadlocks, 0u);
   EXPECT_GT(sum.committed[0], 100u);
@@ -98,7 +103,7 @@ INSTANTIATE_TEST_SUITE_P(Tpcc, TpccInstance,
                          ::testing::Values("mix", "mix_any_warehouse", "new_order_payment",
                                            "remote_sweep"));
 
-// Each condition with a corruption that it, of all twelve, is there for.
+// A corruption of the rows that violates only `condition` of the twelve.
 struct Corruption {
   const char* condition;
   std::function<void(tpcc::State&)> corrupt;
@@ -123,7 +128,7 @@ std::vector<Corruption> corruptions() {
       {"index_agreement", [](State& s) { ++s.by_customer[5].o; }},
       {"order_numbers", [](State& s) { s.orders.erase(s.orders.begin() + 1); }},
       {"order_count",
-       [](State& s) {  // a whole order too many
+       [](State& s) {  // adds a complete order
          tpcc::DistrictRow& last = s.districts.back();
          s.orders.push_back({last.district, last.next_order, 1, 0, 0});
          s.by_customer.push_back({last.district, 1, last.next_order, last.next_order});
@@ -138,53 +143,53 @@ std::vector<Corruption> corruptions() {
   };
 }
 
-// After the load nothing has been done yet, so the plan of what must be there is known.
+// Uses the rows after the load, which are known because no transaction has run.
 TEST(Tpcc, EveryConditionFindsItsCorruption) {
   const Session loaded = session("mix", 3, {}, {{"transactions_per_thread", 1}});
-  const tpcc::Shape shape(loaded.parameters);
+  const tpcc::Scale scale(loaded.parameters);
   const tpcc::State state = tpcc::read_state(loaded.script, loaded.outcome.phases[2], 2);
   tpcc::Done done;
   done.deliveries.emplace();
-  Findings right;
-  check_conditions(state, shape, done, "loaded", right);
+  judge::Findings right;
+  check_conditions(state, scale, done, "loaded", right);
   EXPECT_TRUE(right.empty()) << text_of(right);
   for (const Corruption& corruption : corruptions()) {
     tpcc::State corrupt = state;
     corruption.corrupt(corrupt);
-    Findings findings;
-    check_conditions(corrupt, shape, done, "loaded", findings);
+    judge::Findings findings;
+    check_conditions(corrupt, scale, done, "loaded", findings);
     EXPECT_GT(findings.count(corruption.condition), 0u)
         << corruption.condition << " was not found, but:\n"
         << text_of(findings);
   }
 }
 
-// Customers whose C_DATA begins with the head of a payment, which ends in blanks; what was loaded
-// has none in its first part.
-int64_t bad_credit_payments(const Script& script, const PhaseOutcome& outcome) {
+// Counts customers whose C_DATA begins with the head of a payment. A head ends with padding, but
+// loaded data have no padding in their first part.
+int64_t bad_credit_payments(const script::Script& script, const script::PhaseOutcome& outcome) {
   constexpr auto kCustomer = static_cast<uint32_t>(tpcc::Table::kCustomer);
   int64_t found = 0;
   for (std::size_t t = 0; t < outcome.threads.size(); ++t) {
-    const std::vector<Op>& ops = script.phases[4].threads[t];
-    for_each_evidence(ops, outcome.threads[t], [&](const Step& step, auto records) {
+    const std::vector<format::Op>& ops = script.phases[4].threads[t];
+    judge::for_each_evidence(ops, outcome.threads[t], [&](const format::Step& step, auto records) {
       if (ops[step.op - 2].argument != kCustomer) return;
-      for (const Evidence& record : records) {
+      for (const script::Evidence& record : records) {
         int64_t key = 0;
         if (record.code == SUCCESS) std::memcpy(&key, record.key.data(), sizeof key);
         const bool is_data = key > 0 && key % 8 == tpcc::kFirstDataPart;
-        if (is_data && record.payload.substr(kTagBytes + 14, 2) == "!!") ++found;
+        if (is_data && record.payload.substr(format::kTagBytes + 14, 2) == "!!") ++found;
       }
     });
   }
   return found;
 }
 
-// Money and orders are not only consistent: they have moved.
+// Checks that money and orders have changed, in addition to their consistency.
 TEST(Tpcc, TheRunDoesWhatItSays) {
   const Session done = session("mix", 4, {}, {{"transactions_per_thread", 400}});
   const tpcc::State before = tpcc::read_state(done.script, done.outcome.phases[2], 2);
   const tpcc::State after = tpcc::read_state(done.script, done.outcome.phases[4], 4);
-  const Totals sum = totals(done.script, done.outcome);
+  const judge::Totals sum = judge::totals(done.script, done.outcome);
   EXPECT_EQ(after.orders.size(), before.orders.size() + sum.committed[0]);
   EXPECT_EQ(after.history.size(), before.history.size() + sum.committed[1]);
   int64_t deliveries = 0, lines = 0;
@@ -198,14 +203,14 @@ TEST(Tpcc, TheRunDoesWhatItSays) {
 
 TEST(Tpcc, TheMixIsThePublishedOne) {
   const auto workload = entry().make("mix");
-  const Script script =
+  const script::Script script =
       workload->generate(parameters_of("mix", {{"transactions_per_thread", 5000}}), 5, {}).value();
   std::vector<double> counts(tpcc::kTransactions);
   double rolled_back = 0, lines = 0, remote_lines = 0, payments = 0, remote_payments = 0,
          by_name = 0;
-  for (const std::vector<Op>& ops : script.phases[3].threads) {
+  for (const std::vector<format::Op>& ops : script.phases[3].threads) {
     for (std::size_t at = 0; at < ops.size(); ++at) {
-      if (ops[at].code != OpCode::kRun) continue;
+      if (ops[at].code != format::OpCode::kRun) continue;
       ++counts[ops[at].payload];
       const int64_t* parameters = &script.pools.parameters[ops[at].key];
       if (ops[at].payload == 0) {
@@ -238,13 +243,13 @@ TEST(Tpcc, TheMixIsThePublishedOne) {
 TEST(Tpcc, TheRemoteShareIsThatOfTheParameter) {
   for (const int64_t percent : {0, 25, 75}) {
     const auto workload = entry().make("remote_sweep");
-    const Parameters parameters = parameters_of(
+    const workload::Parameters parameters = parameters_of(
         "remote_sweep", {{"transactions_per_thread", 2000}, {"remote_percent", percent}});
-    const Script script = workload->generate(parameters, 6, {}).value();
+    const script::Script script = workload->generate(parameters, 6, {}).value();
     double transactions = 0, remote = 0;
-    for (const std::vector<Op>& ops : script.phases[3].threads) {
-      for (const Op& op : ops) {
-        if (op.code != OpCode::kRun) continue;
+    for (const std::vector<format::Op>& ops : script.phases[3].threads) {
+      for (const format::Op& op : ops) {
+        if (op.code != format::OpCode::kRun) continue;
         ++transactions;
         const int64_t* p = &script.pools.parameters[op.key];
         if (op.payload == 1) {
@@ -263,21 +268,22 @@ TEST(Tpcc, TheRemoteShareIsThatOfTheParameter) {
   }
 }
 
-// A log of procedures is held against the calls that they may make, and its history is certified.
+// Compares the log of the procedures with the calls that they may make, and certifies the recorded
+// history.
 TEST(Tpcc, ARecordedRunIsCertified) {
   const Session done =
       session("mix", 7, {.deadlock_every = 9001},
               {{"transactions_per_thread", 100}, {"warehouses", 1}, {"items", 20}}, true);
-  Findings findings;
-  EXPECT_TRUE(judge_logs(done.script, done.outcome, findings)) << text_of(findings);
-  judge_recorded(done.script, done.outcome, true, findings);
+  judge::Findings findings;
+  EXPECT_TRUE(judge::judge_logs(done.script, done.outcome, findings)) << text_of(findings);
+  judge::judge_recorded(done.script, done.outcome, true, findings);
   EXPECT_TRUE(findings.empty()) << text_of(findings);
   EXPECT_EQ(findings.not_judged_reason(), "");
-  uint64_t aborted = 0;  // a log must show rollbacks too
-  for (const std::vector<Op>& ops : done.script.phases[3].threads) {
+  uint64_t aborted = 0;  // the log must contain rollbacks
+  for (const std::vector<format::Op>& ops : done.script.phases[3].threads) {
     for (std::size_t at = 0; at + 1 < ops.size(); ++at) {
-      const bool rolls_back = ops[at + 1].code == OpCode::kAbort;
-      if (ops[at].code == OpCode::kRun && rolls_back) ++aborted;
+      const bool rolls_back = ops[at + 1].code == format::OpCode::kAbort;
+      if (ops[at].code == format::OpCode::kRun && rolls_back) ++aborted;
     }
   }
   EXPECT_GT(aborted, 0u);
@@ -287,13 +293,13 @@ TEST(Tpcc, EqualSeedsGiveEqualScripts) {
   const auto script = [](uint64_t seed) {
     return entry().make("mix")->generate(parameters_of("mix"), seed, {}).value();
   };
-  const Script a = script(8), b = script(8), c = script(9);
+  const script::Script a = script(8), b = script(8), c = script(9);
   EXPECT_EQ(a.pools.parameters, b.pools.parameters);
   EXPECT_EQ(a.pools.payloads, b.pools.payloads);
   EXPECT_NE(a.pools.parameters, c.pools.parameters);
 }
 
-// Figures that were worked out from the clauses by another program.
+// Compares keys with numbers that another program computed from the clauses.
 TEST(Tpcc, KeysAreInTheOrderOfTheirTuples) {
   using namespace tpcc;
   EXPECT_EQ(district_key(2, 1), 33);
@@ -320,14 +326,14 @@ TEST(Tpcc, NurandIsTpccs) {
   EXPECT_EQ(last_name(371), "PRICALLYOUGHT");
   EXPECT_EQ(last_name(0), "BARBARBAR");
   for (uint64_t seed = 0; seed < 200; ++seed) {
-    Rng constants(seed, 0, Purpose::kShape);
-    const NurandConstants c = draw_constants(constants);
+    workload::Rng constants(seed, 0, workload::Purpose::kShape);
+    const NurandConstants c = random_constants(constants);
     const int64_t difference = std::abs(c.name - c.name_load);
     EXPECT_TRUE(difference >= 65 && difference <= 119 && difference != 96 && difference != 112);
   }
 }
 
-// Against the exact law: every pair of numbers that may be drawn.
+// Compares NURand with its exact distribution, computed from all pairs of random numbers.
 TEST(Tpcc, NurandHasItsLaw) {
   using namespace tpcc;
   constexpr int64_t kC = 123;
@@ -338,7 +344,7 @@ TEST(Tpcc, NurandHasItsLaw) {
     }
   }
   EXPECT_EQ(*std::max_element(law.begin(), law.end()), 6561);  // 2.56 % of 256,000
-  Rng rng(10, 0, Purpose::kStream);
+  workload::Rng rng(10, 0, workload::Purpose::kStream);
   for (int i = 0; i < 256'000; ++i) {
     ++counts[static_cast<std::size_t>(nurand(rng, kNurandName, kC, 0, 999))];
   }
@@ -348,7 +354,8 @@ TEST(Tpcc, NurandHasItsLaw) {
     chi_square += (counts[i] - law[i]) * (counts[i] - law[i]) / law[i];
     ++cells;
   }
-  // One in a thousand on either side, by the normal approximation.
+  // The bounds exclude one correct result in a thousand on either side, by the normal
+  // approximation.
   EXPECT_NEAR(chi_square, cells, 3.3 * std::sqrt(2 * cells));
 }
 

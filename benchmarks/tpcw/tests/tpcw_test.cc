@@ -1,3 +1,5 @@
+// Tests the benchmark "tpcw": each condition finds its corruption, and pages do what their names
+// say.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,11 +10,11 @@
 #include <utility>
 #include <vector>
 
-#include "benchmarks/kit/fingerprint.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 #include "benchmarks/kit/tests/workloads.h"
-#include "benchmarks/kit/totals.h"
+#include "benchmarks/kit/workload/fingerprint.h"
 #include "benchmarks/tpcw/conditions.h"
 #include "benchmarks/tpcw/mixes.h"
 #include "benchmarks/tpcw/procedures.h"
@@ -33,10 +35,11 @@ using testing::timed_phase;
 
 constexpr const char* kName = "tpcw";
 constexpr uint32_t kLoad = 1, kLoaded = 2, kRun = 3, kVerify = 4;
-const ParameterValues kSmall = {{"items", 60}, {"customers", 60}, {"transactions_per_thread", 150}};
+const workload::ParameterValues kSmall = {
+    {"items", 60}, {"customers", 60}, {"transactions_per_thread", 150}};
 
-Findings judged(const Script& script, const Outcome& outcome) {
-  Findings findings;
+judge::Findings judged(const script::Script& script, const script::Outcome& outcome) {
+  judge::Findings findings;
   testing::benchmark(kName).make("ordering")->judge(script, outcome, findings);
   return findings;
 }
@@ -44,7 +47,7 @@ Findings judged(const Script& script, const Outcome& outcome) {
 class TpcwInstance : public ::testing::TestWithParam<const char*> {};
 
 TEST_P(TpcwInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
-  const Script script = make_script(kName, GetParam(), 1, kSmall);
+  const script::Script script = make_script(kName, GetParam(), 1, kSmall);
   expect_right_is_not_accused(kName, GetParam(), script);
   expect_faults_are_found(kName, GetParam(), script);
 }
@@ -54,20 +57,22 @@ INSTANTIATE_TEST_SUITE_P(Tpcw, TpcwInstance, ::testing::Values("browsing", "shop
                            return std::string(parameter.param);
                          });
 
-// What a transaction wrote before it was answered DEADLOCK is there twice, or half.
+// The index keeps the writes of transactions that end with DEADLOCK. So some records exist twice,
+// and some transactions exist only in part.
 TEST(Tpcw, TracesOfAbortedTransactionsAreFound) {
-  const Script script = make_script(kName, "ordering", 2, kSmall);
-  const Findings findings =
+  const script::Script script = make_script(kName, "ordering", 2, kSmall);
+  const judge::Findings findings =
       judged(script, play(script, test_index({.keeps_aborted = true, .deadlock_every = 1009})));
   EXPECT_GT(findings.count("malformed_row"), 0u) << text_of(findings);
 }
 
 TEST(Tpcw, APlainRunIsJudgedByTheSameConditions) {
-  Script script = make_script(kName, "ordering", 4, kSmall,
-                              {.stripes = false, .canaries = false, .evidence = false});
-  const Findings right = judged(script, play(script, test_index({})));
+  script::Script script = make_script(kName, "ordering", 4, kSmall,
+                                      {.stripes = false, .canaries = false, .evidence = false});
+  const judge::Findings right = judged(script, play(script, test_index({})));
   EXPECT_TRUE(right.empty()) << text_of(right);
-  const Findings wrong = judged(script, play(script, test_index({.changes_payload_every = 50})));
+  const judge::Findings wrong =
+      judged(script, play(script, test_index({.changes_payload_every = 50})));
   EXPECT_TRUE(wrong.failed());
 }
 
@@ -76,7 +81,7 @@ struct Corruption {
   std::function<void(Shop&)> corrupt;
 };
 
-// Each finding with a corruption that it is there for. The newest order comes first.
+// Returns a corruption of the shop for each finding. The newest order is the first.
 std::vector<Corruption> corruptions() {
   return {
       {"malformed_row", [](Shop& s) { s.malformed = 1, s.first_malformed = kItems; }},
@@ -108,19 +113,19 @@ std::vector<Corruption> corruptions() {
 }
 
 TEST(Tpcw, EveryConditionFindsItsCorruption) {
-  const Script script = make_script(kName, "ordering", 6, kSmall);
-  const Outcome outcome = play(script, test_index({}));
+  const script::Script script = make_script(kName, "ordering", 6, kSmall);
+  const script::Outcome outcome = play(script, test_index({}));
   Books books = open_books(script, kLoad);
   keep_books(script, outcome, kRun, books);
   const Shop shop = read_scan(script, outcome, kVerify);
-  ASSERT_FALSE(shop.carts.empty());  // corruptions need one
-  Findings right;
+  ASSERT_FALSE(shop.carts.empty());  // corruptions need a cart
+  judge::Findings right;
   check_shop(books, shop, "after the run", right);
   EXPECT_TRUE(right.empty()) << text_of(right);
   for (const Corruption& corruption : corruptions()) {
     Shop corrupt = shop;
     corruption.corrupt(corrupt);
-    Findings findings;
+    judge::Findings findings;
     check_shop(books, corrupt, "after the run", findings);
     EXPECT_GT(findings.count(corruption.finding), 0u)
         << corruption.finding << " was not found, but:\n"
@@ -128,13 +133,14 @@ TEST(Tpcw, EveryConditionFindsItsCorruption) {
   }
 }
 
-// The shop is not only consistent: it has sold.
+// Checks that the shop has changed as well: it has sold items.
 TEST(Tpcw, TheRunDoesWhatItSays) {
-  const Script script = make_script(kName, "ordering", 6, {{"transactions_per_thread", 400}});
-  const Outcome outcome = play(script, test_index({}));
+  const script::Script script =
+      make_script(kName, "ordering", 6, {{"transactions_per_thread", 400}});
+  const script::Outcome outcome = play(script, test_index({}));
   const Shop before = read_scan(script, outcome, kLoaded),
              after = read_scan(script, outcome, kVerify);
-  const Totals sum = totals(script, outcome);
+  const judge::Totals sum = judge::totals(script, outcome);
   EXPECT_EQ(before.orders.size(), 180u);
   EXPECT_TRUE(before.carts.empty());
   EXPECT_EQ(after.orders.size(), before.orders.size() + sum.committed[kBuyConfirmClass]);
@@ -146,52 +152,52 @@ TEST(Tpcw, TheRunDoesWhatItSays) {
   Books books = open_books(script, kLoad);
   keep_books(script, outcome, kRun, books);
   EXPECT_FALSE(books.new_prices.empty());
-  std::map<int64_t, int64_t> lines;  // how many orders have so many
+  std::map<int64_t, int64_t> lines;  // number of orders by number of lines
   for (const auto& [key, order] : after.orders) ++lines[order.lines];
   EXPECT_EQ(lines.size(), static_cast<std::size_t>(kLinesMax));
 }
 
-// The lines of an order are those of another: who displays it must not get through. Whoever looks
-// a customer up displays the newest order here.
+// Loads orders with the lines of other orders. A display of such an order must not commit. The test
+// replaces lookups of customers by displays of their newest orders.
 TEST(Tpcw, AnOrderThatIsNotWholeIsSeenByItsReader) {
-  Script script = make_script(kName, "ordering", 7, kSmall);
-  for (std::vector<Op>& ops : script.phases[kRun].threads) {
-    for (Op& op : ops) {
-      if (op.code == OpCode::kRun && op.payload == kLookUp) op.payload = kOrderDisplay;
+  script::Script script = make_script(kName, "ordering", 7, kSmall);
+  for (std::vector<format::Op>& ops : script.phases[kRun].threads) {
+    for (format::Op& op : ops) {
+      if (op.code == format::OpCode::kRun && op.payload == kLookUp) op.payload = kOrderDisplay;
     }
   }
-  const Findings right = judged(script, play(script, test_index({})));
+  const judge::Findings right = judged(script, play(script, test_index({})));
   EXPECT_TRUE(right.empty()) << text_of(right);
-  std::vector<Op*> lines;
-  for (std::vector<Op>& ops : script.phases[kLoad].threads) {
+  std::vector<format::Op*> lines;
+  for (std::vector<format::Op>& ops : script.phases[kLoad].threads) {
     uint32_t table = kTables;
-    for (Op& op : ops) {
-      if (op.code == OpCode::kOpen) table = op.argument;
-      if (op.code == OpCode::kInsert && table == kOrderLines && op.payload != 0 &&
-          static_cast<Kind>(op.kind) == Kind::kStream) {
+    for (format::Op& op : ops) {
+      if (op.code == format::OpCode::kOpen) table = op.argument;
+      if (op.code == format::OpCode::kInsert && table == kOrderLines && op.payload != 0 &&
+          static_cast<format::Kind>(op.kind) == format::Kind::kStream) {
         lines.push_back(&op);
       }
     }
   }
   ASSERT_GT(lines.size(), 9u);
   for (std::size_t i = 1; i < lines.size(); ++i) std::swap(lines[0]->payload, lines[i]->payload);
-  const Findings findings = judged(script, play(script, test_index({})));
+  const judge::Findings findings = judged(script, play(script, test_index({})));
   EXPECT_GT(findings.count("missing_record"), 0u) << text_of(findings);
   EXPECT_GT(findings.count("order_total"), 0u) << text_of(findings);
 }
 
 TEST(Tpcw, BestSellersReadsTheLinesOfTheNewestOrders) {
   const auto calls = [](int64_t newest_orders) {
-    const Script script =
+    const script::Script script =
         make_script(kName, "browsing", 8,
                     {{"threads", 1}, {"customers", 400}, {"newest_orders", newest_orders}},
                     {.stripes = false, .canaries = false, .evidence = false});
-    const Totals sum = totals(script, play(script, test_index({})));
+    const judge::Totals sum = judge::totals(script, play(script, test_index({})));
     EXPECT_GT(sum.committed[kClassOf[kBestSellersPage]], 10u);
     return static_cast<double>(sum.calls) /
            static_cast<double>(sum.committed[kClassOf[kBestSellersPage]]);
   };
-  // Three lines an order. One scan does not read 300 orders.
+  // An order has three lines on average. The lines of 300 orders need more than one scan.
   EXPECT_NEAR(calls(300) - calls(100), 200 * 3, 60);
 }
 
@@ -200,10 +206,11 @@ void expect_share(double count, double n, double share) {
 }
 
 TEST_P(TpcwInstance, TheMixIsThePublishedOne) {
-  const Script script = make_script(kName, GetParam(), 9, {{"transactions_per_thread", 5'000}});
+  const script::Script script =
+      make_script(kName, GetParam(), 9, {{"transactions_per_thread", 5'000}});
   std::map<std::pair<uint32_t, uint32_t>, double> counts;  // by class and procedure
-  for_each_transaction(timed_phase(script), [&](std::span<const Op> ops) {
-    ASSERT_EQ(ops[1].code, OpCode::kRun);
+  for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
+    ASSERT_EQ(ops[1].code, format::OpCode::kRun);
     ++counts[{ops[0].class_, ops[1].payload}];
   });
   const auto* const mix = std::find_if(kMixes.begin(), kMixes.end(),
@@ -222,13 +229,13 @@ TEST_P(TpcwInstance, TheMixIsThePublishedOne) {
 }
 
 TEST(Tpcw, EqualSeedsGiveEqualScriptsAndOthersDoNot) {
-  EXPECT_EQ(fingerprint(make_script(kName, "ordering", 10, kSmall)),
-            fingerprint(make_script(kName, "ordering", 10, kSmall)));
-  EXPECT_NE(fingerprint(make_script(kName, "ordering", 10, kSmall)),
-            fingerprint(make_script(kName, "ordering", 11, kSmall)));
+  EXPECT_EQ(workload::fingerprint(make_script(kName, "ordering", 10, kSmall)),
+            workload::fingerprint(make_script(kName, "ordering", 10, kSmall)));
+  EXPECT_NE(workload::fingerprint(make_script(kName, "ordering", 10, kSmall)),
+            workload::fingerprint(make_script(kName, "ordering", 11, kSmall)));
 }
 
-// Keys are in the order of their tuples, and none is negative at the largest sizes.
+// Keys have the order of their tuples and are positive at the largest sizes.
 TEST(Tpcw, KeysAreInTheOrderOfTheirTuples) {
   EXPECT_GT(subject_key(0, kLastDate, 0), -1);
   EXPECT_LT(subject_key(3, kToday + 1, 1'000'000), subject_key(3, kToday, 1));

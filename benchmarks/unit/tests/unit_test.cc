@@ -1,3 +1,5 @@
+// Tests the benchmarks "unit" and "phantom": a correct index passes, and each seeded fault is found
+// by name.
 #include <gtest/gtest.h>
 
 #include "benchmarks/kit/tests/play.h"
@@ -9,15 +11,16 @@ namespace {
 using testing::Faults;
 using testing::text_of;
 
-Findings run_benchmark(std::string_view name, const Faults& faults) {
-  for (const BenchmarkEntry& entry : benchmark_registry()) {
+judge::Findings run_benchmark(std::string_view name, const Faults& faults) {
+  for (const workload::BenchmarkEntry& entry : workload::benchmark_registry()) {
     if (entry.name != name) continue;
-    const Parameters parameters =
-        Manifest::parse(entry.manifest_json).value().resolve(name, "smoke", {}).value();
-    const std::unique_ptr<Workload> workload = entry.make(name);
-    const Script script = workload->generate(parameters, 1, CheckPolicy{}).value();
-    const Outcome outcome = testing::play(script, testing::test_index(faults));
-    Findings findings{std::string(name)};
+    const workload::Parameters parameters =
+        workload::Manifest::parse(entry.manifest_json).value().resolve(name, "smoke", {}).value();
+    const std::unique_ptr<workload::Workload> workload = entry.make(name);
+    const script::Script script =
+        workload->generate(parameters, 1, workload::CheckPolicy{}).value();
+    const script::Outcome outcome = testing::play(script, testing::test_index(faults));
+    judge::Findings findings{std::string(name)};
     workload->judge(script, outcome, findings);
     return findings;
   }
@@ -26,13 +29,13 @@ Findings run_benchmark(std::string_view name, const Faults& faults) {
 
 TEST(Unit, ACorrectIndexPassesWithoutAWarning) {
   for (int i = 0; i < 5; ++i) {
-    const Findings findings = run_benchmark("unit", Faults{});
+    const judge::Findings findings = run_benchmark("unit", Faults{});
     EXPECT_TRUE(findings.empty()) << text_of(findings);
   }
 }
 
 TEST(Unit, DeadlocksAreNotAccused) {
-  const Findings findings = run_benchmark("unit", {.deadlock_every = 37});
+  const judge::Findings findings = run_benchmark("unit", {.deadlock_every = 37});
   EXPECT_TRUE(findings.empty()) << text_of(findings);
 }
 
@@ -44,7 +47,7 @@ struct Case {
 class UnitFinds : public ::testing::TestWithParam<Case> {};
 
 TEST_P(UnitFinds, TheFaultByName) {
-  const Findings findings = run_benchmark("unit", GetParam().faults);
+  const judge::Findings findings = run_benchmark("unit", GetParam().faults);
   EXPECT_TRUE(findings.failed());
   EXPECT_GT(findings.count(GetParam().finding), 0u) << text_of(findings);
 }
@@ -55,7 +58,8 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"impossible_record", {.no_isolation = true}},
                       Case{"abort_undoes_insert", {.keeps_aborted = true}},
                       Case{"abort_undoes_delete", {.loses_aborted_deletes = true}},
-                      // Threads share the counter: 5 hits any scan of eight records.
+                      // The threads share the counter of getNext calls. Every fifth call skips a
+                      // record, so every scan of eight records is affected.
                       Case{"string_order", {.skips_every = 5}},
                       Case{"read_own_insert", {.misses_everything = true}},
                       Case{"duplicate_insert", {.accepts_duplicates = true}},
@@ -66,18 +70,18 @@ INSTANTIATE_TEST_SUITE_P(
 
 TEST(Phantom, ACorrectIndexPasses) {
   for (int i = 0; i < 5; ++i) {
-    const Findings findings = run_benchmark("phantom", Faults{});
+    const judge::Findings findings = run_benchmark("phantom", Faults{});
     EXPECT_TRUE(findings.empty()) << text_of(findings);
   }
 }
 
 TEST(Phantom, DeadlocksAreNotAccused) {
-  const Findings findings = run_benchmark("phantom", {.deadlock_every = 30'011});
+  const judge::Findings findings = run_benchmark("phantom", {.deadlock_every = 30'011});
   EXPECT_TRUE(findings.empty()) << text_of(findings);
 }
 
 TEST(Phantom, FindsAnIndexWithoutIsolation) {
-  const Findings findings = run_benchmark("phantom", {.no_isolation = true});
+  const judge::Findings findings = run_benchmark("phantom", {.no_isolation = true});
   EXPECT_GT(findings.count("phantom"), 0u) << text_of(findings);
 }
 

@@ -1,3 +1,5 @@
+// Tests the benchmark "ycsb": mixes, distributions, scan lengths, auto-commit mode, and that faulty
+// indexes are found.
 #include <gtest/gtest.h>
 
 #include <algorithm>
@@ -8,11 +10,11 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/judge.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
-#include "benchmarks/kit/totals.h"
-#include "benchmarks/kit/ycsb_random.h"
+#include "benchmarks/kit/workload/distributions.h"
 #include "benchmarks/ycsb/item_chooser.h"
 #include "benchmarks/ycsb/mixes.h"
 
@@ -24,25 +26,26 @@ using testing::play;
 using testing::test_index;
 using testing::text_of;
 
-const BenchmarkEntry& entry() {
-  for (const BenchmarkEntry& candidate : benchmark_registry()) {
+const workload::BenchmarkEntry& entry() {
+  for (const workload::BenchmarkEntry& candidate : workload::benchmark_registry()) {
     if (candidate.name == "ycsb") return candidate;
   }
   fail(KEYDROME_HERE, "ycsb is not registered");
 }
 
-Manifest manifest() { return Manifest::parse(entry().manifest_json).value(); }
+workload::Manifest manifest() { return workload::Manifest::parse(entry().manifest_json).value(); }
 
-Script make_script(const std::string& instance, uint64_t seed, ParameterValues overrides = {}) {
+script::Script make_script(const std::string& instance, uint64_t seed,
+                           workload::ParameterValues overrides = {}) {
   overrides.try_emplace("records", 2000);
   overrides.try_emplace("operations_per_thread", 1000);
-  const Parameters parameters = manifest().resolve(instance, "smoke", overrides).value();
+  const workload::Parameters parameters = manifest().resolve(instance, "smoke", overrides).value();
   return entry().make(instance)->generate(parameters, seed, {}).value();
 }
 
-const PhaseScript& run_phase(const Script& script) {
+const script::PhaseScript& run_phase(const script::Script& script) {
   return *std::find_if(script.phases.begin(), script.phases.end(),
-                       [](const PhaseScript& phase) { return phase.timed; });
+                       [](const script::PhaseScript& phase) { return phase.timed; });
 }
 
 TEST(Ycsb, EveryInstanceHasAMix) {
@@ -58,80 +61,85 @@ TEST(Ycsb, EveryInstanceHasAMix) {
 class YcsbInstance : public ::testing::TestWithParam<ycsb::Mix> {
  protected:
   std::string name() const { return std::string(GetParam().instance); }
-  // What is reported of a run that took a second.
-  double operations_in_a_second(const Script& script, const Outcome& outcome) const {
-    PhaseMeasures second;
+  // Returns the metric operations_per_s of a run that took one second.
+  double operations_in_a_second(const script::Script& script,
+                                const script::Outcome& outcome) const {
+    workload::PhaseMeasures second;
     second.wall_ns = 1'000'000'000;
-    const std::vector<PhaseMeasures> measures(script.phases.size(), second);
-    Metrics metrics;
+    const std::vector<workload::PhaseMeasures> measures(script.phases.size(), second);
+    workload::Metrics metrics;
     entry().make(name())->measure(script, outcome, measures, metrics);
     return metrics.at("operations_per_s");
   }
 };
 
 TEST_P(YcsbInstance, ACorrectIndexIsNeverAccused) {
-  const Script script = make_script(name(), 1, {{"records", 800}});
-  // The final scan of an index is one transaction, which must get through between two DEADLOCKs.
-  const Outcome outcome = play(script, test_index({.deadlock_every = 4001}));
-  Findings findings;
-  judge_script(script, outcome, findings);
+  const script::Script script = make_script(name(), 1, {{"records", 800}});
+  // The test index returns DEADLOCK for every 4001st call. The final scan of an index is one
+  // transaction, which must fit between two DEADLOCKs.
+  const script::Outcome outcome = play(script, test_index({.deadlock_every = 4001}));
+  judge::Findings findings;
+  judge::judge_script(script, outcome, findings);
   EXPECT_TRUE(findings.empty()) << text_of(findings);
-  const Totals sum = totals(script, outcome);
+  const judge::Totals sum = judge::totals(script, outcome);
   EXPECT_EQ(sum.transactions_completed, 4000u);
   EXPECT_NEAR(operations_in_a_second(script, outcome), 4000, 1e-6);
   EXPECT_GT(sum.deadlocks, 0u);
-  EXPECT_EQ(sum.records_start, 800u + 4 * 2);  // with what the stripes loaded
+  // Each of the four threads has loaded two more records, for its stripe (private-key check).
+  EXPECT_EQ(sum.records_start, 800u + 4 * 2);
 }
 
 TEST_P(YcsbInstance, AFaultyIndexIsFound) {
-  // Which calls the threads hit is theirs to choose, and some lost writes are overwritten before
-  // anyone looks: about forty faults a run leave no room for luck.
+  // Timing decides which calls fail, and some lost writes are overwritten before they are read. A
+  // run has about forty faults, so some are certainly visible.
   for (const Faults& faults : {Faults{.success_only = true}, Faults{.drops_every = 100},
                                Faults{.changes_payload_every = 100}}) {
-    const Script script = make_script(name(), 2);
-    Findings findings;
-    judge_script(script, play(script, test_index(faults)), findings);
+    const script::Script script = make_script(name(), 2);
+    judge::Findings findings;
+    judge::judge_script(script, play(script, test_index(faults)), findings);
     EXPECT_TRUE(findings.failed()) << "drops_every " << faults.drops_every
                                    << ", changes_payload_every " << faults.changes_payload_every;
   }
 }
 
-// For a bare structure: one thread, every change an auto-commit call, transactions only read.
+// For a bare structure, one thread makes all changes by auto-commit calls, and transactions only
+// read.
 TEST_P(YcsbInstance, AutoCommitNeedsNoTransactionThatChanges) {
-  const Script script = make_script(name(), 4, {{"threads", 1}, {"auto_commit", 1}});
+  const script::Script script = make_script(name(), 4, {{"threads", 1}, {"auto_commit", 1}});
   const bool scans = GetParam().scan > 0;
-  for (const PhaseScript& phase : script.phases) {
+  for (const script::PhaseScript& phase : script.phases) {
     ASSERT_EQ(phase.threads.size(), 1u) << phase.name;
     bool open = false;
-    for (const Op& op : phase.threads[0]) {
-      const bool stream = static_cast<Kind>(op.kind) == Kind::kStream;
-      if (op.code == OpCode::kBegin) {
+    for (const format::Op& op : phase.threads[0]) {
+      const bool stream = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
+      if (op.code == format::OpCode::kBegin) {
         open = true;
         EXPECT_TRUE(!stream || (scans && op.class_ == 3));
       }
-      if (op.code == OpCode::kCommit) open = false;
-      const bool changes = is_data_call(op.code) && op.code != OpCode::kGet;
+      if (op.code == format::OpCode::kCommit) open = false;
+      const bool changes = format::is_data_call(op.code) && op.code != format::OpCode::kGet;
       EXPECT_FALSE(open && changes) << phase.name;
-      EXPECT_NE(op.code, OpCode::kAbort);
+      EXPECT_NE(op.code, format::OpCode::kAbort);
     }
   }
 }
 
 TEST_P(YcsbInstance, AutoCommitIsJudgedAsWell) {
   for (const int64_t threads : {1, 4}) {
-    const ParameterValues values = {{"threads", threads}, {"auto_commit", 1}, {"records", 800}};
-    const Script script = make_script(name(), 5, values);
-    const Outcome outcome = play(script, test_index({}));
-    Findings findings;
-    judge_script(script, outcome, findings);
+    const workload::ParameterValues values = {
+        {"threads", threads}, {"auto_commit", 1}, {"records", 800}};
+    const script::Script script = make_script(name(), 5, values);
+    const script::Outcome outcome = play(script, test_index({}));
+    judge::Findings findings;
+    judge::judge_script(script, outcome, findings);
     EXPECT_TRUE(findings.empty()) << text_of(findings);
     EXPECT_NEAR(operations_in_a_second(script, outcome), static_cast<double>(threads) * 1000, 1e-6);
   }
-  const Script script = make_script(name(), 6, {{"auto_commit", 1}});
+  const script::Script script = make_script(name(), 6, {{"auto_commit", 1}});
   for (const Faults& faults : {Faults{.success_only = true}, Faults{.drops_every = 100},
                                Faults{.changes_payload_every = 100}}) {
-    Findings findings;
-    judge_script(script, play(script, test_index(faults)), findings);
+    judge::Findings findings;
+    judge::judge_script(script, play(script, test_index(faults)), findings);
     EXPECT_TRUE(findings.failed()) << "drops_every " << faults.drops_every
                                    << ", changes_payload_every " << faults.changes_payload_every;
   }
@@ -139,11 +147,13 @@ TEST_P(YcsbInstance, AutoCommitIsJudgedAsWell) {
 
 TEST_P(YcsbInstance, TheMixIsThePublishedOne) {
   const ycsb::Mix& mix = GetParam();
-  const Script script = make_script(name(), 3, {{"operations_per_thread", 5000}});
+  const script::Script script = make_script(name(), 3, {{"operations_per_thread", 5000}});
   std::array<double, 5> counts{};
-  for (const std::vector<Op>& ops : run_phase(script).threads) {
-    for (const Op& op : ops) {
-      if (op.code != OpCode::kBegin || static_cast<Kind>(op.kind) != Kind::kStream) continue;
+  for (const std::vector<format::Op>& ops : run_phase(script).threads) {
+    for (const format::Op& op : ops) {
+      if (op.code != format::OpCode::kBegin ||
+          static_cast<format::Kind>(op.kind) != format::Kind::kStream)
+        continue;
       ++counts[op.class_];
     }
   }
@@ -159,19 +169,21 @@ INSTANTIATE_TEST_SUITE_P(Ycsb, YcsbInstance, ::testing::ValuesIn(ycsb::kMixes),
                            return std::string(parameter.param.instance);
                          });
 
-// End to end as in YCSB: with 1,000 records workload C asks most for items 144 and 610.
+// As in YCSB itself, workload C on 1,000 records reads items 144 and 610 most often.
 TEST(Ycsb, TheHottestKeysAreYcsbs) {
-  const Script script = make_script("c", 5, {{"records", 1000}, {"operations_per_thread", 50'000}});
+  const script::Script script =
+      make_script("c", 5, {{"records", 1000}, {"operations_per_thread", 50'000}});
   std::map<uint32_t, double> counts;
-  for (const std::vector<Op>& ops : run_phase(script).threads) {
+  for (const std::vector<format::Op>& ops : run_phase(script).threads) {
     bool stream = false;
-    for (const Op& op : ops) {
-      if (op.code == OpCode::kBegin) stream = static_cast<Kind>(op.kind) == Kind::kStream;
-      if (op.code == OpCode::kGet && stream) ++counts[op.key];
+    for (const format::Op& op : ops) {
+      if (op.code == format::OpCode::kBegin)
+        stream = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
+      if (op.code == format::OpCode::kGet && stream) ++counts[op.key];
     }
   }
   const auto share = [&](uint64_t item) {
-    const std::string key = "user" + std::to_string(fnv_63(item));
+    const std::string key = "user" + std::to_string(workload::fnv_63(item));
     const auto& keys = script.pools.varchar_keys;
     const auto at = std::distance(keys.begin(), std::find(keys.begin(), keys.end(), key));
     return counts[static_cast<uint32_t>(at)] / 200'000;
@@ -181,13 +193,13 @@ TEST(Ycsb, TheHottestKeysAreYcsbs) {
 }
 
 TEST(Ycsb, ScansAreOneToAHundredRecordsLong) {
-  const Script script = make_script("e", 6, {{"operations_per_thread", 20'000}});
+  const script::Script script = make_script("e", 6, {{"operations_per_thread", 20'000}});
   std::vector<double> lengths(102);
-  for (const std::vector<Op>& ops : run_phase(script).threads) {
+  for (const std::vector<format::Op>& ops : run_phase(script).threads) {
     for (std::size_t at = 0; at < ops.size(); ++at) {
-      if (ops[at].code != OpCode::kBegin || ops[at].class_ != 3) continue;
-      ASSERT_EQ(ops[at + 1].code, OpCode::kGet);
-      const bool more = ops[at + 2].code == OpCode::kNext;
+      if (ops[at].code != format::OpCode::kBegin || ops[at].class_ != 3) continue;
+      ASSERT_EQ(ops[at + 1].code, format::OpCode::kGet);
+      const bool more = ops[at + 2].code == format::OpCode::kNext;
       ++lengths[std::min<std::size_t>(more ? ops[at + 2].argument + 1 : 1, 101)];
     }
   }
@@ -198,15 +210,17 @@ TEST(Ycsb, ScansAreOneToAHundredRecordsLong) {
     chi_square += (lengths[length] - wanted) * (lengths[length] - wanted) / wanted;
   }
   EXPECT_EQ(lengths[0] + lengths[101], 0);
-  EXPECT_LT(chi_square, 149);  // 99 degrees of freedom, one in a thousand
+  // 99 degrees of freedom; a correct program exceeds this once in 1,000
+  EXPECT_LT(chi_square, 149);
   EXPECT_GT(chi_square, 60);
 }
 
-// With a law in each index all are equally hot; with one over all of them they are not.
+// With one distribution per index all indices are equally hot. With one distribution over all items
+// some indices are hotter.
 TEST(Ycsb, TheHeatOfTheIndicesFollowsTheParameter) {
   const auto hottest_share = [](bool per_index) {
     ycsb::ItemChooser chooser(ycsb::kMixes[0], 64'000, 0, 64, per_index);
-    Rng rng(7, 0, Purpose::kStream);
+    workload::Rng rng(7, 0, workload::Purpose::kStream);
     std::vector<double> counts(64);
     for (int i = 0; i < 200'000; ++i) ++counts[chooser.next(rng, 64'000) % 64];
     return *std::max_element(counts.begin(), counts.end()) / 200'000;
@@ -216,9 +230,9 @@ TEST(Ycsb, TheHeatOfTheIndicesFollowsTheParameter) {
 }
 
 TEST(Ycsb, TooFewRecordsForTheIndicesAreRefused) {
-  const Parameters parameters =
+  const workload::Parameters parameters =
       manifest().resolve("many_indices", "smoke", {{"records", 20}, {"indices", 16}}).value();
-  const Result<Script> script = entry().make("many_indices")->generate(parameters, 1, {});
+  const Result<script::Script> script = entry().make("many_indices")->generate(parameters, 1, {});
   ASSERT_FALSE(script.ok());
   EXPECT_NE(script.error().message.find("raise records"), std::string::npos);
 }

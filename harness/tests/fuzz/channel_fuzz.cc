@@ -1,6 +1,8 @@
-// Fuzz target: the control channel. The first byte says how many descriptors come along, the second
-// whether the receiver takes them, the rest is the message. Only whole messages of this version are
-// taken, and no descriptor stays behind that was not handed out.
+// Fuzz target for receive_message(), the receiving side of the channel between referee and player.
+//
+// The first byte of the input is the number of descriptors sent with the message. The second byte
+// decides whether the receiver accepts them. The other bytes are the message. The target checks
+// that only whole messages of this version are accepted, and that no descriptor leaks.
 #include <sys/socket.h>
 #include <unistd.h>
 
@@ -14,16 +16,16 @@
 
 namespace {
 
-constexpr size_t kMostFds = 8;  // more than a message may bring
+constexpr size_t kMostFds = 8;  // more than a message may have
 
 void send_raw(int socket, const uint8_t* data, size_t size, size_t fds) {
   iovec body{const_cast<uint8_t*>(data), size};
-  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMostFds)> control{};
+  alignas(cmsghdr) std::array<char, CMSG_SPACE(sizeof(int) * kMostFds)> ancillary{};
   msghdr header{};
   header.msg_iov = &body;
   header.msg_iovlen = 1;
   if (fds > 0) {
-    header.msg_control = control.data();
+    header.msg_control = ancillary.data();
     header.msg_controllen = CMSG_SPACE(sizeof(int) * fds);
     cmsghdr* part = CMSG_FIRSTHDR(&header);
     part->cmsg_level = SOL_SOCKET;
@@ -35,7 +37,7 @@ void send_raw(int socket, const uint8_t* data, size_t size, size_t fds) {
   if (sendmsg(socket, &header, MSG_NOSIGNAL) < 0) std::abort();
 }
 
-// The lowest free number: higher afterwards if a descriptor stayed behind.
+// Returns the lowest free descriptor. The number becomes higher if a descriptor leaks.
 int lowest_free() {
   const int lowest = dup(STDERR_FILENO);
   close(lowest);

@@ -1,8 +1,9 @@
-// Fuzz target: the meta lines of a jail. What is taken from them was there, and nothing throws.
+// Fuzz target for the parser of a jail's meta lines. Checks that every parsed part occurs in the
+// input, and that no exception is thrown.
 #include <cstdint>
 #include <cstdlib>
 
-#include "harness/referee/jail_end.h"
+#include "harness/referee/processes/jail_end.h"
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
   using namespace keydrome;

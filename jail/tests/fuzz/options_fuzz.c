@@ -1,5 +1,6 @@
-/* Fuzz target: a command line, one argument a line. The parser either ends the process with a
- * message or fills in options that keep its promises. */
+/* Fuzz target for the parser of the jail's command line. The input has one argument per line. For
+ * every input the parser must either end the process with a message, or accept options within the
+ * documented bounds. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stdint.h>
@@ -8,15 +9,17 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "jail/options.h"
-#include "jail/util.h"
+#include "jail/options/options.h"
+#include "jail/support/die.h"
+#include "jail/support/files.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 
 enum { kMaxArguments = 40 };
 static jmp_buf refused;
 
-/* In place of jail/util.c: what ends the jail ends one turn here. */
+/* Replaces jail/support/die.c. The real die() would end the process; this one ends only the current
+ * input. */
 void die(const char* format, ...) {
   char message[kMaxMessage];
   va_list arguments;
@@ -24,12 +27,12 @@ void die(const char* format, ...) {
   vsnprintf(message, sizeof message, format, arguments);
   va_end(arguments);
   if (!message[0]) {
-    abort(); /* a refusal says why */
+    abort(); /* every refusal must have a message */
   }
   longjmp(refused, 1);
 }
 
-void util_set_meta_fd(int fd) { (void)fd; }
+void die_set_meta_fd(int fd) { (void)fd; }
 
 bool write_all(int fd, const void* usage, size_t size) {
   (void)fd;
@@ -39,12 +42,13 @@ bool write_all(int fd, const void* usage, size_t size) {
 void fuzz_exit(int status);
 void fuzz_exit(int status) { longjmp(refused, status + 1); } /* --help */
 
-static void require(bool promise) {
-  if (!promise) {
+static void require(bool holds) {
+  if (!holds) {
     abort();
   }
 }
 
+/* LIMIT: one branch for each bound of the options. */
 static void check(const struct options* options) {
   require(options->slot >= 0 && options->slot < kSlots);
   require(options->bind_count >= 0 && options->bind_count <= kMaxBinds);
@@ -68,7 +72,7 @@ static void check(const struct options* options) {
 
 static void parse(int count, char** arguments) {
   static struct options options;
-  optind = 0; /* getopt begins anew */
+  optind = 0; /* makes getopt start from the beginning */
   if (setjmp(refused) == 0) {
     options_parse(&options, count, arguments);
     check(&options);
@@ -76,7 +80,7 @@ static void parse(int count, char** arguments) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  /* The parser cuts arguments in place, so it gets its own copy. */
+  /* The parser modifies its arguments, so it gets a copy. */
   char* text = malloc(size + 1);
   char* arguments[kMaxArguments + 1] = {(char[]){"jail"}};
   int count = 1;

@@ -1,5 +1,7 @@
-/* Tries to reach a listener of the host over its name without a file: names of the network
- * namespace, which no read-only root hides. usage: abstract_socket NAME */
+/* Hostile program: tries to connect to a listener of the host by an abstract socket name. Such
+ * names belong to the network namespace, so a separate root directory does not hide them.
+ *
+ * usage: abstract_socket NAME */
 #include <errno.h>
 #include <stddef.h>
 #include <string.h>

@@ -1,5 +1,6 @@
-/* The second stage: what was possible before keydrome_tighten and must not be after it, also in a
- * thread that a constructor started before. */
+/* Hostile program: tries what the jail's second stage, keydrome_tighten(), must refuse. The
+ * attempts succeed before the call and must fail after it, also in a thread that a constructor
+ * started earlier. */
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <pthread.h>
@@ -24,8 +25,8 @@ static void no_code(const char* who) {
   munmap(page, 4096);
 }
 
-/* Waits until the process is tightened, then tries. The acquire in the loop is the seq_cst load of
- * `layers`. */
+/* The thread that the constructor started: waits until main has tightened the process, then makes
+ * its attempts. The seq_cst load of `layers` synchronises with the store in main. */
 static void* early(void* unused) {
   while (atomic_load(&layers) == 0) {
     sched_yield();
@@ -41,27 +42,29 @@ __attribute__((constructor)) static void start_early_thread(void) {
   pthread_create(&early_thread, NULL, early, NULL);
 }
 
-/* The address of printf, which the loader writes here and then protects. */
+/* A table in relocated read-only data: the loader writes the address of printf and then
+ * write-protects the page. */
 __attribute__((used)) static int (*const relocated[])(const char*, ...) = {printf};
 
 static void* page_of(const volatile void* address) {
   return (void*)((uintptr_t)address & ~(uintptr_t)4095);
 }
 
-/* mprotect to readable and writable, which no filter refuses; `what` is not executed meanwhile. */
+/* Makes the page of `what` writable and not executable; only sealing refuses this. The process must
+ * not run code in the page meanwhile. */
 static long unprotect(const volatile void* what) {
   return mprotect(page_of(what), 4096, PROT_READ | PROT_WRITE);
 }
 
 static void sealed(const void* library_code) {
-  refused("the table of functions", unprotect(relocated), EPERM);
-  refused("code of a library", unprotect(library_code), EPERM);
-  refused("no code of a library", munmap(page_of(library_code), 4096), EPERM);
+  refused("unprotecting the table of functions", unprotect(relocated), EPERM);
+  refused("unprotecting code of a library", unprotect(library_code), EPERM);
+  refused("unmapping code of a library", munmap(page_of(library_code), 4096), EPERM);
   void* other =
       mmap(page_of(relocated), 4096, PROT_READ, MAP_PRIVATE | MAP_ANONYMOUS | MAP_FIXED, -1, 0);
-  refused("another table of functions", other == MAP_FAILED ? -1 : 0, EPERM);
+  refused("replacing the table of functions", other == MAP_FAILED ? -1 : 0, EPERM);
   refused("sealing more", syscall(462, page_of(library_code), 4096, 0), EPERM);
-  required("the table is whole", relocated[0] == printf);
+  required("the table is unchanged", relocated[0] == printf);
 }
 
 static void opening(void) {
@@ -102,7 +105,7 @@ int main(void) {
   if (result & KEYDROME_TIGHTEN_MSEAL) {
     sealed(library_code);
   }
-  refused("a filter more", syscall(SYS_seccomp, 1, 0, NULL), EPERM);
+  refused("one more filter", syscall(SYS_seccomp, 1, 0, NULL), EPERM);
   refused("prctl", prctl(PR_SET_DUMPABLE, 0, 0, 0, 0), EPERM);
   required("thread names", prctl(PR_SET_NAME, "named", 0, 0, 0) == 0);
   refused("landlock", syscall(SYS_landlock_create_ruleset, NULL, 0, 1), EPERM);

@@ -1,8 +1,9 @@
-/* What the hostile programs share: trying something and noticing when it is not refused.
+/* Helpers for hostile programs, which test the jail. A hostile program attempts what the jail must
+ * refuse, and the jail must refuse each attempt with the documented errno.
  *
- * A program ends with exit code 0 if every attempt was refused as it should be, and 1 if one was
- * not; then it also says which. So a hole in the jail is a failed test, and so is a refusal of
- * another kind than the documented one. */
+ * The program exits with 0 if all attempts were refused in this way. Otherwise the program prints a
+ * line "HOLE ..." for each attempt that succeeded or failed with another errno, and exits with 1.
+ */
 #ifndef KEYDROME_JAIL_TESTS_ATTEMPT_H_
 #define KEYDROME_JAIL_TESTS_ATTEMPT_H_
 
@@ -13,7 +14,8 @@
 
 static int attempt_holes;
 
-/* `result` is what the attempted call returned: it must be negative, with errno `expected`. */
+/* Checks an attempt. `result`, the return value of the call, must be negative, and errno must be
+ * `expected`. */
 static inline void refused(const char* what, long result, int expected) {
   int error = errno;
   if (result >= 0) {
@@ -25,14 +27,15 @@ static inline void refused(const char* what, long result, int expected) {
   }
 }
 
-/* What must be true for the jail to be right. */
+/* Checks a condition that the jail must fulfil. */
 static inline void required(const char* what, int is_true) {
   if (!is_true) {
-    printf("HOLE %s: not so (%s)\n", what, strerror(errno));
+    printf("HOLE %s: not fulfilled (%s)\n", what, strerror(errno));
     attempt_holes++;
   }
 }
 
+/* Returns the exit code of the program. Prints "refused" if no attempt found a hole. */
 static inline int attempt_result(void) {
   if (attempt_holes == 0) {
     puts("refused");

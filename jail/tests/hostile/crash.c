@@ -1,4 +1,4 @@
-/* Dies by a signal; leaves no core file. */
+/* Hostile program: dies by SIGABRT. The jail must leave no core file. */
 #include <stdlib.h>
 
 int main(void) { abort(); }

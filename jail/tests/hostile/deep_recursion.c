@@ -1,4 +1,4 @@
-/* Uses up its stack. */
+/* Hostile program: recurses until it reaches the stack limit and dies. */
 #include <string.h>
 
 static int descend(int depth) {

@@ -1,4 +1,5 @@
-/* Fills the working directory: first with bytes, then with files. Prints what fitted. */
+/* Hostile program: fills the working directory, first with bytes, then with files. Prints how many
+ * of each fitted. */
 #include <fcntl.h>
 
 #include "jail/tests/hostile/attempt.h"

@@ -1,5 +1,5 @@
-/* Opens descriptors until it is refused, then tries to get around the limit. Prints how many it
- * got. */
+/* Hostile program: opens descriptors until the kernel refuses one, then tries to get around the
+ * limit. Prints the number of opened descriptors. */
 #include <fcntl.h>
 #include <sys/resource.h>
 
@@ -13,9 +13,9 @@ int main(void) {
     opened++;
   }
   refused("one more", last, EMFILE);
-  refused("a high number", dup2(0, 5000), EBADF);
-  refused("a number above", fcntl(0, F_DUPFD, 4096), EINVAL);
-  refused("more by setrlimit", setrlimit(RLIMIT_NOFILE, &more), EPERM);
+  refused("dup2 to a high number", dup2(0, 5000), EBADF);
+  refused("F_DUPFD above the limit", fcntl(0, F_DUPFD, 4096), EINVAL);
+  refused("raising the limit by setrlimit", setrlimit(RLIMIT_NOFILE, &more), EPERM);
   printf("opened %d\n", opened);
   return attempt_result();
 }

@@ -1,5 +1,6 @@
-/* A thread that installs a seccomp filter before the second stage: tightening must notice that it
- * cannot reach it. */
+/* Hostile program: a thread installs its own seccomp filter before the second stage of the jail.
+ * The kernel then cannot install the second stage's filter in that thread, so keydrome_tighten()
+ * must fail. */
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <pthread.h>

@@ -1,6 +1,8 @@
-/* Makes a system call of another architecture, whose numbers the filter does not know: must die by
- * SIGSYS. Argument "x32": by the x32 table; else by int 0x80, the i386 table. Elsewhere than on
- * x86-64 there is no such door. */
+/* Hostile program: makes a system call by its number in the table of another architecture. The
+ * jail's filter would misread such a number, so the kernel must kill the program with SIGSYS.
+ *
+ * With the argument "x32" the program uses the x32 table, otherwise int 0x80 and the i386 table. On
+ * a machine other than x86-64, which has no such tables, the program raises SIGSYS itself. */
 #include <signal.h>
 #include <string.h>
 #include <unistd.h>

@@ -1,5 +1,5 @@
-/* Starts processes until it is stopped. Argument "allowed": the filter is off, so the pids limit
- * must stop it. */
+/* Hostile program: tries to fork, which the jail's filter must refuse. The argument "allowed" means
+ * that the filter is disabled; the program then forks until the pids limit refuses it. */
 #include <stdlib.h>
 
 #include "jail/tests/hostile/attempt.h"

@@ -1,5 +1,6 @@
-/* Not hostile: ends with 7, plus a number for each habit of the jail's caller that shines through.
- */
+/* Test program, not hostile: checks that the jail does not pass on the signal settings, closed
+ * descriptors or umask of its caller. Exits with 7, plus a bit for each setting that was passed
+ * on. */
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,5 +1,6 @@
-// A well-behaved library's life under both stages: threads, allocator arenas, exceptions, streams,
-// files, clocks. Whatever fails here would hurt a contestant who did nothing wrong.
+// Test program: does what a well-behaved library does, under both stages of the jail: threads,
+// allocation, exceptions, streams, files, clocks. A failure here means that the jail would refuse
+// harmless libraries.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>
@@ -41,7 +42,7 @@ struct Counted {
 };
 thread_local Counted counted;
 
-// Small and large blocks, the latter by mmap and mremap; freed by the thread or by its successor.
+// Allocates and frees small and large blocks. For large blocks malloc uses mmap and mremap.
 void allocate(unsigned seed) {
   std::minstd_rand random(seed);
   std::map<unsigned, std::string> blocks;
@@ -144,7 +145,8 @@ void files() {
 }
 
 void machine() {
-  // Reserving far more than there is must work: real entries do.
+  // Reserving much more address space than the machine has memory must work, because contestants do
+  // it.
   void* huge = mmap(nullptr, size_t{64} << 30, PROT_NONE,
                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
   check(huge != MAP_FAILED && munmap(huge, size_t{64} << 30) == 0, "64 GiB of address space");

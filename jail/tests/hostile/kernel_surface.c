@@ -1,4 +1,5 @@
-/* Kernel facilities that lead out of a jail or make it hard to keep one. */
+/* Hostile program: tries system calls that could lead out of a jail, or that have often had
+ * security bugs. */
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <sched.h>
@@ -56,22 +57,22 @@ static void own_privileges(void) {
   refused("subreaper", prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0), EPERM);
   refused("realtime", sched_setscheduler(0, SCHED_FIFO, &realtime), EPERM);
   refused("nice", setpriority(PRIO_PROCESS, 0, -10), EPERM);
-  /* A filter with a listener could answer later calls in the kernel's place. */
+  /* A filter with a listener could answer later system calls in place of the kernel. */
   refused("listener", syscall(SYS_seccomp, 1, 8, NULL), EPERM);
   refused("seccomp by prctl", prctl(PR_SET_SECCOMP, 2, NULL, 0, 0), EPERM);
   refused("modify_ldt", syscall(SYS_modify_ldt, 0, NULL, 0), EPERM);
   refused("setrlimit", syscall(SYS_setrlimit, RLIMIT_CORE, NULL), EPERM);
 }
 
-/* Signs to a jail beside this one, on a file that both see. */
+/* Tries to signal to another jail through locks on a file that both jails see. */
 static void shared_files(void) {
   int file = open("/program", O_RDONLY);
   struct flock lock = {.l_type = F_WRLCK};
   required("a shared file", file >= 0);
   refused("flock", syscall(SYS_flock, file, 2), EPERM);
   refused("lease", fcntl(file, F_SETLEASE, F_RDLCK), EPERM);
-  refused("who has a lock", fcntl(file, F_GETLK, &lock), EPERM);
-  refused("who has a lock, by descriptors", fcntl(file, F_OFD_GETLK, &lock), EPERM);
+  refused("the owner of a lock", fcntl(file, F_GETLK, &lock), EPERM);
+  refused("the owner of a lock, by descriptors", fcntl(file, F_OFD_GETLK, &lock), EPERM);
   refused("a lock for writing", fcntl(file, F_SETLK, &lock), EBADF);
 }
 

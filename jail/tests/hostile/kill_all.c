@@ -1,4 +1,4 @@
-/* Sends deadly signals to everybody it can name. */
+/* Hostile program: sends SIGKILL to all processes whose numbers it can guess. */
 #include <signal.h>
 
 #include "jail/tests/hostile/attempt.h"
@@ -6,9 +6,10 @@
 int main(void) {
   refused("everybody", kill(-1, SIGKILL), ESRCH);
   refused("another process", kill(3, SIGKILL), ESRCH);
-  /* The kernel accepts signals to the init from inside and drops them. */
+  /* From inside init's PID namespace the kernel accepts these signals to init, but does not deliver
+   * them. */
   kill(1, SIGKILL);
   kill(1, SIGSTOP);
-  required("init still there", getppid() == 1 && kill(1, 0) == 0);
+  required("init still runs", getppid() == 1 && kill(1, 0) == 0);
   return attempt_result();
 }

@@ -1,4 +1,4 @@
-/* Touches memory until it is killed. */
+/* Hostile program: allocates and writes memory until the kernel kills it at the memory limit. */
 #include <stdlib.h>
 #include <string.h>
 

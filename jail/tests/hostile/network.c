@@ -1,4 +1,4 @@
-/* Tries to reach anything over sockets. */
+/* Hostile program: tries to create sockets of all kinds. */
 #include <linux/netlink.h>
 #include <sys/socket.h>
 

@@ -1,4 +1,5 @@
-/* Every way to a new process, to a namespace or to another program. */
+/* Hostile program: tries all ways to start a process, enter a namespace or execute another
+ * program. */
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>
@@ -20,8 +21,8 @@ static void other_programs(void) {
   refused("execve", execve("/program", kNoArguments, kNoArguments + 1), EPERM);
   refused("execveat", syscall(SYS_execveat, program, "", kNoArguments, NULL, AT_EMPTY_PATH), EPERM);
   refused("memfd", syscall(SYS_execveat, memory, "", kNoArguments, NULL, AT_EMPTY_PATH), EPERM);
-  /* The filter knows one descriptor that may be executed: it is closed, and its number cannot be
-   * had again. */
+  /* The filter allows executing descriptor 4096. This descriptor is closed, and no new descriptor
+   * can get its number. */
   refused("its own", syscall(SYS_execveat, 4096, "", kNoArguments, NULL, AT_EMPTY_PATH), EBADF);
   refused("dup to it", dup2(program, 4096), EBADF);
   refused("dup3 to it", dup3(program, 4096, 0), EBADF);

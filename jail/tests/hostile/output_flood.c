@@ -1,4 +1,4 @@
-/* Writes to standard output for ever. */
+/* Hostile program: writes to standard output without end. */
 #include <string.h>
 #include <unistd.h>
 

@@ -1,4 +1,5 @@
-/* Tries to read or steer another process: its init, which has the same user. */
+/* Hostile program: tries to read or control another process, the jail's init, which has the same
+ * user. */
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>

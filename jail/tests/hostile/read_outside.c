@@ -1,4 +1,4 @@
-/* Looks for files of the host. */
+/* Hostile program: tries to open files of the host that must not exist in the jail's root. */
 #include <fcntl.h>
 
 #include "jail/tests/hostile/attempt.h"

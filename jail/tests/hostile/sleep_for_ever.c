@@ -1,4 +1,4 @@
-/* Sleeps for ever with every signal blocked. Says when it runs. */
+/* Hostile program: prints "running", then sleeps without end, with all signals blocked. */
 #include <signal.h>
 #include <unistd.h>
 

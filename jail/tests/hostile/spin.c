@@ -1,4 +1,4 @@
-/* Uses CPU for ever with every signal blocked. Says when it runs. */
+/* Hostile program: prints "running", then uses a CPU without end, with all signals blocked. */
 #include <signal.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* Leaves daemons behind: forks twice, each in a session of its own, and ends. Needs a jail without
- * a filter. */
+/* Hostile program: forks two daemons, each in its own session, and exits while they run. Needs a
+ * jail without a seccomp filter. */
 #include <signal.h>
 
 #include "jail/tests/hostile/attempt.h"

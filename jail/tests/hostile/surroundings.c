@@ -1,4 +1,5 @@
-/* Prints what a program finds around it, one fact per line, for the test to compare. */
+/* Test program, not hostile: prints what a program sees in the jail, one fact per line:
+ * environment, descriptors, privileges, folders and limits. The tests check the lines. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>
@@ -50,8 +51,7 @@ static void print_privileges(void) {
   struct __user_cap_header_struct header = {.version = _LINUX_CAPABILITY_VERSION_3};
   struct __user_cap_data_struct data[_LINUX_CAPABILITY_U32S_3];
   memset(data, 0xff, sizeof data);
-  /* The filter refuses capget: then the sets cannot be read; SYS_capget works with the filter off.
-   */
+  /* The filter refuses capget, so the capabilities are printed only if the filter is disabled. */
   long got = syscall(SYS_capget, &header, data);
   if (got == 0) {
     printf("capabilities %x %x\n", data[0].permitted | data[0].effective | data[0].inheritable,

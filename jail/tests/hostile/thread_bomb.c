@@ -1,4 +1,5 @@
-/* Starts threads until it is refused; prints how many it got. */
+/* Hostile program: starts threads until the pids limit refuses one. Prints the number of started
+ * threads. */
 #include <pthread.h>
 #include <stdlib.h>
 

@@ -1,4 +1,5 @@
-/* Tries to change what is not its own, and to leave more in the working directory than it may. */
+/* Hostile program: tries to change files outside its working directory, and to make links, devices
+ * and pipes in the working directory. */
 #include <fcntl.h>
 #include <sys/stat.h>
 

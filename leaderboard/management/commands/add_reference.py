@@ -1,4 +1,7 @@
-"""Submit the libraries of this repository: `python -m web.manage add_reference`."""
+"""Submits the libraries of this repository, so that boards show them for comparison.
+
+Usage: `python -m web.manage add_reference [NAME...]`.
+"""
 
 from __future__ import annotations
 
@@ -15,11 +18,11 @@ from django.db.models import Q
 
 from leaderboard import catalogue, queries, services
 from leaderboard.models import FINAL_STATES, Run, State
-from leaderboard.standing import NOT_JUDGED
-from runner.catalogue import reference_libraries, structures
-from runner.contract import Verdict
+from leaderboard.ranking.board_entries import NOT_JUDGED
+from runner.catalogue import reference_configurations, reference_libraries, structures
 from runner.manifest import RequestError
 from runner.settings import load_settings
+from runner.terms import Verdict
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
@@ -30,14 +33,12 @@ if TYPE_CHECKING:
     from leaderboard.catalogue import Target
 
 REFERENCE_USER = "keydrome"
-# The other configurations are there for who asks for them; each one more is minutes of measuring for every ./dev up.
-REFERENCE_CONFIGURATIONS = ("exclusive", "rw")
 POLL_SECONDS = 0.2
 
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """One thing to submit: a library, or a structure under one configuration."""
+    """A library to submit, or a structure (a library without transactions and locks) under one configuration."""
 
     name: str
     path: Path
@@ -46,23 +47,40 @@ class Reference:
 
     @property
     def title(self) -> str:
-        """How the board calls it."""
+        """Return the name of the library for this command's messages, with the configuration in brackets."""
         return f"{self.name} ({self.configuration})" if self.configuration else self.name
 
 
 class Command(BaseCommand):
-    """Submit through the same service as the upload form, and only what is missing."""
+    """Submits the reference libraries in the same way as the upload form; queues only the runs that are missing."""
 
-    help = "Submit the built reference libraries and structures as the user keydrome."
-    requires_system_checks = ()  # they import every page, which takes longer than the command
+    help = (
+        "Submit the reference libraries and structures, which must be built, as the user keydrome."
+    )
+    requires_system_checks = ()  # the checks import every page, which takes longer than the command
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take which libraries, at which scale, with how many sessions."""
-        parser.add_argument("name", nargs="*", help="libraries or structures; default: all")
-        parser.add_argument("--scale", default=settings.KEYDROME_SCALE)
-        parser.add_argument("--sessions", type=int, default=settings.KEYDROME_SESSIONS)
-        parser.add_argument("--wait", action="store_true", help="wait until all their runs ended")
-        parser.add_argument("--board", action="store_true", help="print the boards at the end")
+        """Accept the libraries, the scale and the number of sessions."""
+        parser.add_argument(
+            "name", nargs="*", help="names of libraries or structures; default: all"
+        )
+        parser.add_argument(
+            "--scale",
+            default=settings.KEYDROME_SCALE,
+            help="smoke, laptop or paper; default: %(default)s",
+        )
+        parser.add_argument(
+            "--sessions",
+            type=int,
+            default=settings.KEYDROME_SESSIONS,
+            help="sessions of each timed run; default: %(default)s",
+        )
+        parser.add_argument(
+            "--wait",
+            action="store_true",
+            help="wait until all runs of the user keydrome have ended",
+        )
+        parser.add_argument("--board", action="store_true", help="print the main boards at the end")
 
     def handle(
         self,
@@ -74,15 +92,18 @@ class Command(BaseCommand):
         board: bool,
         **_options: object,
     ) -> None:
-        """Submit and say what was queued."""
+        """Submit the reference libraries, and print for each how many runs were queued."""
         references = [r for r in all_references() if not name or r.name in name]
-        unknown = set(name) - {reference.name for reference in references}
-        if unknown:
-            message = f"there is no reference library {', '.join(sorted(unknown))}"
+        known = {reference.name for reference in all_references()}
+        if unknown := set(name) - known:
+            message = (
+                f"unknown reference library {', '.join(sorted(unknown))}: "
+                f"choose one of {', '.join(sorted(known))}"
+            )
             raise CommandError(message)
         unbuilt = [str(r.path) for r in references if not r.path.is_file()]
         if unbuilt:
-            message = f"not built: {', '.join(dict.fromkeys(unbuilt))}; build first (./dev build)"
+            message = f"not built: {', '.join(dict.fromkeys(unbuilt))}; run ./dev build first"
             raise CommandError(message)
         owner, _ = get_user_model().objects.get_or_create(
             username=REFERENCE_USER, defaults={"is_staff": True, "is_superuser": True}
@@ -92,7 +113,7 @@ class Command(BaseCommand):
                 queued = submit_missing(reference, owner, scale, sessions)
             except (RequestError, services.Refused) as error:
                 raise CommandError(str(error)) from error
-            state = f"{queued} runs queued" if queued else "nothing missing"
+            state = f"{queued} runs queued" if queued else "no run is missing"
             self.stdout.write(f"{reference.title}: {state}")
         if wait:
             self._wait(owner)
@@ -100,7 +121,10 @@ class Command(BaseCommand):
             call_command("show_board", stdout=self.stdout)
 
     def _wait(self, owner: User) -> None:
-        """Say how each open run of the references ends; CommandError when no worker takes or can judge them."""
+        """Wait for all open runs of the reference libraries, and print how each run ends.
+
+        Raises CommandError if no worker claims the runs, or if a run could not be judged because the machine failed.
+        """
         open_runs = Run.objects.filter(submission__owner=owner).exclude(state__in=FINAL_STATES)
         waiting = set(open_runs.values_list("pk", flat=True))
         unjudged = 0
@@ -114,38 +138,46 @@ class Command(BaseCommand):
                 unjudged += run.verdict == Verdict.INFRASTRUCTURE
             if waiting and queries.system_status().stalled:
                 message = (
-                    f"{len(waiting)} runs wait and no bench worker takes them: start one "
-                    "(./dev up, or python -m web.manage work) and look at its log"
+                    f"{len(waiting)} runs are queued, and no bench worker claims them: start one "
+                    "(./dev up, or python -m web.manage work) and read its log"
                 )
                 raise CommandError(message)
             if waiting:
                 pause()
         if unjudged:
             message = (
-                f"{unjudged} runs could not be judged, by a fault of this machine: mend what their reasons "
-                "tell, then repeat this command"
+                f"{unjudged} runs could not be judged because of a failure of this machine: correct "
+                "the causes named above, then repeat this command"
             )
             raise CommandError(message)
 
 
 def all_references() -> list[Reference]:
-    """Return every reference library, and every structure but the baseline under the reference configurations."""
-    place = load_settings()
+    """Return every reference library, and every structure under each reference configuration.
+
+    The baseline structure is left out. Only some configurations are reference configurations, because each adds minutes
+    of measuring to the first ./dev up on a machine.
+    """
+    runner_settings = load_settings()
     whole = [
         Reference(r.name, r.path, configuration="", trusted=r.trusted)
-        for r in reference_libraries(place)
+        for r in reference_libraries(runner_settings)
     ]
     bare = [
         Reference(r.name, r.path, configuration=configuration, trusted=False)
-        for r in structures(place)
+        for r in structures(runner_settings)
         if not r.baseline
-        for configuration in REFERENCE_CONFIGURATIONS
+        for configuration in reference_configurations(runner_settings)
     ]
     return whole + bare
 
 
 def submit_missing(reference: Reference, owner: User, scale: str, sessions: int) -> int:
-    """Submit a reference on what main boards rank and gates ask, unless its digest has a run of it; count new runs."""
+    """Submit a reference library to every target that needs a run of this binary; return the number of new runs.
+
+    The targets are the benchmark instances of the main boards (those of a contest) and all gates. A gate is a
+    correctness test that boards require.
+    """
     with reference.path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
         wanted = [*catalogue.main_targets(), *catalogue.gate_targets()]
@@ -178,12 +210,12 @@ def submit_missing(reference: Reference, owner: User, scale: str, sessions: int)
 
 
 def pause() -> None:
-    """Wait a moment before looking at the queue again."""
+    """Wait POLL_SECONDS before the queue is read again."""
     time.sleep(POLL_SECONDS)
 
 
 def _ending(run: Run) -> str:
-    """Return one line about a run that ended."""
+    """Return a line of text that says how a run ended: its verdict or state, and the reason if there is one."""
     name = run.submission.description
     if run.submission.configuration:
         name = f"{name} ({run.submission.configuration})"
@@ -193,7 +225,11 @@ def _ending(run: Run) -> str:
 
 
 def _exists(digest: str, configuration: str, target: Target, scale: str) -> bool:
-    """Whether this binary was judged on a target at the newest benchmark version, or still will be."""
+    """Return True if the target needs no new run of this binary, because there is a run that is open or was judged.
+
+    Only runs at the newest benchmark version count. A run was not judged if it was cancelled or refused, or if it ended
+    because of a failure of the site.
+    """
     version = catalogue.benchmarks()[target.benchmark].version
     not_judged = Q(state=State.CANCELLED) | Q(verdict__in=NOT_JUDGED)
     return Run.objects.filter(

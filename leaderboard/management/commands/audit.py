@@ -1,4 +1,8 @@
-"""Order audits of the leaders of boards: `python -m web.manage audit SLUG...`."""
+"""Queues audits of all entries shown on some boards: `python -m web.manage audit SLUG...`.
+
+An audit repeats runs in verified mode, where a library cannot cheat through the memory of the measuring process. Use
+this command before prizes are given.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard import audits
+from leaderboard.audits import schedule
 from leaderboard.boards import all_boards, board_named
 
 if TYPE_CHECKING:
@@ -14,24 +18,24 @@ if TYPE_CHECKING:
 
 
 class Command(BaseCommand):
-    """Call it for finals, before prizes are given. Calling it again orders only what is new."""
+    """Queues the audits that are missing. A second call queues only the audits of new entries."""
 
-    help = "Queue audits in verified mode of all that stand on these boards."
-    requires_system_checks = ()  # they import every page, which takes longer than the command
+    help = "Queue audits in verified mode of all entries shown on these boards."
+    requires_system_checks = ()  # the checks import every page, which takes longer than the command
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the boards."""
+        """Accept the slugs of the boards (their names in URLs)."""
         parser.add_argument("slug", nargs="+", help="boards whose entries are audited")
 
     def handle(self, *_args: object, slug: list[str], **_options: object) -> None:
-        """Queue and list."""
+        """Queue the audits and print one line for each run."""
         boards = {name: board_named(name) for name in slug}
         unknown = [name for name, board in boards.items() if board is None]
         if unknown:
             known = ", ".join(board.slug for board in all_boards())
-            message = f"there is no board {unknown[0]!r}; there are: {known}"
+            message = f"unknown board {unknown[0]!r}; known boards are: {known}"
             raise CommandError(message)
-        runs = [run for board in boards.values() if board for run in audits.order_finals(board)]
+        runs = [run for board in boards.values() if board for run in schedule.audit_board(board)]
         for run in runs:
             self.stdout.write(f"{run.benchmark}/{run.instance} {run.scale}: {run.submission}")
         self.stdout.write(f"{len(runs)} runs queued")

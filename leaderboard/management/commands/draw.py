@@ -1,20 +1,20 @@
-"""Draw the curves of runs that have none yet: `python -m web.manage draw`."""
+"""Draws the missing plots of finished runs: `python -m web.manage draw`."""
 
 from __future__ import annotations
 
 from django.core.management.base import BaseCommand
 
-from leaderboard import plotting
+from leaderboard import plots
 
 
 class Command(BaseCommand):
-    """Draw what is missing. The results worker does the same after every run."""
+    """Draws all missing plots. The results worker also draws missing plots, after every run."""
 
-    help = "Draw the curves of runs that have none yet."
+    help = "Draw the plots of finished runs that have none yet."
 
     def handle(self, *_args: object, **_options: object) -> None:
-        """Draw in batches until nothing is missing."""
+        """Draw in batches until no plot is missing."""
         total = 0
-        while drawn := plotting.draw_missing():
+        while drawn := plots.draw_missing():
             total += drawn
-        self.stdout.write(f"looked at {total} runs")
+        self.stdout.write(f"checked {total} runs for missing plots")

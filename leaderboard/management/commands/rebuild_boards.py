@@ -1,17 +1,17 @@
-"""Make all boards anew from the runs: `python -m web.manage rebuild_boards`."""
+"""Recomputes all boards from the runs: `python -m web.manage rebuild_boards`."""
 
 from __future__ import annotations
 
 from django.core.management.base import BaseCommand
 
-from leaderboard import standing
+from leaderboard.ranking import board_entries
 
 
 class Command(BaseCommand):
-    """Boards are derived; call this after the rules in a board.json changed."""
+    """Recomputes the boards. Use it after the rules in a board.json have changed."""
 
-    help = "Make every board anew from the finished runs."
+    help = "Recompute every board from the finished runs."
 
     def handle(self, *_args: object, **_options: object) -> None:
-        """Rebuild and count."""
-        self.stdout.write(f"{standing.rebuild()} entries")
+        """Recompute the boards and print the number of their entries."""
+        self.stdout.write(f"{board_entries.rebuild()} entries")

@@ -1,19 +1,25 @@
-"""Queue anew what older benchmark versions ranked: `python -m web.manage rerun_stale`."""
+"""Repeats runs of ranked submissions if the runs used an older benchmark version.
+
+Usage: `python -m web.manage rerun_stale`.
+"""
 
 from __future__ import annotations
 
 from django.core.management.base import BaseCommand
 
-from leaderboard import reruns
+from leaderboard.submissions import reruns
 
 
 class Command(BaseCommand):
-    """Call it after an update that raised the version of a benchmark. Calling it again does nothing."""
+    """Queues the repetitions. Use the command after an update that raised a benchmark's version.
 
-    help = "Queue the runs of ranked submissions again whose benchmark has a newer version."
+    A second call queues nothing.
+    """
+
+    help = "Queue the runs of ranked submissions again if they used an older benchmark version."
 
     def handle(self, *_args: object, **_options: object) -> None:
-        """Queue and list."""
+        """Queue the runs and print one line for each."""
         runs = reruns.rerun_stale()
         for run in runs:
             self.stdout.write(f"{run.benchmark}/{run.instance} {run.scale}: {run.submission}")

@@ -1,4 +1,4 @@
-"""Print leaderboards as text: `python -m web.manage show_board [SLUG...]`."""
+"""Prints boards (rankings of libraries) as text: `python -m web.manage show_board [SLUG...]`."""
 
 from __future__ import annotations
 
@@ -32,14 +32,14 @@ RIGHT = {"time ms", "ratio", "deadlocks", "failed", "completed"}
 
 
 class Command(BaseCommand):
-    """Print what the board pages show."""
+    """Prints the boards as text tables, with the same rows as their pages."""
 
-    help = "Print leaderboards as text."
-    requires_system_checks = ()  # they import every page, which takes longer than the command
+    help = "Print boards as text."
+    requires_system_checks = ()  # the checks import every page, which takes longer than the command
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the boards to print."""
-        parser.add_argument("slug", nargs="*", help="boards to print; default: the main ones")
+        """Accept the boards to print."""
+        parser.add_argument("slug", nargs="*", help="boards to print; default: the main boards")
 
     def handle(self, *_args: object, slug: list[str], **_options: object) -> None:
         """Print one table per board."""
@@ -47,18 +47,18 @@ class Command(BaseCommand):
             board = board_named(name)
             if board is None:
                 known = ", ".join(board.slug for board in all_boards())
-                message = f"there is no board {name!r}; there are: {known}"
+                message = f"unknown board {name!r}; known boards are: {known}"
                 raise CommandError(message)
             self.stdout.write("\n".join([*text_table(queries.standings(board)), ""]))
 
 
 def text_table(standings: Standings) -> list[str]:
-    """Return the lines of a board as text."""
+    """Return a board as lines of text: the title, the machine class, and an aligned table of its entries."""
     board = standings.board
-    mark = "  PROVISIONAL: not at paper scale or too few sessions" if standings.provisional else ""
+    mark = "  PROVISIONAL: not at paper scale, or too few sessions" if standings.provisional else ""
     title = f"{board.title} ({board.benchmark} version {standings.benchmark_version}){mark}"
     if not standings.rows:
-        return [title, "  nobody stands here yet"]
+        return [title, "  no entries yet"]
     lines = [HEAD, *(_cells(row) for row in standings.rows)]
     widths = [max(len(line[i]) for line in lines) for i in range(len(HEAD))]
     aligned = [
@@ -68,11 +68,11 @@ def text_table(standings: Standings) -> list[str]:
         ).rstrip()
         for line in lines
     ]
-    return [title, f"machine: {standings.machine_class}", *aligned]
+    return [title, f"machine class: {standings.machine_class}", *aligned]
 
 
 def _cells(row: BoardEntry) -> tuple[str, ...]:
-    """Return one row of the table."""
+    """Return the texts of one row, in the order of HEAD."""
     run = row.run
     ranks = (
         str(row.rank_low) if row.rank_low == row.rank_high else f"{row.rank_low}-{row.rank_high}"
@@ -94,5 +94,5 @@ def _cells(row: BoardEntry) -> tuple[str, ...]:
 
 
 def _number(value: float | None, form: str = "{:,}") -> str:
-    """Return a number in words of the table; a dash when it is unknown."""
+    """Return a number as text for the table; a dash if it is unknown."""
     return "-" if value is None else form.format(value)

@@ -1,4 +1,4 @@
-"""Work off the queue without Celery: `python -m web.manage work --slot 0 --drain`."""
+"""Runs a bench worker without Celery: `python -m web.manage work --slot 0 --drain`."""
 
 from __future__ import annotations
 
@@ -8,51 +8,54 @@ from typing import TYPE_CHECKING
 
 from django.core.management.base import BaseCommand, CommandError
 
-from leaderboard.versions import SchemaSkewError
+from leaderboard.queue.versions import SchemaSkewError
 from leaderboard.worker import (
     NotBuiltError,
-    SlotTakenError,
     Worker,
-    clear_away,
+    clean_up,
     hold_slot,
+    register_slot,
     require_built,
-    this_slot,
 )
 from runner.settings import SLOT_MAX, load_settings
+from runner.slots import SlotsTakenError
 
 if TYPE_CHECKING:
     from argparse import ArgumentParser
 
 
 class Command(BaseCommand):
-    """Claim and execute runs on one slot of this machine."""
+    """Claims runs and executes them on one slot. Each slot has a number, a jail (sandbox) and processor cores."""
 
-    help = "Work off the queue on one slot; without --once or --drain until SIGTERM or Ctrl-C."
+    help = "Execute queued runs on one slot until SIGTERM or Ctrl-C. With --once or --drain, end earlier."
 
     def add_arguments(self, parser: ArgumentParser) -> None:
-        """Take the slot and when to end."""
+        """Accept the slot, and options that say when the command ends."""
         parser.add_argument(
-            "--slot", type=int, default=load_settings().slot, help=f"0 to {SLOT_MAX}"
+            "--slot",
+            type=int,
+            default=load_settings().slot,
+            help=f"0 to {SLOT_MAX}; default: %(default)s",
         )
         until = parser.add_mutually_exclusive_group()
-        until.add_argument("--once", action="store_true", help="work off one run, then end")
-        until.add_argument("--drain", action="store_true", help="end when nothing waits")
+        until.add_argument("--once", action="store_true", help="execute one run, then exit")
+        until.add_argument("--drain", action="store_true", help="exit when no run is queued")
 
     def handle(
         self, *_args: object, slot: int, once: bool, drain: bool, **_options: object
     ) -> None:
-        """Hold the slot and work."""
+        """Reserve the slot and execute runs until a signal arrives. With --once or --drain, end earlier."""
         if not 0 <= slot <= SLOT_MAX:
-            message = f"--slot is {slot}: it must be a number from 0 to {SLOT_MAX}"
+            message = f"--slot is {slot}: it must be from 0 to {SLOT_MAX}"
             raise CommandError(message)
         logging.basicConfig(level=logging.INFO, format="%(asctime)s %(message)s")
         try:
             with hold_slot(slot):
-                worker = Worker(this_slot(slot))
+                worker = Worker(register_slot(slot))
                 for number in (signal.SIGTERM, signal.SIGINT):
                     signal.signal(number, lambda *_: worker.stop())
                 require_built()
-                clear_away()
+                clean_up(slot)
                 worker.take_back()
                 if once:
                     worker.run_one()
@@ -60,5 +63,8 @@ class Command(BaseCommand):
                     worker.drain()
                 else:
                     worker.work()
-        except (NotBuiltError, SlotTakenError, SchemaSkewError) as error:
+        except SlotsTakenError as error:
+            message = f"{error}: choose another slot with --slot or KEYDROME_SLOT"
+            raise CommandError(message) from error
+        except (NotBuiltError, SchemaSkewError) as error:
             raise CommandError(str(error)) from error

@@ -1,5 +1,5 @@
-// What is particular about this tree: how it splits, merges and cuts separators, and that check()
-// sees damage.
+// Tests features that only this B+-tree has: splits, merges, short separators, and a check() that
+// detects damage. The test of contract B covers the features that all structures have.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -26,12 +26,12 @@ struct OwnedTree {
 
 TEST(BtreeShape, AscendingInsertsFillTheLeaves) {
   OwnedTree owned;
-  constexpr uint32_t kPairs = 56 * 57;  // kAppendKeep entries in each leaf, and one inner node
+  constexpr uint32_t kPairs = 56 * 57;  // 57 leaves with kAppendKeep = 56 entries, one inner node
   for (uint32_t i = 0; i < kPairs; ++i) ASSERT_EQ(owned.put(big_endian(i, 4)), 1);
   EXPECT_EQ(owned.tree->height(), 2u);
   EXPECT_EQ(owned.tree->check(), 0);
   const double bytes_per_pair = static_cast<double>(owned.tree->bytes()) / kPairs;
-  EXPECT_LT(bytes_per_pair, 30.0);  // 20 for the slot at this fill, 6 for the entry, inner nodes
+  EXPECT_LT(bytes_per_pair, 30.0);  // leaf 19 bytes, entry 6, inner node 1
 }
 
 TEST(BtreeShape, HeightFallsAgain) {
@@ -46,7 +46,7 @@ TEST(BtreeShape, HeightFallsAgain) {
   EXPECT_LT(owned.tree->bytes(), 2u * sizeof(Leaf));
 }
 
-// An entry in static memory, for tests of functions on entries.
+// An entry in a buffer of its own, for tests of functions on entries.
 struct Text {
   Text(const std::string& key, const std::string& payload) {
     auto* made =

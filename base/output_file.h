@@ -1,0 +1,32 @@
+// Writes a file that a person has named, such as a report. How it is written depends on the target:
+//
+//   - A new or regular file appears complete or not at all: the text goes to the temporary file
+//     TARGET.unfinished-PID in the same folder, which is then renamed to TARGET. If the path is a
+//     symbolic link, the link stays, and the file that the link names is replaced.
+//   - A character device or FIFO, such as /dev/null or >(command), is opened and written. Opening a
+//     FIFO waits until another process reads from the FIFO.
+//   - A file that a link in /proc leads to is written in place, because it may have no name.
+//   - `-` means the standard output. For `-` and for other names of the standard output or error,
+//     such as /dev/stdout, the text is written to the open stream.
+//   - A block device, socket or folder is an error.
+//   - Another user's symbolic link in a shared folder such as /tmp is an error. The kernel refuses to
+//     open such a link (protected_symlinks), but this code reads links itself, with readlink().
+//
+// runner/output_file.py has the same rules for Python. Several threads may call these functions for
+// different paths.
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+
+namespace keydrome {
+
+// Returns an error if write_file() could not write `path` now. Call this function before a long
+// session, so that the user learns of a wrong path at once. The function creates no lasting file.
+Result<void> check_writable(const std::string& path);
+
+// Writes `text` to `path` as described above. After an error, removes the temporary file.
+Result<void> write_file(const std::string& path, const std::string& text);
+
+}  // namespace keydrome

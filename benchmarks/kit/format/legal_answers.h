@@ -1,0 +1,73 @@
+// Defines which result codes contract A (the index API) allows for each op of a program, in
+// addition to SUCCESS and DEADLOCK.
+//
+// The player uses these rules to count violations while a program runs. The judge uses them to
+// check the logs of recorded runs.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+
+#include "benchmarks/kit/format/program.h"
+#include "keydrome/index.h"
+
+namespace keydrome::format {
+
+// The player calls abortTransaction at most this many times for one abort while the call returns
+// DEADLOCK.
+inline constexpr uint32_t kAbortsMax = 100;
+
+// Normally a transaction may be retried many times after DEADLOCK. After several transactions have
+// used up all their retries, each later transaction fails when it has returned DEADLOCK this many
+// times in a row (player/retry_budget.h).
+inline constexpr uint32_t kAttemptsAfterwards = 10;
+
+// Returns the bit of a code in the sets that allowed_codes() returns.
+constexpr uint32_t code_bit(ErrCode code) { return 1u << static_cast<uint32_t>(code); }
+
+// Returns the set of codes that the op may return in addition to SUCCESS and DEADLOCK.
+constexpr uint32_t allowed_codes(OpCode op) {
+  switch (op) {
+    case OpCode::kGet:
+    case OpCode::kDeleteKey:
+      return code_bit(KEY_NOTFOUND);
+    case OpCode::kNext:
+    case OpCode::kNextToEnd:
+      return code_bit(DB_END);
+    case OpCode::kInsert:
+      return code_bit(ENTRY_EXISTS);
+    case OpCode::kDeletePair:
+    case OpCode::kDeleteRead:  // the transaction may have deleted the record itself
+      return code_bit(ENTRY_DNE) | code_bit(KEY_NOTFOUND);
+    default:
+      return 0;
+  }
+}
+
+// Returns true if the op may return `code`. REQUIRES: `code` is neither SUCCESS nor DEADLOCK.
+// `is_stream` is true for ops of the workload itself and false for ops of extra checks.
+constexpr bool is_legal_answer(const Op& op, bool is_stream, uint32_t code) {
+  if (code > FAILURE) return false;
+  if ((op.flags & kAnyCode) != 0) return true;
+  // Every payload of the workload is unique, so an insert cannot find its own payload stored
+  // already. Ops with kMayExist insert a pair a second time on purpose.
+  if (code == ENTRY_EXISTS && is_stream && (op.flags & kMayExist) == 0) return false;
+  return (allowed_codes(op.code) >> code & 1u) != 0;
+}
+
+// Returns true if a call of a procedure (procedure.h) may return `code`. REQUIRES: `code` is not
+// DEADLOCK.
+constexpr bool is_legal_computed(history::EventCall call, uint32_t code) {
+  switch (call) {
+    case history::EventCall::kGet:
+    case history::EventCall::kDeleteKey:
+      return code == SUCCESS || code == KEY_NOTFOUND;
+    case history::EventCall::kNext:
+      return code == SUCCESS || code == DB_END;
+    default:
+      return code == SUCCESS;
+  }
+}
+
+}  // namespace keydrome::format

@@ -1,0 +1,127 @@
+// Defines the outcome: the results that the player writes for one phase of a session. The player
+// runs in the jail, and the referee reads the outcome through a memfd that both processes map.
+//
+// Before GO, the start of the phase, the referee creates the memfd, sets its size and seals the
+// size. The contents are untrusted, because the player's process also runs the code of the library
+// under test. Therefore the referee copies each struct exactly once. It checks every count and
+// offset against the sizes that it chose itself. If a count or an offset does not fit, the run
+// fails.
+//
+// Thread safety: plain data. Each thread of the player writes only its own part.
+#pragma once
+
+#include <cstdint>
+
+#include "benchmarks/kit/format/program.h"
+
+namespace keydrome::format {
+
+inline constexpr uint32_t kOutcomeVersion = 6;
+
+// Latencies in ns are counted in a histogram with 32 buckets per power of two, so the error of a
+// latency is at most 3.1 %. The last bucket also counts all latencies above 2^40 ns, which is 18
+// minutes (histogram.h).
+inline constexpr uint32_t kHistogramStepBits = 5;
+inline constexpr uint32_t kHistogramBuckets = 36 << kHistogramStepBits;
+
+// Throughput over time: committed transactions are counted in time windows of equal width. A window
+// is 2^14 ns wide at first. When the phase outgrows the array, every pair of adjacent windows is
+// merged and the width doubles. So a phase of more than 2.1 ms fills between 128 and 256 windows.
+inline constexpr uint32_t kWindows = 256;
+inline constexpr uint32_t kWindowShiftMin = 14;
+
+// How a transaction ended. Each thread has an array with one such byte per transaction, in program
+// order.
+enum class TransactionEnd : uint8_t {
+  kNotRun = 0,
+  kCommitted,
+  kAborted,
+  kFailed,
+  kDeadlocked,  // has kOneAttempt (program.h), got DEADLOCK and was aborted
+};
+
+// The next four codes report violations that the player detects itself. They are larger than every
+// ErrCode of the library.
+//
+// Every attempt returned DEADLOCK until the retry budget was spent (player/retry_budget.h).
+inline constexpr uint32_t kCodeNoProgress = 1000;
+// A scan returned more records than can exist.
+inline constexpr uint32_t kCodeEndless = 1001;
+// The index could not be opened, so the call was not made.
+inline constexpr uint32_t kCodeNoHandle = 1002;
+// A commit succeeded although a required record was missing or malformed (procedure.h).
+inline constexpr uint32_t kCodeUnfit = 1003;
+
+// The first violation of a thread: a call that returned a result which the contract forbids.
+struct IllegalAnswer {
+  uint64_t op;    // number of the op in the thread's program, over all rounds
+  uint32_t code;  // the returned number, documented or not, or one of the codes above
+  uint32_t reserved;
+};
+
+// This bit of ThreadOutcome::progress_op is set while the thread aborts the transaction that the op
+// belongs to.
+inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;
+
+// The counters of one thread. Transactions are numbered in program order: one number for each
+// kBegin and one for each kAutoCommit op. A repeated body counts once for each repetition.
+struct alignas(64) ThreadOutcome {
+  uint64_t committed[kTransactionClasses];
+  uint64_t aborted;               // transactions that the program or a procedure aborted
+  uint64_t failed;                // transactions given up after a violation
+  uint64_t deadlocked;            // transactions that ended as kDeadlocked
+  uint64_t deadlocks;             // calls that returned DEADLOCK
+  uint64_t calls;                 // calls of the library, retries included
+  uint64_t gets, get_hits;        // gets of the workload, and those that found a record
+  uint64_t order_violations;      // how often getNext returned a key below the previous key
+  uint64_t code_violations;       // results that the contract does not allow
+  IllegalAnswer first_violation;  // valid if code_violations > 0
+  uint64_t transactions;          // number of entries in the array of TransactionEnd
+  uint64_t digest;         // hash of what kDigest ops read in transactions that ended as programmed
+  uint64_t trace_bytes;    // bytes of evidence written to the trace
+  uint64_t trace_dropped;  // records of evidence that did not fit into the trace
+  uint64_t events;         // recorded calls in the log; 0 if the phase is not recorded
+  uint64_t events_full;    // 1: the log is full, so later calls are missing from it
+  uint64_t progress_op;    // number of the current op, with kRollingBack while its attempt
+                           // is being aborted; the referee reads it while the thread runs
+  uint64_t started_ns, ended_ns;  // since GO by the player's clock; diagnostics only
+  uint64_t context_switches;      // of the thread during the phase; diagnostics only
+  uint32_t window_shift;          // a window is 2^window_shift ns wide
+  uint32_t timestamp_slack;       // History::timestamp_slack, if the phase is recorded
+  uint32_t thread_id;             // gettid() of the thread, in the jail
+  uint32_t windows[kWindows];
+  uint32_t histogram[kTransactionClasses][kHistogramBuckets];
+};
+
+// The header of the memfd: where its parts begin. The referee writes the header before GO. It keeps
+// its own copy and never reads the header back, because the library could have changed it.
+struct OutcomeHeader {
+  uint32_t version;
+  uint32_t threads;
+  uint64_t thread_offset;  // ThreadOutcome[threads]
+  struct Span {
+    uint64_t ends_offset, ends_capacity;    // TransactionEnd[]
+    uint64_t trace_offset, trace_capacity;  // bytes of TraceRecord
+    uint64_t log_offset, log_capacity;      // Event[] (checker/history/event.h); 0: not recorded
+  } spans[kThreadsMax];
+};
+
+// One record of evidence: the result of a single call, which the judge compares with what the
+// script allows. A thread writes its records one after another into its trace. The bytes of key and
+// payload follow the struct, padded to a multiple of 8 bytes.
+struct TraceRecord {
+  uint64_t op;          // number of the op in the thread's program
+  uint64_t repetition;  // (repetition of the kRepeat body) << 32 | (number of the getNext call),
+                        // both counted from 0; for a kMark op: the digest
+  uint32_t code;        // ErrCode as returned
+  uint16_t key_bytes;   // 0 if no record was read; 4 or 8 for an integer key in native byte order
+  uint16_t payload_bytes;
+};
+static_assert(sizeof(TraceRecord) == 24);
+
+// Returns the size of a trace record with a key and a payload of these sizes.
+constexpr uint64_t trace_record_bytes(uint64_t key_bytes, uint64_t payload_bytes) {
+  return (sizeof(TraceRecord) + key_bytes + payload_bytes + 7) / 8 * 8;
+}
+
+}  // namespace keydrome::format

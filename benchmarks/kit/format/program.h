@@ -1,0 +1,231 @@
+// Defines programs: the operations that the referee generates, the player executes and the judge
+// checks.
+//
+// A benchmark is data. Outside the jail, the referee turns a workload and a seed into programs, one
+// for each phase and thread. Inside the jail (a sandbox), the player interprets a program and knows
+// no workload. So no seed, no generator and no expected result enters the jail, and a new benchmark
+// never changes the player.
+//
+// Referee and player pass these structs to each other in sealed memfds. Therefore the structs have
+// fixed sizes, contain no pointers and are little-endian. Offsets are bytes from the beginning of
+// the memfd. The player trusts the referee, but the referee does not trust the player (outcome.h).
+//
+// Thread safety: plain data.
+#pragma once
+
+#include <cstdint>
+
+#include "benchmarks/kit/format/procedure.h"
+#include "checker/history/event.h"
+#include "keydrome/index.h"
+
+namespace keydrome::format {
+
+inline constexpr uint32_t kProgramVersion = 2;
+inline constexpr uint32_t kSlots = 16;              // handles that a thread can have open
+inline constexpr uint32_t kTransactionClasses = 8;  // such as get or scan; each has a histogram
+inline constexpr uint32_t kEvents = 16;             // counters for kSignal and kWait
+inline constexpr uint32_t kThreadsMax = 256;
+inline constexpr uint32_t kTagBytes = 8;  // every payload begins with its tag (payload_tag.h)
+inline constexpr uint32_t kNoTag = 0;     // in place of a tag: the payload is its text alone
+
+// The operations. In the comments, `argument`, `payload` and `key` are the fields of the Op, and
+// "slot" is the handle that Op::slot selects.
+enum class OpCode : uint8_t {
+  // Creates index number `argument`.
+  kCreate,
+  // Opens index number `argument` and stores the handle in the slot.
+  kOpen,
+  // Closes the handle of the slot.
+  kClose,
+  // Begins a transaction. `argument` is the number of ops that follow in the transaction, up to and
+  // including its kCommit or kAbort.
+  kBegin,
+  kCommit,
+  kAbort,
+  // Calls get for the key.
+  kGet,
+  // Calls getNext `argument` times. Continues after DB_END, as the driver of the SIGMOD 2009
+  // contest did.
+  kNext,
+  // Calls getNext until DB_END. A scan that returns more than `argument` records is a violation.
+  kNextToEnd,
+  // Calls insertRecord for the key. The payload is tag number `argument` followed by text
+  // `payload`.
+  kInsert,
+  // Calls deleteRecord for the key with an empty payload, which deletes all payloads of the key.
+  kDeleteKey,
+  // Calls deleteRecord for the key and one payload: tag number `argument` followed by text
+  // `payload`.
+  kDeletePair,
+  // Writes the digest of all reads since the last kMark to the trace and starts a new digest.
+  kMark,
+  // Repeats the last `payload` ops `argument` more times. Repetitions are not nested.
+  kRepeat,
+  // Adds 1 to the event counter `argument`.
+  kSignal,
+  // Waits until the event counter `argument` is at least `payload`.
+  kWait,
+  // Yields the processor until the event counter `argument` is at least `payload`, for at most
+  // `key` microseconds. With `key` == 0, yields once.
+  kYield,
+  // Calls deleteRecord for the pair that the last successful kKeep read of this slot returned in
+  // this transaction. Makes no call if this transaction made no such read. Leaves no evidence.
+  kDeleteRead,
+  // Waits for the turn of step `argument` (player/turns.h). If the turn of an earlier step takes
+  // more than `payload` microseconds, skips this earlier step.
+  kStep,
+  // Ends the turn of step `argument`. Has no effect if the step has been skipped.
+  kStepDone,
+  // Makes one call with exactly the given arguments (BareCall), legal or not. Such a call is never
+  // judged as part of a transaction and never retried. Its result is always evidence.
+  kBareCall,
+  // Runs procedure `payload` (procedure.h) in the open transaction. Its parameters begin at number
+  // `key` of the parameter pool, and its tags at number `argument`. With kEvidence, its result is
+  // evidence.
+  kRun,
+  // Sets the arrival time of the next transaction: `payload` * 2^32 + `argument` ns after GO, the
+  // start of the phase. Waits until then. The latency of the transaction counts from its arrival
+  // time.
+  kArrive,
+};
+
+// The flags of an Op.
+//
+// Make the call without a transaction (pass NULL), so that it commits by itself.
+inline constexpr uint8_t kAutoCommit = 1u << 0;
+// Write the result to the trace as evidence for the judge. For kNext, write only the result of the
+// last call.
+inline constexpr uint8_t kEvidence = 1u << 1;
+// For kNext and kNextToEnd: write the result of every call to the trace.
+inline constexpr uint8_t kEvidenceAll = 1u << 2;
+// Add code, key and payload of the result to the thread's digest (digest.h).
+inline constexpr uint8_t kDigest = 1u << 3;
+// A round (one memfd of ops, see RoundHeader) may begin at this op. No handle and no transaction is
+// open here.
+inline constexpr uint8_t kUnitStart = 1u << 4;
+// Every documented code is legal, because the workload judges the evidence itself. On a kBegin, the
+// flag applies to the whole transaction, which runs to its programmed end even after DEADLOCK.
+inline constexpr uint8_t kAnyCode = 1u << 5;
+// For kBegin: a transaction that gets DEADLOCK is aborted and not retried.
+inline constexpr uint8_t kOneAttempt = 1u << 6;
+// For kInsert: the program inserts this pair more than once, so ENTRY_EXISTS is legal. On a kBegin,
+// the same bit means kOneAttempt.
+inline constexpr uint8_t kMayExist = 1u << 6;
+// For kGet, kNext and kNextToEnd: keep the returned record, because a later kDeleteRead may delete
+// it.
+inline constexpr uint8_t kKeep = 1u << 7;
+
+// The player reports or keeps the result of a call with one of these flags. Results of all other
+// calls are only counted.
+inline constexpr uint8_t kObserved = kEvidence | kEvidenceAll | kDigest | kKeep;
+
+// Returns true for the ops that make one get, insertRecord or deleteRecord call with the op's key.
+constexpr bool is_data_call(OpCode code) {
+  return code == OpCode::kGet || code == OpCode::kInsert || code == OpCode::kDeleteKey ||
+         code == OpCode::kDeletePair;
+}
+
+// Returns true if the op reads or writes records with arguments that the program gives.
+constexpr bool is_on_records(OpCode code) {
+  return is_data_call(code) || code == OpCode::kNext || code == OpCode::kNextToEnd;
+}
+
+// The purpose of a transaction, stored in Op::kind of its kBegin and of each call outside a
+// transaction:
+//   - kStream: the workload itself.
+//   - kStripe: an extra check on keys that only one thread uses.
+//   - kCanary: an extra check on keys of the workload. Its results must agree with each other.
+//   - kScript: fixed parts of the script, such as the final scan.
+enum class Kind : uint8_t { kStream, kStripe, kCanary, kScript };
+
+// One operation: usually one call of the library. An op has only 16 bytes, because long phases have
+// millions of ops.
+struct Op {
+  OpCode code = OpCode::kYield;
+  uint8_t flags = 0;
+  uint8_t slot = 0;      // selects one of the thread's open handles
+  uint8_t kind : 4 = 0;  // Kind
+  uint8_t class_ : 4 =
+      0;                  // transaction class, < kTransactionClasses; on kBegin and kAutoCommit ops
+  uint32_t key = 0;       // number of the key in the pool for the index's key type
+  uint32_t payload = 0;   // number of the text in the payload pool; 0: empty text
+  uint32_t argument = 0;  // its meaning depends on `code` (see OpCode)
+};
+static_assert(sizeof(Op) == 16);
+
+// Describes the call that a kBareCall makes. The struct is packed into Op::argument. Op::slot
+// selects the handle, which may be closed or may never have been opened. For create and openIndex,
+// Op::key is the number of an index, and otherwise a number in the pool of `key_type`. The payload
+// is text Op::payload without a tag.
+struct BareCall {
+  history::EventCall call = history::EventCall::kBegin;
+  // true: pass the transaction of the thread's last bare kBegin, even if it has ended.
+  // false: pass NULL.
+  bool in_transaction = false;
+  KeyType key_type = SHORT;
+  bool garbage = false;  // fill unused bytes of the arguments with kGarbage instead of zeros
+
+  static constexpr char kGarbage = '\xa5';
+
+  constexpr uint32_t packed() const {
+    return static_cast<uint32_t>(call) | uint32_t{in_transaction} << 8 |
+           static_cast<uint32_t>(key_type) << 16 | uint32_t{garbage} << 24;
+  }
+  static constexpr BareCall unpacked(uint32_t bits) {
+    return {.call = static_cast<history::EventCall>(bits & 0xff),
+            .in_transaction = (bits >> 8 & 0xff) != 0,
+            .key_type = static_cast<KeyType>(bits >> 16 & 0xff),
+            .garbage = bits >> 24 != 0};
+  }
+};
+
+// The pools image: one memfd with all keys and payload texts that the programs refer to by number.
+// The referee sends it with the first phase, and the player maps it for the whole session
+// (script/images.h writes it, player/pools_view.h reads it).
+//
+// The image contains this header, the table of indexes, four pools, and the procedures with their
+// parameters. The pools of int32 and int64 keys are plain arrays. A pool of strings (varchar keys
+// or payload texts) is an array `uint32_t offsets[count + 1]`, followed by the bytes of all
+// strings. String i is the bytes [offsets[i], offsets[i + 1]), counted from the end of the array. A
+// string contains no NUL.
+struct PoolsHeader {
+  uint32_t version;  // kProgramVersion
+  uint32_t reserved;
+  uint64_t index_offset, index_count;              // IndexEntry[]
+  uint64_t int32_offset, int32_count;              // int32_t[]
+  uint64_t int64_offset, int64_count;              // int64_t[]
+  uint64_t varchar_offset, varchar_count;          // where offsets[] begins, and number of strings
+  uint64_t payload_offset, payload_count;          // the same for payload texts
+  uint64_t procedure_offset, procedure_count;      // ProcedureEntry[]
+  uint64_t instruction_offset, instruction_count;  // Instruction[]
+  uint64_t parameter_offset, parameter_count;      // int64_t[]
+};
+
+// The player copies strings in pieces of 16 bytes, so it also reads bytes after the end of a
+// string. It reads at most this many bytes from the beginning of a string. Therefore the image ends
+// with this many zeros.
+inline constexpr uint32_t kReadAhead = 128;
+
+inline constexpr uint32_t kIndexNameBytes = 1024;
+// One index that the programs use.
+struct IndexEntry {
+  uint32_t type;               // KeyType
+  char name[kIndexNameBytes];  // NUL-terminated
+};
+
+// The header of a round: one memfd with the next ops of every thread of a phase. A long phase has
+// several rounds. The referee sends round r + 1 when the first thread begins round r. So a library
+// that searches the memory of the player can see at most one round in advance.
+struct RoundHeader {
+  uint32_t version;
+  uint32_t threads;
+  uint32_t round;  // number of this round in the phase, from 0
+  uint32_t last;   // 1: no further round follows
+  struct Span {
+    uint64_t offset;  // of the array Op[count]; a multiple of 16
+    uint64_t count;
+  } spans[kThreadsMax];
+};
+
+}  // namespace keydrome::format

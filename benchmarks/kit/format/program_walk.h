@@ -1,0 +1,72 @@
+// Walks through a thread's program in execution order and reports the transaction that each op
+// belongs to. The judge and the script builder use it to match a program with its results.
+//
+// Transactions are numbered as in outcome.h: one number for each kBegin and one for each
+// kAutoCommit op. A repeated body counts once for each repetition. Retries are not counted.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "base/check.h"
+#include "benchmarks/kit/format/program.h"
+
+namespace keydrome::format {
+
+inline constexpr uint64_t kNoTransaction = UINT64_MAX;
+
+// One execution of one op.
+struct Step {
+  uint64_t op = 0;                        // number of the op in the program
+  uint32_t round = 0;                     // repetition of the enclosing kRepeat body, from 0
+  uint64_t transaction = kNoTransaction;  // number of the op's transaction
+  Kind kind = Kind::kStream;
+};
+
+// Calls visit(const Step&) for each execution of each op. Skips kRepeat ops themselves. REQUIRES:
+// the program is well formed, as ScriptBuilder writes it.
+template <typename Visitor>
+void walk_program(std::span<const Op> ops, Visitor&& visit) {
+  uint64_t next_transaction = 0, open_transaction = kNoTransaction;
+  uint32_t round = 0;
+  Kind open_kind = Kind::kStream;
+  for (uint64_t at = 0; at < ops.size(); ++at) {
+    const Op& op = ops[at];
+    if (op.code == OpCode::kRepeat) {
+      KEYDROME_CHECK(op.payload <= at && op.payload > 0);
+      if (round < op.argument) {
+        ++round;
+        at -= op.payload + uint64_t{1};
+      } else {
+        round = 0;
+      }
+      continue;
+    }
+    Step step{.op = at, .round = round, .transaction = open_transaction, .kind = open_kind};
+    if (op.code == OpCode::kBegin) {
+      open_transaction = next_transaction++;
+      open_kind = static_cast<Kind>(op.kind);
+      step.transaction = open_transaction;
+      step.kind = open_kind;
+    } else if ((op.flags & kAutoCommit) != 0) {
+      step.transaction = next_transaction++;
+      step.kind = static_cast<Kind>(op.kind);
+    }
+    visit(static_cast<const Step&>(step));
+    if (op.code == OpCode::kCommit || op.code == OpCode::kAbort) open_transaction = kNoTransaction;
+  }
+}
+
+// Returns the number of transactions that the program runs.
+inline uint64_t count_transactions(std::span<const Op> ops) {
+  uint64_t count = 0;
+  walk_program(ops, [&](const Step& step) {
+    const Op& op = ops[step.op];
+    if (op.code == OpCode::kBegin || (op.flags & kAutoCommit) != 0) ++count;
+  });
+  return count;
+}
+
+}  // namespace keydrome::format

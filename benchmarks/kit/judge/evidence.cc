@@ -1,0 +1,70 @@
+// Implements evidence.h: assigns each record of a thread's trace to the op that left it.
+#include "benchmarks/kit/judge/evidence.h"
+
+namespace keydrome::judge {
+namespace {
+
+bool leaves_evidence(const format::Op& op) {
+  return op.code == format::OpCode::kMark || op.code == format::OpCode::kBareCall ||
+         (op.flags & (format::kEvidence | format::kEvidenceAll)) != 0;
+}
+
+// Returns the largest number of trace records that one execution of the op leaves. A scan to the
+// end may leave fewer.
+uint64_t records_max(const format::Op& op) {
+  if ((op.flags & format::kEvidenceAll) == 0) return 1;
+  if (op.code == format::OpCode::kNext) return op.argument;
+  return op.code == format::OpCode::kNextToEnd ? op.argument + uint64_t{1} : 1;
+}
+
+// Returns true for ops that the player executes even in a transaction that it gives up. The player
+// creates, opens and closes indexes as programmed in any case.
+bool always_runs(format::OpCode code) {
+  return code == format::OpCode::kCreate || code == format::OpCode::kOpen ||
+         code == format::OpCode::kClose;
+}
+
+// Reads the records that one execution of an op left. Returns false if the next records belong to
+// another op.
+bool read_records(script::TraceReader& trace, const format::Op& op, const format::Step& step,
+                  std::vector<script::Evidence>& records) {
+  const bool has_round = op.code != format::OpCode::kMark && op.code != format::OpCode::kBareCall;
+  records.clear();
+  for (uint64_t left = records_max(op); left > 0; --left) {
+    script::Evidence record{};
+    if (!trace.next(record) || record.op != step.op) return false;
+    if (has_round && record.repetition >> 32 != step.round) return false;
+    records.push_back(record);
+    if (op.code == format::OpCode::kNextToEnd && record.code != SUCCESS) break;
+  }
+  return true;
+}
+
+}  // namespace
+
+bool ended_as_programmed(const script::ThreadResult& result, uint64_t transaction) {
+  const format::TransactionEnd end = result.ends[transaction];
+  return end == format::TransactionEnd::kCommitted || end == format::TransactionEnd::kAborted;
+}
+
+bool for_each_evidence(
+    std::span<const format::Op> ops, const script::ThreadResult& result,
+    const std::function<void(const format::Step&, std::span<const script::Evidence>)>& visit) {
+  script::TraceReader trace(result.trace);
+  std::vector<script::Evidence> records;
+  bool fits = true;
+  format::walk_program(ops, [&](const format::Step& step) {
+    const format::Op& op = ops[step.op];
+    if (!fits || !leaves_evidence(op)) return;
+    if (step.transaction != format::kNoTransaction && !always_runs(op.code) &&
+        !ended_as_programmed(result, step.transaction)) {
+      return;
+    }
+    fits = read_records(trace, op, step, records);
+    if (fits) visit(step, records);
+  });
+  script::Evidence extra{};
+  return fits && !trace.next(extra) && !trace.damaged();
+}
+
+}  // namespace keydrome::judge

@@ -1,0 +1,115 @@
+// ExpectedState: knows all writes of a script by index and key, and decides what a read must return
+// and what it cannot return.
+//
+// Threads run concurrently, so the judge does not know the order of most inserts and deletes. Two
+// rules are certain, because they follow from the programs and from how each transaction ended:
+//   - A record cannot be read before the transaction that inserts it begins. If this transaction
+//     aborts, no other transaction can ever read the record.
+//   - A record must be read if its insert was committed before the read and no delete of its key
+//     can have happened since.
+// In these rules, "before" means in an earlier phase, or earlier in the program of the same thread.
+//
+// A kDeleteRead deletes a record that is known only at run time. Therefore no record is required in
+// an index with such ops. Recorded runs judge these ops instead.
+//
+// Refers to the script, the ranks and the outcome, which must outlive the object. Thread safety:
+// immutable after construction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "benchmarks/kit/judge/key_ranks.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/script/script.h"
+
+namespace keydrome::judge {
+
+// The position of a read or write in the script.
+struct Moment {
+  uint32_t phase = 0;
+  uint32_t thread = 0;
+  uint64_t op = 0;
+  uint64_t transaction = 0;
+};
+
+// An insert or a delete of the script, and its effect. The effect is kYes if its transaction
+// committed, kMaybe if the transaction failed, and kNo if the transaction aborted or did not run.
+struct Change {
+  enum class What : uint8_t { kInsert, kDeleteKey, kDeletePair };
+  enum class Effect : uint8_t { kNo, kYes, kMaybe };
+  uint32_t index = 0;
+  uint32_t rank = 0;  // rank of the key
+  uint32_t tag = 0;   // number of the payload; for kInsert and kDeletePair
+  uint32_t text = 0;  // number of the payload's text in the pool
+  Moment moment;
+  What what = What::kInsert;
+  Effect effect = Effect::kNo;
+};
+
+class ExpectedState {
+ public:
+  ExpectedState(const script::Script& script, const KeyRanks& ranks,
+                const script::Outcome& outcome);
+
+  // Return the changes of one key, or of all keys with from <= rank < to. The changes are sorted by
+  // rank.
+  std::span<const Change> changes(uint32_t index, uint32_t rank) const {
+    return changes(index, rank, uint64_t{rank} + 1);
+  }
+  std::span<const Change> changes(uint32_t index, uint64_t from, uint64_t to) const;
+
+  // Returns true if the reader must find the inserted record. The reader may be a read or a delete.
+  bool must_see(const Change& insert, const Moment& reader) const;
+
+  // Returns the reason why the reader cannot have found this payload under this key. Returns
+  // nothing if the reader can have found it.
+  std::optional<std::string> why_impossible(uint32_t index, uint32_t rank, std::string_view payload,
+                                            const Moment& reader) const;
+
+  // Returns true if procedures insert into the index. The keys and texts of such records are
+  // unknown.
+  bool has_computed_keys(uint32_t index) const { return computed_[index]; }
+  // Does the same as why_impossible() for a payload that only a procedure can have written.
+  std::optional<std::string> why_not_computed(std::string_view payload, const Moment& reader) const;
+
+  // `found` is true if the delete found a record. Returns the reason why this result is impossible,
+  // or nothing if the result is possible.
+  std::optional<std::string> why_wrong_delete(const Change& change, bool found) const;
+
+  // `existed` is true if the insert returned ENTRY_EXISTS. Returns the reason why this result is
+  // impossible, or nothing if the result is possible.
+  std::optional<std::string> why_wrong_insert(const Change& change, bool existed) const;
+
+  // Returns a text for findings, such as "thread 3, transaction 17 of phase test".
+  std::string describe(const Moment& moment) const;
+
+ private:
+  void add_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread);
+  std::optional<std::string> why_invisible(const Change& insert, const Moment& reader) const;
+
+  const script::Script* script_;
+  const KeyRanks* ranks_;
+  std::vector<Change> changes_;  // sorted by index, rank, phase, thread, op
+  // An execution of a procedure, which may have written records with the tags [first_tag, first_tag
+  // + tags).
+  struct Run {
+    uint32_t first_tag, tags;
+    Moment moment;
+    Change::Effect effect;
+  };
+
+  void add_run(const format::Op& op, const std::array<uint32_t, format::kSlots>& slots,
+               const Moment& moment, Change::Effect effect);
+
+  std::vector<bool> deletes_unknown_;  // by index: true if kDeleteRead or procedures delete from it
+  std::vector<bool> computed_;         // by index: true if procedures insert into it
+  std::vector<Run> runs_;              // sorted by first_tag
+};
+
+}  // namespace keydrome::judge

@@ -1,0 +1,25 @@
+// Implements the longer functions of Findings, which collects the problems that the checks of a run
+// found.
+#include "benchmarks/kit/judge/finding.h"
+
+namespace keydrome::judge {
+
+void Findings::demote() {
+  failed_ = false;
+  for (Finding& finding : kept_) finding.severity = Severity::kAdvisory;
+}
+
+std::vector<Finding> Findings::list() const {
+  std::vector<Finding> findings = kept_;
+  std::map<std::pair<std::string, std::string>, std::size_t> seen;
+  for (Finding& finding : findings) {
+    const std::pair<std::string, std::string> name{finding.suite, finding.name};
+    const std::size_t total = counts_.at(name);
+    if (++seen[name] == kExamplesPerName && total > kExamplesPerName) {
+      finding.detail += " (and " + std::to_string(total - kExamplesPerName) + " more like this)";
+    }
+  }
+  return findings;
+}
+
+}  // namespace keydrome::judge

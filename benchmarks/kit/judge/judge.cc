@@ -1,0 +1,181 @@
+// Implements the default judge's rules about counters and about the ends of transactions.
+#include "benchmarks/kit/judge/judge.h"
+
+#include <array>
+#include <string>
+
+#include "benchmarks/kit/judge/digest_judge.h"
+#include "benchmarks/kit/judge/evidence.h"
+
+namespace keydrome::judge {
+namespace {
+
+// Returns the beginning of a finding's text: phase and thread.
+std::string place_text(const script::PhaseScript& phase, std::size_t thread) {
+  return "phase " + phase.name + ", thread " + std::to_string(thread);
+}
+
+// Adds a finding for the first call of a thread that returned a result which the contract does not
+// allow.
+void judge_violation(const script::PhaseScript& phase, std::size_t thread,
+                     const format::ThreadOutcome& counters, Findings& findings) {
+  const std::vector<format::Op>& ops = phase.threads[thread];
+  const format::IllegalAnswer& first = counters.first_violation;
+  const std::string call = first.op < ops.size() ? op_text(ops[first.op]) : "a call";
+  const std::string where =
+      place_text(phase, thread) + ", operation " + std::to_string(first.op) + ": ";
+  const std::string count =
+      counters.code_violations > 1
+          ? " (" + std::to_string(counters.code_violations) + " illegal results in this thread)"
+          : "";
+  switch (first.code) {
+    case format::kCodeNoProgress:
+      return findings.required("no_progress", where + call +
+                                                  " returned DEADLOCK in every attempt, so the "
+                                                  "player gave up when the retry budget was spent" +
+                                                  count);
+    case format::kCodeEndless:
+      return findings.required(
+          "endless_scan",
+          where +
+              "getNext returned more records than were ever inserted, so the scan may never end" +
+              count);
+    case format::kCodeNoHandle:
+      return findings.required(
+          "illegal_answer",
+          where + call + " could not be made, because openIndex had failed" + count);
+    case format::kCodeUnfit:
+      return findings.required("missing_record",
+                               where + call +
+                                   " found that a required record was missing or changed. Its "
+                                   "transaction must not commit then, but the commit succeeded" +
+                                   count);
+    default:
+      return findings.required("illegal_answer",
+                               where + call + " returned " + code_text(first.code) +
+                                   ", which the contract does not allow here" + count);
+  }
+}
+
+// Follows a thread's program and checks that each end of a transaction which the player reports is
+// possible.
+class EndCheck {
+ public:
+  EndCheck(const script::Script& script, const std::vector<format::Op>& ops,
+           const script::ThreadResult& result)
+      : script_(script), ops_(ops), result_(result) {}
+
+  // Returns true if all reported ends are possible.
+  bool run() {
+    format::walk_program(ops_, [&](const format::Step& step) {
+      const format::Op& op = ops_[step.op];
+      if ((op.flags & format::kAutoCommit) != 0) {
+        auto_commit(step);
+      } else if (op.code == format::OpCode::kBegin) {
+        begin(op, step);
+      } else if (op.code == format::OpCode::kRun) {
+        rolls_back_ = rolls_back_ || script_.pools.procedures[op.payload].rolls_back != 0;
+      } else if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) {
+        close(op, step);
+      }
+    });
+    return fits_ && (result_.counters->failed == 0 || result_.counters->code_violations > 0);
+  }
+
+ private:
+  using End = format::TransactionEnd;
+
+  void auto_commit(const format::Step& step) {
+    const End end = result_.ends[step.transaction];
+    fits_ = fits_ && (end == End::kCommitted || end == End::kFailed || given_up_);
+  }
+
+  void begin(const format::Op& op, const format::Step& step) {
+    const End end = result_.ends[step.transaction];
+    given_up_ =
+        end == End::kFailed || (end == End::kDeadlocked && (op.flags & format::kOneAttempt) != 0);
+    rolls_back_ = false;
+  }
+
+  void close(const format::Op& op, const format::Step& step) {
+    const End programmed = op.code == format::OpCode::kCommit ? End::kCommitted : End::kAborted;
+    const End end = result_.ends[step.transaction];
+    fits_ = fits_ && (end == programmed || given_up_ || (rolls_back_ && end == End::kAborted));
+    given_up_ = false;
+  }
+
+  const script::Script& script_;
+  const std::vector<format::Op>& ops_;
+  const script::ThreadResult& result_;
+  bool fits_ = true;
+  bool given_up_ = false;    // the player gave the open transaction up
+  bool rolls_back_ = false;  // a procedure of the open transaction may roll it back
+};
+
+void judge_ends(const script::Script& script, const script::PhaseScript& phase, std::size_t thread,
+                const script::ThreadResult& result, Findings& findings) {
+  if (EndCheck(script, phase.threads[thread], result).run()) return;
+  findings.required("outcome_mismatch",
+                    place_text(phase, thread) +
+                        ": the player reports ends of transactions that are impossible for this "
+                        "program, so the library's process must have changed the report");
+}
+
+}  // namespace
+
+std::string op_text(const format::Op& op) {
+  using history::EventCall;
+  // The call that an op makes, by OpCode, for the ops that make one kind of call.
+  constexpr std::array<EventCall, 12> kCalls = {
+      EventCall::kCreate, EventCall::kOpen,   EventCall::kClose,     EventCall::kBegin,
+      EventCall::kCommit, EventCall::kAbort,  EventCall::kGet,       EventCall::kNext,
+      EventCall::kNext,   EventCall::kInsert, EventCall::kDeleteKey, EventCall::kDeletePair};
+  static_assert(static_cast<std::size_t>(format::OpCode::kDeletePair) == kCalls.size() - 1);
+  const auto number = static_cast<std::size_t>(op.code);
+  if (number < kCalls.size()) return std::string(call_name(kCalls[number]));
+  if (op.code == format::OpCode::kDeleteRead) return std::string(call_name(EventCall::kDeletePair));
+  return op.code == format::OpCode::kRun ? "a procedure" : "a call";
+}
+
+void judge_counters(const script::Script& script, const script::Outcome& outcome,
+                    Findings& findings) {
+  for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
+    const script::PhaseScript& phase = script.phases[p];
+    uint64_t failed = 0;
+    for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+      const script::ThreadResult& result = outcome.phases[p].threads[t];
+      const format::ThreadOutcome& counters = *result.counters;
+      failed += counters.failed;
+      if (counters.code_violations > 0) judge_violation(phase, t, counters, findings);
+      if (counters.order_violations > 0) {
+        findings.required(
+            "scan_order",
+            place_text(phase, t) +
+                ": getNext must return keys in ascending order, but it went backwards " +
+                std::to_string(counters.order_violations) + " times");
+      }
+      if (counters.trace_dropped > 0) {
+        findings.required(
+            "impossible_record",
+            place_text(phase, t) +
+                ": the library returned keys or payloads that are longer than any that was stored");
+      }
+      judge_ends(script, phase, t, result, findings);
+    }
+    if (failed > 0) {
+      findings.required("transactions_failed",
+                        "phase " + phase.name + ": " + std::to_string(failed) +
+                            " transactions failed: they did not end as programmed");
+    }
+  }
+}
+
+void judge_script(const script::Script& script, const script::Outcome& outcome,
+                  Findings& findings) {
+  const KeyRanks ranks(script.pools);
+  judge_counters(script, outcome, findings);
+  judge_digests(script, ranks, outcome, findings);
+  judge_reads(script, ranks, outcome, findings);
+}
+
+}  // namespace keydrome::judge

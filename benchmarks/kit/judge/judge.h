@@ -1,0 +1,51 @@
+// Declares the default judge, which compares the outcome of a session with its script and reports
+// every violation as a finding.
+//
+// The judge adds the following findings. All of them are required, so each one fails the run.
+//   - illegal_answer: the contract does not allow the result of a call.
+//   - no_progress: a transaction or call returned DEADLOCK until its retry budget was spent.
+//   - endless_scan: a scan returned more records than were ever inserted.
+//   - transactions_failed: transactions did not end as programmed.
+//   - scan_order: getNext returned a key that is smaller than the previous key.
+//   - wrong_digest: an extra check read something else than expected (digest_judge.h).
+//   - impossible_record: a read returned a record that cannot exist at that point. The record was
+//     never written, its payload was changed, its transaction aborted, or the record was deleted.
+//   - missing_record: a read or scan did not return a record that must exist (judge_reads.cc), or a
+//     procedure committed without one (judge.cc).
+//   - wrong_delete: a delete found a record that cannot exist, or did not find a record that must
+//     exist.
+//   - wrong_insert: an insert returned ENTRY_EXISTS for a pair that cannot exist, or SUCCESS for a
+//     pair that must exist already.
+//   - duplicate_record: a scan returned the same record twice.
+//   - unrepeatable_read: two reads of one transaction contradict each other. A phantom (a record
+//     that appears between two reads) is also reported under this name.
+//   - outcome_mismatch: the player's report does not fit the script, so the library must have
+//     changed the report.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include "benchmarks/kit/judge/expected_state.h"
+#include "benchmarks/kit/judge/finding.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/script/script.h"
+#include "checker/names.h"
+
+namespace keydrome::judge {
+
+// Applies all rules to a session. Phases that did not run are skipped.
+void judge_script(const script::Script& script, const script::Outcome& outcome, Findings& findings);
+
+// Applies the rules about counters: illegal codes, failed transactions, scan order, and ends of
+// transactions that do not fit the program.
+void judge_counters(const script::Script& script, const script::Outcome& outcome,
+                    Findings& findings);
+
+// Applies the rules about evidence (results of single calls) in all phases and in the final scan.
+void judge_reads(const script::Script& script, const KeyRanks& ranks,
+                 const script::Outcome& outcome, Findings& findings);
+
+// Returns the name of the call that an op makes, such as "insertRecord", for the text of a finding.
+std::string op_text(const format::Op& op);
+
+}  // namespace keydrome::judge

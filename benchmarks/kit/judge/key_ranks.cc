@@ -1,0 +1,87 @@
+// Implements KeyRanks: sorts the keys of each pool and gives equal keys the same rank.
+#include "benchmarks/kit/judge/key_ranks.h"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <string>
+
+#include "benchmarks/kit/judge/sort_strings.h"
+
+namespace keydrome::judge {
+namespace {
+
+template <typename Integer>
+std::vector<uint32_t> sorted_numbers(const std::vector<Integer>& keys) {
+  std::vector<uint32_t> order(keys.size());
+  std::iota(order.begin(), order.end(), 0u);
+  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
+  return order;
+}
+
+std::vector<uint32_t> sorted_numbers(const script::Strings& keys) { return ascending(keys); }
+
+// Sorts the keys. Sets rank_of[number] to the rank of key `number`, and entry[rank] to the number
+// of one key with this rank.
+template <typename Keys>
+void rank_keys(const Keys& keys, std::vector<uint32_t>& rank_of, std::vector<uint32_t>& entry) {
+  rank_of.resize(keys.size());
+  for (const uint32_t number : sorted_numbers(keys)) {
+    if (entry.empty() || keys[entry.back()] != keys[number]) entry.push_back(number);
+    rank_of[number] = static_cast<uint32_t>(entry.size() - 1);
+  }
+}
+
+template <typename Keys, typename Value>
+std::optional<uint32_t> find_key(const Keys& keys, const std::vector<uint32_t>& entry,
+                                 const Value& value) {
+  const auto found =
+      std::lower_bound(entry.begin(), entry.end(), value,
+                       [&](uint32_t number, const Value& wanted) { return keys[number] < wanted; });
+  if (found == entry.end() || keys[*found] != value) return std::nullopt;
+  return static_cast<uint32_t>(found - entry.begin());
+}
+
+template <typename Number>
+// Returns the integer key that these bytes contain. Returns nothing if the length is wrong.
+std::optional<Number> number_of(std::string_view bytes) {
+  Number number{};
+  if (bytes.size() != sizeof number) return std::nullopt;
+  std::memcpy(&number, bytes.data(), bytes.size());
+  return number;
+}
+
+}  // namespace
+
+KeyRanks::KeyRanks(const script::Pools& pools) : pools_(&pools) {
+  rank_keys(pools.int32_keys, rank_of_[SHORT], entry_[SHORT]);
+  rank_keys(pools.int64_keys, rank_of_[INT], entry_[INT]);
+  rank_keys(pools.varchar_keys, rank_of_[VARCHAR], entry_[VARCHAR]);
+}
+
+std::optional<uint32_t> KeyRanks::find(KeyType type, std::string_view bytes) const {
+  if (type == VARCHAR) return find_key(pools_->varchar_keys, entry_[VARCHAR], bytes);
+  if (type == SHORT) {
+    const std::optional<int32_t> number = number_of<int32_t>(bytes);
+    return number ? find_key(pools_->int32_keys, entry_[SHORT], *number) : std::nullopt;
+  }
+  const std::optional<int64_t> number = number_of<int64_t>(bytes);
+  return number ? find_key(pools_->int64_keys, entry_[INT], *number) : std::nullopt;
+}
+
+std::string_view KeyRanks::bytes(KeyType type, uint32_t rank) const {
+  const uint32_t number = entry_[type][rank];
+  if (type == VARCHAR) return pools_->varchar_keys[number];
+  if (type == SHORT)
+    return {reinterpret_cast<const char*>(&pools_->int32_keys[number]), sizeof(int32_t)};
+  return {reinterpret_cast<const char*>(&pools_->int64_keys[number]), sizeof(int64_t)};
+}
+
+std::string KeyRanks::text(KeyType type, uint32_t rank) const {
+  const uint32_t number = entry_[type][rank];
+  if (type == VARCHAR) return '"' + std::string(pools_->varchar_keys[number]) + '"';
+  return std::to_string(type == SHORT ? int64_t{pools_->int32_keys[number]}
+                                      : pools_->int64_keys[number]);
+}
+
+}  // namespace keydrome::judge

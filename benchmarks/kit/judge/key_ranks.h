@@ -1,0 +1,40 @@
+// KeyRanks: gives every key of a script's pools its rank in the contract's key order. The judges
+// then compare ranks, which are numbers, instead of keys.
+//
+// Equal keys have equal ranks. The object refers to the pools, which must outlive it. Thread
+// safety: immutable after construction.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "benchmarks/kit/script/script.h"
+
+namespace keydrome::judge {
+
+class KeyRanks {
+ public:
+  explicit KeyRanks(const script::Pools& pools);
+
+  // Returns the rank of the key with this number in the pool of its type.
+  uint32_t rank(KeyType type, uint32_t number) const { return rank_of_[type][number]; }
+
+  // Returns the rank of a key that a call returned, or nothing if the key is not in the pool.
+  // `bytes` is the string, or the 4 or 8 bytes of an integer in native byte order.
+  std::optional<uint32_t> find(KeyType type, std::string_view bytes) const;
+
+  // Return the key with this rank. bytes() has the form that find() accepts, and text() is for
+  // findings.
+  std::string_view bytes(KeyType type, uint32_t rank) const;
+  std::string text(KeyType type, uint32_t rank) const;
+
+ private:
+  const script::Pools* pools_;
+  std::array<std::vector<uint32_t>, 3> rank_of_;  // by key type and number in the pool
+  std::array<std::vector<uint32_t>, 3> entry_;    // by key type and rank: a number in the pool
+};
+
+}  // namespace keydrome::judge

@@ -1,0 +1,122 @@
+// Implements totals.h: adds up the counters of all threads, and counts transactions and records by
+// following the programs.
+#include "benchmarks/kit/judge/totals.h"
+
+#include <algorithm>
+
+#include "benchmarks/kit/judge/evidence.h"
+
+namespace keydrome::judge {
+namespace {
+
+void add_counters(const format::ThreadOutcome& counters, Totals& sum) {
+  sum.deadlocks += counters.deadlocks;
+  sum.client_context_switches += counters.context_switches;
+  sum.calls += counters.calls;
+  sum.gets += counters.gets;
+  sum.get_hits += counters.get_hits;
+  for (std::size_t c = 0; c < format::kTransactionClasses; ++c) {
+    sum.committed[c] += counters.committed[c];
+    for (std::size_t b = 0; b < format::kHistogramBuckets; ++b)
+      sum.latency[c][b] += counters.histogram[c][b];
+  }
+}
+
+void add_transactions(std::span<const format::Op> ops, const script::ThreadResult& result,
+                      Totals& sum) {
+  format::walk_program(ops, [&](const format::Step& step) {
+    if (ops[step.op].code != format::OpCode::kBegin || step.kind != format::Kind::kStream) return;
+    ++sum.transactions_planned;
+    if (ended_as_programmed(result, step.transaction)) ++sum.transactions_completed;
+  });
+}
+
+// Returns how many records are stored after the phases before `end`. Returns nothing if these
+// phases contain deletes or procedures, because their effect on the number is unknown.
+std::optional<uint64_t> records_before(const script::Script& script, const script::Outcome& outcome,
+                                       std::size_t end) {
+  uint64_t records = 0;
+  bool known = true;
+  for (std::size_t p = 0; p < end; ++p) {
+    for (std::size_t t = 0; t < script.phases[p].threads.size(); ++t) {
+      const std::vector<format::Op>& ops = script.phases[p].threads[t];
+      const script::ThreadResult& result = outcome.phases[p].threads[t];
+      format::walk_program(ops, [&](const format::Step& step) {
+        const format::OpCode code = ops[step.op].code;
+        if (code == format::OpCode::kDeleteKey || code == format::OpCode::kDeletePair ||
+            code == format::OpCode::kDeleteRead || code == format::OpCode::kRun) {
+          known = false;
+        }
+        if (code == format::OpCode::kInsert &&
+            result.ends[step.transaction] == format::TransactionEnd::kCommitted)
+          ++records;
+      });
+    }
+  }
+  return known ? std::optional(records) : std::nullopt;
+}
+
+// Returns how many records the final scan returned.
+uint64_t records_read(const script::PhaseScript& phase, const script::PhaseOutcome& outcome) {
+  uint64_t records = 0;
+  for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+    for_each_evidence(phase.threads[t], outcome.threads[t],
+                      [&](const format::Step&, std::span<const script::Evidence> evidence) {
+                        records += static_cast<uint64_t>(std::count_if(
+                            evidence.begin(), evidence.end(),
+                            [](const script::Evidence& e) { return e.code == SUCCESS; }));
+                      });
+  }
+  return records;
+}
+
+}  // namespace
+
+Totals totals(const script::Script& script, const script::Outcome& outcome) {
+  Totals sum;
+  for (std::vector<uint64_t>& histogram : sum.latency)
+    histogram.assign(format::kHistogramBuckets, 0);
+  for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
+    const script::PhaseScript& phase = script.phases[p];
+    const script::PhaseOutcome& results = outcome.phases[p];
+    const uint64_t completed_before = sum.transactions_completed;
+    for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+      sum.transactions_failed += results.threads[t].counters->failed;
+      if (!phase.timed) continue;
+      add_counters(*results.threads[t].counters, sum);
+      add_transactions(phase.threads[t], results.threads[t], sum);
+    }
+    if (phase.timed) {
+      sum.completed_in_last_phase = sum.transactions_completed - completed_before;
+      sum.records_start = records_before(script, outcome, p);
+    }
+    if (phase.verifies) sum.records_end = records_read(phase, results);
+  }
+  return sum;
+}
+
+std::vector<uint64_t> thread_windows(const format::ThreadOutcome& counters, uint32_t shift) {
+  std::vector<uint64_t> windows(format::kWindows);
+  const uint32_t merge = shift - counters.window_shift;
+  for (std::size_t i = 0; i < format::kWindows; ++i) {
+    windows[merge < 32 ? i >> merge : 0] += counters.windows[i];
+  }
+  return windows;
+}
+
+Throughput phase_throughput(const script::PhaseOutcome& outcome) {
+  uint32_t shift = format::kWindowShiftMin;
+  for (const script::ThreadResult& thread : outcome.threads)
+    shift = std::max(shift, thread.counters->window_shift);
+  Throughput throughput{.window_ns = uint64_t{1} << shift,
+                        .committed = std::vector<uint64_t>(format::kWindows)};
+  for (const script::ThreadResult& thread : outcome.threads) {
+    const std::vector<uint64_t> windows = thread_windows(*thread.counters, shift);
+    for (std::size_t i = 0; i < format::kWindows; ++i) throughput.committed[i] += windows[i];
+  }
+  while (!throughput.committed.empty() && throughput.committed.back() == 0)
+    throughput.committed.pop_back();
+  return throughput;
+}
+
+}  // namespace keydrome::judge

@@ -1,0 +1,142 @@
+// Interpreter: executes one thread's program (format/program.h) by calling the functions of a
+// library.
+//
+// The interpreter runs inside the jail (a sandbox), in the same process as the library. Therefore
+// it knows no workload, no seed and no expected result. The judge, which runs outside, checks
+// everything that the interpreter reports.
+//
+// The interpreter treats the library fairly. It zeroes Records before each call, passes Keys and
+// Records in private writable memory, and keeps index names valid.
+//
+// After a call that does not succeed, the interpreter does the following:
+//   - DEADLOCK in a transaction: aborts the transaction and repeats it from its kBegin, until the
+//     retry budget is spent (retry_budget.h). Digest, evidence and order violations of the failed
+//     attempt are discarded, because an attempt that cannot commit may read an inconsistent
+//     snapshot.
+//   - DEADLOCK from an auto-commit call: makes the call again until the retry budget is spent.
+//   - DEADLOCK in a transaction with kOneAttempt: aborts and continues after the transaction. This
+//     is no violation.
+//   - A code that the contract does not allow: reports the first such code, aborts the transaction,
+//     counts it as failed and continues after it.
+//   - Any documented code in a transaction with kAnyCode: continues with the next call. If the
+//     commit fails, aborts the transaction.
+//
+// Bare calls (kBareCall) are not part of any transaction of the interpreter.
+//
+// run() contains exactly one call instruction for each of the library's ten functions. The
+// workload, checks, retries, procedures and recorded phases all share these ten instructions. All
+// other code either chooses the next call or handles a result. So neither the return address nor
+// the stack tells a library which calls are judged. tests/test_call_sites.py checks this in the
+// machine code.
+//
+// The path of successful calls makes no allocation and takes no lock. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "benchmarks/kit/player/interpreter/state.h"
+
+namespace keydrome::player {
+
+class Interpreter : InterpreterState {
+ public:
+  explicit Interpreter(const InterpreterInputs& inputs) : InterpreterState(inputs) {}
+
+  // Executes the thread's next round, a part of its program. The rounds of a phase must be passed
+  // in order.
+  void run(std::span<const format::Op> ops);
+
+  // Writes the final counters to the outcome. The caller calls finish() once, after the last round.
+  void finish();
+
+ private:
+  // interpreter/run.cc implements the frequent ops and their results.
+  static constexpr unsigned step_of(format::OpCode code);
+  static constexpr unsigned step_of(Function function);
+  void begin(const format::Op& op);
+  void prepare(const format::Op& op, KeyType type, Arguments& with);
+  bool continues(const format::Op& op, KeyType type, Arguments& with);
+  void start_single(const format::Op& op);
+  template <bool kIsGet>
+  bool count(const format::Op& op, uint32_t code);
+  void count_read(const format::Op& op, bool hit);
+  bool count_commit(const format::Op& op, uint32_t code);
+  void count_single(const format::Op& op);
+  void count_timed(const format::Op& op);
+  void end_transaction(format::TransactionEnd end) {
+    ends_[saved_.transaction] = end;
+    evidence_.end_transaction();
+    if (stream_) {
+      outcome_->gets += reads_.gets;
+      outcome_->get_hits += reads_.hits;
+    }
+    open_ = false;
+    attempts_ = 0;
+  }
+  bool continue_scan(const format::Op& op, const Record& record, uint32_t code);
+  Function next_call();
+  Function next_of_recorded(const format::Op& op);
+  void react(uint32_t code);
+  void op_result(const format::Op& op, uint32_t code);
+  void end_op(const format::Op& op, Flow flow);
+  void end_auto_commit(const format::Op& op, Flow flow);
+
+  // interpreter/calls.cc implements the other ops. A function that returns a Function chooses the
+  // next call and sets arguments_.
+  void rare_op(const format::Op& op);
+  Function rare_call(const format::Op& op);
+  Function open_call(uint8_t slot, uint32_t index);
+  Function delete_read_call(const format::Op& op);
+  Function bare_call(const format::Op& op);
+  void bare_result(const format::Op& op, uint32_t code);
+  void start_scan(const format::Op& op);
+  void synchronise(const format::Op& op);
+  void repeat(const format::Op& op);
+  void wait(const format::Op& op);
+  void yield(const format::Op& op);
+  void arrive(const format::Op& op);
+  uint16_t index_of(const IdxState* handle) const;
+  void begin_recording(Function function);
+
+  // interpreter/results.cc handles the other results.
+  Flow flow_of(const format::Op& op, uint32_t code);
+  Flow data_flow(const format::Op& op, uint32_t code);
+  Flow unusual_in_scan(const format::Op& op, uint32_t code);
+  Flow judge_code(const format::Op& op, uint32_t code);
+  Flow violation(std::size_t at, uint32_t code);
+  void observe_read(const format::Op& op, uint32_t code, uint32_t call_number);
+  void keep(const format::Op& op);
+
+  // interpreter/procedure.cc runs procedures.
+  Function next_of_procedure();
+  Function procedure_call(const format::Instruction& instruction);
+  void procedure_result(uint32_t code);
+  Flow procedure_flow(uint32_t code);
+  Flow scan_flow(uint32_t code);
+  Flow computed_failure(uint32_t code);
+  void end_procedure(format::InstructionCode how);
+
+  // interpreter/recovery.cc handles transactions that do not commit.
+  Function next_of_task();
+  Function next_to_restore();
+  Function next_of_rest();
+  void not_begun(const format::Op& op, uint32_t code);
+  void begin_again(const format::Op& op);
+  void not_committed(const format::Op& op, uint32_t code);
+  void aborted_by_program(uint32_t code);
+  void end_outside(Flow flow);
+  void start_abort(AfterAbort then);
+  void attempt_aborted(uint32_t code);
+  void retry();
+  void fail_transaction();
+  void give_up(format::TransactionEnd end);
+  void restore(bool retries);
+  void restored();
+  void uncount_auto_commits();
+  bool out_of_patience(uint32_t attempts, uint64_t start_ticks);
+  void save_slots();
+};
+
+}  // namespace keydrome::player

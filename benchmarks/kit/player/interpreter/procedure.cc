@@ -1,0 +1,144 @@
+// Implements the part of the interpreter that runs procedures. A procedure is a transaction whose
+// keys and payloads are computed from earlier results (format/procedure.h).
+#include <cstring>
+#include <string_view>
+
+#include "benchmarks/kit/player/interpreter.h"
+
+namespace keydrome::player {
+namespace {
+
+// Returns true if a key from getNext is less than the key that `number` denotes in this index.
+bool is_below(const PoolsView& pools, KeyType type, const Key& key, int64_t number) {
+  if (type == VARCHAR) {
+    return key_bytes(key, VARCHAR) < pools.varchar_keys[static_cast<uint32_t>(number)];
+  }
+  return (type == SHORT ? key.keyval.shortkey : key.keyval.intkey) < number;
+}
+
+bool gets(format::InstructionCode code) {
+  return code == format::InstructionCode::kGet || code == format::InstructionCode::kGetByText ||
+         code == format::InstructionCode::kScan;
+}
+
+}  // namespace
+
+// Returns the procedure's next call. Returns kNone if the procedure has ended.
+Interpreter::Function Interpreter::next_of_procedure() {
+  if (in_scan_) {
+    const uint32_t limit = instruction_->limit == 0 ? format::kListMax : instruction_->limit;
+    if (procedure_.count() < limit) {
+      arguments_.record = &buffers_.empty_record(slots_[instruction_->c].type);
+      return Function::kNext;
+    }
+    in_scan_ = false;
+  }
+  instruction_ = &procedure_.next_call();
+  if (!format::is_call(instruction_->code)) {
+    end_procedure(instruction_->code);
+    return Function::kNone;
+  }
+  if (!slots_[instruction_->c].open) {
+    set_task(Task::kProgram);
+    end_op(op(), violation(at_, format::kCodeNoHandle));
+    return Function::kNone;
+  }
+  return procedure_call(*instruction_);
+}
+
+Interpreter::Function Interpreter::procedure_call(const format::Instruction& instruction) {
+  const KeyType type = slots_[instruction.c].type;
+  const int64_t key = procedure_.value(instruction.a);
+  arguments_.slot = instruction.c;
+  arguments_.transaction = transaction_;
+  switch (instruction.code) {
+    case format::InstructionCode::kGetByText:
+      arguments_.record = &buffers_.record_of_text(procedure_.text(instruction.a));
+      return Function::kGet;
+    case format::InstructionCode::kInsert:
+      arguments_.payload = buffers_.payload(procedure_.take_tag(), procedure_.text(instruction.b));
+      arguments_.key = &buffers_.computed_key(*pools_, type, key);
+      return Function::kInsert;
+    case format::InstructionCode::kScan:
+      procedure_.clear_list();
+      [[fallthrough]];
+    case format::InstructionCode::kGet:
+      arguments_.record = &buffers_.computed_record(*pools_, type, key);
+      return Function::kGet;
+    default:
+      arguments_.record = &buffers_.computed_record(*pools_, type, key);
+      return Function::kDelete;
+  }
+}
+
+// Handles the result of a procedure's call. The procedure continues, or the transaction is repeated
+// or fails.
+void Interpreter::procedure_result(uint32_t code) {
+  const Flow flow = procedure_flow(code);
+  if (flow == Flow::kNext) return;
+  set_task(Task::kProgram);
+  end_op(op(), flow);
+}
+
+Interpreter::Flow Interpreter::procedure_flow(uint32_t code) {
+  const bool is_get = gets(instruction_->code);
+  const bool found = code == SUCCESS;
+  if (in_scan_) return scan_flow(code);
+  if (instruction_->code == format::InstructionCode::kDelete && code == KEY_NOTFOUND) {
+    procedure_.stop();
+    return Flow::kNext;
+  }
+  if (!found && !(is_get && code == KEY_NOTFOUND)) return computed_failure(code);
+  if (!is_get) return Flow::kNext;
+  ++reads_.gets;
+  reads_.hits += found ? 1 : 0;
+  const std::string_view payload = found ? payload_bytes(*arguments_.record) : std::string_view();
+  if (instruction_->code == format::InstructionCode::kScan) {
+    in_scan_ = !found || procedure_.append(payload, instruction_->field);
+    if (!in_scan_) procedure_.stop();
+  } else if (found) {
+    procedure_.set_row(instruction_->b, payload);
+  } else if (instruction_->n != 0) {
+    procedure_.jump(instruction_->n);
+  } else {
+    procedure_.stop();
+  }
+  return Flow::kNext;
+}
+
+// Handles the result of a getNext in a kScan. The scan ends at the first key that is not below the
+// instruction's upper bound.
+Interpreter::Flow Interpreter::scan_flow(uint32_t code) {
+  in_scan_ = false;
+  if (code == DB_END) return Flow::kNext;
+  if (code != SUCCESS) return computed_failure(code);
+  const int64_t end = procedure_.value(instruction_->b);
+  if (!is_below(*pools_, slots_[arguments_.slot].type, arguments_.record->key, end))
+    return Flow::kNext;
+  in_scan_ = procedure_.append(payload_bytes(*arguments_.record), instruction_->field);
+  if (!in_scan_) procedure_.stop();
+  return Flow::kNext;
+}
+
+// Handles a result that ends the procedure early: DEADLOCK leads to a retry, and any other code is
+// a violation.
+Interpreter::Flow Interpreter::computed_failure(uint32_t code) {
+  if (code != DEADLOCK) return violation(at_, code);
+  ++outcome_->deadlocks;
+  return Flow::kRetry;
+}
+
+// Continues with the op after the procedure. A transaction that is unfit or will roll back also
+// continues up to its kCommit or kAbort.
+void Interpreter::end_procedure(format::InstructionCode how) {
+  set_task(Task::kProgram);
+  if (how == format::InstructionCode::kRollBack) rolls_back_ = true;
+  if (how == format::InstructionCode::kUnfit) {
+    unfit_ = true;
+    unfit_at_ = at_;
+  }
+  evidence_.write_number(position(), procedure_.result());
+  ++at_;
+}
+
+}  // namespace keydrome::player

@@ -1,0 +1,269 @@
+// Implements the part of the interpreter that handles transactions which do not commit. It retries
+// them after DEADLOCK, gives them up after illegal codes, and handles programmed aborts.
+#include <sched.h>
+
+#include <algorithm>
+
+#include "benchmarks/kit/format/legal_answers.h"
+#include "benchmarks/kit/player/interpreter.h"
+
+namespace keydrome::player {
+namespace {
+
+constexpr uint32_t kYieldAfterAttempts = 3;
+constexpr uint32_t kYieldsMax = 32;
+
+// Yields the processor to other threads before the next attempt. The more attempts there were, the
+// more often this function yields.
+void back_off(uint32_t attempts) {
+  if (attempts <= kYieldAfterAttempts) return;
+  const uint32_t yields = std::min(attempts - kYieldAfterAttempts, kYieldsMax);
+  for (uint32_t i = 0; i < yields; ++i) sched_yield();
+}
+
+}  // namespace
+
+bool Interpreter::out_of_patience(uint32_t attempts, uint64_t start_ticks) {
+  return retry_budget_->ends(attempts, [&] { return counters_.ns_since(start_ticks); });
+}
+
+// Returns the next call of the current task, which is not kProgram. Returns kNone if the task has
+// ended or changed.
+Interpreter::Function Interpreter::next_of_task() {
+  switch (task_) {
+    case Task::kProcedure:
+      return next_of_procedure();
+    case Task::kAbort:
+      arguments_.transaction = transaction_;
+      return Function::kAbort;
+    case Task::kRestore:
+      return next_to_restore();
+    case Task::kRest:
+      return next_of_rest();
+    case Task::kCall:
+    case Task::kBare:
+      return function_;
+    case Task::kScan:
+      arguments_.record = &buffers_.empty_record(scan_.type());
+      return Function::kNext;
+    case Task::kProgram:
+      break;
+  }
+  return Function::kNone;
+}
+
+// Handles the result of a create, openIndex or closeIndex outside a transaction. After DEADLOCK,
+// the call is made again until the retry budget is spent.
+void Interpreter::end_outside(Flow flow) {
+  if (flow == Flow::kRetry) {
+    if (single_.attempts == 0) single_.deadlock_ticks = counters_.ticks();
+    if (!out_of_patience(++single_.attempts, single_.deadlock_ticks))
+      return back_off(single_.attempts);
+    violation(at_, format::kCodeNoProgress);
+  }
+  single_.attempts = 0;
+  ++at_;
+}
+
+// Handles a result of beginTransaction other than SUCCESS.
+void Interpreter::not_begun(const format::Op& op, uint32_t code) {
+  if (code != DEADLOCK) {
+    violation(at_, code);
+    return fail_transaction();
+  }
+  ++outcome_->deadlocks;
+  return transaction_ != nullptr ? start_abort(AfterAbort::kBegin) : begin_again(op);
+}
+
+void Interpreter::begin_again(const format::Op& op) {
+  if ((op.flags & format::kOneAttempt) != 0) return give_up(format::TransactionEnd::kDeadlocked);
+  if (out_of_patience(++attempts_, start_ticks_)) {
+    violation(at_, format::kCodeNoProgress);
+    return fail_transaction();
+  }
+  next_transaction_ = saved_.transaction;  // the next attempt has the same transaction number
+  sched_yield();
+}
+
+// Handles a result of commitTransaction other than SUCCESS, or SUCCESS for an unfit transaction
+// (format/procedure.h).
+void Interpreter::not_committed(const format::Op& op, uint32_t code) {
+  if (code == SUCCESS) {
+    open_ = false;
+    violation(unfit_at_, format::kCodeUnfit);
+    return fail_transaction();
+  }
+  const Flow flow = judge_code(op, code);
+  if (code == TXN_DNE) open_ = false;
+  if (flow == Flow::kRetry) return start_abort(AfterAbort::kRetry);
+  if (flow == Flow::kFailed) return fail_transaction();
+  start_abort(AfterAbort::kContinue);
+  if (!open_) attempt_aborted(SUCCESS);  // the library has ended the transaction already
+}
+
+// Handles the result of an abort that the program or a procedure requires.
+void Interpreter::aborted_by_program(uint32_t code) {
+  if (code == DEADLOCK) {
+    ++outcome_->deadlocks;
+    return start_abort(AfterAbort::kAborted);
+  }
+  if (code != SUCCESS && (!accepts_any_code_ || code > FAILURE)) {
+    open_ = false;
+    violation(at_, code);
+    return fail_transaction();
+  }
+  ++outcome_->aborted;
+  end_transaction(format::TransactionEnd::kAborted);
+  ++at_;
+}
+
+// Starts the abort of a transaction after DEADLOCK or an illegal code. The result of
+// abortTransaction does not matter, because the library may have ended the transaction already.
+// Only DEADLOCK makes the interpreter abort again, with at most kAbortsMax calls in total.
+void Interpreter::start_abort(AfterAbort then) {
+  counters_.rolling_back();
+  set_task(Task::kAbort);
+  after_abort_ = then;
+  aborts_ = 0;
+}
+
+void Interpreter::attempt_aborted(uint32_t code) {
+  if (code == DEADLOCK && ++aborts_ < format::kAbortsMax) {
+    sched_yield();
+    return;
+  }
+  open_ = false;
+  set_task(Task::kProgram);
+  switch (after_abort_) {
+    case AfterAbort::kBegin:
+      return begin_again(op());
+    case AfterAbort::kRetry:
+      return retry();
+    case AfterAbort::kFail:
+      return give_up(format::TransactionEnd::kFailed);
+    case AfterAbort::kContinue:
+      ++outcome_->deadlocked;
+      end_transaction(format::TransactionEnd::kDeadlocked);
+      ++at_;
+      return;
+    case AfterAbort::kAborted:
+      ++outcome_->aborted;
+      end_transaction(format::TransactionEnd::kAborted);
+      ++at_;
+      return;
+  }
+}
+
+// Repeats the transaction after an aborted attempt. Gives the transaction up if it has kOneAttempt
+// or if the retry budget is spent.
+void Interpreter::retry() {
+  if ((ops_[saved_.at].flags & format::kOneAttempt) != 0)
+    return give_up(format::TransactionEnd::kDeadlocked);
+  if (out_of_patience(++attempts_, start_ticks_)) {
+    violation(at_, format::kCodeNoProgress);
+    return give_up(format::TransactionEnd::kFailed);
+  }
+  uncount_auto_commits();
+  restore(true);
+}
+
+void Interpreter::fail_transaction() {
+  if (open_) return start_abort(AfterAbort::kFail);
+  give_up(format::TransactionEnd::kFailed);
+}
+
+void Interpreter::give_up(format::TransactionEnd end) {
+  given_up_ = end;
+  reached_ = next_transaction_;
+  restore(false);
+}
+
+// Removes the evidence and the order violations of the attempt. The task kRestore then restores the
+// handles.
+void Interpreter::restore(bool retries) {
+  evidence_.rewind(saved_.evidence);
+  next_transaction_ = saved_.transaction;
+  outcome_->order_violations = saved_.order_violations;
+  round_ = saved_.round;
+  retries_ = retries;
+  restore_slot_ = saved_.has_slots ? 0 : format::kSlots;
+  saved_.has_slots = false;
+  set_task(Task::kRestore);
+}
+
+// Removes the auto-commit calls of an attempt from the counters. The next attempt makes these calls
+// again, and only the calls of the last attempt count.
+void Interpreter::uncount_auto_commits() {
+  uint64_t number = saved_.transaction + 1;
+  for (std::size_t at = saved_.at + 1; number < next_transaction_; ++at) {
+    if ((ops_[at].flags & format::kAutoCommit) == 0) continue;
+    const bool committed = ends_[number++] == format::TransactionEnd::kCommitted;
+    --(committed ? outcome_->committed[ops_[at].class_] : outcome_->failed);
+  }
+}
+
+// Returns the next call that closes a handle opened by the attempt, or reopens a handle closed by
+// the attempt.
+Interpreter::Function Interpreter::next_to_restore() {
+  for (; restore_slot_ < format::kSlots; ++restore_slot_) {
+    Slot& now = slots_[restore_slot_];
+    const Slot& before = saved_.slots[restore_slot_];
+    if (now.open == before.open && now.handle == before.handle) continue;
+    const auto slot = static_cast<uint8_t>(restore_slot_);
+    if (now.open) {
+      arguments_.slot = slot;
+      return Function::kClose;  // the next invocation looks at this slot again
+    }
+    now = before;
+    if (!before.open) continue;
+    ++restore_slot_;
+    return open_call(slot, before.index);
+  }
+  restored();
+  return Function::kNone;
+}
+
+// Continues at the transaction's kBegin for a retry. Otherwise counts the transaction as given up
+// and starts to skip its remaining ops.
+void Interpreter::restored() {
+  if (retries_) {
+    set_task(Task::kProgram);
+    at_ = saved_.at;
+    return back_off(attempts_);
+  }
+  ends_[next_transaction_++] = given_up_;
+  ++(given_up_ == format::TransactionEnd::kFailed ? outcome_->failed : outcome_->deadlocked);
+  attempts_ = 0;
+  at_ = saved_.at + 1;
+  rest_end_ = std::min(ops_.size(), at_ + ops_[saved_.at].argument);
+  set_task(Task::kRest);
+}
+
+// Skips the rest of a transaction that was given up. Auto-commit calls that the attempt made keep
+// their TransactionEnd, and the remaining ones get kNotRun. Signals and steps are still executed,
+// because other threads may wait for them. Handles are still opened and closed as programmed.
+Interpreter::Function Interpreter::next_of_rest() {
+  for (; at_ < rest_end_; ++at_) {
+    const format::Op& op = ops_[at_];
+    counters_.progress(base_ + at_);
+    switch (op.code) {
+      case format::OpCode::kOpen:
+      case format::OpCode::kClose:
+        return rare_call(op);
+      case format::OpCode::kSignal:
+      case format::OpCode::kStep:
+      case format::OpCode::kStepDone:
+        wait(op);
+        continue;
+      default:
+        break;
+    }
+    if ((op.flags & format::kAutoCommit) == 0) continue;
+    if (next_transaction_ >= reached_) ends_[next_transaction_] = format::TransactionEnd::kNotRun;
+    ++next_transaction_;
+  }
+  set_task(Task::kProgram);
+  return Function::kNone;
+}
+
+}  // namespace keydrome::player

@@ -1,0 +1,111 @@
+// Implements the part of the interpreter that handles the results of single calls. It decides how
+// to continue after a result code, and writes evidence (results of single calls) for the judge.
+#include <cstring>
+
+#include "benchmarks/kit/format/legal_answers.h"
+#include "benchmarks/kit/player/interpreter.h"
+
+namespace keydrome::player {
+
+// Decides what to do after a code other than SUCCESS.
+Interpreter::Flow Interpreter::judge_code(const format::Op& op, uint32_t code) {
+  if (code == SUCCESS) return Flow::kNext;
+  if (code == DEADLOCK) {
+    ++outcome_->deadlocks;
+    return accepts_any_code(op) ? Flow::kNext : Flow::kRetry;
+  }
+  const bool legal = format::is_legal_answer(op, is_stream(op), code);
+  if (legal || (code <= FAILURE && accepts_any_code(op))) return Flow::kNext;
+  return violation(at_, code);
+}
+
+Interpreter::Flow Interpreter::violation(std::size_t at, uint32_t code) {
+  if (outcome_->code_violations++ == 0) {
+    outcome_->first_violation = {.op = base_ + at, .code = code, .reserved = 0};
+  }
+  return Flow::kFailed;
+}
+
+// Handles the result of an op that neither begins nor ends a transaction.
+Interpreter::Flow Interpreter::flow_of(const format::Op& op, uint32_t code) {
+  Slot& slot = slots_[op.slot];
+  switch (op.code) {
+    case format::OpCode::kNext:
+    case format::OpCode::kNextToEnd:
+      return scan_flow_;
+    case format::OpCode::kDeleteRead:
+      return judge_code(op, code);
+    case format::OpCode::kOpen:
+      slot.open = code == SUCCESS;
+      break;
+    case format::OpCode::kClose:
+      if (code != DEADLOCK) slot.open = false;
+      break;
+    case format::OpCode::kCreate:
+      break;
+    default:
+      return data_flow(op, code);
+  }
+  if (code != DEADLOCK) evidence_.write_code(position(), code);
+  return judge_code(op, code);
+}
+
+// Handles the result of a get, insertRecord or deleteRecord.
+Interpreter::Flow Interpreter::data_flow(const format::Op& op, uint32_t code) {
+  const Flow flow = judge_code(op, code);
+  if (flow != Flow::kNext) return flow;
+  if (op.code != format::OpCode::kGet) {
+    evidence_.write_code(position(), code);
+    return flow;
+  }
+  const bool hit = code == SUCCESS;
+  if ((op.flags & format::kAutoCommit) == 0) {
+    ++reads_.gets;
+    reads_.hits += hit ? 1 : 0;
+  } else if (is_stream(op)) {
+    ++outcome_->gets;
+    outcome_->get_hits += hit ? 1 : 0;
+  }
+  observe_read(op, code, 0);
+  return flow;
+}
+
+// Handles a result of getNext that is not the next expected record: a record too many, DB_END or a
+// failure.
+Interpreter::Flow Interpreter::unusual_in_scan(const format::Op& op, uint32_t code) {
+  if (code == SUCCESS) return violation(at_, format::kCodeEndless);
+  if (code != DB_END) return judge_code(op, code);
+  scan_.forget_order();
+  return Flow::kNext;
+}
+
+// Writes the evidence of a get or of one getNext.
+void Interpreter::observe_read(const format::Op& op, uint32_t code, uint32_t call_number) {
+  std::string_view key, payload;
+  const KeyType type = slots_[op.slot].type;
+  const Record& record = buffers_.last_record(type);
+  if (code == SUCCESS) {
+    key = op.code == format::OpCode::kGet ? pool_key_bytes(*pools_, type, op.key)
+                                          : key_bytes(record.key, type);
+    payload = payload_bytes(record);
+  }
+  if ((op.flags & format::kKeep) != 0 && code == SUCCESS) keep(op);
+  evidence_.write_read(position(), call_number, code, key, payload);
+}
+
+// Stores the record that a read returned, because a later kDeleteRead may delete the record.
+void Interpreter::keep(const format::Op& op) {
+  const KeyType type = slots_[op.slot].type;
+  Record& kept = kept_records_[op.slot];
+  kept_ |= static_cast<uint16_t>(1u << op.slot);
+  kept = buffers_.last_record(type);
+  // Set the whole key, because a get need not write it and because the player does not clear every
+  // byte of an integer index's record.
+  kept.key.type = type;
+  if (op.code != format::OpCode::kGet) return;
+  const std::string_view key = pool_key_bytes(*pools_, type, op.key);
+  std::memset(&kept.key.keyval, 0, sizeof kept.key.keyval);
+  std::memcpy(&kept.key.keyval, key.data(), key.size());
+}
+
+}  // namespace keydrome::player

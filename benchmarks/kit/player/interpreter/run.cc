@@ -1,0 +1,460 @@
+// Implements the fast part of the interpreter: run(), the loop that calls the ten functions of the
+// library, and the code that counts expected results.
+//
+// run() prepares, calls and counts the ops that are frequent in timed phases, with one switch per
+// op. All other ops and results go through rare_op(), next_of_task() and react().
+#include "benchmarks/kit/player/interpreter.h"
+
+#include <sched.h>
+
+#include <cstring>
+
+namespace keydrome::player {
+namespace {
+
+// The switch of run() has two kinds of cases. Ops that run() prepares itself have the number of
+// their OpCode. Calls that are prepared already have kPrepared plus the number of their Function.
+constexpr unsigned kPrepared = 64;
+
+}  // namespace
+
+constexpr unsigned Interpreter::step_of(format::OpCode code) { return static_cast<unsigned>(code); }
+constexpr unsigned Interpreter::step_of(Function function) {
+  return kPrepared + static_cast<unsigned>(function);
+}
+
+void Interpreter::finish() {
+  evidence_.finish(*outcome_);
+  outcome_->transactions = next_transaction_;
+  counters_.finish();
+}
+
+// Begins the first attempt of an auto-commit op. Does nothing for a repeated attempt.
+[[gnu::always_inline]] inline void Interpreter::start_single(const format::Op& op) {
+  if (single_.attempts > 0) [[unlikely]]
+    return;
+  single_.timed = counters_.sample_call();
+  if (single_.timed) [[unlikely]] {
+    single_.start_ticks = counters_.ticks();
+  }
+  if ((op.flags & format::kObserved) != 0) [[unlikely]] {
+    single_.evidence = evidence_.position();
+  }
+}
+
+// Counts an auto-commit op that succeeded.
+[[gnu::always_inline]] inline void Interpreter::count_single(const format::Op& op) {
+  single_.attempts = 0;
+  ends_[next_transaction_++] = format::TransactionEnd::kCommitted;
+  if (single_.timed) [[unlikely]] {
+    count_timed(op);
+  } else {
+    counters_.committed_untimed(op.class_, 1);
+  }
+}
+
+// Counts an auto-commit op that was timed. The function is not inlined, because only one call in
+// Counters::kSampleEvery is timed.
+void Interpreter::count_timed(const format::Op& op) {
+  counters_.committed(op.class_, single_.start_ticks);
+}
+
+// Sets the state at the beginning of a transaction.
+[[gnu::always_inline]] inline void Interpreter::begin(const format::Op& op) {
+  const std::size_t at = static_cast<std::size_t>(&op - ops_.data());
+  if (attempts_ == 0) {
+    start_ticks_ = base_ + at == known_start_ ? known_start_ticks_ : counters_.ticks();
+    known_start_ = kNowhere;
+  }
+  saved_.at = at;
+  saved_.evidence = evidence_.position();
+  saved_.transaction = next_transaction_++;
+  saved_.order_violations = outcome_->order_violations;
+  saved_.round = round_;
+  saved_.has_slots = false;
+  stream_ = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
+  class_ = op.class_;
+  accepts_any_code_ = (op.flags & format::kAnyCode) != 0;
+  reads_ = {};
+  kept_ = 0;
+  unfit_ = false;
+  rolls_back_ = false;
+  transaction_ = nullptr;
+}
+
+// Prepares the call of an op that reads or writes records of an open handle.
+[[gnu::always_inline]] inline void Interpreter::prepare(const format::Op& op, KeyType type,
+                                                        Arguments& with) {
+  const bool alone = (op.flags & format::kAutoCommit) != 0;
+  if (alone) start_single(op);
+  with.transaction = alone ? nullptr : transaction_;
+  switch (op.code) {
+    case format::OpCode::kInsert:
+      with.key = &buffers_.key(*pools_, type, op.key);
+      with.payload = buffers_.payload(op.argument, pools_->payloads[op.payload]);
+      return;
+    case format::OpCode::kNext:
+    case format::OpCode::kNextToEnd:
+      start_scan(op);
+      with.record = &buffers_.empty_record(type);
+      return;
+    default:
+      with.record = &buffers_.record(*pools_, type, op.key);
+      if (op.code == format::OpCode::kDeletePair)
+        put_payload(with.record->payload, op.argument, pools_->payloads[op.payload]);
+      return;
+  }
+}
+
+// Counts a get and whether it found a record. Gets of a transaction are added to the outcome when
+// the transaction ends.
+[[gnu::always_inline]] inline void Interpreter::count_read(const format::Op& op, bool hit) {
+  if ((op.flags & format::kAutoCommit) == 0) [[likely]] {
+    ++reads_.gets;
+    reads_.hits += hit ? 1 : 0;
+  } else if (is_stream(op)) {
+    ++outcome_->gets;
+    outcome_->get_hits += hit ? 1 : 0;
+  }
+}
+
+// Counts the result of a get, insertRecord or deleteRecord if the result is expected and leaves no
+// evidence. Otherwise counts nothing and returns false.
+template <bool kIsGet>
+[[gnu::always_inline]] inline bool Interpreter::count(const format::Op& op, uint32_t code) {
+  if ((op.flags & format::kObserved) != 0) return false;
+  if (code != SUCCESS && !(kIsGet && code == KEY_NOTFOUND)) return false;
+  if (kIsGet) count_read(op, code == SUCCESS);
+  if ((op.flags & format::kAutoCommit) != 0) count_single(op);
+  return true;
+}
+
+// Counts a successful commit. Counts nothing and returns false if the commit failed or if the
+// transaction is unfit (format/procedure.h).
+[[gnu::always_inline]] inline bool Interpreter::count_commit(const format::Op& op, uint32_t code) {
+  if (code != SUCCESS || unfit_) return false;
+  known_start_ticks_ = counters_.committed(class_, start_ticks_);
+  known_start_ = base_ + static_cast<uint64_t>(&op - ops_.data()) + 1;
+  end_transaction(format::TransactionEnd::kCommitted);
+  return true;
+}
+
+// Handles one result of a scan op. Returns true if the scan makes another call.
+[[gnu::always_inline]] inline bool Interpreter::continue_scan(const format::Op& op,
+                                                              const Record& record, uint32_t code) {
+  const bool to_end = op.code == format::OpCode::kNextToEnd;
+  scan_flow_ = Flow::kNext;
+  if (code == SUCCESS && !(to_end && scan_.is_last())) [[likely]] {
+    if (!scan_.advance(record.key)) ++outcome_->order_violations;
+    if ((op.flags & format::kAutoCommit) != 0) scan_.forget_order();
+  } else {
+    scan_flow_ = unusual_in_scan(op, code);
+    if (scan_flow_ != Flow::kNext) return false;
+  }
+  if ((op.flags & format::kObserved) != 0) [[unlikely]] {
+    observe_read(op, code, scan_.number());
+  }
+  return (!to_end || code == SUCCESS) && scan_.next();
+}
+
+// Prepares the op and returns true if it has the same code, flags, slot, kind and class as the op
+// before it. Such ops often follow each other, and then need no switch.
+[[gnu::always_inline]] inline bool Interpreter::continues(const format::Op& op, KeyType type,
+                                                          Arguments& with) {
+  uint32_t head = 0, head_before = 0;  // code, flags, slot, kind and class
+  std::memcpy(&head, &op, sizeof head);
+  std::memcpy(&head_before, &op - 1, sizeof head_before);
+  if (head != head_before) return false;
+  counters_.progress(base_ + static_cast<uint64_t>(&op - ops_.data()));
+  prepare(op, type, with);
+  return true;
+}
+
+// Contains all calls of the library, for the reason in interpreter.h. An op costs one switch if it
+// has a case here and its result is expected (docs/reference/figures.md). All other ops and results
+// leave this fast path through rare_op() and react().
+// LIMIT: all ten calls must be in one function, and the time of this loop is part of what is
+// measured. A lambda that changes `op` in a case would cost 1 ns per call, because `op` would then
+// be in memory.
+// NOLINTNEXTLINE(readability-function-size): as above.
+void Interpreter::run(std::span<const format::Op> ops) {
+  ops_ = ops;
+  at_ = 0;
+  scan_floor_ = 0;
+  known_start_ = kNowhere;  // too early if the thread waited for this round
+  const format::Op* op = ops.data();
+  const format::Op* const end = op + ops.size();
+  const format::Op* uncounted = op;  // each op from here up to `op` made one call, not yet counted
+  const auto leave = [&](uint32_t calls) {
+    at_ = static_cast<std::size_t>(op - ops_.data());
+    outcome_->calls += static_cast<uint64_t>(op - uncounted) + calls;
+  };
+  const auto come_back = [&] { op = uncounted = ops_.data() + at_; };
+  const auto rare = [&] {
+    leave(0);
+    rare_op(*op);
+    come_back();
+  };
+  while (op != end || task_ != Task::kProgram) {
+    Arguments with;
+    unsigned step = 0;
+    if (hot_) [[likely]] {
+      counters_.progress(base_ + static_cast<uint64_t>(op - ops_.data()));
+      step = step_of(op->code);
+      with.slot = op->slot;
+    } else {
+      const Function function = next_call();
+      come_back();
+      if (function == Function::kNone) continue;
+      step = step_of(function);
+      with = arguments_;
+    }
+    Slot& slot = slots_[with.slot];
+    uint32_t code = 0;
+    bool expected = false;
+    switch (step) {
+      case step_of(format::OpCode::kGet):
+        if (!slot.open) [[unlikely]] {
+          rare();
+          continue;
+        }
+        prepare(*op, slot.type, with);
+        [[fallthrough]];
+      case step_of(Function::kGet):
+        do {
+          code = static_cast<uint32_t>(api_->get(slot.handle, with.transaction, with.record));
+          expected = hot_ && count<true>(*op, code);
+          if (expected) ++op;
+        } while (expected && op != end && continues(*op, slot.type, with));
+        if (!expected) break;
+        continue;
+      case step_of(format::OpCode::kInsert):
+        if (!slot.open) [[unlikely]] {
+          rare();
+          continue;
+        }
+        prepare(*op, slot.type, with);
+        [[fallthrough]];
+      case step_of(Function::kInsert):
+        do {
+          code = static_cast<uint32_t>(
+              api_->insertRecord(slot.handle, with.transaction, with.key, with.payload));
+          expected = hot_ && count<false>(*op, code);
+          if (expected) ++op;
+        } while (expected && op != end && continues(*op, slot.type, with));
+        if (!expected) break;
+        continue;
+      case step_of(format::OpCode::kDeleteKey):
+      case step_of(format::OpCode::kDeletePair):
+        if (!slot.open) [[unlikely]] {
+          rare();
+          continue;
+        }
+        prepare(*op, slot.type, with);
+        [[fallthrough]];
+      case step_of(Function::kDelete):
+        code =
+            static_cast<uint32_t>(api_->deleteRecord(slot.handle, with.transaction, with.record));
+        if (!hot_ || !count<false>(*op, code)) break;
+        ++op;
+        continue;
+      case step_of(format::OpCode::kNext):
+      case step_of(format::OpCode::kNextToEnd):
+        if (!slot.open) [[unlikely]] {
+          rare();
+          continue;
+        }
+        prepare(*op, slot.type, with);
+        [[fallthrough]];
+      case step_of(Function::kNext):
+        while (true) {
+          code = static_cast<uint32_t>(api_->getNext(slot.handle, with.transaction, with.record));
+          if (!hot_ || !continue_scan(*op, *with.record, code)) break;
+          ++outcome_->calls;
+          buffers_.empty_record(scan_.type());
+        }
+        if (!hot_ || scan_flow_ != Flow::kNext) break;
+        if ((op->flags & format::kAutoCommit) != 0) count_single(*op);
+        ++op;
+        continue;
+      case step_of(format::OpCode::kBegin):
+        begin(*op);
+        [[fallthrough]];
+      case step_of(Function::kBegin):
+        code = static_cast<uint32_t>(
+            api_->beginTransaction(task_ == Task::kBare ? &bare_begun_ : &transaction_));
+        if (!hot_ || code != SUCCESS) break;
+        open_ = true;
+        ++op;
+        continue;
+      case step_of(format::OpCode::kCommit):
+        if (rolls_back_) [[unlikely]] {
+          rare();
+          continue;
+        }
+        with.transaction = transaction_;
+        [[fallthrough]];
+      case step_of(Function::kCommit):
+        code = static_cast<uint32_t>(api_->commitTransaction(with.transaction));
+        if (!hot_ || !count_commit(*op, code)) break;
+        ++op;
+        continue;
+      case step_of(Function::kAbort):
+        code = static_cast<uint32_t>(api_->abortTransaction(with.transaction));
+        break;
+      case step_of(Function::kCreate):
+        code = static_cast<uint32_t>(api_->create(
+            static_cast<KeyType>(pools_->indexes[with.index].type), names_->name(with.index)));
+        break;
+      case step_of(Function::kOpen):
+        code = static_cast<uint32_t>(api_->openIndex(names_->name(with.index), &slot.handle));
+        break;
+      case step_of(Function::kClose):
+        code = static_cast<uint32_t>(api_->closeIndex(slot.handle));
+        break;
+      default:
+        rare();
+        continue;
+    }
+    leave(1);
+    react(code);
+    come_back();
+  }
+  leave(0);
+  base_ += ops.size();
+  counters_.progress(base_);
+}
+
+// Chooses the next call and sets arguments_. Returns kNone if there is no call yet, because an op
+// without a call was executed or a task has ended.
+Interpreter::Function Interpreter::next_call() {
+  const Function function = task_ == Task::kProgram ? next_of_recorded(op()) : next_of_task();
+  if (function != Function::kNone && recording_ != nullptr) begin_recording(function);
+  return function;
+}
+
+// Prepares the next op of a recorded phase. In other phases, run() prepares the frequent ops.
+Interpreter::Function Interpreter::next_of_recorded(const format::Op& op) {
+  counters_.progress(base_ + at_);
+  arguments_.slot = op.slot;
+  if (op.code == format::OpCode::kBegin) {
+    begin(op);
+    return Function::kBegin;
+  }
+  if (op.code == format::OpCode::kCommit && !rolls_back_) {
+    arguments_.transaction = transaction_;
+    return Function::kCommit;
+  }
+  if (!slots_[op.slot].open || !format::is_on_records(op.code)) return rare_call(op);
+  prepare(op, slots_[op.slot].type, arguments_);
+  switch (op.code) {
+    case format::OpCode::kGet:
+      return Function::kGet;
+    case format::OpCode::kInsert:
+      return Function::kInsert;
+    case format::OpCode::kNext:
+    case format::OpCode::kNextToEnd:
+      set_task(Task::kScan);
+      return Function::kNext;
+    default:
+      return Function::kDelete;
+  }
+}
+
+// Handles a result that run() has not counted. The result is unexpected, or it belongs to a
+// recorded phase or to a task other than kProgram.
+void Interpreter::react(uint32_t code) {
+  const format::Op& op = this->op();
+  if (recording_ != nullptr) {
+    recording_->end(code);
+    if (task_ == Task::kProgram && op.code == format::OpCode::kGet && count<true>(op, code)) {
+      ++at_;
+      return;
+    }
+  }
+  switch (task_) {
+    case Task::kProcedure:
+      return procedure_result(code);
+    case Task::kBare:
+      return bare_result(op, code);
+    case Task::kAbort:
+      return attempt_aborted(code);
+    case Task::kRestore: {
+      Slot& slot = slots_[arguments_.slot];
+      slot.open = !slot.open && code == SUCCESS;  // the call closed the slot or reopened it
+      return;
+    }
+    case Task::kScan:
+      if (continue_scan(op, *arguments_.record, code)) return;
+      set_task(Task::kProgram);
+      break;
+    case Task::kCall:
+      set_task(Task::kProgram);
+      break;
+    case Task::kProgram:
+    case Task::kRest:
+      break;
+  }
+  op_result(op, code);
+}
+
+// Handles the result of an op's own call. react() handles the calls of other tasks, such as an
+// abort before a retry.
+void Interpreter::op_result(const format::Op& op, uint32_t code) {
+  switch (op.code) {
+    case format::OpCode::kBegin:
+      if (code != SUCCESS) return not_begun(op, code);
+      open_ = true;
+      ++at_;
+      return;
+    case format::OpCode::kCommit:
+      if (rolls_back_) return aborted_by_program(code);
+      if (!count_commit(op, code)) return not_committed(op, code);
+      ++at_;
+      return;
+    case format::OpCode::kAbort:
+      return aborted_by_program(code);
+    default:
+      return end_op(op, flow_of(op, code));
+  }
+}
+
+// Continues after an op that neither begins nor ends a transaction: with the next op, with a retry,
+// or after a failed transaction.
+void Interpreter::end_op(const format::Op& op, Flow flow) {
+  if ((op.flags & format::kAutoCommit) != 0) return end_auto_commit(op, flow);
+  if (!open_) return end_outside(flow);
+  switch (flow) {
+    case Flow::kNext:
+      ++at_;
+      return;
+    case Flow::kRetry:
+      return start_abort(AfterAbort::kRetry);
+    case Flow::kFailed:
+      return fail_transaction();
+  }
+}
+
+// Counts an auto-commit op. After DEADLOCK, repeats the op until the retry budget is spent.
+void Interpreter::end_auto_commit(const format::Op& op, Flow flow) {
+  if (flow == Flow::kNext) {
+    count_single(op);
+    ++at_;
+    return;
+  }
+  if ((op.flags & format::kObserved) != 0) evidence_.rewind(single_.evidence);
+  if (flow == Flow::kRetry) {
+    if (single_.attempts == 0) single_.deadlock_ticks = counters_.ticks();
+    if (!out_of_patience(++single_.attempts, single_.deadlock_ticks)) {
+      sched_yield();
+      return;
+    }
+    violation(at_, format::kCodeNoProgress);
+  }
+  single_.attempts = 0;
+  ends_[next_transaction_++] = format::TransactionEnd::kFailed;
+  ++outcome_->failed;
+  ++at_;
+}
+
+}  // namespace keydrome::player

@@ -1,0 +1,47 @@
+// RetryBudget: decides when the player stops retrying a transaction after DEADLOCK. One object
+// serves all threads and phases of the player.
+//
+// At first each transaction may take many attempts, because on a busy machine every other thread
+// must get a turn in between. If several transactions have used up their attempts, the library
+// certainly fails. Each later transaction then gets only as many attempts as the contract allows
+// for a transaction that runs alone. So a library that commits nothing fails within seconds, before
+// the time limit of the phase.
+//
+// Thread-safe. The counter is only a hint, so its accesses are relaxed.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+
+#include "benchmarks/kit/format/legal_answers.h"
+
+namespace keydrome::player {
+
+// A transaction or auto-commit call fails with kCodeNoProgress when it has returned DEADLOCK
+// kAttemptsMax times over at least kRetryBudgetNs. After kLossesMax such failures, a later
+// transaction or call fails after kAttemptsAfterwards results DEADLOCK.
+inline constexpr uint32_t kAttemptsMax = 10'000;
+inline constexpr uint64_t kRetryBudgetNs = 2'000'000'000;
+inline constexpr uint32_t kLossesMax = 4;
+static_assert(kAttemptsMax % format::kAttemptsAfterwards == 0);
+
+class RetryBudget {
+ public:
+  // Returns true if the caller must give up after `attempts` results DEADLOCK. `elapsed_ns()`
+  // returns the time since the first of these results. It is called rarely, because it reads the
+  // clock.
+  template <typename ElapsedNs>
+  bool ends(uint32_t attempts, ElapsedNs&& elapsed_ns) {
+    if (attempts % format::kAttemptsAfterwards != 0) [[likely]]
+      return false;
+    if (losses_.load(std::memory_order_relaxed) >= kLossesMax) return true;
+    if (attempts % kAttemptsMax != 0 || elapsed_ns() < kRetryBudgetNs) return false;
+    losses_.fetch_add(1, std::memory_order_relaxed);
+    return true;
+  }
+
+ private:
+  std::atomic<uint32_t> losses_ = 0;
+};
+
+}  // namespace keydrome::player

@@ -1,0 +1,33 @@
+// OutcomeLayout: computes the offsets and sizes of all parts of a phase's outcome memfd, in which
+// the player writes its results (format/outcome.h).
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "benchmarks/kit/format/outcome.h"
+#include "benchmarks/kit/script/script.h"
+
+namespace keydrome::script {
+
+// The layout of one phase. The referee chooses it before the phase begins and writes it into the
+// header of the memfd. The player reads the header. The referee never reads the header back,
+// because the library could have changed it.
+struct OutcomeLayout {
+  format::OutcomeHeader header{};
+  std::vector<uint64_t> transactions;  // number of transactions of each thread's program
+  uint64_t size_bytes = 0;
+};
+
+// Returns the layout for a phase of a script.
+OutcomeLayout outcome_layout(const PhaseScript& phase);
+
+// Writes the header into the memfd's bytes. REQUIRES: the image is zeroed and has layout.size_bytes
+// bytes.
+void write_outcome_header(const OutcomeLayout& layout, std::span<std::byte> image);
+
+}  // namespace keydrome::script

@@ -1,0 +1,57 @@
+// Script: everything that one session of a benchmark does, sorted by phase and thread.
+//
+// A workload writes the script with a ScriptBuilder. The referee turns the script into images for
+// the player (images.h). The judges compare the player's results with the script. The script itself
+// never enters the jail, the sandbox in which the library runs.
+//
+// Thread safety: plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/format/procedure.h"
+#include "benchmarks/kit/format/program.h"
+#include "benchmarks/kit/script/strings.h"
+#include "keydrome/index.h"
+
+namespace keydrome::script {
+
+// One index that the script creates or opens.
+struct IndexSpec {
+  std::string name;
+  KeyType type;
+};
+
+// The keys and payload texts of a script. The ops refer to them by number.
+struct Pools {
+  std::vector<int32_t> int32_keys;
+  std::vector<int64_t> int64_keys;
+  Strings varchar_keys;
+  Strings payloads = {""};  // the text of a payload after its tag; text 0 is the empty text
+  std::vector<format::ProcedureEntry> procedures;
+  std::vector<format::Instruction> instructions;  // of all procedures
+  std::vector<int64_t> parameters;                // of all kRun ops
+};
+
+// One phase of a script: create, populate, test or verify, for example.
+struct PhaseScript {
+  std::string name;
+  bool timed = false;                            // true: its time is part of the result
+  bool verifies = false;                         // true: it is the final scan of all records
+  std::vector<std::vector<format::Op>> threads;  // one program per thread
+  std::vector<uint64_t> trace_capacity_bytes;    // by thread: the most evidence that it can leave
+  // For each thread, how many calls its log can hold. Empty if the phase is not recorded.
+  std::vector<uint64_t> log_capacity;
+};
+
+// The whole script. Equal parameters and seeds give equal scripts on every machine.
+struct Script {
+  std::vector<IndexSpec> indexes;
+  Pools pools;
+  std::vector<PhaseScript> phases;
+  std::vector<std::string> class_names;  // names of the transaction classes, e.g. scan, get, update
+};
+
+}  // namespace keydrome::script

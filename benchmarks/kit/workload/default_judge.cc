@@ -1,0 +1,21 @@
+// Implements the defaults of Workload's virtual functions: a complete session is judged by its
+// script alone.
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/workload/workload.h"
+
+namespace keydrome::workload {
+
+void Workload::judge(const script::Script& script, const script::Outcome& outcome,
+                     judge::Findings& findings) const {
+  judge::judge_script(script, outcome, findings);
+}
+
+void Workload::examine(const script::Script& script, const judge::Played& played,
+                       judge::Findings& findings) const {
+  if (played.ending.complete) judge(script, played.outcome, findings);
+}
+
+void Workload::measure(const script::Script& /*script*/, const script::Outcome& /*outcome*/,
+                       std::span<const PhaseMeasures> /*phases*/, Metrics& /*metrics*/) const {}
+
+}  // namespace keydrome::workload

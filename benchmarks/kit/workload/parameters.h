@@ -1,0 +1,74 @@
+// Reads the manifest of a benchmark (benchmark.json) and resolves the parameters of a session.
+//
+// Thread safety: plain data.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace keydrome::workload {
+
+using ParameterValues = std::map<std::string, int64_t, std::less<>>;
+
+// The parameters of one session: the values of an instance at a scale, with overrides by the user.
+// All values are within the bounds of the manifest.
+class Parameters {
+ public:
+  Parameters() = default;
+  explicit Parameters(ParameterValues values) : values_(std::move(values)) {}
+
+  // Returns the value of a parameter. REQUIRES (checked): the manifest declares the parameter.
+  int64_t operator[](std::string_view name) const;
+  // Return the value as an unsigned number. REQUIRES (checked): the value fits into the number. The
+  // author of the manifest ensures this by the bounds.
+  uint32_t u32(std::string_view name) const;
+  uint64_t u64(std::string_view name) const;
+  const ParameterValues& values() const { return values_; }
+
+ private:
+  ParameterValues values_;
+};
+
+// What the manifest says about one parameter.
+struct ParameterBounds {
+  std::string unit;
+  std::string description;
+  int64_t min = 0;
+  int64_t max = 0;
+};
+
+// What the manifest says about one instance, a benchmark with values for all parameters.
+struct InstanceManifest {
+  std::string title;
+  std::string description;
+  bool advisory = false;  // true: all findings of the instance, even crashes, are only warnings
+  std::map<std::string, ParameterValues, std::less<>> scales;  // by scale: smoke, laptop, paper
+};
+
+// The checked contents of benchmarks/NAME/benchmark.json. Every instance has all three scales,
+// every scale has every parameter within its bounds, and there are no unknown members.
+struct Manifest {
+  std::string name;
+  uint32_t version = 0;
+  std::string kind;  // "correctness" or "performance"
+  std::string title;
+  std::map<std::string, ParameterBounds, std::less<>> parameters;
+  std::map<std::string, InstanceManifest, std::less<>> instances;
+  // The limits of each scale: phase_timeout_ms, memory_bytes and tmpfs_bytes.
+  std::map<std::string, ParameterValues, std::less<>> limits;
+
+  // Parses and checks the text of a benchmark.json. The error names the wrong member.
+  static Result<Manifest> parse(std::string_view json);
+
+  // Returns the parameters of an instance at a scale, with overrides. The error names the possible
+  // choices or the violated bound.
+  Result<Parameters> resolve(std::string_view instance, std::string_view scale,
+                             const ParameterValues& overrides) const;
+};
+
+}  // namespace keydrome::workload

@@ -1,0 +1,75 @@
+// Workload: the interface that the author of a benchmark implements. A workload turns parameters
+// and a seed into a script, and judges the outcome.
+//
+// A workload runs in the referee, outside the jail (the sandbox of the library), and is never
+// timed. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "benchmarks/kit/judge/finding.h"
+#include "benchmarks/kit/judge/replay.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/script/script.h"
+#include "benchmarks/kit/workload/parameters.h"
+#include "keydrome/index.h"
+
+namespace keydrome::workload {
+
+// Measurements of a finished phase. The referee measures outside the jail.
+struct PhaseMeasures {
+  uint64_t wall_ns = 0;                  // elapsed time of the phase
+  std::optional<uint64_t> memory_bytes;  // memory of the jail at the end of the phase
+};
+
+// The metrics of a session, by their names in the report. A metric that is unknown is left out.
+using Metrics = std::map<std::string, double>;
+
+// The checks that a script adds to the operations of the workload itself. The option --plain turns
+// all of them off.
+struct CheckPolicy {
+  bool stripes = true;   // extra transactions on keys of one thread (stripes.h)
+  bool canaries = true;  // extra transactions on the workload's keys (canaries.h)
+  bool evidence = true;  // single results that the judge checks
+};
+
+class Workload {
+ public:
+  virtual ~Workload() = default;
+  // Returns the script for these parameters. Equal arguments must give equal scripts.
+  virtual Result<script::Script> generate(const Parameters& parameters, uint64_t seed,
+                                          const CheckPolicy& policy) = 0;
+  // Adds a finding for each violation in a complete session. The default (judge/judge.h) checks
+  // stripes, canaries, evidence and the final scan of any script.
+  virtual void judge(const script::Script& script, const script::Outcome& outcome,
+                     judge::Findings& findings) const;
+  // The referee calls examine() after every session, even after a crash. The default calls judge()
+  // if the session is complete. A workload may explain a crash in examine(), or replay parts of the
+  // script.
+  virtual void examine(const script::Script& script, const judge::Played& played,
+                       judge::Findings& findings) const;
+  // Adds metrics that only this workload has. The referee calls measure() for complete sessions.
+  // `phases[i]` belongs to `script.phases[i]`. The default adds no metric.
+  virtual void measure(const script::Script& script, const script::Outcome& outcome,
+                       std::span<const PhaseMeasures> phases, Metrics& metrics) const;
+};
+
+// One benchmark: a folder benchmarks/NAME with a benchmark.json. CMake generates the registry of
+// all benchmarks.
+struct BenchmarkEntry {
+  std::string_view name;
+  uint32_t version;
+  std::string_view manifest_json;  // the whole benchmark.json, compiled in
+  std::unique_ptr<Workload> (*make)(std::string_view instance);
+};
+std::span<const BenchmarkEntry> benchmark_registry();
+
+}  // namespace keydrome::workload

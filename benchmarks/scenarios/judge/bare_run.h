@@ -1,0 +1,33 @@
+// Writes and judges bare runs: misuse of the API, such as closed handles, ended transactions, keys
+// of the wrong type, and garbage in unused bytes. The player makes the calls exactly as written
+// (kBareCall). No serial order of transactions defines the correct results of misuse, so the
+// scenario lists them with its steps.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/script/script_builder.h"
+#include "benchmarks/scenarios/judge/finding_book.h"
+#include "benchmarks/scenarios/script/plan.h"
+#include "benchmarks/scenarios/script/vocabulary.h"
+
+namespace keydrome::scenarios {
+
+// The phase of a scenario and its runs, one per key type, which the judge needs.
+struct ScriptedBare {
+  uint32_t phase = 0;
+  std::vector<Variant> variants;
+  std::vector<Vocabulary> vocabularies;  // one for each variant
+};
+
+// Appends the phase. `scenario` must outlive the result.
+ScriptedBare script_bare(const Scenario& scenario, PoolNumbers& pools,
+                         script::ScriptBuilder& script);
+
+// Adds a finding for the first run with a wrong result.
+void judge_bare(const Scenario& scenario, const ScriptedBare& scripted,
+                const script::PhaseOutcome& outcome, FindingBook& book);
+
+}  // namespace keydrome::scenarios

@@ -1,0 +1,36 @@
+// Describes a run to people who see the scenario for the first time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "benchmarks/scenarios/judge/run_log.h"
+
+namespace keydrome::scenarios {
+
+// A call of a recorded run. Calls are in the order of the times at which they returned.
+struct ShownCall {
+  uint32_t session = 0;
+  history::Event event{};
+  bool waited = false;  // true if a call of another session returned during this call
+};
+// Returns the calls of the steps, without the calls that set up the run or read everything at the
+// end.
+std::vector<ShownCall> shown_calls(const RunLog& log);
+
+// Returns the records of an index, as the transaction at the end of the run read them.
+std::vector<history::Event> final_records(const RunLog& log, uint32_t index);
+
+// Returns one call with its result, such as "T1 get(1) -> a".
+std::string call_text(const Scenario& scenario, const Variant& variant,
+                      const Vocabulary& vocabulary, uint32_t session, const history::Event& event);
+// Returns the possible results as text, such as "KEY_NOTFOUND or payload a".
+std::string answers_text(const std::vector<Answer>& answers);
+
+// Returns the whole run as text: a line with the initial records, a line for each step with its
+// result, and a line with the records at the end.
+std::string narrate(const Scenario& scenario, const Variant& variant, const Vocabulary& vocabulary,
+                    const RunLog& log);
+
+}  // namespace keydrome::scenarios

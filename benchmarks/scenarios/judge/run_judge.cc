@@ -1,0 +1,230 @@
+// Implements the judge of one run: checks result codes first, then searches a serial order, and
+// then compares the results with those that the scenario lists.
+#include "benchmarks/scenarios/judge/run_judge.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "benchmarks/kit/judge/history_judge.h"
+#include "benchmarks/scenarios/judge/narration.h"
+#include "checker/certify/certify.h"
+#include "checker/history/calls.h"
+#include "checker/history/transactions.h"
+#include "checker/model/search_orders.h"
+#include "checker/witness/witness.h"
+
+namespace keydrome::scenarios {
+
+using certify::Certification;
+using certify::Violation;
+using history::CallViolation;
+using history::Event;
+using history::EventCall;
+using history::EventRef;
+using history::History;
+using history::Transactions;
+using model::OrderSearch;
+
+namespace {
+
+constexpr uint32_t kLoneAttemptsMax = 10;  // from the index API, convention 3
+
+class RunJudge {
+ public:
+  RunJudge(const Scenario& scenario, const Variant& variant, const ScriptedRun& run,
+           const RunLog& log)
+      : scenario_(scenario), variant_(variant), run_(run), log_(log) {}
+
+  std::vector<RunViolation> judge() {
+    History history = log_.history;
+    history.varchar_keys = run_.vocabulary.strings();
+    history.ticks_per_s = judge::ticks_per_s();
+    // The recorder identifies an index by its handle, and judge_logs has compared the log with the
+    // program. A call with a key of another index therefore means that two indexes have the same
+    // handle.
+    if (!rank_varchar_keys(history) || !history.unknown_arguments.empty()) {
+      report("shared_handle",
+             "openIndex returned the same handle for indexes of different types, so calls cannot "
+             "distinguish the indexes");
+      return std::move(violations_);
+    }
+    if (!history.unknown_keys.empty())
+      report("corrupt_key", "getNext returned a key that was never inserted");
+    const Transactions transactions = split_into_transactions(history);
+    if (!transactions.problem.empty()) {
+      report("outcome_mismatch", "the recorded calls are inconsistent: " + transactions.problem);
+      return std::move(violations_);
+    }
+    judge_codes(transactions);
+    judge_last_attempts();
+    // After an illegal result the state is unknown, so serial orders and listed answers are not
+    // judged.
+    const bool understood = std::ranges::none_of(violations_, [](const RunViolation& violation) {
+      return violation.severity == Severity::kRequired;
+    });
+    if (!understood) return std::move(violations_);
+    if (scenario_.oracle) judge_order(history);
+    if (scenario_.sessions == 1 && violations_.empty()) judge_answers();
+    return std::move(violations_);
+  }
+
+ private:
+  void report(std::string name, std::string rule) {
+    report(std::move(name), scenario_.severity, std::move(rule));
+  }
+  void report(std::string name, Severity severity, std::string rule) {
+    violations_.push_back({.name = std::move(name), .severity = severity, .rule = std::move(rule)});
+  }
+
+  const Event& event(const EventRef& ref) const {
+    return log_.history.threads[ref.thread][ref.position];
+  }
+  std::string text(const EventRef& ref) const {
+    return call_text(scenario_, variant_, run_.vocabulary, ref.thread, event(ref));
+  }
+
+  void judge_codes(const Transactions& transactions) {
+    for (const CallViolation& wrong : transactions.call_violations) {
+      report(wrong.name, wrong.severity, "the call may not return this code: " + text(wrong.event));
+    }
+  }
+
+  void judge_last_attempts() {
+    if (log_.last_attempts <= kLoneAttemptsMax) return;
+    report("no_progress", "a transaction that ran alone received DEADLOCK " +
+                              std::to_string(log_.last_attempts - 1) + " times");
+  }
+
+  void judge_order(const History& history) {
+    const OrderSearch search = model::search_orders(history);
+    // Skips deletes that claim to have found a missing record, because the search for a serial
+    // order judges such deletes.
+    const auto dirty = std::ranges::find_if(search.dirty_reads, [this](const EventRef& ref) {
+      return call_of(event(ref)) != EventCall::kDeletePair;
+    });
+    if (dirty != search.dirty_reads.end()) {
+      const EventRef read = *dirty;
+      const bool known = run_.vocabulary.knows_payload(event(read).payload);
+      report(known ? "dirty_read" : "corrupt_payload",
+             (known ? "no other transaction may see a record before the transaction that "
+                      "inserts it begins to commit: "
+                    : "this payload was never inserted: ") +
+                 text(read));
+      return;
+    }
+    if (search.order) return;
+    report_order(history);
+    explain(history);
+  }
+
+  void report_order(const History& history) {
+    if (scenario_.sessions > 1 && model::search_orders(without_real_time(history)).order) {
+      report("stale_read",
+             "no serial order of the committed transactions that respects real time (a transaction "
+             "follows those that committed before it began) gives these results");
+      return;
+    }
+    // A scenario that looks for stale reads may also reveal another violation. This violation gets
+    // another name, because boards (rankings) may accept stale reads.
+    const bool about_time = scenario_.finding == "stale_read";
+    report(about_time ? "internal" : scenario_.finding,
+           "no serial order of the committed transactions gives these results");
+  }
+
+  // Names the anomaly that the checker finds. If the steps ran in another order than the written
+  // one, this anomaly may differ from the one that the scenario is named after.
+  void explain(const History& history) {
+    RunViolation& reported = violations_.back();
+    const Certification certification = certify::certify(history);
+    const bool stale = reported.name == "stale_read";
+    const auto found =
+        std::ranges::find_if(certification.violations, [stale](const Violation& violation) {
+          return violation.severity == Severity::kRequired &&
+                 (violation.name == "stale_read") == stale;
+        });
+    if (found == certification.violations.end()) return;
+    if (scenario_.sessions > 1) reported.name = found->name;
+    reported.rule += ". " + found->detail;
+    reported.witness = witness::witness_json(history, *found, /*with_program=*/false);
+  }
+
+  // Returns the same calls, with times as if all steps had been made at once. Real time then no
+  // longer restricts the order of the transactions. The set-up remains before the steps, and the
+  // final reads remain after them.
+  History without_real_time(History history) const {
+    constexpr uint64_t kSetUp = 1, kSteps = uint64_t{1} << 30, kEnd = uint64_t{1} << 31;
+    for (std::size_t thread = 0; thread < history.threads.size(); ++thread) {
+      std::vector<Event>& events = history.threads[thread];
+      for (std::size_t i = 0; i < events.size(); ++i) {
+        const bool sets_up = thread == 0 && i < log_.steps_begin;
+        const bool reads = thread == 0 && i >= log_.steps_end;
+        const bool step = !sets_up && !reads;
+        events[i].end = (sets_up ? kSetUp : reads ? kEnd : kSteps) + i;
+        events[i].duration = step ? static_cast<uint32_t>(i) : 0;
+      }
+    }
+    return history;
+  }
+
+  // Compares the results with the answers that the scenario lists. Stops at DEADLOCK, which every
+  // call may return.
+  void judge_answers() {
+    const std::vector<Event>& events = log_.history.threads[0];
+    std::size_t at = log_.steps_begin;
+    for (std::size_t i = 0; i < scenario_.steps.size(); ++i) {
+      const Step& step = scenario_.steps[i];
+      if (at >= log_.steps_end) return;
+      skip_opens(step, at);
+      if (events[at].code == DEADLOCK) return;
+      if (!step.answers.empty() && !is_right(step, events[at])) {
+        report(scenario_.finding, step.text + " must return " + answers_text(step.answers) +
+                                      ", but: " + text({0, static_cast<uint32_t>(at)}));
+        return;
+      }
+      at = after(step, at);
+    }
+  }
+
+  // Skips the opens that the player made before the first step.
+  void skip_opens(const Step& step, std::size_t& at) const {
+    const std::vector<Event>& events = log_.history.threads[0];
+    if (&step != &scenario_.steps.front()) return;
+    while (at + 1 < log_.steps_end && call_of(events[at]) == EventCall::kOpen &&
+           step.action != Action::kOpen) {
+      ++at;
+    }
+  }
+
+  std::size_t after(const Step& step, std::size_t at) const {
+    const std::vector<Event>& events = log_.history.threads[0];
+    if (step.action == Action::kNextToEnd) {
+      while (at + 1 < log_.steps_end && succeeded(events[at])) ++at;
+    }
+    return at + 1;
+  }
+
+  bool is_right(const Step& step, const Event& event) const {
+    const KeyType type = index_type(variant_, scenario_.handles[step.handle].index);
+    return std::ranges::any_of(step.answers, [&](const Answer& answer) {
+      if (event.code != answer.code) return false;
+      const std::string key = answer.key ? run_.vocabulary.key_text(type, event.key) : "";
+      if (answer.key && key != run_.vocabulary.label_text(*answer.key)) return false;
+      return !answer.payload || run_.vocabulary.payload_text(event.payload) == *answer.payload;
+    });
+  }
+
+  const Scenario& scenario_;
+  const Variant& variant_;
+  const ScriptedRun& run_;
+  const RunLog& log_;
+  std::vector<RunViolation> violations_;
+};
+
+}  // namespace
+
+std::vector<RunViolation> judge_run(const Scenario& scenario, const Variant& variant,
+                                    const ScriptedRun& run, const RunLog& log) {
+  return RunJudge(scenario, variant, run, log).judge();
+}
+
+}  // namespace keydrome::scenarios

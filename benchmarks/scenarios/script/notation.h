@@ -1,0 +1,31 @@
+// Parses the notation of scenarios, which README.md explains: "T1: b g(1) A2.n !i(3,x) d(1,*) c".
+//
+// All texts of scenarios are compiled in, and the tests parse every text. An Error quotes the wrong
+// text.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/result.h"
+#include "benchmarks/scenarios/script/scenario.h"
+
+namespace keydrome::scenarios {
+
+// Appends the steps of one turn of a session. `in_transaction` has one entry per session. The
+// caller passes the same vector from turn to turn.
+Result<void> parse_turn(std::string_view turn, std::vector<bool>& in_transaction,
+                        Scenario& scenario);
+
+// Appends the records of a text like "1=a 2 B.5=x 7=p*100". The default payload is r; p*100 means
+// p1 to p100.
+Result<void> parse_setup(std::string_view records, Scenario& scenario);
+
+// Returns the bytes of a literal: "\xff" is one byte, "{a*127}" is the letter a 127 times.
+Result<std::string> parse_bytes(std::string_view text);
+
+// Returns the number of the handle "A", "B", "C" or "A2", and adds the handle if it is new.
+Result<uint32_t> handle_number(std::string_view name, Scenario& scenario);
+
+}  // namespace keydrome::scenarios

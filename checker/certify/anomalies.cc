@@ -1,0 +1,363 @@
+// Implements anomalies.h: describes violations for people. The kinds of edges in a cycle decide the
+// name of its anomaly (Adya 1999). Each violation and each edge is described by a sentence.
+//
+// A *read-write edge* (kReadWrite or kPredicateWrite) leads from a transaction that saw an old
+// state of a record to the transaction that changed this state. The code calls such an edge "anti",
+// short for anti-dependency.
+#include "checker/certify/anomalies.h"
+
+#include <algorithm>
+
+namespace keydrome::certify {
+
+using history::Bound;
+using history::CallViolation;
+using history::Cell;
+using history::Event;
+using history::EventCall;
+using history::EventRef;
+using history::kNoNumber;
+using history::Transaction;
+using history::UnknownKey;
+
+namespace {
+
+std::string record_text(const Context& context, uint32_t element) {
+  const Cell& cell = context.numbering.cells[context.numbering.element_cells[element]];
+  return "the record under key " +
+         key_text(context.history, static_cast<uint16_t>(cell.index),
+                  static_cast<uint64_t>(cell.key)) +
+         " of index " + context.history.indexes[cell.index].name;
+}
+
+const char* coverage_text(Coverage coverage) {
+  switch (coverage) {
+    case Coverage::kNone:
+      return "";
+    case Coverage::kMissingKey:
+      return ": its call looked for the record and returned that the record does not exist";
+    case Coverage::kGap:
+      return ": its scan passed over that key";
+    case Coverage::kBeforeFirst:
+      return ": the first record of its scan has a larger key";
+    case Coverage::kTail:
+      return ": its scan returned DB_END without that key";
+    case Coverage::kRestOfKey:
+      return ": its scan moved to the next key without returning that record";
+  }
+  return "";
+}
+
+std::string edge_text(const Context& context, const CycleEdge& edge, const std::string& from,
+                      const std::string& to) {
+  if (edge.kind == EdgeKind::kRealTime) {
+    return from + "'s commit had returned before " + to + " began";
+  }
+  const std::string record = record_text(context, edge.observation.element);
+  const std::string how = coverage_text(edge.observation.coverage);
+  switch (edge.kind) {
+    case EdgeKind::kWriteWrite:
+      return to + " deleted " + record + " that " + from + " had inserted";
+    case EdgeKind::kWriteRead:
+      return to + " saw " + record + " that " + from + " had inserted";
+    case EdgeKind::kPredicateRead:
+      return to + " did not see " + record + " that " + from + " had deleted" + how;
+    case EdgeKind::kReadWrite:
+      return from + " saw " + record + " that " + to + " deleted";
+    default:
+      return from + " did not see " + record + " that " + to + " inserted" + how;
+  }
+}
+
+// Returns the call by which a transaction inserted or deleted a record.
+EventRef write_of(const Context& context, uint32_t number, uint32_t element, bool deletion) {
+  const Transaction& writer = context.transactions.committed[number];
+  const std::vector<Bound>& bounds = context.numbering.bounds[writer.thread];
+  EventRef found{writer.thread, writer.last};
+  for_each_call(context.history, writer, [&](uint32_t position, const Event& event) {
+    if (!succeeded(event)) return;
+    const EventCall call = call_of(event);
+    const bool matches =
+        deletion ? (call == EventCall::kDeletePair && bounds[position].element == element) ||
+                       (call == EventCall::kDeleteKey &&
+                        bounds[position].cell == context.numbering.element_cells[element])
+                 : call == EventCall::kInsert && bounds[position].element == element;
+    if (matches) found.position = position;
+  });
+  return found;
+}
+
+std::vector<EventRef> causes_of(const Context& context, const CycleEdge& edge) {
+  const std::vector<Transaction>& committed = context.transactions.committed;
+  const uint32_t element = edge.observation.element;
+  switch (edge.kind) {
+    case EdgeKind::kRealTime:
+      return {{committed[edge.from].thread, committed[edge.from].last},
+              {committed[edge.to].thread, committed[edge.to].first}};
+    case EdgeKind::kWriteWrite:
+    case EdgeKind::kWriteRead:
+      return {edge.observation.event, write_of(context, edge.from, element, false)};
+    case EdgeKind::kPredicateRead:
+      return {edge.observation.event, write_of(context, edge.from, element, true)};
+    case EdgeKind::kReadWrite:
+      return {edge.observation.event, write_of(context, edge.to, element, true)};
+    case EdgeKind::kPredicateWrite:
+      return {edge.observation.event, write_of(context, edge.to, element, false)};
+  }
+  return {};
+}
+
+bool only_reads(const Context& context, uint32_t number) {
+  bool reads = true;
+  for_each_call(context.history, context.transactions.committed[number],
+                [&](uint32_t, const Event& event) {
+                  const EventCall call = call_of(event);
+                  reads &= !(call == EventCall::kInsert || call == EventCall::kDeletePair ||
+                             call == EventCall::kDeleteKey) ||
+                           !succeeded(event);
+                });
+  return reads;
+}
+
+// Returns true if a transaction that returned after `reader` saw the record `element`. The
+// transaction that inserted the record does not count.
+bool is_seen_after(const Context& context, uint32_t element, uint32_t reader) {
+  const std::vector<Transaction>& committed = context.transactions.committed;
+  for (uint32_t i = reader + 1; i < committed.size(); ++i) {
+    if (i == context.versions.of[element].inserter) continue;
+    bool seen = false;
+    for_each_call(context.history, committed[i], [&](uint32_t position, const Event& event) {
+      seen |= shows_record(event) &&
+              context.numbering.bounds[committed[i].thread][position].element == element;
+    });
+    if (seen) return true;
+  }
+  return false;
+}
+
+struct Anomaly {
+  const char* name;  // one of kViolationNames
+  const char* detail;
+};
+
+constexpr Anomaly kStaleRead{"stale_read",
+                             "The results fit only a serial order that contradicts real time"};
+
+// Finds the name of the anomaly that a cycle shows.
+class CycleClassifier {
+ public:
+  CycleClassifier(const Context& context, const Cycle& cycle) : context_(context), cycle_(cycle) {}
+
+  Anomaly name() const {
+    const std::size_t anti = count(EdgeKind::kReadWrite) + count(EdgeKind::kPredicateWrite);
+    if (count(EdgeKind::kRealTime) > 0) return with_real_time();
+    if (count(EdgeKind::kWriteWrite) == cycle_.edges.size()) {
+      return {"dirty_write", "Transactions overwrote each other's records in a cycle (G0)"};
+    }
+    if (anti == 0) {
+      return {"circular_information_flow",
+              "Each of the transactions saw what the previous one wrote, in a cycle (G1c)"};
+    }
+    if (anti == 1) return with_one_anti();
+    if (count(EdgeKind::kPredicateWrite) > 0) {
+      return {
+          "phantom",
+          "Transactions looked for records but missed records that other transactions inserted at "
+          "the same time (G2)"};
+    }
+    if (has_reader_between_antis()) {
+      return {"read_only_anomaly",
+              "A transaction that only reads saw a state that no serial order has (G2)"};
+    }
+    return {"write_skew",
+            "Transactions deleted records that others had read, in a cycle (G2-item)"};
+  }
+
+ private:
+  std::size_t count(EdgeKind kind) const {
+    return static_cast<std::size_t>(
+        std::count_if(cycle_.edges.begin(), cycle_.edges.end(),
+                      [&](const CycleEdge& edge) { return edge.kind == kind; }));
+  }
+
+  Anomaly with_real_time() const {
+    if (cycle_.edges.size() != 2 || count(EdgeKind::kPredicateWrite) != 1) return kStaleRead;
+    const CycleEdge& missed =
+        cycle_.edges[0].kind == EdgeKind::kPredicateWrite ? cycle_.edges[0] : cycle_.edges[1];
+    const uint32_t element = missed.observation.element;
+    if (context_.versions.of[element].deleter != kNoNumber) return kStaleRead;
+    if (is_seen_after(context_, element, missed.from)) return kStaleRead;
+    if ((context_.versions.notes[element] & kDeletedByFailed) != 0) {
+      return {"aborted_read",
+              "A record was not found, although only a transaction that never committed deleted it "
+              "(G1a)"};
+    }
+    return {"missing_record",
+            "A committed record was not found, although no transaction deleted it"};
+  }
+
+  Anomaly with_one_anti() const {
+    if (cycle_.edges.size() == 2) {
+      const bool first = is_anti(cycle_.edges[0].kind);
+      const CycleEdge& anti = cycle_.edges[first ? 0 : 1];
+      const CycleEdge& flow = cycle_.edges[first ? 1 : 0];
+      if (flow.kind == EdgeKind::kWriteWrite) {
+        return {
+            "lost_update",
+            "A transaction replaced a record without having seen the last change of the record"};
+      }
+      if (sees_two_states(anti.from, EdgeKind::kReadWrite, EdgeKind::kPredicateRead)) {
+        return {"non_repeatable_read",
+                "A record that a transaction had seen disappeared within the same transaction"};
+      }
+      if (sees_two_states(anti.from, EdgeKind::kPredicateWrite, EdgeKind::kWriteRead)) {
+        return {"phantom",
+                "A transaction saw a record that its own earlier lookup or scan had not found"};
+      }
+      if (returns_to_old_state(anti.from)) {
+        return {"torn_commit",
+                "A transaction saw one write of another transaction, and then missed a second "
+                "write of that transaction"};
+      }
+    }
+    return {"read_skew", "A transaction saw one write but missed an earlier write (G-single)"};
+  }
+
+  static bool is_anti(EdgeKind kind) {
+    return kind == EdgeKind::kReadWrite || kind == EdgeKind::kPredicateWrite;
+  }
+
+  // Returns true if the reader saw one record in two states: once before and once after the change
+  // of another transaction. `before` and `after` are the kinds of edges that show the two states.
+  bool sees_two_states(uint32_t reader, EdgeKind before, EdgeKind after) const {
+    for (const Observation& old_state : cycle_.observations) {
+      if (old_state.from != reader || old_state.kind != before) continue;
+      for (const Observation& new_state : cycle_.observations) {
+        if (new_state.to == reader && new_state.kind == after &&
+            new_state.element == old_state.element) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  // Returns true if the reader first saw a change of the writer, and later saw a state before the
+  // writer's changes.
+  bool returns_to_old_state(uint32_t reader) const {
+    for (const Observation& new_state : cycle_.observations) {
+      if (new_state.to != reader) continue;
+      for (const Observation& old_state : cycle_.observations) {
+        if (old_state.from == reader && is_anti(old_state.kind) &&
+            new_state.event.position < old_state.event.position) {
+          return true;
+        }
+      }
+    }
+    return false;
+  }
+
+  bool has_reader_between_antis() const {
+    for (std::size_t i = 0; i < cycle_.edges.size(); ++i) {
+      const CycleEdge& before = cycle_.edges[(i + cycle_.edges.size() - 1) % cycle_.edges.size()];
+      const CycleEdge& after = cycle_.edges[i];
+      if ((is_anti(before.kind) || is_anti(after.kind)) && only_reads(context_, after.from)) {
+        return true;
+      }
+    }
+    return false;
+  }
+
+  const Context& context_;
+  const Cycle& cycle_;
+};
+
+}  // namespace
+
+std::string place_text(EventRef event) {
+  return "thread " + std::to_string(event.thread) + ", event " + std::to_string(event.position);
+}
+
+Violation describe_cycle(const Context& context, const Cycle& cycle) {
+  const Anomaly anomaly = CycleClassifier(context, cycle).name();
+  Violation violation;
+  violation.name = anomaly.name;
+  violation.detail = anomaly.detail;
+  const auto size = static_cast<uint32_t>(cycle.edges.size());
+  for (uint32_t i = 0; i < size; ++i) {
+    const CycleEdge& edge = cycle.edges[i];
+    const uint32_t next = (i + 1) % size;
+    violation.transactions.push_back(span_of(context.transactions.committed[edge.from]));
+    ViolationEdge described{i, next, edge.kind, Coverage::kNone, "", causes_of(context, edge)};
+    if (edge.kind != EdgeKind::kRealTime) described.coverage = edge.observation.coverage;
+    described.because =
+        edge_text(context, edge, "T" + std::to_string(i + 1), "T" + std::to_string(next + 1));
+    violation.events.insert(violation.events.end(), described.causes.begin(),
+                            described.causes.end());
+    violation.edges.push_back(std::move(described));
+  }
+  return violation;
+}
+
+void rename_as_stale_read(Violation& violation) {
+  violation.name = kStaleRead.name;
+  violation.detail = kStaleRead.detail;
+}
+
+Violation describe_finding(const Context& context, const DirectFinding& finding) {
+  Violation violation;
+  violation.name = finding.name;
+  violation.detail = finding.text;
+  if (finding.element != kNoNumber) {
+    violation.detail += ": " + record_text(context, finding.element);
+  }
+  violation.transactions.push_back(span_of(*finding.reader));
+  violation.events.push_back(finding.event);
+  if (finding.other != kNoNumber) {
+    violation.transactions.push_back(span_of(context.transactions.committed[finding.other]));
+    violation.events.push_back(write_of(context, finding.other, finding.element, false));
+  }
+  return violation;
+}
+
+Violation describe_double_delete(const Context& context, const DoubleDelete& twice) {
+  const std::vector<Transaction>& committed = context.transactions.committed;
+  Violation violation;
+  const bool own = twice.first == twice.second;
+  violation.name = own ? "internal" : "lost_update";
+  violation.detail = (own ? "A transaction deleted one record twice: "
+                          : "Two committed transactions deleted the same record: ") +
+                     record_text(context, twice.element);
+  violation.transactions.push_back(span_of(committed[twice.first]));
+  if (!own) violation.transactions.push_back(span_of(committed[twice.second]));
+  violation.events = {write_of(context, twice.first, twice.element, true), twice.event};
+  return violation;
+}
+
+Violation describe_call_violation(const CallViolation& found) {
+  Violation violation;
+  violation.name = found.name;
+  violation.severity = found.severity;
+  violation.detail =
+      found.name == "commit_after_deadlock"
+          ? "commitTransaction returned SUCCESS although a call of the transaction had returned "
+            "DEADLOCK"
+      : found.name == "answer_after_deadlock" ? "A call was carried out although an earlier call "
+                                                "of its transaction had returned DEADLOCK"
+      : found.name == "unexpected_failure"
+          ? "A call returned FAILURE"
+          : "A call returned a result code that is not documented for it";
+  violation.events.push_back(found.event);
+  return violation;
+}
+
+Violation describe_unknown_key(const UnknownKey& unknown) {
+  Violation violation;
+  violation.name = "corrupt_key";
+  const EventRef event{unknown.thread, unknown.position};
+  violation.detail = "getNext returned a key that no call ever passed";
+  violation.events.push_back(event);
+  return violation;
+}
+
+}  // namespace keydrome::certify

@@ -1,0 +1,28 @@
+// Describes for people the violations that certify() found in a history. A described violation has
+// the name of the anomaly, a sentence about it, and a sentence for every edge if it is a cycle.
+// Thread safety: pure functions.
+#pragma once
+
+#include <string>
+
+#include "checker/certify/cycles.h"
+#include "checker/certify/dependencies.h"
+#include "checker/certify/versions.h"
+#include "checker/certify/violation.h"
+
+namespace keydrome::certify {
+
+Violation describe_cycle(const Context& context, const Cycle& cycle);
+Violation describe_finding(const Context& context, const DirectFinding& finding);
+Violation describe_double_delete(const Context& context, const DoubleDelete& twice);
+Violation describe_call_violation(const history::CallViolation& found);
+Violation describe_unknown_key(const history::UnknownKey& unknown);
+
+// Renames a violation to "stale_read". Use it if the history has a serial order, but only one that
+// contradicts real time.
+void rename_as_stale_read(Violation& violation);
+
+// Returns text such as "thread 2, event 17".
+std::string place_text(history::EventRef event);
+
+}  // namespace keydrome::certify

@@ -1,0 +1,358 @@
+// Implements certifier.h: judges a history, given the inserter and the deleter of each record
+// (versions.h). An attempt has four steps:
+// 1. Collect the dependencies between transactions.
+// 2. Report their cycles, which are violations.
+// 3. Choose a side for each Choice (dependencies.h).
+// 4. Replay the transactions on the model in an order that fits all edges.
+// Some records, called open elements, have several possible deleters. If an attempt does not fit,
+// further attempts use other deleters for open elements.
+#include "checker/certify/certifier.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "checker/certify/anomalies.h"
+#include "checker/certify/cycles.h"
+#include "checker/certify/open_options.h"
+#include "checker/certify/precedence.h"
+#include "checker/certify/rules.h"
+#include "checker/model/model.h"
+
+namespace keydrome::certify {
+
+using history::Bound;
+using history::Event;
+using history::kNoNumber;
+using history::Transaction;
+using model::Mismatch;
+using model::Model;
+
+namespace {
+
+// Collects what find_dependencies() finds. Keeps edges and findings apart if they depend on the
+// current deleter of an open element, because they prove nothing while other deleters are possible.
+class Collector : public DependencySink {
+ public:
+  // Set `tentative` if the current deleters of open elements may be wrong.
+  Collector(const Context& context, bool tentative) : context_(context), tentative_(tentative) {}
+
+  void add_edge(const Observation& seen) override {
+    if (is_open(seen.element) && seen.kind != EdgeKind::kWriteRead) {
+      open_edges.push_back(seen);
+    } else {
+      edges.push_back({seen.from, seen.to});
+    }
+  }
+  void add_choice(const Choice& choice) override { choices.push_back(choice); }
+  void add_finding(const DirectFinding& found) override {
+    if (found.is_about_deleter && found.element != kNoNumber && is_open(found.element)) {
+      contradicted.push_back(suspects(found));
+    } else {
+      findings.push_back(found);
+    }
+  }
+
+  std::vector<GraphEdge> edges;
+  std::vector<Observation> open_edges;
+  std::vector<Choice> choices;
+  std::vector<DirectFinding> findings;
+  // Groups of open elements. In each group at least one element has a wrong current deleter.
+  std::vector<std::vector<uint32_t>> contradicted;
+
+ private:
+  // Returns open elements of which at least one must have a wrong deleter if the library made no
+  // error. If `found` is about a delete of all payloads that had nothing to delete, returns every
+  // open element of the key that this delete may have deleted. Otherwise returns the element of
+  // `found`.
+  std::vector<uint32_t> suspects(const DirectFinding& found) const {
+    std::vector<uint32_t> elements;
+    const std::vector<uint32_t>& cells = context_.numbering.element_cells;
+    for (const OpenElement& open : context_.versions.open) {
+      if (found.blind_deleter == kNoNumber || cells[open.element] != cells[found.element]) continue;
+      if (std::ranges::count(open.options, found.blind_deleter) == 0) continue;
+      elements.push_back(open.element);
+    }
+    if (elements.empty()) elements.push_back(found.element);
+    return elements;
+  }
+
+  bool is_open(uint32_t element) const {
+    return tentative_ && (context_.versions.notes[element] & kOpenDeleter) != 0;
+  }
+
+  const Context& context_;
+  const bool tentative_;
+};
+
+// Returns an order of the graph's nodes that fits all its edges. The graph has `count` transactions
+// and their time nodes (precedence.h). If the graph allows two transactions in either order, the
+// one that returned first comes first.
+std::vector<uint32_t> order_of(const Graph& graph, uint32_t count) {
+  std::vector<uint32_t> priorities(graph.size());
+  for (uint32_t node = 0; node < graph.size(); ++node) {
+    priorities[node] = node < count ? node * 2 : (node - count) * 2 + 1;
+  }
+  return graph.order(priorities);
+}
+
+// Returns the position of each committed transaction in the order of order_of().
+std::vector<uint32_t> places_in_order(const Graph& graph, uint32_t count) {
+  std::vector<uint32_t> places(count);
+  const std::vector<uint32_t> order = order_of(graph, count);
+  for (uint32_t place = 0; place < order.size(); ++place) {
+    if (order[place] < count) places[order[place]] = place;
+  }
+  return places;
+}
+
+// Replays one transaction on the model. Returns a text that names the first wrong call and says
+// what is wrong, or "" if all results are right.
+std::string replay_one(const Context& context, const Transaction& transaction, Model& model) {
+  const std::vector<Bound>& bounds = context.numbering.bounds[transaction.thread];
+  std::string wrong;
+  model.begin();
+  for_each_call(context.history, transaction, [&](uint32_t position, const Event& event) {
+    if (!wrong.empty()) return;
+    const Mismatch mismatch = model.apply(event, bounds[position]);
+    if (mismatch == Mismatch::kNone) return;
+    wrong = place_text({transaction.thread, position}) + ": " + text_of(mismatch);
+  });
+  model.settle();
+  return wrong;
+}
+
+// Replays the transactions in an order that fits the graph. Returns a text that says what is wrong,
+// or "" if all results are right.
+std::string replay(const Context& context, const Graph& graph) {
+  const auto count = static_cast<uint32_t>(context.transactions.committed.size());
+  const std::vector<uint32_t> order = order_of(graph, count);
+  if (order.size() != graph.size())
+    return "the checker found no complete order of the transactions, although their dependencies "
+           "have no cycle; this is an error of the checker: please report it with the history";
+  Model model(context.numbering);
+  for (const uint32_t node : order) {
+    if (node >= count || !context.rule(kRuleReplay)) continue;
+    const std::string wrong = replay_one(context, context.transactions.committed[node], model);
+    if (!wrong.empty())
+      return "the dependencies have no cycle, but replaying the transactions in the order that was "
+             "found fails at " +
+             wrong;
+  }
+  return "";
+}
+
+// Adds one group to `conflicts` for each strongly connected component of the graph. The group has
+// the open elements that have an edge in this component.
+void add_conflicts(const Graph& graph, const std::vector<Observation>& open_edges,
+                   std::vector<std::vector<uint32_t>>& conflicts) {
+  const std::vector<std::vector<uint32_t>> components = graph.components();
+  if (components.empty()) return;
+  std::vector<uint32_t> component_of(graph.size(), kNoNumber);
+  for (uint32_t i = 0; i < components.size(); ++i) {
+    for (const uint32_t node : components[i]) component_of[node] = i;
+  }
+  const std::size_t before = conflicts.size();
+  conflicts.resize(before + components.size());
+  for (const Observation& open : open_edges) {
+    const uint32_t component = component_of[open.from];
+    if (component == kNoNumber || component != component_of[open.to]) continue;
+    conflicts[before + component].push_back(open.element);
+  }
+}
+
+// Judges one history. run() judges it with real time, and report_without_real_time() judges it
+// without real time.
+class Certifier {
+ public:
+  Certifier(const Context& context, Versions& versions, Certification& out)
+      : context_(context),
+        versions_(versions),
+        out_(out),
+        options_(versions),
+        count_(static_cast<uint32_t>(context.transactions.committed.size())) {}
+
+  void run() {
+    for (const DoubleDelete& twice : versions_.double_deletes) {
+      if (context_.rule(kRuleDoubleDelete)) report(describe_double_delete(context_, twice));
+    }
+    tentative_ = !options_.empty();
+    Fit fit = attempt();
+    bool all_impossible = fit == Fit::kNo;
+    while (fit != Fit::kYes && options_.next(conflicts_, firm_order_)) {
+      fit = attempt();
+      all_impossible &= fit == Fit::kNo;
+    }
+    if (fit != Fit::kYes && all_impossible && options_.exhausted()) {
+      // No combination of deleters fits, so the violations with the current deleters are proven.
+      tentative_ = false;
+      attempt();
+    } else if (fit != Fit::kYes) {
+      undecided(
+          "for some records it is not known which deleteRecord call deleted them, and no "
+          "combination of calls that was tried fits all results; record a shorter run");
+    }
+  }
+
+  void report_without_real_time() {
+    Collector found(context_, /*tentative=*/true);
+    find_dependencies(context_, /*lean=*/false, found);
+    for (const DoubleDelete& twice : versions_.double_deletes) {
+      report(describe_double_delete(context_, twice));
+    }
+    for (const DirectFinding& finding : found.findings) report(describe_finding(context_, finding));
+    const Graph graph(count_, found.edges);
+    if (report_cycles(graph, {}) || has_required(out_)) return;
+    std::erase_if(found.choices, [this](const Choice& choice) {
+      return (versions_.notes[choice.element] & kOpenDeleter) != 0;
+    });
+    const SettledChoices settled = settle(context_, graph, found.choices);
+    if (settled.settled == Settled::kImpossible) {
+      report_impossible(found.edges, found.choices, settled);
+    }
+  }
+
+ private:
+  enum class Fit : uint8_t {
+    kYes,      // done: `out` has the verdict or required violations
+    kNo,       // the current deleters of open elements fit no serial order
+    kUnknown,  // neither a serial order nor a contradiction was found
+  };
+
+  // Judges the history with the current deleters of open elements.
+  Fit attempt() {
+    conflicts_.clear();
+    Collector found(context_, tentative_);
+    find_dependencies(context_, /*lean=*/true, found);
+    for (const DirectFinding& finding : found.findings) report(describe_finding(context_, finding));
+    std::vector<GraphEdge> edges = std::move(found.edges);
+    add_real_time(context_, edges);
+    out_.counts.edges = edges.size() + found.open_edges.size();
+    out_.counts.leftovers = found.choices.size();
+    if (tentative_) {
+      const Graph firm(count_ * 2, edges);
+      if (report_cycles(firm, {}) || has_required(out_)) return Fit::kYes;
+      if (firm_order_.empty()) firm_order_ = places_in_order(firm, count_);
+      for (const Observation& open : found.open_edges) edges.push_back({open.from, open.to});
+      conflicts_ = std::move(found.contradicted);
+    }
+    const Graph graph(count_ * 2, edges);
+    if (tentative_) {
+      add_conflicts(graph, found.open_edges, conflicts_);
+      if (!conflicts_.empty()) return Fit::kNo;
+    } else if (report_cycles(graph, {}) || has_required(out_)) {
+      return Fit::kYes;
+    }
+    return found.choices.empty() ? certify_order(graph)
+                                 : settle_and_certify(graph, edges, found.choices);
+  }
+
+  Fit settle_and_certify(const Graph& graph, std::vector<GraphEdge>& edges,
+                         const std::vector<Choice>& choices) {
+    const SettledChoices settled = settle(context_, graph, choices);
+    if (settled.settled == Settled::kGaveUp) {
+      return undecided(
+          "the search for a serial order was stopped, because too many records were inserted and "
+          "deleted while other transactions looked for them; record a shorter run");
+    }
+    const bool possible = settled.settled == Settled::kYes;
+    if (!possible && tentative_) return Fit::kNo;
+    if (!possible && report_impossible(edges, choices, settled)) return Fit::kYes;
+    if (!possible) {
+      return undecided(
+          "no serial order was found, and no cycle proves a violation; record a shorter run");
+    }
+    for (const SettledSide side : settled.sides) {
+      const Observation edge = side_of(choices[side.choice], side.reader_first);
+      edges.push_back({edge.from, edge.to});
+    }
+    return certify_order(Graph(count_ * 2, edges));
+  }
+
+  Fit certify_order(const Graph& graph) {
+    std::string wrong = replay(context_, graph);
+    if (!wrong.empty()) return undecided(std::move(wrong));
+    out_.verdict = Verdict::kCertified;
+    out_.reason.clear();
+    return Fit::kYes;
+  }
+
+  // Reports a violation if both sides of the choice `settled.impossible` are impossible. Adds one
+  // of these sides and all forced sides to the graph, and reports the cycles that result. Returns
+  // false if there is no cycle.
+  bool report_impossible(std::vector<GraphEdge>& edges, const std::vector<Choice>& choices,
+                         const SettledChoices& settled) {
+    std::vector<Observation> sides{side_of(choices[settled.impossible], true)};
+    for (const SettledSide side : settled.sides) {
+      sides.push_back(side_of(choices[side.choice], side.reader_first));
+    }
+    for (const Observation& side : sides) edges.push_back({side.from, side.to});
+    return report_cycles(Graph(count_ * 2, edges), sides);
+  }
+
+  // Reports the cycles of the graph. Returns true if there are any.
+  bool report_cycles(const Graph& graph, const std::vector<Observation>& added) {
+    std::vector<std::vector<uint32_t>> components = graph.components();
+    if (components.empty()) return false;
+    if (versions_.unfinished_writes) {
+      out_.verdict = Verdict::kCouldNotJudge;
+      out_.reason =
+          "the dependencies have a cycle, but a transaction that never ended wrote records, and it "
+          "is unknown whether they were committed; record a run in which all transactions end";
+      return true;
+    }
+    const std::vector<Cycle> cycles = pick_cycles(context_, graph, std::move(components), added,
+                                                  context_.options.violations_max * 2);
+    for (const Cycle& cycle : cycles) report(describe_cycle(context_, cycle));
+    if (cycles.empty())
+      undecided(
+          "the dependencies have a cycle, but the checker found no cycle that is short enough to "
+          "report; record a shorter run");
+    return true;
+  }
+
+  void report(Violation violation) { add_violation(std::move(violation), context_.options, out_); }
+
+  // Sets the verdict kUndecided. Returns kUnknown if the current deleters may be wrong, because an
+  // attempt with other deleters may still find a verdict.
+  Fit undecided(std::string why) {
+    out_.verdict = Verdict::kUndecided;
+    out_.reason = std::move(why);
+    return tentative_ ? Fit::kUnknown : Fit::kYes;
+  }
+
+  const Context& context_;
+  Versions& versions_;
+  Certification& out_;
+  OpenOptions options_;
+  const uint32_t count_;
+  // By transaction: its position in an order that fits the edges without open elements.
+  std::vector<uint32_t> firm_order_;
+  bool tentative_ = false;  // true while the current deleters of open elements may be wrong
+  std::vector<std::vector<uint32_t>> conflicts_;  // groups of open elements of the last attempt
+};
+
+}  // namespace
+
+void judge(const Context& context, Versions& versions, Certification& out) {
+  Certifier(context, versions, out).run();
+}
+
+void report_without_real_time(const Context& context, Versions& versions, Certification& out) {
+  Certifier(context, versions, out).report_without_real_time();
+}
+
+void add_violation(Violation violation, const CertifyOptions& options, Certification& out) {
+  const auto has_name = [&](const Violation& other) { return other.name == violation.name; };
+  if (std::ranges::none_of(out.violations, has_name) &&
+      out.violations.size() < options.violations_max) {
+    out.violations.push_back(std::move(violation));
+  }
+}
+
+bool has_required(const Certification& certification) {
+  return std::ranges::any_of(certification.violations, [](const Violation& violation) {
+    return violation.severity == Severity::kRequired;
+  });
+}
+
+}  // namespace keydrome::certify

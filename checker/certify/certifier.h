@@ -1,0 +1,31 @@
+// judge(): the core of certify(). It judges a history after three other files have prepared it:
+// transactions.h splits the history into transactions, numbering.h numbers keys and records, and
+// versions.h finds the inserter and the deleter of each record.
+//
+// If a deleteRecord of all payloads overlapped an insert of the same key, the deleter of the
+// inserted record is not known (an "open" deleter, versions.h). judge() then tries the possible
+// deleters one after the other (open_options.h) until it finds a serial order. Thread safety: pure
+// functions.
+#pragma once
+
+#include "checker/certify/certify.h"
+#include "checker/certify/dependencies.h"
+
+namespace keydrome::certify {
+
+// Sets the verdict in `out`, adds violations to it, or does both. `context` must refer to
+// `versions`, in which judge() changes the open deleters.
+void judge(const Context& context, Versions& versions, Certification& out);
+
+// Adds the violations that exist in every order, even in orders that contradict real time. Requires
+// a context with kRuleRealTime switched off. Leaves out violations that depend on an open deleter
+// or on one side of a Choice (dependencies.h), because they prove nothing.
+void report_without_real_time(const Context& context, Versions& versions, Certification& out);
+
+// Adds a violation to `out`, except if `out` already has a violation of this name, or already has
+// options.violations_max violations.
+void add_violation(Violation violation, const CertifyOptions& options, Certification& out);
+
+bool has_required(const Certification& certification);
+
+}  // namespace keydrome::certify

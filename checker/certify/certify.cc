@@ -1,0 +1,250 @@
+// Implements certify.h: judges a recorded history. If no serial order of its transactions respects
+// real time, certify() judges the history a second time without real time, and merges the two
+// judgements.
+#include "checker/certify/certify.h"
+
+#include <algorithm>
+#include <iterator>
+#include <utility>
+
+#include "checker/certify/anomalies.h"
+#include "checker/certify/certifier.h"
+#include "checker/certify/relaxed_time.h"
+#include "checker/certify/rules.h"
+#include "checker/model/search_orders.h"
+
+namespace keydrome::certify {
+
+using history::CallViolation;
+using history::EventCall;
+using history::History;
+using history::Numbering;
+using history::Transaction;
+using history::Transactions;
+using history::TransactionState;
+using history::UnknownKey;
+using model::OrderSearch;
+
+namespace {
+
+// The largest number of committed transactions for which search_instead() tries every order.
+constexpr std::size_t kSearchedMax = 9;
+// The largest number of attempts of has_some_order(). A few attempts suffice if a serial order
+// exists.
+constexpr uint32_t kMovesMax = 20;
+
+// Returns the violation that search_orders() found in a history with unknown inserters of records.
+// Set `stale` if a serial order exists, but only one that contradicts real time.
+Violation violation_of_search(const Transactions& transactions, const OrderSearch& found,
+                              bool stale, const CertifyOptions& options) {
+  Violation violation;
+  violation.name = found.order ? "dirty_read" : "internal";
+  violation.detail = found.order
+                         ? "A transaction saw a record before its writer called commitTransaction"
+                         : "No serial order of the transactions gives the recorded results";
+  if (stale) rename_as_stale_read(violation);
+  if (stale && !options.strict) violation.severity = Severity::kAdvisory;
+  for (const Transaction& one : transactions.committed) {
+    violation.transactions.push_back(span_of(one));
+  }
+  violation.events = found.dirty_reads;
+  return violation;
+}
+
+// Judges a history in which two committed inserts stored the same record, so that it is unknown
+// which of them a read saw. Tries every order if the history is small enough. Otherwise sets the
+// verdict kCouldNotJudge with the reason `problem`.
+void search_instead(const History& history, const Transactions& transactions,
+                    const std::string& problem, const CertifyOptions& options, Certification& out) {
+  out.verdict = Verdict::kCouldNotJudge;
+  out.reason = problem;
+  if (transactions.committed.size() > kSearchedMax) return;
+  const OrderSearch found = model::search_orders(history);
+  const bool clean = found.dirty_reads.empty();
+  const bool stale =
+      !found.order && clean && model::search_orders(history, /*strict=*/false).order.has_value();
+  const bool serial = clean && (found.order || stale);
+  out.without_real_time = serial ? Verdict::kCertified : Verdict::kViolation;
+  if (serial && (!stale || !options.strict)) {
+    out.verdict = Verdict::kCertified;
+    out.reason.clear();
+  }
+  if (serial && !stale) return;
+  add_violation(violation_of_search(transactions, found, stale, options), options, out);
+}
+
+void count(const History& history, const Transactions& transactions, CertificationCounts& counts) {
+  counts.committed = transactions.committed.size();
+  for (const Transaction& other : transactions.others) {
+    ++(other.state == TransactionState::kFailed ? counts.failed : counts.unfinished);
+  }
+  for (const auto& events : history.threads) counts.events += events.size();
+}
+
+// Searches for a serial order that may contradict real time. Moves transactions back in time and
+// judges again, until a serial order exists or no transaction is left to move (relaxed_time.h).
+// Returns true if it found an order.
+bool has_some_order(History history, const CertifyOptions& options) {
+  for (uint32_t i = 0; i < kMovesMax; ++i) {
+    const Transactions transactions = split_into_transactions(history);
+    const Numbering numbering(history);
+    Versions versions(history, numbering, transactions, /*readers_are_late=*/true);
+    const Context moved{history, numbering, transactions, versions, options};
+    Certification found;
+    if (i > 0) judge(moved, versions, found);
+    if (found.verdict == Verdict::kCertified && !has_required(found)) return true;
+    if (!move_back(moved, history)) return false;
+  }
+  return false;
+}
+
+void judge_without_real_time(const History& history, const Numbering& numbering,
+                             const Transactions& transactions, Versions versions,
+                             const CertifyOptions& options, Certification& out) {
+  const std::size_t count = transactions.committed.size() + transactions.others.size();
+  const bool is_long = count > options.without_real_time_max;
+  for (const uint32_t element : versions.unsure) versions.notes[element] |= kOpenDeleter;
+  CertifyOptions lax = options;
+  lax.disabled_rules |= kRuleRealTime;
+  if (is_long) lax.disabled_rules |= kRuleChoice;
+  const Context context{history, numbering, transactions, versions, lax};
+  report_without_real_time(context, versions, out);
+  if (has_required(out)) {
+    out.verdict = Verdict::kViolation;
+  } else if (is_long) {
+    out.verdict = Verdict::kUndecided;
+    out.reason =
+        "no serial order respects real time; whether another serial order exists was not "
+        "searched, because the history has " +
+        std::to_string(count) + " transactions and the limit is " +
+        std::to_string(options.without_real_time_max) +
+        ": record a shorter run to learn whether stale reads are the only violation";
+  } else if (has_some_order(history, options)) {
+    out.verdict = Verdict::kCertified;
+    out.reason.clear();
+  } else if (out.reason.empty()) {
+    out.verdict = Verdict::kUndecided;
+    out.reason =
+        "no serial order respects real time, and the search found no other serial order; record "
+        "another run, with fewer transactions if possible";
+  }
+}
+
+bool needs_real_time(const Violation& violation) {
+  return std::ranges::any_of(
+      violation.edges, [](const ViolationEdge& edge) { return edge.kind == EdgeKind::kRealTime; });
+}
+
+// Moves the violations that have a real-time edge to the front. The order within each of the two
+// groups stays the same.
+std::vector<Violation> real_time_first(std::vector<Violation> found) {
+  std::vector<Violation> ordered, rest;
+  for (Violation& violation : found) {
+    (needs_real_time(violation) ? ordered : rest).push_back(std::move(violation));
+  }
+  ordered.insert(ordered.end(), std::make_move_iterator(rest.begin()),
+                 std::make_move_iterator(rest.end()));
+  return ordered;
+}
+
+// Merges both judgements into `out`. Before the call, `out` has the violations of the judgement
+// with real time. `lax` is the judgement without real time.
+void merge(Certification lax, const CertifyOptions& options, Certification& out) {
+  const bool is_serial = lax.verdict == Verdict::kCertified;
+  std::vector<Violation> found = std::exchange(out.violations, {});
+  bool lost = false;
+  for (Violation& violation : found) {
+    // A lost record (missing_record) and a visible effect of a transaction that never committed
+    // (aborted_read) are wrong in every order.
+    const bool is_lost = violation.name == "missing_record" || violation.name == "aborted_read";
+    lost |= is_lost;
+    // If a serial order exists, each other violation only shows that the order contradicts real
+    // time.
+    if (is_serial && !is_lost) rename_as_stale_read(violation);
+    if (!options.strict && !is_lost) violation.severity = Severity::kAdvisory;
+  }
+  // add_violation() keeps only the first violation of each name. A real-time edge explains a stale
+  // read best, so violations with such an edge come first.
+  if (is_serial) found = real_time_first(std::move(found));
+  // Without `strict`, the violations of `lax` come first, because those of `found` are mostly
+  // advisory.
+  if (!options.strict) found.swap(lax.violations);
+  for (Violation& violation : found) add_violation(std::move(violation), options, out);
+  for (Violation& violation : lax.violations) add_violation(std::move(violation), options, out);
+  out.without_real_time = lost ? Verdict::kViolation : lax.verdict;
+  if (!options.strict || !is_serial) out.reason = std::move(lax.reason);
+  out.verdict = options.strict ? Verdict::kViolation : out.without_real_time;
+}
+
+void judge_orders(const History& history, const Transactions& transactions,
+                  const CertifyOptions& options, Certification& out) {
+  const Numbering numbering(history);
+  Versions versions(history, numbering, transactions);
+  if (!versions.problem.empty()) {
+    return search_instead(history, transactions, versions.problem, options, out);
+  }
+  const Certification before = out;
+  const Context context{history, numbering, transactions, versions, options};
+  judge(context, versions, out);
+  out.without_real_time = out.verdict;
+  if (!has_required(out) || has_required(before)) return;
+  Certification lax = before;
+  judge_without_real_time(history, numbering, transactions, std::move(versions), options, lax);
+  merge(std::move(lax), options, out);
+}
+
+// If an insert has a key that is not in History::varchar_keys, returns the reason why the history
+// cannot be judged: the position of the key among the other keys is unknown, so scans cannot be
+// checked. Returns "" if there is no such insert.
+std::string unknown_insert(const History& history) {
+  for (const UnknownKey& at : history.unknown_arguments) {
+    if (call_of(history.threads[at.thread][at.position]) != EventCall::kInsert) continue;
+    return place_text({at.thread, at.position}) +
+           ": insertRecord was passed a key that is not in the history's table of keys, so the "
+           "order of the keys is unknown; the log is damaged";
+  }
+  return "";
+}
+
+// Replaces the verdict kCertified by kCouldNotJudge. certify() calls it if the log of a thread
+// filled up, because the later calls are unknown.
+void limit_to_recorded_part(Certification& out) {
+  for (Verdict* verdict : {&out.verdict, &out.without_real_time}) {
+    if (*verdict != Verdict::kCertified) continue;
+    *verdict = Verdict::kCouldNotJudge;
+    out.reason =
+        "the log of a thread filled up, so only the calls before that time were judged; a serial "
+        "order gives their results, but the later calls are unknown: record a shorter run or "
+        "allow a larger log";
+  }
+}
+
+}  // namespace
+
+Certification certify(const History& history, const CertifyOptions& options) {
+  Certification out;
+  const Transactions transactions = split_into_transactions(history);
+  out.reason = transactions.problem;
+  if (!out.reason.empty()) return out;
+  out.reason = unknown_insert(history);
+  if (!out.reason.empty()) return out;
+  count(history, transactions, out.counts);
+  for (const CallViolation& found : transactions.call_violations) {
+    add_violation(describe_call_violation(found), options, out);
+  }
+  for (const UnknownKey& unknown : history.unknown_keys) {
+    add_violation(describe_unknown_key(unknown), options, out);
+  }
+  const bool wrong_in_any_order = has_required(out);
+  judge_orders(history, transactions, options, out);
+  if (wrong_in_any_order) out.without_real_time = Verdict::kViolation;
+  if (!history.truncated_threads.empty()) limit_to_recorded_part(out);
+  if (has_required(out)) {
+    out.verdict = Verdict::kViolation;
+    const Verdict lax = out.without_real_time;
+    if (lax == Verdict::kViolation || lax == Verdict::kCertified) out.reason.clear();
+  }
+  return out;
+}
+
+}  // namespace keydrome::certify

@@ -1,0 +1,86 @@
+// find_dependencies(): derives edges between committed transactions from the results of recorded
+// calls. An edge says that one transaction must precede another. find_dependencies() also finds
+// results that are wrong in every serial order.
+//
+// One pass visits the committed transactions in the order in which they returned. Two kinds of
+// results give edges:
+// - A call returned a record. The record's inserter precedes the reader, and the reader precedes
+//   the record's deleter.
+// - A lookup or a scan step did not return a record in the range that it read. This gives a
+//   predicate edge. Only records that may have existed at that time are examined
+//   (active_elements.h). Real time alone explains why the call did not return any other record.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "checker/certify/certify.h"
+#include "checker/certify/versions.h"
+#include "checker/history/numbering.h"
+#include "checker/history/transactions.h"
+
+namespace keydrome::certify {
+
+// The input of all stages of certify(). The referenced objects must outlive every stage.
+struct Context {
+  const history::History& history;
+  const history::Numbering& numbering;
+  const history::Transactions& transactions;
+  const Versions& versions;
+  const CertifyOptions& options;
+
+  // Returns true if a Rule (rules.h) is switched on.
+  bool rule(uint32_t rule) const { return (options.disabled_rules & rule) == 0; }
+};
+
+// An edge between two transactions, and the call whose result shows the edge.
+struct Observation {
+  uint32_t from;  // positions in Transactions::committed
+  uint32_t to;
+  EdgeKind kind;
+  Coverage coverage;
+  uint32_t element;
+  history::EventRef event;
+};
+
+// Two possible edges, of which the serial order must respect at least one. A reader did not see an
+// element, and the element's inserter and deleter both overlap the reader in time. So the reader
+// precedes the inserter, or the deleter precedes the reader. Papadimitriou (1979) calls a graph
+// with such choices a polygraph.
+struct Choice {
+  uint32_t reader;
+  uint32_t inserter;
+  uint32_t deleter;
+  uint32_t element;
+  Coverage coverage;
+  history::EventRef event;
+};
+
+// A result that is wrong in every serial order.
+struct DirectFinding {
+  const char* name;  // one of kViolationNames
+  const char* text;  // one sentence, without full stop
+  uint32_t element;
+  history::EventRef event;
+  const history::Transaction* reader;
+  uint32_t other;  // the writer, as a position in Transactions::committed, or kNoNumber
+  // True if the finding assumes that the element's current deleter (versions.h) is the right one.
+  bool is_about_deleter = false;
+  // The transaction whose delete of all payloads of a key had nothing to delete, according to the
+  // current deleters. kNoNumber if the finding is about something else.
+  uint32_t blind_deleter = history::kNoNumber;
+};
+
+// Receives what find_dependencies() finds.
+class DependencySink {
+ public:
+  virtual ~DependencySink() = default;
+  virtual void add_edge(const Observation& observation) = 0;
+  virtual void add_choice(const Choice& choice) = 0;
+  virtual void add_finding(const DirectFinding& finding) = 0;
+};
+
+// If `lean` is true, find_dependencies() leaves out the edges that real time implies.
+void find_dependencies(const Context& context, bool lean, DependencySink& sink);
+
+}  // namespace keydrome::certify

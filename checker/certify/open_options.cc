@@ -1,0 +1,162 @@
+// Implements open_options.h. For some records it is not known which transaction deleted them, if
+// any. OpenOptions searches for deleters with which a serial order exists. It tries all
+// combinations if there are few. Otherwise it changes the deleters of single records. It picks
+// these records from conflicts: groups of records whose deleters contradicted each other in an
+// earlier try. It picks them first systematically and then at random.
+#include "checker/certify/open_options.h"
+
+#include <algorithm>
+#include <set>
+
+namespace keydrome::certify {
+
+using history::kNoNumber;
+
+namespace {
+
+// Limits on the number of tries. If there are at most kCombinationsMax combinations, all are tried.
+// Otherwise the first kRoundsMax tries are systematic, and walk() makes the further tries. There
+// are fewer than kWalkMax tries in all. For each try the caller makes a pass over the history and
+// builds a graph. Both steps together take 10 ms for a hundred thousand calls.
+constexpr uint32_t kCombinationsMax = 64;
+constexpr uint32_t kRoundsMax = 12;
+constexpr uint32_t kWalkMax = 150;
+// To leave a local minimum, about one try in kLeapOneIn may accept a worse choice of deleters. The
+// worse choice has at most kLeap more elements in conflict than the choice kept so far.
+constexpr uint32_t kLeapOneIn = 4;
+constexpr std::size_t kLeap = 4;
+
+std::size_t elements_in(const std::vector<std::vector<uint32_t>>& conflicts) {
+  std::size_t sum = 0;
+  for (const std::vector<uint32_t>& conflict : conflicts) sum += conflict.size();
+  return sum;
+}
+
+}  // namespace
+
+OpenOptions::OpenOptions(Versions& versions)
+    : versions_(versions), positions_(versions.open.size(), 0), rounds_(versions.open.size(), 0) {
+  std::size_t combinations = 1;
+  for (const OpenElement& open : versions.open) {
+    combinations *= open.options.size();
+    enumerates_ &= combinations <= kCombinationsMax;
+    if (!enumerates_) break;
+  }
+}
+
+bool OpenOptions::next(const std::vector<std::vector<uint32_t>>& conflicts,
+                       const std::vector<uint32_t>& order) {
+  if (enumerates_) return next_combination();
+  if (++tries_ >= kWalkMax) return false;
+  keep(conflicts);
+  if (tries_ > kRoundsMax) return walk();
+  if (tries_ == 1) {
+    of_call_order_ = conflicts;
+    for (std::size_t i = 0; i < positions_.size(); ++i) {
+      choose(i, option_by_order(versions_.open[i], order));
+    }
+    return true;
+  }
+  if (tries_ == 2 && of_call_order_.size() < conflicts.size()) {
+    for (std::size_t i = 0; i < positions_.size(); ++i) choose(i, 0);
+    return next_locally(of_call_order_);
+  }
+  return next_locally(conflicts);
+}
+
+// For each conflict, changes the option of one of its elements: the element whose option was
+// changed least often so far. If several elements have this number of changes, takes the element
+// with the smallest margin_ticks (versions.h). Returns false if no conflict has an element.
+bool OpenOptions::next_locally(const Conflicts& conflicts) {
+  bool changed = false;
+  std::set<std::size_t> moved;
+  for (const std::vector<uint32_t>& conflict : conflicts) {
+    std::size_t chosen = versions_.open.size();
+    for (const uint32_t element : conflict) {
+      const std::size_t number = number_of(element);
+      if (chosen == versions_.open.size() || doubt(number) < doubt(chosen)) chosen = number;
+    }
+    if (chosen == versions_.open.size()) continue;
+    // An element in two conflicts is changed only once. If it has two options, a second change
+    // would undo the first.
+    changed = true;
+    if (!moved.insert(chosen).second) continue;
+    ++rounds_[chosen];
+    advance(chosen);
+  }
+  return changed;
+}
+
+// Keeps the current choice if it has at most as many elements in conflict as the kept choice.
+// Sometimes, at random, it also keeps a choice with a few more.
+void OpenOptions::keep(const Conflicts& conflicts) {
+  const bool leap = random_() % kLeapOneIn == 0;
+  const std::size_t allowed = elements_in(kept_conflicts_) + (leap ? kLeap : 0);
+  if (!kept_.empty() && elements_in(conflicts) > allowed) return;
+  kept_ = positions_;
+  kept_conflicts_ = conflicts;
+}
+
+// Goes back to the kept choice. Then picks a random element of a random conflict, and gives it
+// another option at random. Returns false if the kept choice has no conflict.
+bool OpenOptions::walk() {
+  if (kept_conflicts_.empty()) return false;
+  for (std::size_t i = 0; i < positions_.size(); ++i) choose(i, kept_[i]);
+  const std::vector<uint32_t>& conflict = kept_conflicts_[random_() % kept_conflicts_.size()];
+  if (conflict.empty())
+    return true;  // no element to change here; the next step may pick another conflict
+  const std::size_t number = number_of(conflict[random_() % conflict.size()]);
+  const std::size_t options = versions_.open[number].options.size();
+  choose(number, (positions_[number] + 1 + random_() % (options - 1)) % options);
+  return true;
+}
+
+std::size_t OpenOptions::number_of(uint32_t element) const {
+  const auto found =
+      std::lower_bound(versions_.open.begin(), versions_.open.end(), element,
+                       [](const OpenElement& open, uint32_t e) { return open.element < e; });
+  return static_cast<std::size_t>(found - versions_.open.begin());
+}
+
+bool OpenOptions::next_combination() {
+  for (std::size_t i = 0; i < positions_.size(); ++i) {
+    advance(i);
+    if (positions_[i] != 0) return true;
+  }
+  exhausted_ = true;
+  return false;
+}
+
+// Returns the position of the option that fits the order best. The best option is the first delete
+// after the insert. The second best is no delete. The third best is the last delete before the
+// insert.
+std::size_t OpenOptions::option_by_order(const OpenElement& open,
+                                         const std::vector<uint32_t>& order) const {
+  const uint64_t inserted = order[versions_.of[open.element].inserter];
+  const auto rank = [&](uint32_t option) {
+    if (option == kNoNumber) return UINT64_MAX / 2;
+    const uint64_t place = order[option];
+    return place > inserted ? place : UINT64_MAX - place;
+  };
+  std::size_t best = 0;
+  for (std::size_t i = 1; i < open.options.size(); ++i) {
+    if (rank(open.options[i]) < rank(open.options[best])) best = i;
+  }
+  return best;
+}
+
+std::pair<uint32_t, uint64_t> OpenOptions::doubt(std::size_t number) const {
+  return {rounds_[number], versions_.open[number].margin_ticks};
+}
+
+void OpenOptions::choose(std::size_t number, std::size_t position) {
+  const OpenElement& open = versions_.open[number];
+  positions_[number] = position;
+  versions_.of[open.element].deleter = open.options[position];
+}
+
+void OpenOptions::advance(std::size_t number) {
+  choose(number, (positions_[number] + 1) % versions_.open[number].options.size());
+}
+
+}  // namespace keydrome::certify

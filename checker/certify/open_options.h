@@ -1,0 +1,82 @@
+// OpenOptions: searches for a deleter of each record whose deleter is not known, so that all
+// recorded results fit a serial order.
+//
+// A deleteRecord call for all payloads of a key does not name the records that it deleted. If the
+// call overlaps the insert of a record, the call may or may not have deleted this record. Such a
+// record is an *open element*, and its possible deleters are its *options* (versions.h).
+//
+// A *choice* has one option for each open element. The caller judges the history with the deleters
+// of the current choice. If no serial order fits them, the caller calls next() to get another
+// choice. The caller passes the *conflicts* that it found. A conflict is a group of open elements,
+// for example those of one cycle, of which at least one has the wrong option.
+//
+// If there are few combinations of options, OpenOptions tries all of them. If no combination gives
+// a serial order, the history has none. If there are many combinations, the search has three steps:
+// 1. Try two choices. The first choice assumes that calls took effect in the order in which they
+//    returned, as with locks. The second choice assumes that transactions took effect one after the
+//    other, in an order that fits all edges without open elements, as with optimistic validation.
+// 2. Start from the better choice, and change the option of one element in each conflict. Conflicts
+//    are local, so a few changes suffice if a solution exists.
+// 3. Walk at random, as in WalkSAT (B. Selman, H. Kautz, B. Cohen, AAAI 1994). Each step changes
+//    one random element of one random conflict of the best choice so far. The new choice replaces
+//    the best one if it has at most as many elements in conflict, and sometimes even if it has
+//    more.
+//
+// The random numbers have a fixed seed, so a history always gets the same verdict. Thread safety:
+// one thread at a time.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <random>
+#include <utility>
+#include <vector>
+
+#include "checker/certify/versions.h"
+
+namespace keydrome::certify {
+
+class OpenOptions {
+ public:
+  // `versions` must outlive the object, and must use the first option of each open element.
+  explicit OpenOptions(Versions& versions);
+
+  bool empty() const { return versions_.open.empty(); }
+
+  // Makes the next choice. Returns false if all combinations or the maximum number of choices were
+  // tried, or if no conflict has an element to change. `conflicts` are the conflicts that the
+  // caller found with the current choice. `order` has the position of each committed transaction in
+  // an order that fits all edges without open elements.
+  bool next(const std::vector<std::vector<uint32_t>>& conflicts,
+            const std::vector<uint32_t>& order);
+
+  // Returns true if next() returned false because it had tried every combination.
+  bool exhausted() const { return exhausted_; }
+
+ private:
+  using Conflicts = std::vector<std::vector<uint32_t>>;
+
+  bool next_combination();
+  bool next_locally(const Conflicts& conflicts);
+  void keep(const Conflicts& conflicts);
+  bool walk();
+  std::size_t number_of(uint32_t element) const;
+  std::size_t option_by_order(const OpenElement& open, const std::vector<uint32_t>& order) const;
+  std::pair<uint32_t, uint64_t> doubt(std::size_t number) const;
+  void choose(std::size_t number, std::size_t position);
+  void advance(std::size_t number);
+
+  Versions& versions_;
+  Conflicts of_call_order_;             // conflicts of the first choice
+  std::vector<std::size_t> positions_;  // by open element: position of the current option
+  std::vector<uint32_t> rounds_;        // by open element: how often next_locally() changed it
+  std::vector<std::size_t> kept_;       // positions_ of the choice from which the walk continues
+  Conflicts kept_conflicts_;
+  // NOLINTNEXTLINE(bugprone-random-generator-seed): a history gets the same verdict every time
+  std::mt19937_64 random_{1};
+  bool enumerates_ = true;
+  bool exhausted_ = false;
+  uint32_t tries_ = 0;
+};
+
+}  // namespace keydrome::certify

@@ -1,0 +1,308 @@
+// Implements versions.h: finds the inserter and the deleter of every record. VersionPass visits all
+// calls, and finds the deletes whose records are known. A delete of all payloads of a key is
+// *blind* if its transaction had not read all these payloads. For records that a blind delete may
+// have deleted, BlindDeletes finds the deleter by real time, or lists the possible deleters.
+#include "checker/certify/versions.h"
+
+#include <algorithm>
+#include <map>
+
+namespace keydrome::certify {
+
+using history::Bound;
+using history::Cell;
+using history::Event;
+using history::EventCall;
+using history::EventRef;
+using history::History;
+using history::kAnyCursor;
+using history::kNoNumber;
+using history::Numbering;
+using history::Transaction;
+using history::Transactions;
+using history::TransactionState;
+
+namespace {
+
+// A delete of all payloads of a key by a transaction that had not read all payloads of the key.
+struct BlindDelete {
+  uint32_t transaction;
+  uint64_t ticks;  // when the deleteRecord call returned
+};
+
+// Finds the inserter of every element, and its deleter if the delete is not blind. If a transaction
+// deletes all payloads of a key, VersionPass tracks which payloads the transaction saw before.
+class VersionPass {
+ public:
+  VersionPass(const History& history, const Numbering& numbering, const Transactions& transactions,
+              Versions& out)
+      : history_(history),
+        numbering_(numbering),
+        transactions_(transactions),
+        out_(out),
+        sights_(numbering.cells.size()),
+        cursors_(history.indexes.size(), kNoNumber) {
+    inserted_ticks.resize(numbering.element_cells.size());
+  }
+
+  void run() {
+    for (uint32_t i = 0; i < transactions_.committed.size(); ++i) note_committed(i);
+    for (const Transaction& other : transactions_.others) note_uncommitted(other);
+  }
+
+  std::map<uint32_t, std::vector<BlindDelete>> blind_deletes;  // by cell
+  std::vector<uint64_t> inserted_ticks;  // by element: when its insert returned
+
+ private:
+  // The elements of a cell that a transaction has seen.
+  struct Sight {
+    uint32_t transaction = kNoNumber;  // the other members are valid only in this transaction
+    uint32_t last_seen = kNoNumber;  // position in seen_; Seen::previous leads to earlier elements
+    bool complete = false;           // true if the transaction has read all payloads of the key
+  };
+  struct Seen {
+    uint32_t element;
+    uint32_t previous;
+  };
+
+  void note_committed(uint32_t number) {
+    const Transaction& transaction = transactions_.committed[number];
+    const std::vector<Bound>& bounds = numbering_.bounds[transaction.thread];
+    number_ = number;
+    tracks_ = deletes_a_key(transaction);
+    if (tracks_) {
+      std::fill(cursors_.begin(), cursors_.end(), kNoNumber);
+      seen_.clear();
+    }
+    for_each_call(history_, transaction, [&](uint32_t position, const Event& event) {
+      const Bound bound = bounds[position];
+      if (tracks_) track(event, bound);
+      if (!succeeded(event)) return;
+      const EventCall call = call_of(event);
+      if (call == EventCall::kInsert) {
+        set_inserter(bound.element);
+        inserted_ticks[bound.element] = event.end;
+      } else if (call == EventCall::kDeletePair) {
+        set_deleter(bound.element, {transaction.thread, position});
+      } else if (call == EventCall::kDeleteKey) {
+        delete_seen(bound.cell, {transaction.thread, position});
+      }
+    });
+  }
+
+  bool deletes_a_key(const Transaction& transaction) const {
+    bool found = false;
+    for_each_call(history_, transaction, [&](uint32_t, const Event& event) {
+      found |= call_of(event) == EventCall::kDeleteKey && succeeded(event);
+    });
+    return found;
+  }
+
+  // Follows the cursors, to find the keys whose payloads the transaction has all read.
+  void track(const Event& event, Bound bound) {
+    const EventCall call = call_of(event);
+    if (call == EventCall::kBegin || call == EventCall::kCommit) return;
+    uint32_t& cursor = cursors_[event.index];
+    const bool inserts = call == EventCall::kInsert && succeeded(event);
+    if (shows_record(event) || inserts) see(bound.element);
+    switch (call) {
+      case EventCall::kGet:
+        cursor = succeeded(event) ? bound.cell : kNoNumber;
+        if (event.code == KEY_NOTFOUND) sight(bound.cell).complete = true;
+        break;
+      case EventCall::kNext:
+        if (bound.cell == kAnyCursor) break;
+        if (cursor != kNoNumber && cursor != bound.cell) sight(cursor).complete = true;
+        cursor = bound.cell;
+        break;
+      case EventCall::kDeletePair:
+        if (cursor == bound.cell) cursor = kNoNumber;
+        break;
+      case EventCall::kOpen:
+      case EventCall::kClose:
+        cursor = kNoNumber;
+        break;
+      default:
+        break;
+    }
+  }
+
+  Sight& sight(uint32_t cell) {
+    Sight& at = sights_[cell];
+    if (at.transaction != number_) at = {number_, kNoNumber, false};
+    return at;
+  }
+
+  void see(uint32_t element) {
+    Sight& at = sight(numbering_.element_cells[element]);
+    seen_.push_back({element, at.last_seen});
+    at.last_seen = static_cast<uint32_t>(seen_.size() - 1);
+  }
+
+  void delete_seen(uint32_t cell, EventRef event) {
+    Sight& at = sight(cell);
+    for (uint32_t i = at.last_seen; i != kNoNumber; i = seen_[i].previous) {
+      if (out_.of[seen_[i].element].deleter != number_) set_deleter(seen_[i].element, event);
+    }
+    if (!at.complete) {
+      const uint64_t ticks = history_.threads[event.thread][event.position].end;
+      blind_deletes[cell].push_back({number_, ticks});
+    }
+    at = {number_, kNoNumber, true};
+  }
+
+  void set_inserter(uint32_t element) {
+    if (out_.of[element].inserter != kNoNumber && out_.problem.empty()) {
+      const Cell& cell = numbering_.cells[numbering_.element_cells[element]];
+      out_.problem =
+          "two committed inserts have the same payload under key " +
+          key_text(history_, static_cast<uint16_t>(cell.index), static_cast<uint64_t>(cell.key)) +
+          ", so it is unknown which of the two records a read returned; record a run in which "
+          "every insert passes a different payload";
+    }
+    out_.of[element].inserter = number_;
+  }
+
+  void set_deleter(uint32_t element, EventRef event) {
+    uint32_t& deleter = out_.of[element].deleter;
+    if (deleter != kNoNumber) {
+      out_.double_deletes.push_back({element, deleter, number_, event});
+      return;
+    }
+    deleter = number_;
+  }
+
+  void note_uncommitted(const Transaction& transaction) {
+    const bool failed = transaction.state == TransactionState::kFailed;
+    for_each_call(history_, transaction, [&](uint32_t position, const Event& event) {
+      const EventCall call = call_of(event);
+      const bool writes = call == EventCall::kInsert || call == EventCall::kDeletePair ||
+                          call == EventCall::kDeleteKey;
+      if (!writes || !succeeded(event)) return;
+      out_.unfinished_writes |= !failed;
+      if (call == EventCall::kDeleteKey) return;
+      uint8_t& notes = out_.notes[numbering_.bounds[transaction.thread][position].element];
+      if (call == EventCall::kDeletePair) {
+        notes |= failed ? kDeletedByFailed : 0;
+      } else {
+        notes |= failed ? kInsertedByFailed : kInsertedByUnfinished;
+      }
+    });
+  }
+
+  const History& history_;
+  const Numbering& numbering_;
+  const Transactions& transactions_;
+  Versions& out_;
+  std::vector<Sight> sights_;      // by cell
+  std::vector<uint32_t> cursors_;  // by index: the cell whose records are being read
+  std::vector<Seen> seen_;
+  uint32_t number_ = 0;  // number of the current transaction
+  bool tracks_ = false;  // true if the current transaction deletes all payloads of a key
+};
+
+// Finds the blind deletes that can have deleted an element, from real time and from reads that saw
+// the element.
+class BlindDeletes {
+ public:
+  BlindDeletes(const Transactions& transactions, Versions& out)
+      : committed_(transactions.committed), out_(out) {}
+
+  void resolve(uint32_t element, const std::vector<BlindDelete>& deletions, uint64_t inserted_ticks,
+               uint64_t last_seen) {
+    const uint32_t inserter = out_.of[element].inserter;
+    const Transaction& insert = committed_[inserter];
+    // The earliest end of the deleting transactions that began after the inserting transaction had
+    // returned. At this time the record is certainly deleted.
+    uint64_t dead_at = UINT64_MAX;
+    for (const BlindDelete& deletion : deletions) {
+      const Transaction& candidate = committed_[deletion.transaction];
+      if (candidate.begin > insert.end) dead_at = std::min(dead_at, candidate.end);
+    }
+    std::vector<BlindDelete> possible;
+    for (const BlindDelete& deletion : deletions) {
+      const Transaction& candidate = committed_[deletion.transaction];
+      const bool overlaps = candidate.begin <= insert.end;
+      if (deletion.transaction == inserter || candidate.end < insert.begin ||
+          candidate.begin > dead_at) {
+        continue;
+      }
+      if (overlaps && candidate.end < last_seen)
+        continue;  // a reader that began later saw the record, so this delete did not remove it
+      possible.push_back(deletion);
+    }
+    const bool may_live = dead_at == UINT64_MAX;
+    OpenElement open{element, by_calls(possible, inserted_ticks, may_live),
+                     margin(possible, insert.end)};
+    if (open.options.size() == 1) {
+      out_.of[element].deleter = open.options.front();
+    } else if (!open.options.empty()) {
+      out_.of[element].deleter = open.options.front();
+      out_.notes[element] |= kOpenDeleter;
+      out_.open.push_back(std::move(open));
+    }
+  }
+
+ private:
+  // Returns the options, the likeliest first. In a library whose writers wait for locks, calls take
+  // effect in the order in which they return. So the first option is the delete whose call returned
+  // first after the call of the insert. The order of commits would mislead: a transaction may wait
+  // for a lock, get it from a commit, and then commit and return before that first commit returns.
+  static std::vector<uint32_t> by_calls(std::vector<BlindDelete> possible, uint64_t inserted,
+                                        bool may_live) {
+    std::sort(possible.begin(), possible.end(),
+              [](const BlindDelete& a, const BlindDelete& b) { return a.ticks < b.ticks; });
+    const auto later =
+        std::find_if(possible.begin(), possible.end(),
+                     [&](const BlindDelete& deletion) { return deletion.ticks > inserted; });
+    std::vector<uint32_t> options;
+    for (auto at = later; at != possible.end(); ++at) options.push_back(at->transaction);
+    if (may_live) options.push_back(kNoNumber);
+    for (auto at = possible.begin(); at != later; ++at) options.push_back(at->transaction);
+    return options;
+  }
+
+  uint64_t margin(const std::vector<BlindDelete>& possible, uint64_t insert_end) const {
+    uint64_t min = UINT64_MAX;
+    for (const BlindDelete& deletion : possible) {
+      const uint64_t end = committed_[deletion.transaction].end;
+      min = std::min(min, end > insert_end ? end - insert_end : insert_end - end);
+    }
+    return min;
+  }
+
+  const std::vector<Transaction>& committed_;
+  Versions& out_;
+};
+
+}  // namespace
+
+Versions::Versions(const History& history, const Numbering& numbering,
+                   const Transactions& transactions, bool readers_are_late)
+    : of(numbering.element_cells.size()), notes(numbering.element_cells.size(), 0) {
+  VersionPass pass(history, numbering, transactions, *this);
+  pass.run();
+  if (pass.blind_deletes.empty()) return;
+
+  // By element: the latest begin of a transaction that saw the element.
+  std::vector<uint64_t> last_seen(of.size(), 0);
+  for (const Transaction& reader : transactions.committed) {
+    if (readers_are_late) break;
+    for_each_call(history, reader, [&](uint32_t position, const Event& event) {
+      if (!shows_record(event)) return;
+      uint64_t& seen = last_seen[numbering.bounds[reader.thread][position].element];
+      seen = std::max(seen, reader.begin);
+    });
+  }
+  BlindDeletes blind(transactions, *this);
+  for (uint32_t element = 0; element < of.size(); ++element) {
+    if (of[element].inserter == kNoNumber || of[element].deleter != kNoNumber) continue;
+    const auto deletions = pass.blind_deletes.find(numbering.element_cells[element]);
+    if (deletions != pass.blind_deletes.end()) {
+      unsure.push_back(element);
+      blind.resolve(element, deletions->second, pass.inserted_ticks[element], last_seen[element]);
+    }
+  }
+}
+
+}  // namespace keydrome::certify

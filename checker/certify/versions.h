@@ -1,0 +1,69 @@
+// Versions: finds for each record which committed transaction inserted it and which deleted it. A
+// record is identified by its number, an *element* (numbering.h).
+//
+// The events of an insert and of a delete of one pair name their record. The event of a
+// deleteRecord of all payloads of a key names no record. Such a delete removes two kinds of
+// records:
+// - Records that its transaction had seen under the key.
+// - Records that its transaction had not seen, but that existed at the time of the delete. Their
+//   deletion is called *blind*.
+//
+// If an insert overlaps a blind delete of the same key in time, the delete may or may not have
+// removed the new record. The element of this record is then *open*: it has a list of possible
+// deleters, called options. One of the options is chosen as the current deleter.
+//
+// Cost: one pass over the events, O(elements). Thread safety: plain data.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "checker/history/numbering.h"
+#include "checker/history/transactions.h"
+
+namespace keydrome::certify {
+
+enum ElementNote : uint8_t {
+  kInsertedByFailed = 1u << 0,
+  kInsertedByUnfinished = 1u << 1,
+  kDeletedByFailed = 1u << 2,
+  kOpenDeleter = 1u << 3,  // `deleter` is the current option of an OpenElement
+};
+
+struct Version {
+  uint32_t inserter = history::kNoNumber;  // both are positions in Transactions::committed
+  uint32_t deleter = history::kNoNumber;
+};
+
+struct OpenElement {
+  uint32_t element;
+  std::vector<uint32_t> options;  // possible deleters, kNoNumber for none; the likeliest first
+  uint64_t margin_ticks;          // from the end of the inserter to the nearest end of an option
+};
+
+struct DoubleDelete {
+  uint32_t element;
+  uint32_t first;  // the two transactions, which may be the same one
+  uint32_t second;
+  history::EventRef event;  // the second delete
+};
+
+struct Versions {
+  // Set `readers_are_late` if reads may have returned an old state. A read of a record then does
+  // not prove that no blind delete had deleted the record before the read.
+  Versions(const history::History& history, const history::Numbering& numbering,
+           const history::Transactions& transactions, bool readers_are_late = false);
+
+  std::vector<Version> of;     // by element
+  std::vector<uint8_t> notes;  // by element, bits of ElementNote
+  std::vector<OpenElement> open;
+  // Elements under keys with blind deletes, whose deleter was derived from real time alone. Some of
+  // them are open, and some have no deleter.
+  std::vector<uint32_t> unsure;
+  std::vector<DoubleDelete> double_deletes;
+  bool unfinished_writes = false;  // a transaction that never ended wrote records
+  std::string problem;             // why the versions are unknown; empty if they are known
+};
+
+}  // namespace keydrome::certify

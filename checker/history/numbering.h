@@ -1,0 +1,49 @@
+// Numbering: gives small consecutive numbers to the keys and records of a history, so that later
+// stages of the checker use arrays instead of hash tables.
+//
+// A *cell* is the number of a key of an index. An *element* is the number of a record, which is one
+// payload under one key of an index. Cells are numbered index after index, and in the order of
+// keys within an index, so that a scan covers an interval of cells.
+//
+// Cost: two hash lookups for each event, 8 bytes for each event and 28 bytes for each element.
+// Thread safety: constant after construction.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "checker/history/history.h"
+
+namespace keydrome::history {
+
+inline constexpr uint32_t kNoNumber = 0xffffffff;
+// The cell of a getNext whose cursor position is unknown, for one of two reasons:
+// - The thread had several handles of the index, and an event does not name its handle.
+// - The scan began at an unknown key.
+// For such a getNext, the checker only checks that the returned record exists.
+inline constexpr uint32_t kAnyCursor = 0xfffffffe;
+
+// The numbers of the key and the record of an event. kNoNumber if the event has none. A getNext
+// with DB_END and a commit have neither key nor record. A get with KEY_NOTFOUND has no record.
+struct Bound {
+  uint32_t cell = kNoNumber;
+  uint32_t element = kNoNumber;
+};
+
+struct Cell {
+  int64_t key;
+  uint32_t index;
+};
+
+struct Numbering {
+  // Requires that every event has a valid call and index, as split_into_transactions() checks.
+  explicit Numbering(const History& history);
+
+  std::vector<std::vector<Bound>> bounds;  // by thread and position, as in history.threads
+  std::vector<Cell> cells;                 // sorted by index and key
+  // By index: its first cell. One more element at the end has the number of all cells.
+  std::vector<uint32_t> first_cells;
+  std::vector<uint32_t> element_cells;  // cell of each element
+};
+
+}  // namespace keydrome::history

@@ -1,0 +1,206 @@
+// Implements model.h: checks recorded calls against a sequential model of contract A. An *element*
+// is a record, and a *cell* is a key of an index (numbering.h).
+//
+// contents_ has the records that exist. Cursor::left counts the records of the cursor's key that
+// getNext must still return. notes_ remembers which records this cursor has returned or may leave
+// out.
+#include "checker/model/model.h"
+
+#include "checker/history/calls.h"
+
+namespace keydrome::model {
+
+using history::Bound;
+using history::Event;
+using history::EventCall;
+using history::kAnyCursor;
+using history::kNoNumber;
+using history::Numbering;
+
+std::string text_of(Mismatch mismatch) {
+  switch (mismatch) {
+    case Mismatch::kNone:
+      return "the result is right";
+    case Mismatch::kRecordIsMissing:
+      return "the call returned or deleted a record that does not exist at this point";
+    case Mismatch::kRecordIsThere:
+      return "the call reported that the record does not exist, but the record exists here";
+    case Mismatch::kShownTwice:
+      return "the scan returned this record a second time";
+    case Mismatch::kNotTheNext:
+      return "the scan returned a record that is not the next record in order";
+    case Mismatch::kRecordsAreLeft:
+      return "the scan returned DB_END although records follow";
+    case Mismatch::kNothingToDelete:
+      return "the call deleted all payloads of a key that has none at this point";
+  }
+  return "";
+}
+
+Model::Model(const Numbering& numbering)
+    : numbering_(numbering),
+      contents_(numbering),
+      notes_(numbering.element_cells.size(), 0),
+      cursors_(numbering.first_cells.size() - 1) {}
+
+void Model::begin() { ++transaction_; }
+
+Mismatch Model::apply(const Event& event, Bound bound) {
+  switch (call_of(event)) {
+    case EventCall::kOpen:
+    case EventCall::kClose:
+      cursor(event.index).place = Place::kLoose;
+      return Mismatch::kNone;
+    case EventCall::kGet:
+      return get(event, bound);
+    case EventCall::kNext:
+      return next(event, bound);
+    case EventCall::kInsert:
+      return insert(event, bound);
+    case EventCall::kDeletePair:
+      return delete_pair(event, bound);
+    case EventCall::kDeleteKey:
+      return delete_key(event, bound);
+    default:
+      return Mismatch::kNone;
+  }
+}
+
+void Model::rewind(std::size_t mark) {
+  while (journal_.size() > mark) {
+    const auto element = static_cast<uint32_t>(journal_.back() >> 1);
+    if ((journal_.back() & 1) != 0) {
+      contents_.remove(element);
+    } else {
+      contents_.insert(element);
+    }
+    journal_.pop_back();
+  }
+}
+
+Mismatch Model::get(const Event& event, Bound bound) {
+  if (event.code != SUCCESS && event.code != KEY_NOTFOUND) return Mismatch::kNone;
+  Cursor& at = cursor(event.index);
+  move_to(at, bound.cell);
+  if (event.code == KEY_NOTFOUND) return at.left == 0 ? Mismatch::kNone : Mismatch::kRecordIsThere;
+  if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
+  return step_in_key(at, bound.element);
+}
+
+Mismatch Model::next(const Event& event, Bound bound) {
+  if (event.code != SUCCESS && event.code != DB_END) return Mismatch::kNone;
+  Cursor& at = cursor(event.index);
+  if (bound.cell == kAnyCursor) at.place = Place::kLoose;
+  if (event.code == DB_END) return end_of_scan(event, at);
+  if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
+  if (at.place == Place::kLoose) return Mismatch::kNone;
+  const Mismatch mismatch = step_to(event, at, bound);
+  if (mismatch == Mismatch::kNone || !at.at_end) {
+    at.at_end = false;
+    return mismatch;
+  }
+  // After DB_END a scan may start again at the first record, so a smaller key is accepted. A larger
+  // key is checked as usual: the scan must not skip a record.
+  if (at.place != Place::kAtCell || bound.cell > at.cell) return mismatch;
+  at.place = Place::kLoose;
+  return Mismatch::kNone;
+}
+
+Mismatch Model::step_to(const Event& event, Cursor& at, Bound bound) {
+  if (at.place == Place::kAtCell && bound.cell == at.cell) return step_in_key(at, bound.element);
+  uint32_t from = numbering_.first_cells[event.index];
+  if (at.place == Place::kAtCell) {
+    if (at.left > 0) return Mismatch::kNotTheNext;
+    from = at.cell + 1;
+  }
+  if (occupied_from(event.index, from) != bound.cell) return Mismatch::kNotTheNext;
+  move_to(at, bound.cell);
+  return step_in_key(at, bound.element);
+}
+
+Mismatch Model::step_in_key(Cursor& at, uint32_t element) {
+  if (notes_[element] == returned(at)) return Mismatch::kShownTwice;
+  if (notes_[element] != optional(at)) --at.left;
+  notes_[element] = returned(at);
+  return Mismatch::kNone;
+}
+
+Mismatch Model::end_of_scan(const Event& event, Cursor& at) {
+  if (at.place == Place::kLoose) return Mismatch::kNone;
+  const bool at_cell = at.place == Place::kAtCell;
+  const uint32_t from = at_cell ? at.cell + 1 : numbering_.first_cells[event.index];
+  if (at_cell && at.left > 0) return Mismatch::kRecordsAreLeft;
+  if (occupied_from(event.index, from) != kNoNumber) return Mismatch::kRecordsAreLeft;
+  at.at_end = true;
+  return Mismatch::kNone;
+}
+
+Mismatch Model::insert(const Event& event, Bound bound) {
+  if (event.code != SUCCESS && event.code != ENTRY_EXISTS) return Mismatch::kNone;
+  const bool there = contents_.contains(bound.element);
+  if (event.code == ENTRY_EXISTS) return there ? Mismatch::kNone : Mismatch::kRecordIsMissing;
+  if (there) return Mismatch::kRecordIsThere;
+  contents_.insert(bound.element);
+  journal_.push_back(uint64_t{bound.element} * 2 + 1);
+  const Cursor& at = cursor(event.index);
+  if (at.place == Place::kAtCell && at.cell == bound.cell) notes_[bound.element] = optional(at);
+  return Mismatch::kNone;
+}
+
+Mismatch Model::delete_pair(const Event& event, Bound bound) {
+  const bool there = contents_.contains(bound.element);
+  if (event.code == ENTRY_DNE) return there ? Mismatch::kRecordIsThere : Mismatch::kNone;
+  if (event.code == KEY_NOTFOUND) {
+    return contents_.count(bound.cell) > 0 ? Mismatch::kRecordIsThere : Mismatch::kNone;
+  }
+  if (event.code != SUCCESS) return Mismatch::kNone;
+  if (!there) return Mismatch::kRecordIsMissing;
+  erase(bound.element);
+  Cursor& at = cursor(event.index);
+  if (at.place == Place::kAtCell && at.cell == bound.cell) at.place = Place::kLoose;
+  return Mismatch::kNone;
+}
+
+Mismatch Model::delete_key(const Event& event, Bound bound) {
+  const bool there = contents_.count(bound.cell) > 0;
+  if (event.code == KEY_NOTFOUND) return there ? Mismatch::kRecordIsThere : Mismatch::kNone;
+  if (event.code != SUCCESS) return Mismatch::kNone;
+  if (!there) return Mismatch::kNothingToDelete;
+  for (uint32_t element = contents_.first(bound.cell); element != kNoNumber;) {
+    const uint32_t following = contents_.after(element);
+    erase(element);
+    element = following;
+  }
+  Cursor& at = cursor(event.index);
+  if (at.place == Place::kAtCell && at.cell == bound.cell) at.left = 0;
+  return Mismatch::kNone;
+}
+
+Model::Cursor& Model::cursor(uint32_t index) {
+  Cursor& at = cursors_[index];
+  if (at.transaction != transaction_) {
+    at = Cursor{};
+    at.transaction = transaction_;
+  }
+  return at;
+}
+
+void Model::move_to(Cursor& at, uint32_t cell) {
+  at.place = Place::kAtCell;
+  at.at_end = false;
+  at.cell = cell;
+  at.serial = ++serial_;
+  at.left = contents_.count(cell);
+}
+
+uint32_t Model::occupied_from(uint32_t index, uint32_t cell) const {
+  const uint32_t found = contents_.next_occupied(cell);
+  return found < numbering_.first_cells[index + 1] ? found : kNoNumber;
+}
+
+void Model::erase(uint32_t element) {
+  contents_.remove(element);
+  journal_.push_back(uint64_t{element} * 2);
+}
+
+}  // namespace keydrome::model

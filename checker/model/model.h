@@ -1,0 +1,120 @@
+// Model: a reference implementation of contract A (keydrome/index.h) for one client at a time. It
+// replays recorded calls and decides for each call whether the recorded result is right.
+//
+// The state of the model is a set of payloads for each key of each index, and a cursor for each
+// index in the current transaction. Transactions run one after the other. rewind() undoes changes:
+// callers use it for abortTransaction and to try another order. The model has no concurrency. For
+// concurrent transactions, certify() and search_orders() look for a serial order, and replay the
+// transactions on the model in this order.
+//
+// The contract (docs/reference/index-api.md) allows more than one result in these cases:
+// - The payloads of a key are returned in any order, each payload once.
+// - A scan may return or leave out a record that the transaction inserted under the cursor's key,
+//   even if get() had found no record of that key before.
+// - Deleting a missing pair of a missing key returns ENTRY_DNE or KEY_NOTFOUND.
+//
+// The model does not check the cursor after any of these three events:
+// - The transaction deleted one pair of the cursor's key.
+// - The client called openIndex or closeIndex.
+// - A scan started again at the first record after DB_END.
+// From then on getNext may return any existing record, until a get positions the cursor again.
+//
+// The model accepts DEADLOCK, FAILURE and the codes for misuse as the result of any call. A call
+// with such a result changes nothing.
+//
+// An *element* is the number of a record and a *cell* the number of a key (numbering.h). Cost: O(1)
+// for each call, O(n) for deleting n payloads; 20 bytes for each element and 8 for each cell.
+// Thread safety: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "checker/history/event.h"
+#include "checker/history/numbering.h"
+#include "checker/model/cell_lists.h"
+
+namespace keydrome::model {
+
+enum class Mismatch : uint8_t {
+  kNone,
+  kRecordIsMissing,  // the call returned or deleted a record that does not exist
+  kRecordIsThere,    // the call reported that a record or key is missing, although it exists
+  kShownTwice,       // getNext returned a record for the second time
+  kNotTheNext,       // getNext skipped a record or went backwards
+  kRecordsAreLeft,   // getNext returned DB_END although more records follow
+  kNothingToDelete,  // deleteRecord of all payloads succeeded on a key without payloads
+};
+
+// Returns one sentence for people, without full stop.
+std::string text_of(Mismatch mismatch);
+
+class Model {
+ public:
+  // `numbering` must outlive the model.
+  explicit Model(const history::Numbering& numbering);
+
+  // Begins a transaction, which places every cursor before the first record.
+  void begin();
+
+  // Checks the result of one call. A right result is applied to the records and the cursor. A wrong
+  // result leaves the records unchanged, but the cursor of the index is then undefined.
+  Mismatch apply(const history::Event& event, history::Bound bound);
+
+  // mark() remembers the current records, and rewind() restores them. Marks nest. rewind() does not
+  // restore cursors.
+  std::size_t mark() const { return journal_.size(); }
+  void rewind(std::size_t mark);
+  // Makes all changes final: empties the journal that rewind() uses, so that it does not grow for
+  // ever. Earlier marks become invalid.
+  void settle() { journal_.clear(); }
+
+  bool contains(uint32_t element) const { return contents_.contains(element); }
+
+ private:
+  enum class Place : uint8_t {
+    kStart,   // before the first record
+    kAtCell,  // at a key; getNext must still return `left` of its records
+    kLoose,   // anywhere: what getNext returns is advisory
+  };
+  struct Cursor {
+    uint32_t transaction = 0;  // in any other transaction the cursor is at kStart
+    Place place = Place::kStart;
+    bool at_end = false;  // true if the last getNext returned DB_END
+    uint32_t cell = 0;
+    uint32_t serial = 0;  // changes whenever the cursor moves to a key; see notes_
+    uint32_t left = 0;    // records of the key that getNext must still return
+  };
+
+  Mismatch get(const history::Event& event, history::Bound bound);
+  Mismatch next(const history::Event& event, history::Bound bound);
+  Mismatch step_to(const history::Event& event, Cursor& cursor, history::Bound bound);
+  Mismatch step_in_key(Cursor& cursor, uint32_t element);
+  Mismatch end_of_scan(const history::Event& event, Cursor& cursor);
+  Mismatch insert(const history::Event& event, history::Bound bound);
+  Mismatch delete_pair(const history::Event& event, history::Bound bound);
+  Mismatch delete_key(const history::Event& event, history::Bound bound);
+
+  Cursor& cursor(uint32_t index);
+  void move_to(Cursor& cursor, uint32_t cell);
+  // Returns the first cell >= `cell` of the index that has a record, or kNoNumber if none has one.
+  uint32_t occupied_from(uint32_t index, uint32_t cell) const;
+  void erase(uint32_t element);
+
+  // Values of notes_. returned() means that the cursor has returned the element. optional() means
+  // that the cursor may return the element or leave it out.
+  static uint32_t returned(const Cursor& cursor) { return cursor.serial * 2; }
+  static uint32_t optional(const Cursor& cursor) { return cursor.serial * 2 + 1; }
+
+  const history::Numbering& numbering_;
+  CellLists contents_;
+  // By element: returned(cursor) or optional(cursor). A note with another serial is ignored.
+  std::vector<uint32_t> notes_;
+  std::vector<Cursor> cursors_;    // by index
+  std::vector<uint64_t> journal_;  // one number per change: element * 2, plus 1 for an insert
+  uint32_t transaction_ = 0;
+  uint32_t serial_ = 0;
+};
+
+}  // namespace keydrome::model

@@ -1,0 +1,34 @@
+// search_orders(): decides by brute force whether a small recorded history is right. It tries the
+// serial orders that respect real time, until the model (model.h) accepts all results in one of
+// them. It judges scripted scenarios, and the tests compare certify() with it.
+//
+// Cost: exponential in the number of concurrent transactions, so use search_orders() for at most
+// about ten transactions. Thread safety: pure function.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "checker/history/history.h"
+#include "checker/history/transaction_span.h"
+
+namespace keydrome::model {
+
+struct OrderSearch {
+  // The first order found in which the model gives every recorded result; nothing if no order does.
+  // The order contains all committed transactions. It may also contain unfinished transactions,
+  // which the search then treated as committed.
+  std::optional<std::vector<history::TransactionSpan>> order;
+  // Reads that returned a record before its writer called commitTransaction. The reading
+  // transaction may have committed, failed or not ended.
+  std::vector<history::EventRef> dirty_reads;
+  std::string problem;  // why the history cannot be judged; empty if it can
+};
+
+// If `strict` is true, the order must respect real time. `history` must have ranked keys
+// (rank_varchar_keys).
+OrderSearch search_orders(const history::History& history, bool strict = true);
+
+}  // namespace keydrome::model

@@ -1,0 +1,55 @@
+// check_session(): checks the recorded calls of a single client, one after the other, against the
+// model of contract A (model.h).
+//
+// With a single client the earlier calls determine the right result of each call, except in the
+// cases that model.h lists. So check_session() judges each call without looking at later calls.
+// Unlike certify(), it also judges records that are deleted and then inserted again with the same
+// payload.
+//
+// Cost: a Numbering of the history, and one call of the model for each event. Thread safety: pure
+// function.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "checker/history/history.h"
+
+namespace keydrome::model {
+
+// The first result in a session that the contract does not allow.
+struct SessionViolation {
+  std::string name;       // one of certify::kViolationNames or kSessionNames
+  std::string reason;     // half a sentence, such as "a record of that key exists"
+  uint32_t position = 0;  // the event with the wrong result
+  // Positions of earlier events that contradict the result, in ascending order. These are the calls
+  // that inserted and deleted the record, and the read that placed the scan.
+  std::vector<uint32_t> causes;
+};
+
+// Names of violations that only check_session() reports, in addition to certify::kViolationNames.
+inline constexpr std::string_view kSessionNames[] = {
+    "deleted_record",  // a read returned a record that had been deleted
+    "illegal_answer",  // a result code that the call may not return at this point
+    "no_progress",     // too many calls returned DEADLOCK although no other client exists
+    "wrong_delete",    // a delete found a record that did not exist, or missed one that did
+    "wrong_insert",    // an insert accepted a pair that existed, or rejected one that did not
+};
+
+// A transaction that runs alone must succeed within this many attempts (index.h, convention 3). So
+// this many DEADLOCKs without a success in between are a violation.
+inline constexpr uint32_t kLoneAttemptsMax = 10;
+
+struct SessionCheck {
+  std::optional<SessionViolation> violation;
+  std::string problem;  // why the history cannot be judged; empty if it was judged
+};
+
+// Judges `history`, which must have one thread and ranked keys (rank_varchar_keys). No auto-commit
+// call may be between the calls of an open transaction: such a history is judged wrongly.
+SessionCheck check_session(const history::History& history);
+
+}  // namespace keydrome::model

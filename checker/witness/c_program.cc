@@ -1,0 +1,462 @@
+// Implements c_program.h: writes a C program that repeats the calls of a failed run. The program
+// has three parts:
+// - tables with the times of the calls
+// - a fixed part that orders the threads and compares results
+// - a function for each session, which is one thread of the run
+#include "checker/witness/c_program.h"
+
+#include <algorithm>
+#include <string_view>
+#include <tuple>
+
+#include "checker/history/calls.h"
+#include "checker/names.h"
+#include "checker/witness/c_literal.h"
+
+namespace keydrome::witness {
+
+using history::EventCall;
+using history::HistoryIndex;
+
+namespace {
+
+// The part that is the same in all programs. It follows the tables of the calls.
+constexpr std::string_view kPrelude = R"(
+static char names[ATTEMPTS][INDEXES][NAME_BYTES]; /* contract A: names must stay valid */
+static int attempt;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t moved;
+static int place[CALLS];   /* position of each call in the order of this attempt */
+static int is_done[CALLS];
+static int turn;           /* the position whose call may be made now */
+static int differences;    /* calls whose result differs from the failed run */
+static int is_overtaken;   /* 1: the order of calls that did not overlap has changed */
+
+/* Chooses an order of the calls. Calls that overlapped in the failed run get another order in each
+ * attempt. */
+static void choose_order(void) {
+  static unsigned long long state = 88172645463325252ULL;
+  long long at[CALLS];
+  int i, j;
+  for (i = 0; i < CALLS; i++) {
+    long long duration = ends[i] - begins[i];
+    state ^= state << 13;
+    state ^= state >> 7;
+    state ^= state << 17;
+    at[i] = begins[i];
+    if (attempt % 4 == 1) at[i] += duration;
+    if (attempt % 4 >= 2) at[i] += (long long)(state % (unsigned long long)(duration + 1));
+  }
+  for (i = 0; i < CALLS; i++) {
+    is_done[i] = 0;
+    place[i] = 0;
+    for (j = 0; j < CALLS; j++) {
+      if (at[j] < at[i] || (at[j] == at[i] && j < i)) place[i]++;
+    }
+  }
+}
+
+/* Waits until the call may be made. Returns 0 if the attempt is over, because a result differed. */
+static int await_turn(int call) {
+  int i, go_on;
+  pthread_mutex_lock(&lock);
+  while (turn < place[call] && differences == 0) {
+    int seen = turn;
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += TURN_TIMEOUT_US * 1000L;
+    if (until.tv_nsec >= 1000000000L) {
+      until.tv_nsec -= 1000000000L;
+      until.tv_sec += 1;
+    }
+    while (turn == seen && differences == 0 &&
+           pthread_cond_timedwait(&moved, &lock, &until) != ETIMEDOUT) {
+    }
+    if (turn == seen) {
+      turn++; /* the call of this turn has not returned: it may be waiting for a later call */
+      pthread_cond_broadcast(&moved);
+    }
+  }
+  for (i = 0; i < CALLS; i++) {
+    if (ends[i] < begins[call] && !is_done[i]) is_overtaken = 1;
+  }
+  go_on = differences == 0;
+  pthread_mutex_unlock(&lock);
+  return go_on;
+}
+
+static void end_turn(int call) {
+  pthread_mutex_lock(&lock);
+  is_done[call] = 1;
+  if (turn == place[call]) turn++;
+  pthread_cond_broadcast(&moved);
+  pthread_mutex_unlock(&lock);
+}
+
+static Record make(KeyType type, long long number, const char* text, const char* payload) {
+  Record record;
+  memset(&record, 0, sizeof record);
+  record.key.type = type;
+  if (type == SHORT) record.key.keyval.shortkey = (int32_t)number;
+  if (type == INT) record.key.keyval.intkey = number;
+  if (type == VARCHAR) strcpy(record.key.keyval.charkey, text);
+  strcpy(record.payload, payload);
+  return record;
+}
+
+static const char* code_name(int code) {
+  return code >= 0 && code <= FAILURE ? kCodes[code] : "an undocumented code";
+}
+
+static void print_result(int code, const Record* record) {
+  printf("%s", code_name(code));
+  if (record == NULL || code != SUCCESS) return;
+  if (record->key.type == SHORT) printf(" %ld:", (long)record->key.keyval.shortkey);
+  if (record->key.type == INT) printf(" %lld:", (long long)record->key.keyval.intkey);
+  printf(" \"%s\"", record->payload);
+}
+
+/* Prints the result of a call. `same` is 1 if the failed run had the same result. */
+static void check(const char* call, int code, int wanted, const Record* got, const Record* failed,
+                 int same) {
+  pthread_mutex_lock(&lock);
+  printf("%-44s -> ", call);
+  print_result(code, got);
+  if (!same) {
+    differences++;
+    printf(", in the failed run ");
+    print_result(wanted, failed);
+  }
+  printf("\n");
+  pthread_mutex_unlock(&lock);
+}
+
+)";
+
+constexpr std::string_view kSameKey =
+    R"(static int same_key(const Key* a, const Key* b, KeyType type) {
+  if (type == SHORT) return a->keyval.shortkey == b->keyval.shortkey;
+  if (type == INT) return a->keyval.intkey == b->keyval.intkey;
+  return strcmp(a->keyval.charkey, b->keyval.charkey) == 0;
+}
+
+)";
+
+constexpr std::string_view kMain = R"(
+int main(void) {
+  pthread_condattr_t monotonic;
+  pthread_condattr_init(&monotonic);
+  pthread_condattr_setclock(&monotonic, CLOCK_MONOTONIC);
+  pthread_cond_init(&moved, &monotonic);
+  for (attempt = 0; attempt < ATTEMPTS; attempt++) {
+    pthread_t threads[SESSIONS];
+    int i;
+    turn = 0;
+    differences = 0;
+    is_overtaken = 0;
+    choose_order();
+    printf("attempt %d\n", attempt + 1);
+    set_up();
+    for (i = 0; i < SESSIONS; i++) pthread_create(&threads[i], NULL, sessions[i], NULL);
+    for (i = 0; i < SESSIONS; i++) pthread_join(threads[i], NULL);
+    if (differences == 0) read_everything();
+    if (differences == 0 && !is_overtaken) {
+      printf("Every call returned what it returned in the failed run. %s\n", VIOLATION);
+      return 1;
+    }
+  }
+  printf("The violation did not occur: no attempt had the results and order of the failed run.\n");
+  return 0;
+}
+)";
+
+constexpr std::size_t kLineBytes = 96;
+
+// Returns the text in a form that is safe inside a C comment: splits every end of a comment, and
+// replaces control characters by '?'.
+std::string harmless(std::string text) {
+  for (std::size_t at = 0; (at = text.find("*/", at)) != std::string::npos; at += 3) {
+    text.insert(at + 1, " ");
+  }
+  for (char& c : text) {
+    const auto byte = static_cast<unsigned char>(c);
+    if (byte < 0x20 && c != '\n') c = '?';
+  }
+  return text;
+}
+
+std::string type_name(KeyType type) {
+  return type == SHORT ? "SHORT" : type == INT ? "INT" : "VARCHAR";
+}
+
+// Returns the result code as a C expression.
+std::string code_expression(uint8_t code) {
+  return code < kCodeNames.size() ? std::string(kCodeNames[code]) : std::to_string(code);
+}
+
+// Returns a C expression for the record.
+std::string make(const Reproducer& reproducer, const ReproducerRecord& record) {
+  return "make(" + type_name(reproducer.indexes[record.index].type) + ", " +
+         c_integer(record.number) + ", " + c_string(record.text) + ", " + c_string(record.payload) +
+         ")";
+}
+
+// Returns a C expression for the name of an index. Each attempt uses another name.
+std::string index_name(std::size_t index) {
+  return "names[attempt][" + std::to_string(index) + "]";
+}
+
+// Returns true if the program must also compare the key that the call returned.
+bool returns_key(const ReproducerCall& call) {
+  return call.call == EventCall::kNext && call.code == SUCCESS;
+}
+
+// Writes the function of one session's thread.
+class SessionWriter {
+ public:
+  // `calls` must contain the calls of all sessions, sorted by time.
+  SessionWriter(const Reproducer& reproducer, const std::vector<ReproducerCall>& calls)
+      : reproducer_(reproducer), calls_(calls) {}
+
+  std::string session_function(uint32_t session) const {
+    std::string text = "static void* session" + std::to_string(session + 1) +
+                       "(void* unused) {\n  IdxState* index[INDEXES] = {NULL};\n"
+                       "  TxnState* txn = NULL;\n  int call = -1;\n  int code;\n"
+                       "  Record record, failed;\n  (void)unused;\n";
+    for (std::size_t index = 0; index < reproducer_.indexes.size(); ++index) {
+      if (opens_itself(session, index)) continue;
+      text += "  openIndex(" + index_name(index) + ", &index[" + std::to_string(index) + "]);\n";
+    }
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      if (calls_[i].session == session) text += call(calls_[i], i);
+    }
+    text += "  (void)failed;\n  (void)record;\n" + close_handles(session) +
+            "  return NULL;\n"
+            "stop: /* a result differed, so repeating later calls is useless */\n"
+            "  if (txn != NULL) abortTransaction(txn);\n  end_turn(call);\n" +
+            close_handles(session) + "  return NULL;\n}\n\n";
+    return text;
+  }
+
+ private:
+  // Returns true if the session's own calls open the index. If not, the program opens the index
+  // when the session starts.
+  bool opens_itself(uint32_t session, std::size_t index) const {
+    return std::ranges::any_of(calls_, [&](const ReproducerCall& call) {
+      return call.session == session && call.call == EventCall::kOpen && call.index == index;
+    });
+  }
+
+  std::string close_handles(uint32_t session) const {
+    std::string text;
+    for (std::size_t index = 0; index < reproducer_.indexes.size(); ++index) {
+      if (!opens_itself(session, index)) {
+        text += "  closeIndex(index[" + std::to_string(index) + "]);\n";
+      }
+    }
+    return text;
+  }
+
+  std::string call(const ReproducerCall& call, std::size_t number) const {
+    const bool found = call.code == SUCCESS;
+    const bool reads = call.call == EventCall::kGet || call.call == EventCall::kNext;
+    std::string text = "\n  call = " + std::to_string(number) + ";\n";
+    if (is_data_call(call.call)) {
+      ReproducerRecord nothing;
+      nothing.index = call.index;
+      text +=
+          "  record = " + make(reproducer_, call.call == EventCall::kNext ? nothing : call.passed) +
+          ";\n";
+      text +=
+          "  failed = " + (found && reads ? make(reproducer_, call.returned) : "record") + ";\n";
+    }
+    text += "  if (!await_turn(call)) goto stop;\n  code = " + expression(call) + ";\n";
+    const std::string wanted = code_expression(call.code);
+    std::string same = "code == " + wanted;
+    if (reads && found) same += " && strcmp(record.payload, failed.payload) == 0";
+    if (returns_key(call)) {
+      same += " && same_key(&record.key, &failed.key, " +
+              type_name(reproducer_.indexes[call.index].type) + ")";
+    }
+    text += "  check(" + c_string(call.text) + ", code, " + wanted + ", " +
+            (reads ? "&record, &failed, " : "NULL, NULL, ") + same + ");\n";
+    if (call.call == EventCall::kCommit || call.call == EventCall::kAbort) {
+      text += "  if (code != DEADLOCK) txn = NULL;\n";
+    }
+    return text + "  if (code != " + wanted + ") goto stop;\n  end_turn(call);\n";
+  }
+
+  std::string expression(const ReproducerCall& call) const {
+    const std::string index = "index[" + std::to_string(call.index) + "]";
+    const std::string txn = call.auto_commit ? "NULL" : "txn";
+    switch (call.call) {
+      case EventCall::kOpen:
+        return "openIndex(" + index_name(call.index) + ", &" + index + ")";
+      case EventCall::kClose:
+        return "closeIndex(" + index + ")";
+      case EventCall::kBegin:
+        return "beginTransaction(&txn)";
+      case EventCall::kCommit:
+        return "commitTransaction(txn)";
+      case EventCall::kAbort:
+        return "abortTransaction(txn)";
+      case EventCall::kGet:
+        return "get(" + index + ", " + txn + ", &record)";
+      case EventCall::kNext:
+        return "getNext(" + index + ", " + txn + ", &record)";
+      case EventCall::kInsert:
+        return "insertRecord(" + index + ", " + txn + ", &record.key, record.payload)";
+      default:
+        return "deleteRecord(" + index + ", " + txn + ", &record)";
+    }
+  }
+
+  const Reproducer& reproducer_;
+  const std::vector<ReproducerCall>& calls_;
+};
+
+// Writes the whole program.
+class ProgramWriter {
+ public:
+  explicit ProgramWriter(const Reproducer& reproducer)
+      : reproducer_(reproducer), calls_(reproducer.calls) {
+    std::ranges::sort(calls_, {}, [](const ReproducerCall& call) {
+      return std::tuple(call.begin_ticks, call.session, call.end_ticks);
+    });
+  }
+
+  std::string write() {
+    std::string text = head() + tables();
+    text += c_code_names();
+    text += kPrelude;
+    if (reproducer_.final_records || std::ranges::any_of(calls_, returns_key)) text += kSameKey;
+    text += set_up();
+    for (uint32_t session = 0; session < reproducer_.sessions; ++session) {
+      text += SessionWriter(reproducer_, calls_).session_function(session);
+    }
+    text += "static void* (*const sessions[SESSIONS])(void*) = {";
+    for (uint32_t session = 0; session < reproducer_.sessions; ++session) {
+      text += (session > 0 ? ", session" : "session") + std::to_string(session + 1);
+    }
+    return text + "};\n\n" + read_everything() + std::string(kMain);
+  }
+
+ private:
+  std::string head() const {
+    std::string text = "/*";
+    std::string_view rest = reproducer_.about;
+    while (!rest.empty()) {
+      const std::size_t line_end = std::min(rest.find('\n'), rest.size());
+      std::size_t end = line_end;
+      // Breaks a long line at a space. Keeps an indented line whole, because it is a call or a
+      // command.
+      if (end > kLineBytes && rest[0] != ' ') {
+        const std::size_t space = rest.rfind(' ', kLineBytes);
+        if (space != std::string_view::npos) end = space;
+      }
+      const std::string line = harmless(std::string(rest.substr(0, end)));
+      text += line.empty() ? "\n *" : (text == "/*" ? " " : "\n * ") + line;
+      rest.remove_prefix(std::min(end + 1, rest.size()));
+    }
+    return text +
+           "\n */\n#define _POSIX_C_SOURCE 200809L\n#include <errno.h>\n#include <pthread.h>\n"
+           "#include <stdio.h>\n#include <string.h>\n#include <time.h>\n\n"
+           "#include \"keydrome/index.h\"\n\n";
+  }
+
+  std::string tables() const {
+    std::size_t name_bytes = 0;
+    for (const HistoryIndex& index : reproducer_.indexes) {
+      name_bytes = std::max(name_bytes, index.name.size());
+    }
+    std::string text =
+        "#define VIOLATION " + c_string(reproducer_.violation) + "\nenum { ATTEMPTS = 100, ";
+    text += "TURN_TIMEOUT_US = 5000, SESSIONS = " + std::to_string(reproducer_.sessions) +
+            ", CALLS = " + std::to_string(calls_.size()) +
+            ", INDEXES = " + std::to_string(reproducer_.indexes.size()) +
+            ", NAME_BYTES = " + std::to_string(name_bytes + 16) + ", FINAL_MAX = " +
+            std::to_string(reproducer_.final_records ? reproducer_.final_records->size() + 1 : 1) +
+            " };\n\n";
+    text += "/* The times in ticks at which each call of the failed run began and returned. */\n";
+    text +=
+        table("begins", &ReproducerCall::begin_ticks) + table("ends", &ReproducerCall::end_ticks);
+    return text;
+  }
+
+  std::string table(const std::string& name, uint64_t ReproducerCall::* member) const {
+    std::string text = "static const long long " + name + "[CALLS] = {";
+    for (std::size_t i = 0; i < calls_.size(); ++i) {
+      text += (i == 0 ? "" : i % 10 == 0 ? ",\n    " : ", ") + std::to_string(calls_[i].*member);
+    }
+    return text + "};\n";
+  }
+
+  std::string set_up() const {
+    std::string text =
+        "static void set_up(void) {\n  IdxState* index;\n  Record record;\n  (void)record;\n";
+    for (std::size_t index = 0; index < reproducer_.indexes.size(); ++index) {
+      text += "  snprintf(" + index_name(index) + ", NAME_BYTES, \"%s%d\", " +
+              c_string(reproducer_.indexes[index].name) + ", attempt);\n  create(" +
+              type_name(reproducer_.indexes[index].type) + ", " + index_name(index) +
+              ");\n  openIndex(" + index_name(index) + ", &index);\n";
+      for (const ReproducerRecord& record : reproducer_.initial) {
+        if (record.index != index) continue;
+        text += "  record = " + make(reproducer_, record) +
+                ";\n  insertRecord(index, NULL, &record.key, record.payload);\n";
+      }
+      text += "  closeIndex(index);\n";
+    }
+    return text + "}\n\n";
+  }
+
+  // Returns the C function read_everything(), which reads every index and compares the records with
+  // the records of the failed run.
+  std::string read_everything() const {
+    if (!reproducer_.final_records) return "static void read_everything(void) {}\n";
+    std::string text =
+        "/* Reads all records and compares them with the records of the failed run. */\n"
+        "static void read_everything(void) {\n  IdxState* index;\n  TxnState* txn;\n"
+        "  Record record, expected[FINAL_MAX];\n  int rest, i;\n  printf(\"at the end:\\n\");\n";
+    for (std::size_t index = 0; index < reproducer_.indexes.size(); ++index) {
+      text += "  rest = 0;\n";
+      for (const ReproducerRecord& record : *reproducer_.final_records) {
+        if (record.index == index)
+          text += "  expected[rest++] = " + make(reproducer_, record) + ";\n";
+      }
+      text += read_index(index);
+    }
+    return text + "}\n";
+  }
+
+  std::string read_index(std::size_t index) const {
+    const std::string type_of_key = type_name(reproducer_.indexes[index].type);
+    return "  openIndex(" + index_name(index) +
+           ", &index);\n  if (beginTransaction(&txn) != SUCCESS) return;\n"
+           "  record = make(" +
+           type_of_key +
+           ", 0, \"\", \"\");\n"
+           "  while (getNext(index, txn, &record) == SUCCESS) {\n"
+           "    if (strcmp(record.payload, " +
+           c_string(reproducer_.ignored) +
+           ") == 0) continue;\n"
+           "    printf(\"  %s \\\"%s\\\"\\n\", " +
+           c_string(reproducer_.indexes[index].name) +
+           ", record.payload);\n"
+           "    for (i = 0; i < rest; i++) {\n"
+           "      if (same_key(&record.key, &expected[i].key, " +
+           type_of_key +
+           ") && strcmp(record.payload, expected[i].payload) == 0) break;\n    }\n"
+           "    if (i < rest) {\n      expected[i] = expected[--rest];\n    } else {\n"
+           "      differences++;\n    }\n  }\n"
+           "  differences += rest;\n  commitTransaction(txn);\n  closeIndex(index);\n";
+  }
+
+  const Reproducer& reproducer_;
+  std::vector<ReproducerCall> calls_;
+};
+
+}  // namespace
+
+std::string c_program(const Reproducer& reproducer) { return ProgramWriter(reproducer).write(); }
+
+}  // namespace keydrome::witness

@@ -1,0 +1,53 @@
+// minimise(): reduces a recorded history to the few calls that prove a violation. The result is a
+// small history that has the same violation.
+//
+// minimise() leaves calls out, but never changes a result:
+// - The violation's transactions keep the calls that the violation depends on, and the scan steps
+//   that led to such a call.
+// - Other transactions are kept if they inserted or deleted a record that these calls read or
+//   write. They keep only this insert or delete.
+// - If such a record was inserted and committed before the first of the violation's transactions
+//   began, an additional thread inserts the record at the beginning of the small history instead.
+//
+// So the small history has the insert of every record that it reads, if the whole history has one.
+// certify() judges the history after every step of the reduction, and must find the same violation
+// again. Only a stale read may get another name: it means that a transaction missed a record that a
+// later transaction found. If the later transaction is left out, certify() names the violation
+// "missing_record". minimise() accepts this and keeps the name "stale_read".
+//
+// Cost: one pass over the whole history, and up to a few hundred certifications of a few dozen
+// calls each.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "checker/certify/violation.h"
+#include "checker/history/history.h"
+#include "checker/history/transaction_span.h"
+
+namespace keydrome::witness {
+
+struct MinimalTransaction {
+  history::TransactionSpan span;  // in MinimalHistory::history
+  uint32_t calls_left_out = 0;    // number of its calls that the small history leaves out
+};
+
+struct MinimalHistory {
+  // The threads of the whole history and one additional last thread, which inserts the initial
+  // records by auto-committed calls.
+  history::History history;
+  certify::Violation violation;  // refers to `history`
+  // First the transactions of the violation, in the order of Violation::transactions. Then the
+  // other transactions, in order of time. They wrote records that the violation's transactions use.
+  std::vector<MinimalTransaction> transactions;
+};
+
+// `violation` must be a result of certify(history). Returns nothing if the violation has too many
+// calls to reduce (more than 16 transactions or 400 calls), or if the reduced history does not show
+// the violation. Thread safety: pure function.
+std::optional<MinimalHistory> minimise(const history::History& history,
+                                       const certify::Violation& violation);
+
+}  // namespace keydrome::witness

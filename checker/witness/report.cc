@@ -1,0 +1,225 @@
+// Implements report.h: writes the result of certify() as text for a terminal and as JSON.
+// docs/reference/history-format.md describes the fields of the JSON.
+#include "checker/witness/report.h"
+
+#include <cstdio>
+
+#include "checker/history/calls.h"
+#include "checker/history/transactions.h"
+#include "checker/names.h"
+#include "checker/witness/witness.h"
+
+namespace keydrome::witness {
+
+using certify::Certification;
+using certify::Coverage;
+using certify::EdgeKind;
+using certify::Verdict;
+using certify::Violation;
+using certify::ViolationEdge;
+using history::Event;
+using history::EventCall;
+using history::EventRef;
+using history::History;
+using history::TransactionSpan;
+using history::TransactionState;
+
+namespace {
+
+std::string payload_text(uint64_t payload) {
+  char text[8];
+  std::snprintf(text, sizeof text, "#%04x", static_cast<unsigned>(payload >> 48));
+  return text;
+}
+
+std::string arguments_text(const History& history, const Event& event) {
+  const EventCall call = call_of(event);
+  if (call == EventCall::kBegin || call == EventCall::kCommit || call == EventCall::kAbort) {
+    return "";
+  }
+  std::string text = event.index < history.indexes.size() ? history.indexes[event.index].name : "?";
+  if (is_data_call(call) && call != EventCall::kNext) {
+    text += ", " + key_text(history, event.index, event.key);
+  }
+  if (call == EventCall::kInsert || call == EventCall::kDeletePair) {
+    text += ", " + payload_text(event.payload);
+  }
+  return call == EventCall::kDeleteKey ? text + ", all" : text;
+}
+
+Json json_of(EventRef event) {
+  Json json;
+  json["thread"] = event.thread;
+  json["position"] = event.position;
+  return json;
+}
+
+Json json_of(const std::vector<EventRef>& events) {
+  Json::Array array;
+  for (const EventRef event : events) array.push_back(json_of(event));
+  return array;
+}
+
+Json json_of(const History& history, const TransactionSpan& span) {
+  Json json;
+  json["thread"] = span.thread;
+  json["first"] = span.first;
+  json["last"] = span.last;
+  json["state"] = name_of(span.state);
+  json["auto_commit"] = span.auto_commit;
+  Json::Array calls;
+  for (const EventRef ref : calls_of(history, span)) {
+    Json call;
+    call["position"] = ref.position;
+    call["text"] = event_text(history, history.threads[ref.thread][ref.position]);
+    calls.push_back(std::move(call));
+  }
+  json["calls"] = std::move(calls);
+  return json;
+}
+
+Json json_of(const ViolationEdge& edge) {
+  Json json;
+  json["from"] = edge.from;
+  json["to"] = edge.to;
+  json["kind"] = name_of(edge.kind);
+  json["coverage"] = name_of(edge.coverage);
+  json["because"] = edge.because;
+  json["causes"] = json_of(edge.causes);
+  return json;
+}
+
+Json json_of(const History& history, const Violation& violation) {
+  Json json;
+  json["name"] = violation.name;
+  json["severity"] = name_of(violation.severity);
+  json["detail"] = violation.detail;
+  Json::Array transactions;
+  for (const TransactionSpan& span : violation.transactions) {
+    transactions.push_back(json_of(history, span));
+  }
+  json["transactions"] = std::move(transactions);
+  Json::Array edges;
+  for (const ViolationEdge& edge : violation.edges) edges.push_back(json_of(edge));
+  json["edges"] = std::move(edges);
+  json["events"] = json_of(violation.events);
+  json["witness"] = witness_json(history, violation);
+  return json;
+}
+
+std::string text_of(const Json& transaction) {
+  std::string text = "  " + transaction.find("name")->as_string() + ", thread " +
+                     std::to_string(transaction.find("thread")->as_int()) + ", " +
+                     transaction.find("state")->as_string() + "\n";
+  for (const Json& call : transaction.find("calls")->as_array()) {
+    text += call.find("marked")->as_bool() ? "  > " : "    ";
+    text += call.find("call")->as_string() + " = " + call.find("answer")->as_string() + "\n";
+  }
+  const int64_t left_out = transaction.find("calls_left_out")->as_int();
+  if (left_out > 0) {
+    text += "    and " + std::to_string(left_out) + (left_out == 1 ? " call" : " calls") +
+            " that the violation does not depend on\n";
+  }
+  return text;
+}
+
+// Returns the witness of a violation (witness.h) as text for a terminal.
+std::string text_of(const History& history, const Violation& violation) {
+  const Json witness = witness_json(history, violation, /*with_program=*/false);
+  std::string text = std::string("\n") + violation.name + " (" + name_of(violation.severity) +
+                     "): " + witness.find("summary")->as_string() + ".\n";
+  if (const Json* initial = witness.find("initial")) {
+    text += "  Initial records:\n";
+    for (const Json& record : initial->as_array()) text += "    " + record.as_string() + "\n";
+  }
+  const Json::Array& transactions = witness.find("transactions")->as_array();
+  for (const Json& transaction : transactions) text += text_of(transaction);
+  for (const Json& edge : witness.find("edges")->as_array()) {
+    const auto name = [&](const char* end) {
+      const auto number = static_cast<std::size_t>(edge.find(end)->as_int());
+      return transactions[number].find("name")->as_string();
+    };
+    text += "  " + name("source") + " must precede " + name("target") + " [" +
+            edge.find("kind")->as_string() + "]: " + edge.find("because")->as_string() + "\n";
+  }
+  for (const EventRef ref : violation.events) {
+    text += "  (thread " + std::to_string(ref.thread) + ", event " + std::to_string(ref.position) +
+            ": " + event_text(history, history.threads[ref.thread][ref.position]) + ")\n";
+  }
+  return text;
+}
+
+}  // namespace
+
+const char* name_of(Verdict verdict) {
+  static const char* const kNames[] = {"certified", "violation", "could_not_judge", "undecided"};
+  return kNames[static_cast<std::size_t>(verdict)];
+}
+
+const char* name_of(Severity severity) {
+  return severity == Severity::kRequired ? "required" : "advisory";
+}
+
+const char* name_of(EdgeKind kind) {
+  static const char* const kNames[] = {"ww", "wr",           "wr_predicate",
+                                       "rw", "rw_predicate", "real_time"};
+  return kNames[static_cast<std::size_t>(kind)];
+}
+
+const char* name_of(Coverage coverage) {
+  static const char* const kNames[] = {"none",         "missing_key", "gap",
+                                       "before_first", "tail",        "rest_of_key"};
+  return kNames[static_cast<std::size_t>(coverage)];
+}
+
+const char* name_of(TransactionState state) {
+  static const char* const kNames[] = {"committed", "failed", "unfinished"};
+  return kNames[static_cast<std::size_t>(state)];
+}
+
+std::string event_text(const History& history, const Event& event) {
+  std::string text =
+      std::string(call_name(call_of(event))) + "(" + arguments_text(history, event) + ") = ";
+  if (event.code == SUCCESS && call_of(event) == EventCall::kGet) {
+    return text + payload_text(event.payload);
+  }
+  if (event.code == SUCCESS && call_of(event) == EventCall::kNext) {
+    return text + "(" + key_text(history, event.index, event.key) + ", " +
+           payload_text(event.payload) + ")";
+  }
+  return text + code_text(event);
+}
+
+std::string text_report(const History& history, const Certification& found) {
+  std::string text = std::string(name_of(found.verdict)) + ": " +
+                     std::to_string(found.counts.committed) + " committed, " +
+                     std::to_string(found.counts.failed) + " failed and " +
+                     std::to_string(found.counts.unfinished) + " unfinished transactions, " +
+                     std::to_string(found.counts.events) + " calls\n";
+  if (!found.reason.empty()) text += found.reason + "\n";
+  for (const Violation& violation : found.violations) text += text_of(history, violation);
+  return text;
+}
+
+Json json_report(const History& history, const Certification& found) {
+  Json json;
+  json["verdict"] = name_of(found.verdict);
+  json["without_real_time"] = name_of(found.without_real_time);
+  json["reason"] = found.reason;
+  Json counts;
+  counts["committed"] = found.counts.committed;
+  counts["failed"] = found.counts.failed;
+  counts["unfinished"] = found.counts.unfinished;
+  counts["events"] = found.counts.events;
+  counts["edges"] = found.counts.edges;
+  counts["leftovers"] = found.counts.leftovers;
+  json["counts"] = std::move(counts);
+  Json::Array violations;
+  for (const Violation& violation : found.violations) {
+    violations.push_back(json_of(history, violation));
+  }
+  json["violations"] = std::move(violations);
+  return json;
+}
+
+}  // namespace keydrome::witness

@@ -1,0 +1,22 @@
+// reproducer_of(): turns the calls of a minimal history (minimise.h) into the input of c_program(),
+// which writes a C program that makes the same calls.
+#pragma once
+
+#include <optional>
+
+#include "checker/witness/c_program.h"
+#include "checker/witness/minimise.h"
+#include "checker/witness/wording.h"
+
+namespace keydrome::witness {
+
+// Returns nothing in any of these cases, in which a program could not repeat the violation:
+// - A call returned DEADLOCK, FAILURE, an undocumented code or a code for misuse.
+// - A call returned a key or payload that no call passed.
+// - A transaction never ended, or contains a create, openIndex or closeIndex.
+// - The duration of a call is unknown, or there is no call on records.
+// - There are more than 200 initial records or 200 calls.
+// Thread safety: pure function.
+std::optional<Reproducer> reproducer_of(const MinimalHistory& small, const Wording& words);
+
+}  // namespace keydrome::witness

@@ -1,0 +1,30 @@
+// witness_json(): describes a violation for people, as JSON called a *witness*. A witness has the
+// transactions of the violation, their relevant calls in time order, and the reasons why each
+// transaction must precede the next. Its fields are defined as "witness" in
+// harness/schema/report.v1.schema.json. Other parts of Keydrome draw pictures, tables and pages
+// from a witness.
+//
+// If minimise() (minimise.h) can reduce the history, the witness shows the reduced history. For
+// every record that a call returns, the witness then contains the transaction that wrote the
+// record, or lists the record as an initial record. Thread safety: pure functions.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+#include "base/json.h"
+#include "checker/certify/violation.h"
+#include "checker/history/history.h"
+
+namespace keydrome::witness {
+
+// Returns what a violation of that name means, for a reader who knows nothing about isolation.
+// Returns one sentence without full stop. Returns "" if there is no such name.
+std::string_view violation_meaning(std::string_view name);
+
+// Returns the witness of a violation, which must be a result of certify(history). With
+// `with_program`, adds a C program that makes the same calls, if reproducer.h can write one.
+Json witness_json(const history::History& history, const certify::Violation& violation,
+                  bool with_program = true);
+
+}  // namespace keydrome::witness

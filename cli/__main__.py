@@ -1,0 +1,8 @@
+"""Runs the command `keydrome` as `python -m cli`."""
+
+import sys
+
+from cli.main import main
+
+if __name__ == "__main__":
+    sys.exit(main())

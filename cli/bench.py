@@ -1,0 +1,221 @@
+"""Implements `keydrome bench`: judges and times one library on this machine, as a worker of the site does."""
+
+from __future__ import annotations
+
+import hashlib
+import sys
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TextIO
+
+from cli.common import (
+    UsageError,
+    check_rights,
+    find_configuration,
+    history_folder,
+    is_trusted,
+    parse_parameters,
+    prepared,
+    seed_series,
+    stream_for_people,
+    write_json,
+)
+from cli.progress import shown_progress
+from results.result_files import BENCH_SCHEMA
+from results.summary import RANKED_SESSIONS_MIN, Summary, session_ratio, summarise
+from runner.execute import run_file, session_output
+from runner.machine import machine_facts
+from runner.manifest import Kind, find_benchmark, load_benchmarks
+from runner.request import Request
+from runner.settings import load_settings
+from runner.terms import JailLevel, Scale, Verdict
+from runner.text import display_name, printable
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+    from runner.series import SeriesResult
+    from runner.settings import Settings
+
+DEFAULT_BENCHMARK = "sigmod2009"
+LOCAL_LOG_LINES = 20
+# The option --at-capacity first measures the library's highest throughput with sweeps. A sweep runs the library at
+# CAPACITY_STEPS arrival rates. If the library completes at least SATURATED times the highest rate, it may be able to
+# do more, and a sweep with higher rates follows. There are at most CAPACITY_SWEEPS sweeps. CAPACITY is the name of the
+# parameter that receives the result.
+CAPACITY = "capacity_per_s"
+DEFAULT_OPEN_LOOP = "open_loop"
+CAPACITY_STEPS = 7
+CAPACITY_SWEEPS = 3
+SATURATED = 0.9
+_LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; return 0 if the library passed, 1 if it failed, 2 if it could not be judged."""
+    request = _request(options, load_settings())
+    name = display_name(options.library.name)
+    check_rights(request.require)
+    with prepared(options.library) as (settings, folder, file):
+        digest = hashlib.sha256(file.read_bytes()).hexdigest()
+        if options.at_capacity:
+            request = at_capacity(file, request, settings, folder)
+        with shown_progress(f"{request.benchmark.name}/{request.instance}") as heartbeat:
+            result, facts = run_file(file, request, settings, folder, heartbeat)
+    metric = request.benchmark.metric
+    summary = summarise(result.sessions, metric.name if metric else None)
+    library = {"file": name, "sha256": digest, "facts": facts.to_json()}
+    _show(request, library, result, summary, stream_for_people(options.json))
+    if options.json is not None:
+        write_json(options.json, bench_json(request, library, result, summary))
+    if result.verdict is Verdict.PASSED:
+        return 0
+    return 1 if result.verdict in _LIBRARY_FAULTS else 2
+
+
+def _request(options: argparse.Namespace, settings: Settings) -> Request:
+    benchmark = find_benchmark(load_benchmarks(settings.root), options.benchmark)
+    if options.history is not None and not options.record and benchmark.kind is Kind.PERFORMANCE:
+        raise UsageError("--history needs a recorded run: give --record too")
+    return Request(
+        benchmark=benchmark,
+        instance=options.instance or next(iter(benchmark.instances)),
+        scale=Scale(options.scale),
+        overrides=parse_parameters(options.parameter, options.threads),
+        seeds=seed_series(options.seed, options.sessions),
+        plain=options.plain,
+        record=options.record,
+        require=JailLevel(options.require),
+        control=not options.no_control,
+        configuration=find_configuration(options.config, settings),
+        trusted=is_trusted(options.library, settings),
+        histories=history_folder(options.history, "--history", everything=options.all_histories),
+        all_histories=options.all_histories,
+        counters=options.counters,
+        verified=options.verified,
+    )
+
+
+def at_capacity(file: Path, request: Request, settings: Settings, folder: Path) -> Request:
+    """Measure the library's highest throughput, and return the request with arrival rates relative to this throughput.
+
+    Raises UsageError if the benchmark has no arrival rates, or if the library fails. Also raises UsageError if the
+    library keeps up with the rates of all CAPACITY_SWEEPS sweeps.
+    """
+    known = request.benchmark.resolve(request.instance, request.scale, request.overrides)
+    if CAPACITY not in known:
+        raise UsageError(
+            f"--at-capacity needs a benchmark with arrival rates: --benchmark {DEFAULT_OPEN_LOOP}"
+        )
+    first = known["rate_first_per_s"]
+    for attempt in range(CAPACITY_SWEEPS):
+        overrides = {**request.overrides, CAPACITY: 0, "rate_first_per_s": first}
+        sweep = replace(request, overrides=overrides, seeds=request.seeds[:1], control=False)
+        work = folder / f"capacity-{attempt}"
+        work.mkdir(mode=0o700)
+        with shown_progress("capacity") as heartbeat:
+            result, _ = run_file(file, sweep, settings, work, heartbeat)
+        if result.verdict is not Verdict.PASSED:
+            verdict = result.verdict.value.replace("_", " ")
+            raise UsageError(
+                f"cannot measure the capacity: the library's verdict is {verdict}: {result.reason}"
+            )
+        delivered = result.sessions[0].candidate.metrics["delivered_max_per_s"]
+        most = first * (known["rate_growth_percent"] / 100) ** (CAPACITY_STEPS - 1)
+        if delivered < SATURATED * most:
+            sys.stderr.write(f"capacity: {delivered:,.0f} transactions/s\n")
+            return replace(request, overrides={**request.overrides, CAPACITY: round(delivered)})
+        first *= 8
+    raise UsageError(
+        f"cannot measure the capacity: the library completed {delivered:,.0f} transactions/s and kept up with all "
+        "arrival rates; start with a higher rate: -p rate_first_per_s=N"
+    )
+
+
+def bench_json(
+    request: Request, library: dict[str, Any], result: SeriesResult, summary: Summary
+) -> dict[str, Any]:
+    """Return the result as JSON (harness/schema/bench.v1.schema.json)."""
+    metric = summary.metric
+    return {
+        "schema": BENCH_SCHEMA,
+        "verdict": result.verdict.value,
+        "reason": result.reason,
+        "benchmark": request.benchmark.name,
+        "benchmark_version": request.benchmark.version,
+        "instance": request.instance,
+        "scale": request.scale.value,
+        "parameters": request.benchmark.resolve(request.instance, request.scale, request.overrides),
+        "plain": request.plain,
+        "record": request.record,
+        "verified": request.verified,
+        "configuration": request.configuration,
+        "library": library,
+        "findings": [finding.to_json() for finding in result.findings],
+        "sessions": [
+            {
+                "seed": session.seed,
+                "candidate_first": session.candidate_first,
+                "void": session.discarded,
+                "metrics": session.candidate.metrics,
+                "control_metrics": session.control.metrics if session.control else None,
+                "ratio": session_ratio(session, metric) if metric else None,
+                "candidate": session.candidate.to_json(),
+                "control": session.control and session.control.to_json(),
+                "control_after": session.control_after and session.control_after.to_json(),
+            }
+            for session in result.sessions
+        ],
+        "summary": summary.to_json(),
+        "jail_level": result.jail_level,
+        "machine": machine_facts(),
+    }
+
+
+def _show(
+    request: Request,
+    library: dict[str, Any],
+    result: SeriesResult,
+    summary: Summary,
+    stream: TextIO,
+) -> None:
+    from cli import table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
+
+    out = table.console(stream)
+    benchmark = request.benchmark
+    subject = (
+        f"{library['file']} on {benchmark.name}/{request.instance} version {benchmark.version}, "
+    )
+    subject += f"{request.scale.value} scale" + (", plain" if request.plain else "")
+    subject += ", recorded" if request.record else ""
+    subject += ", verified" if request.verified else ""
+    if result.sessions:
+        table.show_sessions(out, result.sessions, summary.metric or "total_ms")
+        table.show_numbers(out, benchmark, result.sessions, summary)
+        table.show_latency(out, result.sessions)
+    if request.counters and result.sessions and "cycles_per_call" not in summary.medians:
+        out.print("counters: this machine cannot count cycles, cache misses or branch misses")
+    table.show_findings(out, result.findings)
+    if result.verdict is not Verdict.PASSED and result.sessions:
+        for line in printable(session_output(result.sessions[-1])).splitlines()[-LOCAL_LOG_LINES:]:
+            out.print(line, markup=False, soft_wrap=True)
+    facts = library["facts"]
+    size = f"{facts['size_bytes']:,} bytes"
+    machine = machine_facts()["class"]
+    out.print(f"library: {facts['kind']}, {size}, sha256 {library['sha256']}", soft_wrap=True)
+    out.print(f"machine: {machine}; jail: {result.jail_level or 'not used'}", soft_wrap=True)
+    if summary.ratio is not None:
+        out.print(_ratio_line(summary), soft_wrap=True)
+    table.show_verdict(out, subject, result.verdict, result.reason)
+
+
+def _ratio_line(summary: Summary) -> str:
+    interval = summary.interval
+    text = f"{summary.metric}, candidate / control: {summary.ratio:.3f}"
+    if interval is not None and summary.sessions > 1:
+        text += (
+            f" [{interval.low:.3f}, {interval.high:.3f}] ({100 * interval.coverage:.0f} % interval)"
+        )
+    return text + (
+        f" - provisional: fewer than {RANKED_SESSIONS_MIN} sessions" if summary.provisional else ""
+    )

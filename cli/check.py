@@ -1,0 +1,208 @@
+"""Implements `keydrome check`: judges a library with the correctness benchmarks, which are called suites.
+
+With --seconds, the command repeats the suites with further seeds.
+"""
+
+from __future__ import annotations
+
+import shutil
+import time
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+from cli.common import (
+    UsageError,
+    check_rights,
+    find_configuration,
+    history_folder,
+    is_trusted,
+    prepared,
+    seed_series,
+    stream_for_people,
+    write_json,
+)
+from cli.progress import shown_progress
+from results.witness_picture import witness_svg
+from results.witness_text import witness_text
+from runner.execute import run_file
+from runner.manifest import Kind, load_benchmarks
+from runner.output_file import write_file
+from runner.report import Finding
+from runner.request import Request
+from runner.settings import load_settings
+from runner.terms import JailLevel, Scale, Severity, Verdict
+from runner.text import display_name
+
+if TYPE_CHECKING:
+    import argparse
+    from pathlib import Path
+
+    from runner.inspection.library import LibraryFacts
+    from runner.manifest import Benchmark
+    from runner.series import SeriesResult
+    from runner.settings import Settings
+    from runner.witness import Witness
+
+_RIGHT, _WRONG, _COULD_NOT_JUDGE = 0, 1, 2
+_LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
+_LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
+
+
+@dataclass(slots=True)
+class _Tally:
+    """The verdict and the findings of all suites that have run so far."""
+
+    verdict: Verdict = Verdict.PASSED
+    sessions: int = 0
+    failed_suites: set[str] = field(default_factory=set)
+    findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
+
+    def add(self, suite: str, result: SeriesResult, facts: LibraryFacts) -> None:
+        self.sessions += len(result.sessions)
+        for finding in result.findings:
+            self.findings.setdefault((finding.suite, finding.name), finding)
+        if result.verdict is Verdict.PASSED:
+            return
+        self.failed_suites.add(suite)
+        if result.verdict in _LIBRARY_FAULTS:
+            self.verdict = Verdict.FAILED
+        elif self.verdict is not Verdict.FAILED:
+            unsupported = bool(facts.refusals) or result.verdict is Verdict.UNSUPPORTED
+            self.verdict = Verdict.UNSUPPORTED if unsupported else Verdict.INFRASTRUCTURE
+        if not any(f.severity is Severity.REQUIRED for f in result.findings):
+            # The session did not pass, but no finding says why. This happens after a crash, a timeout or a refusal.
+            # Add a finding with the reason.
+            name = result.verdict.value
+            finding = Finding(suite, name, Severity.REQUIRED, result.reason)
+            self.findings.setdefault((suite, name), finding)
+
+
+@dataclass(frozen=True, slots=True)
+class _Check:
+    """The checked arguments of the command, and the suites to run."""
+
+    suites: list[Benchmark]
+    scale: Scale
+    level: JailLevel
+    configuration: dict[str, Any] | None
+    trusted: bool
+    witness: Path | None
+    all_histories: bool
+    verified: bool
+
+    def request(self, suite: Benchmark, instance: str, seed: str) -> Request:
+        """Return the request for one session."""
+        return Request(
+            benchmark=suite,
+            instance=instance,
+            scale=_scale(suite, instance, self.scale),
+            overrides={},
+            seeds=(seed,),
+            plain=False,
+            require=self.level,
+            control=False,
+            configuration=self.configuration,
+            trusted=self.trusted,
+            histories=self.witness,
+            all_histories=self.all_histories,
+            verified=self.verified,
+        )
+
+    def left(self, tally: _Tally) -> list[tuple[Benchmark, str]]:
+        """Return each instance of the suites that have not failed yet, with its suite. These instances run next."""
+        left = [suite for suite in self.suites if suite.name not in tally.failed_suites]
+        return [(suite, instance) for suite in left for instance in suite.instances]
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; return 0 if the library passed, 1 if it failed, 2 if it could not be judged."""
+    settings = load_settings()
+    check = _Check(
+        suites=_suites(options.suite, settings),
+        scale=Scale(options.scale),
+        level=JailLevel(options.require),
+        configuration=find_configuration(options.config, settings),
+        trusted=is_trusted(options.library, settings),
+        witness=history_folder(options.witness, "--witness", everything=options.all_histories),
+        all_histories=options.all_histories,
+        verified=options.verified,
+    )
+    check_rights(check.level)
+    seed = seed_series(options.seed, 1)[0]
+    tally = _run_suites(check, options.library, seed, options.seconds or 0)
+    _report(options, tally, seed)
+    return {Verdict.PASSED: _RIGHT, Verdict.FAILED: _WRONG}.get(tally.verdict, _COULD_NOT_JUDGE)
+
+
+def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally:
+    """Run every suite once. Then repeat the suites that have not failed, with new seeds, until `seconds` are over."""
+    tally = _Tally()
+    deadline = time.monotonic() + seconds
+    with prepared(library) as (settings, folder, file):
+        while left := check.left(tally):
+            for suite, instance in left:
+                request = check.request(suite, instance, seed)
+                work = folder / f"{suite.name}-{instance}-{seed}"
+                work.mkdir(mode=0o700)
+                with shown_progress(f"{suite.name}/{instance}") as heartbeat:
+                    result, facts = run_file(file, request, settings, work, heartbeat)
+                shutil.rmtree(work)
+                tally.add(suite.name, result, facts)
+                if check.witness is not None and result.verdict is not Verdict.PASSED:
+                    _keep_witness(check.witness, result)
+            seed = seed_series(seed, 2)[1]
+            if time.monotonic() >= deadline:
+                break
+    return tally
+
+
+def _suites(names: list[str], settings: Settings) -> list[Benchmark]:
+    benchmarks = load_benchmarks(settings.root)
+    known = {n: b for n, b in benchmarks.items() if b.kind is Kind.CORRECTNESS}
+    if not known:
+        raise UsageError("benchmarks/ contains no correctness benchmark: is this a complete clone?")
+    for name in names:
+        if name not in known:
+            raise UsageError(f"there is no suite {name!r}; there are: {', '.join(known)}")
+    return [suite for name, suite in known.items() if not names or name in names]
+
+
+def _scale(suite: Benchmark, instance: str, wanted: Scale) -> Scale:
+    scales = suite.instance(instance).scales
+    return wanted if wanted in scales else next(s for s in _LARGEST_FIRST if s in scales)
+
+
+def _keep_witness(folder: Path, result: SeriesResult) -> None:
+    """Write the report of each session to `folder`, and each witness in the report as text, picture and C program."""
+    for session in result.sessions:
+        report = session.candidate
+        name = f"{report.benchmark}-{report.instance}-{session.seed}"
+        write_json(folder / f"{name}.json", report.to_json())
+        for number, finding in enumerate(report.findings, 1):
+            if finding.witness is not None:
+                _write_witness(folder / f"{name}-{number}-{finding.name}", finding.witness)
+
+
+def _write_witness(stem: Path, witness: Witness) -> None:
+    files = {
+        ".txt": witness_text(witness),
+        ".svg": witness_svg(witness),
+        ".c": witness.program,
+    }
+    for suffix, content in files.items():
+        if content:
+            write_file(stem.with_name(stem.name + suffix), content)
+
+
+def _report(options: argparse.Namespace, tally: _Tally, seed: str) -> None:
+    from cli import table  # noqa: PLC0415 - rich is slow to import; errors are printed without it
+
+    findings = list(tally.findings.values())
+    out = table.console(stream_for_people(options.json))
+    table.show_findings(out, findings)
+    count = f"{tally.sessions} session" + ("" if tally.sessions == 1 else "s")
+    subject = f"{display_name(options.library.name)}, {count} from seed {seed}"
+    table.show_verdict(out, subject, tally.verdict, "")
+    if options.json is not None:
+        shown = [finding.to_json() for finding in findings]
+        write_json(options.json, {"verdict": tally.verdict.value, "findings": shown})

@@ -1,0 +1,175 @@
+"""Provides what several commands need: parsing arguments, checking files and rights, a jail slot, writing JSON."""
+
+from __future__ import annotations
+
+import argparse
+import hashlib
+import json
+import os
+import re
+import secrets
+import sys
+from contextlib import contextmanager
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, TextIO
+
+from runner.catalogue import configuration_names, load_configuration, reference_libraries
+from runner.execute import copy_into
+from runner.output_file import is_standard_output, write_file
+from runner.settings import Settings, load_settings
+from runner.slots import hold_local_slot
+from runner.store import MAKE_SMALLER
+from runner.strict import parse_object
+from runner.terms import JailLevel
+from runner.text import display_name
+from runner.work_folder import work_folder
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+_PRINTED_SEED = re.compile(r"[0-9a-f]{16}")
+_SEED_END = 1 << 64
+
+
+class UsageError(ValueError):
+    """The command cannot run with these arguments; the text says what to change."""
+
+
+def positive(text: str) -> int:
+    """Parse a whole number of at least 1, for argparse."""
+    if not (text.isascii() and text.isdigit() and int(text) >= 1):
+        raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
+    return int(text)
+
+
+def seed_series(text: str | None, count: int) -> tuple[str, ...]:
+    """Return `count` seeds of 16 hexadecimal digits.
+
+    The first seed is `text`, or random if `text` is None. The others are derived from the first seed. To repeat a
+    session, pass its printed seed with --seed and --sessions 1.
+    """
+    first = secrets.token_hex(8) if text is None else _parse_seed(text)
+    rest = (hashlib.sha256(f"{first} {n}".encode()).hexdigest()[:16] for n in range(1, count))
+    return (first, *rest)
+
+
+def _parse_seed(text: str) -> str:
+    if _PRINTED_SEED.fullmatch(text):
+        return text
+    try:
+        value = int(text, 0)
+    except ValueError:
+        value = -1
+    if not 0 <= value < _SEED_END:
+        raise UsageError(
+            f"--seed {text!r} is not a seed: give 16 hexadecimal digits, or a number below 2^64 "
+            "(decimal, or hexadecimal after 0x)"
+        )
+    return f"{value:016x}"
+
+
+def parse_parameters(items: list[str], threads: int | None) -> dict[str, int]:
+    """Return the parameter values that the options `-p NAME=N` and `--threads N` give."""
+    values: dict[str, int] = {}
+    if threads is not None:
+        values["threads"] = threads
+    for item in items:
+        name, equals, number = item.partition("=")
+        if not equals or not re.fullmatch(r"-?[0-9]{1,18}", number):
+            raise UsageError(
+                f"-p {item!r} is not a parameter: write NAME=NUMBER, for example -p threads=4"
+            )
+        values[name] = int(number)
+    return values
+
+
+def find_configuration(text: str | None, settings: Settings) -> dict[str, Any] | None:
+    """Return the configuration with the name `text` or from the file `text`, or None if `text` is None."""
+    if text is None:
+        return None
+    known = configuration_names(settings)
+    if text in known:
+        return load_configuration(settings, text)
+    try:
+        with open(text, "rb") as file:  # noqa: PTH123 - `text` may be a name or a path
+            return parse_object(file.read(), text)
+    except OSError as error:
+        raise UsageError(
+            f"--config {text!r} is neither a configuration ({', '.join(known) or 'none'}) "
+            f"nor a readable file ({error.strerror})"
+        ) from error
+
+
+def check_rights(level: JailLevel) -> None:
+    """Raise UsageError if a full or weak jail is required and the user is not root."""
+    if level is not JailLevel.NONE and os.geteuid() != 0:
+        raise UsageError(
+            "the jail needs root: run this with sudo. Without root, --require none runs the library with weaker "
+            "protection; use it only for libraries that you trust."
+        )
+
+
+def is_trusted(library: Path, settings: Settings) -> bool:
+    """Return True if the file is a reference library of this build.
+
+    Inspection lets reference libraries link against shared objects that it refuses for other libraries.
+    """
+    ours = {reference.path.resolve() for reference in reference_libraries(settings)}
+    return library.resolve() in ours
+
+
+def check_file(library: Path, settings: Settings) -> None:
+    """Raise UsageError for a path that cannot be a library."""
+    if not library.exists():
+        raise UsageError(
+            f"{library}: no such file (`keydrome list` prints the reference libraries)"
+        )
+    if not library.is_file():
+        raise UsageError(f"{display_name(library.name)}: not a regular file; give a shared object")
+    if library.stat().st_size > settings.library_bytes_max:
+        limit = settings.library_bytes_max >> 20
+        raise UsageError(f"{display_name(library.name)}: larger than {limit} MiB: {MAKE_SMALLER}")
+
+
+@contextmanager
+def local_jail() -> Iterator[tuple[Settings, Path]]:
+    """Hold a free jail slot and a working folder. Yield the settings with this slot, and the folder."""
+    settings = load_settings()
+    with hold_local_slot() as slot, work_folder(settings.work) as folder:
+        yield replace(settings, slot=slot), folder
+
+
+@contextmanager
+def prepared(library: Path) -> Iterator[tuple[Settings, Path, Path]]:
+    """Like local_jail(), but also copy `library` into the working folder and yield the path of the copy."""
+    check_file(library, load_settings())
+    with local_jail() as (settings, folder):
+        yield settings, folder, copy_into(folder, library)
+
+
+def history_folder(folder: Path | None, option: str, *, everything: bool) -> Path | None:
+    """Create and return the folder for recorded histories, or return None if `folder` is None.
+
+    Raises UsageError if --all-histories (`everything`) is given without a folder.
+    """
+    if folder is None and everything:
+        raise UsageError(f"--all-histories needs a folder: give {option} DIR")
+    if folder is not None:
+        folder.mkdir(parents=True, exist_ok=True)
+        if not os.access(folder, os.W_OK):
+            raise UsageError(
+                f"{option} {folder}: no files can be written there: give another folder"
+            )
+    return folder
+
+
+def write_json(path: Path, value: dict[str, Any]) -> None:
+    """Write a result as JSON, by the rules of runner/output_file.py."""
+    write_file(path, json.dumps(value, indent=1, allow_nan=False) + "\n")
+
+
+def stream_for_people(json_path: Path | None) -> TextIO:
+    """Return the stream for text: standard output, or standard error if the JSON goes to standard output."""
+    to_output = json_path is not None and is_standard_output(json_path)
+    return sys.stderr if to_output else sys.stdout

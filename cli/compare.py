@@ -1,0 +1,235 @@
+"""Implements `keydrome compare`: times several libraries, and reports which is faster and how certain the result is.
+
+The libraries run in complete blocks: each block runs every library once, with the same operations (runner/blocks.py).
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import sys
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, TextIO
+
+from cli.common import (
+    UsageError,
+    check_file,
+    check_rights,
+    find_configuration,
+    is_trusted,
+    local_jail,
+    parse_parameters,
+    seed_series,
+    stream_for_people,
+    write_json,
+)
+from cli.progress import shown_progress
+from results.compared import Compared, Library, compare_json
+from results.stats.pairs import sessions_needed
+from results.stats.signed_rank import DIFFERENCES_MAX
+from runner.blocks import CONTROL, FLOOR, run_blocks
+from runner.execute import copy_into
+from runner.inspection.library import LibraryKind, inspect_library
+from runner.manifest import Kind, RequestError, find_benchmark, load_benchmarks
+from runner.referee import RefereeError
+from runner.request import Loadable, Request, make_loadable
+from runner.settings import load_settings
+from runner.terms import JailLevel, Scale
+from runner.text import display_name
+
+if TYPE_CHECKING:
+    import argparse
+
+    from runner.contract import Progress
+    from runner.inspection.library import LibraryFacts
+    from runner.settings import Settings
+
+DEFAULT_SESSIONS = 15
+# Each requested block may be repeated once, so there may be twice as many blocks. The exact test handles at most
+# DIFFERENCES_MAX blocks.
+_SESSIONS_MAX = DIFFERENCES_MAX // 2
+
+
+@dataclass(frozen=True, slots=True)
+class _File:
+    """A file from the command line, with its copy, the SHA-256 of the copy, and the result of the inspection."""
+
+    path: Path
+    copy: Path
+    digest: str
+    facts: LibraryFacts
+
+
+@dataclass(frozen=True, slots=True)
+class _Subject:
+    """A library to compare. `loadable` is None if inspection has refused the file."""
+
+    library: Library
+    loadable: Loadable | None
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command. Return 0 if all libraries were compared, 1 if some were excluded, 2 if none was compared."""
+    request = _request(options, load_settings())
+    check_rights(request.require)
+    with local_jail() as (settings, folder):
+        missing = settings.missing_binaries()
+        if missing:
+            raise UsageError(f"missing files: {', '.join(map(str, missing))}; run ./dev build")
+        subjects = _subjects(options, request, settings, folder)
+        candidates = {s.library.name: s.loadable for s in subjects if s.loadable is not None}
+        _note_excluded(subjects, candidates)
+        _note_too_few_sessions(len(candidates), options.sessions)
+        with shown_progress(f"{request.benchmark.name}/{request.instance}", _label) as heartbeat:
+            try:
+                blocks = run_blocks(
+                    candidates, request, settings, folder, heartbeat, wanted=options.sessions
+                )
+            except RefereeError as error:
+                raise UsageError(f"cannot compare on this machine: {error}") from error
+    compared = Compared(request, tuple(s.library for s in subjects), blocks, options.sessions)
+    _show(compared, stream_for_people(options.json))
+    if options.json is not None:
+        write_json(options.json, compare_json(compared))
+    if compared.comparison is None:
+        return 2
+    return 1 if compared.left_out() else 0
+
+
+def _request(options: argparse.Namespace, settings: Settings) -> Request:
+    if options.sessions > _SESSIONS_MAX:
+        raise UsageError(
+            f"--sessions {options.sessions}: at most {_SESSIONS_MAX} are allowed; if a pair is still undecided after "
+            "so many sessions, the difference is too small to matter"
+        )
+    benchmark = find_benchmark(load_benchmarks(settings.root), options.benchmark)
+    if benchmark.kind is Kind.CORRECTNESS:
+        raise UsageError(
+            f"the benchmark {benchmark.name} has no times to compare: use `keydrome check`"
+        )
+    return Request(
+        benchmark=benchmark,
+        instance=options.instance or next(iter(benchmark.instances)),
+        scale=Scale(options.scale),
+        overrides=parse_parameters(options.parameter, options.threads),
+        # One seed for the rehearsal, one per block, and one per possible repetition.
+        seeds=seed_series(options.seed, 1 + 2 * options.sessions),
+        plain=options.plain,
+        require=JailLevel(options.require),
+        control=True,
+    )
+
+
+def split_configuration(text: str) -> tuple[Path, str | None]:
+    """Split LIB:CONFIG into file and configuration. If a file has the name `text`, the text is not split."""
+    file, colon, configuration = text.rpartition(":")
+    if not colon or Path(text).exists():
+        return Path(text), None
+    return Path(file), configuration
+
+
+def _subjects(
+    options: argparse.Namespace, request: Request, settings: Settings, folder: Path
+) -> list[_Subject]:
+    """Inspect every file. Return the libraries, including refused ones.
+
+    Of identical libraries only the first is returned, except with --keep-same.
+    """
+    found: list[_Subject] = []
+    taken = {CONTROL, FLOOR}
+    seen: dict[tuple[str, str], str] = {}
+    for number, text in enumerate(options.libraries):
+        path, own = split_configuration(text)
+        file = _inspected(path, folder / f"library-{number}", settings)
+        for named in _configurations(file.facts, own, options.config):
+            subject = _subject(file, named, request, settings)
+            key = (file.digest, json.dumps(subject.library.configuration, sort_keys=True))
+            if key in seen and not options.keep_same:
+                _note(f"{subject.library.name} is identical to {seen[key]} and is compared once")
+                continue
+            name = _free_name(subject.library.name, taken)
+            taken.add(name)
+            seen.setdefault(key, name)
+            found.append(replace(subject, library=replace(subject.library, name=name)))
+    return found
+
+
+def _inspected(path: Path, place: Path, settings: Settings) -> _File:
+    check_file(path, settings)
+    place.mkdir(mode=0o700)
+    copy = copy_into(place, path)
+    digest = hashlib.sha256(copy.read_bytes()).hexdigest()
+    facts = inspect_library(copy, settings, trusted=is_trusted(path, settings))
+    return _File(path, copy, digest, facts)
+
+
+def _configurations(facts: LibraryFacts, own: str | None, all_of: list[str]) -> list[str | None]:
+    """Return the configurations to run a file with; None stands for no configuration.
+
+    A structure that is given without a configuration (LIB instead of LIB:CONFIG) runs with each --config.
+    """
+    if own is not None or facts.kind is not LibraryKind.STRUCTURE:
+        return [own]
+    return [*all_of] or [None]
+
+
+def _subject(file: _File, named: str | None, request: Request, settings: Settings) -> _Subject:
+    configuration = find_configuration(named, settings)
+    shown = display_name(file.path.name)
+    stem = shown.removesuffix(".so")
+    name = stem if named is None else f"{stem}:{display_name(Path(named).stem)}"
+    refused = "; ".join(map(str, file.facts.refusals))
+    library = Library(name, shown, file.digest, configuration, refused)
+    if refused:
+        return _Subject(library, None)
+    try:
+        wanted = replace(request, configuration=configuration)
+        return _Subject(library, make_loadable(file.copy, file.facts, wanted, settings))
+    except RequestError as error:
+        raise UsageError(f"{name}: {error}") from error
+
+
+def _free_name(name: str, taken: set[str]) -> str:
+    """Return the name, with a number added if another library has the name already."""
+    number, free = 1, name
+    while free in taken:
+        number += 1
+        free = f"{name} #{number}"
+    return free
+
+
+def _note_excluded(subjects: list[_Subject], candidates: dict[str, Loadable]) -> None:
+    for subject in subjects:
+        if subject.loadable is None:
+            _note(f"{subject.library.name} is excluded: refused: {subject.library.refused}")
+    if len(candidates) < 2:  # noqa: PLR2004 - a comparison needs two
+        raise UsageError(
+            "fewer than two different libraries are left to compare: give another file, or the same structure "
+            "with another configuration (LIB:CONFIG); --keep-same compares a file with itself"
+        )
+
+
+def _note_too_few_sessions(libraries: int, sessions: int) -> None:
+    needed = sessions_needed(libraries)
+    if sessions < needed:
+        _note(
+            f"{sessions} sessions are too few to decide anything between {libraries} libraries, however different "
+            f"they are: give --sessions {needed} or more"
+        )
+
+
+def _label(progress: Progress) -> str:
+    if progress.session == 0:
+        return f"rehearsal: {progress.role}"
+    return f"block {progress.session}/{progress.sessions}: {progress.role}"
+
+
+def _note(text: str) -> None:
+    print(f"keydrome: {text}", file=sys.stderr, flush=True)
+
+
+def _show(compared: Compared, stream: TextIO) -> None:
+    from cli import compare_table, table  # noqa: PLC0415 - rich is slow to import
+
+    compare_table.show(table.console(stream), compared)

@@ -1,0 +1,49 @@
+"""Implements `keydrome inspect`: prints facts about a library file, or why it is refused, without running it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from cli.common import UsageError, is_trusted, stream_for_people, write_json
+from runner.inspection.library import inspect_library
+from runner.settings import load_settings
+from runner.text import display_name, printable
+
+if TYPE_CHECKING:
+    import argparse
+
+    from runner.inspection.library import LibraryFacts
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the command; return 0 if the library is accepted, 2 if it is refused."""
+    settings = load_settings()
+    if not options.library.exists():
+        raise UsageError(f"{options.library}: no such file")
+    trusted = is_trusted(options.library, settings)
+    facts = inspect_library(options.library, settings, trusted=trusted)
+    for line in _lines(display_name(options.library.name), facts):
+        print(printable(line), file=stream_for_people(options.json))
+    if options.json is not None:
+        write_json(options.json, facts.to_json())
+    return 2 if facts.refusals else 0
+
+
+def _lines(name: str, facts: LibraryFacts) -> list[str]:
+    lines = [f"{name}: {facts.kind.value}, {facts.size_bytes:,} bytes"]
+    lines += [f"  {label}: {', '.join(values)}" for label, values in _lists(facts) if values]
+    lines += [f"  note: {flag}" for flag in facts.risk_flags]
+    for refusal in facts.refusals:
+        lines += [f"  refused ({refusal.name}): {refusal.problem}", f"    {refusal.remedy}"]
+    if not facts.refusals:
+        lines.append("  accepted")
+    return lines
+
+
+def _lists(facts: LibraryFacts) -> list[tuple[str, list[str]]]:
+    return [
+        ("needs", list(facts.needed)),
+        ("newest versions needed", [f"{version} of {lib}" for lib, version in facts.versions]),
+        ("calls", list(facts.calls)),
+        ("optional", list(facts.extensions)),
+    ]

@@ -1,0 +1,275 @@
+"""Judges, times and compares index libraries on this machine. No site is needed.
+
+The exit status is 0 if the library passed, 1 if it did not pass, and 2 if it could not be judged. A library cannot be
+judged if the arguments are wrong, if its file is not a usable library, or if the machine's jail is weaker than
+--require demands. The exit status is 130 after Ctrl-C, and 141 if the reader of the output closed the pipe.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cli import bench, check, compare, inspect_file, listing, machine, plot
+from cli.common import UsageError, positive
+from runner.contract import Cancelled
+from runner.manifest import RequestError
+from runner.output_file import output_path
+from runner.settings import SettingsError
+from runner.slots import SlotsTakenError
+from runner.strict import StrictError
+from runner.terms import JailLevel, Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+_COULD_NOT_JUDGE = 2
+# The exit statuses that shells use for these signals: 128 + SIGINT, and 128 + SIGPIPE.
+_INTERRUPTED = 130
+_PIPE_CLOSED = 141
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Run one command and return the exit status."""
+    options = _parser().parse_args(arguments)
+    try:
+        status: int = options.run(options)
+        sys.stdout.flush()  # makes a closed pipe raise here instead of when the interpreter ends
+    except BrokenPipeError:
+        return _pipe_closed()
+    except (RequestError, SettingsError, SlotsTakenError, StrictError, UsageError) as error:
+        return _fail(str(error))
+    except PermissionError as error:
+        return _fail(f"{error}: use sudo, or set KEYDROME_VAR to a folder that you can write to")
+    except OSError as error:
+        return _fail(str(error))
+    except (Cancelled, KeyboardInterrupt):
+        print("keydrome: interrupted; every process that it started was stopped", file=sys.stderr)
+        return _INTERRUPTED
+    return status
+
+
+def _fail(message: str) -> int:
+    print(f"keydrome: error: {message}", file=sys.stderr)
+    return _COULD_NOT_JUDGE
+
+
+def _pipe_closed() -> int:
+    """Return the exit status for a closed pipe, as in `keydrome list | head`. This is not an error of the command."""
+    # When the interpreter ends, it flushes standard output and would report the closed pipe again.
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return _PIPE_CLOSED
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="keydrome", description=__doc__, allow_abbrev=False)
+    commands = parser.add_subparsers(required=True, metavar="COMMAND")
+    _add_bench(commands.add_parser("bench", help="judge and time a library", allow_abbrev=False))
+    _add_check(
+        commands.add_parser(
+            "check", help="judge a library with the correctness benchmarks", allow_abbrev=False
+        )
+    )
+    _add_compare(
+        commands.add_parser(
+            "compare", help="time several libraries against each other", allow_abbrev=False
+        )
+    )
+    _add_plot(
+        commands.add_parser(
+            "plot", help="draw the results of bench and compare", allow_abbrev=False
+        )
+    )
+    inspecting = commands.add_parser("inspect", help="read a library file without running it")
+    inspecting.add_argument("library", metavar="LIB", type=Path, help="a shared object")
+    _add_json(inspecting, "facts")
+    inspecting.set_defaults(run=inspect_file.run)
+    the_list = commands.add_parser(
+        "list", help="list benchmarks, libraries, structures and configurations"
+    )
+    the_list.set_defaults(run=listing.run)
+    machine_facts = commands.add_parser(
+        "machine", help="show which settings of this machine make timings noisy"
+    )
+    _add_json(machine_facts, "facts")
+    machine_facts.set_defaults(run=machine.run)
+    return parser
+
+
+def _add_json(parser: argparse.ArgumentParser, what: str) -> None:
+    help_text = (
+        f"write the {what} as JSON; - is standard output, and the text then goes to standard error"
+    )
+    parser.add_argument("--json", metavar="FILE", type=output_path, help=help_text)
+
+
+def _add_common(parser: argparse.ArgumentParser, scale: Scale) -> None:
+    scales = [scale.value for scale in Scale]
+    parser.add_argument("--scale", choices=scales, default=scale.value, help="default: %(default)s")
+    parser.add_argument(
+        "--seed",
+        metavar="S",
+        help="seed of the first session: 16 hexadecimal digits as printed, or a number; default: a random seed",
+    )
+    _add_json(parser, "result")
+    parser.add_argument(
+        "--require",
+        choices=[level.value for level in JailLevel],
+        default=JailLevel.FULL.value,
+        help="weakest jail level to accept; default: full",
+    )
+
+
+def _add_library(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("library", metavar="LIB", type=Path, help="a shared object")
+    parser.add_argument(
+        "--config",
+        metavar="FILE|NAME",
+        help="configuration to run a structure (contract B) with; `keydrome list` prints the names",
+    )
+
+
+def _add_workload(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument("--benchmark", metavar="B", default=bench.DEFAULT_BENCHMARK)
+    parser.add_argument("--instance", metavar="I", help="default: the benchmark's first instance")
+    parser.add_argument("--threads", metavar="N", type=positive, help="same as -p threads=N")
+    parser.add_argument(
+        "-p",
+        "--parameter",
+        metavar="NAME=N",
+        action="append",
+        default=[],
+        help="override one parameter of the instance; may be repeated",
+    )
+    parser.add_argument(
+        "--plain", action="store_true", help="run the workload only, without checks"
+    )
+
+
+def _add_bench(parser: argparse.ArgumentParser) -> None:
+    _add_library(parser)
+    _add_common(parser, Scale.SMOKE)
+    _add_workload(parser)
+    parser.add_argument(
+        "--sessions",
+        metavar="N",
+        type=positive,
+        default=3,
+        help="number of sessions, each in a fresh process; default: 3",
+    )
+    parser.add_argument(
+        "--record", action="store_true", help="record every call and certify the history; slower"
+    )
+    parser.add_argument(
+        "--counters",
+        action="store_true",
+        help="also count cycles, cache misses, context switches and more, if the machine supports it",
+    )
+    parser.add_argument(
+        "--no-control", action="store_true", help="run the sessions without the control library"
+    )
+    parser.add_argument(
+        "--history",
+        metavar="DIR",
+        type=Path,
+        help="write the recorded history of each failed session to DIR; the program `certify` can judge it again",
+    )
+    _add_all_histories(parser)
+    parser.add_argument(
+        "--at-capacity",
+        action="store_true",
+        help="first measure the highest throughput, then time the library at fractions of it (benchmark open_loop)",
+    )
+    _add_verified(parser)
+    parser.set_defaults(run=bench.run)
+
+
+def _add_compare(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "libraries",
+        metavar="LIB[:CONFIG]",
+        nargs="+",
+        help="shared objects; CONFIG is the configuration to run a structure (contract B) with",
+    )
+    _add_common(parser, Scale.SMOKE)
+    _add_workload(parser)
+    parser.add_argument(
+        "--config",
+        metavar="FILE|NAME",
+        action="append",
+        default=[],
+        help="configuration for structures given without :CONFIG; repeat the option to compare several configurations",
+    )
+    parser.add_argument(
+        "--sessions",
+        metavar="N",
+        type=positive,
+        default=compare.DEFAULT_SESSIONS,
+        help="number of blocks that must be valid; a block runs each library once; default: %(default)s",
+    )
+    parser.add_argument(
+        "--keep-same",
+        action="store_true",
+        help="compare identical files as well, to see the effect of noise alone",
+    )
+    parser.set_defaults(run=compare.run)
+
+
+def _add_plot(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "reports",
+        metavar="REPORT",
+        nargs="+",
+        type=Path,
+        help="a file that bench or compare wrote with --json",
+    )
+    parser.add_argument(
+        "--out", metavar="DIR", type=Path, default=Path("plots"), help="default: %(default)s"
+    )
+    parser.set_defaults(run=plot.run)
+
+
+def _add_verified(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--verified",
+        action="store_true",
+        help="make every call from another process; times are comparable only with those of other verified runs",
+    )
+
+
+def _add_all_histories(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "--all-histories",
+        action="store_true",
+        help="also write the recorded histories of sessions that passed",
+    )
+
+
+def _add_check(parser: argparse.ArgumentParser) -> None:
+    _add_library(parser)
+    _add_verified(parser)
+    _add_common(parser, Scale.LAPTOP)
+    parser.add_argument(
+        "--suite",
+        metavar="S",
+        action="append",
+        default=[],
+        help="run only this correctness benchmark; may be repeated",
+    )
+    parser.add_argument(
+        "--seconds",
+        metavar="N",
+        type=positive,
+        help="repeat the suites with further seeds for N seconds; default: run each suite once",
+    )
+    parser.add_argument(
+        "--witness",
+        metavar="DIR",
+        type=Path,
+        help="write the reports, witnesses and recorded histories of failed sessions to DIR",
+    )
+    _add_all_histories(parser)
+    parser.set_defaults(run=check.run)

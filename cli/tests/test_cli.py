@@ -1,0 +1,188 @@
+"""Tests of the command line that need no jail: arguments, refusals and their messages."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import stat
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from cli.common import UsageError, parse_parameters, positive, seed_series
+from cli.main import main
+from runner.settings import load_settings
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+@given(st.integers(0, 2**64 - 1), st.integers(1, 20))
+def test_a_seed_means_the_same_in_every_spelling(seed: int, count: int) -> None:
+    series = seed_series(hex(seed), count)
+    assert series[0] == f"{seed:016x}"
+    assert series == seed_series(f"{seed:016x}", count)
+    assert len(set(series)) == count
+    assert seed_series(series[0], 1) == series[:1]
+    if (
+        len(str(seed)) != 16
+    ):  # a text of 16 digits is read as hexadecimal, because bench prints seeds in this form
+        assert series == seed_series(str(seed), count)
+
+
+@pytest.mark.parametrize("text", ["", "-1", "x", "0x1" + "0" * 16, str(2**64), "1.5"])
+def test_a_malformed_seed_is_refused(text: str) -> None:
+    with pytest.raises(UsageError, match="is not a seed"):
+        seed_series(text, 1)
+
+
+def test_without_a_seed_one_is_chosen_at_random() -> None:
+    assert seed_series(None, 3) != seed_series(None, 3)
+
+
+def test_parameters() -> None:
+    assert parse_parameters(["a=1", "b=-2"], 4) == {"threads": 4, "a": 1, "b": -2}
+    for text in ("a", "a=", "a=x", "a=1.5", "=", "a=9" + "9" * 20):
+        with pytest.raises(UsageError, match="write NAME=NUMBER"):
+            parse_parameters([text], None)
+
+
+@pytest.mark.parametrize("text", ["0", "-1", "x", "", "1.0"])
+def test_counts_are_positive(text: str) -> None:
+    with pytest.raises(argparse.ArgumentTypeError):
+        positive(text)
+
+
+def failing(capsys: pytest.CaptureFixture[str], *arguments: str) -> str:
+    """Run a command that must exit with status 2, and return its message."""
+    assert main(arguments) == 2
+    return capsys.readouterr().err
+
+
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["--benchmark", "fun"], "there is no benchmark 'fun'; there are:"),
+        (["--instance", "final"], "has no instance 'final'; it has: preliminary1"),
+        (["--threads", "100000"], "threads is 100000, but sigmod2009 allows 1 to"),
+        (["-p", "speed=1"], "no parameter 'speed'; it has: threads"),
+        (["--config", "fast"], "'fast' is neither a configuration (bare, exclusive, "),
+        (["--seed", "abc"], "is not a seed"),
+    ],
+)
+def test_bench_lists_the_known_names(
+    arguments: list[str], words: str, good_library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert words in failing(capsys, "bench", str(good_library), *arguments)
+
+
+def test_a_missing_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for command in ("bench", "check", "inspect"):
+        text = failing(capsys, command, str(tmp_path / "no.so"), *_without_root(command))
+        assert "no such file" in text
+
+
+def _without_root(command: str) -> list[str]:
+    return [] if command == "inspect" else ["--require", "none"]
+
+
+def test_an_unknown_suite(good_library: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    text = failing(capsys, "check", str(good_library), "--suite", "sigmod2009")
+    assert "there is no suite 'sigmod2009'" in text
+
+
+def test_without_root_the_jail_is_not_weakened_silently(
+    good_library: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("os.geteuid", lambda: 1000)
+    for command in ("bench", "check"):
+        text = failing(capsys, command, str(good_library))
+        assert "the jail needs root: run this with sudo" in text
+
+
+def test_inspect_accepts_and_refuses(
+    good_library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    answer = tmp_path / "facts.json"
+    assert main(["inspect", str(good_library), "--json", str(answer)]) == 0
+    assert "accepted" in capsys.readouterr().out
+    assert json.loads(answer.read_text())["kind"] == "index"
+    text = tmp_path / "new\nline.so"
+    text.write_text("hello")
+    assert main(["inspect", str(text), "--json", str(answer)]) == 2
+    output = capsys.readouterr().out
+    assert "new\ufffdline.so: unknown" in output
+    assert "refused (not_elf)" in output
+    assert json.loads(answer.read_text())["refusals"][0]["name"] == "not_elf"
+
+
+def test_json_for_a_device_leaves_the_device(
+    good_library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    full, null = tmp_path / "full", tmp_path / "null"
+    os.mknod(full, stat.S_IFCHR | 0o600, os.makedev(1, 7))
+    os.mknod(null, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+    assert main(["inspect", str(good_library), "--json", str(null)]) == 0
+    message = failing(capsys, "inspect", str(good_library), "--json", str(full))
+    assert f"cannot write {full}: No space left on device" in message
+    assert full.is_char_device()
+    assert null.is_char_device()
+
+
+def test_json_for_standard_output_comes_alone(
+    good_library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["inspect", str(good_library), "--json", "-"]) == 0
+    streams = capsys.readouterr()
+    assert json.loads(streams.out)["kind"] == "index"
+    assert "accepted" in streams.err
+    main(["machine", "--json", "-"])
+    assert "machine" in json.loads(capsys.readouterr().out)
+
+
+@pytest.mark.parametrize("command", ["bench", "check", "compare", "inspect"])
+def test_a_result_that_cannot_be_written_is_an_error_before_the_run(
+    command: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    file = tmp_path / "missing" / "report.json"
+    with pytest.raises(SystemExit) as ended:
+        main([command, "no.so", "--json", str(file)])
+    assert ended.value.code == 2
+    assert f"argument --json: cannot write {file}" in capsys.readouterr().err
+
+
+def test_list_names_everything(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["list"]) == 0
+    output = capsys.readouterr().out
+    for word in ("sigmod2009", "preliminary1", "smoke", "global_lock", "btree", "exclusive", "rw"):
+        assert word in output
+
+
+def test_an_unknown_command_is_refused(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["submit"])
+    assert ended.value.code == 2
+    assert "invalid choice" in capsys.readouterr().err
+
+
+def test_a_closed_pipe_is_no_error() -> None:
+    """Output to a closed pipe, as in `keydrome list | head`, ends the command without a message."""
+    read_end, write_end = os.pipe()
+    os.close(read_end)
+    try:
+        outcome = subprocess.run(
+            [sys.executable, "-m", "cli", "list"],
+            stdout=write_end,
+            stderr=subprocess.PIPE,
+            cwd=load_settings({}).root,
+            text=True,
+            check=False,
+        )
+    finally:
+        os.close(write_end)
+    assert (outcome.returncode, outcome.stderr) == (141, "")

@@ -1,0 +1,251 @@
+"""Tests of `keydrome compare` that need no jail: what is refused or merged, and how a comparison is printed."""
+
+from __future__ import annotations
+
+import json
+import os
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+import pytest
+from jsonschema import Draft202012Validator
+from rich.console import Console
+
+from cli import compare, compare_table
+from cli.compare import split_configuration
+from cli.main import main
+from results import compared
+from results.compared import Compared, Library, compare_json
+from runner.blocks import CONTROL, FLOOR, Block, Blocks
+from runner.manifest import parse_benchmark
+from runner.request import Request
+from runner.settings import load_settings
+from runner.terms import JailLevel, Scale
+from runner.tests.samples import MANIFEST
+
+if TYPE_CHECKING:
+    from runner.tests.conftest import Compile
+
+SEEDS = tuple(f"{n:016x}" for n in range(15))
+# The expected JSON. After an intended change, write it again with KEYDROME_GOLDEN=1 pytest cli/tests/test_compare.py
+GOLDEN = Path(__file__).parent / "golden" / "compare.json"
+REQUEST = Request(
+    benchmark=parse_benchmark(MANIFEST, "sample"),
+    instance="small",
+    scale=Scale.SMOKE,
+    overrides={},
+    seeds=SEEDS,
+    plain=False,
+    require=JailLevel.FULL,
+    control=True,
+)
+
+
+def block(number: int, control_last: float = 10.0, **changes: float) -> Block:
+    """Return a block that is 2 % slower than the previous block. Library c fails after the rehearsal."""
+    slow = 1 + number / 50
+    values = {"a": 2.0 * slow, "b:rw": 5.0 * slow, FLOOR: 1.0 * slow}
+    values |= {"c": 5.1} if number == 0 else {}
+    order = (CONTROL, *sorted(values), CONTROL)
+    return Block(SEEDS[number], order, {**values, **changes}, 10.0, control_last)
+
+
+def example(count: int = 8) -> Compared:
+    """Return a comparison with a discarded block, two excluded libraries, and a library bound by the harness."""
+    blocks = Blocks(
+        rehearsal=block(0),
+        blocks=[block(number) for number in range(1, count)],
+        excluded={"c": "crashed in block 1: why"},
+        jail_levels={"full", "weak"},
+    )
+    blocks.blocks.append(block(count, control_last=13.0, a=90.0))
+    files = ("a", "b:rw", "c", "text")
+    libraries = tuple(
+        Library(
+            name,
+            f"{name.partition(':')[0]}.so",
+            f"{number}" * 64,
+            {"name": "rw"} if ":" in name else None,
+            "not_elf: a text file" if name == "text" else "",
+        )
+        for number, name in enumerate(files)
+    )
+    return Compared(REQUEST, libraries, blocks, count - 1)
+
+
+def shown(value: Compared) -> str:
+    out = Console(width=110, record=True, highlight=False)
+    compare_table.show(out, value)
+    return out.export_text()
+
+
+def test_the_json_has_not_changed(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(compared, "machine_facts", lambda: {"class": "an example"})
+    found = compare_json(example())
+    schema = load_settings({}).root / "harness" / "schema" / "compare.v1.schema.json"
+    Draft202012Validator(json.loads(schema.read_text())).validate(found)
+    if "KEYDROME_GOLDEN" in os.environ:
+        GOLDEN.write_text(json.dumps(found, indent=1) + "\n")
+    assert found == json.loads(GOLDEN.read_text())
+
+
+def test_the_table_shows_leaders_and_excluded_libraries(capsys: pytest.CaptureFixture[str]) -> None:
+    text = " ".join(shown(example()).split())
+    capsys.readouterr()
+    for words in (
+        "a / b:rw",
+        "0.400",
+        "apart: a leads",
+        "7 of 7 blocks are valid",
+        "changed by a factor of up to 1.30, allowed 1.10",
+        "block 8 is discarded: control 1.30 times slower, allowed 1.10",
+        "c is excluded: crashed in block 1: why",
+        "text is excluded: refused: not_elf: a text file",
+        "a is bound by the harness",
+        "with a probability of 95.3 %",
+    ):
+        assert words in text
+    assert "b:rw is bound" not in text
+
+
+def test_few_blocks_decide_nothing_and_say_how_many_would(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    text = " ".join(shown(example(4)).split())
+    capsys.readouterr()
+    assert "undecided (" in text
+    assert "The numbers of further sessions are estimates" in text
+    assert "1-2" in text
+
+
+def test_without_a_null_library_the_floor_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
+    value = example()
+    value.blocks.floor = "unsupported in the rehearsal: why"
+    text = " ".join(shown(value).split())
+    capsys.readouterr()
+    assert "(null), the library that does nothing, has no time (unsupported" in text
+    assert "is bound by the harness" not in text
+    assert compare_json(value)["libraries"][0]["over_floor"] is None
+
+
+def test_one_library_alone_is_no_comparison(capsys: pytest.CaptureFixture[str]) -> None:
+    value = example()
+    value.blocks.excluded["a"] = "failed in block 2: why"
+    assert value.comparison is None
+    assert "fewer than two libraries have times" in shown(value)
+    capsys.readouterr()
+    assert compare_json(value)["pairs"] == []
+
+
+def test_a_file_with_a_colon_in_its_name_is_a_file(tmp_path: Path) -> None:
+    odd = tmp_path / "a:b.so"
+    assert split_configuration(str(odd)) == (tmp_path / "a", "b.so")
+    odd.touch()
+    assert split_configuration(str(odd)) == (odd, None)
+    assert split_configuration(f"{odd}:rw") == (odd, "rw")
+    assert split_configuration("x.so") == (Path("x.so"), None)
+
+
+def failing(capsys: pytest.CaptureFixture[str], *arguments: object) -> str:
+    """Run `compare`, which must exit with status 2 before it runs a session, and return its message."""
+    assert main(["compare", *map(str, arguments), "--require", "none"]) == 2
+    return capsys.readouterr().err
+
+
+@pytest.fixture
+def built(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Path:
+    """A build folder with an empty file for every binary, so that none of them can be started."""
+    settings = load_settings({"KEYDROME_BUILD": str(tmp_path / "build")})
+    for path in (*settings.missing_binaries(), settings.floor):
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.touch()
+    monkeypatch.setenv("KEYDROME_BUILD", str(settings.build))
+    monkeypatch.setenv("KEYDROME_VAR", str(tmp_path / "var"))
+    return settings.build
+
+
+@pytest.mark.usefixtures("built")
+def test_the_same_file_twice_is_nothing_to_compare(
+    good_library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    copy = tmp_path / "copy.so"
+    copy.write_bytes(good_library.read_bytes())
+    text = failing(capsys, good_library, copy)
+    assert f"copy is identical to {good_library.stem} and is compared once" in text
+    assert "fewer than two different libraries are left to compare" in text
+    assert "--keep-same compares a file with itself" in text
+
+
+@pytest.mark.usefixtures("built")
+def test_a_file_that_is_no_library_is_excluded_with_a_note(
+    good_library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = tmp_path / "text.so"
+    text.write_text("hello")
+    words = failing(capsys, good_library, text)
+    assert "text is excluded: refused: the file is not an ELF file" in words
+    assert "fewer than two different libraries" in words
+
+
+@pytest.mark.usefixtures("built")
+@pytest.mark.parametrize(
+    ("arguments", "words"),
+    [
+        (["no.so"], "no such file"),
+        (["GOOD:rw", "GOOD"], "configurations are for structures only"),
+        (["GOOD", "GOOD", "--benchmark", "unit"], "has no times to compare: use `keydrome check`"),
+        (["GOOD", "GOOD", "--benchmark", "fun"], "there is no benchmark 'fun'"),
+        (["GOOD", "GOOD", "--sessions", "101"], "at most 100"),
+        (["GOOD", "GOOD", "--threads", "100000"], "allows 1 to"),
+        (["GOOD", "GOOD", "--seed", "x"], "is not a seed"),
+    ],
+)
+def test_arguments_that_cannot_be_compared(
+    arguments: list[str], words: str, good_library: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    given = [argument.replace("GOOD", str(good_library)) for argument in arguments]
+    assert words in failing(capsys, *given)
+
+
+@pytest.mark.usefixtures("built")
+def test_configurations_and_equal_names(
+    compiled: Compile,
+    good_library: Path,
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """A structure given as LIB:CONFIG runs with CONFIG only; a structure given as LIB runs with each --config.
+
+    Libraries from files with equal names get numbers.
+    """
+    structure = compiled(STRUCTURE, name="tree.so")
+    other = tmp_path / "tree.so"
+    other.write_bytes(good_library.read_bytes())
+    asked: dict[str, Any] = {}
+
+    def no_blocks(targets: dict[str, Any], *_: object, wanted: int) -> Blocks:
+        asked.update(targets)
+        assert wanted == 6
+        return Blocks()
+
+    monkeypatch.setattr(compare, "run_blocks", no_blocks)
+    options = ["--config", "rw", "--config", "exclusive", "--sessions", "6", "--require", "none"]
+    arguments = [structure, other, f"{structure}:occ", good_library]
+    assert main(["compare", *map(str, arguments), *options, "--keep-same"]) == 2
+    assert list(asked) == ["tree:rw", "tree:exclusive", "tree", "tree:occ", good_library.stem]
+    assert [t.configuration["name"] for t in asked.values() if t.configuration] == [
+        "rw",
+        "exclusive",
+        "occ",
+    ]
+    words = capsys.readouterr()
+    assert "6 sessions are too few to decide anything between 5 libraries" in words.err
+    assert "give --sessions 9 or more" in words.err
+    assert "nothing to compare" in words.out
+
+
+STRUCTURE = """
+#include "keydrome/structure.h"
+const KeydromeStructureTable* keydrome_structure(void) { return 0; }
+"""

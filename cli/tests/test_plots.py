@@ -1,0 +1,213 @@
+"""Tests of `keydrome plot`: which plots a result gives, reproducible bytes, and which files are refused."""
+
+from __future__ import annotations
+
+import csv
+import json
+import xml.etree.ElementTree as ET
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from cli.main import main
+from results.plots.pictures import Picture, pictures
+from results.plots.style import ADAPTING, DARK, INK, LIGHT, png, stable, svg
+from results.result_files import BENCH_SCHEMA
+from runner.tests.samples import latency, report
+
+GOLDEN = Path(__file__).parent / "golden" / "compare.json"
+PNG = b"\x89PNG\r\n\x1a\n"
+
+
+def session(total_ms: float, void: str = "") -> dict[str, Any]:
+    """Return one session of a bench result, with latency and throughput curves."""
+    curves = {
+        "latency": [
+            latency("scan", (1000, 90), (2000, 10)).to_json(),
+            latency("get", (500, 4)).to_json(),
+            latency("x", (1, 0)).to_json() | {"buckets": []},
+        ],
+        "throughput": {"phase": "test", "window_ns": 2_000_000, "committed": [10, 0, 30]},
+    }
+    metrics = {"total_ms": total_ms, "throughput_tps": 1000 / total_ms}
+    return {
+        "seed": "00000000000000aa",
+        "candidate_first": False,
+        "void": void,
+        "metrics": metrics,
+        "control_metrics": None,
+        "ratio": None,
+        "candidate": report().to_json() | curves | {"metrics": metrics},
+        "control": None,
+        "control_after": None,
+    }
+
+
+def unmeasured() -> dict[str, Any]:
+    """Return a session whose candidate has no metrics."""
+    one = session(1.0)
+    return one | {"metrics": {}, "candidate": one["candidate"] | {"metrics": {}}}
+
+
+def bench(name: str, threads: int = 4, *sessions: dict[str, Any]) -> dict[str, Any]:
+    """Return a bench result of a library."""
+    return {
+        "schema": BENCH_SCHEMA,
+        "verdict": "passed",
+        "reason": "",
+        "benchmark": "sample",
+        "benchmark_version": 3,
+        "instance": "small",
+        "scale": "smoke",
+        "parameters": {"threads": threads, "keys": 7},
+        "plain": False,
+        "record": False,
+        "configuration": {"name": "rw"} if name == "tree" else None,
+        "library": {"file": f"{name}.so", "sha256": "0" * 64, "facts": {}},
+        "findings": [],
+        "sessions": list(
+            sessions or [session(1.0), session(4.0), session(2.0), session(9.0, "why")]
+        ),
+        "summary": {
+            "sessions": 3,
+            "provisional": True,
+            "metric": "total_ms",
+            "ratios": [],
+            "ratio": None,
+            "ratio_interval": None,
+            "medians": {},
+            "control_medians": {},
+        },
+        "jail_level": "full",
+        "machine": {"class": "an example"},
+    }
+
+
+def drawn(*results: dict[str, Any]) -> dict[str, Picture]:
+    found = list(pictures(results))
+    assert len({picture.name for picture in found}) == len(found)
+    for picture in found:
+        assert picture.rows
+        assert {len(row) for row in picture.rows} == {len(picture.columns)}
+    return {picture.name: picture for picture in found}
+
+
+def test_one_result_gives_latency_and_throughput_of_its_typical_session() -> None:
+    found = drawn(bench("a"))
+    assert list(found) == ["sample-small-smoke-latency", "sample-small-smoke-throughput"]
+    rows = found["sample-small-smoke-latency"].rows
+    assert rows == (("a", "scan", 0.0, 1.0), ("a", "scan", 90.0, 2.0), ("a", "get", 0.0, 0.5))
+    rows = found["sample-small-smoke-throughput"].rows
+    assert [row[3] for row in rows] == [10, 0, 30]
+
+
+def test_results_that_differ_in_threads_show_how_a_library_scales() -> None:
+    found = drawn(bench("a", 4), bench("a", 1), bench("tree", 1))
+    picture = found["sample-small-smoke-by-threads"]
+    assert picture.columns == ("library", "threads", "throughput_tps", "lowest", "highest")
+    assert picture.rows == (
+        ("a", 1.0, 500.0, 250.0, 1000.0),
+        ("a", 4.0, 500.0, 250.0, 1000.0),
+        ("tree:rw", 1.0, 500.0, 250.0, 1000.0),
+    )
+    names = {row[0] for row in found["sample-small-smoke-latency"].rows}
+    assert names == {"a, threads=4", "a, threads=1", "tree:rw, threads=1"}
+
+
+def test_results_of_other_instances_are_never_drawn_into_one_picture() -> None:
+    found = drawn(bench("a"), bench("a") | {"instance": "large"})
+    assert {name.split("-")[1] for name in found} == {"small", "large"}
+
+
+def test_a_comparison_gives_a_forest_and_its_values() -> None:
+    comparison = json.loads(GOLDEN.read_text())
+    found = drawn(comparison, comparison)
+    assert list(found) == [
+        f"sample-small-smoke{number}-{kind}"
+        for number in ("", "-2")
+        for kind in ("forest", "values")
+    ]
+    forest = found["sample-small-smoke-forest"]
+    assert forest.rows[0][:2] == ("a", "b:rw")
+    assert forest.rows[0][2] == comparison["pairs"][0]["ratio"]
+    assert [row[0] for row in found["sample-small-smoke-values"].rows] == ["a"] * 7 + ["b:rw"] * 7
+
+
+def test_nothing_measured_is_nothing_drawn() -> None:
+    failed = unmeasured()
+    assert drawn(bench("a", 4, failed), bench("a", 1, failed)) == {}
+    comparison = json.loads(GOLDEN.read_text()) | {"pairs": [], "libraries": []}
+    assert drawn(comparison) == {}
+
+
+def test_pictures_are_the_same_bytes_every_time_in_every_look() -> None:
+    comparison = json.loads(GOLDEN.read_text())
+    for picture in drawn(bench("a", 4), bench("b", 2), comparison).values():
+        with stable():
+            text = svg(picture.draw(ADAPTING))
+        root = ET.fromstring(text)  # noqa: S314 - our own drawing
+        assert root.tag.endswith("svg")
+        assert b"prefers-color-scheme: dark" in text
+        assert INK.encode() in text
+        assert b"<text" in text
+    with stable():
+        assert text == svg(picture.draw(ADAPTING))
+        light, dark = png(picture.draw(LIGHT)), png(picture.draw(DARK))
+    assert light[:8] == dark[:8] == PNG
+    assert light != dark
+
+
+@pytest.mark.parametrize(("low", "high"), [(0.99, 1.01), (0.3, 2.0), (0.001, 0.5)])
+def test_a_forest_of_any_width_has_numbers_on_its_axis(low: float, high: float) -> None:
+    comparison = json.loads(GOLDEN.read_text())
+    pair = comparison["pairs"][0] | {"low": low, "high": high, "ratio": (low * high) ** 0.5}
+    figure = drawn(comparison | {"pairs": [pair]})["sample-small-smoke-forest"].draw(LIGHT)
+    svg(figure)
+    axes = figure.axes[0]
+    left, right = axes.get_xlim()
+    inside = [tick for tick in axes.get_xticks() if left <= tick <= right]
+    assert len(inside) >= 3
+    assert left <= low
+    assert right >= high
+
+
+def test_the_command_writes_pictures_and_tables(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source, out = tmp_path / "a.json", tmp_path / "new" / "plots"
+    source.write_text(json.dumps(bench("a")))
+    assert main(["plot", str(source), "--out", str(out)]) == 0
+    files = sorted(path.name for path in out.iterdir())
+    assert files == sorted(
+        f"sample-small-smoke-{kind}{suffix}"
+        for kind in ("latency", "throughput")
+        for suffix in (".svg", ".png", "-dark.png", ".csv")
+    )
+    assert sorted(Path(line).name for line in capsys.readouterr().out.split()) == files
+    with (out / "sample-small-smoke-throughput.csv").open(newline="") as file:
+        rows = list(csv.reader(file))
+    assert rows[:2] == [
+        ["result", "start_ms", "end_ms", "committed", "per_second"],
+        ["a", "0.0", "2.0", "10", "5000.0"],
+    ]
+
+
+@pytest.mark.parametrize(
+    ("content", "words"),
+    [
+        (None, "cannot read the file (No such file or directory)"),
+        ("hello", "not valid JSON"),
+        ("{}", "not a result of bench or compare"),
+        (json.dumps(bench("a") | {"scale": "huge"}), "scale: 'huge' is not one of"),
+        (json.dumps(bench("a", 4, unmeasured())), "contain nothing to draw"),
+    ],
+)
+def test_files_that_cannot_be_drawn(
+    content: str | None, words: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    source = tmp_path / "a.json"
+    if content is not None:
+        source.write_text(content)
+    assert main(["plot", str(source), "--out", str(tmp_path)]) == 2
+    assert words in capsys.readouterr().err

@@ -1,0 +1,134 @@
+"""Tests of witnesses: strict reading, text, and pictures that contain no script of an untrusted library."""
+
+from __future__ import annotations
+
+import json
+import xml.etree.ElementTree as ET
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any
+
+import pytest
+
+from cli import check
+from results.witness_picture import EDGE_STYLES, witness_svg
+from results.witness_text import witness_text
+from runner.contract import Session
+from runner.report import Finding
+from runner.series import SeriesResult
+from runner.strict import StrictError
+from runner.terms import Severity, Verdict
+from runner.tests import samples
+from runner.tests.samples import make_witness
+from runner.witness import Witness
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+SVG = "{http://www.w3.org/2000/svg}"
+
+
+def as_json() -> dict[str, Any]:
+    value: dict[str, Any] = json.loads(json.dumps(make_witness().to_json()))
+    return value
+
+
+def test_round_trip() -> None:
+    finding = Finding("isolation", "phantom", Severity.REQUIRED, "two phantoms", make_witness())
+    assert Finding.from_json(json.loads(json.dumps(finding.to_json()))) == finding
+
+
+def test_whole_numbers_are_numbers_too() -> None:
+    value = as_json()
+    value["transactions"][0]["begin_us"] = 0
+    assert Witness.from_json(value, "witness") == make_witness()
+
+
+@pytest.mark.parametrize(
+    ("place", "wrong", "message"),
+    [
+        (("summary",), None, "summary: expected str"),
+        (("summary",), "x" * 1_001, "summary: longer than 1000 characters"),
+        (("program",), "x" * 200_001, "program: longer than 200000 characters"),
+        (("initial",), [1], r"initial\[0\]: expected a string"),
+        (("initial",), ["r"] * 513, "513 items, but at most 512"),
+        (("transactions",), [{}] * 65, "65 items, but at most 64"),
+        (("transactions", 0, "thread"), -1, "-1 is less than 0"),
+        (("transactions", 0, "begin_us"), "0", "begin_us: expected float"),
+        (("transactions", 0, "end_us"), float("inf"), "too large a number"),
+        (("transactions", 0, "calls", 0, "marked"), 1, "marked: expected bool"),
+        (("edges", 0, "kind"), "odd", "'odd' is not one of"),
+        (("edges", 0, "target"), 2, "there are only 2 transactions"),
+    ],
+)
+def test_other_forms_are_refused(place: tuple[Any, ...], wrong: object, message: str) -> None:
+    value: Any = as_json()
+    inner = value
+    for step in place[:-1]:
+        inner = inner[step]
+    inner[place[-1]] = wrong
+    with pytest.raises(StrictError, match=message):
+        Witness.from_json(value, "witness")
+
+
+def test_picture_shows_every_transaction_call_and_edge() -> None:
+    witness = make_witness()
+    picture = ET.fromstring(witness_svg(witness))  # noqa: S314 - our own text
+    texts = [element.text for element in picture.iter(f"{SVG}text")]
+    assert picture.findtext(f"{SVG}title") == witness.summary
+    for transaction in witness.transactions:
+        assert transaction.name in texts
+        for call in transaction.calls:
+            assert f"{call.call} → {call.answer}" in texts
+    for edge in witness.edges:
+        assert EDGE_STYLES[edge.kind].label in texts
+    assert len(picture.findall(f"{SVG}path")) == len(witness.edges)
+
+
+def test_picture_holds_text_as_text() -> None:
+    value = as_json()
+    value["transactions"][0]["name"] = "<script>alert(1)</script>\x01"
+    picture = witness_svg(Witness.from_json(value, "witness"))
+    assert "<script" not in picture
+    assert "\x01" not in picture
+    assert "style=" not in picture  # the site's policy allows no inline styles
+
+
+def test_nothing_to_draw_is_no_picture() -> None:
+    assert witness_svg(Witness("only words")) == ""
+
+
+def test_equal_times_do_not_divide_by_zero() -> None:
+    value = as_json()
+    value["transactions"] = [
+        {**value["transactions"][0], "begin_us": 1, "end_us": 1, "calls": []},
+    ]
+    value["edges"] = []
+    assert "NaN" not in witness_svg(Witness.from_json(value, "witness"))
+
+
+def test_text_lists_transactions_calls_and_edges() -> None:
+    text = witness_text(make_witness())
+    assert text.startswith("Two transactions each looked where the other inserted a record")
+    assert "Records that existed before:\n  r1 under key 17 of index a\n" in text
+    assert "T1 (thread 3, committed, 0.00 to 9.50 us)" in text
+    assert '  >       0.90 us  get("a", 39) = KEY_NOTFOUND' in text
+    assert "and 4 calls that prove nothing" in text
+    assert "T1 must precede T2: T1's get of key 39 did not see r3" in text
+
+
+def test_files_of_a_failed_session(tmp_path: Path) -> None:
+    finding = Finding("isolation", "phantom", Severity.REQUIRED, "two phantoms", make_witness())
+    wordless = Finding("isolation", "wrong_order", Severity.REQUIRED, "a scan went backwards")
+    report = replace(samples.report("failed"), findings=(wordless, finding))
+    session = Session("00000000000000ff", candidate_first=True, candidate=report, control=None)
+    result = SeriesResult(Verdict.FAILED, "two phantoms", (wordless, finding), (session,))
+    folder = tmp_path / "witness"
+    folder.mkdir()
+    check._keep_witness(folder, result)
+    stem = f"{report.benchmark}-{report.instance}-00000000000000ff"
+    assert sorted(path.name for path in folder.iterdir()) == [
+        f"{stem}-2-phantom.c",
+        f"{stem}-2-phantom.svg",
+        f"{stem}-2-phantom.txt",
+        f"{stem}.json",
+    ]

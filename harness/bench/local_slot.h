@@ -1,0 +1,63 @@
+// Reserves a jail slot for a test or measuring program that starts jails itself.
+//
+// A slot is the number that gives a jail its own user and control groups, so two jails must not use
+// one slot at the same time. Every program that starts jails therefore reserves its slot by the
+// name of an abstract Unix socket (runner/slots.py).
+#pragma once
+
+#include <sys/socket.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <cstddef>
+#include <cstdint>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <string>
+
+#include "base/unique_fd.h"
+
+namespace keydrome {
+
+inline constexpr uint32_t kLocalSlotFirst = 900;
+inline constexpr uint32_t kLocalSlotLast = 999;
+
+// Binds the name of a slot and returns the socket, which holds the name until it is closed. Returns
+// an invalid descriptor if another process holds the name.
+inline UniqueFd take_slot_name(uint32_t slot) {
+  const std::string name = "keydrome-slot-" + std::to_string(slot);
+  sockaddr_un address{};
+  address.sun_family = AF_UNIX;
+  // The name of an abstract socket begins with a zero byte.
+  std::memcpy(&address.sun_path[1], name.data(), name.size());
+  const auto size = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
+  UniqueFd holder(socket(AF_UNIX, SOCK_DGRAM | SOCK_CLOEXEC, 0));
+  if (holder.valid() && bind(holder.get(), reinterpret_cast<sockaddr*>(&address), size) != 0) {
+    holder.reset();
+  }
+  return holder;
+}
+
+// Returns a slot that is reserved for this process until it exits. The first call reserves a free
+// slot. It searches downwards from kLocalSlotLast, because `keydrome` searches upwards. Exits
+// with a message if all slots are in use.
+inline uint32_t local_slot() {
+  struct Held {
+    uint32_t slot = kLocalSlotLast;
+    UniqueFd holder = take_slot_name(kLocalSlotLast);
+  };
+  static const Held held = [] {
+    Held found;
+    while (!found.holder.valid() && found.slot > kLocalSlotFirst) {
+      found.holder = take_slot_name(--found.slot);
+    }
+    return found;
+  }();
+  if (held.holder.valid()) return held.slot;
+  std::fprintf(stderr, "jail slots %u to %u are in use by other processes: wait until one ends\n",
+               kLocalSlotFirst, kLocalSlotLast);
+  std::exit(2);
+}
+
+}  // namespace keydrome

@@ -1,0 +1,29 @@
+// Implements RefereeChannel: every failed send or receive ends the process.
+#include "harness/player/referee_channel.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+
+namespace keydrome {
+
+MessageType RefereeChannel::receive() {
+  fds_ = {};
+  if (receive_message(kChannelFd, message_, &fds_) != Receive::kMessage) exit_now(1);
+  return message_.type;
+}
+
+void RefereeChannel::send(MessageType type, PhaseId about, uint32_t round, uint32_t status,
+                          std::string_view text) const {
+  Message message = make_message(type);
+  message.nonce = about.nonce;
+  message.phase = about.phase;
+  message.round = round;
+  message.status = status;
+  text.copy(message.text, std::min(text.size(), size_t{kTextBytes - 1}));
+  if (!send_message(kChannelFd, message)) exit_now(1);
+}
+
+void exit_now(int code) { _exit(code); }
+
+}  // namespace keydrome

@@ -1,0 +1,43 @@
+// The channel to the referee, as used by the player and by the driver (harness/protocol.h).
+//
+// If the referee exits or sends a malformed message, the process exits, because it has nothing
+// useful left to do. Any thread may send; only one thread may receive.
+#pragma once
+
+#include <array>
+#include <string_view>
+
+#include "harness/channel.h"
+
+namespace keydrome {
+
+// Identifies the phase that a message belongs to.
+struct PhaseId {
+  uint64_t nonce = 0;
+  uint32_t phase = 0;
+};
+
+class RefereeChannel {
+ public:
+  using Fds = std::array<UniqueFd, kMessageFdsMax>;
+
+  // Waits for the next message.
+  MessageType receive();
+  // The last received message, and the descriptors that came with it.
+  const Message& message() const { return message_; }
+  Fds& fds() { return fds_; }
+
+  // Sends a message. `text` is truncated to kTextBytes - 1 bytes.
+  void send(MessageType type, PhaseId about, uint32_t round = 0, uint32_t status = 0,
+            std::string_view text = {}) const;
+
+ private:
+  Message message_{};
+  Fds fds_;
+};
+
+// Ends the process at once without running destructors, because destructors of the library could
+// hang or crash.
+[[noreturn]] void exit_now(int code);
+
+}  // namespace keydrome

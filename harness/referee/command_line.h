@@ -1,0 +1,39 @@
+// Parses the command line of the referee, the program that plays one session of a benchmark.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "base/result.h"
+#include "harness/referee/report/kept_histories.h"
+
+namespace keydrome {
+
+inline constexpr std::string_view kUsage =
+    "usage: referee run PLAN.json --report FILE [--progress]"
+    " [--histories FOLDER [--all-histories]]\n"
+    "       referee list\n"
+    "       referee fingerprint BENCHMARK\n"
+    "       referee --version\n";
+
+struct RunArguments {
+  std::string plan_path;
+  std::string report_path;
+  bool progress = false;  // print one JSON object per progress step on standard output
+  HistoryRequest histories;
+};
+
+struct CommandLine {
+  enum class Command { kRun, kList, kFingerprint, kVersion };
+  Command command = Command::kRun;
+  RunArguments run;       // set for Command::kRun
+  std::string benchmark;  // set for Command::kFingerprint
+};
+
+// Parses `arguments`, which exclude the program's name. An error names the wrong argument.
+Result<CommandLine> parse_command_line(std::span<const std::string_view> arguments);
+
+}  // namespace keydrome

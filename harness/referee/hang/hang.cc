@@ -1,0 +1,107 @@
+// Implements harness/referee/hang/hang.h: reads /proc twice, kHangLookMs apart, and collects the
+// stacks of the player's threads.
+#include "harness/referee/hang/hang.h"
+
+#include <poll.h>
+
+#include <algorithm>
+#include <vector>
+
+#include "base/clock.h"
+#include "benchmarks/kit/format/outcome.h"
+#include "harness/referee/hang/hang_text.h"
+#include "harness/referee/hang/stack_reader.h"
+
+namespace keydrome {
+namespace {
+
+const ThreadFacts* find(const std::vector<ThreadFacts>& threads, uint32_t inside) {
+  const auto found = std::ranges::find(threads, inside, &ThreadFacts::inside);
+  return found == threads.end() ? nullptr : &*found;
+}
+
+// Adds the kernel's facts about thread `id` and the thread's stack to `thread`. `before` and
+// `after` are two readings, kHangLookMs apart.
+void add_process_facts(const std::vector<ThreadFacts>& before,
+                       const std::vector<ThreadFacts>& after, const Stacks& stacks, uint32_t id,
+                       HungThread& thread) {
+  const ThreadFacts* earlier = find(before, id);
+  const ThreadFacts* later = find(after, id);
+  if (later != nullptr) thread.facts = *later;
+  if (earlier != nullptr && later != nullptr) thread.busy_ms = later->cpu_ms - earlier->cpu_ms;
+  if (const auto stack = stacks.find(id); stack != stacks.end()) thread.stack = stack->second;
+}
+
+// Describes thread `number` of a phase by its program and by the progress counter that the thread
+// has written.
+HungThread client_thread(const script::Script& script, const script::PhaseScript& phase,
+                         const PhaseWatch& watch, std::size_t number, uint64_t now) {
+  const PhaseWatch::ThreadProgress& progress = watch.thread(number);
+  HungThread thread;
+  thread.number = number;
+  thread.position = program_position(script, phase.threads[number], progress.progress);
+  thread.stuck_ms = (now - progress.since_ns) / kNsPerMs;
+  return thread;
+}
+
+}  // namespace
+
+std::string hang_evidence(const HangInputs& inputs) {
+  const pid_t process = program_of(inputs.jail);
+  const std::vector<ThreadFacts> before = thread_facts(process);
+  poll(nullptr, 0, static_cast<int>(kHangLookMs));
+  const std::vector<ThreadFacts> after = thread_facts(process);
+  const uint64_t now = now_ns();
+  if (inputs.watch != nullptr) inputs.watch->sample(now);
+  const Stacks stacks = collect_stacks(process, after, inputs.stack_page);
+
+  std::vector<HungThread> threads;
+  std::vector<uint32_t> clients;
+  const std::size_t count = inputs.phase == nullptr ? 0 : inputs.phase->threads.size();
+  for (std::size_t t = 0; t < count; ++t) {
+    HungThread thread = client_thread(*inputs.script, *inputs.phase, *inputs.watch, t, now);
+    clients.push_back(inputs.watch->thread_id(t));
+    add_process_facts(before, after, stacks, clients.back(), thread);
+    threads.push_back(std::move(thread));
+  }
+  for (const ThreadFacts& facts : after) {
+    const bool main_thread = facts.outside == process;
+    // During a phase the main thread is one of the clients, receives rounds, or waits to join the
+    // clients.
+    if (main_thread && count > 0) continue;
+    if (std::ranges::find(clients, facts.inside) != clients.end()) continue;
+    HungThread thread;
+    thread.loads_library = main_thread;
+    add_process_facts(before, after, stacks, facts.inside, thread);
+    threads.push_back(std::move(thread));
+  }
+  return hang_text(*inputs.script, threads);
+}
+
+std::string last_calls(const script::Script& script, const script::PhaseScript& phase,
+                       const PhaseWatch& watch) {
+  const uint64_t now = now_ns();
+  std::vector<HungThread> threads;
+  for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+    threads.push_back(client_thread(script, phase, watch, t, now));
+  }
+  return last_calls_text(script, threads);
+}
+
+std::string unfinished_threads(const script::PhaseScript& phase, const PhaseWatch& watch) {
+  constexpr uint32_t kThreadsNamed = 4;
+  std::string text;
+  uint32_t unfinished = 0;
+  for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+    const uint64_t at = watch.thread(t).progress & ~format::kRollingBack;
+    if (at >= phase.threads[t].size() || ++unfinished > kThreadsNamed) continue;
+    text += (text.empty() ? "; thread " : ", thread ") + std::to_string(t) + " is at operation " +
+            std::to_string(at) + " of " + std::to_string(phase.threads[t].size());
+  }
+  if (unfinished > kThreadsNamed) {
+    text += "; " + std::to_string(unfinished - kThreadsNamed) + " more threads have not finished";
+  }
+  return text;
+}
+
+}  // namespace keydrome

@@ -1,0 +1,45 @@
+// Describes what the threads of the player were doing when a session hung or its process died. The
+// text becomes part of a finding in the report.
+//
+// The player is the jailed process that runs the library under test. A hang is described while the
+// jail still runs, from three sources:
+// - A thread's program is the list of operations that the referee generated for the thread. The
+//   program shows the current call, and the records that the open transaction has touched.
+// - The kernel shows the system call that each thread waits in (thread_facts.h).
+// - The player's threads write their progress and their stacks. The library can forge progress and
+//   stacks, so they are only hints for people.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstddef>
+#include <span>
+#include <string>
+
+#include "benchmarks/kit/script/script.h"
+#include "harness/referee/hang/phase_watch.h"
+
+namespace keydrome {
+
+struct HangInputs {
+  pid_t jail = 0;  // process id of the jail
+  std::span<const std::byte> stack_page;
+  const script::Script* script = nullptr;
+  const script::PhaseScript* phase = nullptr;  // nullptr: the library was being loaded
+  PhaseWatch* watch = nullptr;                 // the progress of `phase`
+};
+
+// Returns several lines of text. Blocks for up to about 1.1 s: 0.1 s between two readings of the
+// CPU times, and up to 1 s until the threads have written their stacks.
+std::string hang_evidence(const HangInputs& inputs);
+
+// Returns one line for each thread of a phase whose process died: the call that the thread was
+// making.
+std::string last_calls(const script::Script& script, const script::PhaseScript& phase,
+                       const PhaseWatch& watch);
+
+// Returns the end of a sentence that lists the first unfinished threads and their current
+// operations, such as "; thread 0 is at operation 5 of 8". Returns "" if all threads have finished.
+std::string unfinished_threads(const script::PhaseScript& phase, const PhaseWatch& watch);
+
+}  // namespace keydrome

@@ -1,0 +1,228 @@
+// Writes the text of a `hang` finding: first which thread waits for which other thread, then a few
+// lines for each thread.
+#include "harness/referee/hang/hang_text.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+
+namespace keydrome {
+namespace {
+
+// Limits of the text. A report shows this many threads, waits and records, and counts the rest.
+constexpr std::size_t kThreadsShown = 12;
+constexpr std::size_t kWaitsShown = 8;
+constexpr std::size_t kTouchesShown = 8;
+// A thread that used this much CPU time within kHangLookMs counts as running, even if the kernel
+// shows it asleep.
+constexpr uint64_t kBusyMs = 20;
+
+// Thread `from` requests a record that the open transaction of thread `to` has touched. Threads are
+// given as positions in the list of threads.
+struct Wait {
+  std::size_t from = 0, to = 0;
+  const Touch* touched = nullptr;
+};
+
+std::string seconds(uint64_t ms) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.1f s", static_cast<double>(ms) / 1000);
+  return text.data();
+}
+
+std::string counted_threads(std::size_t count) {
+  return std::to_string(count) + (count == 1 ? " thread has" : " threads have");
+}
+
+std::string name_of(const HungThread& thread) {
+  if (thread.number) return "thread " + std::to_string(*thread.number);
+  return thread.loads_library ? "the thread that loads the library"
+                              : "a thread of the library's own";
+}
+
+bool runs(const HungThread& thread) {
+  return thread.facts && (thread.facts->state == 'R' || thread.busy_ms >= kBusyMs);
+}
+
+// Returns the possible waits between threads. may_block() explains `exactly`.
+std::vector<Wait> waits_between(const std::vector<HungThread>& threads, bool exactly) {
+  std::vector<Wait> waits;
+  for (std::size_t from = 0; from < threads.size(); ++from) {
+    const std::optional<Touch>& wants = threads[from].position.wants;
+    if (!wants) continue;
+    for (std::size_t to = 0; to < threads.size(); ++to) {
+      const std::vector<Touch>& touched = threads[to].position.touched;
+      const auto blocker = std::ranges::find_if(
+          touched, [&](const Touch& touch) { return may_block(*wants, touch, exactly); });
+      if (from != to && blocker != touched.end()) waits.push_back({from, to, &*blocker});
+    }
+  }
+  return waits;
+}
+
+// Searches for a cycle of waits that is reachable from thread `at`: depth first, each thread once.
+// If there is a cycle, returns true and leaves only the waits of the cycle in `path`.
+bool extend(const std::vector<Wait>& waits, std::size_t at, std::vector<bool>& seen,
+            std::vector<Wait>& path) {
+  const auto known = std::ranges::find(path, at, &Wait::from);
+  if (known != path.end()) {
+    path.erase(path.begin(), known);
+    return true;
+  }
+  if (seen[at]) return false;
+  seen[at] = true;
+  for (const Wait& wait : waits) {
+    if (wait.from != at) continue;
+    path.push_back(wait);
+    if (extend(waits, wait.to, seen, path)) return true;
+    path.pop_back();
+  }
+  return false;
+}
+
+// Returns the waits of one cycle, in the order of the cycle, or an empty list if there is no cycle.
+std::vector<Wait> cycle_in(const std::vector<Wait>& waits, std::size_t threads) {
+  std::vector<bool> seen(threads);
+  for (std::size_t start = 0; start < threads; ++start) {
+    std::vector<Wait> path;
+    if (extend(waits, start, seen, path)) return path;
+  }
+  return {};
+}
+
+class HangWriter {
+ public:
+  // `dead`: the process has died, so only the threads' positions in their programs are known.
+  HangWriter(const script::Script& script, const std::vector<HungThread>& threads, bool dead)
+      : script_(script), threads_(threads), dead_(dead) {}
+
+  std::string all() {
+    if (!dead_) add_waits();
+    std::size_t shown = 0, left_out = 0, finished = 0;
+    for (const HungThread& thread : threads_) {
+      if (thread.number && thread.position.finished) {
+        ++finished;
+      } else if (shown < kThreadsShown) {
+        ++shown;
+        add_thread(thread);
+      } else {
+        ++left_out;
+      }
+    }
+    if (left_out > 0) line(std::to_string(left_out) + " more threads are not shown");
+    if (finished > 0) line(counted_threads(finished) + " finished the phase");
+    return std::move(text_);
+  }
+
+ private:
+  void line(const std::string& text) { text_ += (text_.empty() ? "" : "\n") + text; }
+
+  // Looks for waits on the same key first. Almost every transaction touches the same indexes, so
+  // waits on whole indexes say less.
+  void add_waits() {
+    for (const bool exactly : {true, false}) {
+      const std::vector<Wait> cycle = cycle_in(waits_between(threads_, exactly), threads_.size());
+      if (!cycle.empty()) return add_list("These threads wait for each other", cycle);
+    }
+    std::vector<Wait> waits = waits_between(threads_, true);
+    if (waits.empty()) waits = waits_between(threads_, false);
+    if (!waits.empty()) return add_list("Possible waits", waits);
+    const bool any = std::ranges::any_of(
+        threads_, [](const HungThread& thread) { return thread.position.wants && !runs(thread); });
+    if (any) line("No open transaction has touched what the waiting threads request");
+  }
+
+  void add_list(const std::string& title, const std::vector<Wait>& waits) {
+    line(title + ":");
+    for (std::size_t i = 0; i < waits.size() && i < kWaitsShown; ++i) {
+      const Wait& wait = waits[i];
+      line("- " + name_of(threads_[wait.from]) + " requests " +
+           touch_text(script_, *threads_[wait.from].position.wants) + "; the open transaction of " +
+           name_of(threads_[wait.to]) + " has touched " + touch_text(script_, *wait.touched) +
+           " (operation " + std::to_string(wait.touched->op) + ")");
+    }
+    if (waits.size() > kWaitsShown) {
+      line("- and " + std::to_string(waits.size() - kWaitsShown) + " more such waits");
+    }
+  }
+
+  void add_thread(const HungThread& thread) {
+    std::string text = name_of(thread);
+    if (thread.number) text += ": " + position_text(thread);
+    if (dead_) return line(text);
+    line(text + (thread.number ? "; " : ": ") + kernel_text(thread));
+    if (!thread.position.touched.empty()) line("  " + touched_text(thread.position));
+    line("  " + (thread.stack.empty()
+                     ? std::string("no stack: the thread wrote none within a second; the library "
+                                   "may block the signal that requests the stack")
+                     : "stack: " + thread.stack));
+  }
+
+  static std::string position_text(const HungThread& thread) {
+    const ProgramPosition& position = thread.position;
+    const std::string where = "(operation " + std::to_string(position.op) + ")";
+    const std::string since = " for at least " + seconds(thread.stuck_ms);
+    if (position.rolling_back) {
+      return "abortTransaction, which rolls back after the result of " + position.call + " " +
+             where + ", has not returned" + since;
+    }
+    if (!position.in_call)
+      return "waits for other threads " + where + " without calling the library" + since;
+    return position.call + " " + where + " has not returned" + since;
+  }
+
+  std::string kernel_text(const HungThread& thread) const {
+    if (!thread.facts) return "the kernel does not show the thread";
+    const ThreadFacts& facts = *thread.facts;
+    const std::string cpu = ", " + seconds(facts.cpu_ms) + " of CPU time so far";
+    if (runs(thread)) {
+      return "it runs: on a CPU for " + std::to_string(thread.busy_ms) + " of the last " +
+             std::to_string(kHangLookMs) + " ms" + cpu;
+    }
+    if (facts.waits_in.empty()) return std::string("it waits, in state ") + facts.state + cpu;
+    return "it waits in " + facts.waits_in + futex_text(thread) + cpu;
+  }
+
+  std::string futex_text(const HungThread& thread) const {
+    const ThreadFacts& facts = *thread.facts;
+    if (facts.futex == 0) return "";
+    std::string text = facts.endless ? " without a time limit" : " with a time limit";
+    for (const HungThread& other : threads_) {
+      const bool same = other.facts && other.facts->futex == facts.futex;
+      if (&other == &thread || !same || !other.number) continue;
+      return text + ", on the same word as thread " + std::to_string(*other.number);
+    }
+    return text;
+  }
+
+  // Shows the last records of a long list, because the first ones are least likely to matter.
+  std::string touched_text(const ProgramPosition& position) const {
+    std::string text = "its open transaction, begun at operation " +
+                       std::to_string(position.begin.value_or(0)) + ", has touched ";
+    const std::size_t count = position.touched.size();
+    const std::size_t first = count > kTouchesShown ? count - kTouchesShown : 0;
+    if (first > 0) text += std::to_string(first) + " earlier records, ";
+    for (std::size_t i = first; i < count; ++i) {
+      text += (i == first ? "" : ", ") + touch_text(script_, position.touched[i]) +
+              (position.touched[i].writes ? " (written)" : "");
+    }
+    return text;
+  }
+
+  const script::Script& script_;
+  const std::vector<HungThread>& threads_;
+  const bool dead_;
+  std::string text_;
+};
+
+}  // namespace
+
+std::string hang_text(const script::Script& script, const std::vector<HungThread>& threads) {
+  return HangWriter(script, threads, false).all();
+}
+
+std::string last_calls_text(const script::Script& script, const std::vector<HungThread>& threads) {
+  return HangWriter(script, threads, true).all();
+}
+
+}  // namespace keydrome

@@ -1,0 +1,36 @@
+// Turns the facts about the threads of a hung or dead player process into text for a person.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/referee/hang/program_position.h"
+#include "harness/referee/hang/thread_facts.h"
+
+namespace keydrome {
+
+// One thread of the player, the jailed process that runs the library.
+struct HungThread {
+  std::optional<std::size_t> number;  // number in the phase; empty for other threads
+  bool loads_library = false;         // this thread has no number and loads the library
+  ProgramPosition position;           // of a thread with a number
+  uint64_t stuck_ms = 0;              // its progress counter has not changed for at least this long
+  std::optional<ThreadFacts> facts;   // empty: the kernel does not show the thread
+  uint64_t busy_ms = 0;               // CPU time used within kHangLookMs
+  std::string stack;                  // empty: the thread wrote no stack
+};
+
+// Time between the two readings of the threads' CPU times, in milliseconds.
+inline constexpr uint64_t kHangLookMs = 100;
+
+// Describes which thread waits for which other thread, then each thread in one or more lines.
+std::string hang_text(const script::Script& script, const std::vector<HungThread>& threads);
+
+// Describes a process that has died: one line per thread, with the call that the thread was making.
+std::string last_calls_text(const script::Script& script, const std::vector<HungThread>& threads);
+
+}  // namespace keydrome

@@ -1,0 +1,31 @@
+// Collects the stacks of the player's threads through the stack page, a shared memory page
+// (harness/stacks.h).
+//
+// The player is an untrusted process and writes the page. Therefore the referee copies each stack
+// once and checks the copy. The library can still forge addresses and names.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <map>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "harness/referee/hang/thread_facts.h"
+
+namespace keydrome {
+
+// Stacks as text, by the thread's id in the jail, such as "library.so+0x1234 (insertRecord+0x54) <
+// ...". The innermost call comes first. The last entry is "player", the caller of the library.
+using Stacks = std::map<uint32_t, std::string>;
+
+// Sends kStackSignal to the threads of `process`, and waits up to a second until they have written
+// their stacks. The result omits threads that wrote no stack.
+Stacks collect_stacks(pid_t process, const std::vector<ThreadFacts>& threads,
+                      std::span<const std::byte> page);
+
+// Returns the stacks that the page contains at present.
+Stacks read_stacks(std::span<const std::byte> page);
+
+}  // namespace keydrome

@@ -1,0 +1,33 @@
+// Reads what the kernel knows about the threads of the player, from /proc outside the jail.
+//
+// The functions read only numbers that the kernel computes. They read nothing that the untrusted
+// player can write, such as its memory or its threads' names.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace keydrome {
+
+struct ThreadFacts {
+  pid_t outside = 0;    // thread id in the referee's PID namespace
+  uint32_t inside = 0;  // thread id in the jail's PID namespace
+  char state = '?';     // R: runs or is ready to run, S: sleeps, ... (proc_pid_stat(5))
+  uint64_t cpu_ms = 0;
+  std::string waits_in = {};  // the system call, such as "futex"; empty: not in a call, or unknown
+  uint64_t futex = 0;         // address of the futex that the thread waits on; 0 in other calls
+  bool endless = false;       // the thread waits on the futex without a time limit
+};
+
+// Returns the process id of the player, or 0 if the player does not exist or is not visible. The
+// process `jail` has one child, the jail's init process. The player is the only child of init.
+pid_t program_of(pid_t jail);
+
+// Returns all threads of a process, or an empty list if the process does not exist or is not
+// visible.
+std::vector<ThreadFacts> thread_facts(pid_t process);
+
+}  // namespace keydrome

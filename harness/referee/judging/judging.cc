@@ -1,0 +1,71 @@
+// Implements judge_session() in four steps: compare the logs with the programs, let the workload
+// judge the outcome, judge the recorded histories, decide the verdict.
+#include "harness/referee/judging/judging.h"
+
+#include <algorithm>
+#include <utility>
+
+#include "benchmarks/kit/judge/history_judge.h"
+#include "benchmarks/kit/judge/log_judge.h"
+#include "benchmarks/kit/judge/replay.h"
+#include "harness/referee/session/conductor.h"
+
+namespace keydrome {
+namespace {
+
+// Returns a function that plays a part of the script again, in a fresh jail. The replay uses the
+// library, the jail slot and the limits of the session.
+judge::Replay reproducer_of(const JailOptions& session) {
+  return [session](const script::Script& script, uint64_t phase_timeout_ms) {
+    JailOptions options = session;
+    options.explain_hangs = false;
+    uint64_t& limit_ms = options.plan.limits.phase_timeout_ms;
+    limit_ms = std::min(limit_ms, phase_timeout_ms);
+    SessionResult result = play(script, options, {});
+    judge::Ending ending = ending_of(result);
+    return judge::Replayed{std::move(ending), std::move(result.outcome)};
+  };
+}
+
+}  // namespace
+
+Judgement judge_session(const PreparedSession& session, const SessionResult& result) {
+  Judgement judgement{.findings = judge::Findings(session.plan.benchmark), .verdict = {}};
+  judge::Findings& findings = judgement.findings;
+  add_session_findings(result, findings);
+  const bool complete = result.stop == StopReason::kNone;
+  const bool advisory = session.manifest.instances.find(session.plan.instance)->second.advisory;
+  // An advisory instance only gives warnings and cannot fail a run. If its session ended early, the
+  // calls up to then are judged.
+  const bool judged = complete || advisory;
+  // A log that does not match the program proves nothing about the library, so judging stops.
+  const bool sound = !judged || judge::judge_logs(session.script, result.outcome, findings);
+  if (sound && judged && !complete) {
+    session.workload->judge(session.script, result.outcome, findings);
+  } else if (sound) {
+    const judge::Played played{result.outcome, ending_of(result), reproducer_of(session.jail)};
+    session.workload->examine(session.script, played, findings);
+  }
+  judgement.histories_judged = judged && sound;
+  if (judgement.histories_judged && session.certify) {
+    judge::judge_recorded(session.script, result.outcome, false, findings);
+  }
+  judgement.verdict = decide(result, findings, session.plan.jail.require);
+  if (advisory) judgement.verdict = as_warning(std::move(judgement.verdict), findings);
+  return judgement;
+}
+
+RunVerdict stale_verdict(const std::string& benchmark, uint32_t plan_version,
+                         uint32_t referee_version) {
+  const std::string versions = "the plan asks for version " + std::to_string(plan_version) +
+                               " of " + benchmark + ", but this referee has version " +
+                               std::to_string(referee_version);
+  if (plan_version > referee_version) {
+    return {"infrastructure",
+            "stale harness: " + versions + "; build the harness again, then repeat the run"};
+  }
+  return {"infrastructure",
+          "stale plan: " + versions + "; make a new plan from the current benchmark.json"};
+}
+
+}  // namespace keydrome

@@ -1,0 +1,30 @@
+// Judges a session that was played: its logs, its outcome (the results that the player wrote) and
+// its recorded histories of calls. Then decides the verdict.
+#pragma once
+
+#include "benchmarks/kit/judge/finding.h"
+#include "harness/referee/judging/verdict.h"
+#include "harness/referee/session/prepare.h"
+#include "harness/referee/session/session_result.h"
+
+namespace keydrome {
+
+struct Judgement {
+  judge::Findings findings;
+  RunVerdict verdict;
+  // True if the recorded histories can be trusted: their logs match the programs, and the session
+  // was complete or the instance is advisory.
+  bool histories_judged = false;
+};
+
+// Judges a session. May play parts of the script again, each in a fresh jail: a workload does so to
+// find the smallest part that still fails (benchmarks/kit/judge/replay.h).
+Judgement judge_session(const PreparedSession& session, const SessionResult& result);
+
+// Returns the verdict for a plan whose benchmark version differs from the referee's. The library is
+// not the cause, so nothing is played. The verdict is `infrastructure`, and its reason says what to
+// do.
+RunVerdict stale_verdict(const std::string& benchmark, uint32_t plan_version,
+                         uint32_t referee_version);
+
+}  // namespace keydrome

@@ -1,0 +1,274 @@
+// Implements harness/referee/judging/verdict.h: the rules that turn a session's result and its
+// findings into a verdict and a reason.
+#include "harness/referee/judging/verdict.h"
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <cstring>
+
+#include "harness/protocol.h"
+
+namespace keydrome {
+namespace {
+
+// Exit codes of the jail (docs/reference/jail.md).
+constexpr int kJailFailed = 2;
+constexpr int kJailRefused = 3;
+// The player's time of a phase may differ from the referee's by 50 ms or by a tenth of the phase,
+// whichever is longer. Scheduling can explain such a difference.
+constexpr uint64_t kClockSlackNs = 50'000'000;
+constexpr uint64_t kClockSlackDivisor = 10;
+
+std::string where(const SessionResult& result) {
+  switch (result.stage) {
+    case Stage::kStarting:
+      return "before the library was loaded";
+    case Stage::kLoading:
+      return "while the library was loaded";
+    case Stage::kPlaying: {
+      const std::size_t ended = result.phases.size();
+      return "after " + std::to_string(ended) + (ended == 1 ? " phase" : " phases") + " had ended";
+    }
+    case Stage::kComplete:
+      break;
+  }
+  return "at the end";
+}
+
+// If the jail reports that the player reached a limit of the jail, sets `verdict` and returns true.
+bool decide_by_limits(const SessionResult& result, RunVerdict& verdict) {
+  const std::string_view status = result.jail.text("status");
+  if (status == "out_of_memory" || result.jail.number("oom_kills").value_or(0) > 0) {
+    verdict = {"out_of_memory", "the memory limit was reached " + where(result)};
+  } else if (status == "timed_out") {
+    verdict = {"timed_out", "the time limit of the whole session was reached " + where(result)};
+  } else if (status == "cpu_exceeded") {
+    verdict = {"timed_out",
+               "the player's CPU time limit (jail.cpu_seconds) was reached " + where(result)};
+  } else {
+    return false;
+  }
+  return true;
+}
+
+std::string signal_name(int64_t number) {
+  const char* name = sigabbrev_np(static_cast<int>(number));
+  return name == nullptr ? std::to_string(number) : std::string("SIG") + name;
+}
+
+RunVerdict decide_closed(const SessionResult& result) {
+  const std::string_view status = result.jail.text("status");
+  if (result.stage == Stage::kStarting) {
+    const std::string_view error = result.jail.text("error");
+    return {"infrastructure", "the player did not start" +
+                                  (error.empty() ? std::string() : ": " + std::string(error))};
+  }
+  if (status == "signaled") {
+    return {"crashed", "the process was ended by " +
+                           signal_name(result.jail.number("signal").value_or(0)) + " " +
+                           where(result)};
+  }
+  if (status == "exited") {
+    return {"crashed", "the process ended with exit code " +
+                           std::string(result.jail.text("exit_code")) + " " + where(result)};
+  }
+  return {"failed", "the library closed the player's channel to the referee " + where(result)};
+}
+
+RunVerdict decide_load_failure(const SessionResult& result) {
+  switch (result.load_status) {
+    case kLoadNotConfigured:
+      return {"unsupported", result.detail};
+    case kLoadNotTightened:
+      return {"refused",
+              "the player could not drop the rights that only loading needs, so nothing was "
+              "played; the kernel refused a step, or the library has installed a seccomp filter: " +
+                  result.detail};
+    case kLoadNotOpened:
+      return {"failed", "the library cannot be loaded: " + result.detail};
+    default:
+      return {"failed", result.detail};
+  }
+}
+
+RunVerdict decide_stop(const SessionResult& result) {
+  switch (result.stop) {
+    case StopReason::kNotStarted:
+      return {"infrastructure", result.detail};
+    case StopReason::kClosed:
+      return decide_closed(result);
+    case StopReason::kDeadline:
+    case StopReason::kLimit:
+      if (result.stage == Stage::kStarting) return {"infrastructure", result.detail};
+      return {"timed_out", result.detail};
+    case StopReason::kLoadFailed:
+      return decide_load_failure(result);
+    case StopReason::kPlayerFailed:
+      return {"crashed", result.detail};
+    case StopReason::kViolation:
+    case StopReason::kException:
+    case StopReason::kBadOutcome:
+    case StopReason::kNone:
+      break;
+  }
+  return {"failed", result.detail};
+}
+
+int rank(std::string_view level) { return level == "full" ? 2 : level == "weak" ? 1 : 0; }
+
+std::string missing_mechanisms(const JailEnd& jail) {
+  std::string list;
+  for (const std::string& word : jail.words("missing")) list += (list.empty() ? "" : ", ") + word;
+  return list.empty() ? "not reported" : list;
+}
+
+// Returns the verdict `refused` or `infrastructure` if the jail did not work as the plan requires,
+// else nothing.
+std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
+                                         const std::string& required_level) {
+  const JailEnd& jail = result.jail;
+  const std::string error(jail.text("error"));
+  if (jail.exited && jail.exit_code == kJailRefused) {
+    return RunVerdict{"refused", "this machine gives less isolation than the plan requires (" +
+                                     required_level + "): " + error};
+  }
+  if (jail.exited && jail.exit_code == kJailFailed) {
+    return RunVerdict{"infrastructure", "the jail failed: " + error};
+  }
+  if (result.stop == StopReason::kNotStarted) return std::nullopt;
+  if (!jail.exited) {
+    return RunVerdict{"infrastructure",
+                      "the jail was killed before it could report: by the referee, because the "
+                      "jail did not end in time, or by another process"};
+  }
+  if (jail.exit_code != 0) {
+    return RunVerdict{
+        "infrastructure",
+        "the jail exited with code " + std::to_string(jail.exit_code) + " and reported no error"};
+  }
+  const std::string level = jail_level(jail);
+  if (rank(level) >= rank(required_level)) return std::nullopt;
+  return RunVerdict{
+      "refused", "the jail gave " + level + " isolation, but the plan requires " + required_level +
+                     "; missing: " + missing_mechanisms(jail) +
+                     " (run `jail --check` to see what to do, or accept less: jail.require)"};
+}
+
+std::string in_seconds(uint64_t ns) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3f s", static_cast<double>(ns) / 1e9);
+  return text.data();
+}
+
+void add_clock_findings(const SessionResult& result, judge::Findings& findings) {
+  for (const PhaseResult& phase : result.phases) {
+    if (!phase.timed) continue;
+    const uint64_t inside_ns = phase.player_ns.value_or(phase.wall_ns);
+    const uint64_t apart_ns =
+        std::max(inside_ns, phase.wall_ns) - std::min(inside_ns, phase.wall_ns);
+    if (apart_ns <= std::max(kClockSlackNs, phase.wall_ns / kClockSlackDivisor)) continue;
+    findings.advisory("clock_disagrees",
+                      "phase " + phase.name + ": " + in_seconds(phase.wall_ns) +
+                          " by the referee's clock, " + in_seconds(inside_ns) +
+                          " by the player's; the referee's time is used. The library may have "
+                          "tampered with the player's clock");
+  }
+}
+
+// The referee freezes the jail between phases, because it measures no time there and the library
+// could work unseen. On a kernel that can freeze a jail, freezing fails only if a thread stays in
+// one system call for seconds.
+void add_freeze_findings(const SessionResult& result, judge::Findings& findings) {
+  if (result.stop != StopReason::kNone || result.unfrozen_after.empty()) return;
+  if (std::ranges::count(result.jail.words("mechanisms"), "freeze") == 0) return;
+  findings.required("not_frozen", "a thread of the library could not be frozen after " +
+                                      result.unfrozen_after +
+                                      ", so it may work between the phases, where nothing is "
+                                      "measured");
+}
+
+// Adds a finding for a session that hung or whose process died, with the last calls of its threads.
+void add_end_finding(const SessionResult& result, judge::Findings& findings) {
+  if (result.stage == Stage::kStarting) return;
+  const std::string evidence = result.hang.empty() ? "" : "\n" + result.hang;
+  if (result.stop == StopReason::kDeadline || result.stop == StopReason::kLimit) {
+    findings.required("hang", result.detail + evidence);
+  }
+  if (result.stop != StopReason::kClosed) return;
+  RunVerdict end;
+  if (!decide_by_limits(result, end)) end = decide_closed(result);
+  if (end.name == "failed") return;
+  findings.required(end.name == "timed_out" ? "hang" : end.name, end.reason + evidence);
+}
+
+// The reason is the first line of the first required finding. The report's list of findings shows
+// the other lines.
+RunVerdict failed_by(const judge::Findings& findings) {
+  for (const judge::Finding& finding : findings.list()) {
+    if (finding.severity != Severity::kRequired) continue;
+    return {"failed", finding.detail.substr(0, finding.detail.find('\n'))};
+  }
+  return {"failed", "a required check failed"};
+}
+
+}  // namespace
+
+std::string jail_level(const JailEnd& jail) {
+  const std::string_view level = jail.text("level");
+  return level == "full" || level == "weak" ? std::string(level) : "none";
+}
+
+judge::Ending ending_of(const SessionResult& result) {
+  judge::Ending ending{.complete = result.stop == StopReason::kNone, .stop = {}};
+  // Reaching a resource limit depends on more than the calls, so a replay may not reproduce it.
+  RunVerdict limit;
+  if (result.stage != Stage::kPlaying || decide_by_limits(result, limit)) return ending;
+  const std::string_view status = result.jail.text("status");
+  if (result.stop == StopReason::kDeadline) ending.stop = "hang";
+  if (result.stop == StopReason::kException) ending.stop = "exception";
+  if (result.stop == StopReason::kClosed && status == "signaled") {
+    ending.stop = signal_name(result.jail.number("signal").value_or(0));
+  }
+  if (result.stop == StopReason::kClosed && status == "exited") {
+    ending.stop = "exit code " + std::string(result.jail.text("exit_code"));
+  }
+  return ending;
+}
+
+void add_session_findings(const SessionResult& result, judge::Findings& findings) {
+  add_clock_findings(result, findings);
+  add_freeze_findings(result, findings);
+  if (result.stop == StopReason::kViolation) findings.required("protocol_violation", result.detail);
+  if (result.stop == StopReason::kException) findings.required("exception", result.detail);
+  if (result.stop == StopReason::kBadOutcome) findings.required("outcome_mismatch", result.detail);
+  add_end_finding(result, findings);
+  if (result.stop != StopReason::kLoadFailed) return;
+  if (result.load_status == kLoadSymbolMissing) findings.required("missing_symbol", result.detail);
+  if (result.load_status == kLoadNotOpened) findings.required("not_loadable", result.detail);
+}
+
+RunVerdict decide(const SessionResult& result, const judge::Findings& findings,
+                  const std::string& required_level) {
+  if (std::optional<RunVerdict> verdict = decide_by_jail(result, required_level)) return *verdict;
+  RunVerdict verdict;
+  if (decide_by_limits(result, verdict)) return verdict;
+  if (result.stop != StopReason::kNone) return decide_stop(result);
+  if (findings.failed()) return failed_by(findings);
+  if (findings.not_judged_reason().empty()) return {"passed", ""};
+  return {"infrastructure", "could not judge: " + findings.not_judged_reason()};
+}
+
+RunVerdict as_warning(RunVerdict verdict, judge::Findings& findings) {
+  constexpr std::array<std::string_view, 4> kOfTheLibrary{"failed", "crashed", "timed_out",
+                                                          "out_of_memory"};
+  const bool not_judged = verdict.name == "infrastructure" && !findings.not_judged_reason().empty();
+  const bool of_the_library = std::ranges::find(kOfTheLibrary, verdict.name) != kOfTheLibrary.end();
+  if (!of_the_library && !not_judged) return verdict;
+  const bool has_finding = findings.failed();
+  findings.demote();
+  if (!has_finding) findings.advisory(not_judged ? "not_judged" : verdict.name, verdict.reason);
+  return {"passed", ""};
+}
+
+}  // namespace keydrome

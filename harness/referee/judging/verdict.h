@@ -1,0 +1,46 @@
+// Decides the verdict of a session that was played: passed, failed, crashed and so on. No other
+// file decides the verdict of a played session.
+//
+// Thread safety: the functions use only their arguments.
+//
+// A session passes only if the whole protocol was played and the judges reported no required
+// finding. Missing output and the player's exit code prove nothing, because the library can cause
+// both.
+#pragma once
+
+#include <string>
+
+#include "benchmarks/kit/judge/finding.h"
+#include "benchmarks/kit/judge/replay.h"
+#include "harness/referee/session/session_result.h"
+
+namespace keydrome {
+
+struct RunVerdict {
+  std::string name;    // passed, failed, crashed, ... (harness/schema/report.v1.schema.json)
+  std::string reason;  // one sentence; empty for `passed`
+};
+
+// Adds the findings that follow from the course of the session, such as a broken protocol, a hang,
+// or a player's clock that disagrees with the referee's.
+void add_session_findings(const SessionResult& result, judge::Findings& findings);
+
+// Returns the verdict. `findings` are those of the session and of all judges. `required_level` is
+// jail.require of the plan: the weakest isolation that the plan accepts.
+RunVerdict decide(const SessionResult& result, const judge::Findings& findings,
+                  const std::string& required_level);
+
+// Returns how the session ended, in the form that its workload uses. A workload that plays parts of
+// the session again looks for the same ending.
+judge::Ending ending_of(const SessionResult& result);
+
+// Returns the verdict for an advisory instance, which cannot fail a run. If the library failed or
+// the session could not be judged, adds a warning to `findings` and returns `passed`. Returns other
+// verdicts unchanged.
+RunVerdict as_warning(RunVerdict verdict, judge::Findings& findings);
+
+// Returns the isolation that the jail gave: full, weak or none. Returns none if the jail reported
+// no level.
+std::string jail_level(const JailEnd& jail);
+
+}  // namespace keydrome

@@ -1,0 +1,87 @@
+// Implements machine_facts(): reads /proc, /sys and uname().
+#include "harness/referee/machine/machine.h"
+
+#include <sys/utsname.h>
+#include <unistd.h>
+
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "harness/referee/machine/cpus.h"
+
+namespace keydrome {
+namespace {
+
+// Returns the first line of a file of /proc or /sys, or "" if the file is not readable.
+std::string first_line(const char* path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+std::string cpu_model() {
+  std::ifstream file("/proc/cpuinfo");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("model name")) return line.substr(line.find(':') + 2);
+  }
+  return "";
+}
+
+// Returns the word in brackets, as in "always [madvise] never", or the whole line if there are no
+// brackets.
+std::string chosen(const std::string& line) {
+  const size_t begin = line.find('[');
+  const size_t end = line.find(']');
+  if (begin == std::string::npos || end == std::string::npos) return line;
+  return line.substr(begin + 1, end - begin - 1);
+}
+
+void add_text(Json& facts, const char* name, const std::string& value) {
+  if (!value.empty()) facts[name] = value;
+}
+
+}  // namespace
+
+uint64_t physical_memory_bytes() {
+  const long pages = sysconf(_SC_PHYS_PAGES);
+  const long page_bytes = sysconf(_SC_PAGESIZE);
+  return pages > 0 && page_bytes > 0
+             ? static_cast<uint64_t>(pages) * static_cast<uint64_t>(page_bytes)
+             : 0;
+}
+
+Json machine_facts() {
+  Json facts;
+  Json warnings = Json::Array{};
+  add_text(facts, "cpu", cpu_model());
+  const std::size_t usable = usable_cpu_count();
+  const auto cores = usable > 0 ? static_cast<int64_t>(usable) : sysconf(_SC_NPROCESSORS_ONLN);
+  facts["cores"] = cores;
+  facts["memory_bytes"] = physical_memory_bytes();
+  utsname kernel{};
+  if (uname(&kernel) == 0) facts["kernel"] = std::string(kernel.sysname) + " " + kernel.release;
+  double load = 0;
+  if (getloadavg(&load, 1) == 1) {
+    facts["load_1m"] = load;
+    if (load > 0.5 * static_cast<double>(cores)) {
+      warnings.push_back(
+          "the machine is busy, so times may vary: its load average is more than half of its "
+          "number of cores");
+    }
+  }
+  const std::string governor = first_line("/sys/devices/system/cpu/cpu0/cpufreq/scaling_governor");
+  add_text(facts, "governor", governor);
+  if (!governor.empty() && governor != "performance") {
+    warnings.push_back("the CPU frequency governor is " + governor +
+                       ", not performance, so times may vary");
+  }
+  add_text(facts, "transparent_huge_pages",
+           chosen(first_line("/sys/kernel/mm/transparent_hugepage/enabled")));
+  add_text(facts, "address_randomisation", first_line("/proc/sys/kernel/randomize_va_space"));
+  facts["warnings"] = std::move(warnings);
+  return facts;
+}
+
+}  // namespace keydrome

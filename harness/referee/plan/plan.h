@@ -1,0 +1,79 @@
+// The plan of one session: which library plays which benchmark, with which limits. Parsed strictly
+// from JSON (harness/schema/plan.v1.schema.json).
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+
+namespace keydrome {
+
+struct LibraryPlan {
+  // Path on the host: a library of contract A (the ten index calls), or the runtime if `structure`
+  // is set.
+  std::string path;
+  // Path on the host of a data structure of contract B; empty if `path` is a complete library.
+  std::string structure;
+  std::optional<Json> configuration;  // a JSON object
+};
+
+struct JailPlan {
+  std::string path;
+  uint32_t slot = 0;
+  std::string require = "full";  // the weakest isolation that the plan accepts: full, weak or none
+  std::string cpus;              // such as 0-1,4; empty: all CPUs
+  std::optional<uint64_t> memory_bytes;
+  std::optional<uint64_t> tmpfs_bytes;
+  std::optional<uint64_t> processes;
+  std::optional<uint64_t> cpu_seconds;
+  bool counters = false;  // read performance counters of CPU and kernel; slows the library a little
+};
+
+// The largest value that the jail accepts for --wall-ms: 7 days.
+inline constexpr int64_t kJailWallMsMax = int64_t{7} * 86'400 * 1000;
+// The largest value that the jail accepts for --cpu-seconds: 7 days on 1024 CPUs.
+inline constexpr uint64_t kJailCpuSecondsMax = uint64_t{7} * 86'400 * 1024;
+
+struct LimitsPlan {
+  uint64_t load_timeout_ms = 10000;
+  uint64_t phase_timeout_ms = 0;
+  // Limit of the stored output; it applies to standard output and to standard error separately.
+  uint64_t output_bytes = 65536;
+};
+
+struct Plan {
+  std::string benchmark;
+  uint32_t benchmark_version = 0;
+  std::string instance;
+  std::string scale;
+  std::map<std::string, int64_t> parameters;  // replace the values of the instance
+  std::string seed;                           // 16 hexadecimal digits
+  bool plain = false;                         // omit the extra checks (stripes, canaries, evidence)
+  bool record = false;                        // log every call and check the history of calls
+  bool verified = false;                      // play the operations in the driver, outside the jail
+  LibraryPlan library;
+  std::string player;
+  std::string driver;  // path of the driver; only in verified mode
+  JailPlan jail;
+  LimitsPlan limits;
+
+  uint64_t seed_number() const;
+};
+
+// Checks field names, types and ranges. An error names the field and its allowed values.
+// session/prepare.h checks later that the benchmark and the files exist.
+Result<Plan> parse_plan(const Json& json);
+
+// Inverse of parse_plan(). Also writes optional fields that have a default value.
+Json to_json(const Plan& plan);
+
+// Returns the argument of keydrome_configure in the jail. If the text is empty, keydrome_configure
+// is not called. For a structure, the text is the runtime's configuration with `threads`, the
+// number of threads that call at the same time.
+std::string configuration_text(const LibraryPlan& library, uint32_t threads);
+
+}  // namespace keydrome

@@ -1,0 +1,38 @@
+// Implements DriverProcess: starts the driver with its channel; kills and reaps it at the end.
+#include "harness/referee/processes/driver_process.h"
+
+#include <signal.h>
+#include <sys/socket.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+#include "harness/referee/processes/spawn.h"
+
+namespace keydrome {
+
+Result<DriverProcess> DriverProcess::start(const std::string& path) {
+  Result<DescriptorPair> channel = socket_pair(SOCK_SEQPACKET);
+  if (!channel) return channel.error();
+  SpawnActions actions;
+  actions.give(channel->theirs, kChannelFd);
+  pid_t pid = -1;
+  const int error = actions.spawn(pid, {path, std::to_string(getpid())});
+  if (error != 0) return Error{"cannot start the driver " + path + ": " + std::strerror(error)};
+  return DriverProcess(pid, std::move(channel->ours));
+}
+
+DriverProcess::DriverProcess(DriverProcess&& other) noexcept
+    : pid_(std::exchange(other.pid_, -1)), channel_(std::move(other.channel_)) {}
+
+DriverProcess::~DriverProcess() {
+  if (pid_ < 0) return;
+  kill(pid_, SIGKILL);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace keydrome

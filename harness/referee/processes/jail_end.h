@@ -1,0 +1,32 @@
+// The end of a jail, as the jail itself reports it in its meta lines: lines "key:value" on a pipe
+// (docs/reference/jail.md).
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <map>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace keydrome {
+
+struct JailEnd {
+  bool exited = false;  // false: the jail was killed, by the referee or by another process
+  int exit_code = -1;   // of the jail program, not of the player
+  std::map<std::string, std::string, std::less<>> meta;  // values by key
+
+  // Returns the value of the key, or "" if the key is missing.
+  std::string_view text(std::string_view key) const;
+  // Returns the value as a number, or nothing if the key is missing or the value is not a number.
+  std::optional<int64_t> number(std::string_view key) const;
+  // Returns the parts of a value that is separated by commas or blanks.
+  std::vector<std::string> words(std::string_view key) const;
+};
+
+// Parses lines "key:value". A value may be empty and may contain colons. Lines without a colon are
+// ignored.
+std::map<std::string, std::string, std::less<>> parse_meta(std::string_view text);
+
+}  // namespace keydrome

@@ -1,0 +1,10 @@
+// Descriptor numbers that the referee gives a jail process, in addition to 0, 1, 2 and kChannelFd
+// (harness/protocol.h).
+#pragma once
+
+namespace keydrome {
+
+inline constexpr int kCommandFd = 4;  // socket: commands to the jail (jail/command.h)
+inline constexpr int kMetaFd = 5;     // pipe: the jail's meta lines (jail_end.h)
+
+}  // namespace keydrome

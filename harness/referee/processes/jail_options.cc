@@ -1,0 +1,114 @@
+// Implements harness/referee/processes/jail_options.h: derives a jail's limits from plan and
+// instance, and writes the jail's command line.
+#include "harness/referee/processes/jail_options.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+
+#include "harness/protocol.h"
+#include "harness/referee/machine/machine.h"
+#include "harness/referee/processes/jail_fds.h"
+
+namespace keydrome {
+namespace {
+
+constexpr uint64_t kTmpfsBytesDefault = 16 << 20;
+// Time for the referee's own work. The session's wall time includes it for loading and each phase.
+constexpr uint64_t kOwnWorkMs = 60'000;
+// Tasks in addition to two for each client thread: for the player's main thread, the jail's init
+// and threads of the library.
+constexpr uint64_t kSpareTasks = 64;
+constexpr uint64_t kMemoryPercentMax = 90;  // share of the machine's memory that one jail may use
+
+std::optional<uint64_t> limit_of(const workload::Manifest& manifest, const std::string& scale,
+                                 const char* name) {
+  const auto limits = manifest.limits.find(scale);
+  if (limits == manifest.limits.end()) return std::nullopt;
+  const auto limit = limits->second.find(name);
+  if (limit == limits->second.end()) return std::nullopt;
+  return static_cast<uint64_t>(limit->second);
+}
+
+void option(std::vector<std::string>& arguments, const char* name, const std::string& value) {
+  arguments.emplace_back(name);
+  arguments.push_back(value);
+}
+
+// Omits the option if the value is 0.
+void option(std::vector<std::string>& arguments, const char* name, uint64_t value) {
+  if (value != 0) option(arguments, name, std::to_string(value));
+}
+
+void bind(std::vector<std::string>& arguments, const std::string& source, const char* target) {
+  option(arguments, "--bind", source + ":" + target);
+}
+
+}  // namespace
+
+uint64_t jail_spare_cpu_seconds() {
+  const auto cpus = static_cast<uint64_t>(std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN)));
+  return kJailSpareMs / 1000 * cpus;
+}
+
+Result<void> check_memory(uint64_t limit_bytes, uint64_t machine_bytes) {
+  const uint64_t allowed_bytes = machine_bytes / 100 * kMemoryPercentMax;
+  if (machine_bytes == 0 || limit_bytes < allowed_bytes) return {};
+  return Error{"the instance may use " + std::to_string(limit_bytes >> 20) +
+               " MiB, but a jail may use at most " + std::to_string(allowed_bytes >> 20) +
+               " MiB here, " + std::to_string(kMemoryPercentMax) + " % of the machine's " +
+               std::to_string(machine_bytes >> 20) +
+               " MiB; choose a smaller scale, or set jail.memory_bytes in the plan"};
+}
+
+Result<JailOptions> jail_options(const Plan& plan, const workload::Manifest& manifest,
+                                 const script::Script& script) {
+  JailOptions options{.plan = plan};
+  options.memory_bytes =
+      plan.jail.memory_bytes.value_or(limit_of(manifest, plan.scale, "memory_bytes").value_or(0));
+  options.tmpfs_bytes = plan.jail.tmpfs_bytes.value_or(
+      limit_of(manifest, plan.scale, "tmpfs_bytes").value_or(kTmpfsBytesDefault));
+  size_t threads = 0;
+  for (const script::PhaseScript& phase : script.phases)
+    threads = std::max(threads, phase.threads.size());
+  options.processes = plan.jail.processes.value_or(2 * threads + kSpareTasks);
+  // Limited to the jail's maximum, so the session may end before the last phase reaches its own
+  // limit.
+  options.wall_ms =
+      std::min<uint64_t>(kJailWallMsMax - kJailSpareMs,
+                         2 * plan.limits.load_timeout_ms + kOwnWorkMs +
+                             script.phases.size() * (plan.limits.phase_timeout_ms + kOwnWorkMs));
+  const Result<void> fits = check_memory(options.memory_bytes, physical_memory_bytes());
+  if (!fits) return fits.error();
+  return options;
+}
+
+std::vector<std::string> jail_arguments(const JailOptions& options) {
+  const JailPlan& plan = options.plan.jail;
+  std::vector<std::string> arguments{plan.path, "--require", plan.require};
+  option(arguments, "--slot", std::to_string(plan.slot));
+  bind(arguments, options.plan.player, "/player");
+  bind(arguments, options.plan.library.path, "/library.so");
+  if (!options.plan.library.structure.empty()) {
+    bind(arguments, options.plan.library.structure, "/structure.so");
+  }
+  if (!plan.cpus.empty()) option(arguments, "--cpus", plan.cpus);
+  option(arguments, "--tmpfs-bytes", options.tmpfs_bytes);
+  option(arguments, "--memory-bytes", options.memory_bytes);
+  option(arguments, "--processes", options.processes);
+  option(arguments, "--wall-ms", options.wall_ms + kJailSpareMs);
+  if (plan.cpu_seconds) {
+    option(arguments, "--cpu-seconds",
+           std::min(kJailCpuSecondsMax, *plan.cpu_seconds + jail_spare_cpu_seconds()));
+  }
+  if (plan.counters) arguments.emplace_back("--counters");
+  option(arguments, "--pass-fd", kChannelFd);
+  option(arguments, "--command-fd", kCommandFd);
+  option(arguments, "--meta-fd", kMetaFd);
+  arguments.emplace_back("--");
+  arguments.emplace_back("/player");
+  return arguments;
+}
+
+}  // namespace keydrome

@@ -1,0 +1,50 @@
+// Options of one jail: the plan, and the limits that follow from the benchmark's instance.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "base/result.h"
+#include "benchmarks/kit/script/script.h"
+#include "benchmarks/kit/workload/parameters.h"
+#include "harness/referee/plan/plan.h"
+
+namespace keydrome {
+
+// The plan with the referee's limits. The jail gets the same limits, but more wall time
+// (kJailSpareMs) and CPU time (jail_spare_cpu_seconds()). So the referee reaches a time limit first
+// and can report what the threads were doing; the jail would only kill them.
+struct JailOptions {
+  Plan plan;
+  uint64_t wall_ms = 60'000;  // of the whole session: longer than all phase deadlines together
+  uint64_t memory_bytes = 0;  // 0 here and below: the jail's default
+  uint64_t tmpfs_bytes = 0;
+  uint64_t processes = 0;               // tasks, including threads
+  uint64_t command_timeout_ms = 5'000;  // for each of the commands freeze, thaw and usage
+  bool explain_hangs = true;            // describe hung threads; takes up to a second
+};
+
+// Wall time that the jail gets in addition to JailOptions::wall_ms. It is longer than any step of
+// the referee between two checks of its limits. The longest steps build a round or wait for stacks.
+inline constexpr uint64_t kJailSpareMs = 60'000;
+
+// Returns the CPU time in seconds that the jail gets in addition to the plan's limit: all CPUs for
+// kJailSpareMs.
+uint64_t jail_spare_cpu_seconds();
+
+// Returns the options for an instance. Each limit is the plan's, if the plan sets it. Otherwise the
+// limit is the manifest's for the plan's scale, or is computed from the number of phases and
+// threads. Returns an error if the memory limit exceeds what this machine can give.
+Result<JailOptions> jail_options(const Plan& plan, const workload::Manifest& manifest,
+                                 const script::Script& script);
+
+// Returns an error if `limit_bytes`, the memory limit of a jail, is more than 90 % of the machine's
+// memory. If `machine_bytes` is 0, the memory is unknown and there is no error.
+Result<void> check_memory(uint64_t limit_bytes, uint64_t machine_bytes);
+
+// Returns the command line of the jail. It names the descriptors that JailProcess passes to the
+// jail.
+std::vector<std::string> jail_arguments(const JailOptions& options);
+
+}  // namespace keydrome

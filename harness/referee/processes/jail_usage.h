@@ -1,0 +1,30 @@
+// The resources that a jail has used so far. The jail reports them over the command channel, from
+// its cgroups and performance counters (jail/command.h). A value that the machine cannot measure is
+// absent.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <optional>
+
+#include "jail/command.h"
+
+namespace keydrome {
+
+// Counter values, indexed by keydrome_jail_counter.
+using JailCounters = std::array<std::optional<uint64_t>, KEYDROME_JAIL_COUNTERS>;
+
+struct JailUsage {
+  std::optional<uint64_t> cpu_us;
+  std::optional<uint64_t> memory_bytes;  // charged to the jail at present
+  JailCounters counters;
+};
+
+// Returns the growth of a total. Returns nothing if a value is absent or the total shrank.
+inline std::optional<uint64_t> growth(std::optional<uint64_t> before,
+                                      std::optional<uint64_t> after) {
+  if (!before || !after || *after < *before) return std::nullopt;
+  return *after - *before;
+}
+
+}  // namespace keydrome

@@ -1,0 +1,79 @@
+// Implements harness/referee/processes/spawn.h with posix_spawn(). Children get a clean
+// environment.
+#include "harness/referee/processes/spawn.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <cstring>
+
+namespace keydrome {
+namespace {
+
+// The referee's descriptors are numbered from here, above those of the child. So dup2() in the
+// child overwrites none of them.
+constexpr int kFirstFreeFd = 16;
+
+UniqueFd raise(int fd) {
+  UniqueFd low(fd);
+  return UniqueFd(fcntl(low.get(), F_DUPFD_CLOEXEC, kFirstFreeFd));
+}
+
+}  // namespace
+
+Result<DescriptorPair> socket_pair(int type) {
+  std::array<int, 2> ends{};
+  if (socketpair(AF_UNIX, type | SOCK_CLOEXEC, 0, ends.data()) != 0) {
+    return Error{std::string("cannot make a socket pair: ") + std::strerror(errno)};
+  }
+  return DescriptorPair{raise(ends[0]), raise(ends[1])};
+}
+
+Result<DescriptorPair> output_pipe() {
+  std::array<int, 2> ends{};
+  if (pipe2(ends.data(), O_CLOEXEC) != 0) {
+    return Error{std::string("cannot make a pipe: ") + std::strerror(errno)};
+  }
+  DescriptorPair pair{raise(ends[0]), raise(ends[1])};
+  fcntl(pair.ours.get(), F_SETFL, O_NONBLOCK);
+  return pair;
+}
+
+SpawnActions::SpawnActions() {
+  posix_spawn_file_actions_init(&actions_);
+  posix_spawnattr_init(&attributes_);
+}
+
+SpawnActions::~SpawnActions() {
+  posix_spawn_file_actions_destroy(&actions_);
+  posix_spawnattr_destroy(&attributes_);
+}
+
+void SpawnActions::give(const UniqueFd& fd, int as) {
+  posix_spawn_file_actions_adddup2(&actions_, fd.get(), as);
+}
+
+int SpawnActions::spawn(pid_t& pid, const std::vector<std::string>& arguments) {
+  std::vector<char*> argv;
+  for (const std::string& argument : arguments) argv.push_back(const_cast<char*>(argument.data()));
+  argv.push_back(nullptr);
+  std::string path = "PATH=/usr/bin:/bin";
+  std::string locale = "LC_ALL=C.UTF-8";
+  std::array<char*, 3> environment{path.data(), locale.data(), nullptr};
+  posix_spawn_file_actions_addopen(&actions_, STDIN_FILENO, "/dev/null", O_RDONLY, 0);
+  sigset_t signals;
+  sigemptyset(&signals);
+  posix_spawnattr_setsigmask(&attributes_, &signals);
+  sigaddset(&signals, SIGPIPE);
+  posix_spawnattr_setsigdefault(&attributes_, &signals);
+  posix_spawnattr_setpgroup(&attributes_, 0);
+  posix_spawnattr_setflags(&attributes_,
+                           POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  return posix_spawn(&pid, argv[0], &actions_, &attributes_, argv.data(), environment.data());
+}
+
+}  // namespace keydrome

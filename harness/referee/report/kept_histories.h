@@ -1,0 +1,30 @@
+// Writes recorded histories (the calls of a session with their results) to files. The program
+// `certify` can judge the files again (docs/reference/history-format.md).
+#pragma once
+
+#include <string>
+
+#include "base/result.h"
+#include "benchmarks/kit/judge/finding.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/script/script.h"
+#include "harness/referee/plan/plan.h"
+
+namespace keydrome {
+
+struct HistoryRequest {
+  std::string folder;  // empty: write no histories
+  bool all = false;    // also write histories that are correct
+};
+
+// Writes histories of a session to FOLDER/BENCHMARK-INSTANCE-SEED-PHASE.history, where PHASE is the
+// history's first phase.
+// - With `request.all`, writes every history.
+// - Without `request.all`, certifies the histories again, and writes those that the checker does
+//   not certify or certifies with a warning. A session that was fully judged and has no findings
+//   has no such history.
+Result<void> keep_histories(const HistoryRequest& request, const Plan& plan,
+                            const script::Script& script, const script::Outcome& outcome,
+                            const judge::Findings& findings);
+
+}  // namespace keydrome

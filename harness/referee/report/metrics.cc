@@ -1,0 +1,225 @@
+// Implements add_metrics(): computes the metrics, latencies and throughput of a report from the
+// result of a session.
+#include "harness/referee/report/metrics.h"
+
+#include <algorithm>
+#include <cmath>
+#include <optional>
+#include <vector>
+
+#include "base/clock.h"
+#include "benchmarks/kit/format/histogram.h"
+#include "benchmarks/kit/judge/totals.h"
+#include "checker/history/calls.h"
+
+namespace keydrome {
+
+using history::Event;
+using history::EventCall;
+
+namespace {
+
+constexpr double kNsPerSecond = 1e9;
+
+// Returns the last timed phase, whose throughput is reported. Returns nothing if the session
+// stopped before this phase ended.
+std::optional<size_t> main_phase(const script::Script& script, const SessionResult& result) {
+  std::optional<size_t> found;
+  for (size_t i = 0; i < script.phases.size(); ++i) {
+    if (script.phases[i].timed) found = i;
+  }
+  return found && *found < result.phases.size() ? found : std::nullopt;
+}
+
+void add_times(const SessionResult& result, const judge::Totals& sums, Json& metrics) {
+  uint64_t wall_ns = 0;
+  uint64_t cpu_us = 0;
+  double thread_ns = 0;
+  bool cpu_known = true;
+  for (const PhaseResult& phase : result.phases) {
+    if (!phase.timed) continue;
+    wall_ns += phase.wall_ns;
+    thread_ns += static_cast<double>(phase.wall_ns) * phase.threads;
+    cpu_us += phase.cpu_us.value_or(0);
+    cpu_known = cpu_known && phase.cpu_us.has_value();
+  }
+  metrics["total_ms"] = static_cast<double>(wall_ns) / static_cast<double>(kNsPerMs);
+  if (cpu_known) metrics["cpu_us"] = cpu_us;
+  if (sums.calls > 0) metrics["ns_per_call"] = thread_ns / static_cast<double>(sums.calls);
+}
+
+struct CounterMetric {
+  keydrome_jail_counter counter;
+  const char* name;
+  bool per_call;
+};
+
+constexpr CounterMetric kCounterMetrics[] = {
+    {KEYDROME_JAIL_CYCLES, "cycles_per_call", true},
+    {KEYDROME_JAIL_INSTRUCTIONS, "instructions_per_call", true},
+    {KEYDROME_JAIL_CACHE_MISSES, "cache_misses_per_call", true},
+    {KEYDROME_JAIL_BRANCH_MISSES, "branch_misses_per_call", true},
+    {KEYDROME_JAIL_STALLED_FRONTEND, "stalled_frontend_per_call", true},
+    {KEYDROME_JAIL_STALLED_BACKEND, "stalled_backend_per_call", true},
+    {KEYDROME_JAIL_PAGE_FAULTS, "page_faults", false},
+    {KEYDROME_JAIL_CONTEXT_SWITCHES, "context_switches", false},
+    {KEYDROME_JAIL_MIGRATIONS, "migrations", false},
+};
+
+// Returns the sum of a counter over all timed phases, or nothing if a phase lacks the counter.
+std::optional<double> counted(const SessionResult& result, keydrome_jail_counter counter) {
+  double sum = 0;
+  for (const PhaseResult& phase : result.phases) {
+    if (!phase.timed) continue;
+    if (!phase.counters[counter]) return std::nullopt;
+    sum += static_cast<double>(*phase.counters[counter]);
+  }
+  return sum;
+}
+
+void add_counters(const SessionResult& result, const judge::Totals& sums, Json& metrics) {
+  for (const auto& [counter, name, per_call] : kCounterMetrics) {
+    const std::optional<double> sum = counted(result, counter);
+    if (!sum || (per_call && sums.calls == 0)) continue;
+    metrics[name] = per_call ? *sum / static_cast<double>(sums.calls) : *sum;
+  }
+}
+
+void add_counts(const judge::Totals& sums, uint64_t main_wall_ns, Json& metrics) {
+  metrics["transactions_planned"] = sums.transactions_planned;
+  metrics["transactions_completed"] = sums.transactions_completed;
+  metrics["transactions_failed"] = sums.transactions_failed;
+  metrics["deadlocks"] = sums.deadlocks;
+  metrics["calls"] = sums.calls;
+  metrics["client_context_switches"] = static_cast<double>(sums.client_context_switches);
+  if (main_wall_ns > 0 && sums.transactions_planned > 0) {
+    metrics["throughput_tps"] = static_cast<double>(sums.completed_in_last_phase) * kNsPerSecond /
+                                static_cast<double>(main_wall_ns);
+  }
+  if (sums.gets > 0) {
+    metrics["hit_ratio"] = static_cast<double>(sums.get_hits) / static_cast<double>(sums.gets);
+  }
+  if (sums.records_start) metrics["records_start"] = *sums.records_start;
+}
+
+// Counts the recorded transactions that committed. A call without a transaction (auto-commit) is a
+// transaction of its own. It commits if its code is none of the four codes that mean failure.
+uint64_t recorded_transactions(const script::Outcome& outcome) {
+  const auto commits = [](const Event& event) {
+    if (!is_auto_commit(event)) return call_of(event) == EventCall::kCommit && succeeded(event);
+    return event.code != DEADLOCK && event.code != TXN_DNE && event.code != FAILURE &&
+           event.code != DB_DNE;
+  };
+  uint64_t count = 0;
+  for (const script::PhaseOutcome& phase : outcome.phases) {
+    for (const script::ThreadResult& thread : phase.threads) {
+      count +=
+          static_cast<uint64_t>(std::count_if(thread.events.begin(), thread.events.end(), commits));
+    }
+  }
+  return count;
+}
+
+// Returns the growth of the jail's memory from before the first phase to the end of the last phase
+// that modifies data. Returns nothing if the memory did not grow or its size is unknown.
+std::optional<uint64_t> filled_bytes(const script::Script& script, const SessionResult& result) {
+  std::optional<uint64_t> bytes;
+  for (size_t i = 0; i < result.phases.size(); ++i) {
+    if (!script.phases[i].verifies) bytes = result.phases[i].memory_bytes;
+  }
+  if (!bytes || !result.memory_loaded_bytes || *bytes <= *result.memory_loaded_bytes) return {};
+  return *bytes - *result.memory_loaded_bytes;
+}
+
+void add_memory(const script::Script& script, const SessionResult& result,
+                const judge::Totals& sums, Json& metrics) {
+  if (const auto peak = result.jail.number("memory_peak_bytes"))
+    metrics["memory_peak_bytes"] = *peak;
+  if (!sums.records_end) return;
+  metrics["records_end"] = *sums.records_end;
+  const std::optional<uint64_t> bytes = filled_bytes(script, result);
+  if (bytes && *sums.records_end > 0) {
+    metrics["bytes_per_record"] =
+        static_cast<double>(*bytes) / static_cast<double>(*sums.records_end);
+  }
+}
+
+Json latency_entry(const std::string& name, const std::vector<uint64_t>& counts) {
+  uint64_t total = 0;
+  Json buckets = Json::Array{};
+  for (uint32_t b = 0; b < counts.size(); ++b) {
+    if (counts[b] == 0) continue;
+    total += counts[b];
+    buckets.push_back(Json::Array{format::histogram_upper_bound_ns(b), counts[b]});
+  }
+  if (total == 0) return {};
+  Json entry;
+  entry["class"] = name;
+  entry["count"] = total;
+  entry["p50_ns"] = format::histogram_quantile_ns(counts, 0.5);
+  entry["p90_ns"] = format::histogram_quantile_ns(counts, 0.9);
+  entry["p99_ns"] = format::histogram_quantile_ns(counts, 0.99);
+  entry["p999_ns"] = format::histogram_quantile_ns(counts, 0.999);
+  entry["max_ns"] = format::histogram_quantile_ns(counts, 1.0);
+  entry["buckets"] = std::move(buckets);
+  return entry;
+}
+
+Json latency_of(const script::Script& script, const judge::Totals& sums) {
+  Json latency = Json::Array{};
+  for (size_t c = 0; c < std::min<size_t>(script.class_names.size(), format::kTransactionClasses);
+       ++c) {
+    Json entry = latency_entry(script.class_names[c], sums.latency[c]);
+    if (!entry.is_null()) latency.push_back(std::move(entry));
+  }
+  return latency;
+}
+
+Json throughput_of(const std::string& phase, const script::PhaseOutcome& outcome) {
+  const judge::Throughput windows = judge::phase_throughput(outcome);
+  Json committed = Json::Array{};
+  for (const uint64_t count : windows.committed) committed.push_back(count);
+  Json throughput;
+  throughput["phase"] = phase;
+  throughput["window_ns"] = std::min<uint64_t>(windows.window_ns, INT64_MAX);
+  throughput["committed"] = std::move(committed);
+  return throughput;
+}
+
+void add_own(const script::Script& script, const workload::Workload& workload,
+             const SessionResult& result, Json& metrics) {
+  std::vector<workload::PhaseMeasures> phases;
+  for (const PhaseResult& phase : result.phases) {
+    phases.push_back({.wall_ns = phase.wall_ns, .memory_bytes = phase.memory_bytes});
+  }
+  workload::Metrics own;
+  workload.measure(script, result.outcome, phases, own);
+  for (const auto& [name, value] : own) {
+    if (std::isfinite(value)) metrics[name] = value;
+  }
+}
+
+}  // namespace
+
+void add_metrics(const script::Script& script, const workload::Workload* workload,
+                 const SessionResult& result, Json& report) {
+  Json metrics = Json::Object{};
+  Json latency = Json::Array{};
+  const judge::Totals sums = judge::totals(script, result.outcome);
+  add_memory(script, result, sums, metrics);
+  if (const std::optional<size_t> phase = main_phase(script, result)) {
+    add_times(result, sums, metrics);
+    add_counts(sums, result.phases[*phase].wall_ns, metrics);
+    add_counters(result, sums, metrics);
+    latency = latency_of(script, sums);
+    report["throughput"] = throughput_of(result.phases[*phase].name, result.outcome.phases[*phase]);
+  }
+  const uint64_t recorded = recorded_transactions(result.outcome);
+  if (recorded > 0) metrics["transactions_recorded"] = recorded;
+  if (workload != nullptr && result.stop == StopReason::kNone)
+    add_own(script, *workload, result, metrics);
+  report["metrics"] = std::move(metrics);
+  report["latency"] = std::move(latency);
+}
+
+}  // namespace keydrome

@@ -1,0 +1,93 @@
+// Implements make_report(): each function makes one member of the JSON object.
+#include "harness/referee/report/report.h"
+
+#include <algorithm>
+
+#include "harness/referee/report/metrics.h"
+
+namespace keydrome {
+
+namespace {
+
+Json findings_json(const judge::Findings& findings) {
+  Json list = Json::Array{};
+  for (const judge::Finding& finding : findings.list()) {
+    Json entry;
+    entry["suite"] = finding.suite;
+    entry["name"] = finding.name;
+    entry["severity"] = finding.severity == Severity::kRequired ? "required" : "advisory";
+    entry["detail"] = finding.detail;
+    if (!finding.witness.is_null()) entry["witness"] = finding.witness;
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json phases_json(const SessionResult& result) {
+  Json list = Json::Array{};
+  for (const PhaseResult& phase : result.phases) {
+    Json entry;
+    entry["name"] = phase.name;
+    entry["timed"] = phase.timed;
+    entry["wall_ns"] = phase.wall_ns;
+    if (phase.cpu_us) entry["cpu_us"] = *phase.cpu_us;
+    if (phase.player_ns) entry["player_ns"] = std::min<uint64_t>(*phase.player_ns, INT64_MAX);
+    list.push_back(std::move(entry));
+  }
+  return list;
+}
+
+Json words_json(const std::vector<std::string>& words) {
+  Json list = Json::Array{};
+  for (const std::string& word : words) list.push_back(word);
+  return list;
+}
+
+Json jail_json(const JailEnd& jail) {
+  Json json;
+  json["level"] = jail_level(jail);
+  json["mechanisms"] = words_json(jail.words("mechanisms"));
+  json["missing"] = words_json(jail.words("missing"));
+  if (!jail.text("status").empty()) json["status"] = jail.text("status");
+  for (const char* key : {"exit_code", "signal", "wall_us", "cpu_us", "memory_peak_bytes"}) {
+    if (const auto number = jail.number(key)) json[key] = *number;
+  }
+  return json;
+}
+
+Json output_json(const SessionResult& result) {
+  Json json;
+  json["stdout"] = result.standard_output;
+  json["stderr"] = result.standard_errors;
+  json["truncated"] = result.output_truncated;
+  return json;
+}
+
+}  // namespace
+
+Json make_report(const ReportInputs& inputs) {
+  const Plan& plan = inputs.plan;
+  Json report;
+  report["schema"] = "keydrome.report.v1";
+  report["verdict"] = inputs.verdict.name;
+  report["reason"] = inputs.verdict.reason;
+  report["benchmark"] = plan.benchmark;
+  report["benchmark_version"] = plan.benchmark_version;
+  report["instance"] = plan.instance;
+  report["scale"] = plan.scale;
+  report["parameters"] = Json::Object{};
+  for (const auto& [name, value] : inputs.parameters) report["parameters"][name] = value;
+  report["seed"] = plan.seed;
+  report["plain"] = plan.plain;
+  report["record"] = plan.record;
+  report["verified"] = plan.verified;
+  report["findings"] = findings_json(inputs.findings);
+  report["phases"] = phases_json(inputs.result);
+  add_metrics(inputs.script, inputs.workload, inputs.result, report);
+  report["jail"] = jail_json(inputs.result.jail);
+  report["output"] = output_json(inputs.result);
+  report["machine"] = inputs.machine;
+  return report;
+}
+
+}  // namespace keydrome

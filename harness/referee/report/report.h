@@ -1,0 +1,31 @@
+// Makes the report of one session as JSON (harness/schema/report.v1.schema.json).
+#pragma once
+
+#include <string>
+
+#include "base/json.h"
+#include "base/result.h"
+#include "benchmarks/kit/judge/finding.h"
+#include "benchmarks/kit/workload/parameters.h"
+#include "benchmarks/kit/workload/workload.h"
+#include "harness/referee/judging/verdict.h"
+#include "harness/referee/plan/plan.h"
+#include "harness/referee/session/session_result.h"
+
+namespace keydrome {
+
+// The inputs of make_report(). References are borrowed for the call.
+struct ReportInputs {
+  const Plan& plan;
+  const workload::ParameterValues& parameters;  // including defaults and overrides
+  const script::Script& script;
+  const workload::Workload* workload;  // nullptr if nothing was played
+  const SessionResult& result;
+  const judge::Findings& findings;
+  RunVerdict verdict;
+  Json machine;  // result of machine_facts() before the session
+};
+
+Json make_report(const ReportInputs& inputs);
+
+}  // namespace keydrome

@@ -1,0 +1,288 @@
+// Implements play(): start the processes, load the library, play the phases, end the session. This
+// file follows the order of the protocol; partner.h hides whether a driver takes part.
+#include "harness/referee/session/conductor.h"
+
+#include <sys/random.h>
+
+#include <algorithm>
+#include <array>
+#include <string_view>
+
+#include "base/check.h"
+#include "base/clock.h"
+#include "benchmarks/kit/script/images.h"
+#include "benchmarks/kit/script/outcome_layout.h"
+#include "harness/referee/hang/hang.h"
+#include "harness/referee/session/follow_phase.h"
+#include "harness/referee/session/memfd.h"
+#include "harness/referee/session/partner.h"
+#include "harness/referee/session/round_supply.h"
+#include "harness/stacks.h"
+
+namespace keydrome {
+namespace {
+
+// A crash closes the channel at once, but the process may need this long to exit.
+constexpr uint64_t kExitGraceMs = 2'000;
+
+uint64_t fresh_nonce() {
+  uint64_t nonce = 0;
+  KEYDROME_CHECK(getrandom(&nonce, sizeof nonce, 0) == sizeof nonce);
+  return nonce;
+}
+
+uint32_t threads_max(const script::Script& script) {
+  std::size_t threads = 1;
+  for (const script::PhaseScript& phase : script.phases)
+    threads = std::max(threads, phase.threads.size());
+  return static_cast<uint32_t>(threads);
+}
+
+// Makes the message LOAD. Its text is the library's path in the jail, a NUL, and the configuration
+// (may be empty). parse_plan() has checked that the text fits.
+Message load_message(const LibraryPlan& library, uint32_t threads) {
+  constexpr std::string_view kLibraryInside = "/library.so";
+  Message load = make_message(MessageType::kLoad);
+  kLibraryInside.copy(load.text, kLibraryInside.size());
+  const std::string configuration = configuration_text(library, threads);
+  configuration.copy(load.text + kLibraryInside.size() + 1, configuration.size());
+  return load;
+}
+
+Message go_message(uint32_t phase) {
+  Message go = make_message(MessageType::kGo);
+  go.nonce = fresh_nonce();
+  go.phase = phase;
+  go.flags = phase == 0 ? kGoHasPools : 0;
+  return go;
+}
+
+// Describes a phase for `progress`. `done` is nullptr when the phase starts, and its result when it
+// has ended.
+Json phase_event(const script::Script& script, uint32_t index, const PhaseResult* done) {
+  Json::Object event{{"event", done == nullptr ? "phase" : "phase_done"},
+                     {"name", script.phases[index].name},
+                     {"index", index},
+                     {"of", static_cast<uint64_t>(script.phases.size())}};
+  if (done != nullptr) event["wall_ns"] = done->wall_ns;
+  return event;
+}
+
+void add_usage(const JailUsage& before, const JailUsage& after, PhaseResult& phase) {
+  phase.cpu_us = growth(before.cpu_us, after.cpu_us);
+  phase.memory_bytes = after.memory_bytes;
+  for (std::size_t i = 0; i < after.counters.size(); ++i) {
+    phase.counters[i] = growth(before.counters[i], after.counters[i]);
+  }
+}
+
+// Plays one session; use each object once. If the session stops, the functions that return bool
+// store the reason in result_ and return false. Only freeze_after() also returns false when the
+// session continues.
+class Conductor {
+ public:
+  Conductor(const script::Script& script, const JailOptions& options, const Progress& progress)
+      : script_(script),
+        options_(options),
+        progress_(progress),
+        partner_(Partner::create(options, threads_max(script))) {}
+
+  SessionResult play() {
+    const bool complete = start() && load() && play_phases();
+    JailProcess* jail = partner_->jail();
+    if (complete) {
+      result_.stage = Stage::kComplete;
+      jail->send(make_message(MessageType::kEnd));
+    }
+    if (jail != nullptr) {
+      // If the player has closed the channel, it may be about to exit. Wait before killing it,
+      // because a kill would hide how it exited.
+      result_.jail = jail->finish(result_.stop == StopReason::kClosed ? kExitGraceMs : 0);
+      result_.standard_output = jail->output().text();
+      result_.standard_errors = jail->errors().text();
+      result_.output_truncated = jail->output().truncated() || jail->errors().truncated();
+    }
+    return std::move(result_);
+  }
+
+ private:
+  bool stop(StopReason reason, std::string detail) {
+    result_.stop = reason;
+    result_.detail = std::move(detail);
+    return false;
+  }
+
+  // Returns true if the session continues. If it stopped, stores the reason and returns false.
+  bool passed(std::optional<Stopped> stopped) {
+    return !stopped || stop(stopped->reason, std::move(stopped->detail));
+  }
+
+  void report(const Json& event) const {
+    if (progress_) progress_(event);
+  }
+
+  bool start() {
+    Result<UniqueFd> pools = sealed_input(script::pools_image(script_));
+    if (!pools) return stop(StopReason::kNotStarted, pools.error().message);
+    pools_ = std::move(*pools);
+    Result<SharedRegion> stacks = SharedRegion::create(sizeof(StackPage));
+    if (!stacks) return stop(StopReason::kNotStarted, stacks.error().message);
+    stacks_.emplace(std::move(*stacks));
+    return passed(partner_->start());
+  }
+
+  bool load() {
+    result_.stage = Stage::kLoading;
+    report(Json::Object{{"event", "loading"}});
+    Message message = load_message(options_.plan.library, threads_max(script_));
+    if (!partner_->send_load(message, stacks_->fd())) {
+      return stop(StopReason::kClosed,
+                  "the player ended before it received the command to load the library (LOAD), so "
+                  "the library cannot be the cause; see the player's standard error");
+    }
+    if (!passed(partner_->expect(message, MessageType::kLoaded, partner_->load_deadline_ns(),
+                                 "the library to load"))) {
+      explain_stop(nullptr, nullptr);
+      return false;
+    }
+    if (message.status == kLoadOk) return true;
+    message.text[kTextBytes - 1] = '\0';
+    result_.load_status = message.status;
+    return stop(StopReason::kLoadFailed, message.text);
+  }
+
+  bool play_phases() {
+    result_.stage = Stage::kPlaying;
+    result_.frozen_between = freeze_after("loading");
+    usage_ = partner_->jail()->usage().value_or(JailUsage{});
+    result_.memory_loaded_bytes = usage_.memory_bytes;
+    for (uint32_t i = 0; i < script_.phases.size(); ++i) {
+      report(phase_event(script_, i, nullptr));
+      if (!play_phase(i)) return false;
+      report(phase_event(script_, i, &result_.phases.back()));
+    }
+    return true;
+  }
+
+  // Makes the inputs before GO, so that the clock measures only the player. If the rounds of a
+  // phase exceed 512 MiB, the last ones are made during the phase (round_supply.h).
+  bool play_phase(uint32_t index) {
+    const script::PhaseScript& phase = script_.phases[index];
+    const script::OutcomeLayout layout = script::outcome_layout(phase);
+    Result<SharedRegion> outcome = SharedRegion::create(layout.size_bytes);
+    if (!outcome) return stop(StopReason::kNotStarted, outcome.error().message);
+    script::write_outcome_header(layout, outcome->bytes());
+    RoundSupply rounds(phase);
+    Result<UniqueFd> first = rounds.take();
+    if (!first) return stop(StopReason::kNotStarted, first.error().message);
+    if (Result<void> built = rounds.build_ahead(); !built) {
+      return stop(StopReason::kNotStarted, built.error().message);
+    }
+    const auto threads = static_cast<uint32_t>(phase.threads.size());
+    const Message go = go_message(index);
+    std::vector<int> fds{first->get(), outcome->fd()};
+    if (index == 0) fds.insert(fds.begin(), pools_.get());
+
+    if (result_.frozen_between && !resume(phase.name)) return false;
+    const uint64_t start_ns = now_ns();
+    if (!partner_->send_go(go, fds, threads)) {
+      return stop(StopReason::kClosed, "the player ended before phase " + phase.name);
+    }
+    PhaseWatch watch(layout, outcome->bytes(), partner_->call_slots());
+    partner_->set_watch(&watch);
+    const uint64_t deadline_ns = now_ns() + options_.plan.limits.phase_timeout_ms * kNsPerMs;
+    const bool ended = passed(follow_phase(*partner_, go, phase.name, rounds, deadline_ns));
+    partner_->set_watch(nullptr);
+    if (!ended) {
+      explain_stop(&phase, &watch);
+      return false;
+    }
+    PhaseResult done;
+    done.wall_ns = now_ns() - start_ns;
+    done.name = phase.name;
+    done.timed = phase.timed;
+    done.threads = threads;
+    if (result_.frozen_between) freeze_after("phase " + phase.name);
+    return account(std::move(done), layout, outcome->bytes());
+  }
+
+  // Stops every thread of the jail until resume(). If this fails although the player still runs,
+  // stores `step` in unfrozen_after.
+  bool freeze_after(const std::string& step) {
+    JailProcess& jail = *partner_->jail();
+    if (jail.freeze()) return true;
+    // A freeze that failed may still take effect later, so thaw at once; otherwise the jail would
+    // stay frozen.
+    jail.thaw();
+    Message message{};
+    const bool ended = jail.wait(message, now_ns()) == JailProcess::Event::kClosed;
+    if (!ended && result_.unfrozen_after.empty()) result_.unfrozen_after = step;
+    return false;
+  }
+
+  // A jail that fails to thaw is a failure of the harness, except when the player has exited.
+  bool resume(const std::string& phase) {
+    if (partner_->jail()->thaw()) return true;
+    Message message{};
+    if (partner_->jail()->wait(message, now_ns()) == JailProcess::Event::kClosed) {
+      return stop(StopReason::kClosed, "the player ended before phase " + phase);
+    }
+    return stop(StopReason::kNotStarted, "the jail could not be thawed for phase " + phase);
+  }
+
+  // Describes the threads after a deadline or limit has passed, or after the process has died.
+  // `phase` and `watch` are nullptr while the library loads.
+  void explain_stop(const script::PhaseScript* phase, PhaseWatch* watch) {
+    if (watch != nullptr) watch->sample(now_ns());
+    // The process has exited, but the outcome memfd still contains the progress that its threads
+    // wrote.
+    if (result_.stop == StopReason::kClosed && phase != nullptr) {
+      result_.hang = last_calls(script_, *phase, *watch);
+    }
+    if (result_.stop != StopReason::kDeadline && result_.stop != StopReason::kLimit) return;
+    if (options_.explain_hangs) {
+      result_.hang = hang_evidence({.jail = partner_->jail()->pid(),
+                                    .stack_page = stacks_->bytes(),
+                                    .script = &script_,
+                                    .phase = phase,
+                                    .watch = watch});
+    }
+    if (phase != nullptr) result_.detail += unfinished_threads(*phase, *watch);
+  }
+
+  // Stores the phase's CPU time, memory and counters, and a checked copy of its outcome.
+  bool account(PhaseResult done, const script::OutcomeLayout& layout,
+               std::span<const std::byte> image) {
+    const JailUsage usage = partner_->jail()->usage().value_or(JailUsage{});
+    add_usage(usage_, usage, done);
+    usage_ = usage;
+    Result<script::PhaseOutcome> outcome = script::read_outcome(image, layout);
+    if (!outcome) {
+      return stop(StopReason::kBadOutcome, "phase " + done.name + ": " + outcome.error().message);
+    }
+    for (const script::ThreadResult& thread : outcome->threads) {
+      done.player_ns = std::max(done.player_ns.value_or(0), thread.counters->ended_ns);
+    }
+    result_.outcome.phases.push_back(std::move(*outcome));
+    result_.phases.push_back(std::move(done));
+    return true;
+  }
+
+  const script::Script& script_;
+  const JailOptions& options_;
+  const Progress& progress_;
+  const std::unique_ptr<Partner> partner_;
+  UniqueFd pools_;
+  std::optional<SharedRegion> stacks_;
+  JailUsage usage_;  // as of the end of the last step
+  SessionResult result_;
+};
+
+}  // namespace
+
+SessionResult play(const script::Script& script, const JailOptions& options,
+                   const Progress& progress) {
+  return Conductor(script, options, progress).play();
+}
+
+}  // namespace keydrome

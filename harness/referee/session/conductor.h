@@ -1,0 +1,27 @@
+// Plays one session: starts the processes, follows the protocol (harness/protocol.h) from HELLO to
+// END, and returns what happened.
+//
+// The code trusts nothing from the player. play() always returns, and all processes of the session
+// have exited by then.
+#pragma once
+
+#include <functional>
+
+#include "base/json.h"
+#include "benchmarks/kit/script/script.h"
+#include "harness/referee/processes/jail_options.h"
+#include "harness/referee/session/session_result.h"
+
+namespace keydrome {
+
+// Receives one JSON object for each step of a session. The first event is {"event": "loading"}.
+// Each phase has two events, "phase" and "phase_done", which contain the phase's name, its index
+// and the number of phases. "phase_done" also contains wall_ns.
+using Progress = std::function<void(const Json&)>;
+
+// Plays the session. Takes at most options.wall_ms plus the time to end the jail; a broken jail
+// takes up to 40 s to end.
+SessionResult play(const script::Script& script, const JailOptions& options,
+                   const Progress& progress);
+
+}  // namespace keydrome

@@ -1,0 +1,20 @@
+// Follows one phase from GO to DONE: whenever the player sends NEED, the referee sends the next
+// round, a portion of the phase's operations.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+
+#include "harness/referee/session/partner.h"
+#include "harness/referee/session/round_supply.h"
+
+namespace keydrome {
+
+// Waits until the phase has ended. Returns std::nullopt if the phase ended with DONE, or the reason
+// if it stopped early. In verified mode, both driver and player must send DONE. `go` is the GO that
+// was sent; `name` is the phase's name.
+std::optional<Stopped> follow_phase(Partner& partner, const Message& go, const std::string& name,
+                                    RoundSupply& rounds, uint64_t deadline_ns);
+
+}  // namespace keydrome

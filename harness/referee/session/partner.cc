@@ -1,0 +1,90 @@
+// Implements Partner: starts the player's jail, and waits for messages until a deadline or a limit
+// of the session.
+#include "harness/referee/session/partner.h"
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "harness/referee/session/verified_partner.h"
+
+namespace keydrome {
+namespace {
+
+// Interval at which wait() samples the progress of the threads while a phase runs.
+constexpr uint64_t kSampleEveryNs = 500 * kNsPerMs;
+
+}  // namespace
+
+std::unique_ptr<Partner> Partner::create(const JailOptions& options, uint32_t threads_max) {
+  if (options.plan.verified) return std::make_unique<VerifiedPartner>(options, threads_max);
+  return std::make_unique<Partner>(options);
+}
+
+Partner::Partner(const JailOptions& options)
+    : options_(options), limits_(options.wall_ms, options.plan.jail.cpu_seconds) {}
+
+std::optional<Stopped> Partner::start() {
+  Result<JailProcess> jail = JailProcess::start(options_);
+  if (!jail) return Stopped{StopReason::kNotStarted, jail.error().message};
+  jail_.emplace(std::move(*jail));
+  Message hello{};
+  return expect(hello, MessageType::kHello, load_deadline_ns(), "the player to start");
+}
+
+uint64_t Partner::load_deadline_ns() const {
+  return now_ns() + options_.plan.limits.load_timeout_ms * kNsPerMs;
+}
+
+bool Partner::send_load(const Message& load, int stack_page) {
+  return jail_->send(load, {&stack_page, 1});
+}
+
+bool Partner::send_go(const Message& go, std::span<const int> fds, uint32_t /*threads*/) {
+  return jail_->send(go, fds);
+}
+
+bool Partner::send_round(const Message& round, int fd) { return jail_->send(round, {&fd, 1}); }
+
+JailProcess::Event Partner::receive(Message& message, uint64_t deadline_ns) {
+  return jail_->wait(message, deadline_ns);
+}
+
+// Wakes up for the next limit and, during a phase, for the next sample of the threads' progress. If
+// a limit of the session passes first, sets limit_reached_ and returns kDeadline.
+JailProcess::Event Partner::wait(Message& message, uint64_t deadline_ns) {
+  for (;;) {
+    limit_reached_ = limits_.passed(jail_->pid(), now_ns());
+    if (!limit_reached_.empty()) return JailProcess::Event::kDeadline;
+    uint64_t until_ns = std::min(deadline_ns, limits_.next_ns());
+    if (watch_ != nullptr) until_ns = std::min(until_ns, now_ns() + kSampleEveryNs);
+    const JailProcess::Event event = receive(message, until_ns);
+    if (event != JailProcess::Event::kDeadline || until_ns == deadline_ns) return event;
+    if (watch_ != nullptr) watch_->sample(now_ns());
+  }
+}
+
+std::optional<Stopped> Partner::expect(Message& message, MessageType type, uint64_t deadline_ns,
+                                       const std::string& what) {
+  const std::string meanwhile = " while the referee waited for " + what;
+  switch (wait(message, deadline_ns)) {
+    case JailProcess::Event::kClosed:
+      return Stopped{StopReason::kClosed, "the player ended" + meanwhile};
+    case JailProcess::Event::kDeadline:
+      if (limit_reached_.empty()) {
+        return Stopped{StopReason::kDeadline, "timed out waiting for " + what};
+      }
+      return Stopped{StopReason::kLimit, std::string(limit_reached_) + meanwhile};
+    case JailProcess::Event::kMalformed:
+      return Stopped{StopReason::kViolation, "the player sent a malformed message" + meanwhile};
+    case JailProcess::Event::kOther:
+      return Stopped{StopReason::kNotStarted, "the driver ended" + meanwhile};
+    case JailProcess::Event::kMessage:
+      break;
+  }
+  if (message.type == type && in_turn()) return std::nullopt;
+  return Stopped{StopReason::kViolation, "an unexpected message of type " +
+                                             std::to_string(static_cast<uint32_t>(message.type)) +
+                                             " arrived" + meanwhile};
+}
+
+}  // namespace keydrome

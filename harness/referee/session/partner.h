@@ -1,0 +1,84 @@
+// Partner: the processes that play one session, and the channel to them.
+//
+// A plain Partner is the player in its jail. In verified mode the object is a VerifiedPartner
+// (verified_partner.h): the driver plays the programs outside the jail, and the player only makes
+// the driver's calls. The conductor uses the same interface for both modes.
+//
+// Each wait ends at its deadline or at a limit of the session, whichever comes first. Not
+// thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+
+#include "harness/referee/hang/phase_watch.h"
+#include "harness/referee/processes/jail_process.h"
+#include "harness/referee/session/session_limits.h"
+#include "harness/referee/session/session_result.h"
+
+namespace keydrome {
+
+class Partner {
+ public:
+  // Returns the partner for the mode of `options`, and borrows `options`. `threads_max` is the
+  // largest number of threads of a phase. The session's wall time starts at this call.
+  static std::unique_ptr<Partner> create(const JailOptions& options, uint32_t threads_max);
+
+  explicit Partner(const JailOptions& options);
+  virtual ~Partner() = default;
+  Partner(const Partner&) = delete;
+  Partner& operator=(const Partner&) = delete;
+
+  // Starts the processes and waits until each process has sent HELLO.
+  virtual std::optional<Stopped> start();
+
+  // Waits for a message of type `type` from the process whose turn it is. Returns std::nullopt if
+  // the message has arrived, or why the session stopped. Any other message is a violation of the
+  // protocol. `what` completes the text "while the referee waited for `what`".
+  std::optional<Stopped> expect(Message& message, MessageType type, uint64_t deadline_ns,
+                                const std::string& what);
+
+  // Each send function returns false if the receiver has exited or does not read.
+  virtual bool send_load(const Message& load, int stack_page);
+  virtual bool send_go(const Message& go, std::span<const int> fds, uint32_t threads);
+  // Sends a round to the process that plays the programs.
+  virtual bool send_round(const Message& round, int fd);
+
+  // Called after a DONE. Returns true if the player must still send its own DONE for this phase.
+  virtual bool must_finish(uint64_t /*nonce*/) { return false; }
+  // Returns true if the last message came from the driver. A failure of the driver is never the
+  // library's fault.
+  virtual bool driver_spoke() const { return false; }
+  // The call slots of verified mode; empty in other modes.
+  virtual std::span<const std::byte> call_slots() const { return {}; }
+
+  // While `watch` is set, each wait samples the threads' progress. nullptr means that no phase
+  // runs.
+  void set_watch(PhaseWatch* watch) { watch_ = watch; }
+  // nullptr before start(), or if the jail could not be started.
+  JailProcess* jail() { return jail_ ? &*jail_ : nullptr; }
+  uint64_t load_deadline_ns() const;
+
+ protected:
+  // Waits for one message without checking limits or sampling the threads.
+  virtual JailProcess::Event receive(Message& message, uint64_t deadline_ns);
+  // Returns true if the last message came from the process whose turn it is.
+  virtual bool in_turn() const { return true; }
+  const JailOptions& options() const { return options_; }
+
+ private:
+  JailProcess::Event wait(Message& message, uint64_t deadline_ns);
+
+  const JailOptions& options_;
+  SessionLimits limits_;
+  std::string_view limit_reached_;  // the limit that ended the last wait(), or ""
+  PhaseWatch* watch_ = nullptr;
+  std::optional<JailProcess> jail_;
+};
+
+}  // namespace keydrome

@@ -1,0 +1,35 @@
+// Turns a plan into a session that can start: checks the plan against the benchmark and the files,
+// and generates the script, which contains all operations.
+#pragma once
+
+#include <memory>
+
+#include "base/result.h"
+#include "benchmarks/kit/workload/parameters.h"
+#include "benchmarks/kit/workload/workload.h"
+#include "harness/referee/plan/plan.h"
+#include "harness/referee/processes/jail_options.h"
+
+namespace keydrome {
+
+// Everything that is known before the session starts.
+struct PreparedSession {
+  Plan plan;
+  workload::Manifest manifest;
+  workload::Parameters parameters;  // including defaults and the plan's overrides
+  std::unique_ptr<workload::Workload> workload;
+  script::Script script;
+  // True if the referee must certify the recorded histories: the plan asks for recording, and the
+  // benchmark does not record by itself. A benchmark that records by itself also certifies.
+  bool certify = false;
+  JailOptions jail;
+};
+
+// Returns the benchmark of this name, or an error that lists all names.
+Result<const workload::BenchmarkEntry*> find_benchmark(const std::string& name);
+
+// `entry` must be the plan's benchmark and have the plan's version. Generating the script may take
+// several seconds.
+Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntry& entry);
+
+}  // namespace keydrome

@@ -1,0 +1,55 @@
+// Implements SessionLimits: checks the wall time and the CPU time of a session. The farther
+// the CPU time is from its limit, the more rarely it is read.
+#include "harness/referee/session/session_limits.h"
+
+#include <time.h>
+#include <unistd.h>
+
+#include <algorithm>
+
+#include "base/clock.h"
+#include "harness/referee/hang/thread_facts.h"
+
+namespace keydrome {
+namespace {
+
+constexpr uint64_t kSecondNs = 1000 * kNsPerMs;
+// Shortest interval between two reads of the CPU time.
+constexpr uint64_t kCpuCheckNs = 5 * kNsPerMs;
+
+uint64_t cpu_count() {
+  return static_cast<uint64_t>(std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN)));
+}
+
+// Returns the CPU time of all the player's threads, including threads that have exited. The jail
+// prevents the player from starting other processes. Returns 0 if the player has exited.
+uint64_t cpu_time_ns(pid_t jail) {
+  const pid_t program = program_of(jail);
+  clockid_t clock{};
+  timespec time{};
+  if (program == 0 || clock_getcpuclockid(program, &clock) != 0) return 0;
+  if (clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<uint64_t>(time.tv_sec) * kSecondNs + static_cast<uint64_t>(time.tv_nsec);
+}
+
+}  // namespace
+
+SessionLimits::SessionLimits(uint64_t wall_ms, std::optional<uint64_t> cpu_seconds)
+    : end_ns_(now_ns() + wall_ms * kNsPerMs) {
+  if (cpu_seconds) cpu_ns_ = *cpu_seconds * kSecondNs;
+}
+
+std::string_view SessionLimits::passed(pid_t jail, uint64_t now_ns) {
+  if (now_ns >= end_ns_) return "the time limit of the whole session was reached";
+  if (!cpu_ns_ || now_ns < cpu_check_ns_) return {};
+  const uint64_t used_ns = cpu_time_ns(jail);
+  if (used_ns >= *cpu_ns_) return "the player's CPU time limit (jail.cpu_seconds) was reached";
+  cpu_check_ns_ = now_ns + std::max(kCpuCheckNs, (*cpu_ns_ - used_ns) / cpu_count());
+  return {};
+}
+
+uint64_t SessionLimits::next_ns() const {
+  return cpu_ns_ ? std::min(end_ns_, cpu_check_ns_) : end_ns_;
+}
+
+}  // namespace keydrome

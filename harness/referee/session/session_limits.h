@@ -1,0 +1,34 @@
+// Checks the limits of a whole session: wall time and CPU time.
+//
+// The jail enforces the same limits a little later (JailOptions). The referee must act first,
+// because it reports what the threads were doing (hang/hang.h); the jail would only kill them.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <optional>
+#include <string_view>
+
+namespace keydrome {
+
+class SessionLimits {
+ public:
+  // The wall time starts here. Create the object before the jail, so that the jail's limit passes
+  // later.
+  SessionLimits(uint64_t wall_ms, std::optional<uint64_t> cpu_seconds);
+
+  // Returns the limit that has passed at `now_ns` as the beginning of a sentence, or "". `jail` is
+  // the process id of the jail.
+  std::string_view passed(pid_t jail, uint64_t now_ns);
+
+  // Returns the earliest time at which a limit can pass, computed by the last call of passed().
+  uint64_t next_ns() const;
+
+ private:
+  uint64_t end_ns_;
+  std::optional<uint64_t> cpu_ns_;
+  uint64_t cpu_check_ns_ = 0;  // before this time, even all CPUs together cannot reach cpu_ns_
+};
+
+}  // namespace keydrome

@@ -1,0 +1,71 @@
+// The result of one session: the stage that it reached, why it stopped, and what was measured.
+//
+// judging/verdict.h decides what the members mean. The untrusted player wrote `outcome`,
+// `player_ns`, `load_status` and the two outputs, and parts of the texts `detail` and `hang`. All
+// other members come from the referee or the jail.
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "benchmarks/kit/script/outcome_reader.h"
+#include "harness/referee/processes/jail_end.h"
+#include "harness/referee/processes/jail_usage.h"
+
+namespace keydrome {
+
+// The stage at which the session ended.
+enum class Stage : uint8_t { kStarting, kLoading, kPlaying, kComplete };
+
+// Why the session ended at that stage.
+enum class StopReason : uint8_t {
+  kNone,          // the session is complete
+  kNotStarted,    // a failure of the harness: no jail, no driver, no memory for the inputs
+  kClosed,        // the player closed the channel or exited
+  kDeadline,      // loading the library or playing a phase took too long
+  kLimit,         // the session used up its wall time or CPU time (session_limits.h)
+  kViolation,     // the player sent a message that the protocol does not allow
+  kLoadFailed,    // the player reported that it could not load the library; see load_status
+  kException,     // a function of the library threw an exception
+  kPlayerFailed,  // the player reported a failure of its own
+  kBadOutcome,    // the memory with the player's results is malformed
+};
+
+// Why a session stopped, with one sentence for the report.
+struct Stopped {
+  StopReason reason = StopReason::kNone;
+  std::string detail;
+};
+
+// Result of a phase that ended.
+struct PhaseResult {
+  std::string name;
+  bool timed = false;
+  uint32_t threads = 0;
+  uint64_t wall_ns = 0;                  // from GO to DONE by the referee's clock
+  std::optional<uint64_t> cpu_us;        // of the whole jail
+  std::optional<uint64_t> player_ns;     // from GO to the last thread's end by the player's clock
+  std::optional<uint64_t> memory_bytes;  // charged to the jail after the phase
+  JailCounters counters;                 // performance counters of the jail during the phase
+};
+
+struct SessionResult {
+  Stage stage = Stage::kStarting;
+  StopReason stop = StopReason::kNone;
+  std::string detail;        // one sentence about the stop; empty for a complete session
+  std::string hang;          // what the threads did at the stop (hang/hang.h); empty: unknown
+  uint32_t load_status = 0;  // a LoadStatus that the player reported
+  std::vector<PhaseResult> phases;              // the phases that ended, in order
+  script::Outcome outcome;                      // of the phases that ended
+  std::optional<uint64_t> memory_loaded_bytes;  // charged to the jail before the first phase
+  bool frozen_between = false;  // freezing worked after loading and was used between phases too
+  std::string unfrozen_after;   // the first step after which freezing failed; empty: none
+  JailEnd jail;
+  std::string standard_output;
+  std::string standard_errors;
+  bool output_truncated = false;
+};
+
+}  // namespace keydrome

@@ -1,0 +1,57 @@
+// The Partner of verified mode: the driver outside the jail, and the player inside.
+//
+// The driver plays the programs (the lists of operations) and collects the results, where the
+// library cannot reach them. The driver passes each call to the player through call slots, a memfd
+// that both processes map (harness/calls.h). The referee exchanges messages in this order:
+//
+//   start         player: HELLO
+//                 driver: HELLO, LOAD with the slots, LOADED
+//   loading       player: LOAD with the slots, LOADED
+//   each phase    player: GO with the number of slots to serve
+//                 driver: GO with the programs, then NEED and ROUND, then DONE
+//                 player: DONE
+//
+// The player's DONE may arrive before the referee has read the driver's DONE. The object then
+// remembers the early DONE. Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+
+#include "harness/referee/processes/driver_process.h"
+#include "harness/referee/session/memfd.h"
+#include "harness/referee/session/partner.h"
+
+namespace keydrome {
+
+class VerifiedPartner final : public Partner {
+ public:
+  VerifiedPartner(const JailOptions& options, uint32_t threads_max);
+
+  std::optional<Stopped> start() override;
+  bool send_load(const Message& load, int stack_page) override;
+  bool send_go(const Message& go, std::span<const int> fds, uint32_t threads) override;
+  bool send_round(const Message& round, int fd) override;
+  bool must_finish(uint64_t nonce) override;
+  bool driver_spoke() const override { return driver_spoke_; }
+  std::span<const std::byte> call_slots() const override { return slots_->bytes(); }
+
+ protected:
+  JailProcess::Event receive(Message& message, uint64_t deadline_ns) override;
+  bool in_turn() const override { return driver_spoke_ == drivers_turn_; }
+
+ private:
+  std::optional<Stopped> start_driver();
+
+  uint32_t threads_max_;
+  std::optional<SharedRegion> slots_;
+  std::optional<DriverProcess> driver_;
+  std::size_t spinning_threads_max_ = 0;  // the largest number of threads that may wait by polling
+  bool drivers_turn_ = false;             // true: the next message must come from the driver
+  bool driver_spoke_ = false;             // true: the last message came from the driver
+  std::optional<uint64_t> player_done_;   // the nonce of a player's DONE that came early
+};
+
+}  // namespace keydrome

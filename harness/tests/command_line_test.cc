@@ -1,0 +1,61 @@
+// Tests the referee's command line with correct and with wrong arguments.
+#include "harness/referee/command_line.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <utility>
+#include <vector>
+
+namespace keydrome {
+namespace {
+
+using Arguments = std::vector<std::string_view>;
+
+std::string error_of(const Arguments& arguments) {
+  const Result<CommandLine> line = parse_command_line(arguments);
+  return line ? "" : line.error().message;
+}
+
+TEST(CommandLineArguments, OfARun) {
+  const Result<CommandLine> line =
+      parse_command_line(Arguments{"run", "--report", "r.json", "plan.json", "--progress",
+                                   "--histories", "h", "--all-histories"});
+  ASSERT_TRUE(line.ok()) << line.error().message;
+  EXPECT_EQ(line->command, CommandLine::Command::kRun);
+  EXPECT_EQ(line->run.plan_path, "plan.json");
+  EXPECT_EQ(line->run.report_path, "r.json");
+  EXPECT_EQ(line->run.histories.folder, "h");
+  EXPECT_TRUE(line->run.progress);
+  EXPECT_TRUE(line->run.histories.all);
+}
+
+TEST(CommandLineArguments, OfTheOtherCommands) {
+  EXPECT_EQ(parse_command_line(Arguments{"list"})->command, CommandLine::Command::kList);
+  EXPECT_EQ(parse_command_line(Arguments{"--version"})->command, CommandLine::Command::kVersion);
+  const Result<CommandLine> line = parse_command_line(Arguments{"fingerprint", "tatp"});
+  EXPECT_EQ(line->command, CommandLine::Command::kFingerprint);
+  EXPECT_EQ(line->benchmark, "tatp");
+}
+
+TEST(CommandLineArguments, AnErrorNamesTheArgument) {
+  const std::pair<Arguments, const char*> cases[] = {
+      {{}, "a command is missing"},
+      {{"rum"}, "unknown command \"rum\""},
+      {{"run", "p.json", "--rapport", "r"}, "run: unknown option \"--rapport\""},
+      {{"run", "p.json", "--report"}, "--report: the file is missing"},
+      {{"run", "p.json", "--histories"}, "--histories: the folder is missing"},
+      {{"run", "--report", "r.json"}, "run: PLAN.json is missing"},
+      {{"run", "p.json"}, "run: --report FILE is missing"},
+      {{"run", "p.json", "q.json"},
+       "run: unexpected argument \"q.json\" after the plan \"p.json\""},
+      {{"list", "all"}, "list: unexpected argument \"all\""},
+      {{"fingerprint"}, "fingerprint: BENCHMARK is missing"},
+      {{"fingerprint", "a", "b"}, "fingerprint: unexpected argument \"b\""},
+      {{"--version", "2"}, "--version: unexpected argument \"2\""},
+  };
+  for (const auto& [arguments, error] : cases) EXPECT_EQ(error_of(arguments), error);
+}
+
+}  // namespace
+}  // namespace keydrome

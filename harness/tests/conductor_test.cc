@@ -1,0 +1,64 @@
+// Tests play(), which plays one session, with small scripts in the real jail. Needs root.
+#include "harness/referee/session/conductor.h"
+
+#include <gtest/gtest.h>
+
+#include <string>
+#include <vector>
+
+#include "harness/tests/jailed.h"
+
+namespace keydrome {
+namespace {
+
+using testing::JailedTest;
+using testing::options_for;
+using testing::verdict_of;
+
+class ConductorTest : public JailedTest {};
+
+constexpr uint32_t kThreads = 2;
+constexpr uint32_t kInsertsPerUnit = 1000;
+constexpr uint32_t kUnits = 150;  // enough operations for three rounds
+constexpr uint32_t kKeysPerThread = kInsertsPerUnit * kUnits;
+
+script::Script script() { return testing::counting_script(kThreads, kUnits, kInsertsPerUnit); }
+
+TEST_F(ConductorTest, PlaysSeveralRoundsWithTwoThreads) {
+  const script::Script counting = script();
+  std::vector<std::string> events;
+  const SessionResult result = play(counting, options_for("honest"),
+                                    [&](const Json& event) { events.push_back(event.dump()); });
+  ASSERT_EQ(result.stage, Stage::kComplete) << verdict_of(result);
+  ASSERT_EQ(result.phases.size(), 3u);
+  EXPECT_EQ(events.size(), 7u);  // one event for loading and two for each phase
+  for (const PhaseResult& done : result.phases) {
+    EXPECT_GT(done.wall_ns, 0u);
+    EXPECT_LE(done.player_ns.value_or(0), done.wall_ns + 5'000'000) << done.name;
+  }
+  for (const script::ThreadResult& thread : result.outcome.phases[1].threads) {
+    EXPECT_EQ(thread.counters->committed[0], kKeysPerThread);
+    EXPECT_EQ(thread.counters->failed, 0u);
+  }
+  script::TraceReader trace(result.outcome.phases[2].threads[0].trace);
+  uint64_t records = 0;
+  for (script::Evidence evidence{}; trace.next(evidence);)
+    records += evidence.code == SUCCESS ? 1 : 0;
+  EXPECT_EQ(records, kThreads * kKeysPerThread);
+}
+
+TEST_F(ConductorTest, CatchesAnException) {
+  const SessionResult result = play(script(), options_for("throws_exception"), {});
+  EXPECT_EQ(result.stop, StopReason::kException) << verdict_of(result);
+  EXPECT_EQ(result.detail,
+            "an exception left the library in phase populate: the contract forbids this");
+}
+
+TEST_F(ConductorTest, DoesNotBelieveAForgedProtocol) {
+  const SessionResult result = play(script(), options_for("early_done"), {});
+  EXPECT_NE(result.stop, StopReason::kNone);
+  EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "failed") << verdict_of(result);
+}
+
+}  // namespace
+}  // namespace keydrome

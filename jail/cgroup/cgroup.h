@@ -1,0 +1,94 @@
+/* The control groups of one jail. They limit memory, processes and processors, account CPU time,
+ * and freeze and kill the whole process tree.
+ *
+ * Each jail has a slot, the number N of its option --slot. For each slot there is one group
+ * keydrome-slot-N per hierarchy, directly below the mount point or below --cgroup-parent. The
+ * machine decides which files set the limits (isolation.backend):
+ * - "v1": one hierarchy per controller
+ * - "v2": all controllers in the unified hierarchy
+ * - "hybrid": v1 controllers, and a v2 hierarchy for CPU time, freezing and killing
+ * - "none": no hierarchy is mounted, or none is writable
+ * A controller that this machine does not offer is skipped, and struct isolation records this.
+ * `python -m tools.guest` tests each backend in an emulated machine. */
+#ifndef KEYDROME_JAIL_CGROUP_CGROUP_H_
+#define KEYDROME_JAIL_CGROUP_CGROUP_H_
+
+#include <stdbool.h>
+
+#include "jail/command.h"
+#include "jail/isolation/isolation.h"
+#include "jail/options/options.h"
+
+enum hierarchy {
+  HIERARCHY_UNIFIED, /* cgroup v2 */
+  HIERARCHY_MEMORY,  /* this one and all below: v1, one hierarchy per controller */
+  HIERARCHY_PIDS,
+  HIERARCHY_CPUSET,
+  HIERARCHY_FREEZER,
+  HIERARCHY_CPUACCT,
+  HIERARCHY_COUNT
+};
+
+enum { kMaxMountPath = 200 };
+
+struct group {
+  /* The directory that contains the group: mount point and --cgroup-parent. Empty if the hierarchy
+   * is not mounted. */
+  char mount[kMaxMountPath + kMaxGroup];
+  int directory; /* descriptor of the group; -1: no group */
+};
+
+struct cgroups {
+  struct group groups[HIERARCHY_COUNT];
+  char name[32]; /* keydrome-slot-N */
+  int lock;      /* hierarchy whose group directory is the slot's lock; -1: no group */
+  /* The directory whose files serve each purpose: a directory of `groups` above, or -1. */
+  int memory;
+  int pids;
+  int cpuset;
+  int cpu_time;
+  int freezer;
+  bool memory_is_v2;
+  bool cpu_time_is_v2;
+  bool freezer_is_v2;
+  bool has_kill; /* the v2 group has the file cgroup.kill (Linux 5.14) */
+};
+
+/* Marks every group as absent. cgroup_remove does nothing in this state. */
+void cgroup_init(struct cgroups* cgroups);
+
+/* Locks the slot, kills and removes the leftovers of an earlier jail of this slot, makes the groups
+ * and sets the limits. Adds the mechanisms in force to `isolation`. Ends the process by die() if a
+ * running jail uses the slot; main() makes die() remove the groups made so far. In create.c. */
+void cgroup_create(struct cgroups* cgroups, const struct options* options,
+                   struct isolation* isolation);
+
+/* Returns the v2 group in which clone3 starts the child (CLONE_INTO_CGROUP), or -1. */
+int cgroup_clone_target(const struct cgroups* cgroups);
+
+/* Moves the calling process, which must be single-threaded, into all v1 groups. Then closes the
+ * inherited group descriptors, so that only the parent holds the slot's lock. Ends the process on
+ * failure. */
+void cgroup_enter(const struct cgroups* cgroups);
+
+/* Freezes all threads of the tree if `frozen` is true, otherwise thaws them. Waits until they
+ * have stopped, or may run again. Returns 0 or an errno value: ENOTSUP without a freezer, ETIMEDOUT
+ * after two seconds. In freeze.c. */
+int cgroup_freeze(const struct cgroups* cgroups, bool frozen);
+
+/* Sends SIGKILL to every process of the tree, frozen or not, and does not wait. Uses cgroup.kill
+ * where it exists. Also kills init through `init_pidfd`; the kernel then kills every process of
+ * init's PID namespace. */
+void cgroup_kill(const struct cgroups* cgroups, int init_pidfd);
+
+/* Sets memory and CPU time of the tree in `usage`; UINT64_MAX: unknown. */
+void cgroup_usage(const struct cgroups* cgroups, struct keydrome_jail_reply* usage);
+
+/* Returns how many processes the kernel has killed because the tree reached its memory limit. */
+uint64_t cgroup_oom_kills(const struct cgroups* cgroups);
+
+/* Removes the groups and thereby unlocks the slot. All processes in the groups must be dead or
+ * dying. Returns false, with a message on stderr, if a group still exists after five seconds. */
+bool cgroup_remove(const struct cgroups* cgroups);
+
+#endif

@@ -1,0 +1,32 @@
+/* Works on single control groups: finds the mounted hierarchies; makes, locks, empties and removes
+ * one group. For the implementation of cgroup.h and for leftovers/sweep.c. */
+#ifndef KEYDROME_JAIL_CGROUP_GROUP_H_
+#define KEYDROME_JAIL_CGROUP_GROUP_H_
+
+#include "jail/cgroup/cgroup.h"
+
+/* Sets cgroups->groups[].mount from /proc/self/mountinfo and appends `parent` unless it is NULL. If
+ * a hierarchy is mounted several times, takes the first writable mount. */
+void cgroup_find_mounts(struct cgroups* cgroups, const char* parent);
+
+/* Makes the group of one hierarchy. An existing group is a leftover of an earlier jail: the
+ * function kills its processes, removes it and makes a new group. With `lock`, the function first
+ * locks the group's directory, which locks the slot. Ends the process with a message if a running
+ * jail has locked the slot. Returns false with errno set if the group cannot be made. */
+bool cgroup_make(struct cgroups* cgroups, enum hierarchy hierarchy, bool lock);
+
+/* Tries to lock the slot without making groups for a jail. Creates only the directory that serves
+ * as lock, in the hierarchy `lock`. Returns true if the lock was free; this process then has the
+ * lock until it exits. Returns false if a running jail has the lock or the directory cannot be
+ * made. */
+bool cgroup_lock_slot(const struct cgroups* cgroups, enum hierarchy lock);
+
+/* Sends SIGKILL to all processes in the slot's leftover groups, frozen or not, and does not wait. A
+ * group is a leftover if `cgroups` has no descriptor of it. */
+void cgroup_kill_leftovers(const struct cgroups* cgroups);
+
+/* Removes the group of one hierarchy, and waits up to five seconds for dying processes. Returns
+ * true if the group no longer exists, otherwise false with errno set. */
+bool cgroup_delete(const struct cgroups* cgroups, enum hierarchy hierarchy);
+
+#endif

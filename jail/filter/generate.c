@@ -1,0 +1,331 @@
+/* Build-time program: compiles the list of allowed system calls into a BPF filter, and writes the
+ * filter as a C array. filter/filter.c includes the array and loads it. If every start of the jail
+ * compiled the filter, the start would take 3.4 ms instead of 2.1 ms (measured).
+ *
+ * usage: jail_filter_generate FILE */
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/filter.h>
+#include <linux/prctl.h>
+#include <linux/seccomp.h>
+#include <sched.h>
+#include <seccomp.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include "jail/filter/filter.h"
+
+#ifndef PR_SET_VMA
+#define PR_SET_VMA 0x53564d41
+#endif
+
+/* System calls that are allowed with any arguments. A call without a rule returns EPERM instead of
+ * killing the program, because libraries probe for system calls and handle a refusal. futex has no
+ * rules for its arguments, because such rules would slow down every contended lock. */
+static const char* const kAllowed[] = {
+    /* memory; the second stage (jail/tighten.h) later refuses executable mappings */
+    "brk",
+    "madvise",
+    "mbind",
+    "membarrier",
+    "memfd_create",
+    "mincore",
+    "mmap",
+    "mprotect",
+    "mremap",
+    "msync",
+    "munmap",
+    "get_mempolicy",
+    "set_mempolicy",
+    /* threads, signals, waiting */
+    "alarm",
+    "arch_prctl",
+    "exit",
+    "exit_group",
+    "futex",
+    "futex_waitv",
+    "get_robust_list",
+    "getitimer",
+    "kill",
+    "pause",
+    "restart_syscall",
+    "rseq",
+    "rt_sigaction",
+    "rt_sigpending",
+    "rt_sigprocmask",
+    "rt_sigreturn",
+    "rt_sigsuspend",
+    "rt_sigtimedwait",
+    "sched_get_priority_max",
+    "sched_get_priority_min",
+    "sched_getaffinity",
+    "sched_getparam",
+    "sched_getscheduler",
+    "sched_setaffinity",
+    "sched_yield",
+    "set_robust_list",
+    "set_tid_address",
+    "setitimer",
+    "sigaltstack",
+    "signalfd4",
+    "tgkill",
+    "tkill",
+    "timer_create",
+    "timer_delete",
+    "timer_getoverrun",
+    "timer_gettime",
+    "timer_settime",
+    "timerfd_create",
+    "timerfd_gettime",
+    "timerfd_settime",
+    "wait4",
+    "waitid",
+    /* time */
+    "clock_getres",
+    "clock_gettime",
+    "clock_nanosleep",
+    "gettimeofday",
+    "nanosleep",
+    "time",
+    "times",
+    /* the program's own identity, limits and folder */
+    "getcpu",
+    "getcwd",
+    "getegid",
+    "geteuid",
+    "getgid",
+    "getgroups",
+    "getpgid",
+    "getpgrp",
+    "getpid",
+    "getppid",
+    "getpriority",
+    "getrandom",
+    "getresgid",
+    "getresuid",
+    "getrlimit",
+    "getrusage",
+    "getsid",
+    "gettid",
+    "getuid",
+    "sysinfo",
+    "uname",
+    /* files: the read-only root and the working directory */
+    "access",
+    "chmod",
+    "close",
+    "close_range",
+    "copy_file_range",
+    "creat",
+    "dup",
+    "dup2",
+    "dup3",
+    "faccessat",
+    "faccessat2",
+    "fadvise64",
+    "fallocate",
+    "fchmod",
+    "fchmodat",
+    "fdatasync",
+    "fstat",
+    "fstatfs",
+    "fsync",
+    "ftruncate",
+    "getdents",
+    "getdents64",
+    "lseek",
+    "lstat",
+    "mkdir",
+    "mkdirat",
+    "newfstatat",
+    "open",
+    "openat",
+    "pread64",
+    "preadv",
+    "preadv2",
+    "pwrite64",
+    "pwritev",
+    "pwritev2",
+    "read",
+    "readlink",
+    "readlinkat",
+    "readv",
+    "rename",
+    "renameat",
+    "renameat2",
+    "rmdir",
+    "sendfile",
+    "stat",
+    "statfs",
+    "statx",
+    "sync_file_range",
+    "truncate",
+    "umask",
+    "unlink",
+    "unlinkat",
+    "write",
+    "writev",
+    /* waiting for descriptors, and communicating over the descriptors of --pass-fd */
+    "epoll_create1",
+    "epoll_ctl",
+    "epoll_pwait",
+    "epoll_wait",
+    "eventfd2",
+    "pipe",
+    "pipe2",
+    "poll",
+    "ppoll",
+    "pselect6",
+    "recvfrom",
+    "recvmsg",
+    "select",
+    "sendmsg",
+    "sendto",
+    "shutdown",
+    /* for the second stage (jail/tighten.h) */
+    "landlock_add_rule",
+    "landlock_create_ruleset",
+    "landlock_restrict_self",
+};
+
+/* Calls whose names libseccomp 2.5 does not know. They have the same numbers on all
+ * architectures. */
+static const int kAllowedNumbers[] = {
+    462, /* mseal, for the second stage */
+};
+
+/* Allowed commands of fcntl. Two jails see the same read-only files and must not communicate
+ * through locks on them. Therefore flock and leases are refused. F_SETLK can set a read lock on
+ * such a file, but no other process can detect the lock: F_GETLK is refused, and trying a write
+ * lock needs a writable descriptor. */
+static const int kFcntlCommands[] = {F_DUPFD,     F_DUPFD_CLOEXEC, F_GETFD,     F_SETFD,
+                                     F_GETFL,     F_SETFL,         F_SETLK,     F_SETLKW,
+                                     F_OFD_SETLK, F_OFD_SETLKW,    F_ADD_SEALS, F_GET_SEALS};
+
+static const int kPrctlOperations[] = {PR_SET_NAME,         PR_GET_NAME,         PR_GET_DUMPABLE,
+                                       PR_SET_NO_NEW_PRIVS, PR_GET_NO_NEW_PRIVS, PR_SET_VMA};
+
+static scmp_filter_ctx filter;
+
+static void check(int result, const char* what) {
+  if (result < 0) {
+    fprintf(stderr, "jail_filter_generate: %s: %s\n", what, strerror(-result));
+    exit(1);
+  }
+}
+
+static void allow_names(void) {
+  for (size_t i = 0; i < sizeof kAllowed / sizeof *kAllowed; i++) {
+    int number = seccomp_syscall_resolve_name(kAllowed[i]);
+    if (number != __NR_SCMP_ERROR) { /* calls unknown to an older libseccomp stay refused */
+      check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, number, 0), kAllowed[i]);
+    }
+  }
+  for (size_t i = 0; i < sizeof kAllowedNumbers / sizeof *kAllowedNumbers; i++) {
+    check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, kAllowedNumbers[i], 0), "call by number");
+  }
+}
+
+static void allow_operations(int syscall_number, const int* operations, size_t count,
+                             unsigned int position) {
+  for (size_t i = 0; i < count; i++) {
+    const struct scmp_arg_cmp is_operation =
+        SCMP_CMP32(position, SCMP_CMP_EQ, (uint32_t)operations[i]);
+    check(seccomp_rule_add_array(filter, SCMP_ACT_ALLOW, syscall_number, 1, &is_operation),
+          "operation rule");
+  }
+}
+
+/* Allows clone for starting threads. New processes and namespaces stay refused. */
+static void allow_threads(void) {
+  const uint64_t decisive = CLONE_THREAD | CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
+                            CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
+                            CLONE_UNTRACED | CLONE_PTRACE | CLONE_VFORK;
+  check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(clone), 1,
+                         SCMP_A0(SCMP_CMP_MASKED_EQ, decisive, CLONE_THREAD)),
+        "clone");
+  /* clone3 returns ENOSYS, and libc then uses clone. The flags of clone3 are in memory, where a
+   * filter cannot check them. */
+  check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0), "clone3");
+}
+
+static void allow_special(void) {
+  check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(execveat), 2,
+                         SCMP_A0_32(SCMP_CMP_EQ, kExecDescriptor),
+                         SCMP_A4_32(SCMP_CMP_EQ, AT_EMPTY_PATH)),
+        "execveat");
+  check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A2(SCMP_CMP_EQ, 0)),
+        "prlimit64");
+  check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2,
+                         SCMP_A0_32(SCMP_CMP_EQ, PR_SET_DUMPABLE), SCMP_A1(SCMP_CMP_EQ, 0)),
+        "prctl");
+  /* Allow loading further filters, because the second stage (jail/tighten.h) loads one. Refuse
+   * SECCOMP_FILTER_FLAG_NEW_LISTENER, because a listener could answer system calls in place of the
+   * kernel. */
+  const uint64_t harmless = SECCOMP_FILTER_FLAG_TSYNC | SECCOMP_FILTER_FLAG_LOG |
+                            SECCOMP_FILTER_FLAG_SPEC_ALLOW | SECCOMP_FILTER_FLAG_TSYNC_ESRCH;
+  check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(seccomp), 2,
+                         SCMP_A0_32(SCMP_CMP_EQ, SECCOMP_SET_MODE_FILTER),
+                         SCMP_A1(SCMP_CMP_MASKED_EQ, ~harmless, 0)),
+        "seccomp");
+  /* ioctl returns ENOTTY, because the jail has no terminals. openat2 returns ENOSYS, and libc then
+   * uses openat. The flags of openat2 are in memory, where a filter cannot check them. */
+  check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOTTY), SCMP_SYS(ioctl), 0), "ioctl");
+  check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(openat2), 0), "openat2");
+}
+
+static void build(void) {
+  filter = seccomp_init(SCMP_ACT_ERRNO(EPERM));
+  check(filter ? 0 : -ENOMEM, "start");
+  check(seccomp_attr_set(filter, SCMP_FLTATR_CTL_OPTIMIZE, 2), "binary tree");
+  /* Kill the process if it calls by the i386 or x32 tables. Their calls have other numbers, which
+   * this filter would misread. No honest 64-bit program makes such calls. */
+  check(seccomp_attr_set(filter, SCMP_FLTATR_ACT_BADARCH, SCMP_ACT_KILL_PROCESS), "architecture");
+  allow_names();
+  allow_threads();
+  allow_operations(SCMP_SYS(fcntl), kFcntlCommands, sizeof kFcntlCommands / sizeof *kFcntlCommands,
+                   1);
+  allow_operations(SCMP_SYS(prctl), kPrctlOperations,
+                   sizeof kPrctlOperations / sizeof *kPrctlOperations, 0);
+  allow_special();
+}
+
+static void write_array(FILE* file, int compiled) {
+  struct sock_filter instruction;
+  fputs(
+      "/* Generated by jail/filter/generate.c. */\nstatic const struct sock_filter kFilter[] = "
+      "{\n",
+      file);
+  while (read(compiled, &instruction, sizeof instruction) == (ssize_t)sizeof instruction) {
+    fprintf(file, "    {0x%02x, %u, %u, 0x%08xu},\n", instruction.code, instruction.jt,
+            instruction.jf, instruction.k);
+  }
+  fputs("};\n", file);
+}
+
+int main(int argc, char** argv) {
+  if (argc != 2) {
+    fputs("usage: jail_filter_generate FILE\n", stderr);
+    return 1;
+  }
+  build();
+  int compiled = memfd_create("filter", MFD_CLOEXEC);
+  if (compiled < 0) {
+    perror("jail_filter_generate: memfd");
+    return 1;
+  }
+  check(seccomp_export_bpf(filter, compiled), "export");
+  check(lseek(compiled, 0, SEEK_SET) < 0 ? -errno : 0, "lseek");
+  FILE* file = fopen(argv[1], "w");
+  if (!file) {
+    perror(argv[1]);
+    return 1;
+  }
+  write_array(file, compiled);
+  return fclose(file) == 0 ? 0 : 1;
+}

@@ -1,0 +1,106 @@
+/* Implements jail/isolation/hint.h: advises a person what to do when this machine refuses a setup
+ * step of the jail or lacks an isolation mechanism. The advice depends on the cause: rights, a
+ * kernel setting, or a container. */
+#include "jail/isolation/hint.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+
+#include "jail/support/die.h"
+#include "jail/support/files.h"
+
+static bool sysctl_is(const char* path, uint64_t value) {
+  uint64_t number;
+  return read_number_at(AT_FDCWD, path, &number) && number == value;
+}
+
+static const char* user_namespace(int error) {
+  if (sysctl_is("/proc/sys/kernel/apparmor_restrict_unprivileged_userns", 1)) {
+    return "AppArmor denies user namespaces to ordinary users (Ubuntu 23.10 and newer): start the "
+           "jail as root, or as root run: sysctl -w kernel.apparmor_restrict_unprivileged_userns=0";
+  }
+  if (sysctl_is("/proc/sys/kernel/unprivileged_userns_clone", 0)) {
+    return "start the jail as root, or as root run: sysctl -w kernel.unprivileged_userns_clone=1";
+  }
+  if (error == ENOSPC || sysctl_is("/proc/sys/user/max_user_namespaces", 0)) {
+    return "start the jail as root, or as root run: sysctl -w user.max_user_namespaces=10000";
+  }
+  return "start the jail as root; in a container, its seccomp profile must allow clone3, mount and "
+         "pivot_root, as deploy/seccomp-bench.json does";
+}
+
+static const char* sentence(enum hint hint, int error) {
+  switch (hint) {
+    case HINT_USER_NAMESPACE:
+      return user_namespace(error);
+    case HINT_NAMESPACES:
+      return "root needs CAP_SYS_ADMIN; in a container, set cap_add SYS_ADMIN and a seccomp "
+             "profile that allows clone3 and unshare, as docker-compose.yml does";
+    case HINT_MOUNTS:
+      return error == EACCES
+                 ? "AppArmor denies mounts in this container: give the bench service "
+                   "security_opt apparmor=unconfined, or a profile that allows mount"
+                 : "in a container, set cap_add SYS_ADMIN and a seccomp profile that allows "
+                   "mount, as docker-compose.yml does";
+    case HINT_CLONE_INTO_CGROUP:
+      return "an ordinary user must start the jail in a group below --cgroup-parent, for example "
+             "with systemd-run --user --scope -p Delegate=yes";
+    default:
+      return "see jail --check";
+  }
+}
+
+void die_with_hint(enum hint hint, const char* what) {
+  int error = errno;
+  die("%s: %s; %s", what, strerror(error), sentence(hint, error));
+}
+
+static const char* control_groups(const struct isolation* isolation) {
+  const bool has_root = isolation->mechanisms & mechanism_bit(MECHANISM_UID);
+  switch (isolation->trouble) {
+    case TROUBLE_DISABLED:
+      return "remove the option --without cgroup";
+    case TROUBLE_NOT_MOUNTED:
+      return "mount control groups: mount -t cgroup2 none /sys/fs/cgroup; in a container, add the "
+             "volume /sys/fs/cgroup:/sys/fs/cgroup:rw";
+    case TROUBLE_NOT_WRITABLE:
+      return has_root ? "make the control groups writable; in a container, add the volume "
+                        "/sys/fs/cgroup:/sys/fs/cgroup:rw"
+                      : "start the jail as root, or let root delegate a group to you and name it "
+                        "with --cgroup-parent (systemd-run --user --scope -p Delegate=yes makes "
+                        "one)";
+    case TROUBLE_NO_CONTROLLER:
+      return "the controller is not enabled for this group: as root write +NAME to "
+             "cgroup.subtree_control of each parent group; if a v1 hierarchy uses the controller, "
+             "boot with cgroup_no_v1=all";
+    case TROUBLE_BUSY:
+      return "the parent group contains processes, so it cannot enable controllers: name an empty "
+             "group with --cgroup-parent; a container needs the host's hierarchy (cgroup: host)";
+    default:
+      return "the line \"note\" of this output says what the kernel refused";
+  }
+}
+
+const char* hint_for_mechanism(const struct isolation* isolation, enum mechanism mechanism) {
+  switch (mechanism) {
+    case MECHANISM_UID:
+      return "start the jail as root: only root can give the program a separate user";
+    case MECHANISM_SECCOMP:
+      return "remove the option --without seccomp";
+    case MECHANISM_MEMORY:
+    case MECHANISM_PIDS:
+    case MECHANISM_CPU_TIME:
+    case MECHANISM_FREEZE:
+    case MECHANISM_CPUSET:
+      return control_groups(isolation);
+    case MECHANISM_KILL:
+      return "needs Linux 5.14 and a mounted cgroup v2 hierarchy; the isolation level does not "
+             "depend on it, because ending the PID namespace also kills all processes of the jail";
+    case MECHANISM_NOSYMFOLLOW:
+      return "needs Linux 5.14; the isolation level does not depend on it, because no process "
+             "outside the jail opens a path inside it";
+    default:
+      return NULL;
+  }
+}

@@ -1,0 +1,87 @@
+/* Implements jail/isolation/isolation.h: defines the levels full, weak and none by the mechanisms
+ * that each level needs. */
+#include "jail/isolation/isolation.h"
+
+#include <stddef.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char* const kNames[MECHANISM_COUNT] = {
+    [MECHANISM_NAMESPACES] = "namespaces",
+    [MECHANISM_ROOT] = "root",
+    [MECHANISM_UID] = "uid",
+    [MECHANISM_CAPABILITIES] = "capabilities",
+    [MECHANISM_NO_NEW_PRIVS] = "no_new_privs",
+    [MECHANISM_RLIMITS] = "rlimits",
+    [MECHANISM_SECCOMP] = "seccomp",
+    [MECHANISM_MEMORY] = "memory",
+    [MECHANISM_PIDS] = "pids",
+    [MECHANISM_CPU_TIME] = "cpu_time",
+    [MECHANISM_FREEZE] = "freeze",
+    [MECHANISM_KILL] = "kill",
+    [MECHANISM_CPUSET] = "cpuset",
+    [MECHANISM_NOSYMFOLLOW] = "nosymfollow",
+    [MECHANISM_USER_NAMESPACE] = "user_namespace",
+};
+
+/* Mechanisms that level weak needs. Level weak also needs UID or USER_NAMESPACE: see
+ * isolation_level(). */
+static const enum mechanism kWeak[] = {MECHANISM_NAMESPACES,   MECHANISM_ROOT,
+                                       MECHANISM_CAPABILITIES, MECHANISM_NO_NEW_PRIVS,
+                                       MECHANISM_RLIMITS,      MECHANISM_SECCOMP};
+/* Mechanisms that level full needs in addition. UID separates the program from the caller's files.
+ * MEMORY, PIDS, CPU_TIME and FREEZE limit and measure the whole process tree. Rlimits cannot
+ * replace them, because rlimits count per process or per user.
+ *
+ * The level does not depend on three other mechanisms:
+ * - KILL: the end of the PID namespace kills all processes of the jail in any case.
+ * - CPUSET: pinning changes measurements, not isolation.
+ * - NOSYMFOLLOW: no process outside the jail opens a path inside it. */
+static const enum mechanism kFullAlso[] = {MECHANISM_UID, MECHANISM_MEMORY, MECHANISM_PIDS,
+                                           MECHANISM_CPU_TIME, MECHANISM_FREEZE};
+
+static bool has_all(uint32_t mechanisms, const enum mechanism* needed, size_t count) {
+  for (size_t i = 0; i < count; i++) {
+    if (!(mechanisms & mechanism_bit(needed[i]))) {
+      return false;
+    }
+  }
+  return true;
+}
+
+enum level isolation_level(uint32_t mechanisms) {
+  const uint32_t identities =
+      mechanism_bit(MECHANISM_UID) | mechanism_bit(MECHANISM_USER_NAMESPACE);
+  if (!has_all(mechanisms, kWeak, sizeof kWeak / sizeof *kWeak) || !(mechanisms & identities)) {
+    return LEVEL_NONE;
+  }
+  bool full = has_all(mechanisms, kFullAlso, sizeof kFullAlso / sizeof *kFullAlso);
+  return full ? LEVEL_FULL : LEVEL_WEAK;
+}
+
+const char* mechanism_name(enum mechanism mechanism) { return kNames[mechanism]; }
+
+const char* level_name(enum level level) {
+  static const char* const names[] = {"none", "weak", "full"};
+  return names[level];
+}
+
+void isolation_list(uint32_t mechanisms, char* text, uint32_t capacity) {
+  size_t used = 0;
+  text[0] = '\0';
+  for (int i = 0; i < MECHANISM_COUNT; i++) {
+    if (mechanisms & mechanism_bit((enum mechanism)i) && used + strlen(kNames[i]) + 2 <= capacity) {
+      used += (size_t)snprintf(text + used, capacity - used, "%s%s", used ? "," : "", kNames[i]);
+    }
+  }
+}
+
+uint32_t isolation_missing(const struct isolation* isolation, bool wants_cpuset) {
+  uint32_t missing = 0;
+  for (int i = 0; i < MECHANISM_COUNT; i++) {
+    uint32_t bit = mechanism_bit((enum mechanism)i);
+    bool counts = i == MECHANISM_CPUSET ? wants_cpuset : i != MECHANISM_USER_NAMESPACE;
+    missing |= counts ? bit & ~isolation->mechanisms : 0;
+  }
+  return missing;
+}

@@ -1,0 +1,75 @@
+/* Lists the isolation mechanisms of a jail, and computes the isolation level from them: "full",
+ * "weak" or "none". Also records why mechanisms are missing. Callers store the level with every
+ * result, because a result is only as trustworthy as its level of isolation. */
+#ifndef KEYDROME_JAIL_ISOLATION_ISOLATION_H_
+#define KEYDROME_JAIL_ISOLATION_ISOLATION_H_
+
+#include <stdbool.h>
+#include <stdint.h>
+
+enum mechanism {
+  MECHANISM_NAMESPACES,   /* mount, PID, network, IPC, UTS and cgroup namespaces */
+  MECHANISM_ROOT,         /* a separate read-only root without /proc and /sys */
+  MECHANISM_UID,          /* a user and a group of its own, 60000 + slot (the number of --slot) */
+  MECHANISM_CAPABILITIES, /* the program has no capability and cannot regain one */
+  MECHANISM_NO_NEW_PRIVS,
+  MECHANISM_RLIMITS,
+  MECHANISM_SECCOMP,
+  MECHANISM_MEMORY,         /* control group limit on memory and swap */
+  MECHANISM_PIDS,           /* control group limit on threads and processes */
+  MECHANISM_CPU_TIME,       /* the jail can read the CPU time of the whole tree */
+  MECHANISM_FREEZE,         /* the jail can stop and continue the whole tree */
+  MECHANISM_KILL,           /* cgroup.kill; without it, ending the PID namespace kills the tree */
+  MECHANISM_CPUSET,         /* the tree is pinned to --cpus */
+  MECHANISM_NOSYMFOLLOW,    /* the kernel follows no symbolic links in /work */
+  MECHANISM_USER_NAMESPACE, /* replaces UID if an ordinary user starts the jail: the program runs
+                               as that user, in a user namespace with no other user */
+  MECHANISM_COUNT
+};
+
+enum level { LEVEL_NONE, LEVEL_WEAK, LEVEL_FULL };
+
+/* Returns the bit of a mechanism. A set of mechanisms is a mask of these bits. */
+static inline uint32_t mechanism_bit(enum mechanism mechanism) {
+  return UINT32_C(1) << (uint32_t)mechanism;
+}
+
+/* The first problem with control groups or one of their controllers. */
+enum cgroup_trouble {
+  TROUBLE_NONE,
+  TROUBLE_DISABLED,      /* --without cgroup */
+  TROUBLE_NOT_MOUNTED,   /* no hierarchy is mounted */
+  TROUBLE_NOT_WRITABLE,  /* the jail could not create a group or write to its files */
+  TROUBLE_NO_CONTROLLER, /* the parent group of a v2 hierarchy does not offer a controller */
+  TROUBLE_BUSY /* v2: the parent group contains processes, so it cannot enable controllers */
+};
+
+struct isolation {
+  /* The mechanisms that are in force when the program starts. If the jail cannot set one of them
+   * up, it ends with an error. */
+  uint32_t mechanisms;
+  const char* backend; /* the hierarchies in use: "hybrid", "v1", "v2" or "none" (cgroup.h) */
+  enum cgroup_trouble trouble;
+  char note[256]; /* why a mechanism is missing, for people; may be empty */
+};
+
+/* Returns the level of a set of mechanisms:
+ * - full: isolated under a user of its own, with limits on memory and processes; CPU time is known
+ *   and freezing works
+ * - weak: isolated, but limited only by rlimits and deadlines, or without a user of its own
+ * - none: a part of the isolation itself is missing */
+enum level isolation_level(uint32_t mechanisms);
+
+const char* mechanism_name(enum mechanism mechanism);
+const char* level_name(enum level level);
+
+/* Writes the names of `mechanisms`, separated by commas, into `text`. The text is empty if there
+ * are none. */
+void isolation_list(uint32_t mechanisms, char* text, uint32_t capacity);
+
+/* Returns the mechanisms that a complete jail has and `isolation` lacks. MECHANISM_CPUSET counts
+ * only with `wants_cpuset`. MECHANISM_USER_NAMESPACE never counts, because it only replaces
+ * MECHANISM_UID. */
+uint32_t isolation_missing(const struct isolation* isolation, bool wants_cpuset);
+
+#endif

@@ -1,0 +1,110 @@
+/* Implements jail/leftovers/find.h: looks for processes and mounts that a finished jail has left.
+ * Every run ends with this check, so the check must be fast. */
+#include "jail/leftovers/find.h"
+
+#include <errno.h>
+#include <linux/sched.h>
+#include <sched.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "jail/filesystem/mounts.h"
+#include "jail/leftovers/processes.h"
+#include "jail/support/clock.h"
+#include "jail/support/die.h"
+
+/* How long a dying process may take to disappear. */
+enum { kDyingUs = 500000 };
+
+static dev_t device_of_root_place(void) {
+  struct stat status;
+  if (stat(kMountsPlace, &status) < 0) {
+    die_errno("cannot stat %s", kMountsPlace);
+  }
+  return status.st_dev;
+}
+
+void leftovers_note_baseline(struct leftovers_baseline* baseline) {
+  baseline->root_device = device_of_root_place();
+}
+
+/* Asks the kernel whether the current user has other processes. With RLIMIT_NPROC at two, starting
+ * a second thread fails with EAGAIN if the user has another process or thread. The call never
+ * starts a thread, because it also requests the thread number 1. The kernel refuses this number
+ * with EPERM after it has checked RLIMIT_NPROC. Starting a real thread would take ten times as
+ * long; reading /proc would take a hundred times as long. */
+static bool may_have_others(void) {
+  pid_t number = 1;
+  struct clone_args arguments = {
+      .flags = CLONE_VM | CLONE_SIGHAND | CLONE_THREAD | CLONE_FS | CLONE_FILES,
+      .set_tid = (uint64_t)(uintptr_t)&number,
+      .set_tid_size = 1,
+  };
+  return syscall(SYS_clone3, &arguments, sizeof arguments) >= 0 || errno != EPERM;
+}
+
+static bool user_may_have_others(const struct options* options) {
+  const uid_t user = (uid_t)options_user(options);
+  struct rlimit before;
+  /* setresuid leaves the saved user root, so that the second call can become root again. */
+  if (getrlimit(RLIMIT_NPROC, &before) < 0 || setresuid(user, user, 0) < 0) {
+    die_errno("cannot become user %u to look for its processes", (unsigned int)user);
+  }
+  const struct rlimit two = {.rlim_cur = 2, .rlim_max = before.rlim_max};
+  bool others = setrlimit(RLIMIT_NPROC, &two) < 0 || may_have_others();
+  if (setrlimit(RLIMIT_NPROC, &before) < 0 || setresuid(0, 0, 0) < 0) {
+    die_errno("cannot become root again");
+  }
+  return others;
+}
+
+struct found {
+  char* text;
+  size_t capacity;
+  int count;
+};
+
+static void take_process(const struct process* process, void* context) {
+  struct found* found = context;
+  size_t used = strlen(found->text);
+  snprintf(found->text + used, found->capacity - used, " %d (%s)", process->number, process->name);
+  found->count++;
+}
+
+static bool processes_left(const struct options* options, char* detail, size_t capacity) {
+  /* For an ordinary caller the check is impossible: the program ran as the caller's own user, which
+   * has other processes. */
+  if (!options->has_root || !user_may_have_others(options)) {
+    return false;
+  }
+  /* The kernel's count may include processes that are about to disappear, such as those that this
+   * jail killed when it started. Therefore the code now reads /proc repeatedly, until no process is
+   * left or the deadline has passed. The result of /proc decides. */
+  const struct timespec pause = {.tv_nsec = 10000000};
+  const uint64_t deadline = now_us() + kDyingUs;
+  for (;;) {
+    struct found found = {.text = detail, .capacity = capacity};
+    detail[0] = '\0';
+    processes_find(options_user(options), options_user(options), take_process, &found);
+    if (found.count == 0 || now_us() > deadline) {
+      return found.count > 0;
+    }
+    nanosleep(&pause, NULL);
+  }
+}
+
+const char* leftovers_find(const struct leftovers_baseline* baseline, const struct options* options,
+                           bool groups_removed, char* detail, size_t capacity) {
+  static char names[32];
+  detail[0] = '\0';
+  bool processes = processes_left(options, detail, capacity);
+  bool mounts = device_of_root_place() != baseline->root_device;
+  snprintf(names, sizeof names, "%s%s%s", processes ? ",processes" : "",
+           groups_removed ? "" : ",groups", mounts ? ",mounts" : "");
+  return names[0] ? names + 1 : names;
+}

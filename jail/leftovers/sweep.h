@@ -1,0 +1,17 @@
+/* `jail --sweep`: removes the leftovers of jails that were killed with SIGKILL and so could not
+ * clean up. */
+#ifndef KEYDROME_JAIL_LEFTOVERS_SWEEP_H_
+#define KEYDROME_JAIL_LEFTOVERS_SWEEP_H_
+
+#include "jail/options/options.h"
+
+/* Sweeps every slot that no running jail uses and that no other process has reserved by name
+ * (slot_name.h). With --slot, sweeps only the given slot, even if it is reserved.
+ *
+ * Sweeping a slot kills the processes of the slot's user and the processes in the slot's control
+ * groups, and removes the groups. The function holds the slot's lock during this time, so that no
+ * jail can start in the slot. It prints each leftover as a line on stdout. Returns false, with a
+ * message on stderr, if a leftover could not be removed. */
+bool sweep_all(const struct options* options);
+
+#endif

@@ -1,0 +1,235 @@
+/* Implements jail/options/options.h. A table has the name of each option and the function that
+ * checks and stores its value. Other functions check options that depend on each other. */
+#include "jail/options/options.h"
+
+#include <getopt.h>
+#include <stddef.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jail/filter/filter.h"
+#include "jail/options/values.h"
+#include "jail/support/die.h"
+#include "jail/support/files.h"
+
+static const uint64_t kMebi = 1048576;
+
+#define kMaxBytes UINT64_C(70368744177664) /* 64 TiB: more than any machine has */
+
+static const char kUsage[] =
+    "usage: jail [OPTION]... -- PROGRAM [ARGUMENT]...   run PROGRAM, a path inside the jail\n"
+    "       jail --check [OPTION]...                    print what isolation this machine offers\n"
+    "       jail --sweep [--slot N]                     remove the leftovers of killed jails\n"
+    "\n"
+    "  --bind SOURCE:TARGET   show a file or folder of the host read-only; repeatable\n"
+    "  --require full|weak|none   minimum level of isolation (full)\n"
+    "  --slot N               0 to 999: selects user 60000 + N and the control groups (0)\n"
+    "  --wall-ms N            deadline on the wall clock (60000)\n"
+    "  --cpu-seconds N        deadline in CPU time (none)\n"
+    "  --memory-bytes N       memory limit (512 MiB)\n"
+    "  --tmpfs-bytes N        size of /work (16 MiB); 0: no /work\n"
+    "  --file-bytes N         maximum size of a file (same as --memory-bytes)\n"
+    "  --stack-bytes N        stack of the program and of its threads (8 MiB)\n"
+    "  --processes N          processes and threads together (256)\n"
+    "  --open-files N         open files of a process (256)\n"
+    "  --cpus LIST            processors, such as 0-1,3 (all)\n"
+    "  --pass-fd N            keep this descriptor open in the program; repeatable\n"
+    "  --command-fd N         command channel: freeze, thaw, usage, kill\n"
+    "  --meta-fd N            write isolation level and outcome to descriptor N\n"
+    "  --counters             count cycles, page faults and more; read over --command-fd\n"
+    "  --cgroup-parent GROUP  make the control groups below GROUP\n"
+    "  --without cgroup|unified|seccomp|nosymfollow   for tests: disable a mechanism\n"
+    "\n"
+    "Defaults in parentheses. Exit status: 0 the program ran, 2 the jail failed, 3 the machine\n"
+    "offers less isolation than --require. Manual: jail.1 and docs/reference/jail.md.\n";
+
+/* One option. `set` stores the value. The functions set_number and set_flag store it at
+ * `offset`. */
+struct spec {
+  const char* name;
+  int has_argument;
+  void (*set)(struct options* options, const struct spec* spec, char* value);
+  size_t offset;
+  uint64_t min;
+  uint64_t max;
+};
+
+static void set_number(struct options* options, const struct spec* spec, char* value) {
+  uint64_t number = value_number(spec->name, value, spec->min, spec->max);
+  memcpy((char*)options + spec->offset, &number, sizeof number);
+}
+
+static void set_flag(struct options* options, const struct spec* spec, char* value) {
+  (void)value;
+  *(bool*)((char*)options + spec->offset) = true;
+}
+
+static void set_help(struct options* options, const struct spec* spec, char* value) {
+  (void)options, (void)spec, (void)value;
+  write_all(STDOUT_FILENO, kUsage, sizeof kUsage - 1);
+  _exit(0);
+}
+
+static void set_require(struct options* options, const struct spec* spec, char* value) {
+  (void)spec;
+  options->require = value_level(value);
+}
+
+static void set_slot(struct options* options, const struct spec* spec, char* value) {
+  options->slot = (int)value_number(spec->name, value, 0, kSlots - 1);
+  options->slot_given = true;
+}
+
+static void set_bind(struct options* options, const struct spec* spec, char* value) {
+  (void)spec;
+  if (options->bind_count == kMaxBinds) {
+    die("--bind: given too often; at most %d binds are possible", kMaxBinds);
+  }
+  options->binds[options->bind_count++] = value_bind(value);
+}
+
+static void set_cpus(struct options* options, const struct spec* spec, char* value) {
+  (void)spec;
+  options->cpus = value_cpus(value);
+}
+
+static void set_pass_fd(struct options* options, const struct spec* spec, char* value) {
+  if (options->pass_fd_count == kMaxPassFds) {
+    die("--pass-fd: given too often; at most %d descriptors are possible", kMaxPassFds);
+  }
+  int fd = value_descriptor(spec->name, value);
+  if (fd <= STDERR_FILENO) {
+    die("--pass-fd %d: descriptors 0 to 2 are always passed; must be 3 or more", fd);
+  }
+  options->pass_fds[options->pass_fd_count++] = fd;
+}
+
+static void set_command_fd(struct options* options, const struct spec* spec, char* value) {
+  options->command_fd = value_descriptor(spec->name, value);
+}
+
+static void set_meta_fd(struct options* options, const struct spec* spec, char* value) {
+  options->meta_fd = value_descriptor(spec->name, value);
+  die_set_meta_fd(options->meta_fd); /* from now on die() also writes there */
+}
+
+static void set_disabled(struct options* options, const struct spec* spec, char* value) {
+  (void)spec;
+  options->disabled[value_disabled(value)] = true;
+}
+
+static void set_cgroup_parent(struct options* options, const struct spec* spec, char* value) {
+  (void)spec;
+  options->cgroup_parent = value_group(value);
+}
+
+#define AT(field) offsetof(struct options, field)
+
+static const struct spec kSpecs[] = {
+    {"tmpfs-bytes", required_argument, set_number, AT(tmpfs_bytes), 0, kMaxBytes},
+    {"memory-bytes", required_argument, set_number, AT(memory_bytes), 4194304, kMaxBytes},
+    {"processes", required_argument, set_number, AT(processes), 1, 100000},
+    {"wall-ms", required_argument, set_number, AT(wall_ms), 1, UINT64_C(1000) * 86400 * 7},
+    {"cpu-seconds", required_argument, set_number, AT(cpu_seconds), 1, 86400 * 7 * 1024},
+    {"open-files", required_argument, set_number, AT(open_files), 16, kExecDescriptor},
+    {"file-bytes", required_argument, set_number, AT(file_bytes), 0, kMaxBytes},
+    {"stack-bytes", required_argument, set_number, AT(stack_bytes), 65536, UINT64_C(17179869184)},
+    {"check", no_argument, set_flag, AT(check), 0, 0},
+    {"sweep", no_argument, set_flag, AT(sweep), 0, 0},
+    {"counters", no_argument, set_flag, AT(counters), 0, 0},
+    {"help", no_argument, set_help, 0, 0, 0},
+    {"require", required_argument, set_require, 0, 0, 0},
+    {"slot", required_argument, set_slot, 0, 0, 0},
+    {"bind", required_argument, set_bind, 0, 0, 0},
+    {"cpus", required_argument, set_cpus, 0, 0, 0},
+    {"pass-fd", required_argument, set_pass_fd, 0, 0, 0},
+    {"command-fd", required_argument, set_command_fd, 0, 0, 0},
+    {"meta-fd", required_argument, set_meta_fd, 0, 0, 0},
+    {"without", required_argument, set_disabled, 0, 0, 0},
+    {"cgroup-parent", required_argument, set_cgroup_parent, 0, 0, 0},
+};
+
+enum { kSpecCount = sizeof kSpecs / sizeof *kSpecs, kFirstCode = 256 };
+
+/* Makes getopt's table from kSpecs. The code of an option is its index in kSpecs plus kFirstCode,
+ * so that no code equals '?', which getopt returns for an error. */
+static void fill_long_options(struct option* long_options) {
+  for (int i = 0; i < kSpecCount; i++) {
+    long_options[i] = (struct option){kSpecs[i].name, kSpecs[i].has_argument, NULL, kFirstCode + i};
+  }
+  long_options[kSpecCount] = (struct option){NULL, 0, NULL, 0};
+}
+
+static void check_pass_fds(const struct options* options) {
+  for (int i = 0; i < options->pass_fd_count; i++) {
+    int fd = options->pass_fds[i];
+    if (fd == options->command_fd || fd == options->meta_fd) {
+      die("--pass-fd %d: is also the command or meta descriptor, which the program must not have",
+          fd);
+    }
+    if ((uint64_t)fd >= options->open_files) {
+      die("--pass-fd %d: must be below --open-files %llu", fd,
+          (unsigned long long)options->open_files);
+    }
+  }
+}
+
+static void check_binds(const struct options* options) {
+  for (int i = 0; i < options->bind_count && options->tmpfs_bytes; i++) {
+    const char* target = options->binds[i].target;
+    if (strncmp(target, "/work", 5) == 0 && (target[5] == '/' || target[5] == '\0')) {
+      die("--bind: the working directory /work would hide target %s; bind it elsewhere, or set "
+          "--tmpfs-bytes 0",
+          target);
+    }
+  }
+}
+
+static void check_program(const struct options* options) {
+  if (options->check && options->sweep) {
+    die("--check and --sweep cannot be given together");
+  }
+  bool takes_program = !options->check && !options->sweep;
+  if (takes_program && !options->program) {
+    die("no program given; see jail --help");
+  }
+  if (!takes_program && options->program) {
+    die("--%s takes no program", options->check ? "check" : "sweep");
+  }
+  if (options->program && options->program[0][0] != '/') {
+    die("program %s: must be an absolute path inside the jail", options->program[0]);
+  }
+}
+
+void options_parse(struct options* options, int argc, char** argv) {
+  *options = (struct options){
+      .require = LEVEL_FULL,
+      .tmpfs_bytes = 16 * kMebi,
+      .memory_bytes = 512 * kMebi,
+      .processes = 256,
+      .wall_ms = 60000,
+      .open_files = 256,
+      .stack_bytes = 8 * kMebi,
+      .command_fd = -1,
+      .meta_fd = -1,
+  };
+  struct option long_options[kSpecCount + 1];
+  fill_long_options(long_options);
+  opterr = 0;
+  for (int code; (code = getopt_long(argc, argv, "+", long_options, NULL)) != -1;) {
+    if (code < kFirstCode) {
+      die("%s: unknown option or missing value; see jail --help", argv[optind - 1]);
+    }
+    const struct spec* spec = &kSpecs[code - kFirstCode];
+    spec->set(options, spec, optarg);
+  }
+  if (optind < argc) {
+    options->program = argv + optind;
+  }
+  if (options->file_bytes == 0) {
+    options->file_bytes = options->memory_bytes;
+  }
+  check_pass_fds(options);
+  check_binds(options);
+  check_program(options);
+}

@@ -1,0 +1,72 @@
+/* Implements jail/privileges/rlimits.h: sets the resource limits of the program, and raises the
+ * jail's own limit of open files. */
+#include "jail/privileges/rlimits.h"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "jail/filter/filter.h"
+#include "jail/support/die.h"
+
+/* Calls prlimit64 by number: glibc and musl declare the type of `resource` differently. */
+static int call_prlimit(int resource, const struct rlimit* wanted, struct rlimit* found) {
+  return (int)syscall(SYS_prlimit64, 0, resource, wanted, found);
+}
+
+/* Sets the soft and the hard limit. A lower hard limit stays as it is, because an ordinary process
+ * cannot raise it. */
+static void set_limit(int resource, const char* name, rlim_t value) {
+  struct rlimit limit;
+  if (call_prlimit(resource, NULL, &limit) < 0) {
+    die_errno("cannot read RLIMIT_%s", name);
+  }
+  if (limit.rlim_max != RLIM_INFINITY && limit.rlim_max < value) {
+    value = limit.rlim_max;
+  }
+  limit.rlim_cur = limit.rlim_max = value;
+  if (call_prlimit(resource, &limit, NULL) < 0) {
+    die_errno("cannot set RLIMIT_%s to %llu", name, (unsigned long long)value);
+  }
+}
+
+void rlimits_apply(const struct options* options) {
+  /* The limit is 1 instead of 0. If core_pattern names a handler program, the kernel starts the
+   * program even with limit 0, but not with limit 1. With limit 1 the kernel also writes no core
+   * file, because none fits into one byte. */
+  set_limit(RLIMIT_CORE, "CORE", 1);
+  set_limit(RLIMIT_MEMLOCK, "MEMLOCK", 0);
+  set_limit(RLIMIT_MSGQUEUE, "MSGQUEUE", 0);
+  set_limit(RLIMIT_NICE, "NICE", 0);
+  set_limit(RLIMIT_RTPRIO, "RTPRIO", 0);
+  set_limit(RLIMIT_SIGPENDING, "SIGPENDING", 1024);
+  set_limit(RLIMIT_FSIZE, "FSIZE", options->file_bytes);
+  set_limit(RLIMIT_STACK, "STACK", options->stack_bytes);
+  set_limit(RLIMIT_NOFILE, "NOFILE", options->open_files);
+  /* The kernel counts all processes of the user, including the jail's init, so the limit is
+   * --processes plus one. A pids controller gets the same limit. */
+  set_limit(RLIMIT_NPROC, "NPROC", options->processes + 1);
+  if (options->cpu_seconds) {
+    /* A fallback for machines without CPU accounting by control groups; elsewhere the parent
+     * enforces --cpu-seconds. The limit is one second higher, because the kernel counts CPU time in
+     * ticks and may count too many. */
+    set_limit(RLIMIT_CPU, "CPU", options->cpu_seconds + 1);
+  }
+}
+
+void rlimits_raise_open_files(void) {
+  enum { kNeeded = kExecDescriptor + 8 };
+  struct rlimit limit;
+  if (getrlimit(RLIMIT_NOFILE, &limit) < 0) {
+    die_errno("cannot read RLIMIT_NOFILE");
+  }
+  const rlim_t allowed = limit.rlim_max;
+  if (allowed < kNeeded) {
+    limit.rlim_max = kNeeded; /* the kernel's default is 4096; root may raise it */
+  }
+  limit.rlim_cur = limit.rlim_max;
+  if (setrlimit(RLIMIT_NOFILE, &limit) < 0) {
+    die("the jail needs a hard limit of %d open files, but it is %llu: raise it (ulimit -Hn)",
+        kNeeded, (unsigned long long)allowed);
+  }
+}

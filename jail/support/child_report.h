@@ -1,0 +1,27 @@
+/* Messages from the child side to the parent, over a pipe. The child side is the jail's init, and
+ * the program's process before its exec. Each message is one write smaller than PIPE_BUF, so the
+ * parent never reads half a message. */
+#ifndef KEYDROME_JAIL_SUPPORT_CHILD_REPORT_H_
+#define KEYDROME_JAIL_SUPPORT_CHILD_REPORT_H_
+
+#include <stdint.h>
+
+#include "jail/support/die.h"
+
+enum child_report_kind {
+  REPORT_FAILED = 1, /* a setup step failed; `text` says which */
+  /* Init now dies with its parent and has closed the slot's lock, so the parent may freeze init. */
+  REPORT_ENTERED,
+  REPORT_ENDED /* the program has ended, and all processes that it left are dead */
+};
+
+struct child_report {
+  uint32_t kind;
+  int32_t wait_status;     /* REPORT_ENDED: the program's status as from waitpid */
+  uint32_t processes_left; /* REPORT_ENDED: number of killed processes that outlived it */
+  uint32_t unused;
+  uint64_t cpu_us; /* REPORT_ENDED: user and system time of the program, from its rusage */
+  char text[kMaxMessage];
+};
+
+#endif

@@ -1,0 +1,66 @@
+/* Implements jail/support/die.h. The jail's parent process writes its message to stderr and to the
+ * meta descriptor. The child sends its message to the parent over the report pipe. */
+#include "jail/support/die.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "jail/support/child_report.h"
+#include "jail/support/files.h"
+
+static int meta_fd = -1;
+static int report_fd = -1;
+static void (*clean_up)(void);
+
+void die_set_meta_fd(int fd) { meta_fd = fd; }
+void die_set_report_fd(int fd) { report_fd = fd; }
+void die_set_clean_up(void (*function)(void)) { clean_up = function; }
+
+static _Noreturn void fail(char* message) {
+  for (char* c = message; *c; c++) {
+    if ((unsigned char)*c < ' ') {
+      *c = '?';
+    }
+  }
+  if (report_fd >= 0) {
+    struct child_report report = {.kind = REPORT_FAILED};
+    snprintf(report.text, sizeof report.text, "%s", message);
+    write_all(report_fd, &report, sizeof report);
+    _exit(EXIT_JAIL_FAILED);
+  }
+  if (clean_up) {
+    clean_up();
+  }
+  char line[kMaxMessage + 64];
+  int length = snprintf(line, sizeof line, "jail: %s\n", message);
+  write_all(STDERR_FILENO, line, (size_t)length);
+  if (meta_fd >= 0) {
+    length = snprintf(line, sizeof line, "status:failed\nerror:%s\n", message);
+    write_all(meta_fd, line, (size_t)length);
+  }
+  _exit(EXIT_JAIL_FAILED);
+}
+
+void die(const char* format, ...) {
+  char message[kMaxMessage];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(message, sizeof message, format, arguments);
+  va_end(arguments);
+  fail(message);
+}
+
+void die_errno(const char* format, ...) {
+  const char* meaning = strerror(errno);
+  char what[kMaxMessage];
+  char message[kMaxMessage + 64];
+  va_list arguments;
+  va_start(arguments, format);
+  vsnprintf(what, sizeof what, format, arguments);
+  va_end(arguments);
+  snprintf(message, sizeof message, "%s: %s", what, meaning);
+  fail(message);
+}

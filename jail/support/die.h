@@ -1,0 +1,28 @@
+/* Ends the jail after a failure: die() exits with a message that names the failed step. The jail
+ * calls die() for every setup step that fails, because the jail must never run the program with
+ * less isolation than the meta lines report. */
+#ifndef KEYDROME_JAIL_SUPPORT_DIE_H_
+#define KEYDROME_JAIL_SUPPORT_DIE_H_
+
+enum { EXIT_JAIL_FAILED = 2, EXIT_JAIL_REFUSED = 3, kMaxMessage = 480 };
+
+/* Set where die() writes in addition to stderr. -1, the initial value, means nowhere. Each
+ * descriptor is set once.
+ * - The meta descriptor (set by the parent) receives "status:failed\nerror:MESSAGE\n".
+ * - The report descriptor (set by the child) receives a struct child_report of kind REPORT_FAILED.
+ *   In this case die() writes nothing to stderr, which belongs to the program; the parent repeats
+ *   the message on its own stderr. */
+void die_set_meta_fd(int fd);
+void die_set_report_fd(int fd);
+
+/* Sets a function that die() calls first, such as one that removes the control groups. The function
+ * must not call die(). NULL, the initial value, means no function. */
+void die_set_clean_up(void (*function)(void));
+
+/* Ends the process with EXIT_JAIL_FAILED and a message; die_errno appends the text of errno.
+ * Control characters in the message become '?', because the message may contain a file name and the
+ * meta output consists of lines. */
+_Noreturn void die(const char* format, ...) __attribute__((format(printf, 1, 2)));
+_Noreturn void die_errno(const char* format, ...) __attribute__((format(printf, 1, 2)));
+
+#endif

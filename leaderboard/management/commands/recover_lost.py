@@ -1,0 +1,24 @@
+"""Queues lost runs again: `python -m web.manage recover_lost`.
+
+A run is lost if its worker died or hangs. The results worker and the bench workers regularly do the same.
+"""
+
+from __future__ import annotations
+
+from django.core.management.base import BaseCommand
+
+from leaderboard import services
+
+
+class Command(BaseCommand):
+    """Queues lost runs again or, after their last attempt, ends them."""
+
+    help = "Find runs whose worker died or hangs; queue them again, or give them up after the last attempt."
+
+    def handle(self, *_args: object, **_options: object) -> None:
+        """Recover the lost runs; print how many were queued again, given up and cancelled."""
+        recovered = services.recover_and_wake()
+        self.stdout.write(
+            f"lost runs: {len(recovered.requeued)} queued again, {len(recovered.given_up)} given up, "
+            f"{len(recovered.cancelled)} cancelled"
+        )

@@ -1,0 +1,73 @@
+"""Compares a worker's version with the site's: the migrations of the database, and the versions of the benchmarks.
+
+If the migrations differ, the worker does not start. If benchmark versions differ, the worker claims only the runs that
+it can execute. In both cases a message says what to update.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db import connection
+from django.db.migrations.loader import MigrationLoader
+from django.db.migrations.recorder import MigrationRecorder
+
+from leaderboard import catalogue
+from leaderboard.queue import claims
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+
+class SchemaSkewError(Exception):
+    """The tables in the database differ from the tables that this worker expects."""
+
+
+def require_own_schema() -> None:
+    """Check that the database has exactly the migrations of this program.
+
+    Otherwise raise SchemaSkewError, whose message says what to update.
+    """
+    recorded = MigrationRecorder(connection).applied_migrations()
+    applied = {name for app, name in recorded if app == "leaderboard"}
+    loader = MigrationLoader(None, load=False)
+    loader.load_disk()
+    own = {name for app, name in loader.disk_migrations if app == "leaderboard"}
+    if newer := sorted(applied - own):
+        raise SchemaSkewError(
+            f"the database has migration {newer[-1]}, which this worker does not know: update the worker and restart it"
+        )
+    if older := sorted(own - applied):
+        raise SchemaSkewError(
+            f"the database lacks migration {older[0]}: update the site (python -m web.manage migrate), "
+            "then restart the worker"
+        )
+
+
+def own_versions() -> dict[str, int]:
+    """Return the version of each benchmark that this worker has, by benchmark name."""
+    return {name: benchmark.version for name, benchmark in catalogue.benchmarks().items()}
+
+
+def refusal(versions: Mapping[str, int], machine_class: str) -> str:
+    """Return why a worker with these benchmark versions leaves runs waiting, and what to do.
+
+    Returns an empty text if the worker can execute every waiting run. 1 SQL statement.
+    """
+    waiting = claims.claimable().order_by()
+    wanted_by_runs = waiting.values_list(
+        "benchmark", "benchmark_version", "wanted_class"
+    ).distinct()
+    reasons = set()
+    for name, version, wanted in wanted_by_runs:
+        if versions.get(name) != version:
+            own = f"version {versions[name]}" if name in versions else "no such benchmark"
+            reasons.add(
+                f"runs wait for {name} version {version}, and this worker has {own}: "
+                "update and restart the site or the worker, whichever is older"
+            )
+        elif wanted not in {"", machine_class}:
+            reasons.add(
+                f"runs wait for a machine of class {wanted}, and this machine is of class {machine_class}"
+            )
+    return "; ".join(sorted(reasons))

@@ -1,0 +1,41 @@
+"""Sends wake-up messages, which inform idle workers through Celery that runs may be waiting.
+
+A message has only the name of a Celery queue; the worker reads the table of runs to find its work. A lost message only
+delays a run, because Celery's scheduler sends another message every KEYDROME_SWEEP_SECONDS.
+"""
+
+from __future__ import annotations
+
+import logging
+
+from celery import current_app
+from kombu.exceptions import OperationalError
+
+BENCH = "bench"
+RESULTS = "results"
+# The task's name in messages. The name must not change, because running workers receive the messages of a newer site.
+TASK = "leaderboard.doorbell"
+# A message expires after this time. By then the scheduler has sent another message.
+EXPIRES_SECONDS = 60
+
+_log = logging.getLogger(__name__)
+
+
+def wake(queue: str) -> None:
+    """Wake the workers of a Celery queue. Call this after the commit, because workers cannot see uncommitted rows.
+
+    If the broker cannot be reached, this function logs a warning and returns.
+    """
+    try:
+        current_app.send_task(
+            TASK,
+            args=[queue],
+            queue=queue,
+            expires=EXPIRES_SECONDS,
+            ignore_result=True,
+            retry=False,
+        )
+    except (OperationalError, OSError) as error:
+        _log.warning(
+            "cannot send a wake-up to queue %s; the scheduler sends one later: %s", queue, error
+        )

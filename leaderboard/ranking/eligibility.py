@@ -1,0 +1,174 @@
+"""Decides whether a run may be ranked on a board, from facts about the run. This file uses no database.
+
+A *gate* is a correctness benchmark that a board requires the same library to pass. `reasons_against` is the only
+function that decides, so the board, the run's page and the export always agree.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+from leaderboard.boards import jail_suffices
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from leaderboard.boards import Board
+
+
+# The finding "a transaction did not see data that was committed before the transaction began". Some boards accept it.
+STALE_READ = "stale_read"
+NOT_ACCEPTED = "which this board does not accept"
+
+
+@dataclass(frozen=True, slots=True)
+class GateRun:
+    """A judged run of a gate. `decisive_findings` is as in models.Run.
+
+    A run counts as judged if its file was not refused and the site did not fail.
+    """
+
+    instance: str
+    verdict: str
+    decisive_findings: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class GateFacts:
+    """A gate's instances, and the judged runs of the gate that decide about one binary under one configuration.
+
+    Only runs of the gate's newest version are included.
+    """
+
+    benchmark: str
+    instances: tuple[str, ...]
+    runs: tuple[GateRun, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class RunFacts:
+    """The facts about one run that decide whether it may be ranked. None means unknown."""
+
+    benchmark_version: int
+    current_version: int | None
+    scale: str
+    state: str
+    verdict: str
+    sessions: int
+    score: float | None
+    transactions_failed: int | None
+    transactions_completed: int | None
+    transactions_planned: int | None
+    jail_level: str
+    decisive_findings: tuple[str, ...] = ()
+    deleted: bool = False
+    verified: bool = False
+    why_excluded: str = ""  # why the machine was excluded from ranking when the run ended
+    audit_verdict: str = (
+        ""  # the verdict of a failed audit of the same binary; empty: no audit failed
+    )
+
+
+def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> list[str]:
+    """Return the reasons why the run is not ranked on the board, most important first; empty if it may be ranked.
+
+    The reasons complete the sentence "not ranked because ...". `gates` has one entry per gate of the board.
+    """
+    if run.deleted:
+        return ["its owner deleted it"]
+    if run.state == "cancelled":
+        return ["it was cancelled"]
+    if run.state != "done":
+        return ["it has not finished yet"]
+    if run.verified:
+        return ["it is an audit: its times can be compared only with those of other audits"]
+    if run.verdict != "passed":
+        return [f"its verdict is {run.verdict.replace('_', ' ')}"]
+    reasons = _version_and_scale(run, board)
+    reasons += _transactions(run)
+    reasons += _measurement(run, board)
+    if run.why_excluded:
+        reasons.append(f"its machine was excluded from ranking: {run.why_excluded}")
+    if run.audit_verdict:
+        verdict = run.audit_verdict.replace("_", " ")
+        reasons.append(f"an audit of this library in verified mode did not pass: {verdict}")
+    if board.strict and STALE_READ in run.decisive_findings:
+        reasons.append(f"its recorded session contains a stale read, {NOT_ACCEPTED}")
+    for gate in gates:
+        reasons += _gate(gate, board)
+    return reasons
+
+
+def has_only_stale_reads(verdict: str, decisive_findings: Sequence[str]) -> bool:
+    """Return True if stale reads are the only reason why a run failed."""
+    return verdict == "failed" and set(decisive_findings) == {STALE_READ}
+
+
+def _version_and_scale(run: RunFacts, board: Board) -> list[str]:
+    """Check that the run used the newest benchmark version, at a scale that the board accepts."""
+    reasons = []
+    if run.current_version is None:
+        reasons.append(f"benchmark {board.benchmark} no longer exists")
+    elif run.benchmark_version != run.current_version:
+        reasons.append(
+            f"it used version {run.benchmark_version} of the benchmark; "
+            f"the newest is version {run.current_version}"
+        )
+    if run.scale not in board.scales:
+        reasons.append(
+            f"it ran at {run.scale} scale; the board requires {' or '.join(board.scales)}"
+        )
+    return reasons
+
+
+def _transactions(run: RunFacts) -> list[str]:
+    """Check that the report has the transaction counts, and that every planned transaction completed."""
+    failed, completed = run.transactions_failed, run.transactions_completed
+    if failed is None or completed is None:
+        return ["the report does not say whether all transactions completed"]
+    total = failed + completed if run.transactions_planned is None else run.transactions_planned
+    if failed:
+        return [f"{failed:,} of {max(total, failed):,} transactions failed"]
+    if completed < total:
+        return [f"{total - completed:,} of {total:,} transactions did not complete"]
+    return []
+
+
+def _measurement(run: RunFacts, board: Board) -> list[str]:
+    """Check that the run has a score, enough sessions and a strong enough jail."""
+    reasons = []
+    if run.score is None:
+        reasons.append("it has no score: the control library was not measured in the same sessions")
+    if run.sessions < board.minimum_sessions:
+        reasons.append(
+            f"it has {run.sessions} sessions; the board requires {board.minimum_sessions}"
+        )
+    if not jail_suffices(run.jail_level, board.jail_level):
+        reasons.append(
+            f"the isolation level of its jail was {run.jail_level or 'unknown'}; "
+            f"the board requires {board.jail_level}"
+        )
+    return reasons
+
+
+def _gate(gate: GateFacts, board: Board) -> list[str]:
+    """Check that the binary passed every instance of the gate and never failed one.
+
+    A binary that failed once stays excluded, even if it passes another time. If the board is not strict, a run that
+    found only stale reads counts as passed.
+    """
+    passed = set()
+    for run in gate.runs:
+        stale = has_only_stale_reads(run.verdict, run.decisive_findings)
+        if run.verdict == "passed" or (stale and not board.strict):
+            passed.add(run.instance)
+        elif stale:
+            return [f"the {gate.benchmark} tests found stale reads, {NOT_ACCEPTED}"]
+        else:
+            return [f"the {gate.benchmark} tests did not pass: {run.verdict.replace('_', ' ')}"]
+    if not gate.instances:
+        return [f"the board requires the {gate.benchmark} tests, which do not exist"]
+    if not passed.issuperset(gate.instances):
+        return [f"the {gate.benchmark} tests have not passed yet"]
+    return []

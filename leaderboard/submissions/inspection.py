@@ -1,0 +1,35 @@
+"""Decides whether the site refuses an uploaded file, from the facts that the inspection found.
+
+Some refusals depend on the machine, for example because the machine lacks a shared library. The worker decides these.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from leaderboard import catalogue
+from runner.inspection.library import LibraryKind, Refusal
+
+if TYPE_CHECKING:
+    from runner.inspection.library import LibraryFacts
+
+# Refusals that depend on the machine or its load. The worker inspects the file again and decides these.
+BENCH_DECIDES = frozenset({"newer_library", "missing_library", "inspection_limit"})
+
+
+def reasons_against_file(facts: LibraryFacts, configuration: str) -> list[Refusal]:
+    """Return why a file with these facts is refused under this configuration; an empty list if it is accepted.
+
+    A bare structure (a library without transactions and locks) needs a configuration; a whole library must have none.
+    """
+    found = [refusal for refusal in facts.refusals if refusal.name not in BENCH_DECIDES]
+    if not found and facts.kind is LibraryKind.STRUCTURE and not configuration:
+        known = ", ".join(catalogue.configurations())
+        problem = "the file is a bare structure, and a structure needs a configuration to run under"
+        found.append(
+            Refusal("no_configuration", problem, f"choose one of the configurations {known}")
+        )
+    if not found and facts.kind is LibraryKind.INDEX and configuration:
+        problem = "the file is a whole library, and only bare structures take a configuration"
+        found.append(Refusal("configuration", problem, "submit it without a configuration"))
+    return found

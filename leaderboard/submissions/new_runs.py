@@ -1,0 +1,58 @@
+"""Makes the rows of new runs, with fresh secret seeds. leaderboard/queue/claims.py saves them."""
+
+from __future__ import annotations
+
+import secrets
+from typing import TYPE_CHECKING
+
+from django.conf import settings
+
+from leaderboard import catalogue
+from leaderboard.models import Run, Submission
+from leaderboard.queue.fairness import Priority
+from runner.manifest import Kind
+
+if TYPE_CHECKING:
+    from leaderboard.catalogue import Target
+
+
+def new_run(
+    submission: Submission,
+    target: Target,
+    scale: str,
+    sessions: int,
+    *,
+    priority: Priority = Priority.CONTEST,
+    wanted_class: str | None = None,
+    verified: bool = False,
+) -> Run:
+    """Return a new run, which is not saved yet.
+
+    A gate (correctness benchmark) gets one session and may run on any machine, because gates are not timed. Other runs
+    want `wanted_class`, by default KEYDROME_MACHINE_CLASS; an empty text means any machine class.
+    """
+    machine_class = settings.KEYDROME_MACHINE_CLASS if wanted_class is None else wanted_class
+    benchmark = catalogue.benchmarks()[target.benchmark]
+    gate = benchmark.kind is Kind.CORRECTNESS
+    count = 1 if gate else sessions
+    return Run(
+        submission=submission,
+        benchmark=benchmark.name,
+        benchmark_version=benchmark.version,
+        kind=benchmark.kind.value,
+        instance=target.instance,
+        scale=scale,
+        sessions=count,
+        seeds=fresh_seeds(count),
+        priority=priority,
+        wanted_class="" if gate else machine_class,
+        verified=verified,
+    )
+
+
+def fresh_seeds(count: int) -> list[str]:
+    """Return `count` different secret 64-bit seeds, each as 16 hexadecimal digits."""
+    seeds: set[str] = set()
+    while len(seeds) < count:
+        seeds.add(secrets.token_hex(8))
+    return list(seeds)

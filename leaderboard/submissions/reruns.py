@@ -1,0 +1,150 @@
+"""Repeats runs: a single run on request, or all outdated runs of ranked submissions after a new benchmark version.
+
+`rerun` and `rerun_stale` are one transaction each, and wake the bench workers after the commit.
+"""
+
+from __future__ import annotations
+
+from functools import partial
+from typing import TYPE_CHECKING
+
+from django.db import transaction
+
+from leaderboard import catalogue
+from leaderboard.catalogue import Target
+from leaderboard.models import FINAL_STATES, Run, State, Submission
+from leaderboard.queue import claims, wakeup
+from leaderboard.queue.fairness import Priority
+from leaderboard.ranking import board_entries
+from leaderboard.services import Refused, may_change
+from leaderboard.submissions.new_runs import new_run
+from runner.manifest import Kind, RequestError
+from runner.terms import Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from django.contrib.auth.models import User
+
+
+def rerun(run: Run, *, by: User) -> Run:
+    """Queue a finished run again, at the benchmark's newest version, and return the new run.
+
+    The new run has a lower priority than new submissions. Raises Refused in these cases:
+
+    - The run has not ended, or its submission was deleted.
+    - The file was refused.
+    - The benchmark instance no longer exists.
+    - The same run is already queued or running.
+    """
+    may_change(run.submission, by)
+    with transaction.atomic():
+        if reason := _reason_against_rerun(run):
+            raise Refused([reason])
+        target = Target(run.benchmark, run.instance)
+        again = new_run(
+            run.submission,
+            target,
+            run.scale,
+            run.sessions,
+            priority=Priority.RERUN,
+            wanted_class=class_of(run),
+            verified=run.verified,
+        )
+        claims.enqueue(run.submission.owner_id, [again])
+        transaction.on_commit(partial(wakeup.wake, wakeup.BENCH))
+    return again
+
+
+def class_of(run: Run) -> str:
+    """Return the machine class on which a run executed or, if it has no machine yet, the class that it wants.
+
+    A rerun must use the same class, because boards compare only runs of the same machine class.
+    """
+    return run.machine.machine_class if run.machine else run.wanted_class
+
+
+def _reason_against_rerun(run: Run) -> str:
+    """Return why a run cannot be repeated; an empty text if it can."""
+    if not run.is_final or run.submission.deleted_at is not None:
+        return "the run has not ended yet, or its submission was deleted"
+    if run.verdict == Verdict.REFUSED:
+        return "the file was refused: correct it and submit it again"
+    target = Target(run.benchmark, run.instance)
+    try:
+        catalogue.parse_target(str(target))
+    except RequestError as error:
+        return str(error)
+    same = run.submission.runs.filter(
+        benchmark=run.benchmark, instance=run.instance, scale=run.scale, verified=run.verified
+    )
+    is_open = same.exclude(state__in=FINAL_STATES).exists()
+    return "the same run is queued or running already" if is_open else ""
+
+
+def rerun_stale() -> list[Run]:
+    """Queue new runs for board entries whose timed runs or gates used older benchmark versions; return the new runs.
+
+    The new runs have a lower priority than new submissions and single reruns. A second call queues only missing runs:
+    each combination of submission, target, scale and machine class is queued once per benchmark version. An entry with
+    an outdated gate (required correctness test) leaves the board and returns when the gate has passed at the newest
+    version.
+    """
+    with transaction.atomic():
+        board_entries.lock()
+        stale = list(_stale_targets())
+        new = [
+            run
+            for submission, targets in stale
+            for run in claims.enqueue(
+                submission.owner_id,
+                [
+                    new_run(
+                        submission,
+                        target,
+                        scale,
+                        sessions,
+                        priority=Priority.BATCH,
+                        wanted_class=wanted_class,
+                    )
+                    for target, scale, sessions, wanted_class in targets
+                ],
+            )
+        ]
+        board_entries.refresh(
+            Run.objects.select_related("submission", "machine").filter(
+                submission__in=[submission for submission, _ in stale],
+                kind=Kind.PERFORMANCE,
+                state=State.DONE,
+            )
+        )
+        if new:
+            transaction.on_commit(partial(wakeup.wake, wakeup.BENCH))
+    return new
+
+
+def _stale_targets() -> Iterable[tuple[Submission, list[tuple[Target, str, int, str]]]]:
+    """Yield each submission with a board entry, and the runs that it lacks at the newest benchmark versions.
+
+    Each missing run is a tuple of target, scale, number of sessions and machine class.
+    """
+    ranked = Submission.objects.filter(
+        deleted_at__isnull=True, runs__board_entries__isnull=False
+    ).distinct()
+    for submission in ranked.prefetch_related("runs__machine"):
+        runs = [
+            (run, "" if run.is_gate else class_of(run))
+            for run in submission.runs.all()
+            if not run.verified
+        ]
+        have = {(r.benchmark, r.instance, r.scale, r.benchmark_version, c) for r, c in runs}
+        lacking: dict[tuple[Target, str, str], int] = {}
+        for run, wanted_class in runs:
+            version = catalogue.current_version(run.benchmark)
+            key = (run.benchmark, run.instance, run.scale, version, wanted_class)
+            if version is None or key in have:
+                continue
+            if run.instance in catalogue.benchmarks()[run.benchmark].instances:
+                lacking[Target(run.benchmark, run.instance), run.scale, wanted_class] = run.sessions
+        if lacking:
+            yield submission, [(t, scale, n, wanted) for (t, scale, wanted), n in lacking.items()]

@@ -1,0 +1,56 @@
+"""Lists the metrics that reports of every benchmark may have, with name, label, unit and number of decimals.
+
+The command line and the site show these metrics in this order and under these labels. Metrics that only one benchmark
+reports are listed in its manifest (runner/manifest.py). docs/reference/plan-and-report.md defines each metric.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+
+class Unit(StrEnum):
+    """The unit of a metric's number. Code that shows a metric decides how to write the unit."""
+
+    COUNT = "count"
+    SHARE = "share"  # a fraction from 0 to 1
+    NANOSECONDS = "ns"
+    MICROSECONDS = "us"
+    BYTES = "bytes"
+
+
+@dataclass(frozen=True, slots=True)
+class Metric:
+    """One metric. `digits` is the number of decimals with which a COUNT is shown."""
+
+    name: str
+    label: str
+    unit: Unit = Unit.COUNT
+    digits: int = 0
+
+
+METRICS = (
+    Metric("throughput_tps", "transactions per second"),
+    Metric("transactions_completed", "transactions completed"),
+    Metric("transactions_failed", "transactions failed"),
+    Metric("deadlocks", "deadlocks"),
+    Metric("calls", "calls"),
+    Metric("ns_per_call", "time per call", Unit.NANOSECONDS),
+    Metric("hit_ratio", "hit ratio", Unit.SHARE),
+    Metric("client_context_switches", "context switches of the clients"),
+    Metric("cycles_per_call", "cycles per call", digits=1),
+    Metric("instructions_per_call", "instructions per call", digits=1),
+    Metric("cache_misses_per_call", "cache misses per call", digits=3),
+    Metric("branch_misses_per_call", "branch misses per call", digits=3),
+    Metric("stalled_frontend_per_call", "cycles per call, front end stalled", digits=1),
+    Metric("stalled_backend_per_call", "cycles per call, back end stalled", digits=1),
+    Metric("page_faults", "page faults"),
+    Metric("context_switches", "context switches of all threads"),
+    Metric("migrations", "CPU migrations"),
+    Metric("records_start", "records at the start"),
+    Metric("records_end", "records at the end"),
+    Metric("memory_peak_bytes", "peak memory", Unit.BYTES),
+    Metric("bytes_per_record", "bytes per record", digits=1),
+    Metric("cpu_us", "CPU time", Unit.MICROSECONDS),
+)

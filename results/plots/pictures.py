@@ -1,0 +1,186 @@
+"""Decides which plots can be drawn from results of `keydrome bench` and `keydrome compare`.
+
+A plot here is a function that draws the plot later, and a table of its numbers. The code reads and writes no files.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from dataclasses import dataclass
+from functools import partial
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+from results.curves import latency_curve, throughput_rows
+from results.plots.compared import draw_forest, draw_values
+from results.plots.lines import LatencyPanel, SweepLine, draw_latency, draw_sweep, draw_throughput
+from results.result_files import BENCH_SCHEMA, BenchResult, CompareResult
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator, Sequence
+
+    from matplotlib.figure import Figure
+
+    from results.plots.style import Look
+    from runner.report import LatencyClass, Report
+
+_LATENCY_COLUMNS = ("result", "transaction", "percentile", "latency_us")
+_THROUGHPUT_COLUMNS = ("result", "start_ms", "end_ms", "committed", "per_second")
+_PAIR_COLUMNS = (
+    "first",
+    "second",
+    "ratio",
+    "low",
+    "high",
+    "standing",
+    "p_different",
+    "p_apart",
+    "p_equal",
+)
+SWEPT_METRIC = "throughput_tps"
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A plot: its file name, the function that draws it, and the table of its numbers."""
+
+    name: str
+    draw: Callable[[Look], Figure]
+    columns: tuple[str, ...]
+    rows: tuple[tuple[Any, ...], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Result:
+    """One bench result, its name in the plots, and the report of the session whose time is nearest to the median."""
+
+    name: str
+    bench: BenchResult
+    typical: Report
+
+
+def pictures(results: Sequence[dict[str, Any]]) -> Iterator[Picture]:
+    """Yield the plots of the results. Bench results of the same instance at the same scale share their plots."""
+    groups: dict[str, list[BenchResult]] = defaultdict(list)
+    numbers: dict[str, int] = defaultdict(int)
+    for result in results:
+        if result.get("schema") == BENCH_SCHEMA:
+            bench = BenchResult.from_json(result)
+            groups[str(bench.instance)].append(bench)
+        else:
+            comparison = CompareResult.from_json(result)
+            place = str(comparison.instance)
+            numbers[place] += 1
+            number = "" if numbers[place] == 1 else f"-{numbers[place]}"
+            yield from _of_comparison(f"{place}{number}", comparison)
+    for place, group in groups.items():
+        yield from _of_group(place, group)
+
+
+def _of_comparison(place: str, result: CompareResult) -> Iterator[Picture]:
+    if result.pairs:
+        yield Picture(
+            f"{place}-forest",
+            partial(draw_forest, result.pairs, result.margin_ratio),
+            _PAIR_COLUMNS,
+            tuple(tuple(pair.to_json()[name] for name in _PAIR_COLUMNS) for pair in result.pairs),
+        )
+    if result.libraries:
+        label = f"{result.metric.removesuffix('_ms')}, {result.unit}"
+        yield Picture(
+            f"{place}-values",
+            partial(draw_values, result.libraries, label),
+            ("library", "number", result.metric),
+            tuple(
+                (library.name, number, value)
+                for library in result.libraries
+                for number, value in enumerate(library.values, start=1)
+            ),
+        )
+
+
+def _of_group(place: str, group: list[BenchResult]) -> Iterator[Picture]:
+    varied = _varied(group)
+    found = [
+        _Result(_name(bench, varied), bench, typical)
+        for bench in group
+        if (typical := _typical(bench)) is not None
+    ]
+    yield from _latency(place, found)
+    yield from _throughput(place, found)
+    if len(varied) == 1:
+        yield from _sweep(place, varied[0], found)
+
+
+def _varied(group: list[BenchResult]) -> list[str]:
+    """Return the parameters that differ between the results."""
+    names = group[0].parameters
+    return [n for n in names if len({bench.parameters.get(n) for bench in group}) > 1]
+
+
+def _name(bench: BenchResult, varied: list[str]) -> str:
+    return ", ".join([bench.library, *(f"{name}={bench.parameters[name]}" for name in varied)])
+
+
+def _typical(bench: BenchResult) -> Report | None:
+    """Return the report with the total time nearest to the median, or None if no session has a time."""
+    timed = [report for report in bench.reports if report.metrics.get("total_ms")]
+    if not timed:
+        return None
+    middle = median(report.metrics["total_ms"] for report in timed)
+    return min(timed, key=lambda report: abs(report.metrics["total_ms"] - middle))
+
+
+def _latency(place: str, found: list[_Result]) -> Iterator[Picture]:
+    lines: dict[str, list[tuple[str, LatencyClass]]] = defaultdict(list)
+    for result in found:
+        for entry in result.typical.latency:
+            lines[entry.transaction_class].append((result.name, entry))
+    lines = {kind: several for kind, several in lines.items() if any(e.buckets for _, e in several)}
+    if not lines:
+        return
+    if len(found) == 1:
+        panels = [LatencyPanel("", tuple((kind, one[0][1]) for kind, one in lines.items()))]
+    else:
+        panels = [LatencyPanel(kind, tuple(several)) for kind, several in lines.items()]
+    rows = (
+        (name, kind, round(100 * (1 - slower), 4), bound_us)
+        for kind, several in lines.items()
+        for name, entry in several
+        if entry.buckets
+        for slower, bound_us in latency_curve(entry)
+    )
+    draw = partial(draw_latency, panels)
+    yield Picture(f"{place}-latency", draw, _LATENCY_COLUMNS, tuple(rows))
+
+
+def _throughput(place: str, found: list[_Result]) -> Iterator[Picture]:
+    curves = [(r.name, curve) for r in found if (curve := r.typical.throughput) is not None]
+    if not curves:
+        return
+    rows = (
+        (name, row.start_ms, row.end_ms, row.committed, row.per_second)
+        for name, throughput in curves
+        for row in throughput_rows(throughput)
+    )
+    shown = curves if len(found) > 1 else [("", curves[0][1])]
+    draw = partial(draw_throughput, shown)
+    yield Picture(f"{place}-throughput", draw, _THROUGHPUT_COLUMNS, tuple(rows))
+
+
+def _sweep(place: str, parameter: str, found: list[_Result]) -> Iterator[Picture]:
+    """Yield the plot of throughput against the one parameter that differs between the results."""
+    points: dict[str, list[tuple[float, float, float, float]]] = defaultdict(list)
+    for result in found:
+        metrics = [report.metrics for report in result.bench.reports]
+        values = [m[SWEPT_METRIC] for m in metrics if SWEPT_METRIC in m]
+        if values:
+            where = float(result.bench.parameters[parameter])
+            points[result.bench.library].append((where, median(values), min(values), max(values)))
+    lines = [SweepLine(name, tuple(sorted(found))) for name, found in points.items()]
+    if not lines:
+        return
+    draw = partial(draw_sweep, lines, parameter, "transactions per second")
+    rows = tuple((line.name, *point) for line in lines for point in line.points)
+    columns = ("library", parameter, SWEPT_METRIC, "lowest", "highest")
+    yield Picture(f"{place}-by-{parameter}", draw, columns, rows)

@@ -1,0 +1,140 @@
+"""Summarises the sessions of a run: the median of each metric, and the ratio of candidate to control with its interval.
+
+The candidate is the library that the run judges. The control library runs in the same sessions, so that noise of the
+machine cancels in the ratio. The same sessions always give the same summary.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import geometric_mean, median
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable, Sequence
+
+    from runner.contract import Session
+    from runner.report import Report
+
+# If `keydrome compare` compares ten libraries in fewer sessions than this, no difference can be significant. The
+# smallest possible p-value of the signed-rank test is then too large after Holm's correction.
+RANKED_SESSIONS_MIN = 11
+CONFIDENCE = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Interval:
+    """An interval between two of the sorted values. It contains the true median with probability `coverage`."""
+
+    low: float
+    high: float
+    coverage: float
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """The summary of a run. Discarded sessions are not included, and `sessions` does not count them.
+
+    `ratios` has the value of candidate / control in the benchmark's metric for each session that measured both. `ratio`
+    is their median, or None if there are no ratios. `medians` and `control_medians` contain the median of each metric
+    over the sessions that reported it. `provisional` is True if there are fewer than RANKED_SESSIONS_MIN sessions.
+    """
+
+    sessions: int
+    provisional: bool
+    metric: str | None
+    ratios: tuple[float, ...]
+    ratio: float | None
+    interval: Interval | None
+    medians: dict[str, float]
+    control_medians: dict[str, float]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form (harness/schema/bench.v1.schema.json)."""
+        interval = self.interval
+        return {
+            "sessions": self.sessions,
+            "provisional": self.provisional,
+            "metric": self.metric,
+            "ratios": list(self.ratios),
+            "ratio": self.ratio,
+            "ratio_interval": None
+            if interval is None
+            else {"low": interval.low, "high": interval.high, "coverage": interval.coverage},
+            "medians": self.medians,
+            "control_medians": self.control_medians,
+        }
+
+
+def summarise(sessions: Sequence[Session], metric: str | None) -> Summary:
+    """Return the summary of the sessions that are not discarded. `metric` is the metric that ranks libraries."""
+    sessions = [session for session in sessions if not session.discarded]
+    ratios = tuple(_ratios(sessions, metric)) if metric else ()
+    return Summary(
+        sessions=len(sessions),
+        provisional=len(sessions) < RANKED_SESSIONS_MIN,
+        metric=metric,
+        ratios=ratios,
+        ratio=median(ratios) if ratios else None,
+        interval=median_interval(ratios) if ratios else None,
+        medians=_medians(session.candidate for session in sessions),
+        control_medians=_medians(report for session in sessions for report in session.controls),
+    )
+
+
+def session_ratio(session: Session, metric: str) -> float | None:
+    """Return candidate / control in `metric`, or None if one of the values is missing or not positive."""
+    candidate = session.candidate.metrics.get(metric)
+    control = control_number(session, metric)
+    return float(candidate / control) if candidate and candidate > 0 and control else None
+
+
+def control_number(session: Session, metric: str) -> float | None:
+    """Return the control's metric in a session, or None if a value is missing or not positive.
+
+    If the control ran before and after the candidate, the result is the geometric mean of the two values, so that a
+    steady drift of the machine cancels.
+    """
+    values = [report.metrics.get(metric, 0.0) for report in session.controls]
+    if not values or min(values) <= 0:
+        return None
+    return float(values[0] if len(values) == 1 else geometric_mean(values))
+
+
+def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
+    """Return an interval that contains the true median with a probability of at least `confidence`.
+
+    The interval is from the k-th smallest to the k-th largest value, with the largest possible k. It contains the true
+    median with probability 1 - 2 P(Binomial(n, 1/2) < k), where n is the number of values. This probability is exact
+    for every continuous distribution. If there are too few values for `confidence` (below 6 for 95 %), the interval is
+    the whole range, and `coverage` is lower than `confidence`. Raises ValueError if there are no values.
+    """
+    ordered = sorted(values)
+    if not ordered:
+        raise ValueError("cannot take the median of no values")
+    count = len(ordered)
+    best = 1
+    while 2 * (best + 1) <= count + 1 and _coverage(count, best + 1) >= confidence:
+        best += 1
+    return Interval(ordered[best - 1], ordered[count - best], max(_coverage(count, best), 0.0))
+
+
+def _coverage(count: int, rank: int) -> float:
+    below = sum(math.comb(count, k) for k in range(rank))
+    return 1 - 2 * below / (1 << count)
+
+
+def _ratios(sessions: Iterable[Session], metric: str) -> Iterable[float]:
+    for session in sessions:
+        ratio = session_ratio(session, metric)
+        if ratio is not None:
+            yield ratio
+
+
+def _medians(reports: Iterable[Report]) -> dict[str, float]:
+    values: dict[str, list[float]] = {}
+    for report in reports:
+        for name, value in report.metrics.items():
+            values.setdefault(name, []).append(float(value))
+    return {name: median(found) for name, found in sorted(values.items())}

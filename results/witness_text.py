@@ -1,0 +1,42 @@
+"""Formats a witness (the proof of a finding) as text, for terminals and files."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from runner.witness import Transaction, Witness
+
+
+def witness_text(witness: Witness) -> str:
+    """Return the witness as text: the summary, the transactions with their calls, and which must precede which.
+
+    The sign `>` marks the calls that are part of the proof.
+    """
+    lines = [f"{witness.summary}.", ""]
+    if witness.initial:
+        lines += [
+            "Records that existed before:",
+            *(f"  {record}" for record in witness.initial),
+            "",
+        ]
+    for transaction in witness.transactions:
+        lines += [*_transaction_lines(transaction), ""]
+    for edge in witness.edges:
+        source = witness.transactions[edge.source].name
+        target = witness.transactions[edge.target].name
+        lines.append(f"{source} must precede {target}: {edge.because}.")
+    return "\n".join(lines).rstrip() + "\n"
+
+
+def _transaction_lines(transaction: Transaction) -> list[str]:
+    times = f"{transaction.begin_us:.2f} to {transaction.end_us:.2f} us"
+    lines = [f"{transaction.name} (thread {transaction.thread}, {transaction.state}, {times})"]
+    for call in transaction.calls:
+        mark = ">" if call.marked else " "
+        lines.append(f"  {mark} {call.end_us:10.2f} us  {call.call} = {call.answer}")
+    if transaction.calls_left_out:
+        count = transaction.calls_left_out
+        calls = "call" if count == 1 else "calls"
+        lines.append(f"    and {count} {calls} that prove nothing")
+    return lines

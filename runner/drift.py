@@ -1,0 +1,65 @@
+"""Decides which sessions or blocks to discard because the machine was too noisy.
+
+The control library runs before and after the candidates with the same operations, so its two runs should take the same
+time. A difference between these two times is noise of the machine; the candidates do not cause it. Discarding a session
+because of this difference therefore favours no candidate.
+
+The normal change depends on the machine: about 2 % on a rack server, 20 % on a shared virtual machine. The largest
+allowed change is therefore computed from the control's own changes. It is three robust standard deviations, and at
+least 10 %. A robust standard deviation is 1.4826 times the median of the absolute changes (Hampel 1974).
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from statistics import median
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+BAND_MIN = math.log(1.10)
+SPREADS = 3 * 1.4826
+# With fewer changes than this, outliers cannot be recognised, so no session is discarded.
+VALUES_MIN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """The changes of the control's metric in a series of sessions, and the largest change that is allowed.
+
+    A change is log(second value / first value). `band` is the largest allowed absolute value of a change.
+    """
+
+    band: float
+    changes: tuple[float, ...]
+
+    def is_discarded(self, index: int) -> bool:
+        """Return True if the session with this index is discarded."""
+        return abs(self.changes[index]) > self.band
+
+    @property
+    def discarded(self) -> tuple[int, ...]:
+        """Return the indices of the discarded sessions."""
+        return tuple(index for index in range(len(self.changes)) if self.is_discarded(index))
+
+    def reason(self, index: int) -> str:
+        """Return the reason why the session is discarded, or an empty string if it is valid."""
+        if not self.is_discarded(index):
+            return ""
+        change = self.changes[index]
+        way = "slower" if change > 0 else "faster"
+        return f"control {math.exp(abs(change)):.2f} times {way}, allowed {math.exp(self.band):.2f}"
+
+
+def judge_drift(changes: Sequence[float]) -> Drift:
+    """Return which of the control's changes, each log(second metric / first metric), are too large.
+
+    The result does not depend on the order of the changes. Fewer than half of the sessions are discarded, because the
+    band is wider than the median of the absolute changes.
+    """
+    if len(changes) < VALUES_MIN:
+        return Drift(math.inf, tuple(changes))
+    spread = SPREADS * median(abs(change) for change in changes)
+    return Drift(max(BAND_MIN, spread), tuple(changes))

@@ -1,0 +1,215 @@
+"""Inspects a library file without running it: which contract it implements, or why it cannot be run.
+
+A child process (child.py) with resource limits reads the file, so a file that crashes or stalls its reader does no
+harm. The purpose of inspection is to report an uploader's mistake at once. The protection from hostile code is not
+inspection, but the jail.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import subprocess
+import sys
+from dataclasses import dataclass
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from runner.catalogue import trusted_needed
+from runner.report import Finding
+from runner.settings import MEBIBYTE, Settings
+from runner.store import MAKE_SMALLER
+from runner.strict import ObjectReader, parse_object
+from runner.terms import Severity
+from runner.text import capped, printable
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+# The child limits its own CPU time. This limit of wall time ends a child that waits for ever. The limit is large,
+# because the inspection of a correct file has taken more than 10 s on a busy machine.
+WALL_SECONDS = 30
+_TEXT_CHARACTERS_MAX = 1000
+ALLOWED_NEEDED = frozenset(
+    {
+        "libc.so.6",
+        "libm.so.6",
+        "libpthread.so.0",
+        "libdl.so.2",
+        "librt.so.1",
+        "libstdc++.so.6",
+        "libgcc_s.so.1",
+        "ld-linux-x86-64.so.2",
+    }
+)
+_LIBRARY_FOLDERS = (
+    "/lib/x86_64-linux-gnu",
+    "/usr/lib/x86_64-linux-gnu",
+    "/lib64",
+    "/usr/lib64",
+    "/lib",
+    "/usr/lib",
+)
+
+
+class LibraryKind(StrEnum):
+    """Which contract a file implements.
+
+    INDEX is contract A (the ten calls). STRUCTURE is contract B (a data structure without transactions). UNKNOWN is
+    neither.
+    """
+
+    INDEX = "index"
+    STRUCTURE = "structure"
+    UNKNOWN = "unknown"
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """A reason why a file is not run: the problem, and what the uploader can do (`remedy`)."""
+
+    name: str
+    problem: str
+    remedy: str
+
+    def __str__(self) -> str:
+        return f"{self.problem}: {self.remedy}"
+
+
+@dataclass(frozen=True, slots=True)
+class LibraryFacts:
+    """The result of an inspection. A library with refusals is never loaded."""
+
+    kind: LibraryKind
+    size_bytes: int
+    refusals: tuple[Refusal, ...] = ()
+    soname: str = ""
+    needed: tuple[str, ...] = ()
+    versions: tuple[tuple[str, str], ...] = ()  # (shared object, newest symbol version needed)
+    calls: tuple[str, ...] = ()  # contract A calls that it exports
+    missing: tuple[str, ...] = ()  # contract A calls that it does not export
+    extensions: tuple[str, ...] = ()  # exported names that begin with keydrome_
+    risk_flags: tuple[str, ...] = ()  # hints for organisers, without effect on the verdict
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts as JSON, for RunReport.library_facts."""
+        return {
+            "kind": self.kind.value,
+            "size_bytes": self.size_bytes,
+            "refusals": [
+                {"name": r.name, "problem": r.problem, "remedy": r.remedy} for r in self.refusals
+            ],
+            "soname": self.soname,
+            "needed": list(self.needed),
+            "versions": dict(self.versions),
+            "calls": list(self.calls),
+            "missing": list(self.missing),
+            "extensions": list(self.extensions),
+            "risk_flags": list(self.risk_flags),
+        }
+
+
+def refusal_findings(refusals: Iterable[Refusal]) -> tuple[Finding, ...]:
+    """Return the refusals as findings of the suite "inspection"."""
+    return tuple(
+        Finding("inspection", refusal.name, Severity.REQUIRED, str(refusal)) for refusal in refusals
+    )
+
+
+def inspect_library(path: Path, settings: Settings, *, trusted: bool = False) -> LibraryFacts:
+    """Return the facts about the file at `path`, with the reasons to refuse it. Takes about 0.2 s; thread-safe.
+
+    If `trusted` is True, the file may also link against the shared objects that reference libraries need. Raises
+    OSError if the file cannot be opened. A problem of the file's content is a refusal, not an exception.
+    """
+    # O_NONBLOCK is needed because the path may name a pipe without a writer. Opening such a pipe would block.
+    descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    with os.fdopen(descriptor, "rb") as file:
+        state = os.fstat(file.fileno())
+        refusal = _refuse_unread(state, settings.library_bytes_max)
+        if refusal is not None:
+            return LibraryFacts(LibraryKind.UNKNOWN, state.st_size, (refusal,))
+        allowed = ALLOWED_NEEDED | (trusted_needed(settings) if trusted else frozenset())
+        answer = _ask_child(file.fileno(), allowed)
+    return _facts(answer, state.st_size)
+
+
+def _refuse_unread(state: os.stat_result, limit_bytes: int) -> Refusal | None:
+    if not stat.S_ISREG(state.st_mode):
+        return Refusal(
+            "not_a_file", "this is not a regular file", "give the path of a shared object"
+        )
+    if state.st_size > limit_bytes:
+        return Refusal(
+            "too_large",
+            f"the file has {state.st_size / MEBIBYTE:.0f} MiB, and at most {limit_bytes >> 20} MiB are allowed",
+            MAKE_SMALLER,
+        )
+    return None
+
+
+def _ask_child(descriptor: int, allowed: frozenset[str]) -> str:
+    request = json.dumps({"allowed": sorted(allowed), "folders": _LIBRARY_FOLDERS})
+    try:
+        child = subprocess.run(
+            [sys.executable, "-m", "runner.inspection.child", request],
+            stdin=descriptor,
+            capture_output=True,
+            cwd=Path(__file__).parents[2],
+            env={"PATH": "/usr/bin:/bin", "LC_ALL": "C.UTF-8"},
+            timeout=WALL_SECONDS,
+            check=False,
+        )
+    except subprocess.TimeoutExpired:
+        return _stuck(f"reading took more than {WALL_SECONDS} s")
+    if child.returncode < 0:
+        return _stuck(f"the reader was killed by signal {-child.returncode}")
+    if child.returncode != 0:
+        detail = child.stderr.decode("utf-8", "replace").strip().rsplit("\n", 1)[-1]
+        return _stuck(f"the reader failed: {detail[:300]}")
+    return child.stdout.decode("utf-8", "replace")
+
+
+def _stuck(detail: str) -> str:
+    refusal = {
+        "name": "inspection_limit",
+        "problem": f"the file cannot be inspected within the limits of time and memory ({detail})",
+        "remedy": "upload the file as the linker wrote it, or strip it (strip --strip-unneeded)",
+    }
+    return json.dumps({"kind": "unknown", "refusals": [refusal]})
+
+
+def _facts(answer: str, size_bytes: int) -> LibraryFacts:
+    reader = ObjectReader(parse_object(answer, "inspection"), "inspection")
+    refusals = []
+    for index, item in enumerate(reader.items("refusals")):
+        entry = ObjectReader(item, f"inspection.refusals[{index}]")
+        problem, remedy = _shown(entry.text("problem")), _shown(entry.text("remedy"))
+        refusals.append(Refusal(entry.text("name"), problem, remedy))
+        entry.end()
+    versions = reader.mapping("versions", required=False)
+    facts = LibraryFacts(
+        kind=reader.word("kind", LibraryKind),
+        size_bytes=size_bytes,
+        refusals=tuple(refusals),
+        soname=_shown(reader.text("soname", "")),
+        needed=_all_shown(reader.texts("needed", required=False)),
+        versions=tuple((_shown(name), _shown(str(version))) for name, version in versions.items()),
+        calls=reader.texts("calls", required=False),
+        missing=reader.texts("missing", required=False),
+        extensions=_all_shown(reader.texts("extensions", required=False)),
+        risk_flags=_all_shown(reader.texts("risk_flags", required=False)),
+    )
+    reader.end()
+    return facts
+
+
+def _shown(text: str) -> str:
+    """Return an untrusted text from the file, made safe and short enough for pages, logs and databases."""
+    return capped(printable(text), _TEXT_CHARACTERS_MAX)
+
+
+def _all_shown(texts: Iterable[str]) -> tuple[str, ...]:
+    return tuple(map(_shown, texts))

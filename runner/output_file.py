@@ -1,0 +1,197 @@
+"""Writes a file that a person has named, such as a report. base/output_file.h has the same rules for C++.
+
+- A new or regular file appears complete or not at all: the text goes to a temporary file in the same folder, which is
+  then renamed. If the path is a symbolic link, the link stays, and the file that the link names is replaced.
+- A character device or FIFO, such as /dev/null or `>(command)`, is opened and written. Opening a FIFO waits until
+  another process reads from the FIFO.
+- A file that a link in /proc leads to is written in place, because it may have no name.
+- `-` is the standard output. It and other names of the standard output or error, such as /dev/stdout, are written to
+  the stream.
+- A block device, socket or folder is an error.
+- Another user's symbolic link in a shared folder such as /tmp is an error. The kernel refuses to open such a link
+  (protected_symlinks), but this code reads links itself, with readlink().
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import stat
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TextIO
+
+STANDARD_OUTPUT = Path("-")
+_LINKS_MAX = 40  # the kernel's own limit
+
+
+class OutputFileError(OSError):
+    """The file cannot be written; the text says why and what to do."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Target:
+    path: Path
+    in_place: bool = False
+    stream: TextIO | None = None  # instead of the path
+
+
+def check_writable(path: Path) -> None:
+    """Raise OutputFileError if write_file() could not write `path` now. Creates no file, and opens no FIFO.
+
+    Call this function before a long run, so that the user learns of a wrong path at once.
+    """
+    target = _target(path)
+    if target.stream is not None:
+        return
+    if not target.in_place:
+        temporary = _temporary(target.path)
+        os.close(_create(temporary))
+        temporary.unlink()
+    elif not os.access(target.path, os.W_OK):
+        raise OutputFileError(f"cannot write {path}: permission denied: name another file")
+
+
+def output_path(text: str) -> Path:
+    """Return `text` as a path, for argparse. Raises ArgumentTypeError if the file cannot be written."""
+    path = Path(text)
+    try:
+        check_writable(path)
+    except OutputFileError as error:
+        raise argparse.ArgumentTypeError(str(error)) from error
+    return path
+
+
+def is_standard_output(path: Path) -> bool:
+    """Return whether write_file() would write to the standard output."""
+    return _target(path).stream is sys.stdout
+
+
+def write_file(path: Path, text: str) -> None:
+    """Write `text` to `path` by the rules above. If this fails, remove the temporary file and raise OutputFileError."""
+    target = _target(path)
+    try:
+        if target.stream is not None:
+            target.stream.write(text)
+            target.stream.flush()
+        elif target.in_place:
+            # open(path, "w") would create the file again if it has been deleted in the meantime.
+            descriptor = os.open(target.path, os.O_WRONLY | os.O_TRUNC | os.O_NOCTTY | os.O_CLOEXEC)
+            with os.fdopen(descriptor, "w", encoding="utf-8") as file:
+                file.write(text)
+        else:
+            _replace(target.path, text)
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if isinstance(error, OutputFileError):
+            raise
+        raise OutputFileError(
+            f"cannot write {path}: {error.strerror}: name another file"
+        ) from error
+
+
+def _target(asked: Path) -> _Target:
+    """Follow the symbolic links of a path, and return what to write and how."""
+    if asked == STANDARD_OUTPUT:
+        return _Target(asked, stream=sys.stdout)
+    path = asked
+    try:
+        for _ in range(_LINKS_MAX + 1):
+            try:
+                found = path.lstat()
+            except FileNotFoundError:
+                return _Target(path)
+            if not stat.S_ISLNK(found.st_mode):
+                return _existing(path, found, in_proc=False)
+            if _is_strangers_link(path, found):
+                raise OutputFileError(
+                    f"cannot write {path}: it is another user's symbolic link in a shared folder: name another file"
+                )
+            if _is_in_proc(path) and not path.is_dir():
+                found = path.stat()
+                stream = _stream(found)
+                return (
+                    _Target(path, stream=stream) if stream else _existing(path, found, in_proc=True)
+                )
+            path = path.parent / path.readlink()
+    except OSError as error:
+        if isinstance(error, OutputFileError):
+            raise
+        raise OutputFileError(
+            f"cannot write {path}: {error.strerror}: name another file"
+        ) from error
+    raise OutputFileError(
+        f"cannot write {asked}: more than {_LINKS_MAX} symbolic links lead to it: name another file"
+    )
+
+
+def _existing(path: Path, found: os.stat_result, *, in_proc: bool) -> _Target:
+    """Return how to write the existing file `path`: a link in /proc if `in_proc`, otherwise no symbolic link."""
+    if stat.S_ISCHR(found.st_mode) or stat.S_ISFIFO(found.st_mode):
+        return _Target(path, in_place=True)
+    if stat.S_ISREG(found.st_mode):
+        return _Target(path, in_place=in_proc)
+    what = "folder" if stat.S_ISDIR(found.st_mode) else "block device or a socket"
+    raise OutputFileError(f"cannot write {path}: it is a {what}: name another file")
+
+
+def _stream(found: os.stat_result) -> TextIO | None:
+    """Return the standard output or error if this stream writes to the file `found`, otherwise None."""
+    for descriptor, stream in ((1, sys.stdout), (2, sys.stderr)):
+        try:
+            if os.path.samestat(found, os.fstat(descriptor)):
+                return stream
+        except OSError:  # the stream is closed
+            continue
+    return None
+
+
+def _is_in_proc(path: Path) -> bool:
+    """Return whether a link is in /proc. Such a link leads to an open file, which may have no name any more."""
+    try:
+        return path.parent.stat().st_dev == Path("/proc").stat().st_dev
+    except OSError:
+        return False
+
+
+def _is_strangers_link(path: Path, link: os.stat_result) -> bool:
+    """Return whether the kernel's rule protected_symlinks forbids to follow the link.
+
+    The rule concerns folders where everybody may create files. It forbids links that belong neither to this user nor to
+    the owner of the folder.
+    """
+    folder = path.parent.stat()
+    is_shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
+    return bool(is_shared) and link.st_uid not in {os.geteuid(), folder.st_uid}
+
+
+def _temporary(path: Path) -> Path:
+    return path.with_name(f"{path.name}.unfinished-{os.getpid()}")
+
+
+def _create(temporary: Path) -> int:
+    """Create the temporary file. First remove an older one, which only a dead process with this pid can have left."""
+    flags = (
+        os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
+    )  # O_EXCL: never open a file of another user
+    try:
+        temporary.unlink(missing_ok=True)
+        return os.open(temporary, flags, 0o644)
+    except OSError as error:
+        missing = isinstance(error, FileNotFoundError | NotADirectoryError)
+        advice = "create the folder first, or name" if missing else "name"
+        raise OutputFileError(
+            f"cannot write {temporary}: {error.strerror}: {advice} a file in another folder"
+        ) from error
+
+
+def _replace(path: Path, text: str) -> None:
+    temporary = _temporary(path)
+    try:
+        with os.fdopen(_create(temporary), "w", encoding="utf-8") as file:
+            file.write(text)
+        temporary.replace(path)
+    finally:
+        temporary.unlink(missing_ok=True)

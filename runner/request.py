@@ -1,0 +1,96 @@
+"""Defines `Request`: what to run in a series of sessions, checked against the benchmark's manifest.
+
+The worker creates a request from a job; the command line creates one from its arguments.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Any
+
+from runner.inspection.library import LibraryFacts, LibraryKind
+from runner.manifest import Kind, RequestError
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from pathlib import Path
+
+    from runner.manifest import Benchmark
+    from runner.settings import Settings
+    from runner.terms import JailLevel, Scale
+
+
+@dataclass(frozen=True, slots=True)
+class Loadable:
+    """The files that the referee loads.
+
+    `library` is a library of contract A (the ten calls). To run a structure (contract B), `library` is the runtime, and
+    `structure` and `configuration` are set.
+    """
+
+    library: Path
+    structure: Path | None = None
+    configuration: dict[str, Any] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """One benchmark instance at one scale, with one seed per session. Raises RequestError if a field is invalid.
+
+    - `overrides`: the values that replace parameters of the instance.
+    - `plain`: whether to run the workload without checks.
+    - `require`: the weakest jail level to accept.
+    - `control`: whether to run the control library too, which is timed next to the candidate. Correctness benchmarks
+      ignore this field.
+    - `configuration`: for a structure, how the runtime runs it; for a library None.
+    - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
+    - `record`: whether to record every call and certify the history.
+    - `histories`: the folder for the recorded histories of failed sessions, or None.
+    - `all_histories`: whether to write the histories of sessions that passed, too.
+    - `counters`: whether to count cycles, cache misses, context switches and more.
+    - `verified`: whether another process makes every call (docs/explanation/security.md).
+    """
+
+    benchmark: Benchmark
+    instance: str
+    scale: Scale
+    overrides: Mapping[str, int]
+    seeds: tuple[str, ...]
+    plain: bool
+    require: JailLevel
+    control: bool
+    configuration: dict[str, Any] | None = None
+    trusted: bool = False
+    record: bool = False
+    histories: Path | None = None
+    all_histories: bool = False
+    counters: bool = False
+    verified: bool = False
+
+    def __post_init__(self) -> None:
+        self.benchmark.resolve(self.instance, self.scale, self.overrides)
+
+    @property
+    def with_control(self) -> bool:
+        """Return True if each session also runs the control library."""
+        return self.control and self.benchmark.kind is Kind.PERFORMANCE
+
+
+def make_loadable(
+    file: Path, facts: LibraryFacts, request: Request, settings: Settings
+) -> Loadable:
+    """Return what to load. Raises RequestError if a structure has no configuration, or if a library has one."""
+    configuration = request.configuration
+    if facts.kind is LibraryKind.STRUCTURE:
+        if configuration is None:
+            raise RequestError(
+                "the file is a structure (contract B): it needs a configuration, for example --config NAME "
+                "(`keydrome list` prints the names)"
+            )
+        return Loadable(library=settings.runtime, structure=file, configuration=configuration)
+    if configuration is not None:
+        raise RequestError(
+            "the file is a library (it exports the ten calls), and configurations are for structures only: "
+            "leave the configuration out"
+        )
+    return Loadable(library=file)

@@ -1,0 +1,91 @@
+"""Adds a spot check to some timed runs: one more session, in which every call is recorded and the history certified.
+
+A dishonest library could behave correctly only while it is tested, or only in short runs. The spot check therefore uses
+the same instance and the same player as the timed sessions, with a seed of its own. The library is not informed of the
+spot check. The times of the recorded session are not used. Its history is judged as in the correctness benchmarks. On
+average one of N runs has a spot check; N is the setting KEYDROME_RECORD_ONE_IN.
+
+A hash of the run's own secret seeds chooses the runs. A run that is repeated after a machine failure therefore has its
+spot check again. When the seeds have been published, everyone can verify the choice. The seeds stay secret until the
+run has ended, and no seed enters the jail.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from runner.report import Finding
+from runner.series import SeriesResult, run_series
+from runner.terms import Severity, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Sequence
+    from pathlib import Path
+
+    from runner.contract import Progress
+    from runner.request import Loadable, Request
+    from runner.settings import Settings
+
+RECORDED = "recorded session: "
+
+
+def spot_check_seed(seeds: Sequence[str], one_in: int) -> str | None:
+    """Return the seed of a run's recorded session, or None if the run has no spot check.
+
+    `seeds` are the secret seeds of the run's sessions. The returned seed is derived from these seeds and is secret too.
+    On average one of `one_in` runs has a spot check; with 0, no run has one.
+    """
+    if one_in < 1:
+        return None
+    # This text must not change, because users verify the choice with the published seeds.
+    digest = hashlib.sha256(f"lot of {' '.join(seeds)}".encode()).digest()
+    seed, choice = digest[:8], digest[8:]
+    return seed.hex() if int.from_bytes(choice) % one_in == 0 else None
+
+
+def run_with_spot_check(
+    candidate: Loadable,
+    request: Request,
+    settings: Settings,
+    folder: Path,
+    heartbeat: Callable[[Progress], bool],
+    *,
+    seed: str | None,
+) -> SeriesResult:
+    """Run the request's series. If `seed` is given, run the recorded session first.
+
+    If the recorded session fails, the run ends. If it passes, its findings are added to the findings of the series. If
+    it cannot be judged, for example because the machine fails, it only adds an advisory finding, because it proves
+    nothing about the library.
+    """
+    if seed is None:
+        return run_series(candidate, request, settings, folder, heartbeat)
+    place = folder / "recorded"
+    place.mkdir(mode=0o700)
+    count = len(request.seeds)
+    recorded_request = replace(request, seeds=(seed,), control=False, record=True, plain=False)
+
+    def recorded_heartbeat(progress: Progress) -> bool:
+        return heartbeat(
+            replace(progress, sessions=count, fraction=progress.fraction / (count + 1))
+        )
+
+    def series_heartbeat(progress: Progress) -> bool:
+        return heartbeat(replace(progress, fraction=(1 + count * progress.fraction) / (count + 1)))
+
+    recorded = run_series(candidate, recorded_request, settings, place, recorded_heartbeat)
+    unknown = recorded.verdict is Verdict.INFRASTRUCTURE
+    if not unknown and recorded.verdict is not Verdict.PASSED:
+        return replace(recorded, reason=RECORDED + recorded.reason, sessions=())
+    series = run_series(candidate, request, settings, folder, series_heartbeat)
+    findings = list(recorded.findings)
+    if unknown:
+        suite = request.benchmark.name
+        findings.append(
+            Finding(suite, "not_certified", Severity.ADVISORY, RECORDED + recorded.reason)
+        )
+    known = {(finding.suite, finding.name, finding.severity) for finding in series.findings}
+    extra = tuple(f for f in findings if (f.suite, f.name, f.severity) not in known)
+    return replace(series, findings=series.findings + extra)

@@ -1,0 +1,44 @@
+"""Defines the words that plans, reports and jobs share: verdicts, scales, severities and jail levels.
+
+The values are part of public JSON (harness/schema) and of the database, so they must not change.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Verdict(StrEnum):
+    """How a run ended. The referee decides the verdict, from its checks and from what the jail reports."""
+
+    PASSED = "passed"
+    FAILED = "failed"  # there is a required finding
+    CRASHED = "crashed"  # the process in the jail ended too early
+    TIMED_OUT = "timed_out"
+    OUT_OF_MEMORY = "out_of_memory"
+    REFUSED = "refused"  # the file breaks a rule, the request is invalid, or the jail is weaker than required
+    UNSUPPORTED = "unsupported"  # the library rejects its configuration
+    INFRASTRUCTURE = "infrastructure"  # Keydrome or the machine is at fault
+
+
+class Scale(StrEnum):
+    """How large an instance is: `smoke` takes about a second, `laptop` minutes; `paper` is as large as published."""
+
+    SMOKE = "smoke"
+    LAPTOP = "laptop"
+    PAPER = "paper"
+
+
+class Severity(StrEnum):
+    """The effect of a finding: `required` decides the verdict, `advisory` is only a warning."""
+
+    REQUIRED = "required"
+    ADVISORY = "advisory"
+
+
+class JailLevel(StrEnum):
+    """How many protections of the jail a machine supports, strongest level first (docs/reference/jail.md)."""
+
+    FULL = "full"
+    WEAK = "weak"
+    NONE = "none"

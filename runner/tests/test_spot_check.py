@@ -1,0 +1,36 @@
+"""Tests of runner/spot_check.py: which runs have a recorded session, and with which seed."""
+
+from __future__ import annotations
+
+import pytest
+
+from runner.spot_check import spot_check_seed
+
+RUNS = [(f"{number:016x}", f"{number:016x}"[::-1]) for number in range(10_000)]
+
+
+@pytest.mark.parametrize("one_in", [2, 10, 100])
+def test_one_run_in_n_has_a_spot_check(one_in: int) -> None:
+    chosen = [seed for seeds in RUNS if (seed := spot_check_seed(seeds, one_in)) is not None]
+    expected = len(RUNS) / one_in
+    assert abs(len(chosen) - expected) < 4 * expected**0.5, len(chosen)
+    assert len(set(chosen)) == len(chosen)
+    assert all(len(seed) == 16 and int(seed, 16) >= 0 for seed in chosen)
+
+
+def test_the_choice_is_the_same_every_time() -> None:
+    assert [spot_check_seed(seeds, 10) for seeds in RUNS] == [
+        spot_check_seed(seeds, 10) for seeds in RUNS
+    ]
+
+
+def test_the_choice_depends_on_every_seed() -> None:
+    """A person who knows one seed of several cannot compute the choice."""
+    same_first = [("00000000000000aa", f"{number:016x}") for number in range(1000)]
+    chosen = {spot_check_seed(seeds, 2) is not None for seeds in same_first}
+    assert chosen == {True, False}
+
+
+@pytest.mark.parametrize(("one_in", "is_chosen"), [(0, False), (-1, False), (1, True)])
+def test_none_and_all(one_in: int, is_chosen: bool) -> None:
+    assert all((spot_check_seed(seeds, one_in) is not None) is is_chosen for seeds in RUNS[:100])

@@ -1,0 +1,80 @@
+// Implements Client, which opens and closes the handles of one thread, and ClientPool, which gives
+// each thread a client.
+#include "runtime/client.h"
+
+#include <functional>
+#include <utility>
+
+#include "runtime/catalog.h"
+
+namespace keydrome::runtime {
+
+Index* Client::find_and_pin(std::string_view name, const Catalog& catalog) {
+  std::shared_ptr<Index>& cached = names_[std::hash<std::string_view>()(name) % names_.size()];
+  if (cached != nullptr && cached->name() == name && cached->try_pin()) return cached.get();
+  std::shared_ptr<Index> index = catalog.find_and_pin(name);
+  if (index == nullptr) return nullptr;
+  cached = std::move(index);
+  return cached.get();
+}
+
+ErrCode Client::open(std::string_view name, const Catalog& catalog, IdxState** state) {
+  if (closed_.empty()) {
+    if (handles_.size() > kSlotMask) return FAILURE;
+    if (closed_.capacity() == handles_.size()) closed_.reserve(2 * handles_.size() + 1);
+    handles_.push_back(std::make_unique<Handle>(handles_.size()));
+    closed_.push_back(static_cast<uint32_t>(handles_.size() - 1));
+  }
+  Index* index = find_and_pin(name, catalog);
+  if (index == nullptr) return DB_DNE;
+  const uint32_t slot = closed_.back();
+  closed_.pop_back();
+  Handle& handle = *handles_[slot];
+  handle.index = index;
+  handle.token = token_of(++handle.generation, slot);
+  handle.cursor_transaction = 0;
+  handle.cursor.reset();
+  *state = reinterpret_cast<IdxState*>(handle.token);
+  return SUCCESS;
+}
+
+bool Client::close(const IdxState* state) {
+  Handle* open = handle(state);
+  if (open == nullptr) return false;
+  open->index->unpin();
+  open->index = nullptr;
+  open->token = ~open->token;
+  closed_.push_back(static_cast<uint32_t>(reinterpret_cast<uintptr_t>(state) & kSlotMask));
+  return true;
+}
+
+void Client::close_all() {
+  for (const std::unique_ptr<Handle>& handle : handles_) {
+    if (handle->index != nullptr) close(reinterpret_cast<IdxState*>(handle->token));
+  }
+}
+
+Client* ClientPool::take() {
+  {
+    const MutexLock guard(mutex_);
+    if (!idle_.empty()) {
+      Client* client = idle_.back();
+      idle_.pop_back();
+      return client;
+    }
+  }
+  std::unique_ptr<ClientConcurrency> concurrency = concurrency_.make_client();
+  if (concurrency == nullptr) return nullptr;
+  const MutexLock guard(mutex_);
+  idle_.reserve(clients_.size() + 1);
+  clients_.push_back(
+      std::make_unique<Client>(static_cast<uint32_t>(clients_.size() + 1), std::move(concurrency)));
+  return clients_.back().get();
+}
+
+void ClientPool::give_back(Client& client) {
+  const MutexLock guard(mutex_);
+  idle_.push_back(&client);
+}
+
+}  // namespace keydrome::runtime

@@ -1,0 +1,64 @@
+// TwoPhase: the base class of the concurrency controls that use strict two-phase locking.
+//
+// A transaction takes locks from a LockManager, changes the data in place, and keeps an undo log.
+// It releases all locks when it ends. A subclass decides what a lock covers, such as a key or an
+// index.
+#pragma once
+
+#include <memory>
+
+#include "runtime/concurrency/concurrency.h"
+#include "runtime/content/content.h"
+#include "runtime/content/pins.h"
+#include "runtime/content/undo_log.h"
+#include "runtime/locks/lock_manager.h"
+
+namespace keydrome::runtime {
+
+class TwoPhase : public Concurrency {
+ public:
+  ErrCode begin(Transaction& transaction) override;
+  ErrCode commit(Transaction& transaction) override;
+  ErrCode abort(Transaction& transaction) override;
+  Json statistics() const override;
+
+ protected:
+  struct Locking : Transaction {
+    explicit Locking(Waiter& waiter) : owner(waiter) {}
+    LockOwner owner;
+    UndoLog undo;
+    Pins pins;
+  };
+
+  // The two transactions of a thread share one Waiter, because only one of them can wait at a time.
+  // While the automatic transaction waits, the thread's own transaction makes no progress. If the
+  // automatic transaction requests a lock that the own transaction has, this is a deadlock, and the
+  // lock manager finds it at once.
+  template <class Kind>
+  class ClientOf final : public ClientConcurrency {
+   public:
+    Transaction& own() override { return own_; }
+    Transaction& automatic() override { return automatic_; }
+
+   private:
+    Waiter waiter_;
+    Kind own_{waiter_};
+    Kind automatic_{waiter_};
+  };
+
+  // Waits for the lock. Returns SUCCESS, or DEADLOCK after it has rolled the transaction back. The
+  // transaction then keeps its age, which the lock manager uses to choose victims.
+  ErrCode acquire(Locking& transaction, Lock& lock, LockMode mode);
+  // Called at the end of a transaction, when its changes are final or undone. The transaction still
+  // has its locks.
+  virtual void before_release(Locking&) {}
+  // Called after the locks have been released. The indexes are still pinned.
+  virtual void after_release(Locking&) {}
+
+  LockManager locks_;
+
+ private:
+  void end(Locking& transaction);
+};
+
+}  // namespace keydrome::runtime

@@ -1,0 +1,40 @@
+// The table of methods, the concurrency controls that a configuration can name.
+//
+// Each file NAME.cc in this folder implements the method that configurations call NAME. The file
+// defines
+//
+//   ConcurrencyMethod NAME_method();
+//
+// CMake collects the files and generates the table, so a new method needs only its own file. The
+// folder families/ contains base classes of methods, and no methods.
+#pragma once
+
+#include <memory>
+#include <span>
+#include <string_view>
+
+#include "runtime/concurrency/concurrency.h"
+#include "runtime/locks/latch.h"
+
+namespace keydrome::runtime {
+
+struct ConcurrencyOptions {
+  LatchKind latch;             // the configuration's `lock`
+  bool structure_thread_safe;  // the structure has KEYDROME_THREAD_SAFE
+};
+
+struct ConcurrencyMethod {
+  std::string_view name;
+  // True if the method isolates transactions and can roll them back. A method with `false` takes no
+  // locks, so several threads may use it only with a structure that is thread-safe by itself.
+  bool isolates;
+  std::unique_ptr<Concurrency> (*make)(const ConcurrencyOptions& options);
+};
+
+// Returns all methods, sorted by name.
+std::span<const ConcurrencyMethod> concurrency_methods();
+
+// Returns the method of that name, or nullptr if there is none.
+const ConcurrencyMethod* find_concurrency_method(std::string_view name);
+
+}  // namespace keydrome::runtime

@@ -1,0 +1,83 @@
+// ReadLog: records the reads of one transaction in one index, so that commit can repeat them.
+//
+// Each read is logged as one or more steps. A step searches for the first committed pair at or
+// after the bound `from`. Its outcome is this pair, or the fact that there is no pair before the
+// bound `to`. A step covers all keys from `from` to its outcome, so repeating the steps finds
+// changed records and phantoms. The log stores whole pairs instead of a hash, so validation is
+// exact.
+//
+//   log.add(from, ReadLog::Step::Outcome::kPair, to);
+//   ReadLog::Reader reader(log);
+//   for (ReadLog::Step step{}; reader.next(step);) { ... }
+//
+// Thread safety: none. A log belongs to one transaction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <vector>
+
+#include "runtime/content/content.h"
+
+namespace keydrome::runtime {
+
+class ReadLog {
+ public:
+  struct Step {
+    enum class Outcome : uint8_t {
+      kPair,        // the first pair is `to`
+      kNoneBefore,  // there is no pair before the bound `to`
+      kNone,        // there is no pair up to the end of the index
+    };
+    Bound from;
+    Outcome outcome;
+    Bound to;  // kPair: the pair; kNoneBefore: the bound; kNone: unused
+    // True if this step starts directly after the pair that the previous step found. A repetition
+    // then continues from the previous position and needs no seek.
+    bool continues;
+  };
+
+  // If memory runs out, changes nothing and throws std::bad_alloc.
+  void add(const Bound& from, Step::Outcome outcome, const Bound& to);
+  bool empty() const { return bytes_.empty(); }
+  // Removes everything, and frees the memory if it is more than kKeepBytes.
+  void clear();
+
+  // Returns the steps in the order of the reads. The log must not change while a Reader is in use.
+  class Reader {
+   public:
+    explicit Reader(const ReadLog& log) : at_(log.bytes_.data()), end_(at_ + log.bytes_.size()) {}
+    bool next(Step& step);
+
+   private:
+    Bound read_bound(uint8_t flags, uint8_t key_size, uint8_t payload_size);
+
+    const uint8_t* at_;
+    const uint8_t* end_;
+    Bound last_pair_{};
+  };
+
+ private:
+  // The encoding of a step is a header, then the bytes of `from` unless the step continues, then
+  // the bytes of `to`.
+  struct Header {
+    Step::Outcome outcome;
+    bool continues;
+    uint8_t from_flags, from_key_size, from_payload_size;
+    uint8_t to_flags, to_key_size, to_payload_size;
+  };
+  static_assert(KEYDROME_KEY_BYTES_MAX <= UINT8_MAX && KEYDROME_PAYLOAD_BYTES_MAX <= UINT8_MAX);
+  static constexpr size_t kKeepBytes = size_t{64} * 1024;
+
+  bool continues(const Bound& from) const;
+  void append(KeydromeBytes bytes);
+
+  std::vector<uint8_t> bytes_;
+  // If the newest step found a pair: the offset in bytes_ where the pair's key and payload begin.
+  bool has_last_pair_ = false;
+  size_t last_pair_ = 0;
+  uint8_t last_key_size_ = 0;
+  uint8_t last_payload_size_ = 0;
+};
+
+}  // namespace keydrome::runtime

@@ -1,0 +1,199 @@
+"""Kills processes of a site with a full queue: `python -m tools.reports.fault_storm`, as root, after a build.
+
+Starts a whole site with several bench workers on this machine and uploads libraries through the web pages. At random
+moments it kills workers, referees, jails, players, the web server, Redis or PostgreSQL. Afterwards every submission
+must exist once, and every run must have exactly one final verdict. The program prints a table of the kills; `--write`
+writes the table to docs/reference/fault-storm.md. Equal seeds kill the same targets at the same intervals, but the
+targets' work at these moments depends on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import random
+import secrets
+import subprocess
+import time
+from collections import Counter
+from typing import TYPE_CHECKING
+
+from runner.output_file import output_path, write_file
+from runner.settings import load_settings
+from runner.slots import TEST_SLOTS, slots_for_tests
+from tools.reports.fault_storm.ask import ask
+from tools.reports.fault_storm.contestant import Contestant
+from tools.reports.fault_storm.judgement import faults
+from tools.reports.fault_storm.kills import TARGETS, Hit, note_recovery, strike
+from tools.reports.fault_storm.site import ROOT, Site, running_site
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+PAGE = ROOT / "docs" / "reference" / "fault-storm.md"
+QUIET_SECONDS = 600.0  # time limit for executing the remaining queue after the last kill
+
+
+def main() -> int:
+    """Run the storm, judge and print the result; return 0 if no run was lost, recorded twice or wrong."""
+    options = _options()
+    file = load_settings().build / "lib" / "indexes" / "global_lock.so"
+    print(f"seed {options.seed}", flush=True)
+    with running_site(options.workers, options.slot) as site:
+        import django  # noqa: PLC0415 - after the environment is set
+
+        django.setup()
+        people = [
+            Contestant(site.url, f"user{n}", file, random.Random(options.seed + n))  # noqa: S311 - no secret
+            for n in range(options.users)
+        ]
+        for number in range(options.submissions):
+            person = people[number % len(people)]
+            person.wanted.append(f"{person.user_name} {number}")
+        begin = time.monotonic()
+        for person in people:
+            person.start()
+        hits = _storm(site, people, options)
+        done = _wait_for_the_end(people, hits)
+        wanted = [name for person in people for name in person.wanted]
+        found = faults(hits, wanted, site.logs) + (
+            [] if done else ["the queue was not empty in time"]
+        )
+        text = _report(options, hits, found, time.monotonic() - begin)
+        if found:
+            _keep_logs(site.logs)
+    print(text)
+    if options.write:
+        PAGE.write_text(text)
+    return 1 if found else 0
+
+
+def _options() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--submissions", type=int, default=20, help="each has about ten runs")
+    parser.add_argument("--users", type=int, default=3)
+    parser.add_argument("--workers", type=int, default=4)
+    parser.add_argument("--slot", type=int, help="first of the jail's slots (default: free ones)")
+    parser.add_argument("--every", type=float, default=3.0, help="mean seconds between two kills")
+    parser.add_argument("--seed", type=int, default=secrets.randbelow(1 << 32))
+    parser.add_argument("--state", type=output_path, help="also write the kills here, as JSON")
+    parser.add_argument("--write", action="store_true", help="write docs/reference/fault-storm.md")
+    options = parser.parse_args()
+    if options.slot is None:
+        options.slot = slots_for_tests()[0]
+        if options.workers > TEST_SLOTS:
+            parser.error(f"--workers {options.workers}: at most {TEST_SLOTS}, or give --slot N")
+    return options
+
+
+def _storm(site: Site, people: list[Contestant], options: argparse.Namespace) -> list[Hit]:
+    """Kill processes until all uploads are made and nine tenths of the runs have ended; return the kills."""
+    chance = random.Random(options.seed)  # noqa: S311 - no secret
+    hits: list[Hit] = []
+    deck: list[str] = []
+    while not (all(person.done.is_set() for person in people) and _share_done() > 0.9):  # noqa: PLR2004
+        wait_until = time.monotonic() + chance.expovariate(1 / options.every)
+        if not deck:  # a new round: each target as often as TARGETS says, in random order
+            deck = [name for name, times in TARGETS.items() for _ in range(times)]
+            chance.shuffle(deck)
+        target = deck.pop()
+        while time.monotonic() < wait_until:
+            time.sleep(0.1)
+            note_recovery(hits)
+        # Searches for the target for 2.5 s, because a worker does not always have a referee or a player.
+        for _ in range(50):
+            hit = strike(site, target, options.workers, options.slot, chance)
+            if hit is not None:
+                hits.append(hit)
+                print(f"{len(hits)}: {hit.target}, {hit.state}", flush=True)
+                break
+            time.sleep(0.05)
+        if options.state:
+            write_file(options.state, json.dumps([hit.to_json() for hit in hits], indent=1))
+    return hits
+
+
+def _share_done() -> float:
+    from leaderboard.models import Run  # noqa: PLC0415 - needs Django set up
+
+    total, done = ask(lambda: (Run.objects.count(), Run.objects.filter(state="done").count()))
+    return done / total if total else 0.0
+
+
+def _wait_for_the_end(people: list[Contestant], hits: list[Hit]) -> bool:
+    """Wait until every run has ended; return False if this takes longer than QUIET_SECONDS."""
+    deadline = time.monotonic() + QUIET_SECONDS
+    while _share_done() < 1.0 or not all(person.done.is_set() for person in people):
+        if time.monotonic() > deadline:
+            return False
+        note_recovery(hits)
+        time.sleep(0.2)
+    note_recovery(hits)
+    return True
+
+
+def _report(options: argparse.Namespace, hits: list[Hit], found: list[str], seconds: float) -> str:
+    """Return the page."""
+    from leaderboard.models import Run  # noqa: PLC0415 - needs Django set up
+
+    runs = {run.pk: run for run in Run.objects.all()}
+    verdicts = Counter(f"{run.verdict or run.state}" for run in runs.values())
+    attempts = Counter(run.attempt for run in runs.values())
+    commit = subprocess.run(
+        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
+    ).stdout.strip()  # fmt: skip
+    head = [
+        "# Fault storm",
+        "",
+        "Written by `./dev soak` (`python -m tools.reports.fault_storm --write`); do not edit. The storm kills random",
+        "processes of a site with a full queue and checks afterwards that no run was lost or recorded twice.",
+        "",
+        (
+            f"Commit {commit}, seed {options.seed}: {len(runs)} runs of {options.submissions} submissions, "
+            f"{options.workers} workers, {len(hits)} disturbances, {seconds:.0f} s."
+        ),
+        "",
+        (
+            f"Verdicts, with the number of runs: {_counted(verdicts)}. "
+            f"Attempts, with the number of runs: {_counted(attempts)}. "
+            "All libraries are correct. A run is *crashed* if its player was killed, and *infrastructure* if all three "
+            "attempts were killed."
+        ),
+        "",
+        (
+            f"Wrong after the storm: {'; '.join(found) or 'nothing'}.\n\n"
+            "Each row is one disturbance: a killed process, the deletion of all messages in Redis, or repeated\n"
+            "wake-ups. The last three columns concern the run on which the killed process was working. They are\n"
+            "empty if there was none. The lease is the right of a worker to execute the run."
+        ),
+        "",
+        "| killed | state | run | lease lost after | the run ended |",
+        "|---|---|---|---|---|",
+    ]
+    return "\n".join([*head, *(_row(hit, runs) for hit in hits), ""])
+
+
+def _counted(counts: Counter[str] | Counter[int]) -> str:
+    return ", ".join(f"{name} ({count})" for name, count in sorted(counts.items()))
+
+
+def _row(hit: Hit, runs: dict[int, object]) -> str:
+    if hit.run_id is None:
+        return f"| {hit.target} | {hit.state} | | | |"
+    run = runs[hit.run_id]
+    over = "" if hit.recovered_seconds is None else f"{hit.recovered_seconds:.1f} s"
+    end = f"{run.verdict or run.state}, attempt {run.attempt}"  # type: ignore[attr-defined]
+    return f"| {hit.target} | {hit.state} | {hit.run_id} attempt {hit.attempt} | {over} | {end} |"
+
+
+def _keep_logs(logs: Path) -> None:
+    """Copy the logs out of the site's temporary folder, so that the fault can be diagnosed."""
+    kept = ROOT / "var" / "log" / "fault-storm"
+    kept.mkdir(parents=True, exist_ok=True)
+    for log in logs.glob("*.log"):
+        (kept / log.name).write_bytes(log.read_bytes())
+    print(f"logs: {kept}")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

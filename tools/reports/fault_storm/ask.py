@@ -1,0 +1,27 @@
+"""Queries a database that may be down at the moment."""
+
+from __future__ import annotations
+
+import time
+from typing import TYPE_CHECKING, TypeVar
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+T = TypeVar("T")
+PATIENCE_SECONDS = 120.0
+
+
+def ask(question: Callable[[], T], patience_seconds: float = PATIENCE_SECONDS) -> T:
+    """Return the result of a query. While the database is down, repeat the query for up to `patience_seconds`."""
+    from django.db import InterfaceError, OperationalError, close_old_connections  # noqa: PLC0415 - needs Django
+
+    deadline = time.monotonic() + patience_seconds
+    while True:
+        try:
+            return question()
+        except (OperationalError, InterfaceError):
+            close_old_connections()
+            if time.monotonic() > deadline:
+                raise
+            time.sleep(0.2)

@@ -1,0 +1,95 @@
+"""Runs one session of a library in the jail, for the reports that run many: kill_matrix, certified, papers, ..."""
+
+from __future__ import annotations
+
+import math
+import subprocess
+import tempfile
+import time
+from dataclasses import dataclass, field, replace
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from runner.catalogue import load_configuration
+from runner.execute import copy_into, run_file
+from runner.request import Request
+from runner.settings import load_settings
+from runner.slots import hold_local_slot
+from runner.terms import JailLevel, Scale, Verdict
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Mapping
+
+    from runner.contract import Progress
+    from runner.manifest import Benchmark
+    from runner.series import SeriesResult
+    from runner.settings import Settings
+
+    Heartbeat = Callable[[Progress], bool]
+
+ROOT = Path(__file__).resolve().parents[2]
+FAULTS_OF_LIBRARY = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
+
+
+@dataclass(frozen=True, slots=True)
+class GateRun:
+    """A library and the session that it plays.
+
+    `library` is a path below the build's lib/. `configuration` is set only for structures. `record` logs all calls of
+    a timed benchmark, which does not log them by default. `plain` omits the checks.
+    """
+
+    library: str
+    suite: Benchmark
+    instance: str
+    scale: Scale
+    seed: str
+    overrides: Mapping[str, int] = field(default_factory=dict)
+    configuration: str | None = None
+    record: bool = False
+    plain: bool = False
+
+
+def run(gate: GateRun, *, patience_seconds: float = math.inf) -> SeriesResult:
+    """Run one session in a free jail slot, and return its result.
+
+    If the session takes longer than `patience_seconds`, stop it and raise Cancelled.
+    """
+    deadline = time.monotonic() + patience_seconds
+
+    def heartbeat(_progress: Progress) -> bool:
+        return time.monotonic() < deadline
+
+    with hold_local_slot() as slot:
+        return _run(gate, replace(load_settings(), slot=slot), heartbeat)
+
+
+def _run(gate: GateRun, settings: Settings, heartbeat: Heartbeat) -> SeriesResult:
+    named = gate.configuration
+    request = Request(
+        benchmark=gate.suite,
+        instance=gate.instance,
+        scale=gate.scale,
+        overrides=gate.overrides,
+        seeds=(gate.seed,),
+        plain=gate.plain,
+        require=JailLevel.FULL,
+        control=False,
+        configuration=None if named is None else load_configuration(settings, named),
+        trusted=True,
+        record=gate.record,
+    )
+    with tempfile.TemporaryDirectory() as folder:
+        Path(folder).chmod(0o755)
+        copy = copy_into(Path(folder), settings.build / "lib" / gate.library)
+        work = Path(folder) / "work"
+        work.mkdir(mode=0o700)
+        return run_file(copy, request, settings, work, heartbeat)[0]
+
+
+def commit() -> str:
+    """Return the short hash of the commit, with a plus sign if the checkout has local changes."""
+    command = ["git", "describe", "--always", "--dirty=+", "--exclude=*"]
+    return subprocess.run(
+        command, cwd=ROOT, check=True, capture_output=True, text=True, timeout=30
+    ).stdout.strip()

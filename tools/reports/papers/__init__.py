@@ -1,0 +1,1 @@
+"""Runs the papers' experiments, which experiments.toml lists, and shows our results next to the printed ones."""

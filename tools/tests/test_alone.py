@@ -1,0 +1,109 @@
+"""Tests that commands which would disturb each other run one after the other, and say what they wait for."""
+
+from __future__ import annotations
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import pytest
+from dev import alone, commands, services, testing
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
+
+TOOLS = Path(alone.__file__).parents[1]
+WAITING = """
+import sys
+from pathlib import Path
+from dev import alone
+kind, name = sys.argv[1:]
+with alone.alone_in_clone(Path(name), "a") if kind == "clone" else alone.alone_on_machine(name, "a"):
+    print("entered", flush=True)
+"""
+
+
+@pytest.fixture
+def started() -> Iterator[Callable[[str, str], subprocess.Popen[str]]]:
+    """Give a function that starts a process which waits for a lock."""
+    processes: list[subprocess.Popen[str]] = []
+
+    def start(kind: str, name: str) -> subprocess.Popen[str]:
+        command = [sys.executable, "-c", WAITING, kind, name]
+        environment = {**os.environ, "PYTHONPATH": str(TOOLS)}
+        processes.append(
+            subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True)
+        )
+        return processes[-1]
+
+    yield start
+    for process in processes:
+        process.kill()
+        process.communicate()
+
+
+@pytest.mark.parametrize("kind", ["clone", "machine"])
+def test_the_second_waits_says_so_and_enters(
+    kind: str, tmp_path: Path, started: Callable[[str, str], subprocess.Popen[str]]
+) -> None:
+    name = str(tmp_path / "run" / "lock") if kind == "clone" else f"keydrome-test-{os.getpid()}"
+    lock = (
+        alone.alone_in_clone(Path(name), "a")
+        if kind == "clone"
+        else alone.alone_on_machine(name, "a")
+    )
+    with lock:
+        second = started(kind, name)
+        assert second.stdout is not None
+        assert second.stdout.readline() == "waiting for a to end ...\n"
+        assert second.poll() is None
+    assert second.communicate(timeout=30)[0] == "entered\n"
+    assert started(kind, name).communicate(timeout=30)[0] == "entered\n"
+
+
+def test_only_one_test_command_runs_in_a_clone(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    started: Callable[[str, str], subprocess.Popen[str]],
+) -> None:
+    """Two test runs at once would delete each other's databases in var/ and write the same logs."""
+    monkeypatch.setattr(commands, "RUN", tmp_path)
+    monkeypatch.setattr(commands, "become_root", lambda: None)
+
+    def look(**_options: object) -> int:
+        second = started("clone", str(tmp_path / "tests.lock"))
+        assert second.stdout is not None
+        assert second.stdout.readline() == "waiting for a to end ...\n"
+        return 7
+
+    monkeypatch.setattr(testing, "test", look)
+    monkeypatch.setattr(sys, "argv", ["dev", "test"])
+    assert commands.main() == 7
+
+
+def test_sites_of_several_clones_start_one_after_the_other(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    started: Callable[[str, str], subprocess.Popen[str]],
+) -> None:
+    """A second clone that starts at the same time would find the same port free, and see the first clone's site."""
+    monkeypatch.setattr(services, "RUN", tmp_path)
+    monkeypatch.setattr(services, "STARTING", f"keydrome-test-{os.getpid()}")
+
+    def look(_code: str) -> services.Site:
+        second = started("machine", services.STARTING)
+        assert second.stdout is not None
+        assert second.stdout.readline() == "waiting for a to end ...\n"
+        return services.Site(1, 1, 8000, "x")
+
+    monkeypatch.setattr(services, "_start_alone", look)
+    assert services._start("x").port == 8000
+
+
+def test_the_worker_of_a_second_site_takes_another_slot(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.delenv("KEYDROME_SLOTS", raising=False)
+    assert int(services.environment()["KEYDROME_SLOTS"]) > 1
+    monkeypatch.setenv("KEYDROME_SLOTS", "3")
+    assert services.environment()["KEYDROME_SLOTS"] == "3"

@@ -1,0 +1,78 @@
+"""Tests that the generated tables agree with the manifests, and that `./dev new` changes only its own folder."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from dev import scaffold, tables
+
+ROOT = Path(__file__).resolve().parents[2]
+NAME = "my_thing"
+
+
+def test_tables_are_fresh() -> None:
+    assert tables.stale(ROOT) == [], "run ./dev tables"
+
+
+@pytest.mark.slow  # copies the tree
+def test_a_stale_table_is_found(copy: Path) -> None:
+    page = copy / "indexes" / "README.md"
+    page.write_text(page.read_text().replace("[null]", "[nil]"))
+    assert tables.stale(copy) == ["indexes/README.md"]
+
+
+def git(root: Path, *arguments: str) -> list[str]:
+    done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
+    return done.stdout.splitlines()
+
+
+@pytest.fixture(scope="module")
+def whole_copy(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Return a copy of the checkout with a git repository of its own."""
+    root = tmp_path_factory.mktemp("copy")
+    for name in git(ROOT, "ls-files", "--cached", "--others", "--exclude-standard"):
+        if (ROOT / name).is_file():
+            (root / name).parent.mkdir(parents=True, exist_ok=True)
+            shutil.copy(ROOT / name, root / name)
+    git(root, "init", "--quiet")
+    git(root, "add", "--all")
+    return root
+
+
+@pytest.fixture
+def copy(whole_copy: Path) -> Iterator[Path]:
+    """Yield the copy; undo the changes of the test afterwards."""
+    yield whole_copy
+    git(whole_copy, "checkout", "--quiet", ".")
+    git(whole_copy, "clean", "--quiet", "-d", "--force")
+
+
+def written_by_hand(text: str) -> str:
+    return tables.TABLE.sub("", text)
+
+
+@pytest.mark.slow  # checks the copy
+@pytest.mark.parametrize("kind", scaffold.TARGETS)
+def test_adding_touches_one_folder(copy: Path, kind: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(scaffold, "ROOT", copy)
+    monkeypatch.setattr(tables, "ROOT", copy)
+    scaffold.new(kind, NAME)
+    folder = scaffold.TARGETS[kind].format(name=NAME)
+    added = git(copy, "ls-files", "--others", "--exclude-standard")
+    assert added
+    assert all(name.startswith(f"{folder}/") for name in added)
+    assert git(copy, "diff", "--name-only") == []
+
+    tables.write()  # may change other pages, but only inside the generated tables
+    for page in git(copy, "diff", "--name-only"):
+        assert written_by_hand((copy / page).read_text()) == written_by_hand(
+            (ROOT / page).read_text()
+        )
+    for check in (["tools/check_tree.py"], ["-m", "pytest", "-q", "-x", "tests/test_docs.py"]):
+        done = subprocess.run(
+            [sys.executable, *check], cwd=copy, capture_output=True, text=True, check=False
+        )
+        assert done.returncode == 0, done.stdout

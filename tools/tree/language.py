@@ -1,0 +1,84 @@
+"""Checks comments, docstrings, messages and pages: no banned word, no sentence of more than 30 words.
+
+words.toml lists the banned words, and a better word for each. CONTRIBUTING.md has further rules, which no program can
+check.
+"""
+
+from __future__ import annotations
+
+import re
+import tomllib
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tree.prose import PROSE, passages, sentences
+
+if TYPE_CHECKING:
+    from tree.files import Tree
+
+SENTENCE_WORDS_MAX = 30
+WORDS = Path(__file__).with_name("words.toml")
+# Folders and pages whose language is checked.
+ENFORCED = (
+    "api/",
+    "checker/",
+    "base/",
+    "benchmarks/",
+    "structures/",
+    "runtime/",
+    "indexes/",
+    "harness/",
+    "jail/",
+    "runner/",
+    "results/",
+    "cli/",
+    "leaderboard/",
+    "web/",
+    "tests/",
+    "tools/",
+    "docs/",
+    "deploy/",
+    ".github/",
+    "README.md",
+    "CONTRIBUTING.md",
+    "ARCHITECTURE.md",
+)
+# These pages are records of the past, and keep the words of their time.
+HISTORY = ("CHANGELOG.md", "docs/decisions/")
+# Titles of scenarios are names of phases, which are part of the benchmark's fingerprint. Changing one would need a new
+# version of the benchmark.
+FROZEN = ("benchmarks/scenarios/data/",)
+# Examples that the check must refuse.
+EXAMPLES = ("tools/tree/words.toml", "tools/tests/test_check_tree.py")
+
+
+def banned() -> list[tuple[re.Pattern[str], str]]:
+    """Return each banned expression with the words to write instead."""
+    return [
+        (re.compile(rf"\b(?:{entry['find']})\b", re.IGNORECASE), entry["write"])
+        for entry in tomllib.loads(WORDS.read_text())["banned"]
+    ]
+
+
+def check_language(tree: Tree, enforced: tuple[str, ...] = ENFORCED) -> list[str]:
+    """Return the banned words and long sentences in the folders that are enforced."""
+    words = banned()
+    complaints = []
+    for name in tree.having(*PROSE):
+        if name.startswith(enforced) and not name.startswith((*HISTORY, *FROZEN, *EXAMPLES)):
+            for line, passage in passages(name, tree.text(name)):
+                complaints += [f"{name}:{line}: {text}" for text in _complaints(passage, words)]
+    return complaints
+
+
+def _complaints(passage: str, words: list[tuple[re.Pattern[str], str]]) -> list[str]:
+    found = []
+    for expression, better in words:
+        matches = expression.finditer(re.sub(r"`[^`]*`", "", passage))
+        found += [f'"{match[0]}": write {better}' for match in matches]
+    for sentence in sentences(passage):
+        count = len(re.findall(r"[A-Za-z][\w'-]*", sentence))
+        if count > SENTENCE_WORDS_MAX:
+            start = f"{sentence[:60]} ..."
+            found.append(f"{count} words in one sentence, at most {SENTENCE_WORDS_MAX}: {start}")
+    return found

@@ -1,0 +1,133 @@
+"""Checks the sizes of files, functions, classes, READMEs and folders.
+
+A size above its limit is allowed if a comment says `LIMIT: reason`. A file has this comment in its first 30 lines. A
+class or function has the comment at its head, or in its docstring. A folder has the reason in its README.md.
+"""
+
+from __future__ import annotations
+
+import ast
+import re
+from collections import Counter
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+
+from tree.files import is_test
+from tree.native import classes, without_comments
+
+if TYPE_CHECKING:
+    from tree.files import Tree
+
+FILE_LINES_MAX = 500
+HEADER_LINES_MAX = 300
+FUNCTION_LINES_MAX = 60
+CLASS_LINES_MAX = 200
+FOLDER_SOURCES_MAX = 25
+README_LINES_MAX = 60
+# A table that `./dev tables` writes does not count as lines of a README, because it has a line for each folder.
+GENERATED = re.compile(r"<!-- table .*?<!-- end of table -->", re.DOTALL)
+REASON = re.compile(r"\bLIMIT: \w")
+# The reason is searched in the first lines of a file, and in some lines around the head of a class or function.
+FILE_REASON_LINES = 30
+REASON_LINES_ABOVE = 8
+REASON_LINES_BELOW = 4
+ROOMS = (
+    "api",
+    "base",
+    "checker",
+    "benchmarks",
+    "structures",
+    "runtime",
+    "indexes",
+    "harness",
+    "jail",
+    "runner",
+    "results",
+    "cli",
+    "leaderboard",
+    "web",
+    "tests",
+    "tools",
+    "deploy",
+    "docs",
+)
+SIZED = (".c", ".cc", ".h", ".py", ".html", ".css", ".js")
+
+
+def has_reason(lines: list[str], first: int) -> bool:
+    """Return whether a LIMIT reason is given near line `first`, counted from 1."""
+    near = lines[max(0, first - 1 - REASON_LINES_ABOVE) : first + REASON_LINES_BELOW]
+    return bool(REASON.search("\n".join(near)))
+
+
+def check_files(tree: Tree) -> list[str]:
+    """Return the files that are too long."""
+    complaints = []
+    for name in tree.having(*SIZED):
+        lines = tree.text(name).splitlines()
+        limit = HEADER_LINES_MAX if name.endswith(".h") else FILE_LINES_MAX
+        if len(lines) > limit and not REASON.search("\n".join(lines[:FILE_REASON_LINES])):
+            complaints.append(
+                f"{name}: {len(lines)} lines, at most {limit} (or `LIMIT: reason` at the top)"
+            )
+    return complaints
+
+
+def check_python(tree: Tree) -> list[str]:
+    """Return the Python functions and classes that are too long."""
+    complaints = []
+    for name in tree.having(".py"):
+        text = tree.text(name)
+        lines = text.splitlines()
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
+                limit = FUNCTION_LINES_MAX
+            elif isinstance(node, ast.ClassDef):
+                limit = CLASS_LINES_MAX
+            else:
+                continue
+            length = (node.end_lineno or node.lineno) - node.lineno + 1
+            if length > limit and not has_reason(lines, node.lineno):
+                complaints.append(
+                    f"{name}:{node.lineno}: {node.name} has {length} lines, at most {limit}"
+                )
+    return complaints
+
+
+def check_native_classes(tree: Tree) -> list[str]:
+    """Return the C++ classes and structs that are too long."""
+    complaints = []
+    for name in tree.having(".cc", ".h"):
+        text = tree.text(name)
+        lines = text.splitlines()
+        for class_name, first, last in classes(without_comments(text)):
+            length = last - first + 1
+            if length > CLASS_LINES_MAX and not has_reason(lines, first):
+                complaints.append(
+                    f"{name}:{first}: class {class_name} has {length} lines, at most {CLASS_LINES_MAX}"
+                )
+    return complaints
+
+
+def check_folders(tree: Tree) -> list[str]:
+    """Return the folders with too many sources. Tests do not count, because each test is read alone."""
+    sources = [name for name in tree.having(".c", ".cc", ".h", ".py") if not is_test(name)]
+    complaints = []
+    for folder, count in sorted(Counter(str(PurePosixPath(n).parent) for n in sources).items()):
+        readme = f"{folder}/README.md"
+        excused = readme in tree.names and REASON.search(tree.text(readme))
+        if count > FOLDER_SOURCES_MAX and not excused:
+            complaints.append(f"{folder}: {count} source files, at most {FOLDER_SOURCES_MAX}")
+    return complaints
+
+
+def check_readmes(tree: Tree) -> list[str]:
+    """Return the rooms whose README is missing or too long."""
+    complaints = []
+    for room in ROOMS:
+        name = f"{room}/README.md"
+        if name not in tree.names:
+            complaints.append(f"{name} is missing")
+        elif len(GENERATED.sub("", tree.text(name)).splitlines()) > README_LINES_MAX:
+            complaints.append(f"{name} is longer than {README_LINES_MAX} lines")
+    return complaints
