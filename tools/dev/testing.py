@@ -27,6 +27,7 @@ SLOWEST = 10
 # Matches a line that reports a failure in the output of GoogleTest, pytest, sanitizers, our own checks, shell or ctest.
 TELLS = re.compile(
     r": Failure$|^E  |\[  FAILED  \]|ERROR: |WARNING: ThreadSanitizer|runtime error:"
+    r"|Sanitizer has encountered a fatal error|Sanitizer: CHECK failed|Tracer caught signal"
     r"|: check failed: |Segmentation fault|hangs in|\*\*\*Exception|\*\*\*Timeout"
 )
 # How many lines of a failed test's output are shown.
@@ -37,6 +38,8 @@ LINES_MAX = 40  # in all
 #    3/85 Test #12: harness_test ....***Exception: SegFault  0.52 sec
 ENDED = re.compile(r"^\s*\d+/\d+ Test +#\d+: (\S+) \.*\s*(\S.*?)\s+[\d.]+ sec$", re.MULTILINE)
 CUT_SHORT = re.compile(r"\*\*\*(Exception|Timeout)")
+# Matches a line of GoogleTest that says nothing about a failure.
+PASSES = re.compile(r"^\[(?: RUN     |       OK|-{10}|={10}|  PASSED  )")
 
 
 @dataclass
@@ -265,9 +268,11 @@ def _postgres(places: list[str]) -> Outcome:
 def _told(case: ET.Element, ended: str) -> str:
     """Return the lines of a failed test's output that say what is wrong, because the log may not be at hand.
 
-    If no line matches TELLS, return the last lines, because output usually ends with the message of the fault.
+    If no line matches TELLS, return the last lines, because output usually ends with the message of the fault. Lines
+    about tests that passed are left out.
     """
-    lines = [line for line in "\n".join(case.itertext()).splitlines() if line.strip()]
+    output = "\n".join(case.itertext()).splitlines()
+    lines = [line for line in output if line.strip() and not PASSES.match(line)]
     chosen = {
         number + after
         for number, line in enumerate(lines)

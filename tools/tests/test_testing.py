@@ -70,6 +70,15 @@ def test_a_failure_that_no_line_explains_is_told_by_the_last_lines(tmp_path: Pat
     ]
 
 
+def test_lines_about_tests_that_passed_are_left_out(tmp_path: Path) -> None:
+    passed = "\n".join(f"[ RUN      ] X.Y/{n}\n[       OK ] X.Y/{n} (1 ms)" for n in range(100))
+    fatal = "==7==LeakSanitizer has encountered a fatal error."
+    hint = "==7==HINT: LeakSanitizer does not work under ptrace"
+    output = f"{passed}\n[----------] 100 tests from X\n[  PASSED  ] 100 tests.\n{fatal}\n{hint}"
+    assert message_of(tmp_path, output) == ["x:", f"    {fatal}", f"    {hint}"]
+    assert message_of(tmp_path, f"ends early\n{passed}") == ["x:", "    ends early"]
+
+
 @pytest.mark.parametrize(
     "line",
     [
