@@ -240,6 +240,8 @@ class Bench {
     inputs.go_ticks = clock_.ticks();
     inputs.outcome = outcome.get();
     inputs.ends = ends;
+    words_.resize(format::count_words(row.ops));
+    inputs.words = words_;
     inputs.trace = row.tables->trace();
     player::Interpreter session(inputs);
     const double start = thread_cpu_ns();
@@ -256,6 +258,7 @@ class Bench {
   player::EventClock event_clock_;
   // Has room for all calls. Creating the vector writes all pages, because in a run they are touched
   // before the measured time too.
+  std::vector<uint64_t> words_;
   std::vector<Event> log_ = std::vector<Event>(2 * kCalls);
 };
 

@@ -132,6 +132,7 @@ player::InterpreterInputs Phase::interpreter_inputs(uint32_t thread) {
           .outcome = outcomes + thread,
           .ends = {reinterpret_cast<format::TransactionEnd*>(image + span.ends_offset),
                    span.ends_capacity},
+          .words = {reinterpret_cast<uint64_t*>(image + span.words_offset), span.words_capacity},
           .trace = {image + span.trace_offset, span.trace_capacity}};
 }
 

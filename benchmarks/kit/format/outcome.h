@@ -16,7 +16,7 @@
 
 namespace keydrome::format {
 
-inline constexpr uint32_t kOutcomeVersion = 6;
+inline constexpr uint32_t kOutcomeVersion = 7;
 
 // Latencies in ns are counted in a histogram with 32 buckets per power of two, so the error of a
 // latency is at most 3.1 %. The last bucket also counts all latencies above 2^40 ns, which is 18
@@ -72,12 +72,13 @@ struct alignas(64) ThreadOutcome {
   uint64_t deadlocked;            // transactions that ended as kDeadlocked
   uint64_t deadlocks;             // calls that returned DEADLOCK
   uint64_t calls;                 // calls of the library, retries included
-  uint64_t gets, get_hits;        // gets of the workload, and those that found a record
-  uint64_t order_violations;      // how often getNext returned a key below the previous key
+  uint64_t gets, get_hits;        // gets of procedures, and those that found a record; all other
+                                  // gets leave words
   uint64_t code_violations;       // results that the contract does not allow
   IllegalAnswer first_violation;  // valid if code_violations > 0
   uint64_t transactions;          // number of entries in the array of TransactionEnd
   uint64_t digest;         // hash of what kDigest ops read in transactions that ended as programmed
+  uint64_t words;          // number of entries in the array of words (evidence_word.h)
   uint64_t trace_bytes;    // bytes of evidence written to the trace
   uint64_t trace_dropped;  // records of evidence that did not fit into the trace
   uint64_t events;         // recorded calls in the log; 0 if the phase is not recorded
@@ -101,6 +102,7 @@ struct OutcomeHeader {
   uint64_t thread_offset;  // ThreadOutcome[threads]
   struct Span {
     uint64_t ends_offset, ends_capacity;    // TransactionEnd[]
+    uint64_t words_offset, words_capacity;  // uint64_t[] (evidence_word.h)
     uint64_t trace_offset, trace_capacity;  // bytes of TraceRecord
     uint64_t log_offset, log_capacity;      // Event[] (checker/history/event.h); 0: not recorded
   } spans[kThreadsMax];

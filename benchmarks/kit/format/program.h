@@ -126,10 +126,14 @@ constexpr bool is_data_call(OpCode code) {
          code == OpCode::kDeletePair;
 }
 
-// Returns true if the op reads or writes records with arguments that the program gives.
-constexpr bool is_on_records(OpCode code) {
-  return is_data_call(code) || code == OpCode::kNext || code == OpCode::kNextToEnd;
+// Returns true for the ops that make getNext calls.
+constexpr bool is_scan(OpCode code) {
+  return code == OpCode::kNext || code == OpCode::kNextToEnd;
 }
+
+// Returns true if the op reads or writes records with arguments that the program gives. Each of its
+// calls leaves a word (evidence_word.h).
+constexpr bool is_on_records(OpCode code) { return is_data_call(code) || is_scan(code); }
 
 // The purpose of a transaction, stored in Op::kind of its kBegin and of each call outside a
 // transaction:
@@ -149,7 +153,9 @@ struct Op {
   uint8_t class_ : 4 =
       0;                  // transaction class, < kTransactionClasses; on kBegin and kAutoCommit ops
   uint32_t key = 0;       // number of the key in the pool for the index's key type
-  uint32_t payload = 0;   // number of the text in the payload pool; 0: empty text
+  // Number of the text in the payload pool; 0: empty text. For kGet, kNext and kNextToEnd, the
+  // window of their words (evidence_word.h).
+  uint32_t payload = 0;
   uint32_t argument = 0;  // its meaning depends on `code` (see OpCode)
 };
 static_assert(sizeof(Op) == 16);

@@ -59,6 +59,20 @@ void walk_program(std::span<const Op> ops, Visitor&& visit) {
   }
 }
 
+// Returns the largest number of words (evidence_word.h) that one execution of the op leaves.
+constexpr uint64_t words_of(const Op& op) {
+  if (is_data_call(op.code)) return 1;
+  if (op.code == OpCode::kNext) return op.argument;
+  return op.code == OpCode::kNextToEnd ? op.argument + uint64_t{1} : 0;
+}
+
+// Returns the largest number of words that the program leaves.
+inline uint64_t count_words(std::span<const Op> ops) {
+  uint64_t count = 0;
+  walk_program(ops, [&](const Step& step) { count += words_of(ops[step.op]); });
+  return count;
+}
+
 // Returns the number of transactions that the program runs.
 inline uint64_t count_transactions(std::span<const Op> ops) {
   uint64_t count = 0;

@@ -41,6 +41,18 @@ bool same_op(const Moment& a, const Moment& b) {
   return a.phase == b.phase && a.thread == b.thread && a.op == b.op;
 }
 
+// Returns true if `a` comes before `b` in the order of phase, thread and op, in which the changes of
+// a key are sorted.
+bool sorts_before(const Moment& a, const Moment& b) {
+  return std::tie(a.phase, a.thread, a.op) < std::tie(b.phase, b.thread, b.op);
+}
+
+// Return the first and the last possible position of a thread in a phase.
+Moment first_of(uint32_t phase, uint32_t thread) { return {.phase = phase, .thread = thread}; }
+Moment last_of(uint32_t phase, uint32_t thread) {
+  return {.phase = phase, .thread = thread, .op = UINT64_MAX};
+}
+
 // Returns true if the change deletes the record of the insert. REQUIRES: both have the same key.
 bool deletes(const Change& change, const Change& insert) {
   return change.what == What::kDeleteKey ||
@@ -65,15 +77,59 @@ ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks
   });
   std::sort(runs_.begin(), runs_.end(),
             [](const Run& a, const Run& b) { return a.first_tag < b.first_tag; });
+  number_keys();
+  sort_tags();
+}
+
+// Numbers the keys and collects the changes and deletes of each.
+void ExpectedState::number_keys() {
+  for (uint32_t i = 0; i < changes_.size(); ++i) {
+    Change& change = changes_[i];
+    const bool same =
+        i > 0 && changes_[i - 1].index == change.index && changes_[i - 1].rank == change.rank;
+    const auto deletes = static_cast<uint32_t>(deletes_.size());
+    if (!same) keys_.push_back({.first = i, .last = i, .first_delete = deletes});
+    change.key = static_cast<uint32_t>(keys_.size() - 1);
+    if (change.what != What::kInsert) deletes_.push_back(i);
+    keys_.back().last = i + 1;
+    keys_.back().last_delete = static_cast<uint32_t>(deletes_.size());
+  }
+}
+
+// Sorts the inserts by their tags. Tags are numbered from 1 without large gaps, so counting sort is
+// fast and its table is small.
+void ExpectedState::sort_tags() {
+  uint32_t largest = 0;
+  std::size_t inserts = 0;
+  for (const Change& change : changes_) {
+    if (change.what != What::kInsert) continue;
+    largest = std::max(largest, change.tag);
+    ++inserts;
+  }
+  if (inserts == 0) return;
+  first_of_tag_.resize(largest + std::size_t{2});
+  for (const Change& change : changes_) {
+    if (change.what == What::kInsert) ++first_of_tag_[change.tag + std::size_t{1}];
+  }
+  for (std::size_t tag = 1; tag < first_of_tag_.size(); ++tag)
+    first_of_tag_[tag] += first_of_tag_[tag - 1];
+  inserts_by_tag_.resize(inserts);
+  std::vector<uint32_t> next(first_of_tag_.begin(), first_of_tag_.end() - 1);
+  for (uint32_t i = 0; i < changes_.size(); ++i) {
+    if (changes_[i].what == What::kInsert) inserts_by_tag_[next[changes_[i].tag]++] = i;
+  }
 }
 
 void ExpectedState::add_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread) {
   const std::vector<format::Op>& ops = script_->phases[phase].threads[thread];
   const script::ThreadResult& result = outcome.phases[phase].threads[thread];
   std::array<uint32_t, format::kSlots> slots{};
+  uint64_t begin = UINT64_MAX;  // the op that began the open transaction
   format::walk_program(ops, [&](const format::Step& step) {
     const format::Op& op = ops[step.op];
     if (op.code == format::OpCode::kOpen) slots[op.slot] = op.argument;
+    if (op.code == format::OpCode::kBegin) begin = step.op;
+    if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) begin = UINT64_MAX;
     if (op.code == format::OpCode::kDeleteRead) deletes_unknown_[slots[op.slot]] = true;
     if (op.code == format::OpCode::kRun) {
       add_run(op, slots, {phase, thread, step.op, step.transaction},
@@ -90,6 +146,11 @@ void ExpectedState::add_thread(const script::Outcome& outcome, uint32_t phase, u
                           : op.code == format::OpCode::kDeleteKey ? What::kDeleteKey
                                                                   : What::kDeletePair,
                   .effect = effect_of(result.ends[step.transaction])};
+    if (begin != UINT64_MAX && (op.flags & format::kAutoCommit) != 0) {
+      // An earlier attempt of the transaction around this call may have made the call already.
+      change.moment.op = begin;
+      change.effect = Effect::kMaybe;
+    }
     changes_.push_back(change);
   });
 }
@@ -111,13 +172,11 @@ void ExpectedState::add_run(const format::Op& op, const std::array<uint32_t, for
   }
 }
 
-std::optional<std::string> ExpectedState::why_not_computed(std::string_view payload,
+std::optional<std::string> ExpectedState::why_not_computed(uint32_t tag,
                                                            const Moment& reader) const {
-  const std::optional<uint32_t> tag = format::read_tag(payload);
-  if (!tag) return "the payload does not begin with a tag, so no transaction wrote it";
-  auto run = std::upper_bound(runs_.begin(), runs_.end(), *tag,
+  auto run = std::upper_bound(runs_.begin(), runs_.end(), tag,
                               [](uint32_t number, const Run& a) { return number < a.first_tag; });
-  if (run == runs_.begin() || *tag - (run - 1)->first_tag >= (run - 1)->tags) {
+  if (run == runs_.begin() || tag - (run - 1)->first_tag >= (run - 1)->tags) {
     return "no transaction wrote this payload under this key";
   }
   --run;
@@ -139,67 +198,191 @@ std::span<const Change> ExpectedState::changes(uint32_t index, uint64_t from, ui
   return {first, last};
 }
 
-bool ExpectedState::must_see(const Change& insert, const Moment& reader) const {
-  if (deletes_unknown_[insert.index] || !before(insert.moment, reader)) return false;
-  if (insert.effect != Effect::kYes && !same_transaction(insert.moment, reader)) return false;
-  for (const Change& change : changes(insert.index, insert.rank)) {
-    if (!deletes(change, insert) || same_op(change.moment, reader)) continue;
-    const bool own = same_transaction(change.moment, reader);
-    if (change.effect == Effect::kNo && !own) continue;
-    if (!before(change.moment, insert.moment) && !before(reader, change.moment)) return false;
+// Returns a delete of the insert's record that comes after `after` and before `before` in the order of
+// the changes, and that accepts() accepts. Returns null if there is none. No op 0 deletes, so first_of() is before all
+// deletes of a thread.
+template <typename Accepts>
+const Change* ExpectedState::find_delete(const Change& insert, const Moment& after,
+                                         const Moment& before, Accepts&& accepts) const {
+  const Key& key = keys_[insert.key];
+  const auto last = deletes_.begin() + key.last_delete;
+  auto at = std::partition_point(
+      deletes_.begin() + key.first_delete, last,
+      [&](uint32_t i) { return !sorts_before(after, changes_[i].moment); });
+  for (; at != last && sorts_before(changes_[*at].moment, before); ++at) {
+    const Change& change = changes_[*at];
+    if (deletes(change, insert) && accepts(change)) return &change;
   }
-  return true;
+  return nullptr;
+}
+
+bool ExpectedState::must_see(const Change& insert, const Moment& reader) const {
+  const Moment& written = insert.moment;
+  if (deletes_unknown_[insert.index] || !before(written, reader)) return false;
+  if (insert.effect != Effect::kYes && !same_transaction(written, reader)) return false;
+  // Any delete hides the record, unless it is certainly before the insert or after the read.
+  const auto may_hide = [&](const Change& change) {
+    return change.effect != Effect::kNo || same_transaction(change.moment, reader);
+  };
+  const auto hides = [&](const Moment& after, const Moment& before) {
+    return find_delete(insert, after, before, may_hide) != nullptr;
+  };
+  if (written.phase == reader.phase) {
+    return !hides(written, reader) && !hides(first_of(reader.phase, 0), first_of(reader.phase, reader.thread)) &&
+           !hides(last_of(reader.phase, reader.thread), first_of(reader.phase + 1, 0));
+  }
+  return !hides(first_of(written.phase, 0), first_of(written.phase, written.thread)) &&
+         !hides(written, reader) &&
+         !hides(last_of(reader.phase, reader.thread), first_of(reader.phase + 1, 0));
+}
+
+// Returns true if another thread may delete the whole key in the phase of the reader. Then no record
+// of the key is required, because the delete may have happened just before the read.
+bool ExpectedState::others_delete(const Key& key, const Moment& reader) const {
+  const auto last = deletes_.begin() + key.last_delete;
+  auto at = std::partition_point(deletes_.begin() + key.first_delete, last, [&](uint32_t i) {
+    return changes_[i].moment.phase < reader.phase;
+  });
+  for (; at != last && changes_[*at].moment.phase == reader.phase; ++at) {
+    const Change& change = changes_[*at];
+    if (change.moment.thread == reader.thread) {  // skip the reader's own deletes
+      at = std::partition_point(at, last, [&](uint32_t i) {
+        return !sorts_before(last_of(reader.phase, reader.thread), changes_[i].moment);
+      });
+      if (at == last || changes_[*at].moment.phase != reader.phase) return false;
+    }
+    const Change& other = changes_[*at];
+    if (other.what == What::kDeleteKey && other.effect != Effect::kNo) return true;
+  }
+  return false;
+}
+
+// Visits the required records of one key, from the newest to the oldest. A delete of the whole key by
+// the reader's own thread ends the search, because it deleted all older records.
+void ExpectedState::for_each_required(
+    const Key& key, const Moment& reader,
+    const std::function<void(const Change& insert)>& visit) const {
+  if (others_delete(key, reader)) return;
+  const auto first = changes_.begin() + key.first;
+  auto at = std::partition_point(
+      first, changes_.begin() + key.last,
+      [&](const Change& change) { return sorts_before(change.moment, reader); });
+  while (at != first) {
+    const Change& change = *--at;
+    const bool own_thread =
+        change.moment.phase == reader.phase && change.moment.thread == reader.thread;
+    const bool done = change.effect == Effect::kYes || same_transaction(change.moment, reader);
+    if (own_thread && done && change.what == What::kDeleteKey) return;
+    if (change.what == What::kInsert && must_see(change, reader)) visit(change);
+  }
+}
+
+void ExpectedState::for_each_required(
+    uint32_t index, uint64_t from, uint64_t to, const Moment& reader,
+    const std::function<void(const Change& insert)>& visit) const {
+  if (deletes_unknown_[index]) return;
+  const std::span<const Change> range = changes(index, from, to);
+  for (std::size_t at = 0; at < range.size();) {
+    const Key& key = keys_[range[at].key];
+    for_each_required(key, reader, visit);
+    at += key.last - key.first;
+  }
+}
+
+// Returns true if the reader can find a record of the key. It looks at the records of other threads
+// first, and then at the others from the newest to the oldest, because it then rarely looks at more
+// than a few.
+bool ExpectedState::may_find(uint32_t index, uint32_t rank, const Moment& reader) const {
+  const std::span<const Change> all = changes(index, rank);
+  const auto is_before = [&](const Moment& moment) {
+    return std::partition_point(all.begin(), all.end(), [&](const Change& change) {
+      return sorts_before(change.moment, moment);
+    });
+  };
+  const auto can_be_seen = [](const Change& change) {
+    return change.what == What::kInsert && change.effect != Effect::kNo;
+  };
+  const auto phase = is_before(first_of(reader.phase, 0));
+  const auto own = is_before(first_of(reader.phase, reader.thread));
+  const auto others = is_before(first_of(reader.phase, reader.thread + 1));
+  const auto later = is_before(first_of(reader.phase + 1, 0));
+  if (std::any_of(phase, own, can_be_seen) || std::any_of(others, later, can_be_seen)) return true;
+  for (auto at = is_before(reader); at != all.begin();) {
+    const Change& change = *--at;
+    const bool done = change.effect == Effect::kYes || same_transaction(change.moment, reader);
+    if (at >= own && done && change.what == What::kDeleteKey) return false;
+    if (change.what == What::kInsert && !why_invisible(change, reader)) return true;
+  }
+  return false;
 }
 
 std::optional<std::string> ExpectedState::why_wrong_delete(const Change& change, bool found) const {
-  bool possible = false;
-  for (const Change& insert : changes(change.index, change.rank)) {
-    if (insert.what != What::kInsert || !deletes(change, insert)) continue;
-    if (!found && must_see(insert, change.moment)) {
-      return "the record that " + describe(insert.moment) +
-             " inserted must still be stored, because no other transaction deleted it";
+  if (found) {
+    bool possible = false;
+    if (change.what == What::kDeleteKey) {
+      possible = may_find(change.index, change.rank, change.moment);
+    } else {
+      for_each_insert(change.tag, [&](const Change& insert) {
+        possible = possible || (insert.index == change.index && insert.rank == change.rank &&
+                                !why_invisible(insert, change.moment));
+      });
     }
-    possible = possible || !why_invisible(insert, change.moment);
+    return possible ? std::nullopt : std::optional<std::string>("no such record can have been stored");
   }
-  if (found && !possible) return "no such record can have been stored";
-  return std::nullopt;
+  std::optional<std::string> reason;
+  for_each_required(change.index, change.rank, change.rank + uint64_t{1}, change.moment,
+                    [&](const Change& insert) {
+                      if (!deletes(change, insert)) return;
+                      reason = "the record that " + describe(insert.moment) +
+                               " inserted must still be stored, because no other transaction "
+                               "deleted it";
+                    });
+  return reason;
 }
 
 std::optional<std::string> ExpectedState::why_wrong_insert(const Change& change,
                                                            bool existed) const {
   bool possible = false;
-  for (const Change& insert : changes(change.index, change.rank)) {
-    const bool same_pair =
-        insert.what == What::kInsert && insert.tag == change.tag && insert.text == change.text;
-    if (!same_pair || same_op(insert.moment, change.moment)) continue;
+  std::optional<std::string> reason;
+  for_each_insert(change.tag, [&](const Change& insert) {
+    const bool same_pair = insert.index == change.index && insert.rank == change.rank &&
+                           insert.text == change.text;
+    if (!same_pair || same_op(insert.moment, change.moment)) return;
     if (!existed && must_see(insert, change.moment)) {
-      return "the pair that " + describe(insert.moment) +
-             " inserted must still be stored, because no transaction deleted it";
+      reason = "the pair that " + describe(insert.moment) +
+               " inserted must still be stored, because no transaction deleted it";
     }
     possible = possible || !why_invisible(insert, change.moment);
-  }
+  });
   if (existed && !possible) return "this pair cannot have been stored";
-  return std::nullopt;
+  return reason;
 }
 
-// Returns why the reader cannot see the record of this insert, or nothing if the reader can see it.
 std::optional<std::string> ExpectedState::why_invisible(const Change& insert,
                                                         const Moment& reader) const {
-  const bool own = same_transaction(insert.moment, reader);
+  const Moment& written = insert.moment;
+  const bool own = same_transaction(written, reader);
   if (!own && insert.effect == Effect::kNo) {
-    return "its transaction was aborted (" + describe(insert.moment) + ")";
+    return "its transaction was aborted (" + describe(written) + ")";
   }
-  if (before(reader, insert.moment)) {
-    return "it was written only later (" + describe(insert.moment) + ")";
-  }
-  for (const Change& change : changes(insert.index, insert.rank)) {
-    const bool done = change.effect == Effect::kYes || same_transaction(change.moment, reader);
-    if (done && deletes(change, insert) && before(insert.moment, change.moment) &&
-        before(change.moment, reader)) {
-      return "it had been deleted (" + describe(change.moment) + ")";
+  if (before(reader, written)) return "it was written only later (" + describe(written) + ")";
+  const auto done = [&](const Change& change) {
+    return change.effect == Effect::kYes || same_transaction(change.moment, reader);
+  };
+  const Change* hides = nullptr;
+  if (written.phase == reader.phase) {
+    if (written.thread == reader.thread) hides = find_delete(insert, written, reader, done);
+  } else if (written.phase < reader.phase) {
+    hides = find_delete(insert, written, last_of(written.phase, written.thread), done);
+    if (hides == nullptr) {
+      hides = find_delete(insert, first_of(written.phase + 1, 0), first_of(reader.phase, 0), done);
+    }
+    if (hides == nullptr) {
+      hides = find_delete(insert, first_of(reader.phase, reader.thread), reader, done);
     }
   }
-  return std::nullopt;
+  if (hides == nullptr) return std::nullopt;
+  return "it had been deleted (" + describe(hides->moment) + ")";
 }
 
 std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_t rank,
@@ -208,17 +391,15 @@ std::optional<std::string> ExpectedState::why_impossible(uint32_t index, uint32_
   const std::optional<uint32_t> tag = format::read_tag(payload);
   if (!tag) return "the payload does not begin with a tag, so no transaction wrote it";
   std::optional<std::string> reason = "no transaction wrote this payload under this key";
-  if (computed_[index]) reason = why_not_computed(payload, reader);
-  if (!reason) return std::nullopt;
-  for (const Change& change : changes(index, rank)) {
-    if (change.what != What::kInsert || change.tag != *tag) continue;
-    if (payload.substr(format::kTagBytes) != script_->pools.payloads[change.text]) {
+  if (computed_[index]) reason = why_not_computed(*tag, reader);
+  for_each_insert(*tag, [&](const Change& insert) {
+    if (!reason || insert.index != index || insert.rank != rank) return;
+    if (payload.substr(format::kTagBytes) == script_->pools.payloads[insert.text]) {
+      reason = why_invisible(insert, reader);
+    } else {
       reason = "its text differs from the text that was written";
-      continue;
     }
-    reason = why_invisible(change, reader);
-    if (!reason) return std::nullopt;
-  }
+  });
   return reason;
 }
 

@@ -18,6 +18,7 @@
 
 #include <array>
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <span>
 #include <string>
@@ -47,6 +48,7 @@ struct Change {
   uint32_t rank = 0;  // rank of the key
   uint32_t tag = 0;   // number of the payload; for kInsert and kDeletePair
   uint32_t text = 0;  // number of the payload's text in the pool
+  uint32_t key = 0;   // number of the key among all keys that are changed
   Moment moment;
   What what = What::kInsert;
   Effect effect = Effect::kNo;
@@ -64,8 +66,24 @@ class ExpectedState {
   }
   std::span<const Change> changes(uint32_t index, uint64_t from, uint64_t to) const;
 
+  // Calls visit(insert) for every insert with this tag.
+  template <typename Visit>
+  void for_each_insert(uint32_t tag, Visit&& visit) const {
+    if (tag + uint64_t{1} >= first_of_tag_.size()) return;
+    for (uint32_t i = first_of_tag_[tag]; i < first_of_tag_[tag + 1]; ++i)
+      visit(changes_[inserts_by_tag_[i]]);
+  }
+
   // Returns true if the reader must find the inserted record. The reader may be a read or a delete.
   bool must_see(const Change& insert, const Moment& reader) const;
+
+  // Calls visit(insert) for every insert with from <= rank < to whose record the reader must find.
+  void for_each_required(uint32_t index, uint64_t from, uint64_t to, const Moment& reader,
+                         const std::function<void(const Change& insert)>& visit) const;
+
+  // Returns the reason why the reader cannot see the record of this insert, or nothing if the
+  // reader can see it.
+  std::optional<std::string> why_invisible(const Change& insert, const Moment& reader) const;
 
   // Returns the reason why the reader cannot have found this payload under this key. Returns
   // nothing if the reader can have found it.
@@ -75,8 +93,9 @@ class ExpectedState {
   // Returns true if procedures insert into the index. The keys and texts of such records are
   // unknown.
   bool has_computed_keys(uint32_t index) const { return computed_[index]; }
-  // Does the same as why_impossible() for a payload that only a procedure can have written.
-  std::optional<std::string> why_not_computed(std::string_view payload, const Moment& reader) const;
+  // Does the same as why_impossible() for the tag of a payload that only a procedure can have
+  // written.
+  std::optional<std::string> why_not_computed(uint32_t tag, const Moment& reader) const;
 
   // `found` is true if the delete found a record. Returns the reason why this result is impossible,
   // or nothing if the result is possible.
@@ -90,12 +109,30 @@ class ExpectedState {
   std::string describe(const Moment& moment) const;
 
  private:
+  // All changes of one key: positions in changes_ and in deletes_.
+  struct Key {
+    uint32_t first = 0, last = 0, first_delete = 0, last_delete = 0;
+  };
+
   void add_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread);
-  std::optional<std::string> why_invisible(const Change& insert, const Moment& reader) const;
+  void number_keys();
+  void sort_tags();
+  template <typename Accepts>
+  const Change* find_delete(const Change& insert, const Moment& after, const Moment& before,
+                            Accepts&& accepts) const;
+  bool may_find(uint32_t index, uint32_t rank, const Moment& reader) const;
+  bool others_delete(const Key& key, const Moment& reader) const;
+  void for_each_required(const Key& key, const Moment& reader,
+                         const std::function<void(const Change& insert)>& visit) const;
 
   const script::Script* script_;
   const KeyRanks* ranks_;
   std::vector<Change> changes_;  // sorted by index, rank, phase, thread, op
+  std::vector<Key> keys_;
+  std::vector<uint32_t> deletes_;  // the positions of all deletes in changes_, in the same order
+  // The inserts with tag t are changes_[inserts_by_tag_[i]], first_of_tag_[t] <= i <
+  // first_of_tag_[t + 1].
+  std::vector<uint32_t> first_of_tag_, inserts_by_tag_;
   // An execution of a procedure, which may have written records with the tags [first_tag, first_tag
   // + tags).
   struct Run {

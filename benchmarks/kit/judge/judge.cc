@@ -147,13 +147,6 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
       const format::ThreadOutcome& counters = *result.counters;
       failed += counters.failed;
       if (counters.code_violations > 0) judge_violation(phase, t, counters, findings);
-      if (counters.order_violations > 0) {
-        findings.required(
-            "scan_order",
-            place_text(phase, t) +
-                ": getNext must return keys in ascending order, but it went backwards " +
-                std::to_string(counters.order_violations) + " times");
-      }
       if (counters.trace_dropped > 0) {
         findings.required(
             "impossible_record",
@@ -174,8 +167,10 @@ void judge_script(const script::Script& script, const script::Outcome& outcome,
                   Findings& findings) {
   const KeyRanks ranks(script.pools);
   judge_counters(script, outcome, findings);
+  const ExpectedState expected(script, ranks, outcome);
   judge_digests(script, ranks, outcome, findings);
-  judge_reads(script, ranks, outcome, findings);
+  judge_words(script, ranks, expected, outcome, findings);
+  judge_reads(script, ranks, expected, outcome, findings);
 }
 
 }  // namespace keydrome::judge

@@ -41,8 +41,12 @@ void judge_script(const script::Script& script, const script::Outcome& outcome, 
 void judge_counters(const script::Script& script, const script::Outcome& outcome,
                     Findings& findings);
 
-// Applies the rules about evidence (results of single calls) in all phases and in the final scan.
-void judge_reads(const script::Script& script, const KeyRanks& ranks,
+// Applies the rules about reads and writes to every call of all phases but the final scan.
+void judge_words(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
+                 const script::Outcome& outcome, Findings& findings);
+
+// Applies the rules about reads to the final scan.
+void judge_reads(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings);
 
 // Returns the name of the call that an op makes, such as "insertRecord", for the text of a finding.

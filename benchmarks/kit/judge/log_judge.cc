@@ -287,8 +287,8 @@ class Follower {
 
   Flow data_call(const format::Op& op, uint32_t index, bool alone) {
     Call wanted{EventCall::kGet, index, alone, wording_.key(op, index), {}};
-    const bool empty = wording_.is_empty(op);
-    if (op.code == format::OpCode::kInsert || (op.code == format::OpCode::kDeletePair && !empty)) {
+    const bool pair = op.code == format::OpCode::kDeletePair && !wording_.is_empty(op);
+    if (op.code == format::OpCode::kInsert || pair) {
       wanted.call =
           op.code == format::OpCode::kInsert ? EventCall::kInsert : EventCall::kDeletePair;
       wanted.payload = wording_.payload(op);

@@ -5,6 +5,7 @@
 #include <algorithm>
 
 #include "benchmarks/kit/judge/evidence.h"
+#include "benchmarks/kit/judge/words.h"
 
 namespace keydrome::judge {
 namespace {
@@ -28,6 +29,15 @@ void add_transactions(std::span<const format::Op> ops, const script::ThreadResul
     if (ops[step.op].code != format::OpCode::kBegin || step.kind != format::Kind::kStream) return;
     ++sum.transactions_planned;
     if (ended_as_programmed(result, step.transaction)) ++sum.transactions_completed;
+  });
+}
+
+// Counts the gets of the workload itself and those that found a record.
+void add_gets(std::span<const format::Op> ops, const script::ThreadResult& result, Totals& sum) {
+  for_each_words(ops, result, [&](const format::Step& step, std::span<const uint64_t> words) {
+    if (ops[step.op].code != format::OpCode::kGet || step.kind != format::Kind::kStream) return;
+    ++sum.gets;
+    if (format::code_of_word(words[0]) == SUCCESS) ++sum.get_hits;
   });
 }
 
@@ -85,6 +95,7 @@ Totals totals(const script::Script& script, const script::Outcome& outcome) {
       if (!phase.timed) continue;
       add_counters(*results.threads[t].counters, sum);
       add_transactions(phase.threads[t], results.threads[t], sum);
+      add_gets(phase.threads[t], results.threads[t], sum);
     }
     if (phase.timed) {
       sum.completed_in_last_phase = sum.transactions_completed - completed_before;

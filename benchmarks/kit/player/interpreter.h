@@ -10,9 +10,8 @@
 //
 // After a call that does not succeed, the interpreter does the following:
 //   - DEADLOCK in a transaction: aborts the transaction and repeats it from its kBegin, until the
-//     retry budget is spent (retry_budget.h). Digest, evidence and order violations of the failed
-//     attempt are discarded, because an attempt that cannot commit may read an inconsistent
-//     snapshot.
+//     retry budget is spent (retry_budget.h). Words and evidence of the failed attempt are
+//     discarded, because an attempt that cannot commit may read an inconsistent snapshot.
 //   - DEADLOCK from an auto-commit call: makes the call again until the retry budget is spent.
 //   - DEADLOCK in a transaction with kOneAttempt: aborts and continues after the transaction. This
 //     is no violation.
@@ -55,27 +54,26 @@ class Interpreter : InterpreterState {
   // interpreter/run.cc implements the frequent ops and their results.
   static constexpr unsigned step_of(format::OpCode code);
   static constexpr unsigned step_of(Function function);
-  void begin(const format::Op& op);
-  void prepare(const format::Op& op, KeyType type, Arguments& with);
-  bool continues(const format::Op& op, KeyType type, Arguments& with);
+  void begin(const format::Op& op, uint64_t* word);
+  void prepare(const format::Op& op, KeyType type, uint64_t* word, Arguments& with);
+  bool continues(const format::Op& op, KeyType type, uint64_t* word, Arguments& with);
   void start_single(const format::Op& op);
   template <bool kIsGet>
-  bool count(const format::Op& op, uint32_t code);
-  void count_read(const format::Op& op, bool hit);
+  bool count(const format::Op& op, const Record* record, uint32_t code, uint64_t*& word);
   bool count_commit(const format::Op& op, uint32_t code);
   void count_single(const format::Op& op);
   void count_timed(const format::Op& op);
   void end_transaction(format::TransactionEnd end) {
     ends_[saved_.transaction] = end;
     evidence_.end_transaction();
-    if (stream_) {
+    if (stream_ && reads_.gets > 0) [[unlikely]] {
       outcome_->gets += reads_.gets;
       outcome_->get_hits += reads_.hits;
     }
     open_ = false;
     attempts_ = 0;
   }
-  bool continue_scan(const format::Op& op, const Record& record, uint32_t code);
+  bool continue_scan(const format::Op& op, const Record& record, uint32_t code, uint64_t*& word);
   Function next_call();
   Function next_of_recorded(const format::Op& op);
   void react(uint32_t code);
@@ -106,6 +104,7 @@ class Interpreter : InterpreterState {
   Flow unusual_in_scan(const format::Op& op, uint32_t code);
   Flow judge_code(const format::Op& op, uint32_t code);
   Flow violation(std::size_t at, uint32_t code);
+  void write_word(uint64_t word) { *word_++ = word; }
   void observe_read(const format::Op& op, uint32_t code, uint32_t call_number);
   void keep(const format::Op& op);
 

@@ -64,6 +64,9 @@ Result<ThreadResult> read_thread(std::span<const std::byte> image, const Outcome
                               " transactions, but its program has " +
                               std::to_string(layout.transactions[thread]));
   }
+  if (counters.words > span.words_capacity) {
+    return misfit(thread, "more words than its program has calls");
+  }
   if (counters.trace_bytes > span.trace_capacity) {
     return misfit(thread, "more evidence than fits into its part of the outcome memfd");
   }
@@ -77,6 +80,11 @@ Result<ThreadResult> read_thread(std::span<const std::byte> image, const Outcome
       read_ends(image.data() + span.ends_offset, thread, counters);
   if (!ends) return ends.error();
   result.ends = std::move(*ends);
+  result.words.resize(counters.words);
+  if (counters.words > 0) {
+    std::memcpy(result.words.data(), image.data() + span.words_offset,
+                counters.words * sizeof(uint64_t));
+  }
   const std::byte* trace = image.data() + span.trace_offset;
   result.trace.assign(trace, trace + counters.trace_bytes);
   result.events.resize(counters.events);
@@ -103,6 +111,9 @@ OutcomeLayout outcome_layout(const PhaseScript& phase) {
     span.ends_capacity = layout.transactions.back();
     span.ends_offset = offset;
     offset = aligned(offset + span.ends_capacity);
+    span.words_capacity = format::count_words(phase.threads[t]);
+    span.words_offset = offset;
+    offset = aligned(offset + span.words_capacity * sizeof(uint64_t));
     span.trace_capacity = phase.trace_capacity_bytes[t];
     span.trace_offset = offset;
     offset = aligned(offset + span.trace_capacity);

@@ -27,6 +27,7 @@ namespace keydrome::script {
 struct ThreadResult {
   std::unique_ptr<format::ThreadOutcome> counters;  // never null
   std::vector<format::TransactionEnd> ends;         // one per transaction, in program order
+  std::vector<uint64_t> words;                      // one per call (format/evidence_word.h)
   std::vector<std::byte> trace;                     // the evidence, for TraceReader
   std::vector<history::Event> events;               // every call, if the phase is recorded
 };

@@ -6,6 +6,8 @@
 #include <utility>
 
 #include "base/check.h"
+#include "base/hash.h"
+#include "benchmarks/kit/format/evidence_word.h"
 #include "benchmarks/kit/format/outcome.h"
 #include "benchmarks/kit/format/program_walk.h"
 
@@ -427,11 +429,29 @@ uint64_t ScriptBuilder::trace_bytes(const std::vector<format::Op>& ops,
                          op.code <= format::OpCode::kDeletePair &&
                          op.code != format::OpCode::kNext && op.code != format::OpCode::kNextToEnd;
     if (has_key) KEYDROME_CHECK(op.key < key_count(script_.indexes[slots[op.slot]].type));
-    KEYDROME_CHECK(op.payload < script_.pools.payloads.size() ||
+    KEYDROME_CHECK(op.payload < script_.pools.payloads.size() || op.code == format::OpCode::kGet ||
+                   format::is_scan(op.code) ||
                    op.code == format::OpCode::kRepeat || op.code == format::OpCode::kWait ||
                    op.code == format::OpCode::kYield || op.code == format::OpCode::kArrive);
   });
   return bytes;
+}
+
+// Chooses the windows of all reads (format/evidence_word.h). They cover the longest payload of the
+// script evenly, and neighbouring reads have different ones.
+void ScriptBuilder::set_windows() {
+  const std::size_t bytes = format::kTagBytes + script_.pools.payloads.longest();
+  const auto windows = static_cast<uint32_t>(std::min<std::size_t>(
+      (bytes + 3) / 4, format::kWindowMax / 4 + std::size_t{1}));
+  uint64_t number = 0;
+  for (PhaseScript& phase : script_.phases) {
+    for (std::vector<format::Op>& ops : phase.threads) {
+      for (format::Op& op : ops) {
+        if (op.code != format::OpCode::kGet && !format::is_scan(op.code)) continue;
+        op.payload = static_cast<uint32_t>(hash_mix(number++, windows) % windows) * 4;
+      }
+    }
+  }
 }
 
 Script ScriptBuilder::build() {
@@ -440,6 +460,7 @@ Script ScriptBuilder::build() {
   }
   KEYDROME_CHECK(!script_.class_names.empty());
   const RecordBytes longest = longest_records();
+  set_windows();
   for (std::size_t p = 0; p < script_.phases.size(); ++p) {
     PhaseScript& phase = script_.phases[p];
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {

@@ -197,6 +197,7 @@ class ScriptBuilder {
     uint64_t with_string, with_integer;
   };
   RecordBytes longest_records() const;
+  void set_windows();
   uint64_t trace_bytes(const std::vector<format::Op>& ops, const RecordBytes& longest) const;
   uint64_t evidence_records(const format::Op& op) const;
   std::size_t key_count(KeyType type) const;

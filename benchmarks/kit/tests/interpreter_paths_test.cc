@@ -36,7 +36,6 @@ void expect_equal(const format::ThreadOutcome& fast, const format::ThreadOutcome
   EXPECT_EQ(fast.calls, general.calls);
   EXPECT_EQ(fast.gets, general.gets);
   EXPECT_EQ(fast.get_hits, general.get_hits);
-  EXPECT_EQ(fast.order_violations, general.order_violations);
   EXPECT_EQ(fast.code_violations, general.code_violations);
   EXPECT_EQ(fast.first_violation.op, general.first_violation.op);
   EXPECT_EQ(fast.first_violation.code, general.first_violation.code);

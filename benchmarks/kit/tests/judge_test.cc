@@ -4,10 +4,9 @@
 
 #include <gtest/gtest.h>
 
-#include <cstddef>
-#include <cstring>
 #include <functional>
 
+#include "benchmarks/kit/format/evidence_word.h"
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
@@ -265,22 +264,19 @@ TEST_F(JudgeTest, AFailedTransactionMayHaveLeftSomethingOrNot) {
       << text_of(findings);
 }
 
-// The test changes the recorded result of the first insert to ENTRY_EXISTS. This result is wrong,
-// because no earlier call inserted the pair.
+// The test changes the word of the first insert to ENTRY_EXISTS. This result is wrong, because no
+// earlier call inserted the pair.
 TEST_F(JudgeTest, AnInsertThatIsWrongAboutItsPairIsFound) {
   const script::Payload fresh = script_.new_payload(0);
   thread(0).begin(format::Kind::kStream, 0);
   thread(0).insert(0, keys_[1], fresh, format::kMayExist | format::kEvidence);
   thread(0).insert(0, keys_[1], fresh, format::kMayExist | format::kEvidence);
   thread(0).commit();
-  uint32_t code = FAILURE;
   const judge::Findings findings = judge({}, [&](script::Outcome& outcome) {
-    std::byte* at = outcome.phases[1].threads[0].trace.data() + offsetof(format::TraceRecord, code);
-    std::memcpy(&code, at, sizeof code);
-    const uint32_t other = ENTRY_EXISTS;
-    std::memcpy(at, &other, sizeof other);
+    uint64_t& word = outcome.phases[1].threads[0].words.at(0);
+    EXPECT_EQ(word, format::code_word(SUCCESS));
+    word = format::code_word(ENTRY_EXISTS);
   });
-  EXPECT_EQ(code, static_cast<uint32_t>(SUCCESS));
   EXPECT_EQ(findings.count("wrong_insert"), 1u) << text_of(findings);
 }
 
@@ -308,7 +304,7 @@ TEST_F(JudgeTest, TamperedReportsAreFound) {
   const judge::Findings findings = judge({}, [&](script::Outcome& outcome) {
     script::ThreadResult& thread = outcome.phases[test_].threads[0];
     thread.ends[0] = format::TransactionEnd::kCommitted;  // the program aborts the transaction
-    thread.trace.resize(thread.trace.size() - 8);
+    thread.words.pop_back();
   });
   EXPECT_EQ(findings.count("outcome_mismatch"), 2u) << text_of(findings);
 }

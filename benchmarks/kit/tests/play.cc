@@ -70,6 +70,7 @@ script::PhaseOutcome play_phase(const script::PhaseScript& phase, const player::
         auto* outcomes =
             reinterpret_cast<format::ThreadOutcome*>(base + layout.header.thread_offset);
         auto* ends = reinterpret_cast<format::TransactionEnd*>(base + span.ends_offset);
+        auto* words = reinterpret_cast<uint64_t*>(base + span.words_offset);
         const bool recorded = !phase.log_capacity.empty();
         std::optional<player::Recording> recording;
         if (recorded) {
@@ -87,6 +88,7 @@ script::PhaseOutcome play_phase(const script::PhaseScript& phase, const player::
                                      .go_ticks = go,
                                      .outcome = &outcomes[t],
                                      .ends = {ends, span.ends_capacity},
+                                     .words = {words, span.words_capacity},
                                      .trace = {base + span.trace_offset, span.trace_capacity},
                                      .recording = recording ? &*recording : nullptr});
         for (const std::vector<std::byte>& round : rounds) session.run(ops_of(round, t));

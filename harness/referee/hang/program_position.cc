@@ -42,10 +42,6 @@ std::string key_text(const script::Script& script, uint32_t index, uint32_t key)
   return quoted(script.pools.varchar_keys[key]);
 }
 
-constexpr bool is_scan(format::OpCode code) {
-  return code == format::OpCode::kNext || code == format::OpCode::kNextToEnd;
-}
-
 constexpr bool waits_for_threads(format::OpCode code) {
   return code == format::OpCode::kWait || code == format::OpCode::kYield ||
          code == format::OpCode::kStep || code == format::OpCode::kArrive ||
@@ -91,7 +87,7 @@ class Walker {
   std::optional<Touch> touch_of(const format::Op& op, uint64_t at) const {
     const std::optional<uint32_t> index = slots_[op.slot];
     if (!index) return std::nullopt;
-    if (is_scan(op.code)) return Touch{.op = at, .index = *index, .key = {}, .writes = false};
+    if (format::is_scan(op.code)) return Touch{.op = at, .index = *index, .key = {}, .writes = false};
     if (op.code == format::OpCode::kDeleteRead) {
       return Touch{.op = at, .index = *index, .key = {}, .writes = true};
     }
@@ -108,7 +104,7 @@ class Walker {
     }
     const std::optional<uint32_t> index = slots_[op.slot];
     const bool named =
-        index && (is_scan(op.code) || format::is_data_call(op.code) ||
+        index && (format::is_scan(op.code) || format::is_data_call(op.code) ||
                   op.code == format::OpCode::kClose || op.code == format::OpCode::kDeleteRead);
     if (!named) return "()";
     const std::string key =

@@ -31,16 +31,6 @@ constexpr bool reads(EventCall call) { return call == EventCall::kGet || call ==
 
 }  // namespace
 
-namespace {
-
-constexpr bool makes_no_call(format::OpCode code) {
-  return code == format::OpCode::kMark || code == format::OpCode::kSignal ||
-         code == format::OpCode::kWait || code == format::OpCode::kYield ||
-         code == format::OpCode::kStep || code == format::OpCode::kStepDone;
-}
-
-}  // namespace
-
 // Executes an op that makes no call, or starts the task that executes it.
 void Interpreter::rare_op(const format::Op& op) {
   function_ = rare_call(op);
@@ -169,22 +159,12 @@ void Interpreter::bare_result(const format::Op& op, uint32_t code) {
   ++at_;
 }
 
-// Starts a scan op. In a transaction, a scan right after a get begins at the key of the get. In an
-// auto-commit scan, each getNext is a transaction of its own and reads the first record.
+// Starts a scan op. In an auto-commit scan, each getNext is a transaction of its own and reads the
+// first record.
 void Interpreter::start_scan(const format::Op& op) {
   at_ = static_cast<std::size_t>(&op - ops_.data());
   const bool to_end = op.code == format::OpCode::kNextToEnd;
-  const KeyType type = slots_[op.slot].type;
-  scan_.start(type, op.argument + (to_end ? 1u : 0u));
-  if ((op.flags & format::kAutoCommit) != 0) return;
-  std::size_t before = at_;
-  while (before > scan_floor_ && makes_no_call(ops_[before - 1].code)) --before;
-  if (before == scan_floor_) return;
-  const format::Op& get = ops_[before - 1];
-  if (get.code == format::OpCode::kGet && get.slot == op.slot &&
-      (get.flags & format::kAutoCommit) == 0) {
-    scan_.begin_at(pool_key_bytes(*pools_, type, get.key));
-  }
+  scan_.start(slots_[op.slot].type, op.argument + (to_end ? 1u : 0u));
 }
 
 // Returns the number of the index that the log of a recorded phase gets for a handle. It is the
@@ -240,7 +220,6 @@ void Interpreter::repeat(const format::Op& op) {
   if (round_ < op.argument) {
     ++round_;
     at_ -= op.payload;
-    scan_floor_ = at_;  // the op before the body is not the op that was executed last
     return;
   }
   round_ = 0;

@@ -142,6 +142,7 @@ void Interpreter::attempt_aborted(uint32_t code) {
     case AfterAbort::kFail:
       return give_up(format::TransactionEnd::kFailed);
     case AfterAbort::kContinue:
+      word_ = saved_.word;
       ++outcome_->deadlocked;
       end_transaction(format::TransactionEnd::kDeadlocked);
       ++at_;
@@ -178,12 +179,11 @@ void Interpreter::give_up(format::TransactionEnd end) {
   restore(false);
 }
 
-// Removes the evidence and the order violations of the attempt. The task kRestore then restores the
-// handles.
+// Removes the evidence of the attempt. The task kRestore then restores the handles.
 void Interpreter::restore(bool retries) {
   evidence_.rewind(saved_.evidence);
+  word_ = saved_.word;
   next_transaction_ = saved_.transaction;
-  outcome_->order_violations = saved_.order_violations;
   round_ = saved_.round;
   retries_ = retries;
   restore_slot_ = saved_.has_slots ? 0 : format::kSlots;

@@ -54,19 +54,10 @@ Interpreter::Flow Interpreter::flow_of(const format::Op& op, uint32_t code) {
 Interpreter::Flow Interpreter::data_flow(const format::Op& op, uint32_t code) {
   const Flow flow = judge_code(op, code);
   if (flow != Flow::kNext) return flow;
-  if (op.code != format::OpCode::kGet) {
-    evidence_.write_code(position(), code);
-    return flow;
-  }
-  const bool hit = code == SUCCESS;
-  if ((op.flags & format::kAutoCommit) == 0) {
-    ++reads_.gets;
-    reads_.hits += hit ? 1 : 0;
-  } else if (is_stream(op)) {
-    ++outcome_->gets;
-    outcome_->get_hits += hit ? 1 : 0;
-  }
-  observe_read(op, code, 0);
+  const bool is_get = op.code == format::OpCode::kGet;
+  const Record& record = buffers_.last_record(slots_[op.slot].type);
+  write_word(is_get ? format::get_word(record.payload, op.payload, code) : format::code_word(code));
+  is_get ? observe_read(op, code, 0) : evidence_.write_code(position(), code);
   return flow;
 }
 
@@ -74,9 +65,7 @@ Interpreter::Flow Interpreter::data_flow(const format::Op& op, uint32_t code) {
 // failure.
 Interpreter::Flow Interpreter::unusual_in_scan(const format::Op& op, uint32_t code) {
   if (code == SUCCESS) return violation(at_, format::kCodeEndless);
-  if (code != DB_END) return judge_code(op, code);
-  scan_.forget_order();
-  return Flow::kNext;
+  return code == DB_END ? Flow::kNext : judge_code(op, code);
 }
 
 // Writes the evidence of a get or of one getNext.

@@ -26,6 +26,7 @@ constexpr unsigned Interpreter::step_of(Function function) {
 void Interpreter::finish() {
   evidence_.finish(*outcome_);
   outcome_->transactions = next_transaction_;
+  outcome_->words = static_cast<uint64_t>(word_ - words_.data());
   counters_.finish();
 }
 
@@ -60,7 +61,7 @@ void Interpreter::count_timed(const format::Op& op) {
 }
 
 // Sets the state at the beginning of a transaction.
-[[gnu::always_inline]] inline void Interpreter::begin(const format::Op& op) {
+[[gnu::always_inline]] inline void Interpreter::begin(const format::Op& op, uint64_t* word) {
   const std::size_t at = static_cast<std::size_t>(&op - ops_.data());
   if (attempts_ == 0) {
     start_ticks_ = base_ + at == known_start_ ? known_start_ticks_ : counters_.ticks();
@@ -68,8 +69,8 @@ void Interpreter::count_timed(const format::Op& op) {
   }
   saved_.at = at;
   saved_.evidence = evidence_.position();
+  saved_.word = word;
   saved_.transaction = next_transaction_++;
-  saved_.order_violations = outcome_->order_violations;
   saved_.round = round_;
   saved_.has_slots = false;
   stream_ = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
@@ -84,7 +85,7 @@ void Interpreter::count_timed(const format::Op& op) {
 
 // Prepares the call of an op that reads or writes records of an open handle.
 [[gnu::always_inline]] inline void Interpreter::prepare(const format::Op& op, KeyType type,
-                                                        Arguments& with) {
+                                                        uint64_t* word, Arguments& with) {
   const bool alone = (op.flags & format::kAutoCommit) != 0;
   if (alone) start_single(op);
   with.transaction = alone ? nullptr : transaction_;
@@ -96,6 +97,7 @@ void Interpreter::count_timed(const format::Op& op) {
     case format::OpCode::kNext:
     case format::OpCode::kNextToEnd:
       start_scan(op);
+      single_.word = word;
       with.record = &buffers_.empty_record(type);
       return;
     default:
@@ -106,25 +108,14 @@ void Interpreter::count_timed(const format::Op& op) {
   }
 }
 
-// Counts a get and whether it found a record. Gets of a transaction are added to the outcome when
-// the transaction ends.
-[[gnu::always_inline]] inline void Interpreter::count_read(const format::Op& op, bool hit) {
-  if ((op.flags & format::kAutoCommit) == 0) [[likely]] {
-    ++reads_.gets;
-    reads_.hits += hit ? 1 : 0;
-  } else if (is_stream(op)) {
-    ++outcome_->gets;
-    outcome_->get_hits += hit ? 1 : 0;
-  }
-}
-
-// Counts the result of a get, insertRecord or deleteRecord if the result is expected and leaves no
-// evidence. Otherwise counts nothing and returns false.
+// Writes the word of a get, insertRecord or deleteRecord and counts the call, if its result is
+// expected and leaves no other evidence. Otherwise does nothing and returns false.
 template <bool kIsGet>
-[[gnu::always_inline]] inline bool Interpreter::count(const format::Op& op, uint32_t code) {
+[[gnu::always_inline]] inline bool Interpreter::count(const format::Op& op, const Record* record,
+                                                      uint32_t code, uint64_t*& word) {
   if ((op.flags & format::kObserved) != 0) return false;
   if (code != SUCCESS && !(kIsGet && code == KEY_NOTFOUND)) return false;
-  if (kIsGet) count_read(op, code == SUCCESS);
+  *word++ = kIsGet ? format::get_word(record->payload, op.payload, code) : format::code_word(code);
   if ((op.flags & format::kAutoCommit) != 0) count_single(op);
   return true;
 }
@@ -139,17 +130,19 @@ template <bool kIsGet>
   return true;
 }
 
-// Handles one result of a scan op. Returns true if the scan makes another call.
+// Handles one result of a scan op and writes its word. Returns true if the scan makes another call.
 [[gnu::always_inline]] inline bool Interpreter::continue_scan(const format::Op& op,
-                                                              const Record& record, uint32_t code) {
+                                                              const Record& record, uint32_t code,
+                                                              uint64_t*& word) {
   const bool to_end = op.code == format::OpCode::kNextToEnd;
   scan_flow_ = Flow::kNext;
   if (code == SUCCESS && !(to_end && scan_.is_last())) [[likely]] {
-    if (!scan_.advance(record.key)) ++outcome_->order_violations;
-    if ((op.flags & format::kAutoCommit) != 0) scan_.forget_order();
+    *word++ = format::record_word(record.payload, op.payload,
+                                  format::word_bytes(record.key, scan_.type(), op.payload));
   } else {
     scan_flow_ = unusual_in_scan(op, code);
     if (scan_flow_ != Flow::kNext) return false;
+    *word++ = format::code_word(code);
   }
   if ((op.flags & format::kObserved) != 0) [[unlikely]] {
     observe_read(op, code, scan_.number());
@@ -160,13 +153,13 @@ template <bool kIsGet>
 // Prepares the op and returns true if it has the same code, flags, slot, kind and class as the op
 // before it. Such ops often follow each other, and then need no switch.
 [[gnu::always_inline]] inline bool Interpreter::continues(const format::Op& op, KeyType type,
-                                                          Arguments& with) {
+                                                          uint64_t* word, Arguments& with) {
   uint32_t head = 0, head_before = 0;  // code, flags, slot, kind and class
   std::memcpy(&head, &op, sizeof head);
   std::memcpy(&head_before, &op - 1, sizeof head_before);
   if (head != head_before) return false;
   counters_.progress(base_ + static_cast<uint64_t>(&op - ops_.data()));
-  prepare(op, type, with);
+  prepare(op, type, word, with);
   return true;
 }
 
@@ -180,16 +173,20 @@ template <bool kIsGet>
 void Interpreter::run(std::span<const format::Op> ops) {
   ops_ = ops;
   at_ = 0;
-  scan_floor_ = 0;
   known_start_ = kNowhere;  // too early if the thread waited for this round
   const format::Op* op = ops.data();
   const format::Op* const end = op + ops.size();
   const format::Op* uncounted = op;  // each op from here up to `op` made one call, not yet counted
+  uint64_t* word = word_;
   const auto leave = [&](uint32_t calls) {
     at_ = static_cast<std::size_t>(op - ops_.data());
     outcome_->calls += static_cast<uint64_t>(op - uncounted) + calls;
+    word_ = word;
   };
-  const auto come_back = [&] { op = uncounted = ops_.data() + at_; };
+  const auto come_back = [&] {
+    op = uncounted = ops_.data() + at_;
+    word = word_;
+  };
   const auto rare = [&] {
     leave(0);
     rare_op(*op);
@@ -218,14 +215,14 @@ void Interpreter::run(std::span<const format::Op> ops) {
           rare();
           continue;
         }
-        prepare(*op, slot.type, with);
+        prepare(*op, slot.type, word, with);
         [[fallthrough]];
       case step_of(Function::kGet):
         do {
           code = static_cast<uint32_t>(api_->get(slot.handle, with.transaction, with.record));
-          expected = hot_ && count<true>(*op, code);
+          expected = hot_ && count<true>(*op, with.record, code, word);
           if (expected) ++op;
-        } while (expected && op != end && continues(*op, slot.type, with));
+        } while (expected && op != end && continues(*op, slot.type, word, with));
         if (!expected) break;
         continue;
       case step_of(format::OpCode::kInsert):
@@ -233,15 +230,15 @@ void Interpreter::run(std::span<const format::Op> ops) {
           rare();
           continue;
         }
-        prepare(*op, slot.type, with);
+        prepare(*op, slot.type, word, with);
         [[fallthrough]];
       case step_of(Function::kInsert):
         do {
           code = static_cast<uint32_t>(
               api_->insertRecord(slot.handle, with.transaction, with.key, with.payload));
-          expected = hot_ && count<false>(*op, code);
+          expected = hot_ && count<false>(*op, nullptr, code, word);
           if (expected) ++op;
-        } while (expected && op != end && continues(*op, slot.type, with));
+        } while (expected && op != end && continues(*op, slot.type, word, with));
         if (!expected) break;
         continue;
       case step_of(format::OpCode::kDeleteKey):
@@ -250,12 +247,12 @@ void Interpreter::run(std::span<const format::Op> ops) {
           rare();
           continue;
         }
-        prepare(*op, slot.type, with);
+        prepare(*op, slot.type, word, with);
         [[fallthrough]];
       case step_of(Function::kDelete):
         code =
             static_cast<uint32_t>(api_->deleteRecord(slot.handle, with.transaction, with.record));
-        if (!hot_ || !count<false>(*op, code)) break;
+        if (!hot_ || !count<false>(*op, nullptr, code, word)) break;
         ++op;
         continue;
       case step_of(format::OpCode::kNext):
@@ -264,12 +261,12 @@ void Interpreter::run(std::span<const format::Op> ops) {
           rare();
           continue;
         }
-        prepare(*op, slot.type, with);
+        prepare(*op, slot.type, word, with);
         [[fallthrough]];
       case step_of(Function::kNext):
         while (true) {
           code = static_cast<uint32_t>(api_->getNext(slot.handle, with.transaction, with.record));
-          if (!hot_ || !continue_scan(*op, *with.record, code)) break;
+          if (!hot_ || !continue_scan(*op, *with.record, code, word)) break;
           ++outcome_->calls;
           buffers_.empty_record(scan_.type());
         }
@@ -278,7 +275,7 @@ void Interpreter::run(std::span<const format::Op> ops) {
         ++op;
         continue;
       case step_of(format::OpCode::kBegin):
-        begin(*op);
+        begin(*op, word);
         [[fallthrough]];
       case step_of(Function::kBegin):
         code = static_cast<uint32_t>(
@@ -338,7 +335,7 @@ Interpreter::Function Interpreter::next_of_recorded(const format::Op& op) {
   counters_.progress(base_ + at_);
   arguments_.slot = op.slot;
   if (op.code == format::OpCode::kBegin) {
-    begin(op);
+    begin(op, word_);
     return Function::kBegin;
   }
   if (op.code == format::OpCode::kCommit && !rolls_back_) {
@@ -346,7 +343,7 @@ Interpreter::Function Interpreter::next_of_recorded(const format::Op& op) {
     return Function::kCommit;
   }
   if (!slots_[op.slot].open || !format::is_on_records(op.code)) return rare_call(op);
-  prepare(op, slots_[op.slot].type, arguments_);
+  prepare(op, slots_[op.slot].type, word_, arguments_);
   switch (op.code) {
     case format::OpCode::kGet:
       return Function::kGet;
@@ -367,7 +364,8 @@ void Interpreter::react(uint32_t code) {
   const format::Op& op = this->op();
   if (recording_ != nullptr) {
     recording_->end(code);
-    if (task_ == Task::kProgram && op.code == format::OpCode::kGet && count<true>(op, code)) {
+    if (task_ == Task::kProgram && op.code == format::OpCode::kGet &&
+        count<true>(op, arguments_.record, code, word_)) {
       ++at_;
       return;
     }
@@ -385,7 +383,7 @@ void Interpreter::react(uint32_t code) {
       return;
     }
     case Task::kScan:
-      if (continue_scan(op, *arguments_.record, code)) return;
+      if (continue_scan(op, *arguments_.record, code, word_)) return;
       set_task(Task::kProgram);
       break;
     case Task::kCall:
@@ -443,6 +441,7 @@ void Interpreter::end_auto_commit(const format::Op& op, Flow flow) {
     return;
   }
   if ((op.flags & format::kObserved) != 0) evidence_.rewind(single_.evidence);
+  if (format::is_scan(op.code)) word_ = single_.word;
   if (flow == Flow::kRetry) {
     if (single_.attempts == 0) single_.deadlock_ticks = counters_.ticks();
     if (!out_of_patience(++single_.attempts, single_.deadlock_ticks)) {

@@ -11,6 +11,7 @@
 #include <span>
 
 #include "base/clock.h"
+#include "benchmarks/kit/format/evidence_word.h"
 #include "benchmarks/kit/format/outcome.h"
 #include "benchmarks/kit/format/program.h"
 #include "benchmarks/kit/player/counters.h"
@@ -41,6 +42,7 @@ struct InterpreterInputs {
   uint64_t go_ticks = 0;                     // clock->ticks() at the start of the phase
   format::ThreadOutcome* outcome = nullptr;  // all zero; only this interpreter writes to it
   std::span<format::TransactionEnd> ends;    // room for every transaction of the program
+  std::span<uint64_t> words;                 // room for every word of the program
   std::span<std::byte> trace;                // room for the thread's evidence
   Recording* recording = nullptr;            // this thread's own; null if the phase is not recorded
 };
@@ -58,6 +60,8 @@ class InterpreterState {
         counters_(*inputs.outcome, *inputs.clock, inputs.go_ticks),
         outcome_(inputs.outcome),
         ends_(inputs.ends),
+        words_(inputs.words),
+        word_(inputs.words.data()),
         evidence_(inputs.trace),
         hot_(inputs.recording == nullptr) {}
 
@@ -122,13 +126,14 @@ class InterpreterState {
   struct Saved {
     std::size_t at = 0;
     EvidenceWriter::Position evidence;
-    uint64_t transaction = 0, order_violations = 0;
+    uint64_t* word = nullptr;
+    uint64_t transaction = 0;
     uint32_t round = 0;
     std::array<Slot, format::kSlots> slots{};  // valid if has_slots
     bool has_slots = false;                    // the transaction opened or closed a handle
   };
 
-  // The number of gets, and of gets that found a record.
+  // The number of a procedure's gets, and of gets that found a record.
   struct Reads {
     uint64_t gets = 0, hits = 0;
   };
@@ -141,6 +146,7 @@ class InterpreterState {
     uint64_t start_ticks = 0;     // when the first attempt began, if the call is timed
     uint64_t deadlock_ticks = 0;  // when the call first returned DEADLOCK
     EvidenceWriter::Position evidence;
+    uint64_t* word = nullptr;
   };
 
   void set_task(Task task) {
@@ -172,6 +178,8 @@ class InterpreterState {
   Counters counters_;
   format::ThreadOutcome* outcome_;
   std::span<format::TransactionEnd> ends_;
+  std::span<uint64_t> words_;
+  uint64_t* word_;  // where the next word of the thread goes; run() keeps a copy while it is hot
   EvidenceWriter evidence_;
 
   std::span<const format::Op> ops_;  // the ops of the current round, a part of the program
@@ -201,9 +209,8 @@ class InterpreterState {
   uint64_t next_transaction_ = 0;  // number of the next transaction
   uint32_t round_ = 0;             // current repetition of the kRepeat body
   Single single_;
-  Reads reads_;  // gets and hits of the current transaction
+  Reads reads_;  // gets and hits of the procedures of the current transaction
   ScanPosition scan_;
-  std::size_t scan_floor_ = 0;    // the search for the get before a scan ends at this op
   Flow scan_flow_ = Flow::kNext;  // what to do after the last result of the current scan
   uint16_t kept_ = 0;             // bit s is 1 if kept_records_[s] is valid in this transaction
   static_assert(format::kSlots <= 16);

@@ -1,0 +1,89 @@
+// Defines the evidence word: 8 bytes that every get, getNext, insertRecord and deleteRecord of a
+// program's own ops leaves in the outcome. So the judge knows every answer of the library, and no
+// answer is less important than another.
+//
+// A word is small, because the player writes one after each call. It holds the result code, the tag
+// of the returned payload (payload_tag.h), and 28 of the 32 bits of four payload bytes. The referee
+// chooses the place of these four bytes, the window, for each op at random. So a library that keeps
+// only the tags and forgets the texts is found out.
+//
+// Layout, from the low byte 0 to the high byte 7, where w is the window's four bytes:
+//   - the low half of byte i: letter i of the tag, minus 'A'
+//   - the high half of byte 0: the result code plus 1, so no word is 0
+//   - the high half of bytes 1 to 3: the high half of the same byte of w
+//   - the high half of bytes 4 to 7: the low half of bytes 0 to 3 of w
+// For getNext, w is XORed with four bytes of the key: with the low bytes of an integer, or with the
+// bytes of a string at the window. If the payload begins with bytes other than 'A' to 'P', the
+// subtraction also changes high halves, so the word differs from the expected word all the same.
+//
+// A call that returned no record, and every insert and delete, leaves only its code.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <cstring>
+
+#include "benchmarks/kit/format/program.h"
+#include "keydrome/index.h"
+
+namespace keydrome::format {
+
+// The largest window. A window is a multiple of 4, because the four bytes can then be loaded
+// directly after the library's wider stores without waiting for them.
+inline constexpr uint32_t kWindowMax = MAX_PAYLOAD_LEN - 4;
+static_assert(kWindowMax % 4 == 0);
+
+inline constexpr uint64_t kWordCode = 0xf0;  // the bits that hold the result code plus 1
+
+// Returns the word of a call that returned no record. REQUIRES: code < 15.
+constexpr uint64_t code_word(uint32_t code) { return uint64_t{code + 1} << 4; }
+
+// Returns the result code in a word. Returns a number above every ErrCode if the word is 0.
+constexpr uint32_t code_of_word(uint64_t word) {
+  return static_cast<uint32_t>((word & kWordCode) >> 4) - 1;
+}
+
+// Returns the tag in a word. It is a tag only if the word belongs to a read that returned a record.
+constexpr uint32_t tag_of_word(uint64_t word) {
+  uint32_t tag = 0;
+  for (uint32_t i = 0; i < kTagBytes; ++i)
+    tag = tag << 4 | static_cast<uint32_t>(word >> 8 * i & 0xf);
+  return tag;
+}
+
+// Returns the word of a read that returned a record. `payload` points to at least window + 4 bytes,
+// and `key` points to the four bytes of the key, or to zeros for a get. Takes about 1 ns.
+inline uint64_t record_word(const char* payload, uint32_t window, const void* key) {
+  uint64_t tag = 0;
+  uint32_t text = 0, mask = 0;
+  std::memcpy(&tag, payload, sizeof tag);
+  std::memcpy(&text, payload + window, sizeof text);
+  std::memcpy(&mask, key, sizeof mask);
+  const uint64_t bits = text ^ mask;
+  const uint64_t word = (tag - 0x4141414141414141) ^ ((bits | bits << 36) & 0xf0f0f0f0f0f0f0f0);
+  return (word & ~kWordCode) | code_word(SUCCESS);
+}
+
+// Returns the bits of a record's word that are known if only some bytes of the window and the key are
+// known. `known` has a byte 0xff for each known byte. The bits of tag and code are always known.
+constexpr uint64_t known_bits(uint32_t known) {
+  const uint64_t bits = known;
+  return ~0xf0f0f0f0f0f0f0f0 | kWordCode | ((bits | bits << 36) & 0xf0f0f0f0f0f0f0f0);
+}
+
+// Returns the word of a get. REQUIRES: code < 15. The word of a get that found nothing is computed
+// without a branch, because such a branch would often be mispredicted.
+inline uint64_t get_word(const char* payload, uint32_t window, uint32_t code) {
+  constexpr uint32_t kNoKey = 0;
+  const uint64_t found = code == SUCCESS ? ~kWordCode : 0;
+  return (record_word(payload, window, &kNoKey) & found) | code_word(code);
+}
+
+// Returns where the four bytes of a key are that the word of a getNext contains.
+inline const char* word_bytes(const Key& key, KeyType type, uint32_t window) {
+  return reinterpret_cast<const char*>(&key.keyval) + (type == VARCHAR ? window : 0);
+}
+
+}  // namespace keydrome::format

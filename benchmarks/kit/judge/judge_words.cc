@@ -1,0 +1,210 @@
+// Implements judge_words(): judges every read, insert and delete of a session by its word
+// (format/evidence_word.h).
+#include <algorithm>
+#include <array>
+#include <cstring>
+#include <optional>
+#include <string>
+
+#include "benchmarks/kit/format/legal_answers.h"
+#include "benchmarks/kit/format/payload_tag.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/read_groups.h"
+#include "benchmarks/kit/judge/words.h"
+#include "benchmarks/kit/judge/write_judge.h"
+
+namespace keydrome::judge {
+namespace {
+
+// Up to four bytes that a read must have returned. Bytes behind the end of a text belong to the
+// library, so nothing is known about them.
+struct KnownBytes {
+  uint32_t bytes = 0, known = 0;
+
+  // `text` is followed by a NUL.
+  KnownBytes(std::string_view text, std::size_t from) {
+    const std::size_t length = from > text.size() ? 0 : std::min<std::size_t>(4, text.size() + 1 - from);
+    if (length == 0) return;
+    std::memcpy(&bytes, text.data() + from, std::min(length, text.size() - from));
+    known = length == 4 ? ~0u : (1u << 8 * length) - 1;
+  }
+};
+
+// Judges the words of all threads, one thread after the other.
+class WordJudge {
+ public:
+  WordJudge(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
+            Findings& findings)
+      : script_(script),
+        ranks_(ranks),
+        expected_(expected),
+        findings_(findings),
+        groups_(script, ranks, expected, findings),
+        writes_(script, ranks, expected, findings) {}
+
+  void judge_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread) {
+    const script::PhaseScript& script = script_.phases[phase];
+    ops_ = script.threads[thread];
+    slots_at_ = 0;
+    slots_ = {};
+    legal_ = true;
+    const bool fits = for_each_words(
+        ops_, outcome.phases[phase].threads[thread],
+        [&](const format::Step& step, std::span<const uint64_t> words) {
+          visit(step, words, {phase, thread, step.op, step.transaction});
+        });
+    groups_.end_transaction();
+    if (fits && legal_) return;
+    findings_.required("outcome_mismatch",
+                       "phase " + script.name + ", thread " + std::to_string(thread) +
+                           ": the player's words do not fit the program, so the library's process "
+                           "must have changed them");
+  }
+
+ private:
+  void visit(const format::Step& step, std::span<const uint64_t> words, const Moment& moment) {
+    const format::Op& op = ops_[step.op];
+    follow_slots(step.op);
+    if (step.transaction != transaction_) {
+      groups_.end_transaction();
+      transaction_ = step.transaction;
+    }
+    const bool follows = step.op == last_op_ + 1;
+    last_op_ = step.op;
+    for (const uint64_t word : words) check_code(op, step, format::code_of_word(word));
+    if (accepts_any_code_) return groups_.close();
+    const ReadGroups::Reader reader{
+        .index = slots_[op.slot], .slot = op.slot, .moment = moment, .kind = step.kind};
+    if (op.code == format::OpCode::kGet) return get(op, reader, words[0]);
+    if (format::is_scan(op.code)) return scan(op, reader, words, follows);
+    groups_.close();  // a write may move the cursor
+    if (in_transaction_ && (op.flags & format::kAutoCommit) != 0) return;  // made by every attempt
+    writes_.judge(op, reader.index, format::code_of_word(words[0]), moment);
+  }
+
+  // Follows the ops before this one that say to which index a slot (handle) refers and which codes
+  // the transaction accepts. The words come in program order, except in repetitions.
+  void follow_slots(uint64_t op) {
+    for (; slots_at_ <= op; ++slots_at_) {
+      const format::Op& before = ops_[slots_at_];
+      if (before.code == format::OpCode::kOpen) slots_[before.slot] = before.argument;
+      if (before.code == format::OpCode::kBegin) {
+        in_transaction_ = true;
+        accepts_any_code_ = (before.flags & format::kAnyCode) != 0;
+      }
+      if (before.code == format::OpCode::kCommit || before.code == format::OpCode::kAbort)
+        in_transaction_ = accepts_any_code_ = false;
+    }
+  }
+
+  // The player gives a transaction up when a call returns an illegal code, so no word has one.
+  void check_code(const format::Op& op, const format::Step& step, uint32_t code) {
+    const bool stream = step.kind == format::Kind::kStream;
+    legal_ = legal_ && (code == SUCCESS || format::is_legal_answer(op, stream, code) ||
+                        (accepts_any_code_ && code <= FAILURE));
+  }
+
+  void get(const format::Op& op, const ReadGroups::Reader& reader, uint64_t word) {
+    const uint32_t rank = ranks_.rank(script_.indexes[reader.index].type, op.key);
+    const bool found = format::code_of_word(word) == SUCCESS;
+    groups_.start_at(reader, rank, found);
+    if (found) add(op, word, rank);
+  }
+
+  void scan(const format::Op& op, const ReadGroups::Reader& reader, std::span<const uint64_t> words,
+            bool follows) {
+    // A getNext directly after a begin reads from the start of the index. An auto-commit getNext
+    // has no cursor.
+    const bool alone = (op.flags & format::kAutoCommit) != 0;
+    const bool fresh =
+        reader.moment.op > 0 && ops_[reader.moment.op - 1].code == format::OpCode::kBegin;
+    if (!follows || !groups_.continues(op.slot)) groups_.start(reader, fresh);
+    for (const uint64_t word : words) {
+      if (alone) groups_.start(reader, false);
+      const uint32_t code = format::code_of_word(word);
+      code == SUCCESS ? add(op, word, std::nullopt) : groups_.add_code(code);
+    }
+  }
+
+  // Identifies the record that a read returned and adds it to the current group. `rank` is the rank
+  // of the requested key of a get.
+  void add(const format::Op& op, uint64_t word, std::optional<uint32_t> rank) {
+    const uint32_t index = groups_.reader().index, tag = format::tag_of_word(word);
+    const Moment& moment = groups_.reader().moment;
+    const Change* record = nullptr;
+    std::optional<std::string> reason = "no transaction wrote this payload under this key";
+    expected_.for_each_insert(tag, [&](const Change& insert) {
+      if (!reason || insert.index != index || insert.rank != rank.value_or(insert.rank)) return;
+      record = &insert;
+      reason = fits(word, op.payload, insert, !rank)
+                   ? expected_.why_invisible(insert, moment)
+                   : "its text differs from the text that was written";
+    });
+    if (reason && expected_.has_computed_keys(index)) {
+      reason = expected_.why_not_computed(tag, moment);
+      if (!reason && !rank) return;  // the key is unknown
+    }
+    if (reason) return impossible(record, rank, *reason);
+    if (!groups_.at_end()) groups_.add({.rank = rank ? *rank : record->rank, .tag = tag});
+  }
+
+  void impossible(const Change* record, std::optional<uint32_t> rank, const std::string& reason) {
+    groups_.not_complete();
+    if (record != nullptr) rank = record->rank;
+    groups_.report("impossible_record",
+                   "read a record" + (rank ? " under key " + groups_.key_text(*rank) : "") +
+                       " that cannot exist: " + reason);
+  }
+
+  // Returns true if the record of this insert gives this word.
+  bool fits(uint64_t word, uint32_t window, const Change& insert, bool with_key) const {
+    char tag[format::kTagBytes + 4] = {};
+    format::write_tag(insert.tag, tag);
+    const std::string_view text = script_.pools.payloads[insert.text];
+    KnownBytes window_bytes = window < format::kTagBytes
+                                  ? KnownBytes({tag, format::kTagBytes}, window)
+                                  : KnownBytes(text, window - format::kTagBytes);
+    KnownBytes key_bytes({}, 1);
+    key_bytes.known = ~0u;
+    if (with_key) {
+      const KeyType type = script_.indexes[insert.index].type;
+      key_bytes = KnownBytes(ranks_.bytes(type, insert.rank), type == VARCHAR ? window : 0);
+    }
+    char payload[sizeof tag + format::kWindowMax] = {};
+    std::memcpy(payload, tag, sizeof tag);
+    std::memcpy(payload + window, &window_bytes.bytes, sizeof window_bytes.bytes);
+    const uint64_t expected = format::record_word(payload, window, &key_bytes.bytes);
+    return ((word ^ expected) & format::known_bits(window_bytes.known & key_bytes.known)) == 0;
+  }
+
+  const script::Script& script_;
+  const KeyRanks& ranks_;
+  const ExpectedState& expected_;
+  Findings& findings_;
+  std::span<const format::Op> ops_;
+  std::array<uint32_t, format::kSlots> slots_{};
+  uint64_t slots_at_ = 0;
+  bool in_transaction_ = false;
+  bool accepts_any_code_ = false;  // the open transaction has kAnyCode
+  bool legal_ = true;              // all codes so far are legal
+  uint64_t last_op_ = 0;
+  uint64_t transaction_ = format::kNoTransaction;
+  ReadGroups groups_;
+  WriteJudge writes_;
+};
+
+}  // namespace
+
+void judge_words(const script::Script& script, const KeyRanks& ranks,
+                 const ExpectedState& expected, const script::Outcome& outcome,
+                 Findings& findings) {
+  WordJudge judge(script, ranks, expected, findings);
+  for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
+    if (script.phases[phase].verifies) continue;
+    const auto threads = static_cast<uint32_t>(script.phases[phase].threads.size());
+    for (uint32_t thread = 0; thread < threads; ++thread)
+      judge.judge_thread(outcome, phase, thread);
+  }
+}
+
+}  // namespace keydrome::judge

@@ -1,0 +1,53 @@
+// Assigns the words of a thread (format/evidence_word.h) to the calls that left them.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+#include <span>
+
+#include "benchmarks/kit/format/evidence_word.h"
+#include "benchmarks/kit/format/program_walk.h"
+#include "benchmarks/kit/judge/evidence.h"
+#include "benchmarks/kit/script/outcome_reader.h"
+
+namespace keydrome::judge {
+
+// Calls visit(const Step&, std::span<const uint64_t> words) for each execution of an op on records
+// that left words, in program order. Transactions that did not end as programmed have left none.
+// Returns false if the words do not fit the program. The words come from the player's process, so
+// the library may have changed them.
+template <typename Visit>
+bool for_each_words(std::span<const format::Op> ops, const script::ThreadResult& result,
+                    Visit&& visit) {
+  std::span<const uint64_t> rest = result.words;
+  bool fits = true, kept = true, open = false;
+  format::walk_program(ops, [&](const format::Step& step) {
+    const format::Op& op = ops[step.op];
+    if (op.code == format::OpCode::kBegin) {
+      kept = ended_as_programmed(result, step.transaction);
+      open = true;
+    } else if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) {
+      open = false;
+    }
+    if (!fits || !format::is_on_records(op.code) || (open && !kept)) return;
+    const bool alone = (op.flags & format::kAutoCommit) != 0;
+    if (alone && result.ends[step.transaction] != format::TransactionEnd::kCommitted) return;
+    uint64_t count = format::words_of(op);
+    if (op.code == format::OpCode::kNextToEnd) {
+      uint64_t records = 0;
+      while (records + 1 < count && records < rest.size() &&
+             format::code_of_word(rest[records]) == SUCCESS) {
+        ++records;
+      }
+      count = records + 1;
+    }
+    fits = count <= rest.size();
+    if (!fits) return;
+    visit(step, rest.first(count));
+    rest = rest.subspan(count);
+  });
+  return fits && rest.empty();
+}
+
+}  // namespace keydrome::judge

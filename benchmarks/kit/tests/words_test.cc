@@ -1,0 +1,193 @@
+// Tests the evidence words: what they contain, that the player writes one for every call, and that
+// the judge finds faults with nothing but the words.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <string>
+
+#include "benchmarks/kit/format/evidence_word.h"
+#include "benchmarks/kit/format/payload_tag.h"
+#include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/words.h"
+#include "benchmarks/kit/script/script_builder.h"
+#include "benchmarks/kit/tests/play.h"
+#include "benchmarks/kit/tests/test_index.h"
+#include "benchmarks/kit/workload/rng.h"
+
+namespace keydrome {
+namespace {
+
+using testing::Faults;
+using testing::play;
+using testing::test_index;
+using testing::text_of;
+
+std::array<char, MAX_PAYLOAD_LEN + 1> payload_of(uint32_t tag, std::string_view text) {
+  std::array<char, MAX_PAYLOAD_LEN + 1> payload{};
+  format::write_tag(tag, payload.data());
+  text.copy(payload.data() + format::kTagBytes, text.size());
+  return payload;
+}
+
+TEST(EvidenceWord, ContainsTheCodeAndTheTag) {
+  workload::Rng rng(7, 0, workload::Purpose::kSamples);
+  for (int i = 0; i < 1000; ++i) {
+    const auto tag = static_cast<uint32_t>(rng.next());
+    const auto payload = payload_of(tag, "some text of a record");
+    const auto window = static_cast<uint32_t>(rng.below(format::kWindowMax / 4 + 1)) * 4;
+    const uint64_t word = format::get_word(payload.data(), window, SUCCESS);
+    EXPECT_EQ(format::tag_of_word(word), tag);
+    EXPECT_EQ(format::code_of_word(word), static_cast<uint32_t>(SUCCESS));
+  }
+}
+
+TEST(EvidenceWord, OfACallWithoutARecordIsItsCode) {
+  const auto payload = payload_of(5, "a text that the library left behind");
+  for (uint32_t code = 1; code <= FAILURE; ++code) {
+    const uint64_t word = format::get_word(payload.data(), 8, code);
+    EXPECT_EQ(word, format::code_word(code));
+    EXPECT_NE(word, 0u);
+    EXPECT_EQ(format::code_of_word(word), code);
+  }
+  EXPECT_GT(format::code_of_word(0), static_cast<uint32_t>(FAILURE));
+}
+
+// Changes one bit of the payload at a time. The word must change for every bit of the tag, and for
+// every bit of the window but four, whose place the code takes.
+TEST(EvidenceWord, ChangesWithTheTagAndWithTheWindow) {
+  constexpr uint32_t kWindow = 12;
+  const auto payload = payload_of(0x12345678, "abcdefghijklmnop");
+  const uint64_t word = format::get_word(payload.data(), kWindow, SUCCESS);
+  uint32_t unseen = 0;
+  for (std::size_t bit = 0; bit < payload.size() * 8; ++bit) {
+    auto changed = payload;
+    changed[bit / 8] = static_cast<char>(changed[bit / 8] ^ 1 << bit % 8);
+    const bool same = format::get_word(changed.data(), kWindow, SUCCESS) == word;
+    const std::size_t byte = bit / 8;
+    if (byte < format::kTagBytes || byte - kWindow < 4) {
+      unseen += same ? 1 : 0;
+    } else {
+      EXPECT_TRUE(same) << "bit " << bit;
+    }
+  }
+  EXPECT_LE(unseen, 8u);  // the high halves of the first letter and of the window's first byte
+}
+
+TEST(EvidenceWord, OfAGetNextChangesWithTheKey) {
+  const auto payload = payload_of(3, "text");
+  Key key{};
+  key.type = INT;
+  const auto word = [&] {
+    return format::record_word(payload.data(), 8, format::word_bytes(key, key.type, 8));
+  };
+  key.keyval.intkey = 17;
+  const uint64_t first = word();
+  key.keyval.intkey = 18;
+  EXPECT_NE(word(), first);
+  key.type = VARCHAR;
+  std::strcpy(key.keyval.charkey, "the key of a record");
+  const uint64_t text = word();
+  key.keyval.charkey[9] = 'x';
+  EXPECT_NE(word(), text);
+}
+
+// A session with no flag on any op, so only words tell what the library answered.
+class WordsTest : public ::testing::Test {
+ protected:
+  static constexpr uint32_t kKeys = 64;
+
+  WordsTest() {
+    script_.add_class("check");
+    index_ = script_.add_index("index", INT);
+    for (uint32_t i = 0; i < kKeys; ++i) keys_.push_back(script_.add_int64_key(i * 3));
+    const uint32_t text = script_.add_text("a text of twenty-nine letters");
+    script::ThreadBuilder fill = script_.thread(script_.add_phase("create", 1, {}), 0);
+    fill.create(index_);
+    fill.open(0, index_);
+    fill.auto_commit_as(format::Kind::kStream, 0);
+    for (uint32_t i = 0; i < kKeys; i += 2) fill.insert(0, keys_[i], script_.new_payload(text));
+    fill.close(0);
+    test_ = script_.add_phase("test", 1, {.timed = true});
+    out().open(0, index_);
+    out().auto_commit_as(format::Kind::kStream, 0);
+  }
+
+  script::ThreadBuilder out() { return script_.thread(test_, 0); }
+
+  // Reads all keys, scans, deletes and inserts.
+  void write_mix() {
+    script::ThreadBuilder thread = out();
+    for (uint32_t i = 0; i < kKeys; ++i) {
+      thread.begin(format::Kind::kStream, 0);
+      thread.get(0, keys_[i]);
+      thread.next(0, 3);
+      thread.get(0, keys_[kKeys - 1 - i]);
+      if (i % 4 == 0) thread.delete_key(0, keys_[i]);
+      if (i % 4 == 1) thread.insert(0, keys_[i], script_.new_payload(1));
+      i % 8 == 5 ? thread.abort() : thread.commit();
+      thread.get(0, keys_[i]);
+      thread.next(0, 2);
+    }
+  }
+
+  script::Outcome run(const Faults& faults) {
+    if (session_.phases.empty()) {
+      out().close(0);
+      session_ = script_.build();
+    }
+    return play(session_, test_index(faults));
+  }
+  judge::Findings judge(const script::Outcome& outcome) {
+    judge::Findings findings;
+    judge::judge_script(session_, outcome, findings);
+    return findings;
+  }
+
+  script::ScriptBuilder script_;
+  script::Script session_;
+  std::vector<uint32_t> keys_;
+  uint32_t index_ = 0, test_ = 0;
+};
+
+TEST_F(WordsTest, EveryCallOnRecordsLeavesOneAndARightLibraryIsNotAccused) {
+  write_mix();
+  const script::Outcome outcome = run({});
+  EXPECT_EQ(outcome.phases[test_].threads[0].words.size(),
+            format::count_words(session_.phases[test_].threads[0]));
+  EXPECT_TRUE(judge(outcome).empty()) << text_of(judge(outcome));
+}
+
+TEST_F(WordsTest, RetriesLeaveTheWordsOfTheLastAttempt) {
+  write_mix();
+  const script::Outcome outcome = run({.deadlock_every = 17});
+  EXPECT_GT(outcome.phases[test_].threads[0].counters->deadlocks, 10u);
+  EXPECT_EQ(outcome.phases[test_].threads[0].words.size(),
+            format::count_words(session_.phases[test_].threads[0]));
+  EXPECT_TRUE(judge(outcome).empty()) << text_of(judge(outcome));
+}
+
+TEST_F(WordsTest, FaultsOfEveryCallAreFound) {
+  const struct {
+    Faults faults;
+    const char* finding;
+  } cases[] = {{{.unordered = true}, "scan_order"},
+               {{.misses_everything = true}, "missing_record"},
+               {{.keeps_deleted = true}, "impossible_record"},
+               {{.keeps_aborted = true}, "impossible_record"},
+               {{.drops_every = 5}, "missing_record"},
+               {{.wrong_key_every = 5}, "impossible_record"},
+               {{.skips_every = 3}, "missing_record"},
+               {{.denies_deletes = true}, "wrong_delete"}};
+  write_mix();
+  int number = 0;
+  for (const auto& [faults, finding] : cases) {
+    const judge::Findings findings = judge(run(faults));
+    EXPECT_GT(findings.count(finding), 0u)
+        << "case " << number << ": " << finding << "\n" << text_of(findings);
+    ++number;
+  }
+}
+
+}  // namespace
+}  // namespace keydrome
