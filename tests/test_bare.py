@@ -76,5 +76,5 @@ def test_the_gate_refuses_it(tmp_path: Path) -> None:
 def test_the_baseline_fails_although_it_answers(tmp_path: Path) -> None:
     outcome, result = bench("--instance", "int64_c", *ALONE, structure="null", var=tmp_path)
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
-    assert {"missing_record", "wrong_digest"} <= {finding["name"] for finding in result["findings"]}
+    assert {"missing_record", "wrong_delete"} <= {finding["name"] for finding in result["findings"]}
     assert result["sessions"][0]["metrics"]["operations_per_s"] > 0

@@ -37,7 +37,7 @@ class Generator : public workload::ClientScript {
   void run() override {
     run_phase("run", lookups_, 1, [this](Client& client) {
       client.begin(index_, lookup_);
-      client.out().get(kSlot, key_of(client), client.sample());
+      client.out().get(kSlot, key_of(client));
       client.commit();
     });
   }

@@ -102,7 +102,7 @@ class Generator : public workload::ClientScript {
     live.push_back(fresh);
     client.begin(index_, churn_);
     client.out().insert(kSlot, fresh, builder().new_payload());
-    client.out().delete_key(kSlot, victim, client.sample());
+    client.out().delete_key(kSlot, victim);
     client.commit();
   }
 
@@ -111,13 +111,11 @@ class Generator : public workload::ClientScript {
     const auto [first, end] = part(client.number());
     const auto start =
         first + static_cast<uint32_t>(client.rng().below(end - first - per_transaction_ + 1));
-    const uint8_t all = client.sample(format::kEvidenceAll);
-    const uint8_t one = all != 0 ? format::kEvidence : uint8_t{0};
     client.begin(index_, delete_);
-    client.out().get(kSlot, start, one);
-    if (per_transaction_ > 1) client.out().next(kSlot, per_transaction_ - 1, all);
+    client.out().get(kSlot, start);
+    if (per_transaction_ > 1) client.out().next(kSlot, per_transaction_ - 1);
     for (uint32_t i = 0; i < per_transaction_; ++i) {
-      client.out().delete_key(kSlot, start + i, client.sample());
+      client.out().delete_key(kSlot, start + i);
     }
     client.commit();
     client.begin(index_, insert_);
@@ -146,7 +144,7 @@ class Generator : public workload::ClientScript {
 
   void write_one(Client& client, uint32_t key, bool deletes) {
     if (deletes) {
-      client.out().delete_key(kSlot, key, client.sample());
+      client.out().delete_key(kSlot, key);
     } else {
       client.out().insert(kSlot, key, builder().new_payload());
     }

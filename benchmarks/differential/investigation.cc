@@ -15,7 +15,7 @@
 #include "benchmarks/differential/plain_session.h"
 #include "benchmarks/differential/script_calls.h"
 #include "benchmarks/differential/shrinker.h"
-#include "benchmarks/kit/judge/history_judge.h"
+#include "benchmarks/kit/judge/recorded/history_judge.h"
 #include "checker/history/calls.h"
 #include "checker/history/transactions.h"
 #include "checker/witness/witness.h"

@@ -118,25 +118,21 @@ class Generator : public workload::ClientScript {
     const auto count = static_cast<uint32_t>(payloads.size());
     switch (operation) {
       case kGet:
-        return out.get(kSlot, key, client.sample());
-      case kReadAll: {
-        const uint8_t all = client.sample(format::kEvidenceAll);
-        out.get(kSlot, key, all != 0 ? format::kEvidence : uint8_t{0});
-        if (count > 1) out.next(kSlot, std::min(count, kPayloadsMax) - 1, all);
+        return out.get(kSlot, key);
+      case kReadAll:
+        out.get(kSlot, key);
+        if (count > 1) out.next(kSlot, std::min(count, kPayloadsMax) - 1);
         return;
-      }
       case kReplace: {
         std::swap(payloads.back(), payloads[client.rng().below(count)]);
-        out.delete_pair(kSlot, key, payloads.back(), client.sample());
+        out.delete_pair(kSlot, key, payloads.back());
         payloads.pop_back();
         return out.insert(kSlot, key, new_payload(key));
       }
-      case kInsertExisting: {
-        const uint8_t flags = format::kMayExist | client.sample();
-        return out.insert(kSlot, key, payloads[client.rng().below(count)], flags);
-      }
+      case kInsertExisting:
+        return out.insert(kSlot, key, payloads[client.rng().below(count)], format::kMayExist);
       default:
-        out.delete_key(kSlot, key, client.sample());
+        out.delete_key(kSlot, key);
         payloads.clear();
         for (uint32_t i = 0; i < count; ++i) out.insert(kSlot, key, new_payload(key));
     }

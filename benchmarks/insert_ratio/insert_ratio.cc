@@ -47,10 +47,10 @@ class Generator : public workload::ClientScript {
   void transaction(Client& client) {
     if (client.rng().below(100) >= insert_percent_) {
       client.begin(index_, search_);
-      client.out().get(kSlot, even_key(client.rng()), client.sample());
+      client.out().get(kSlot, even_key(client.rng()));
     } else {
       const uint64_t number = sorted_ ? next_++ : client.rng().below(records_);
-      const uint8_t flags = format::kMayExist | client.sample();
+      const uint8_t flags = format::kMayExist;
       client.begin(index_, insert_);
       client.out().insert(kSlot, static_cast<uint32_t>(2 * number + 1), payload_of(number), flags);
     }

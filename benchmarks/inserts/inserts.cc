@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "benchmarks/inserts/key_orders.h"
+#include "benchmarks/kit/format/program_walk.h"
 #include "benchmarks/kit/workload/client_script.h"
 #include "benchmarks/kit/workload/workload.h"
 
@@ -92,7 +93,7 @@ class Generator : public workload::ClientScript {
   void lookup(Client& client) {
     const auto record = static_cast<uint32_t>(client.rng().below(scale_.records));
     client.begin(index_, kLookup);
-    client.out().get(kSlot, first_key_ + record, client.sample());
+    client.out().get(kSlot, first_key_ + record);
     client.commit();
   }
 
@@ -134,18 +135,22 @@ class Inserts : public workload::Workload {
     for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
       if (script.phases[p].name != kPhase) continue;
       uint64_t records = 0;
-      for (const std::vector<format::Op>& ops : script.phases[p].threads) {
-        records += static_cast<uint64_t>(std::count_if(ops.begin(), ops.end(), is_record));
-      }
+      for (const std::vector<format::Op>& ops : script.phases[p].threads)
+        records += inserts_of(ops);
       metrics["inserts_per_s"] =
           static_cast<double>(records) * 1e9 / static_cast<double>(phases[p].wall_ns);
     }
   }
 
  private:
-  // Returns true for inserts of the workload. Inserts of the checks have the flag kDigest.
-  static bool is_record(const format::Op& op) {
-    return op.code == format::OpCode::kInsert && (op.flags & format::kDigest) == 0;
+  // Returns the number of inserts of the workload itself.
+  static uint64_t inserts_of(std::span<const format::Op> ops) {
+    uint64_t inserts = 0;
+    format::walk_program(ops, [&](const format::Step& step) {
+      const bool stream = step.kind == format::Kind::kStream;
+      inserts += stream && ops[step.op].code == format::OpCode::kInsert ? 1 : 0;
+    });
+    return inserts;
   }
 
   std::string instance_;

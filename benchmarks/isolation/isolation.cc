@@ -8,8 +8,8 @@
 
 #include "benchmarks/isolation/bodies.h"
 #include "benchmarks/isolation/key_universe.h"
-#include "benchmarks/kit/judge/history_judge.h"
 #include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/recorded/history_judge.h"
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/workload/random_text.h"
 #include "benchmarks/kit/workload/workload.h"

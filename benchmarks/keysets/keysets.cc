@@ -11,6 +11,7 @@
 
 #include "benchmarks/keysets/key_sets.h"
 #include "benchmarks/keysets/segments.h"
+#include "benchmarks/kit/format/program_walk.h"
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/script/strings.h"
 #include "benchmarks/kit/workload/client_script.h"
@@ -116,13 +117,11 @@ class Generator : public workload::ClientScript {
     });
   }
 
-  static void get(Client& client, uint32_t key) { client.out().get(kSlot, key, client.sample()); }
+  static void get(Client& client, uint32_t key) { client.out().get(kSlot, key); }
 
   void scan(Client& client) {
-    const uint8_t all = client.sample(format::kEvidenceAll);
-    client.out().get(kSlot, any(scan_starts_, client.rng()),
-                     all != 0 ? format::kEvidence : uint8_t{0});
-    if (per_scan_ > 1) client.out().next(kSlot, per_scan_ - 1, all);
+    client.out().get(kSlot, any(scan_starts_, client.rng()));
+    if (per_scan_ > 1) client.out().next(kSlot, per_scan_ - 1);
   }
 
   static uint32_t any(const std::vector<uint32_t>& keys, Rng& rng) {
@@ -148,16 +147,16 @@ double records_per_scan(const script::PhaseScript& phase) {
   return 1;
 }
 
-// Returns the keys that the workload itself inserts. Skips inserts of checks, which have the flag
-// kDigest.
+// Returns the keys that the workload itself inserts. Skips the inserts of checks.
 std::vector<int64_t> inserted_integers(const script::Script& script,
                                        const script::PhaseScript& phase) {
   std::vector<int64_t> keys;
   for (const std::vector<format::Op>& ops : phase.threads) {
-    for (const format::Op& op : ops) {
-      if (op.code == format::OpCode::kInsert && (op.flags & format::kDigest) == 0)
+    format::walk_program(ops, [&](const format::Step& step) {
+      const format::Op& op = ops[step.op];
+      if (op.code == format::OpCode::kInsert && step.kind == format::Kind::kStream)
         keys.push_back(script.pools.int64_keys[op.key]);
-    }
+    });
   }
   std::sort(keys.begin(), keys.end());
   return keys;

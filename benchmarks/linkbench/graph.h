@@ -43,7 +43,7 @@ struct Observation {
 struct Books {
   std::vector<ListHistory> lists;
   std::vector<uint8_t> nodes;             // by id: 1 if the node must exist, otherwise 0
-  std::vector<Observation> observations;  // a sample of the reads
+  std::vector<Observation> observations;  // all reads of lists
   bool exact = true;                      // false if evidence is missing
 };
 

@@ -194,7 +194,7 @@ class Generator : public workload::ClientScript {
         return hide_link(client);
       case kCountLinks: {
         const uint32_t list = chooser_.list_to_read(client.rng());
-        return client.out().get(kCounts, GraphKeys::key_of_list(list), client.sample());
+        return client.out().get(kCounts, GraphKeys::key_of_list(list));
       }
       case kGetLinks:
         return get_links(client);
@@ -210,7 +210,7 @@ class Generator : public workload::ClientScript {
     script::ThreadBuilder& out = client.out();
     switch (operation) {
       case kGetNode:
-        return out.get(kNodes, chooser_.node_to_read(rng), client.sample());
+        return out.get(kNodes, chooser_.node_to_read(rng));
       case kAddNode:
         return out.insert(kNodes, keys_.add_node(), builder().new_payload(any(node_texts_, rng)));
       case kUpdateNode: {
@@ -219,8 +219,7 @@ class Generator : public workload::ClientScript {
                        std::array<int64_t, 2>{GraphKeys::id_of(node), any(node_texts_, rng)});
       }
       default:
-        return out.delete_key(kNodes, static_cast<uint32_t>(rng.below(keys_.nodes())),
-                              client.sample());
+        return out.delete_key(kNodes, static_cast<uint32_t>(rng.below(keys_.nodes())));
     }
   }
 
@@ -262,7 +261,7 @@ class Generator : public workload::ClientScript {
       const uint32_t link = random_link(rng, list, kGetLoaded);
       if (std::find(requested.begin(), requested.end(), link) != requested.end()) continue;
       requested.push_back(link);
-      client.out().get(kLinksById2, keys_.pair_of_list(list, link), client.sample());
+      client.out().get(kLinksById2, keys_.pair_of_list(list, link));
     }
   }
 
@@ -276,7 +275,7 @@ class Generator : public workload::ClientScript {
                 : GraphKeys::key_of_list(list);
     client.out().run(list_procedure(count),
                      std::array<int64_t, 2>{from, GraphKeys::key_of_list(list) + int64_t{1}},
-                     client.sample());
+                     evidence_);
   }
 
   uint64_t requests_;

@@ -43,7 +43,7 @@ class Generator : public workload::ClientScript {
     run_phase("upsert", upserts_, 2, [this](Client& client) { upsert(client); });
     run_phase("lookup", lookups_, 1, [this](Client& client) {
       client.begin(index_, kLookup);
-      client.out().get(kSlot, any_key(client.rng()), client.sample());
+      client.out().get(kSlot, any_key(client.rng()));
       client.commit();
     });
   }
@@ -53,7 +53,7 @@ class Generator : public workload::ClientScript {
   void upsert(Client& client) {
     const uint32_t key = any_key(client.rng());
     client.begin(index_, kUpsert);
-    client.out().delete_key(kSlot, key, client.sample());
+    client.out().delete_key(kSlot, key);
     client.out().insert(kSlot, key, builder().new_payload());
     client.commit();
   }

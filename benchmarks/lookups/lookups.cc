@@ -64,7 +64,7 @@ class Generator : public workload::ClientScript {
     run_phase("run", lookups_, 1, [this](Client& client) {
       const bool hit = client.rng().below(100) < hit_percent_;
       client.begin(index_, hit ? hit_ : miss_);
-      client.out().get(kSlot, any_record(client.rng()) + (hit ? 0 : 1), client.sample());
+      client.out().get(kSlot, any_record(client.rng()) + (hit ? 0 : 1));
       client.commit();
     });
   }

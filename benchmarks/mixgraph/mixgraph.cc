@@ -72,17 +72,16 @@ class Generator : public workload::ClientScript {
     script::ThreadBuilder& out = client.out();
     if (percentile < kGetPercent) {
       client.begin(index_, get_);
-      out.get(kSlot, key, client.sample());
+      out.get(kSlot, key);
     } else if (percentile < kGetPercent + kPutPercent) {
       client.begin(index_, put_);
-      out.delete_key(kSlot, key, client.sample());
+      out.delete_key(kSlot, key);
       out.insert(kSlot, key, random_payload(client.rng()));
     } else {
       client.begin(index_, seek_);
-      const uint8_t all = client.sample(format::kEvidenceAll);
       const uint32_t length = random_scan_length(client.rng());
-      out.get(kSlot, key, all != 0 ? format::kEvidence : uint8_t{0});
-      if (length > 1) out.next(kSlot, length - 1, all);
+      out.get(kSlot, key);
+      if (length > 1) out.next(kSlot, length - 1);
     }
     client.commit();
   }

@@ -128,12 +128,12 @@ class Generator : public workload::ClientScript {
 
   void call(Client& client) {
     if (client.rng().below(kPercent) >= insert_percent_) {
-      client.out().get(kSlot, even_key(client.rng()), client.sample());
+      client.out().get(kSlot, even_key(client.rng()));
       return;
     }
     const uint64_t number = client.rng().below(records_);
     if (tags_[number] == format::kNoTag) tags_[number] = builder().new_payload().tag;
-    const uint8_t flags = format::kMayExist | client.sample();
+    const uint8_t flags = format::kMayExist;
     client.out().insert(kSlot, static_cast<uint32_t>(2 * number + 1),
                         {.tag = tags_[number], .text = script::kNoText}, flags);
   }

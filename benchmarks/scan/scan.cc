@@ -69,9 +69,8 @@ class Generator : public workload::ClientScript {
       client.out().get(kSlot, 0);
       client.out().next_to_end(kSlot, records_ - 1);
     } else {
-      const uint8_t all = client.sample(format::kEvidenceAll);
-      client.out().get(kSlot, start_key(client.rng()), all != 0 ? format::kEvidence : uint8_t{0});
-      if (range_ > 1) client.out().next(kSlot, range_ - 1, all);
+      client.out().get(kSlot, start_key(client.rng()));
+      if (range_ > 1) client.out().next(kSlot, range_ - 1);
     }
     client.commit();
   }

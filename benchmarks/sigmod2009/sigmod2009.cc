@@ -20,7 +20,6 @@ namespace {
 constexpr int64_t kIndicesMax = 50;
 constexpr uint32_t kVerifyThreads = 4;
 constexpr uint8_t kSlot = 0;
-constexpr uint64_t kEvidenceEvery = 64;
 // The transactions of a thread form groups of this size. In each group, one transaction is followed
 // by a stripe (a check on private keys) and one by a canary (a check whose reads must agree).
 constexpr uint32_t kCheckEvery = 100;
@@ -160,7 +159,6 @@ class Generator {
 
   void test_thread(script::ThreadBuilder out, uint32_t thread) {
     workload::Rng rng(seed_, thread, workload::Purpose::kStream);
-    workload::Rng evidence(seed_, thread, workload::Purpose::kSamples);
     workload::Rng checks(seed_, thread, workload::Purpose::kCanaries);
     CheckSchedule schedule(scale_.tests, checks);
     for (uint32_t i = 0; i < scale_.tests; ++i) {
@@ -168,7 +166,7 @@ class Generator {
       if (rule_ == KeyRule::kDoubleLookup) {
         look_up_twice(out, rng);
       } else {
-        test_transaction(out, rng, evidence);
+        test_transaction(out, rng);
       }
       if (stripes_ && schedule.stripe_after(i)) stripes_->append_transaction(out, thread);
       if (canaries_ && schedule.canary_after(i)) {
@@ -179,17 +177,17 @@ class Generator {
     }
   }
 
-  void test_transaction(script::ThreadBuilder& out, workload::Rng& rng, workload::Rng& evidence) {
+  void test_transaction(script::ThreadBuilder& out, workload::Rng& rng) {
     const uint64_t choice = rng.below(100);
     const uint32_t index = random_index(rng);
     out.unit_start();
     out.open(kSlot, index);
     if (choice < 10) {
-      scan(out, rng, index, sampled(evidence));
+      scan(out, rng, index);
     } else if (choice < 40) {
-      gets(out, rng, index, evidence);
+      gets(out, rng, index);
     } else {
-      updates(out, rng, index, evidence);
+      updates(out, rng, index);
     }
     out.commit();
     out.close(kSlot);
@@ -216,36 +214,26 @@ class Generator {
     out.close(kSlot);
   }
 
-  void scan(script::ThreadBuilder& out, workload::Rng& rng, uint32_t index, bool sample) {
+  void scan(script::ThreadBuilder& out, workload::Rng& rng, uint32_t index) {
     out.begin(format::Kind::kStream, scan_);
-    out.get(kSlot, scan_start(rng, index), sample ? format::kEvidence : uint8_t{0});
-    out.next(kSlot, static_cast<uint32_t>(rng.between(100, 199)),
-             sample ? format::kEvidenceAll : uint8_t{0});
+    out.get(kSlot, scan_start(rng, index));
+    out.next(kSlot, static_cast<uint32_t>(rng.between(100, 199)));
   }
 
-  void gets(script::ThreadBuilder& out, workload::Rng& rng, uint32_t index,
-            workload::Rng& evidence) {
+  void gets(script::ThreadBuilder& out, workload::Rng& rng, uint32_t index) {
     out.begin(format::Kind::kStream, get_);
     const int64_t count = rng.between(20, 29);
-    for (int64_t i = 0; i < count; ++i) {
-      out.get(kSlot, random_key(rng, index), sampled(evidence) ? format::kEvidence : uint8_t{0});
-    }
+    for (int64_t i = 0; i < count; ++i) out.get(kSlot, random_key(rng, index));
   }
 
-  void updates(script::ThreadBuilder& out, workload::Rng& rng, uint32_t index,
-               workload::Rng& evidence) {
+  void updates(script::ThreadBuilder& out, workload::Rng& rng, uint32_t index) {
     out.begin(format::Kind::kStream, update_);
     const int64_t count = rng.between(5, 9);
     for (int64_t i = 0; i < count; ++i) {
       const script::Payload payload = random_payload(rng);
       out.insert(kSlot, random_key(rng, index), payload);
-      out.delete_key(kSlot, random_key(rng, index),
-                     sampled(evidence) ? format::kEvidence : uint8_t{0});
+      out.delete_key(kSlot, random_key(rng, index));
     }
-  }
-
-  bool sampled(workload::Rng& evidence) const {
-    return policy_.evidence && evidence.below(kEvidenceEvery) == 0;
   }
 
   uint32_t random_index(workload::Rng& rng) const {

@@ -100,7 +100,7 @@ class Generator : public workload::ClientScript {
 
   void look_up(Client& client, uint32_t part) {
     client.begin(index_, lookup_);
-    client.out().get(kSlot, chooser_->key(client.rng(), part), client.sample());
+    client.out().get(kSlot, chooser_->key(client.rng(), part));
     client.commit();
   }
 

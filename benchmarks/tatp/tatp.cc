@@ -245,23 +245,23 @@ class Generator : public workload::ClientScript {
     get(client, kSubscriberNumber, s);
     for (uint32_t t = 0; t < kTypes; ++t) get(client, kFacility, key(kFacility, s, t));
     const bool exists = forwarding_tag(s, row) != format::kNoTag;
-    const uint8_t flags = (exists ? format::kMayExist : uint8_t{0}) | client.sample();
+    const uint8_t flags = exists ? format::kMayExist : uint8_t{0};
     if (!has_facility(s, type)) return;
     client.out().insert(kForwarding, key(kForwarding, s, row), forwarding(s, row), flags);
   }
 
   void delete_forwarding(Client& client, uint32_t s, uint32_t row) {
     get(client, kSubscriberNumber, s);
-    client.out().delete_key(kForwarding, key(kForwarding, s, row), client.sample());
+    client.out().delete_key(kForwarding, key(kForwarding, s, row));
     forwarding_tag(s, row) = format::kNoTag;
   }
 
   static void get(Client& client, Table table, uint32_t number) {
-    client.out().get(static_cast<uint8_t>(table), number, client.sample());
+    client.out().get(static_cast<uint8_t>(table), number);
   }
 
   void update(Client& client, Table table, uint32_t number) {
-    client.out().delete_key(static_cast<uint8_t>(table), number, client.sample());
+    client.out().delete_key(static_cast<uint8_t>(table), number);
     client.out().insert(static_cast<uint8_t>(table), number, random_row(table, client.rng()));
   }
 

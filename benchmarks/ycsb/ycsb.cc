@@ -27,7 +27,6 @@ namespace {
 constexpr uint8_t kSlot = 0;
 constexpr uint32_t kVerifyThreads = 4;
 // One read or delete in this many leaves its result for the judge.
-constexpr uint64_t kEvidenceEvery = 64;
 // Each thread runs two checks, a stripe and a canary, after this many transactions. Checks are 2 %
 // of all transactions.
 constexpr uint32_t kCheckEvery = 100;
@@ -150,7 +149,7 @@ class Generator {
   // A thread of the run phase, with its random numbers and open index.
   struct Client {
     script::ThreadBuilder out;
-    workload::Rng rng, evidence, checks;
+    workload::Rng rng, checks;
     uint64_t done = 0;     // transactions so far
     uint32_t in_open = 0;  // transactions since the index was opened
     uint32_t opened = 0;   // index + 1; 0: none is open
@@ -192,7 +191,6 @@ class Generator {
     for (uint32_t t = 0; t < threads_; ++t) {
       clients.push_back({.out = script_.thread(phase, t),
                          .rng = workload::Rng(seed_, t, workload::Purpose::kStream),
-                         .evidence = workload::Rng(seed_, t, workload::Purpose::kSamples),
                          .checks = workload::Rng(seed_, t, workload::Purpose::kCanaries),
                          .turns = t});
     }
@@ -245,30 +243,29 @@ class Generator {
 
   void operate(Client& client, Operation operation, uint32_t key) {
     script::ThreadBuilder& out = client.out;
-    const uint8_t evidence = sampled(client.evidence) ? format::kEvidence : uint8_t{0};
     switch (operation) {
       case Operation::kRead:
-        out.get(kSlot, key, evidence);
+        out.get(kSlot, key);
         return;
       case Operation::kScan:
-        scan(client, key, evidence != 0);
+        scan(client, key);
         return;
       case Operation::kInsert:
         out.insert(kSlot, key, table_->random_payload(client.rng));
         return;
       case Operation::kReadModifyWrite:
-        out.get(kSlot, key, evidence);
+        out.get(kSlot, key);
         [[fallthrough]];
       case Operation::kUpdate:
-        out.delete_key(kSlot, key, evidence);
+        out.delete_key(kSlot, key);
         out.insert(kSlot, key, table_->random_payload(client.rng));
     }
   }
 
-  static void scan(Client& client, uint32_t key, bool sample) {
+  static void scan(Client& client, uint32_t key) {
     const auto length = static_cast<uint32_t>(client.rng.between(1, kScanMax));
-    client.out.get(kSlot, key, sample ? format::kEvidence : uint8_t{0});
-    if (length > 1) client.out.next(kSlot, length - 1, sample ? format::kEvidenceAll : uint8_t{0});
+    client.out.get(kSlot, key);
+    if (length > 1) client.out.next(kSlot, length - 1);
   }
 
   void append_checks(Client& client, uint32_t thread) {
@@ -278,10 +275,6 @@ class Generator {
     const auto index = static_cast<uint32_t>(client.checks.below(indices_));
     canaries_->append(client.out, client.checks, index, client.turns++,
                       [&] { return table_->random_key(client.checks, index, records_); });
-  }
-
-  bool sampled(workload::Rng& evidence) const {
-    return policy_.evidence && evidence.below(kEvidenceEvery) == 0;
   }
 
   const Mix& mix_;

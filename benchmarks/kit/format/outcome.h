@@ -77,14 +77,13 @@ struct alignas(64) ThreadOutcome {
   uint64_t code_violations;       // results that the contract does not allow
   IllegalAnswer first_violation;  // valid if code_violations > 0
   uint64_t transactions;          // number of entries in the array of TransactionEnd
-  uint64_t digest;         // hash of what kDigest ops read in transactions that ended as programmed
-  uint64_t words;          // number of entries in the array of words (evidence_word.h)
-  uint64_t trace_bytes;    // bytes of evidence written to the trace
-  uint64_t trace_dropped;  // records of evidence that did not fit into the trace
-  uint64_t events;         // recorded calls in the log; 0 if the phase is not recorded
-  uint64_t events_full;    // 1: the log is full, so later calls are missing from it
-  uint64_t progress_op;    // number of the current op, with kRollingBack while its attempt
-                           // is being aborted; the referee reads it while the thread runs
+  uint64_t words;                 // number of entries in the array of words (evidence_word.h)
+  uint64_t trace_bytes;           // bytes of evidence written to the trace
+  uint64_t trace_dropped;         // records of evidence that did not fit into the trace
+  uint64_t events;                // recorded calls in the log; 0 if the phase is not recorded
+  uint64_t events_full;           // 1: the log is full, so later calls are missing from it
+  uint64_t progress_op;           // number of the current op, with kRollingBack while its attempt
+                                  // is being aborted; the referee reads it while the thread runs
   uint64_t started_ns, ended_ns;  // since GO by the player's clock; diagnostics only
   uint64_t context_switches;      // of the thread during the phase; diagnostics only
   uint32_t window_shift;          // a window is 2^window_shift ns wide
@@ -114,7 +113,7 @@ struct OutcomeHeader {
 struct TraceRecord {
   uint64_t op;          // number of the op in the thread's program
   uint64_t repetition;  // (repetition of the kRepeat body) << 32 | (number of the getNext call),
-                        // both counted from 0; for a kMark op: the digest
+                        // both counted from 0
   uint32_t code;        // ErrCode as returned
   uint16_t key_bytes;   // 0 if no record was read; 4 or 8 for an integer key in native byte order
   uint16_t payload_bytes;

@@ -21,7 +21,7 @@
 
 namespace keydrome::format {
 
-inline constexpr uint32_t kProgramVersion = 2;
+inline constexpr uint32_t kProgramVersion = 3;
 inline constexpr uint32_t kSlots = 16;              // handles that a thread can have open
 inline constexpr uint32_t kTransactionClasses = 8;  // such as get or scan; each has a histogram
 inline constexpr uint32_t kEvents = 16;             // counters for kSignal and kWait
@@ -58,8 +58,6 @@ enum class OpCode : uint8_t {
   // Calls deleteRecord for the key and one payload: tag number `argument` followed by text
   // `payload`.
   kDeletePair,
-  // Writes the digest of all reads since the last kMark to the trace and starts a new digest.
-  kMark,
   // Repeats the last `payload` ops `argument` more times. Repetitions are not nested.
   kRepeat,
   // Adds 1 to the event counter `argument`.
@@ -99,26 +97,24 @@ inline constexpr uint8_t kAutoCommit = 1u << 0;
 inline constexpr uint8_t kEvidence = 1u << 1;
 // For kNext and kNextToEnd: write the result of every call to the trace.
 inline constexpr uint8_t kEvidenceAll = 1u << 2;
-// Add code, key and payload of the result to the thread's digest (digest.h).
-inline constexpr uint8_t kDigest = 1u << 3;
 // A round (one memfd of ops, see RoundHeader) may begin at this op. No handle and no transaction is
 // open here.
-inline constexpr uint8_t kUnitStart = 1u << 4;
+inline constexpr uint8_t kUnitStart = 1u << 3;
 // Every documented code is legal, because the workload judges the evidence itself. On a kBegin, the
 // flag applies to the whole transaction, which runs to its programmed end even after DEADLOCK.
-inline constexpr uint8_t kAnyCode = 1u << 5;
+inline constexpr uint8_t kAnyCode = 1u << 4;
 // For kBegin: a transaction that gets DEADLOCK is aborted and not retried.
-inline constexpr uint8_t kOneAttempt = 1u << 6;
+inline constexpr uint8_t kOneAttempt = 1u << 5;
 // For kInsert: the program inserts this pair more than once, so ENTRY_EXISTS is legal. On a kBegin,
 // the same bit means kOneAttempt.
-inline constexpr uint8_t kMayExist = 1u << 6;
+inline constexpr uint8_t kMayExist = 1u << 5;
 // For kGet, kNext and kNextToEnd: keep the returned record, because a later kDeleteRead may delete
 // it.
-inline constexpr uint8_t kKeep = 1u << 7;
+inline constexpr uint8_t kKeep = 1u << 6;
 
 // The player reports or keeps the result of a call with one of these flags. Results of all other
 // calls are only counted.
-inline constexpr uint8_t kObserved = kEvidence | kEvidenceAll | kDigest | kKeep;
+inline constexpr uint8_t kObserved = kEvidence | kEvidenceAll | kKeep;
 
 // Returns true for the ops that make one get, insertRecord or deleteRecord call with the op's key.
 constexpr bool is_data_call(OpCode code) {
@@ -127,9 +123,7 @@ constexpr bool is_data_call(OpCode code) {
 }
 
 // Returns true for the ops that make getNext calls.
-constexpr bool is_scan(OpCode code) {
-  return code == OpCode::kNext || code == OpCode::kNextToEnd;
-}
+constexpr bool is_scan(OpCode code) { return code == OpCode::kNext || code == OpCode::kNextToEnd; }
 
 // Returns true if the op reads or writes records with arguments that the program gives. Each of its
 // calls leaves a word (evidence_word.h).
@@ -151,8 +145,8 @@ struct Op {
   uint8_t slot = 0;      // selects one of the thread's open handles
   uint8_t kind : 4 = 0;  // Kind
   uint8_t class_ : 4 =
-      0;                  // transaction class, < kTransactionClasses; on kBegin and kAutoCommit ops
-  uint32_t key = 0;       // number of the key in the pool for the index's key type
+      0;             // transaction class, < kTransactionClasses; on kBegin and kAutoCommit ops
+  uint32_t key = 0;  // number of the key in the pool for the index's key type
   // Number of the text in the payload pool; 0: empty text. For kGet, kNext and kNextToEnd, the
   // window of their words (evidence_word.h).
   uint32_t payload = 0;

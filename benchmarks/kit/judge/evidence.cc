@@ -5,7 +5,7 @@ namespace keydrome::judge {
 namespace {
 
 bool leaves_evidence(const format::Op& op) {
-  return op.code == format::OpCode::kMark || op.code == format::OpCode::kBareCall ||
+  return op.code == format::OpCode::kBareCall ||
          (op.flags & (format::kEvidence | format::kEvidenceAll)) != 0;
 }
 
@@ -28,7 +28,7 @@ bool always_runs(format::OpCode code) {
 // another op.
 bool read_records(script::TraceReader& trace, const format::Op& op, const format::Step& step,
                   std::vector<script::Evidence>& records) {
-  const bool has_round = op.code != format::OpCode::kMark && op.code != format::OpCode::kBareCall;
+  const bool has_round = op.code != format::OpCode::kBareCall;
   records.clear();
   for (uint64_t left = records_max(op); left > 0; --left) {
     script::Evidence record{};

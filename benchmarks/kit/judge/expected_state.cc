@@ -206,9 +206,9 @@ const Change* ExpectedState::find_delete(const Change& insert, const Moment& aft
                                          const Moment& before, Accepts&& accepts) const {
   const Key& key = keys_[insert.key];
   const auto last = deletes_.begin() + key.last_delete;
-  auto at = std::partition_point(
-      deletes_.begin() + key.first_delete, last,
-      [&](uint32_t i) { return !sorts_before(after, changes_[i].moment); });
+  auto at = std::partition_point(deletes_.begin() + key.first_delete, last, [&](uint32_t i) {
+    return !sorts_before(after, changes_[i].moment);
+  });
   for (; at != last && sorts_before(changes_[*at].moment, before); ++at) {
     const Change& change = changes_[*at];
     if (deletes(change, insert) && accepts(change)) return &change;
@@ -228,7 +228,8 @@ bool ExpectedState::must_see(const Change& insert, const Moment& reader) const {
     return find_delete(insert, after, before, may_hide) != nullptr;
   };
   if (written.phase == reader.phase) {
-    return !hides(written, reader) && !hides(first_of(reader.phase, 0), first_of(reader.phase, reader.thread)) &&
+    return !hides(written, reader) &&
+           !hides(first_of(reader.phase, 0), first_of(reader.phase, reader.thread)) &&
            !hides(last_of(reader.phase, reader.thread), first_of(reader.phase + 1, 0));
   }
   return !hides(first_of(written.phase, 0), first_of(written.phase, written.thread)) &&
@@ -264,9 +265,9 @@ void ExpectedState::for_each_required(
     const std::function<void(const Change& insert)>& visit) const {
   if (others_delete(key, reader)) return;
   const auto first = changes_.begin() + key.first;
-  auto at = std::partition_point(
-      first, changes_.begin() + key.last,
-      [&](const Change& change) { return sorts_before(change.moment, reader); });
+  auto at = std::partition_point(first, changes_.begin() + key.last, [&](const Change& change) {
+    return sorts_before(change.moment, reader);
+  });
   while (at != first) {
     const Change& change = *--at;
     const bool own_thread =
@@ -327,7 +328,8 @@ std::optional<std::string> ExpectedState::why_wrong_delete(const Change& change,
                                 !why_invisible(insert, change.moment));
       });
     }
-    return possible ? std::nullopt : std::optional<std::string>("no such record can have been stored");
+    return possible ? std::nullopt
+                    : std::optional<std::string>("no such record can have been stored");
   }
   std::optional<std::string> reason;
   for_each_required(change.index, change.rank, change.rank + uint64_t{1}, change.moment,
@@ -345,8 +347,8 @@ std::optional<std::string> ExpectedState::why_wrong_insert(const Change& change,
   bool possible = false;
   std::optional<std::string> reason;
   for_each_insert(change.tag, [&](const Change& insert) {
-    const bool same_pair = insert.index == change.index && insert.rank == change.rank &&
-                           insert.text == change.text;
+    const bool same_pair =
+        insert.index == change.index && insert.rank == change.rank && insert.text == change.text;
     if (!same_pair || same_op(insert.moment, change.moment)) return;
     if (!existed && must_see(insert, change.moment)) {
       reason = "the pair that " + describe(insert.moment) +

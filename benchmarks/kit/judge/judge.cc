@@ -4,7 +4,6 @@
 #include <array>
 #include <string>
 
-#include "benchmarks/kit/judge/digest_judge.h"
 #include "benchmarks/kit/judge/evidence.h"
 
 namespace keydrome::judge {
@@ -168,7 +167,6 @@ void judge_script(const script::Script& script, const script::Outcome& outcome,
   const KeyRanks ranks(script.pools);
   judge_counters(script, outcome, findings);
   const ExpectedState expected(script, ranks, outcome);
-  judge_digests(script, ranks, outcome, findings);
   judge_words(script, ranks, expected, outcome, findings);
   judge_reads(script, ranks, expected, outcome, findings);
 }

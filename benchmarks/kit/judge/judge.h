@@ -7,7 +7,6 @@
 //   - endless_scan: a scan returned more records than were ever inserted.
 //   - transactions_failed: transactions did not end as programmed.
 //   - scan_order: getNext returned a key that is smaller than the previous key.
-//   - wrong_digest: an extra check read something else than expected (digest_judge.h).
 //   - impossible_record: a read returned a record that cannot exist at that point. The record was
 //     never written, its payload was changed, its transaction aborted, or the record was deleted.
 //   - missing_record: a read or scan did not return a record that must exist (judge_reads.cc), or a

@@ -51,8 +51,8 @@ class ReadJudge {
       return groups_.close();
     // A getNext directly after a begin reads from the start of the index.
     const bool fresh = step.op > 0 && ops_[step.op - 1].code == format::OpCode::kBegin;
-    groups_.start(
-        {.index = slots_[op.slot], .slot = op.slot, .moment = moment, .kind = step.kind}, fresh);
+    groups_.start({.index = slots_[op.slot], .slot = op.slot, .moment = moment, .kind = step.kind},
+                  fresh);
     for (const script::Evidence& record : records) add(record);
   }
 
@@ -78,9 +78,9 @@ class ReadJudge {
     const std::optional<std::string> reason =
         expected_.why_impossible(index, *rank, evidence.payload, groups_.reader().moment);
     if (reason) {
-      return groups_.report("impossible_record", "read a record under key " +
-                                                     groups_.key_text(*rank) +
-                                                     " that cannot exist: " + *reason);
+      return groups_.report(
+          "impossible_record",
+          "read a record under key " + groups_.key_text(*rank) + " that cannot exist: " + *reason);
     }
     groups_.add({.rank = *rank, .tag = format::read_tag(evidence.payload).value_or(0)});
   }
@@ -108,9 +108,8 @@ class ReadJudge {
 
 }  // namespace
 
-void judge_reads(const script::Script& script, const KeyRanks& ranks,
-                 const ExpectedState& expected, const script::Outcome& outcome,
-                 Findings& findings) {
+void judge_reads(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
+                 const script::Outcome& outcome, Findings& findings) {
   ReadJudge judge(script, ranks, expected, findings);
   for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
     if (!script.phases[phase].verifies) continue;

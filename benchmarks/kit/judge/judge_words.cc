@@ -16,14 +16,15 @@
 namespace keydrome::judge {
 namespace {
 
-// Up to four bytes that a read must have returned. Bytes behind the end of a text belong to the
+// Up to four bytes that a read must have returned. Bytes after the end of a text belong to the
 // library, so nothing is known about them.
 struct KnownBytes {
   uint32_t bytes = 0, known = 0;
 
   // `text` is followed by a NUL.
   KnownBytes(std::string_view text, std::size_t from) {
-    const std::size_t length = from > text.size() ? 0 : std::min<std::size_t>(4, text.size() + 1 - from);
+    const std::size_t length =
+        from > text.size() ? 0 : std::min<std::size_t>(4, text.size() + 1 - from);
     if (length == 0) return;
     std::memcpy(&bytes, text.data() + from, std::min(length, text.size() - from));
     known = length == 4 ? ~0u : (1u << 8 * length) - 1;
@@ -48,11 +49,11 @@ class WordJudge {
     slots_at_ = 0;
     slots_ = {};
     legal_ = true;
-    const bool fits = for_each_words(
-        ops_, outcome.phases[phase].threads[thread],
-        [&](const format::Step& step, std::span<const uint64_t> words) {
-          visit(step, words, {phase, thread, step.op, step.transaction});
-        });
+    const bool fits =
+        for_each_words(ops_, outcome.phases[phase].threads[thread],
+                       [&](const format::Step& step, std::span<const uint64_t> words) {
+                         visit(step, words, {phase, thread, step.op, step.transaction});
+                       });
     groups_.end_transaction();
     if (fits && legal_) return;
     findings_.required("outcome_mismatch",
@@ -151,9 +152,9 @@ class WordJudge {
   void impossible(const Change* record, std::optional<uint32_t> rank, const std::string& reason) {
     groups_.not_complete();
     if (record != nullptr) rank = record->rank;
-    groups_.report("impossible_record",
-                   "read a record" + (rank ? " under key " + groups_.key_text(*rank) : "") +
-                       " that cannot exist: " + reason);
+    groups_.report("impossible_record", "read a record" +
+                                            (rank ? " under key " + groups_.key_text(*rank) : "") +
+                                            " that cannot exist: " + reason);
   }
 
   // Returns true if the record of this insert gives this word.
@@ -195,9 +196,8 @@ class WordJudge {
 
 }  // namespace
 
-void judge_words(const script::Script& script, const KeyRanks& ranks,
-                 const ExpectedState& expected, const script::Outcome& outcome,
-                 Findings& findings) {
+void judge_words(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
+                 const script::Outcome& outcome, Findings& findings) {
   WordJudge judge(script, ranks, expected, findings);
   for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
     if (script.phases[phase].verifies) continue;

@@ -36,12 +36,13 @@ void ReadGroups::add_code(uint32_t code) {
 }
 
 void ReadGroups::add(const ReadRecord& record) {
-  const bool backwards = group_.records.empty() ? record.rank < group_.from
-                                                : record.rank < group_.records.back().rank;
+  const bool backwards =
+      group_.records.empty() ? record.rank < group_.from : record.rank < group_.records.back().rank;
   if (backwards) {
     group_.complete = false;
-    report("scan_order", "getNext must return keys in ascending order, but it went backwards to key " +
-                             key_text(record.rank));
+    report("scan_order",
+           "getNext must return keys in ascending order, but it went backwards to key " +
+               key_text(record.rank));
   }
   if (group_.from_key && !group_.found && record.rank == group_.from) {
     report("unrepeatable_read", "getNext returned a record under key " + key_text(record.rank) +
@@ -80,7 +81,8 @@ void ReadGroups::close() {
 
 // Keeps the group until the transaction ends, if it belongs to a canary.
 void ReadGroups::keep_for_comparison() {
-  if (group_.reader.kind == format::Kind::kCanary) groups_.push_back(std::exchange(group_, Group{}));
+  if (group_.reader.kind == format::Kind::kCanary)
+    groups_.push_back(std::exchange(group_, Group{}));
 }
 
 void ReadGroups::end_transaction() {

@@ -13,6 +13,19 @@
 
 namespace keydrome::judge {
 
+// Returns how many words an execution of the op left, if `rest` begins with them. A kNextToEnd ends at
+// the first result that is no record.
+inline uint64_t words_left(const format::Op& op, std::span<const uint64_t> rest) {
+  const uint64_t most = format::words_of(op);
+  if (op.code != format::OpCode::kNextToEnd) return most;
+  uint64_t records = 0;
+  while (records + 1 < most && records < rest.size() &&
+         format::code_of_word(rest[records]) == SUCCESS) {
+    ++records;
+  }
+  return records + 1;
+}
+
 // Calls visit(const Step&, std::span<const uint64_t> words) for each execution of an op on records
 // that left words, in program order. Transactions that did not end as programmed have left none.
 // Returns false if the words do not fit the program. The words come from the player's process, so
@@ -33,15 +46,7 @@ bool for_each_words(std::span<const format::Op> ops, const script::ThreadResult&
     if (!fits || !format::is_on_records(op.code) || (open && !kept)) return;
     const bool alone = (op.flags & format::kAutoCommit) != 0;
     if (alone && result.ends[step.transaction] != format::TransactionEnd::kCommitted) return;
-    uint64_t count = format::words_of(op);
-    if (op.code == format::OpCode::kNextToEnd) {
-      uint64_t records = 0;
-      while (records + 1 < count && records < rest.size() &&
-             format::code_of_word(rest[records]) == SUCCESS) {
-        ++records;
-      }
-      count = records + 1;
-    }
+    const uint64_t count = words_left(op, rest);
     fits = count <= rest.size();
     if (!fits) return;
     visit(step, rest.first(count));

@@ -19,8 +19,7 @@ class WriteJudge {
       : script_(script), ranks_(ranks), expected_(expected), findings_(findings) {}
 
   // Adds a finding if the result of a write to `index` is impossible.
-  void judge(const format::Op& op, uint32_t index, uint32_t code,
-             const Moment& moment) {
+  void judge(const format::Op& op, uint32_t index, uint32_t code, const Moment& moment) {
     const KeyType type = script_.indexes[index].type;
     const bool inserts = op.code == format::OpCode::kInsert;
     const Change change{.index = index,
@@ -49,6 +48,5 @@ class WriteJudge {
   const ExpectedState& expected_;
   Findings& findings_;
 };
-
 
 }  // namespace keydrome::judge

@@ -65,7 +65,6 @@ class Interpreter : InterpreterState {
   void count_timed(const format::Op& op);
   void end_transaction(format::TransactionEnd end) {
     ends_[saved_.transaction] = end;
-    evidence_.end_transaction();
     if (stream_ && reads_.gets > 0) [[unlikely]] {
       outcome_->gets += reads_.gets;
       outcome_->get_hits += reads_.hits;

@@ -33,7 +33,6 @@ uint64_t calls_of(const format::Op& op, const Pools& pools) {
       return op.argument + uint64_t{1};
     case format::OpCode::kRun:
       return pools.procedures[op.payload].calls;
-    case format::OpCode::kMark:
     case format::OpCode::kSignal:
     case format::OpCode::kWait:
     case format::OpCode::kYield:
@@ -87,7 +86,7 @@ void ThreadBuilder::append(format::Op op) {
 // Appends a get, getNext, insert or delete on an open handle.
 void ThreadBuilder::append_data(format::Op op) {
   KEYDROME_CHECK(op.slot < format::kSlots && state_->slots[op.slot] != 0);
-  // A log does not show where the calls of a procedure end (judge/log_judge.h). Therefore no data
+  // A log does not show where the calls of a procedure end (judge/recorded/log_judge.h). Therefore no data
   // call may follow a procedure in its transaction.
   KEYDROME_CHECK(!in_transaction() || ops_->back().code != format::OpCode::kRun);
   if (!in_transaction()) op.flags |= format::kAutoCommit;
@@ -203,8 +202,6 @@ void ThreadBuilder::delete_read(uint8_t slot, uint8_t flags) {
       op.flags |= format::kKeep;
   }
 }
-
-void ThreadBuilder::mark() { append({.code = format::OpCode::kMark}); }
 
 void ThreadBuilder::repeat(uint64_t first, uint32_t times) {
   KEYDROME_CHECK(first < ops_->size());
@@ -385,7 +382,7 @@ std::size_t ScriptBuilder::key_count(KeyType type) const {
 }
 
 uint64_t ScriptBuilder::evidence_records(const format::Op& op) const {
-  if (op.code == format::OpCode::kMark || op.code == format::OpCode::kBareCall) return 1;
+  if (op.code == format::OpCode::kBareCall) return 1;
   if ((op.flags & format::kEvidenceAll) != 0 && op.code == format::OpCode::kNext)
     return op.argument;
   if ((op.flags & format::kEvidenceAll) != 0 && op.code == format::OpCode::kNextToEnd)
@@ -403,6 +400,17 @@ ScriptBuilder::RecordBytes ScriptBuilder::longest_records() const {
   return {.with_string = format::trace_record_bytes(longest_key, format::kTagBytes + longest_text),
           .with_integer =
               format::trace_record_bytes(sizeof(int64_t), format::kTagBytes + longest_text)};
+}
+
+// Checks that every key and text that a program refers to is in the pools.
+void ScriptBuilder::check_numbers(const std::vector<format::Op>& ops) const {
+  std::array<uint32_t, format::kSlots> slots{};
+  for (const format::Op& op : ops) {
+    if (op.code == format::OpCode::kOpen) slots[op.slot] = op.argument;
+    if (!format::is_data_call(op.code)) continue;
+    KEYDROME_CHECK(op.key < key_count(script_.indexes.at(slots[op.slot]).type));
+    KEYDROME_CHECK(op.code == format::OpCode::kGet || op.payload < script_.pools.payloads.size());
+  }
 }
 
 // Returns an upper bound of the size of a thread's evidence in bytes.
@@ -425,14 +433,6 @@ uint64_t ScriptBuilder::trace_bytes(const std::vector<format::Op>& ops,
     }
     const bool is_string = script_.indexes.at(slots[op.slot]).type == VARCHAR;
     bytes += records * (is_string ? longest.with_string : longest.with_integer);
-    const bool has_key = op.code >= format::OpCode::kGet &&
-                         op.code <= format::OpCode::kDeletePair &&
-                         op.code != format::OpCode::kNext && op.code != format::OpCode::kNextToEnd;
-    if (has_key) KEYDROME_CHECK(op.key < key_count(script_.indexes[slots[op.slot]].type));
-    KEYDROME_CHECK(op.payload < script_.pools.payloads.size() || op.code == format::OpCode::kGet ||
-                   format::is_scan(op.code) ||
-                   op.code == format::OpCode::kRepeat || op.code == format::OpCode::kWait ||
-                   op.code == format::OpCode::kYield || op.code == format::OpCode::kArrive);
   });
   return bytes;
 }
@@ -441,8 +441,8 @@ uint64_t ScriptBuilder::trace_bytes(const std::vector<format::Op>& ops,
 // script evenly, and neighbouring reads have different ones.
 void ScriptBuilder::set_windows() {
   const std::size_t bytes = format::kTagBytes + script_.pools.payloads.longest();
-  const auto windows = static_cast<uint32_t>(std::min<std::size_t>(
-      (bytes + 3) / 4, format::kWindowMax / 4 + std::size_t{1}));
+  const auto windows = static_cast<uint32_t>(
+      std::min<std::size_t>((bytes + 3) / 4, format::kWindowMax / 4 + std::size_t{1}));
   uint64_t number = 0;
   for (PhaseScript& phase : script_.phases) {
     for (std::vector<format::Op>& ops : phase.threads) {
@@ -465,6 +465,7 @@ Script ScriptBuilder::build() {
     PhaseScript& phase = script_.phases[p];
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
       KEYDROME_CHECK(states_[p][t].begin_at == UINT64_MAX);
+      check_numbers(phase.threads[t]);
       phase.trace_capacity_bytes.push_back(trace_bytes(phase.threads[t], longest));
     }
     if (phase.log_capacity.empty()) continue;

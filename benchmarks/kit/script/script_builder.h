@@ -75,7 +75,6 @@ class ThreadBuilder {
   // The record is known only at run time. Therefore the default judge then requires no record of
   // that index.
   void delete_read(uint8_t slot, uint8_t flags = 0);
-  void mark();
   // Repeats the ops from number `first` up to the last one, `times` more times. `first` is the
   // result of size() before the first of these ops was appended.
   void repeat(uint64_t first, uint32_t times);
@@ -198,6 +197,7 @@ class ScriptBuilder {
   };
   RecordBytes longest_records() const;
   void set_windows();
+  void check_numbers(const std::vector<format::Op>& ops) const;
   uint64_t trace_bytes(const std::vector<format::Op>& ops, const RecordBytes& longest) const;
   uint64_t evidence_records(const format::Op& op) const;
   std::size_t key_count(KeyType type) const;

@@ -1,11 +1,11 @@
-// Tests the judge of recorded histories (judge/history_judge.h) with a fault that the other judges
+// Tests the judge of recorded histories (judge/recorded/history_judge.h) with a fault that the other judges
 // cannot see: a library that returns a key which no thread ever passed to it.
-#include "benchmarks/kit/judge/history_judge.h"
+#include "benchmarks/kit/judge/recorded/history_judge.h"
 
 #include <gtest/gtest.h>
 
 #include "base/hash.h"
-#include "benchmarks/kit/judge/log_judge.h"
+#include "benchmarks/kit/judge/recorded/log_judge.h"
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"

@@ -81,9 +81,9 @@ TEST_F(SessionTest, ARetriedTransactionLeavesOneTrace) {
   thread.open(0, index_);
   thread.begin(format::Kind::kStripe, 0);
   thread.open(1, index_);
-  thread.insert(1, a_, script_.new_payload(0), format::kEvidence | format::kDigest);
-  thread.get(0, a_, format::kEvidence | format::kDigest);
-  thread.get(0, b_, format::kEvidence | format::kDigest);
+  thread.insert(1, a_, script_.new_payload(0), format::kEvidence);
+  thread.get(0, a_, format::kEvidence);
+  thread.get(0, b_, format::kEvidence);
   thread.close(1);
   thread.commit();
   thread.close(0);

@@ -1,6 +1,6 @@
-// Tests the judge of logs (judge/log_judge.h): it must accept every log that the player writes, and
+// Tests the judge of logs (judge/recorded/log_judge.h): it must accept every log that the player writes, and
 // refuse logs that were changed afterwards.
-#include "benchmarks/kit/judge/log_judge.h"
+#include "benchmarks/kit/judge/recorded/log_judge.h"
 
 #include <gtest/gtest.h>
 

@@ -1,4 +1,4 @@
-// Tests small parts of the kit: histogram, random numbers, digest, tags, the preparation of
+// Tests small parts of the kit: histogram, random numbers, tags, the preparation of
 // arguments, and latencies.
 #include <gtest/gtest.h>
 
@@ -10,7 +10,6 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/format/digest.h"
 #include "benchmarks/kit/format/histogram.h"
 #include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/player/arguments.h"
@@ -89,36 +88,6 @@ TEST(Rng, BoundedDrawsAreUniform) {
   }
   EXPECT_EQ(rng.between(INT64_MIN, INT64_MIN), INT64_MIN);
   (void)rng.between(INT64_MIN, INT64_MAX);
-}
-
-TEST(Digest, IgnoresOrderInsideAGroupAndKeepsItBetweenGroups) {
-  const uint64_t a = format::digest_item(SUCCESS, "k", "a"),
-                 b = format::digest_item(SUCCESS, "k", "b");
-  const auto grouped = [](const std::vector<uint64_t>& items) {
-    format::Digest digest;
-    digest.start_group(items[0]);
-    for (std::size_t i = 1; i < items.size(); ++i) digest.add(items[i]);
-    return digest.value();
-  };
-  const auto chained = [](const std::vector<uint64_t>& items) {
-    format::Digest digest;
-    for (const uint64_t item : items) digest.start_group(item);
-    return digest.value();
-  };
-  EXPECT_EQ(grouped({a, b}), grouped({b, a}));
-  EXPECT_NE(grouped({a, b}), grouped({a, a}));
-  EXPECT_NE(chained({a, b}), chained({b, a}));
-  EXPECT_NE(chained({a, b}), grouped({a, b}));
-  EXPECT_TRUE(format::Digest().empty());
-}
-
-TEST(Digest, TreatsBothAnswersForAMissingPairAlikeAndNoOthers) {
-  EXPECT_EQ(format::digest_item(ENTRY_DNE, {}, {}), format::digest_item(KEY_NOTFOUND, {}, {}));
-  std::set<uint64_t> items;
-  for (uint32_t code = SUCCESS; code <= FAILURE; ++code)
-    items.insert(format::digest_item(code, {}, {}));
-  EXPECT_EQ(items.size(), 10u);
-  EXPECT_NE(format::digest_item(SUCCESS, "ab", "c"), format::digest_item(SUCCESS, "a", "bc"));
 }
 
 TEST(PayloadTag, RoundTrips) {

@@ -10,7 +10,7 @@
 
 #include "benchmarks/kit/judge/evidence.h"
 #include "benchmarks/kit/judge/judge.h"
-#include "benchmarks/kit/judge/log_judge.h"
+#include "benchmarks/kit/judge/recorded/log_judge.h"
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"

@@ -31,7 +31,7 @@ std::array<char, MAX_PAYLOAD_LEN + 1> payload_of(uint32_t tag, std::string_view 
 }
 
 TEST(EvidenceWord, ContainsTheCodeAndTheTag) {
-  workload::Rng rng(7, 0, workload::Purpose::kSamples);
+  workload::Rng rng(7, 0, workload::Purpose::kStream);
   for (int i = 0; i < 1000; ++i) {
     const auto tag = static_cast<uint32_t>(rng.next());
     const auto payload = payload_of(tag, "some text of a record");
@@ -183,8 +183,8 @@ TEST_F(WordsTest, FaultsOfEveryCallAreFound) {
   int number = 0;
   for (const auto& [faults, finding] : cases) {
     const judge::Findings findings = judge(run(faults));
-    EXPECT_GT(findings.count(finding), 0u)
-        << "case " << number << ": " << finding << "\n" << text_of(findings);
+    EXPECT_GT(findings.count(finding), 0u) << "case " << number << ": " << finding << "\n"
+                                           << text_of(findings);
     ++number;
   }
 }

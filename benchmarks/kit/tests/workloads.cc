@@ -8,8 +8,8 @@
 
 #include "base/check.h"
 #include "benchmarks/kit/judge/finding.h"
-#include "benchmarks/kit/judge/history_judge.h"
-#include "benchmarks/kit/judge/log_judge.h"
+#include "benchmarks/kit/judge/recorded/history_judge.h"
+#include "benchmarks/kit/judge/recorded/log_judge.h"
 #include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/tests/play.h"

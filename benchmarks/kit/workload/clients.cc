@@ -12,15 +12,9 @@ namespace {
 
 // An index is closed and opened again after this many transactions or loaded records.
 constexpr uint32_t kPerOpen = 100;
-constexpr uint64_t kSampleEvery = 64;  // one call in this many leaves evidence
 constexpr uint32_t kVerifyThreads = 4;
 
 }  // namespace
-
-uint8_t Client::sample(uint8_t flag) {
-  const bool sampled = clients_->options_.policy.evidence && samples_.below(kSampleEvery) == 0;
-  return sampled ? flag : uint8_t{0};
-}
 
 void Client::use(uint32_t index) {
   if (opened_ == index + 1) return;

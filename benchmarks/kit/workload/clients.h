@@ -12,7 +12,7 @@
 //   for (uint64_t i = 0; i < transactions; ++i) {
 //     for (Client& client : clients) {
 //       client.begin(index, class_number);
-//       client.out().get(Client::kSlot, key(client.rng()), client.sample());
+//       client.out().get(Client::kSlot, key(client.rng()));
 //       client.commit();
 //     }
 //   }
@@ -53,10 +53,6 @@ class Client {
   Rng& rng() { return rng_; }  // for the workload's own choices
   script::ThreadBuilder& out() { return *out_; }
 
-  // Returns `flag` for one call in 64, and 0 for all other calls. So a sample of the calls leaves
-  // evidence.
-  uint8_t sample(uint8_t flag = format::kEvidence);
-
   // Makes sure that the index is open in kSlot and that no other handle is open.
   void use(uint32_t index);
   // Begins a transaction of the workload on one index.
@@ -76,14 +72,13 @@ class Client {
       : clients_(&clients),
         number_(number),
         rng_(seed, number, Purpose::kStream),
-        samples_(seed, number, Purpose::kSamples),
         checks_(seed, number, Purpose::kCanaries),
         turns_(number) {}
 
   Clients* clients_;
   std::optional<script::ThreadBuilder> out_;  // of the current phase
   uint32_t number_;
-  Rng rng_, samples_, checks_;
+  Rng rng_, checks_;
   uint32_t turns_;        // selects the kind of the next canary
   uint64_t done_ = 0;     // transactions so far
   uint32_t in_open_ = 0;  // transactions since the index was opened

@@ -20,11 +20,13 @@ void add_strings(Sha256& sha, const script::Strings& strings) {
   }
 }
 
-// Adds a thread's ops without the windows of reads (format/evidence_word.h). The windows choose what
-// the judge looks at, and are no part of what the library is asked.
+// Adds a thread's ops without their flags for evidence and without the windows of reads
+// (format/evidence_word.h). They choose what the judge looks at, and are no part of what the library
+// is asked.
 void add_ops(Sha256& sha, const std::vector<format::Op>& ops) {
   std::vector<format::Op> asked = ops;
   for (format::Op& op : asked) {
+    op.flags &= static_cast<uint8_t>(~(format::kEvidence | format::kEvidenceAll));
     if (op.code == format::OpCode::kGet || format::is_scan(op.code)) op.payload = 0;
   }
   sha.update(std::as_bytes(std::span(asked)));

@@ -102,10 +102,10 @@ void Stripes::begin_reads(script::ThreadBuilder& out) const {
 // Reads every payload of a key. Also reads a key without payloads, because the get must not find
 // it.
 void Stripes::read(script::ThreadBuilder& out, Thread& thread, const Home& home, uint32_t place) {
-  out.get(kStripeSlot, key(thread, home, place), format::kDigest);
+  out.get(kStripeSlot, key(thread, home, place));
   const auto entry = home.model.find(place);
   if (entry == home.model.end() || entry->second.size() == 1) return;
-  out.next(kStripeSlot, static_cast<uint32_t>(entry->second.size() - 1), format::kDigest);
+  out.next(kStripeSlot, static_cast<uint32_t>(entry->second.size() - 1));
 }
 
 // Inserts up to three new payloads of one key, and reads this key and the next.
@@ -114,7 +114,7 @@ void Stripes::insert_some(script::ThreadBuilder& out, Thread& thread, Home& home
   const uint64_t wanted = 1 + thread.rng.below(3);
   for (uint64_t i = 0; i < wanted && home.model[place].size() < kPayloadsMax; ++i) {
     const script::Payload payload = script_->new_payload(text_);
-    out.insert(kStripeSlot, key(thread, home, place), payload, format::kDigest);
+    out.insert(kStripeSlot, key(thread, home, place), payload);
     home.model[place].push_back(payload);
   }
   begin_reads(out);
@@ -128,12 +128,12 @@ void Stripes::exact_pairs(script::ThreadBuilder& out, Thread& thread, Home& home
   const uint32_t place = pick_present(thread, home);
   const uint32_t number = key(thread, home, place);
   Payloads& payloads = home.model[place];
-  out.insert(kStripeSlot, number, payloads.front(), format::kDigest);
+  out.insert(kStripeSlot, number, payloads.front());
   const script::Payload gone = payloads.back();
   payloads.pop_back();
   if (payloads.empty()) home.model.erase(place);
-  out.delete_pair(kStripeSlot, number, gone, format::kDigest);
-  out.delete_pair(kStripeSlot, number, gone, format::kDigest);
+  out.delete_pair(kStripeSlot, number, gone);
+  out.delete_pair(kStripeSlot, number, gone);
   begin_reads(out);
   read(out, thread, home, place);
 }
@@ -142,8 +142,8 @@ void Stripes::exact_pairs(script::ThreadBuilder& out, Thread& thread, Home& home
 void Stripes::delete_all(script::ThreadBuilder& out, Thread& thread, Home& home) {
   const uint32_t place = pick_present(thread, home);
   home.model.erase(place);
-  out.delete_key(kStripeSlot, key(thread, home, place), format::kDigest);
-  out.delete_key(kStripeSlot, key(thread, home, place), format::kDigest);
+  out.delete_key(kStripeSlot, key(thread, home, place));
+  out.delete_key(kStripeSlot, key(thread, home, place));
   begin_reads(out);
   read(out, thread, home, place);
 }
@@ -153,9 +153,9 @@ void Stripes::scan_range(script::ThreadBuilder& out, Thread& thread, const Home&
   begin_reads(out);
   std::size_t records = 0;
   for (const auto& [place, payloads] : home.model) records += payloads.size();
-  out.get(kStripeSlot, key(thread, home, 0), format::kDigest);
+  out.get(kStripeSlot, key(thread, home, 0));
   const std::size_t got = home.model.contains(0) ? 1 : 0;
-  if (records > got) out.next(kStripeSlot, static_cast<uint32_t>(records - got), format::kDigest);
+  if (records > got) out.next(kStripeSlot, static_cast<uint32_t>(records - got));
 }
 
 void Stripes::append_insert(script::ThreadBuilder& out, uint32_t number) {
@@ -167,7 +167,7 @@ void Stripes::append_insert(script::ThreadBuilder& out, uint32_t number) {
   out.unit_start();
   out.open(kStripeSlot, home.index);
   out.auto_commit_as(format::Kind::kStripe, class_);
-  out.insert(kStripeSlot, key(thread, home, place), payload, format::kDigest);
+  out.insert(kStripeSlot, key(thread, home, place), payload);
   out.close(kStripeSlot);
 }
 

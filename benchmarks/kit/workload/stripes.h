@@ -3,9 +3,8 @@
 // writes.
 //
 // The keys are outside the range that the workload's own scans read: negative integers, and strings
-// that begin with '!'. Everything that a stripe reads is added to the thread's digest, a hash. The
-// judge computes the same digest from its model (judge/digest_judge.h). A library with a wrong
-// result gives another digest.
+// that begin with '!'. The judge knows every answer of a stripe from the thread's own program
+// (judge/expected_state.h).
 //
 // Not thread-safe.
 #pragma once

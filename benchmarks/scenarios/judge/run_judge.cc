@@ -5,7 +5,7 @@
 #include <algorithm>
 #include <utility>
 
-#include "benchmarks/kit/judge/history_judge.h"
+#include "benchmarks/kit/judge/recorded/history_judge.h"
 #include "benchmarks/scenarios/judge/narration.h"
 #include "checker/certify/certify.h"
 #include "checker/history/calls.h"

@@ -9,7 +9,7 @@
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/judge/history_judge.h"
+#include "benchmarks/kit/judge/recorded/history_judge.h"
 #include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"

@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "benchmarks/kit/judge/evidence.h"
-#include "benchmarks/kit/judge/history_judge.h"
 #include "benchmarks/kit/judge/judge.h"
-#include "benchmarks/kit/judge/log_judge.h"
+#include "benchmarks/kit/judge/recorded/history_judge.h"
+#include "benchmarks/kit/judge/recorded/log_judge.h"
 #include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"

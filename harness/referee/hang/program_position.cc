@@ -46,7 +46,7 @@ constexpr bool waits_for_threads(format::OpCode code) {
   return code == format::OpCode::kWait || code == format::OpCode::kYield ||
          code == format::OpCode::kStep || code == format::OpCode::kArrive ||
          code == format::OpCode::kSignal || code == format::OpCode::kStepDone ||
-         code == format::OpCode::kMark || code == format::OpCode::kRepeat;
+         code == format::OpCode::kRepeat;
 }
 
 // Steps through a program operation by operation. Tracks which index each slot of the program has
@@ -87,7 +87,8 @@ class Walker {
   std::optional<Touch> touch_of(const format::Op& op, uint64_t at) const {
     const std::optional<uint32_t> index = slots_[op.slot];
     if (!index) return std::nullopt;
-    if (format::is_scan(op.code)) return Touch{.op = at, .index = *index, .key = {}, .writes = false};
+    if (format::is_scan(op.code))
+      return Touch{.op = at, .index = *index, .key = {}, .writes = false};
     if (op.code == format::OpCode::kDeleteRead) {
       return Touch{.op = at, .index = *index, .key = {}, .writes = true};
     }

@@ -5,8 +5,8 @@
 #include <algorithm>
 #include <utility>
 
-#include "benchmarks/kit/judge/history_judge.h"
-#include "benchmarks/kit/judge/log_judge.h"
+#include "benchmarks/kit/judge/recorded/history_judge.h"
+#include "benchmarks/kit/judge/recorded/log_judge.h"
 #include "benchmarks/kit/judge/replay.h"
 #include "harness/referee/session/conductor.h"
 

@@ -4,7 +4,7 @@
 
 #include <algorithm>
 
-#include "benchmarks/kit/judge/history_judge.h"
+#include "benchmarks/kit/judge/recorded/history_judge.h"
 #include "checker/certify/certify.h"
 #include "checker/history/history_file.h"
 

@@ -1,6 +1,5 @@
 // Implements the part of the interpreter that prepares the less frequent calls. It also executes
-// the ops that make no call. These ops order the threads, end a digest (kMark) or repeat a part of
-// the program.
+// the ops that make no call. These ops order the threads or repeat a part of the program.
 #include <sched.h>
 
 #include <chrono>
@@ -203,9 +202,6 @@ void Interpreter::synchronise(const format::Op& op) {
   switch (op.code) {
     case format::OpCode::kRepeat:
       return repeat(op);
-    case format::OpCode::kMark:
-      evidence_.mark(position());
-      break;
     default:
       wait(op);
       if (recording_ != nullptr) recording_->paused();

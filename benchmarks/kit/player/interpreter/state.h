@@ -125,7 +125,7 @@ class InterpreterState {
   // The state at the beginning of a transaction, restored for a retry.
   struct Saved {
     std::size_t at = 0;
-    EvidenceWriter::Position evidence;
+    uint64_t evidence = 0;
     uint64_t* word = nullptr;
     uint64_t transaction = 0;
     uint32_t round = 0;
@@ -145,7 +145,7 @@ class InterpreterState {
     bool timed = false;
     uint64_t start_ticks = 0;     // when the first attempt began, if the call is timed
     uint64_t deadlock_ticks = 0;  // when the call first returned DEADLOCK
-    EvidenceWriter::Position evidence;
+    uint64_t evidence = 0;
     uint64_t* word = nullptr;
   };
 

@@ -1,6 +1,6 @@
 // Implements judge_logs(): follows each thread's program and consumes the recorded events call by
 // call.
-#include "benchmarks/kit/judge/log_judge.h"
+#include "benchmarks/kit/judge/recorded/log_judge.h"
 
 #include <algorithm>
 #include <array>
@@ -9,8 +9,8 @@
 #include <vector>
 
 #include "benchmarks/kit/format/legal_answers.h"
-#include "benchmarks/kit/judge/expected_events.h"
 #include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/recorded/expected_events.h"
 #include "checker/history/calls.h"
 
 namespace keydrome::judge {
@@ -140,7 +140,6 @@ class Follower {
         }
         round_ = 0;
         return at + 1;
-      case format::OpCode::kMark:
       case format::OpCode::kSignal:
       case format::OpCode::kWait:
       case format::OpCode::kYield:

@@ -1,6 +1,6 @@
 // Implements history_judge.h: joins the logs of phases to histories, certifies them, and turns
 // violations into findings.
-#include "benchmarks/kit/judge/history_judge.h"
+#include "benchmarks/kit/judge/recorded/history_judge.h"
 
 #include <algorithm>
 #include <array>
