@@ -78,10 +78,11 @@ ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks
   std::sort(runs_.begin(), runs_.end(),
             [](const Run& a, const Run& b) { return a.first_tag < b.first_tag; });
   number_keys();
-  sort_tags();
+  inserts_of_ = TagTable(changes_, What::kInsert);
+  pair_deletes_of_ = TagTable(changes_, What::kDeletePair);
 }
 
-// Numbers the keys and collects the changes and deletes of each.
+// Numbers the keys and collects the changes of each and the deletes of the whole key.
 void ExpectedState::number_keys() {
   for (uint32_t i = 0; i < changes_.size(); ++i) {
     Change& change = changes_[i];
@@ -90,33 +91,31 @@ void ExpectedState::number_keys() {
     const auto deletes = static_cast<uint32_t>(deletes_.size());
     if (!same) keys_.push_back({.first = i, .last = i, .first_delete = deletes});
     change.key = static_cast<uint32_t>(keys_.size() - 1);
-    if (change.what != What::kInsert) deletes_.push_back(i);
+    if (change.what == What::kDeleteKey) deletes_.push_back(i);
     keys_.back().last = i + 1;
     keys_.back().last_delete = static_cast<uint32_t>(deletes_.size());
   }
 }
 
-// Sorts the inserts by their tags. Tags are numbered from 1 without large gaps, so counting sort is
-// fast and its table is small.
-void ExpectedState::sort_tags() {
+// Sorts by counting.
+ExpectedState::TagTable::TagTable(std::span<const Change> changes, What what) {
   uint32_t largest = 0;
-  std::size_t inserts = 0;
-  for (const Change& change : changes_) {
-    if (change.what != What::kInsert) continue;
+  std::size_t count = 0;
+  for (const Change& change : changes) {
+    if (change.what != what) continue;
     largest = std::max(largest, change.tag);
-    ++inserts;
+    ++count;
   }
-  if (inserts == 0) return;
-  first_of_tag_.resize(largest + std::size_t{2});
-  for (const Change& change : changes_) {
-    if (change.what == What::kInsert) ++first_of_tag_[change.tag + std::size_t{1}];
+  if (count == 0) return;
+  first_.resize(largest + std::size_t{2});
+  for (const Change& change : changes) {
+    if (change.what == what) ++first_[change.tag + std::size_t{1}];
   }
-  for (std::size_t tag = 1; tag < first_of_tag_.size(); ++tag)
-    first_of_tag_[tag] += first_of_tag_[tag - 1];
-  inserts_by_tag_.resize(inserts);
-  std::vector<uint32_t> next(first_of_tag_.begin(), first_of_tag_.end() - 1);
-  for (uint32_t i = 0; i < changes_.size(); ++i) {
-    if (changes_[i].what == What::kInsert) inserts_by_tag_[next[changes_[i].tag]++] = i;
+  for (std::size_t tag = 1; tag < first_.size(); ++tag) first_[tag] += first_[tag - 1];
+  positions_.resize(count);
+  std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
+  for (uint32_t i = 0; i < changes.size(); ++i) {
+    if (changes[i].what == what) positions_[next[changes[i].tag]++] = i;
   }
 }
 
@@ -199,8 +198,8 @@ std::span<const Change> ExpectedState::changes(uint32_t index, uint64_t from, ui
 }
 
 // Returns a delete of the insert's record that comes after `after` and before `before` in the order of
-// the changes, and that accepts() accepts. Returns null if there is none. No op 0 deletes, so first_of() is before all
-// deletes of a thread.
+// the changes, and that accepts() accepts. Returns null if there is none. No op 0 deletes, so first_of()
+// is before all deletes of a thread.
 template <typename Accepts>
 const Change* ExpectedState::find_delete(const Change& insert, const Moment& after,
                                          const Moment& before, Accepts&& accepts) const {
@@ -210,8 +209,12 @@ const Change* ExpectedState::find_delete(const Change& insert, const Moment& aft
     return !sorts_before(after, changes_[i].moment);
   });
   for (; at != last && sorts_before(changes_[*at].moment, before); ++at) {
-    const Change& change = changes_[*at];
-    if (deletes(change, insert) && accepts(change)) return &change;
+    if (accepts(changes_[*at])) return &changes_[*at];
+  }
+  for (const uint32_t i : pair_deletes_of_.positions(insert.tag)) {
+    const Change& change = changes_[i];
+    const bool inside = sorts_before(after, change.moment) && sorts_before(change.moment, before);
+    if (inside && change.key == insert.key && accepts(change)) return &change;
   }
   return nullptr;
 }
@@ -252,8 +255,7 @@ bool ExpectedState::others_delete(const Key& key, const Moment& reader) const {
       });
       if (at == last || changes_[*at].moment.phase != reader.phase) return false;
     }
-    const Change& other = changes_[*at];
-    if (other.what == What::kDeleteKey && other.effect != Effect::kNo) return true;
+    if (changes_[*at].effect != Effect::kNo) return true;
   }
   return false;
 }

@@ -69,9 +69,7 @@ class ExpectedState {
   // Calls visit(insert) for every insert with this tag.
   template <typename Visit>
   void for_each_insert(uint32_t tag, Visit&& visit) const {
-    if (tag + uint64_t{1} >= first_of_tag_.size()) return;
-    for (uint32_t i = first_of_tag_[tag]; i < first_of_tag_[tag + 1]; ++i)
-      visit(changes_[inserts_by_tag_[i]]);
+    for (const uint32_t i : inserts_of_.positions(tag)) visit(changes_[i]);
   }
 
   // Returns true if the reader must find the inserted record. The reader may be a read or a delete.
@@ -114,9 +112,24 @@ class ExpectedState {
     uint32_t first = 0, last = 0, first_delete = 0, last_delete = 0;
   };
 
+  // The positions in changes_ of all changes of one kind, by tag. Tags are numbered from 1 without
+  // large gaps, so the table is small.
+  class TagTable {
+   public:
+    TagTable() = default;
+    TagTable(std::span<const Change> changes, Change::What what);
+    std::span<const uint32_t> positions(uint32_t tag) const {
+      if (tag + uint64_t{1} >= first_.size()) return {};
+      return std::span(positions_).subspan(first_[tag], first_[tag + 1] - first_[tag]);
+    }
+
+   private:
+    std::vector<uint32_t> first_;  // where the positions of each tag begin
+    std::vector<uint32_t> positions_;
+  };
+
   void add_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread);
   void number_keys();
-  void sort_tags();
   template <typename Accepts>
   const Change* find_delete(const Change& insert, const Moment& after, const Moment& before,
                             Accepts&& accepts) const;
@@ -129,10 +142,8 @@ class ExpectedState {
   const KeyRanks* ranks_;
   std::vector<Change> changes_;  // sorted by index, rank, phase, thread, op
   std::vector<Key> keys_;
-  std::vector<uint32_t> deletes_;  // the positions of all deletes in changes_, in the same order
-  // The inserts with tag t are changes_[inserts_by_tag_[i]], first_of_tag_[t] <= i <
-  // first_of_tag_[t + 1].
-  std::vector<uint32_t> first_of_tag_, inserts_by_tag_;
+  std::vector<uint32_t> deletes_;  // the positions of all kDeleteKey in changes_, in the same order
+  TagTable inserts_of_, pair_deletes_of_;
   // An execution of a procedure, which may have written records with the tags [first_tag, first_tag
   // + tags).
   struct Run {
