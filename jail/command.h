@@ -36,10 +36,10 @@ enum keydrome_jail_counter {
   KEYDROME_JAIL_COUNTERS    /* the number of counters */
 };
 
-/* The reply to a command: 104 bytes in the machine's byte order. Every reply contains the usage.
- * The jail reads CPU time and memory while the tree is frozen: after executing a freeze, but before
- * executing a thaw. So the CPU times in the replies to a thaw and to the next freeze differ by
- * exactly the time used in between. The jail reads `counters` before it executes the command. */
+/* The reply to a command: 112 bytes in the machine's byte order. Every reply contains the usage.
+ * The jail reads CPU time, memory and counters while the tree is frozen: after executing a freeze,
+ * but before executing a thaw. So the CPU times in the replies to a thaw and to the next freeze
+ * differ by exactly the time used in between. */
 struct keydrome_jail_reply {
   uint32_t command; /* the command byte that the jail received */
   /* 0 or an errno value:
@@ -50,7 +50,11 @@ struct keydrome_jail_reply {
   uint64_t cpu_us; /* CPU time of the tree so far; UINT64_MAX: unknown */
   /* Memory charged to the tree at present, with page cache and tmpfs; UINT64_MAX: unknown. */
   uint64_t memory_bytes;
-  uint64_t memory_peak_bytes;                /* maximum of memory_bytes so far */
+  uint64_t memory_peak_bytes; /* maximum of memory_bytes so far */
+  /* CPU time before the jail executed the command. While the tree runs, the kernel's account of a
+   * thread is late by up to 4 ms. So cpu_us - cpu_before_us is what the tree used while it froze, and
+   * some milliseconds more. */
+  uint64_t cpu_before_us;
   uint64_t counters[KEYDROME_JAIL_COUNTERS]; /* of the tree so far; UINT64_MAX: unknown */
 };
 

@@ -63,20 +63,29 @@ class Finding:
 class Phase:
     """The times of one phase of a session, such as "create" or "test".
 
-    `wall_ns` is the duration by the referee's clock. `player_ns` is the duration by the clock of the player, the
-    process in the jail that runs the library. `cpu_us` is the CPU time, or None if the jail cannot measure it.
+    `wall_ns` is the duration by the referee's clock, from before the jail is thawed until it is frozen. `player_ns` is
+    the duration by the clock of the player, the process in the jail that runs the library. `cpu_us` is the CPU time, or
+    None if the jail cannot measure it. `freezing_ns` is the end of `wall_ns`, from the player's message DONE until the
+    jail was frozen, and `freezing_cpu_us` is the CPU time in it; both are None if the jail was not frozen.
     """
 
     name: str
     timed: bool
     wall_ns: int
     cpu_us: int | None = None
+    freezing_ns: int | None = None
+    freezing_cpu_us: int | None = None
     player_ns: int | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
         value = {"name": self.name, "timed": self.timed, "wall_ns": self.wall_ns}
-        return value | _known(cpu_us=self.cpu_us, player_ns=self.player_ns)
+        return value | _known(
+            cpu_us=self.cpu_us,
+            freezing_ns=self.freezing_ns,
+            freezing_cpu_us=self.freezing_cpu_us,
+            player_ns=self.player_ns,
+        )
 
     @classmethod
     def from_json(cls, value: object, where: str = "phase") -> Phase:
@@ -87,6 +96,8 @@ class Phase:
             timed=reader.boolean("timed"),
             wall_ns=reader.integer("wall_ns", minimum=0),
             cpu_us=reader.optional_integer("cpu_us"),
+            freezing_ns=reader.optional_integer("freezing_ns"),
+            freezing_cpu_us=reader.optional_integer("freezing_cpu_us"),
             player_ns=reader.optional_integer("player_ns"),
         )
         reader.end()

@@ -48,7 +48,7 @@ while True:
                 held, answers = answers, b""
             for answer in answers:
                 said = 0 if answer in wrong else answer
-                command.send(struct.pack("<IIQQQ72x", said, errors.get(answer, 0), 0, answer, 0))
+                command.send(struct.pack("<IIQQQQ72x", said, errors.get(answer, 0), 0, answer, 0, 0))
 )py";
 
 class FreezeTest : public ::testing::Test {
@@ -56,7 +56,7 @@ class FreezeTest : public ::testing::Test {
   // Plays one phase against the script. `settings` is a Python tuple of the three settings.
   SessionResult play_with(const std::string& settings) {
     static_assert(sizeof(Message) == 40 + kTextBytes);
-    static_assert(sizeof(keydrome_jail_reply) == 32 + 72);
+    static_assert(sizeof(keydrome_jail_reply) == 40 + 72);
     const std::string path = ::testing::TempDir() + "keydrome_fake_jail" + std::to_string(getpid());
     std::string text = kFakeJail;
     text.replace(text.find("SETTINGS"), std::string("SETTINGS").size(), settings);

@@ -233,6 +233,32 @@ TEST(Verdict, ALibraryThatCannotBeFrozenBetweenPhasesFails) {
   EXPECT_EQ(findings_of(result), 0u) << "the level already reports a jail that cannot freeze";
 }
 
+TEST(Verdict, WorkAfterTheLastCallIsAWarning) {
+  SessionResult result = complete();
+  PhaseResult phase;
+  phase.name = "test";
+  phase.timed = true;
+  phase.wall_ns = 1'000'000'000;
+  phase.freezing_ns = 4'000'000;
+  phase.freezing_cpu_us = 1'000'000;
+  result.phases = {phase};
+  judge::Findings soon("unit");
+  add_session_findings(result, soon);
+  EXPECT_TRUE(soon.empty()) << "a freeze may take some milliseconds";
+  result.phases[0].freezing_ns = 200'000'000;
+  judge::Findings findings("unit");
+  add_session_findings(result, findings);
+  ASSERT_EQ(findings.count("late_work"), 1u);
+  EXPECT_EQ(findings.list()[0].detail.substr(0, 95),
+            "phase test: after the last call had returned, the library used 1.000 s of CPU time in "
+            "0.200 s. ");
+  EXPECT_FALSE(findings.failed());
+  result.phases[0].freezing_cpu_us = 4'000;
+  judge::Findings idle("unit");
+  add_session_findings(result, idle);
+  EXPECT_TRUE(idle.empty()) << "a thread that waits in the kernel uses no CPU time";
+}
+
 TEST(Verdict, AClockThatDisagreesIsAWarning) {
   SessionResult result = complete();
   PhaseResult phase;

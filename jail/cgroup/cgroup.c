@@ -70,17 +70,20 @@ void cgroup_usage(const struct cgroups* cgroups, struct keydrome_jail_reply* usa
       number_or_unknown(cgroups->memory, v2 ? "memory.current" : "memory.usage_in_bytes");
   usage->memory_peak_bytes =
       number_or_unknown(cgroups->memory, v2 ? "memory.peak" : "memory.max_usage_in_bytes");
-  usage->cpu_us = UINT64_MAX;
+  usage->cpu_us = cgroup_cpu_us(cgroups);
+}
+
+uint64_t cgroup_cpu_us(const struct cgroups* cgroups) {
   if (cgroups->cpu_time < 0) {
-    return;
+    return UINT64_MAX;
   }
   uint64_t time;
   if (!cgroups->cpu_time_is_v2) {
     time = number_or_unknown(cgroups->cpu_time, "cpuacct.usage");
-    usage->cpu_us = time == UINT64_MAX ? time : time / 1000;
-  } else if (read_keyed_number_at(cgroups->cpu_time, "cpu.stat", "usage_usec", &time)) {
-    usage->cpu_us = time;
+    return time == UINT64_MAX ? time : time / 1000;
   }
+  bool known = read_keyed_number_at(cgroups->cpu_time, "cpu.stat", "usage_usec", &time);
+  return known ? time : UINT64_MAX;
 }
 
 uint64_t cgroup_oom_kills(const struct cgroups* cgroups) {

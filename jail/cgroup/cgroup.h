@@ -81,8 +81,11 @@ int cgroup_freeze(const struct cgroups* cgroups, bool frozen);
  * init's PID namespace. */
 void cgroup_kill(const struct cgroups* cgroups, int init_pidfd);
 
-/* Sets memory and CPU time of the tree in `usage`; UINT64_MAX: unknown. */
+/* Sets memory and cpu_us of the tree in `usage`; UINT64_MAX: unknown. */
 void cgroup_usage(const struct cgroups* cgroups, struct keydrome_jail_reply* usage);
+
+/* Returns the CPU time of the tree so far; UINT64_MAX: unknown. */
+uint64_t cgroup_cpu_us(const struct cgroups* cgroups);
 
 /* Returns how many processes the kernel has killed because the tree reached its memory limit. */
 uint64_t cgroup_oom_kills(const struct cgroups* cgroups);

@@ -186,11 +186,13 @@ static void execute_command(struct run* run) {
     return;
   }
   struct keydrome_jail_reply reply = {.command = (unsigned char)command};
-  counters_read(&run->counters, reply.counters);
+  const uint64_t cpu_before_us = cgroup_cpu_us(run->cgroups);
   if (command == KEYDROME_JAIL_FREEZE) {
     reply.error = (uint32_t)cgroup_freeze(run->cgroups, true);
   }
+  counters_read(&run->counters, reply.counters);
   cgroup_usage(run->cgroups, &reply);
+  reply.cpu_before_us = cpu_before_us;
   if (command == KEYDROME_JAIL_THAW) {
     reply.error = (uint32_t)cgroup_freeze(run->cgroups, false);
   } else if (!is_known(command)) {

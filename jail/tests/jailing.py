@@ -52,7 +52,7 @@ BACKENDS = pytest.mark.parametrize(
     "backend",
     [pytest.param([], id="as_it_is"), pytest.param(["--without", "unified"], id="without_unified")],
 )
-REPLY = struct.Struct("=IIQQQ9Q")  # struct keydrome_jail_reply of jail/command.h
+REPLY = struct.Struct("=IIQQQQ9Q")  # struct keydrome_jail_reply of jail/command.h
 
 
 @dataclass(frozen=True)

@@ -23,7 +23,7 @@ from jail.tests.jailing import (
     until,
 )
 
-COUNTERS = slice(5, 14)
+COUNTERS = slice(6, 15)
 HARDWARE, PAGE_FAULTS, CONTEXT_SWITCHES = slice(0, 4), 6, 7
 UNKNOWN = 2**64 - 1
 FULL = {"namespaces", "root", "uid", "capabilities", "no_new_privs", "rlimits", "seccomp"}

@@ -165,6 +165,21 @@ void work_unstoppably(Where) {
   }).detach();
 }
 
+// D16c: leaves work to a thread that is in the kernel when the last call returns. Filling fresh pages
+// stands for any such work. A freeze waits until the system call ends.
+void work_after_the_last_call(Where) {
+  constexpr size_t kBytes = size_t{256} << 20;
+  constexpr int kFlags = MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE;
+  void* space = mmap(nullptr, kBytes, PROT_READ | PROT_WRITE, kFlags, -1, 0);
+  required("map the pages", space != MAP_FAILED && madvise(space, kBytes, MADV_NOHUGEPAGE) == 0);
+  std::thread([space] {
+    for (;;) {
+      madvise(space, kBytes, MADV_POPULATE_WRITE);
+      madvise(space, kBytes, MADV_DONTNEED);
+    }
+  }).detach();
+}
+
 // D18: jumps back into a call that returned long before.
 void jump_out(Where where) {
   static std::jmp_buf past;  // NOLINT(cert-err52-cpp): that is the attack

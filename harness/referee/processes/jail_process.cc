@@ -188,16 +188,16 @@ bool JailProcess::command(char letter, JailUsage* usage) {
     const auto known = [](uint64_t value) {
       return value == UINT64_MAX ? std::nullopt : std::optional(value);
     };
-    *usage = {known(reply.cpu_us), known(reply.memory_bytes), {}};
+    *usage = {known(reply.cpu_us), known(reply.cpu_before_us), known(reply.memory_bytes), {}};
     std::transform(std::begin(reply.counters), std::end(reply.counters), usage->counters.begin(),
                    known);
   }
   return reply.error == 0;
 }
 
-bool JailProcess::freeze() { return command(KEYDROME_JAIL_FREEZE, nullptr); }
+bool JailProcess::freeze(JailUsage* usage) { return command(KEYDROME_JAIL_FREEZE, usage); }
 
-bool JailProcess::thaw() { return command(KEYDROME_JAIL_THAW, nullptr); }
+bool JailProcess::thaw(JailUsage* usage) { return command(KEYDROME_JAIL_THAW, usage); }
 
 std::optional<JailUsage> JailProcess::usage() {
   JailUsage usage;

@@ -51,9 +51,10 @@ class JailProcess {
   bool send(const Message& message, std::span<const int> fds = {});
 
   // freeze() stops every thread in the jail and thaw() resumes them. Each returns false if the jail
-  // failed to do so or did not reply in time.
-  bool freeze();
-  bool thaw();
+  // failed to do so or did not reply in time. If the jail replied, `usage` is what the jail had used
+  // while it was frozen: after the freeze, or before the thaw.
+  bool freeze(JailUsage* usage = nullptr);
+  bool thaw(JailUsage* usage = nullptr);
   // Returns nothing if the jail did not reply in time.
   std::optional<JailUsage> usage();
 

@@ -16,7 +16,8 @@ using JailCounters = std::array<std::optional<uint64_t>, KEYDROME_JAIL_COUNTERS>
 
 struct JailUsage {
   std::optional<uint64_t> cpu_us;
-  std::optional<uint64_t> memory_bytes;  // charged to the jail at present
+  std::optional<uint64_t> cpu_before_us;  // before the jail executed the command
+  std::optional<uint64_t> memory_bytes;   // charged to the jail at present
   JailCounters counters;
 };
 

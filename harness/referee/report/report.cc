@@ -31,6 +31,8 @@ Json phases_json(const SessionResult& result) {
     entry["timed"] = phase.timed;
     entry["wall_ns"] = phase.wall_ns;
     if (phase.cpu_us) entry["cpu_us"] = *phase.cpu_us;
+    if (phase.freezing_ns) entry["freezing_ns"] = *phase.freezing_ns;
+    if (phase.freezing_cpu_us) entry["freezing_cpu_us"] = *phase.freezing_cpu_us;
     if (phase.player_ns) entry["player_ns"] = std::min<uint64_t>(*phase.player_ns, INT64_MAX);
     list.push_back(std::move(entry));
   }

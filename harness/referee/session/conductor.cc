@@ -16,6 +16,7 @@
 #include "harness/referee/session/follow_phase.h"
 #include "harness/referee/session/memfd.h"
 #include "harness/referee/session/partner.h"
+#include "harness/referee/session/phase_account.h"
 #include "harness/referee/session/round_supply.h"
 #include "harness/stacks.h"
 
@@ -68,17 +69,8 @@ Json phase_event(const script::Script& script, uint32_t index, const PhaseResult
   return event;
 }
 
-void add_usage(const JailUsage& before, const JailUsage& after, PhaseResult& phase) {
-  phase.cpu_us = growth(before.cpu_us, after.cpu_us);
-  phase.memory_bytes = after.memory_bytes;
-  for (std::size_t i = 0; i < after.counters.size(); ++i) {
-    phase.counters[i] = growth(before.counters[i], after.counters[i]);
-  }
-}
-
 // Plays one session; use each object once. If the session stops, the functions that return bool
-// store the reason in result_ and return false. Only freeze_after() also returns false when the
-// session continues.
+// store the reason in result_ and return false.
 class Conductor {
  public:
   Conductor(const script::Script& script, const JailOptions& options, const Progress& progress)
@@ -153,9 +145,8 @@ class Conductor {
 
   bool play_phases() {
     result_.stage = Stage::kPlaying;
-    result_.frozen_between = freeze_after("loading");
-    usage_ = partner_->jail()->usage().value_or(JailUsage{});
-    result_.memory_loaded_bytes = usage_.memory_bytes;
+    account_.emplace(*partner_->jail(), result_);
+    account_->begin();
     for (uint32_t i = 0; i < script_.phases.size(); ++i) {
       report(phase_event(script_, i, nullptr));
       if (!play_phase(i)) return false;
@@ -183,8 +174,9 @@ class Conductor {
     std::vector<int> fds{first->get(), outcome->fd()};
     if (index == 0) fds.insert(fds.begin(), pools_.get());
 
-    if (result_.frozen_between && !resume(phase.name)) return false;
+    // The clock runs before any thread of the jail does.
     const uint64_t start_ns = now_ns();
+    if (!passed(account_->thaw(phase.name))) return false;
     if (!partner_->send_go(go, fds, threads)) {
       return stop(StopReason::kClosed, "the player ended before phase " + phase.name);
     }
@@ -198,36 +190,11 @@ class Conductor {
       return false;
     }
     PhaseResult done;
-    done.wall_ns = now_ns() - start_ns;
     done.name = phase.name;
     done.timed = phase.timed;
     done.threads = threads;
-    if (result_.frozen_between) freeze_after("phase " + phase.name);
-    return account(std::move(done), layout, outcome->bytes());
-  }
-
-  // Stops every thread of the jail until resume(). If this fails although the player still runs,
-  // stores `step` in unfrozen_after.
-  bool freeze_after(const std::string& step) {
-    JailProcess& jail = *partner_->jail();
-    if (jail.freeze()) return true;
-    // A freeze that failed may still take effect later, so thaw at once; otherwise the jail would
-    // stay frozen.
-    jail.thaw();
-    Message message{};
-    const bool ended = jail.wait(message, now_ns()) == JailProcess::Event::kClosed;
-    if (!ended && result_.unfrozen_after.empty()) result_.unfrozen_after = step;
-    return false;
-  }
-
-  // A jail that fails to thaw is a failure of the harness, except when the player has exited.
-  bool resume(const std::string& phase) {
-    if (partner_->jail()->thaw()) return true;
-    Message message{};
-    if (partner_->jail()->wait(message, now_ns()) == JailProcess::Event::kClosed) {
-      return stop(StopReason::kClosed, "the player ended before phase " + phase);
-    }
-    return stop(StopReason::kNotStarted, "the jail could not be thawed for phase " + phase);
+    account_->stop_clock(start_ns, done);
+    return store(std::move(done), layout, outcome->bytes());
   }
 
   // Describes the threads after a deadline or limit has passed, or after the process has died.
@@ -250,12 +217,9 @@ class Conductor {
     if (phase != nullptr) result_.detail += unfinished_threads(*phase, *watch);
   }
 
-  // Stores the phase's CPU time, memory and counters, and a checked copy of its outcome.
-  bool account(PhaseResult done, const script::OutcomeLayout& layout,
-               std::span<const std::byte> image) {
-    const JailUsage usage = partner_->jail()->usage().value_or(JailUsage{});
-    add_usage(usage_, usage, done);
-    usage_ = usage;
+  // Stores the phase and a checked copy of its outcome.
+  bool store(PhaseResult done, const script::OutcomeLayout& layout,
+             std::span<const std::byte> image) {
     Result<script::PhaseOutcome> outcome = script::read_outcome(image, layout);
     if (!outcome) {
       return stop(StopReason::kBadOutcome, "phase " + done.name + ": " + outcome.error().message);
@@ -274,7 +238,7 @@ class Conductor {
   const std::unique_ptr<Partner> partner_;
   UniqueFd pools_;
   std::optional<SharedRegion> stacks_;
-  JailUsage usage_;  // as of the end of the last step
+  std::optional<PhaseAccount> account_;  // from the end of loading on
   SessionResult result_;
 };
 

@@ -44,8 +44,12 @@ struct PhaseResult {
   std::string name;
   bool timed = false;
   uint32_t threads = 0;
-  uint64_t wall_ns = 0;                  // from GO to DONE by the referee's clock
-  std::optional<uint64_t> cpu_us;        // of the whole jail
+  // By the referee's clock, from before the jail is thawed until it is frozen again. On a machine
+  // that cannot freeze the jail, from GO to DONE.
+  uint64_t wall_ns = 0;
+  std::optional<uint64_t> cpu_us;  // of the whole jail
+  // The end of wall_ns, from DONE until the jail was frozen, and the CPU time of the jail in it.
+  std::optional<uint64_t> freezing_ns, freezing_cpu_us;
   std::optional<uint64_t> player_ns;     // from GO to the last thread's end by the player's clock
   std::optional<uint64_t> memory_bytes;  // charged to the jail after the phase
   JailCounters counters;                 // performance counters of the jail during the phase
