@@ -1,6 +1,7 @@
-// The program `certify [--json] [--serialisable] HISTORY` judges a history file, which contains the
+// The program `certify [--json] [--serialisable] [--order FILE] HISTORY` judges a history file, which contains the
 // recorded calls of a run (docs/reference/history-format.md), and prints a report. With
-// --serialisable the serial order may contradict real time.
+// --serialisable the serial order may contradict real time. With --order it writes the serial order
+// that it found to FILE, for checker/replay_order.py.
 //
 // Exit status:
 // 0: certified, so a serial order gives every recorded result
@@ -11,6 +12,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/output_file.h"
 #include "checker/certify/certify.h"
 #include "checker/history/history_file.h"
 #include "checker/witness/report.h"
@@ -33,7 +35,22 @@ int refuse(const std::string& why) {
   return kCouldNotJudge;
 }
 
-int judge(const std::string& path, bool as_json, const CertifyOptions& options) {
+// Writes the order as text: a line of header, then thread and position of the first event of each
+// transaction.
+Result<void> write_order(const std::vector<history::EventRef>& order, const std::string& path) {
+  std::string text = "keydrome serial order 1\n";
+  for (const history::EventRef& first : order) {
+    text += std::to_string(first.thread) + " " + std::to_string(first.position) + "\n";
+  }
+  return write_file(path, text);
+}
+
+int judge(const std::string& path, bool as_json, const std::string& order_path,
+          const CertifyOptions& options) {
+  if (!order_path.empty()) {
+    if (const Result<void> writable = check_writable(order_path); !writable)
+      return refuse(writable.error().message);
+  }
   Result<History> history = history::read_history(path);
   if (!history) return refuse(history.error().message);
   const Result<void> ranked = rank_varchar_keys(*history);
@@ -42,7 +59,14 @@ int judge(const std::string& path, bool as_json, const CertifyOptions& options) 
   const std::string report = as_json ? witness::json_report(*history, found).dump(2) + "\n"
                                      : witness::text_report(*history, found);
   std::fputs(report.c_str(), stdout);
+  if (found.verdict == Verdict::kCertified && !order_path.empty()) {
+    if (const Result<void> written = write_order(found.order, order_path); !written)
+      return refuse(written.error().message);
+  }
   if (found.verdict == Verdict::kCertified) return kCertified;
+  if (!order_path.empty())
+    std::fprintf(stderr, "certify: %s was not written, because no serial order was found\n",
+                 order_path.c_str());
   return found.verdict == Verdict::kViolation ? kViolation : kCouldNotJudge;
 }
 
@@ -52,13 +76,16 @@ int judge(const std::string& path, bool as_json, const CertifyOptions& options) 
 int main(int argc, char** argv) {
   bool as_json = false;
   keydrome::certify::CertifyOptions options;
-  std::string path;
+  std::string path, order_path;
   for (int i = 1; i < argc; ++i) {
     const std::string_view argument = argv[i];
     if (argument == "--json") {
       as_json = true;
     } else if (argument == "--serialisable") {
       options.strict = false;
+    } else if (argument == "--order" && i + 1 < argc) {
+      order_path = argv[++i];
+      options.keep_order = true;
     } else if (path.empty() && !argument.starts_with('-')) {
       path = argument;
     } else {
@@ -68,8 +95,9 @@ int main(int argc, char** argv) {
   }
   if (path.empty())
     return keydrome::refuse(
-        "usage: certify [--json] [--serialisable] HISTORY\n"
+        "usage: certify [--json] [--serialisable] [--order FILE] HISTORY\n"
         "  --json          print the report as JSON\n"
-        "  --serialisable  accept orders that contradict real time");
-  return keydrome::judge(path, as_json, options);
+        "  --serialisable  accept orders that contradict real time\n"
+        "  --order FILE    write the serial order to FILE, for checker/replay_order.py");
+  return keydrome::judge(path, as_json, order_path, options);
 }

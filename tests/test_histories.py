@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import subprocess
+import sys
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -143,3 +144,28 @@ def test_the_program_of_a_circle_shows_the_fault(number: int, tmp_path: Path) ->
         if shown:
             return
     pytest.fail("no program showed the fault")
+
+
+@pytest.mark.parametrize("name", ["indexes/global_lock", "indexes/berkeley"])
+def test_a_program_of_its_own_replays_the_order_of_every_round(tmp_path: Path, name: str) -> None:
+    kept, order = tmp_path / "kept", tmp_path / "order"
+    folder, _, file = name.partition("/")
+    done = keydrome(
+        "bench",
+        library(built_settings(), folder, file),
+        *("--benchmark", "isolation", "--sessions", "1", "--no-control", "--seed", "9"),
+        *("-p", "rounds=18", "-p", "transactions=400"),
+        *("--history", str(kept), "--all-histories"),
+        var=tmp_path,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    rounds = sorted(kept.iterdir())
+    assert len(rounds) == 18
+    transactions = 0
+    for path in rounds:
+        subprocess.run([BUILD / "bin" / "certify", "--order", order, path], check=True)
+        transactions += len(order.read_text().splitlines()) - 1
+        program = [sys.executable, ROOT / "checker" / "replay_order.py", path, order]
+        said = subprocess.run(program, capture_output=True, text=True, check=False)
+        assert said.stdout == "the order explains every result\n", (path.name, said)
+    assert transactions > 5_000

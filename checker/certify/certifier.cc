@@ -273,7 +273,17 @@ class Certifier {
     if (!wrong.empty()) return undecided(std::move(wrong));
     out_.verdict = Verdict::kCertified;
     out_.reason.clear();
+    if (context_.options.keep_order) keep_order(graph);
     return Fit::kYes;
+  }
+
+  void keep_order(const Graph& graph) {
+    out_.order.clear();
+    for (const uint32_t node : order_of(graph, count_)) {
+      if (node >= count_) continue;
+      const Transaction& transaction = context_.transactions.committed[node];
+      out_.order.push_back({transaction.thread, transaction.first});
+    }
   }
 
   // Reports a violation if both sides of the choice `settled.impossible` are impossible. Adds one

@@ -21,6 +21,7 @@ using history::History;
 using history::Numbering;
 using history::Transaction;
 using history::Transactions;
+using history::TransactionSpan;
 using history::TransactionState;
 using history::UnknownKey;
 using model::OrderSearch;
@@ -61,13 +62,19 @@ void search_instead(const History& history, const Transactions& transactions,
   if (transactions.committed.size() > kSearchedMax) return;
   const OrderSearch found = model::search_orders(history);
   const bool clean = found.dirty_reads.empty();
-  const bool stale =
-      !found.order && clean && model::search_orders(history, /*strict=*/false).order.has_value();
+  const OrderSearch relaxed =
+      found.order || !clean ? OrderSearch{} : model::search_orders(history, /*strict=*/false);
+  const bool stale = relaxed.order.has_value();
   const bool serial = clean && (found.order || stale);
   out.without_real_time = serial ? Verdict::kCertified : Verdict::kViolation;
   if (serial && (!stale || !options.strict)) {
     out.verdict = Verdict::kCertified;
     out.reason.clear();
+    if (options.keep_order) {
+      const OrderSearch& order = stale ? relaxed : found;
+      for (const TransactionSpan& span : *order.order)
+        out.order.push_back({span.thread, span.first});
+    }
   }
   if (serial && !stale) return;
   add_violation(violation_of_search(transactions, found, stale, options), options, out);
@@ -83,8 +90,8 @@ void count(const History& history, const Transactions& transactions, Certificati
 
 // Searches for a serial order that may contradict real time. Moves transactions back in time and
 // judges again, until a serial order exists or no transaction is left to move (relaxed_time.h).
-// Returns true if it found an order.
-bool has_some_order(History history, const CertifyOptions& options) {
+// Returns true if it found an order, and then keeps it in `out` if the options ask for it.
+bool has_some_order(History history, const CertifyOptions& options, Certification& out) {
   for (uint32_t i = 0; i < kMovesMax; ++i) {
     const Transactions transactions = split_into_transactions(history);
     const Numbering numbering(history);
@@ -92,7 +99,10 @@ bool has_some_order(History history, const CertifyOptions& options) {
     const Context moved{history, numbering, transactions, versions, options};
     Certification found;
     if (i > 0) judge(moved, versions, found);
-    if (found.verdict == Verdict::kCertified && !has_required(found)) return true;
+    if (found.verdict == Verdict::kCertified && !has_required(found)) {
+      out.order = std::move(found.order);
+      return true;
+    }
     if (!move_back(moved, history)) return false;
   }
   return false;
@@ -119,7 +129,7 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
         std::to_string(count) + " transactions and the limit is " +
         std::to_string(options.without_real_time_max) +
         ": record a shorter run to learn whether stale reads are the only violation";
-  } else if (has_some_order(history, options)) {
+  } else if (has_some_order(history, options, out)) {
     out.verdict = Verdict::kCertified;
     out.reason.clear();
   } else if (out.reason.empty()) {
@@ -174,6 +184,7 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   out.without_real_time = lost ? Verdict::kViolation : lax.verdict;
   if (!options.strict || !is_serial) out.reason = std::move(lax.reason);
   out.verdict = options.strict ? Verdict::kViolation : out.without_real_time;
+  out.order = std::move(lax.order);
 }
 
 void judge_orders(const History& history, const Transactions& transactions,
@@ -241,6 +252,7 @@ Certification certify(const History& history, const CertifyOptions& options) {
   if (!history.truncated_threads.empty()) limit_to_recorded_part(out);
   if (has_required(out)) {
     out.verdict = Verdict::kViolation;
+    out.order.clear();
     const Verdict lax = out.without_real_time;
     if (lax == Verdict::kViolation || lax == Verdict::kCertified) out.reason.clear();
   }

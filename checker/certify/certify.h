@@ -41,6 +41,8 @@ struct CertifyOptions {
   // not find a record that some transaction deleted. It then reports only results that are wrong in
   // every order, and gives the verdict kUndecided if it finds none.
   uint64_t without_real_time_max = 20'000;
+  // True: Certification::order is set if the verdict is kCertified.
+  bool keep_order = false;
   // Rules to switch off, as bits of Rule (rules.h). For the checker's own tests.
   uint32_t disabled_rules = 0;
 };

@@ -111,6 +111,9 @@ struct Certification {
   Verdict without_real_time = Verdict::kCouldNotJudge;
   std::string reason;  // one sentence: why a verdict is unknown; empty if both verdicts are known
   std::vector<Violation> violations;
+  // The serial order that was found: the first event of each committed transaction. Empty if the
+  // verdict is not kCertified or CertifyOptions::keep_order is false.
+  std::vector<history::EventRef> order;
   CertificationCounts counts;
 };
 

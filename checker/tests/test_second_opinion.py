@@ -10,6 +10,8 @@ import os
 import random
 import sqlite3
 import subprocess
+import sys
+from dataclasses import replace
 from pathlib import Path
 
 import histories
@@ -242,3 +244,93 @@ def test_real_time_counts_unless_it_is_asked_not_to(tmp_path: Path) -> None:
         assert done.returncode == status
         (violation,) = json.loads(done.stdout)["violations"]
         assert (violation["name"], violation["severity"]) == ("stale_read", severity)
+
+
+def replayed(path: Path, order: Path, *options: str) -> tuple[int, str]:
+    """Return the exit status and the output of the program that replays a serial order."""
+    done = subprocess.run(
+        [
+            sys.executable,
+            str(ROOT / "checker" / "replay_order.py"),
+            *options,
+            str(path),
+            str(order),
+        ],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    return done.returncode, (done.stdout + done.stderr).strip()
+
+
+def ordered(path: Path, order: Path) -> int:
+    """Let `certify` write the serial order of a history. Return its exit status."""
+    program = [str(BUILD / "bin" / "certify"), "--order", str(order), str(path)]
+    return subprocess.run(program, capture_output=True, check=False).returncode
+
+
+@pytest.fixture(scope="module")
+def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A history of one client with 40,000 calls. tests/test_histories.py replays runs of several threads."""
+    path = tmp_path_factory.mktemp("large") / "history"
+    histories.write(history(7, 40_000, VARCHAR), path)
+    return path
+
+
+def test_the_order_of_a_large_history_explains_every_result(large: Path, tmp_path: Path) -> None:
+    order = tmp_path / "order"
+    assert ordered(large, order) == 0
+    assert len(order.read_text().splitlines()) > 4_000
+    assert replayed(large, order) == (0, "the order explains every result")
+
+
+def test_a_wrong_order_is_refused(large: Path, tmp_path: Path) -> None:
+    order, wrong = tmp_path / "order", tmp_path / "wrong"
+    assert ordered(large, order) == 0
+    head, *lines = order.read_text().splitlines()
+    half = len(lines) // 2
+    for changed, words in [
+        ([*lines[half:], *lines[:half]], "in this order"),
+        (lines[:-1], "the order lacks committed transactions"),
+        ([*lines, lines[0]], "the order has it twice"),
+    ]:
+        wrong.write_text("\n".join([head, *changed]) + "\n")
+        status, said = replayed(large, wrong, "--serialisable")
+        assert status == 1
+        assert words in said
+    wrong.write_text("\n".join([head, *reversed(lines)]) + "\n")
+    assert replayed(large, wrong)[0] == 1
+    wrong.write_text("something else\n")
+    assert replayed(large, wrong)[0] == 2
+
+
+def test_a_changed_result_is_refused(large: Path, tmp_path: Path) -> None:
+    order, damaged = tmp_path / "order", tmp_path / "damaged"
+    assert ordered(large, order) == 0
+    content = histories.read(large)
+    thread = content.threads[0]
+    at = next(i for i, call in enumerate(thread) if call.call == GET and call.code == SUCCESS)
+    thread[at] = replace(thread[at], payload=thread[at].payload ^ 1)
+    histories.write(content, damaged)
+    status, said = replayed(damaged, order)
+    assert (status, f"event {at} is wrong" in said) == (1, True)
+
+
+def test_certified_histories_have_an_order_that_explains_them(tmp_path: Path) -> None:
+    program = BUILD / "tests" / "random_histories"
+    count = 60 * SOAK
+    subprocess.run([str(program), str(tmp_path), "1", str(count)], capture_output=True, check=True)
+    certified = 0
+    for path in sorted(tmp_path.iterdir()):
+        order = tmp_path / "order"
+        if ordered(path, order) == 0:
+            certified += 1
+            assert replayed(path, order)[0] == 0, path.name
+        else:
+            assert not order.exists()
+        order.unlink(missing_ok=True)
+    assert certified > count // 2
+
+
+def test_an_order_that_cannot_be_written_is_an_error(large: Path, tmp_path: Path) -> None:
+    assert ordered(large, tmp_path / "missing" / "order") == 2
