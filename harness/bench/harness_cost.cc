@@ -189,13 +189,16 @@ class Tables {
   std::vector<std::byte> trace_;
 };
 
-// What a call may cost beyond its floor: on a machine whose floor is 1.5 ns, and on any machine.
+// What a call may cost beyond its floor: on a machine whose floor is 1.5 ns, and on any machine. The
+// goal is what a prototype of a leaner loop reached, in multiples of the floor; 0: there is none.
 struct Target {
   double ns;
   double floors;
+  double goal = 0;
 };
-constexpr Target kCallTarget{5, 3.3};
 constexpr Target kRecordedTarget{30, 20};
+
+constexpr Target call_target(double goal) { return {.ns = 5, .floors = 3.3, .goal = goal}; }
 
 struct Row {
   const char* name;
@@ -318,19 +321,26 @@ std::string in_floors(double ns, double floor) {
 }
 
 std::string text_of(const Target& target) {
-  char text[64];
+  char text[96];
   std::snprintf(text, sizeof text, "<= %.0f ns where the floor is 1.5 ns: %g times", target.ns,
                 target.floors);
-  return text;
+  if (target.goal == 0) return text;
+  char goal[32];
+  std::snprintf(goal, sizeof goal, "; goal %g times", target.goal);
+  return std::string(text) + goal;
 }
 
-// Returns the text that marks a figure as missing its target, or "" for a figure that meets it.
-// Figure and target are compared with one decimal, as printed.
+// Returns the text that marks a figure as missing its target, or else its goal, or "" for a figure
+// that meets both. Figure and target are compared with one decimal, as printed.
 std::string missed(double floors, const Target& target) {
-  const double by = std::round(floors * 10) / 10 - target.floors;
+  const double rounded = std::round(floors * 10) / 10;
+  const bool on_target = rounded - target.floors < 0.05;
+  if (on_target && target.goal == 0) return "";
+  const double by = rounded - (on_target ? target.goal : target.floors);
   if (by < 0.05) return "";
   char text[64];
-  std::snprintf(text, sizeof text, "; *missed* by %.1f times the floor", by);
+  std::snprintf(text, sizeof text, "; %s*missed* by %.1f times the floor", on_target ? "goal " : "",
+                by);
   return text;
 }
 
@@ -361,13 +371,14 @@ std::vector<format::Op> inserts(uint32_t length) {
 std::vector<Row> index_rows(Tables& plain, Tables& contest, const script::Script& contest_script) {
   std::vector<Row> rows(9);
   const std::vector<format::Op>& mix = contest_script.phases.at(kContestPhase).threads.at(0);
-  rows[0] = {"the contest's mix", &contest, mix, kCallTarget};
-  rows[1] = {"transactions of 4096 gets (recorder idle)", &plain, gets(4096), kCallTarget};
-  rows[2] = {"transactions of 16 gets (each timed)", &plain, gets(16), kCallTarget};
-  rows[3] = {"auto-commit gets (one in 61 timed)", &plain, gets(0), kCallTarget};
-  rows[4] = {"transactions of a get and 31 getNext", &plain, scans(), kCallTarget};
-  rows[5] = {"transactions of 16 inserts (each timed)", &plain, inserts(16), kCallTarget};
-  rows[6] = {"transactions of begin and commit alone", &plain, empty_transactions(), kCallTarget};
+  rows[0] = {"the contest's mix", &contest, mix, call_target(0.9)};
+  rows[1] = {"transactions of 4096 gets (recorder idle)", &plain, gets(4096), call_target(1.0)};
+  rows[2] = {"transactions of 16 gets (each timed)", &plain, gets(16), call_target(1.0)};
+  rows[3] = {"auto-commit gets (one in 61 timed)", &plain, gets(0), call_target(1.0)};
+  rows[4] = {"transactions of a get and 31 getNext", &plain, scans(), call_target(0.5)};
+  rows[5] = {"transactions of 16 inserts (each timed)", &plain, inserts(16), call_target(1.7)};
+  rows[6] = {"transactions of begin and commit alone", &plain, empty_transactions(),
+             call_target(2.0)};
   rows[7] = {"transactions of 16 gets, recorded", &plain, gets(16), kRecordedTarget, &rows[2]};
   rows[8] = {"transactions of 16 inserts, recorded", &plain, inserts(16), kRecordedTarget,
              &rows[5]};
