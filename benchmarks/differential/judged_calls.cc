@@ -72,11 +72,11 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   judged.fault = std::move(check.violation);
   judged.mismatch = std::move(check.problem);
   if (judged.fault || !judged.mismatch.empty()) return judged;
-  const format::ThreadOutcome& counters = *result.counters;
-  if (counters.events_full != 0) {
+  const format::ThreadOutcome& reported = *result.reported;
+  if (reported.events_full != 0) {
     judged.not_judged =
         "the recording is full because the library needed more calls than fit into it";
-  } else if (counters.deadlocks == 0 && counters.code_violations == 0 &&
+  } else if (reported.deadlocks == 0 && reported.code_violations == 0 &&
              !corresponds(judged.history, calls)) {
     judged.mismatch = "the recorded calls differ from those of the program";
   }

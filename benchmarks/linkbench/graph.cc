@@ -38,7 +38,7 @@ class Bookkeeper {
   void run(std::span<const format::Op> ops, const script::ThreadResult& result) {
     const auto committed = [&](const format::Step& step) {
       return step.kind == format::Kind::kStream && step.transaction != format::kNoTransaction &&
-             result.ends[step.transaction] == format::TransactionEnd::kCommitted;
+             result.ends[step.transaction] == script::TransactionEnd::kCommitted;
     };
     format::walk_program(ops, [&](const format::Step& step) {
       const format::Op& op = ops[step.op];

@@ -10,7 +10,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "benchmarks/kit/format/histogram.h"
+#include "benchmarks/kit/script/histogram.h"
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/workload/client_script.h"
 #include "benchmarks/kit/workload/workload.h"
@@ -198,13 +198,14 @@ class OpenLoop : public workload::Workload {
 
  private:
   static uint64_t p99_ns(const script::PhaseOutcome& outcome, uint32_t step) {
-    std::vector<uint64_t> sum(format::kHistogramBuckets);
+    std::vector<uint64_t> sum(script::kHistogramBuckets);
     for (const script::ThreadResult& thread : outcome.threads) {
-      for (std::size_t bucket = 0; bucket < sum.size(); ++bucket) {
-        sum[bucket] += thread.counters->histogram[step][bucket];
+      const std::vector<uint32_t>& latency = thread.totals.latency[step];
+      for (std::size_t bucket = 0; bucket < latency.size(); ++bucket) {
+        sum[bucket] += latency[bucket];
       }
     }
-    return format::histogram_quantile_ns(sum, kQuantile);
+    return script::histogram_quantile_ns(sum, kQuantile);
   }
 
   Rates rates_{};

@@ -133,7 +133,7 @@ class Scan : public workload::Workload {
       if (script.phases[p].name != kPhase) continue;
       for (std::size_t t = 0; t < script.phases[p].threads.size(); ++t) {
         const uint64_t wanted = calls_of(script.phases[p].threads[t]);
-        const uint64_t calls = outcome.phases[p].threads[t].counters->calls;
+        const uint64_t calls = outcome.phases[p].threads[t].totals.calls;
         if (calls >= wanted) continue;
         findings.required("short_scan", "phase scan, thread " + std::to_string(t) +
                                             ": the scans ended too early and missed " +

@@ -120,7 +120,7 @@ std::vector<uint64_t> committed_before_parts(std::span<const format::Op> ops,
     const format::Op& op = ops[step.op];
     if (op.code == format::OpCode::kWait) before.push_back(committed);
     if (op.code == format::OpCode::kBegin &&
-        result.ends[step.transaction] == format::TransactionEnd::kCommitted) {
+        result.ends[step.transaction] == script::TransactionEnd::kCommitted) {
       ++committed;
     }
   });
@@ -132,10 +132,10 @@ std::vector<uint64_t> committed_before_parts(std::span<const format::Op> ops,
 // part marks the beginning of the part.
 std::vector<std::size_t> changes_of(const script::PhaseScript& script,
                                     const script::PhaseOutcome& outcome, uint32_t shift) {
-  std::vector<std::size_t> changes(kParts - 1, format::kWindows);
+  std::vector<std::size_t> changes(kParts - 1, script::kWindows);
   for (std::size_t t = 0; t < script.threads.size(); ++t) {
     const std::vector<uint64_t> windows =
-        judge::thread_windows(*outcome.threads[t].counters, shift);
+        judge::thread_windows(outcome.threads[t].totals, shift);
     const std::vector<uint64_t> before =
         committed_before_parts(script.threads[t], outcome.threads[t]);
     for (std::size_t part = 0; part < before.size(); ++part) {

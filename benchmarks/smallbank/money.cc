@@ -49,9 +49,9 @@ class Bookkeeper {
     format::walk_program(ops, [&](const format::Step& step) {
       const format::Op& op = ops[step.op];
       if (op.code != format::OpCode::kRun) return;
-      const format::TransactionEnd end = result.ends[step.transaction];
-      if (end == format::TransactionEnd::kAborted) refuse(op);
-      if (end != format::TransactionEnd::kCommitted) return;
+      const script::TransactionEnd end = result.ends[step.transaction];
+      if (end == script::TransactionEnd::kAborted) refuse(op);
+      if (end != script::TransactionEnd::kCommitted) return;
       ++books_.committed;
       if ((op.flags & format::kEvidence) == 0) book(op, std::nullopt);
     });
@@ -59,7 +59,7 @@ class Bookkeeper {
         ops, result, [&](const format::Step& step, std::span<const script::Evidence> records) {
           const format::Op& op = ops[step.op];
           const bool done = op.code == format::OpCode::kRun &&
-                            result.ends[step.transaction] == format::TransactionEnd::kCommitted;
+                            result.ends[step.transaction] == script::TransactionEnd::kCommitted;
           if (done) book(op, number_of(records[0].payload));
         });
   }

@@ -71,7 +71,7 @@ class Counter {
     format::walk_program(ops, [&](const format::Step& step) {
       const format::Op& op = ops[step.op];
       if (op.code != format::OpCode::kRun) return;
-      if (result.ends[step.transaction] != format::TransactionEnd::kCommitted) return;
+      if (result.ends[step.transaction] != script::TransactionEnd::kCommitted) return;
       const std::span<const int64_t> parameters =
           std::span(script_.pools.parameters).subspan(op.key);
       if (op.payload == static_cast<uint32_t>(Transaction::kNewOrder)) new_order(parameters);
@@ -144,7 +144,7 @@ class Tpcc : public workload::Workload {
     const std::vector<script::ThreadResult>& threads = outcome.phases[kRunPhase].threads;
     for (std::size_t t = 0; t < threads.size(); ++t) {
       Counter(script, done).count(script.phases[kRunPhase].threads[t], threads[t]);
-      committed += threads[t].counters->committed[static_cast<uint32_t>(Transaction::kNewOrder)];
+      committed += threads[t].totals.committed[static_cast<uint32_t>(Transaction::kNewOrder)];
     }
     metrics["new_order_per_s"] = static_cast<double>(committed) * kNsPerSecond /
                                  static_cast<double>(phases[kRunPhase].wall_ns);

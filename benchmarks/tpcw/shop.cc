@@ -264,7 +264,7 @@ void keep_books(const script::Script& script, const script::Outcome& outcome, ui
     const std::vector<format::Op>& ops = script.phases[run].threads[t];
     format::walk_program(ops, [&](const format::Step& step) {
       if (ops[step.op].code != format::OpCode::kRun) return;
-      if (threads[t].ends[step.transaction] == format::TransactionEnd::kCommitted)
+      if (threads[t].ends[step.transaction] == script::TransactionEnd::kCommitted)
         keeper.book(ops[step.op]);
     });
   }

@@ -130,9 +130,8 @@ player::InterpreterInputs Phase::interpreter_inputs(uint32_t thread) {
           .clock = inputs_.clock,
           .go_ticks = inputs_.go_ticks,
           .outcome = outcomes + thread,
-          .ends = {reinterpret_cast<format::TransactionEnd*>(image + span.ends_offset),
-                   span.ends_capacity},
           .words = {reinterpret_cast<uint64_t*>(image + span.words_offset), span.words_capacity},
+          .words_spare = span.words_spare,
           .trace = {image + span.trace_offset, span.trace_capacity}};
 }
 

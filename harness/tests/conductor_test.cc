@@ -37,8 +37,8 @@ TEST_F(ConductorTest, PlaysSeveralRoundsWithTwoThreads) {
     EXPECT_LE(done.player_ns.value_or(0), done.wall_ns + 5'000'000) << done.name;
   }
   for (const script::ThreadResult& thread : result.outcome.phases[1].threads) {
-    EXPECT_EQ(thread.counters->committed[0], kKeysPerThread);
-    EXPECT_EQ(thread.counters->failed, 0u);
+    EXPECT_EQ(thread.totals.committed[0], kKeysPerThread);
+    EXPECT_EQ(thread.totals.failed, 0u);
   }
   script::TraceReader trace(result.outcome.phases[2].threads[0].trace);
   uint64_t records = 0;

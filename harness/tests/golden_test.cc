@@ -38,21 +38,20 @@ Plan plan_of(const std::string& example) {
 // Returns a thread that committed three transactions of the first class within 5 ms.
 script::ThreadResult example_thread() {
   script::ThreadResult thread;
-  thread.counters = std::make_unique<format::ThreadOutcome>();
-  format::ThreadOutcome& counters = *thread.counters;
-  counters.committed[0] = 3;
-  counters.calls = 12;
-  counters.deadlocks = 1;
-  counters.gets = 4;
-  counters.context_switches = 2;
-  counters.get_hits = 1;
-  counters.ended_ns = 4'900'000;
-  counters.window_shift = format::kWindowShiftMin;
-  counters.windows[0] = 2;
-  counters.windows[60] = 1;
-  counters.histogram[0][700] = 2;
-  counters.histogram[0][710] = 1;
-  thread.ends.assign(3, format::TransactionEnd::kCommitted);
+  thread.reported = std::make_unique<format::ThreadOutcome>();
+  thread.reported->deadlocks = 1;
+  thread.reported->context_switches = 2;
+  script::ThreadTotals& totals = thread.totals;
+  totals.committed[0] = 3;
+  totals.calls = 12;
+  totals.gets = 4;
+  totals.get_hits = 1;
+  totals.windows[0] = 2;
+  totals.windows[60] = 1;
+  totals.latency[0].resize(script::kHistogramBuckets);
+  totals.latency[0][700] = 2;
+  totals.latency[0][710] = 1;
+  thread.ends.assign(3, script::TransactionEnd::kCommitted);
   return thread;
 }
 

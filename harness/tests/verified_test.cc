@@ -34,8 +34,8 @@ TEST_F(VerifiedTest, ReadsBackWhatWasInserted) {
   const SessionResult result = play(script(), options("honest"));
   ASSERT_EQ(result.stage, Stage::kComplete) << verdict_of(result);
   for (const script::ThreadResult& thread : result.outcome.phases[1].threads) {
-    EXPECT_EQ(thread.counters->committed[0], kKeysPerThread);
-    EXPECT_EQ(thread.counters->failed, 0u);
+    EXPECT_EQ(thread.totals.committed[0], kKeysPerThread);
+    EXPECT_EQ(thread.totals.failed, 0u);
   }
   script::TraceReader trace(result.outcome.phases[2].threads[0].trace);
   uint64_t records = 0;

@@ -37,10 +37,16 @@ static_assert(kWindowMax % 4 == 0);
 
 inline constexpr uint64_t kWordCode = 0xf0;  // the bits that hold the result code plus 1
 
-// Returns the word of a call that returned no record. REQUIRES: code < 15.
-constexpr uint64_t code_word(uint32_t code) { return uint64_t{code + 1} << 4; }
+// In place of a result code: the library returned a number that is no ErrCode.
+inline constexpr uint32_t kUndocumentedCode = FAILURE + 1;
 
-// Returns the result code in a word. Returns a number above every ErrCode if the word is 0.
+// Returns the word of a call that returned no record.
+constexpr uint64_t code_word(uint32_t code) {
+  return uint64_t{code <= FAILURE ? code + 1 : kUndocumentedCode + 1} << 4;
+}
+
+// Returns the result code in a word, which may be kUndocumentedCode. Returns a number above every
+// ErrCode if the word is 0.
 constexpr uint32_t code_of_word(uint64_t word) {
   return static_cast<uint32_t>((word & kWordCode) >> 4) - 1;
 }
@@ -73,7 +79,7 @@ constexpr uint64_t known_bits(uint32_t known) {
   return ~0xf0f0f0f0f0f0f0f0 | kWordCode | ((bits | bits << 36) & 0xf0f0f0f0f0f0f0f0);
 }
 
-// Returns the word of a get. REQUIRES: code < 15. The word of a get that found nothing is computed
+// Returns the word of a get. The word of a get that found nothing is computed
 // without a branch, because such a branch would often be mispredicted.
 inline uint64_t get_word(const char* payload, uint32_t window, uint32_t code) {
   constexpr uint32_t kNoKey = 0;

@@ -16,29 +16,7 @@
 
 namespace keydrome::format {
 
-inline constexpr uint32_t kOutcomeVersion = 7;
-
-// Latencies in ns are counted in a histogram with 32 buckets per power of two, so the error of a
-// latency is at most 3.1 %. The last bucket also counts all latencies above 2^40 ns, which is 18
-// minutes (histogram.h).
-inline constexpr uint32_t kHistogramStepBits = 5;
-inline constexpr uint32_t kHistogramBuckets = 36 << kHistogramStepBits;
-
-// Throughput over time: committed transactions are counted in time windows of equal width. A window
-// is 2^14 ns wide at first. When the phase outgrows the array, every pair of adjacent windows is
-// merged and the width doubles. So a phase of more than 2.1 ms fills between 128 and 256 windows.
-inline constexpr uint32_t kWindows = 256;
-inline constexpr uint32_t kWindowShiftMin = 14;
-
-// How a transaction ended. Each thread has an array with one such byte per transaction, in program
-// order.
-enum class TransactionEnd : uint8_t {
-  kNotRun = 0,
-  kCommitted,
-  kAborted,
-  kFailed,
-  kDeadlocked,  // has kOneAttempt (program.h), got DEADLOCK and was aborted
-};
+inline constexpr uint32_t kOutcomeVersion = 8;
 
 // The next four codes report violations that the player detects itself. They are larger than every
 // ErrCode of the library.
@@ -63,34 +41,26 @@ struct IllegalAnswer {
 // belongs to.
 inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;
 
-// The counters of one thread. Transactions are numbered in program order: one number for each
-// kBegin and one for each kAutoCommit op. A repeated body counts once for each repetition.
+// The part of the outcome with one value of each kind for a thread. Everything else that the thread
+// did follows from its words.
 struct alignas(64) ThreadOutcome {
-  uint64_t committed[kTransactionClasses];
-  uint64_t aborted;               // transactions that the program or a procedure aborted
-  uint64_t failed;                // transactions given up after a violation
-  uint64_t deadlocked;            // transactions that ended as kDeadlocked
+  uint64_t words;                 // number of words (control_word.h); stored at the end, and now and
+                                  // then before
+  uint64_t progress_op;           // number of the current op, with kRollingBack while its attempt
+                                  // is being aborted; the referee reads it while the thread runs
   uint64_t deadlocks;             // calls that returned DEADLOCK
-  uint64_t calls;                 // calls of the library, retries included
-  uint64_t gets, get_hits;        // gets of procedures, and those that found a record; all other
-                                  // gets leave words
+  uint64_t attempts_overwritten;  // failed attempts whose words were overwritten
   uint64_t code_violations;       // results that the contract does not allow
   IllegalAnswer first_violation;  // valid if code_violations > 0
-  uint64_t transactions;          // number of entries in the array of TransactionEnd
-  uint64_t words;                 // number of entries in the array of words (evidence_word.h)
   uint64_t trace_bytes;           // bytes of evidence written to the trace
   uint64_t trace_dropped;         // records of evidence that did not fit into the trace
   uint64_t events;                // recorded calls in the log; 0 if the phase is not recorded
   uint64_t events_full;           // 1: the log is full, so later calls are missing from it
-  uint64_t progress_op;           // number of the current op, with kRollingBack while its attempt
-                                  // is being aborted; the referee reads it while the thread runs
-  uint64_t started_ns, ended_ns;  // since GO by the player's clock; diagnostics only
+  uint64_t go_ticks;              // the player's clock at GO, from which times in words count
+  uint64_t ended_ticks;           // the end of the thread, in ticks after GO
   uint64_t context_switches;      // of the thread during the phase; diagnostics only
-  uint32_t window_shift;          // a window is 2^window_shift ns wide
   uint32_t timestamp_slack;       // History::timestamp_slack, if the phase is recorded
   uint32_t thread_id;             // gettid() of the thread, in the jail
-  uint32_t windows[kWindows];
-  uint32_t histogram[kTransactionClasses][kHistogramBuckets];
 };
 
 // The header of the memfd: where its parts begin. The referee writes the header before GO. It keeps
@@ -100,8 +70,8 @@ struct OutcomeHeader {
   uint32_t threads;
   uint64_t thread_offset;  // ThreadOutcome[threads]
   struct Span {
-    uint64_t ends_offset, ends_capacity;    // TransactionEnd[]
-    uint64_t words_offset, words_capacity;  // uint64_t[] (evidence_word.h)
+    uint64_t words_offset, words_capacity;  // uint64_t[] (control_word.h)
+    uint64_t words_spare;                   // how many of them are for failed attempts
     uint64_t trace_offset, trace_capacity;  // bytes of TraceRecord
     uint64_t log_offset, log_capacity;      // Event[] (checker/history/event.h); 0: not recorded
   } spans[kThreadsMax];

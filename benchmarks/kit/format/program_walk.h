@@ -11,6 +11,7 @@
 #include <span>
 
 #include "base/check.h"
+#include "benchmarks/kit/format/control_word.h"
 #include "benchmarks/kit/format/program.h"
 
 namespace keydrome::format {
@@ -59,18 +60,40 @@ void walk_program(std::span<const Op> ops, Visitor&& visit) {
   }
 }
 
-// Returns the largest number of words (evidence_word.h) that one execution of the op leaves.
-constexpr uint64_t words_of(const Op& op) {
-  if (is_data_call(op.code)) return 1;
-  if (op.code == OpCode::kNext) return op.argument;
-  return op.code == OpCode::kNextToEnd ? op.argument + uint64_t{1} : 0;
+// Returns the largest number of words (control_word.h) that one execution of the op leaves in the
+// attempt that stands. `procedures` are those of the script.
+inline uint64_t words_of(const Op& op, std::span<const ProcedureEntry> procedures) {
+  switch (op.code) {
+    case OpCode::kNext:
+      return op.argument;
+    case OpCode::kNextToEnd:
+      return op.argument + uint64_t{1};
+    case OpCode::kAbort:
+    case OpCode::kCreate:
+    case OpCode::kDeleteRead:
+      return 2;
+    case OpCode::kOpen:
+    case OpCode::kClose:
+      return 6;  // a transaction that is given up repeats and reverts it
+    case OpCode::kRun:
+      return uint64_t{3} * procedures[op.payload].calls + 2;  // may end with a roll-back
+    case OpCode::kBegin:
+    case OpCode::kCommit:
+      return 1;
+    default:
+      return is_data_call(op.code) ? 1 : 0;
+  }
 }
 
-// Returns the largest number of words that the program leaves.
-inline uint64_t count_words(std::span<const Op> ops) {
-  uint64_t count = 0;
-  walk_program(ops, [&](const Step& step) { count += words_of(ops[step.op]); });
-  return count;
+// Returns the largest number of words that the program leaves without failed attempts.
+inline uint64_t count_words(std::span<const Op> ops, std::span<const ProcedureEntry> procedures) {
+  uint64_t count = 0, singles = 0;
+  walk_program(ops, [&](const Step& step) {
+    const Op& op = ops[step.op];
+    count += words_of(op, procedures);
+    if ((op.flags & kAutoCommit) != 0) ++singles;
+  });
+  return count + 2 * (singles / kTimedEvery + 1);
 }
 
 // Returns the number of transactions that the program runs.

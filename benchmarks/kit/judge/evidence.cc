@@ -43,8 +43,8 @@ bool read_records(script::TraceReader& trace, const format::Op& op, const format
 }  // namespace
 
 bool ended_as_programmed(const script::ThreadResult& result, uint64_t transaction) {
-  const format::TransactionEnd end = result.ends[transaction];
-  return end == format::TransactionEnd::kCommitted || end == format::TransactionEnd::kAborted;
+  const script::TransactionEnd end = result.ends[transaction];
+  return end == script::TransactionEnd::kCommitted || end == script::TransactionEnd::kAborted;
 }
 
 bool for_each_evidence(

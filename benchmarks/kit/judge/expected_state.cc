@@ -16,11 +16,11 @@ using Effect = Change::Effect;
 using What = Change::What;
 
 // Returns whether other transactions can see the writes of a transaction that ended this way.
-Effect effect_of(format::TransactionEnd end) {
+Effect effect_of(script::TransactionEnd end) {
   switch (end) {
-    case format::TransactionEnd::kCommitted:
+    case script::TransactionEnd::kCommitted:
       return Effect::kYes;
-    case format::TransactionEnd::kFailed:
+    case script::TransactionEnd::kFailed:
       return Effect::kMaybe;
     default:
       return Effect::kNo;

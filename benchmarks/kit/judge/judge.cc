@@ -78,11 +78,11 @@ class EndCheck {
         close(op, step);
       }
     });
-    return fits_ && (result_.counters->failed == 0 || result_.counters->code_violations > 0);
+    return fits_ && (result_.totals.failed == 0 || result_.reported->code_violations > 0);
   }
 
  private:
-  using End = format::TransactionEnd;
+  using End = script::TransactionEnd;
 
   void auto_commit(const format::Step& step) {
     const End end = result_.ends[step.transaction];
@@ -143,8 +143,8 @@ void judge_counters(const script::Script& script, const script::Outcome& outcome
     uint64_t failed = 0;
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
       const script::ThreadResult& result = outcome.phases[p].threads[t];
-      const format::ThreadOutcome& counters = *result.counters;
-      failed += counters.failed;
+      const format::ThreadOutcome& counters = *result.reported;
+      failed += result.totals.failed;
       if (counters.code_violations > 0) judge_violation(phase, t, counters, findings);
       if (counters.trace_dropped > 0) {
         findings.required(

@@ -1,4 +1,4 @@
-// Implements totals.h: adds up the counters of all threads, and counts transactions and records by
+// Implements totals.h: adds up the totals of all threads, and counts transactions and records by
 // following the programs.
 #include "benchmarks/kit/judge/totals.h"
 
@@ -10,16 +10,17 @@
 namespace keydrome::judge {
 namespace {
 
-void add_counters(const format::ThreadOutcome& counters, Totals& sum) {
-  sum.deadlocks += counters.deadlocks;
-  sum.client_context_switches += counters.context_switches;
-  sum.calls += counters.calls;
-  sum.gets += counters.gets;
-  sum.get_hits += counters.get_hits;
+void add_thread(const script::ThreadResult& thread, Totals& sum) {
+  const script::ThreadTotals& totals = thread.totals;
+  sum.deadlocks += thread.reported->deadlocks;
+  sum.client_context_switches += thread.reported->context_switches;
+  sum.calls += totals.calls;
+  sum.gets += totals.gets;
+  sum.get_hits += totals.get_hits;
   for (std::size_t c = 0; c < format::kTransactionClasses; ++c) {
-    sum.committed[c] += counters.committed[c];
-    for (std::size_t b = 0; b < format::kHistogramBuckets; ++b)
-      sum.latency[c][b] += counters.histogram[c][b];
+    sum.committed[c] += totals.committed[c];
+    for (std::size_t b = 0; b < totals.latency[c].size(); ++b)
+      sum.latency[c][b] += totals.latency[c][b];
   }
 }
 
@@ -58,7 +59,7 @@ std::optional<uint64_t> records_before(const script::Script& script, const scrip
           known = false;
         }
         if (code == format::OpCode::kInsert &&
-            result.ends[step.transaction] == format::TransactionEnd::kCommitted)
+            result.ends[step.transaction] == script::TransactionEnd::kCommitted)
           ++records;
       });
     }
@@ -85,15 +86,15 @@ uint64_t records_read(const script::PhaseScript& phase, const script::PhaseOutco
 Totals totals(const script::Script& script, const script::Outcome& outcome) {
   Totals sum;
   for (std::vector<uint64_t>& histogram : sum.latency)
-    histogram.assign(format::kHistogramBuckets, 0);
+    histogram.assign(script::kHistogramBuckets, 0);
   for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
     const script::PhaseScript& phase = script.phases[p];
     const script::PhaseOutcome& results = outcome.phases[p];
     const uint64_t completed_before = sum.transactions_completed;
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
-      sum.transactions_failed += results.threads[t].counters->failed;
+      sum.transactions_failed += results.threads[t].totals.failed;
       if (!phase.timed) continue;
-      add_counters(*results.threads[t].counters, sum);
+      add_thread(results.threads[t], sum);
       add_transactions(phase.threads[t], results.threads[t], sum);
       add_gets(phase.threads[t], results.threads[t], sum);
     }
@@ -106,24 +107,24 @@ Totals totals(const script::Script& script, const script::Outcome& outcome) {
   return sum;
 }
 
-std::vector<uint64_t> thread_windows(const format::ThreadOutcome& counters, uint32_t shift) {
-  std::vector<uint64_t> windows(format::kWindows);
-  const uint32_t merge = shift - counters.window_shift;
-  for (std::size_t i = 0; i < format::kWindows; ++i) {
-    windows[merge < 32 ? i >> merge : 0] += counters.windows[i];
+std::vector<uint64_t> thread_windows(const script::ThreadTotals& totals, uint32_t shift) {
+  std::vector<uint64_t> windows(script::kWindows);
+  const uint32_t merge = shift - totals.window_shift;
+  for (std::size_t i = 0; i < script::kWindows; ++i) {
+    windows[merge < 32 ? i >> merge : 0] += totals.windows[i];
   }
   return windows;
 }
 
 Throughput phase_throughput(const script::PhaseOutcome& outcome) {
-  uint32_t shift = format::kWindowShiftMin;
+  uint32_t shift = script::kWindowShiftMin;
   for (const script::ThreadResult& thread : outcome.threads)
-    shift = std::max(shift, thread.counters->window_shift);
+    shift = std::max(shift, thread.totals.window_shift);
   Throughput throughput{.window_ns = uint64_t{1} << shift,
-                        .committed = std::vector<uint64_t>(format::kWindows)};
+                        .committed = std::vector<uint64_t>(script::kWindows)};
   for (const script::ThreadResult& thread : outcome.threads) {
-    const std::vector<uint64_t> windows = thread_windows(*thread.counters, shift);
-    for (std::size_t i = 0; i < format::kWindows; ++i) throughput.committed[i] += windows[i];
+    const std::vector<uint64_t> windows = thread_windows(thread.totals, shift);
+    for (std::size_t i = 0; i < script::kWindows; ++i) throughput.committed[i] += windows[i];
   }
   while (!throughput.committed.empty() && throughput.committed.back() == 0)
     throughput.committed.pop_back();

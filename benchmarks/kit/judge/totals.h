@@ -49,7 +49,7 @@ Totals totals(const script::Script& script, const script::Outcome& outcome);
 
 // Returns the throughput windows of one thread, merged to a width of 2^shift ns. REQUIRES: `shift`
 // is at least the thread's own window_shift.
-std::vector<uint64_t> thread_windows(const format::ThreadOutcome& counters, uint32_t shift);
+std::vector<uint64_t> thread_windows(const script::ThreadTotals& totals, uint32_t shift);
 
 // Returns the sum of the windows of all threads of a phase. Narrower windows are merged to the
 // width of the widest windows first.

@@ -16,7 +16,7 @@ namespace keydrome::judge {
 // Returns how many words an execution of the op left, if `rest` begins with them. A kNextToEnd ends at
 // the first result that is no record.
 inline uint64_t words_left(const format::Op& op, std::span<const uint64_t> rest) {
-  const uint64_t most = format::words_of(op);
+  const uint64_t most = format::words_of(op, {});
   if (op.code != format::OpCode::kNextToEnd) return most;
   uint64_t records = 0;
   while (records + 1 < most && records < rest.size() &&
@@ -45,7 +45,7 @@ bool for_each_words(std::span<const format::Op> ops, const script::ThreadResult&
     }
     if (!fits || !format::is_on_records(op.code) || (open && !kept)) return;
     const bool alone = (op.flags & format::kAutoCommit) != 0;
-    if (alone && result.ends[step.transaction] != format::TransactionEnd::kCommitted) return;
+    if (alone && result.ends[step.transaction] != script::TransactionEnd::kCommitted) return;
     const uint64_t count = words_left(op, rest);
     fits = count <= rest.size();
     if (!fits) return;

@@ -10,13 +10,14 @@
 //
 // After a call that does not succeed, the interpreter does the following:
 //   - DEADLOCK in a transaction: aborts the transaction and repeats it from its kBegin, until the
-//     retry budget is spent (retry_budget.h). Words and evidence of the failed attempt are
-//     discarded, because an attempt that cannot commit may read an inconsistent snapshot.
+//     retry budget is spent (retry_budget.h). The evidence of the failed attempt is discarded,
+//     because an attempt that cannot commit may read an inconsistent snapshot. Its words stay, while
+//     there is room.
 //   - DEADLOCK from an auto-commit call: makes the call again until the retry budget is spent.
 //   - DEADLOCK in a transaction with kOneAttempt: aborts and continues after the transaction. This
 //     is no violation.
 //   - A code that the contract does not allow: reports the first such code, aborts the transaction,
-//     counts it as failed and continues after it.
+//     gives it up as failed and continues after it.
 //   - Any documented code in a transaction with kAnyCode: continues with the next call. If the
 //     commit fails, aborts the transaction.
 //
@@ -31,6 +32,7 @@
 // The path of successful calls makes no allocation and takes no lock. Not thread-safe.
 #pragma once
 
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -47,7 +49,7 @@ class Interpreter : InterpreterState {
   // in order.
   void run(std::span<const format::Op> ops);
 
-  // Writes the final counters to the outcome. The caller calls finish() once, after the last round.
+  // Writes the number of words and the end time to the outcome. The caller calls finish() once, after the last round.
   void finish();
 
  private:
@@ -55,20 +57,14 @@ class Interpreter : InterpreterState {
   static constexpr unsigned step_of(format::OpCode code);
   static constexpr unsigned step_of(Function function);
   void begin(const format::Op& op, uint64_t* word);
-  void prepare(const format::Op& op, KeyType type, uint64_t* word, Arguments& with);
-  bool continues(const format::Op& op, KeyType type, uint64_t* word, Arguments& with);
-  void start_single(const format::Op& op);
+  void prepare(const format::Op& op, KeyType type, uint64_t*& word, Arguments& with);
+  bool continues(const format::Op& op, KeyType type, uint64_t*& word, Arguments& with);
+  void start_single(const format::Op& op, uint64_t*& word);
   template <bool kIsGet>
-  bool count(const format::Op& op, const Record* record, uint32_t code, uint64_t*& word);
-  bool count_commit(const format::Op& op, uint32_t code);
-  void count_single(const format::Op& op);
-  void count_timed(const format::Op& op);
-  void end_transaction(format::TransactionEnd end) {
-    ends_[saved_.transaction] = end;
-    if (stream_ && reads_.gets > 0) [[unlikely]] {
-      outcome_->gets += reads_.gets;
-      outcome_->get_hits += reads_.hits;
-    }
+  bool end_call(const format::Op& op, const Record* record, uint32_t code, uint64_t*& word);
+  bool end_commit(const format::Op& op, uint32_t code, uint64_t*& word);
+  void end_single(uint64_t*& word);
+  void end_transaction() {
     open_ = false;
     attempts_ = 0;
   }
@@ -104,6 +100,15 @@ class Interpreter : InterpreterState {
   Flow judge_code(const format::Op& op, uint32_t code);
   Flow violation(std::size_t at, uint32_t code);
   void write_word(uint64_t word) { *word_++ = word; }
+  void write_rare_call(const format::Op& op, uint32_t code);
+  void write_rare_call(history::EventCall call, uint8_t slot, uint32_t index, uint32_t code);
+  Flow no_handle();
+  // Publishes how far the thread is. The store is relaxed, because the referee uses the number only
+  // as a hint while the thread runs.
+  void publish_words(const uint64_t* word) {
+    std::atomic_ref<uint64_t>(outcome_->words)
+        .store(static_cast<uint64_t>(word - words_.data()), std::memory_order_relaxed);
+  }
   void observe_read(const format::Op& op, uint32_t code, uint32_t call_number);
   void keep(const format::Op& op);
 
@@ -111,6 +116,7 @@ class Interpreter : InterpreterState {
   Function next_of_procedure();
   Function procedure_call(const format::Instruction& instruction);
   void procedure_result(uint32_t code);
+  void write_computed_call(uint32_t code);
   Flow procedure_flow(uint32_t code);
   Flow scan_flow(uint32_t code);
   Flow computed_failure(uint32_t code);
@@ -129,10 +135,10 @@ class Interpreter : InterpreterState {
   void attempt_aborted(uint32_t code);
   void retry();
   void fail_transaction();
-  void give_up(format::TransactionEnd end);
+  void give_up(format::AttemptEnd end);
+  void end_attempt(format::AttemptEnd end);
   void restore(bool retries);
   void restored();
-  void uncount_auto_commits();
   bool out_of_patience(uint32_t attempts, uint64_t start_ticks);
   void save_slots();
 };

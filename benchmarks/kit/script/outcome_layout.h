@@ -19,12 +19,11 @@ namespace keydrome::script {
 // because the library could have changed it.
 struct OutcomeLayout {
   format::OutcomeHeader header{};
-  std::vector<uint64_t> transactions;  // number of transactions of each thread's program
   uint64_t size_bytes = 0;
 };
 
-// Returns the layout for a phase of a script.
-OutcomeLayout outcome_layout(const PhaseScript& phase);
+// Returns the layout for a phase of a script. `pools` are those of the script.
+OutcomeLayout outcome_layout(const PhaseScript& phase, const Pools& pools);
 
 // Writes the header into the memfd's bytes. REQUIRES: the image is zeroed and has layout.size_bytes
 // bytes.

@@ -2,12 +2,14 @@
 // reads the player's untrusted results.
 #include "benchmarks/kit/script/outcome_reader.h"
 
-#include <array>
 #include <cstring>
-#include <numeric>
 #include <string>
+#include <utility>
 
+#include "base/clock.h"
 #include "benchmarks/kit/format/program_walk.h"
+#include "benchmarks/kit/script/word_events.h"
+#include "benchmarks/kit/script/word_follower.h"
 #include "keydrome/index.h"
 
 namespace keydrome::script {
@@ -17,6 +19,8 @@ using history::Event;
 namespace {
 
 constexpr uint64_t kCacheLineBytes = 64;
+// Room for failed attempts of each thread, besides a quarter of the words that its program needs.
+constexpr uint64_t kSpareWordsMin = 4096;
 
 uint64_t aligned(uint64_t offset) {
   return (offset + kCacheLineBytes - 1) / kCacheLineBytes * kCacheLineBytes;
@@ -27,77 +31,64 @@ Error misfit(std::size_t thread, const std::string& what) {
                "; the library's process may have changed it"};
 }
 
-// Copies the ends of a thread's transactions and checks that the thread's counters agree with them.
-Result<std::vector<format::TransactionEnd>> read_ends(const std::byte* from, std::size_t thread,
-                                                      const format::ThreadOutcome& counters) {
-  std::vector<format::TransactionEnd> ends(counters.transactions);
-  if (!ends.empty()) std::memcpy(ends.data(), from, ends.size());
-  std::array<uint64_t, 5> count{};
-  for (const format::TransactionEnd end : ends) {
-    const auto number = static_cast<std::size_t>(end);
-    if (number >= count.size()) return misfit(thread, "a transaction end with an undefined number");
-    ++count[number];
-  }
-  const uint64_t committed =
-      std::accumulate(std::begin(counters.committed), std::end(counters.committed), uint64_t{0});
-  if (count[static_cast<std::size_t>(format::TransactionEnd::kCommitted)] != committed ||
-      count[static_cast<std::size_t>(format::TransactionEnd::kAborted)] != counters.aborted ||
-      count[static_cast<std::size_t>(format::TransactionEnd::kFailed)] != counters.failed ||
-      count[static_cast<std::size_t>(format::TransactionEnd::kDeadlocked)] != counters.deadlocked) {
-    return misfit(thread, "counters that do not match its transactions");
-  }
-  return ends;
+// Copies the bytes of an array of the image.
+template <typename T>
+std::vector<T> copy_array(std::span<const std::byte> image, uint64_t offset, uint64_t count) {
+  std::vector<T> array(count);
+  if (count > 0) std::memcpy(array.data(), image.data() + offset, count * sizeof(T));
+  return array;
 }
 
-// Copies the results of one thread and checks them against the layout.
-Result<ThreadResult> read_thread(std::span<const std::byte> image, const OutcomeLayout& layout,
+// Copies what one thread reported, and checks it against the layout.
+Result<ThreadResult> copy_thread(std::span<const std::byte> image, const OutcomeLayout& layout,
                                  std::size_t thread) {
   const format::OutcomeHeader::Span& span = layout.header.spans[thread];
   ThreadResult result;
-  result.counters = std::make_unique<format::ThreadOutcome>();
-  format::ThreadOutcome& counters = *result.counters;
-  std::memcpy(&counters,
+  result.reported = std::make_unique<format::ThreadOutcome>();
+  format::ThreadOutcome& reported = *result.reported;
+  std::memcpy(&reported,
               image.data() + layout.header.thread_offset + thread * sizeof(format::ThreadOutcome),
               sizeof(format::ThreadOutcome));
-  if (counters.transactions != layout.transactions[thread]) {
-    return misfit(thread, std::to_string(counters.transactions) +
-                              " transactions, but its program has " +
-                              std::to_string(layout.transactions[thread]));
-  }
-  if (counters.words > span.words_capacity) {
+  if (reported.words > span.words_capacity) {
     return misfit(thread, "more words than its program has calls");
   }
-  if (counters.trace_bytes > span.trace_capacity) {
+  if (reported.trace_bytes > span.trace_capacity) {
     return misfit(thread, "more evidence than fits into its part of the outcome memfd");
   }
-  if (counters.events > span.log_capacity || counters.events_full > 1) {
+  if (reported.events > span.log_capacity || reported.events_full > 1) {
     return misfit(thread, "more recorded calls than fit into its log");
   }
-  if (counters.window_shift < format::kWindowShiftMin || counters.window_shift >= 64) {
-    return misfit(thread, "an impossible window width");
-  }
-  Result<std::vector<format::TransactionEnd>> ends =
-      read_ends(image.data() + span.ends_offset, thread, counters);
-  if (!ends) return ends.error();
-  result.ends = std::move(*ends);
-  result.words.resize(counters.words);
-  if (counters.words > 0) {
-    std::memcpy(result.words.data(), image.data() + span.words_offset,
-                counters.words * sizeof(uint64_t));
-  }
-  const std::byte* trace = image.data() + span.trace_offset;
-  result.trace.assign(trace, trace + counters.trace_bytes);
-  result.events.resize(counters.events);
-  if (counters.events > 0) {
-    std::memcpy(result.events.data(), image.data() + span.log_offset,
-                counters.events * sizeof(Event));
-  }
+  result.words = copy_array<uint64_t>(image, span.words_offset, reported.words);
+  result.trace = copy_array<std::byte>(image, span.trace_offset, reported.trace_bytes);
+  result.events = copy_array<Event>(image, span.log_offset, reported.events);
   return result;
+}
+
+// Follows the words of a thread.
+Result<void> follow(const Script& script, std::span<const format::Op> ops, std::size_t thread,
+                    bool keep_calls, ThreadResult& result) {
+  const TickClock& clock = referee_clock();
+  const uint64_t ended_ticks = result.reported->ended_ticks;
+  WordEvents events(script, result.reported->go_ticks, ended_ticks);
+  Result<Followed> followed =
+      follow_words(ops, clock, ended_ticks, result.words, keep_calls ? &events : nullptr);
+  if (!followed) return misfit(thread, followed.error().message);
+  result.ends = std::move(followed->ends);
+  result.totals = std::move(followed->totals);
+  if (!keep_calls) return {};
+  result.events = events.take();
+  result.unresolved = events.take_unresolved();
+  return {};
 }
 
 }  // namespace
 
-OutcomeLayout outcome_layout(const PhaseScript& phase) {
+const TickClock& referee_clock() {
+  static const TickClock clock;
+  return clock;
+}
+
+OutcomeLayout outcome_layout(const PhaseScript& phase, const Pools& pools) {
   const std::size_t threads = phase.threads.size();
   KEYDROME_CHECK(threads <= format::kThreadsMax && phase.trace_capacity_bytes.size() == threads);
   OutcomeLayout layout;
@@ -107,11 +98,9 @@ OutcomeLayout outcome_layout(const PhaseScript& phase) {
   uint64_t offset = layout.header.thread_offset + threads * sizeof(format::ThreadOutcome);
   for (std::size_t t = 0; t < threads; ++t) {
     format::OutcomeHeader::Span& span = layout.header.spans[t];
-    layout.transactions.push_back(format::count_transactions(phase.threads[t]));
-    span.ends_capacity = layout.transactions.back();
-    span.ends_offset = offset;
-    offset = aligned(offset + span.ends_capacity);
-    span.words_capacity = format::count_words(phase.threads[t]);
+    const uint64_t needed = format::count_words(phase.threads[t], pools.procedures);
+    span.words_spare = needed / 4 + kSpareWordsMin;
+    span.words_capacity = needed + span.words_spare + format::kWordsReserve;
     span.words_offset = offset;
     offset = aligned(offset + span.words_capacity * sizeof(uint64_t));
     span.trace_capacity = phase.trace_capacity_bytes[t];
@@ -131,15 +120,25 @@ void write_outcome_header(const OutcomeLayout& layout, std::span<std::byte> imag
   std::memcpy(image.data(), &layout.header, sizeof layout.header);
 }
 
-Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const OutcomeLayout& layout) {
+Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const OutcomeLayout& layout,
+                                  const Script& script, const PhaseScript& phase,
+                                  bool keep_calls) {
   if (image.size() < layout.size_bytes)
     return Error{
         "the outcome memfd is smaller than when the referee created it, so the player's results "
         "cannot be read"};
+  const bool recorded = !phase.log_capacity.empty();
+  keep_calls = keep_calls && !recorded;
   PhaseOutcome outcome;
+  outcome.events = recorded     ? EventSource::kLog
+                   : keep_calls ? EventSource::kWords
+                                : EventSource::kNone;
   for (std::size_t t = 0; t < layout.header.threads; ++t) {
-    Result<ThreadResult> thread = read_thread(image, layout, t);
+    Result<ThreadResult> thread = copy_thread(image, layout, t);
     if (!thread) return thread.error();
+    if (Result<void> fits = follow(script, phase.threads[t], t, keep_calls, *thread); !fits) {
+      return fits.error();
+    }
     outcome.threads.push_back(std::move(*thread));
   }
   return outcome;

@@ -16,24 +16,34 @@
 #include <string_view>
 #include <vector>
 
+#include "base/clock.h"
 #include "base/result.h"
 #include "benchmarks/kit/format/outcome.h"
 #include "benchmarks/kit/script/outcome_layout.h"
+#include "benchmarks/kit/script/script.h"
+#include "benchmarks/kit/script/thread_totals.h"
 #include "checker/history/event.h"
 
 namespace keydrome::script {
 
 // The results of one thread in one phase.
 struct ThreadResult {
-  std::unique_ptr<format::ThreadOutcome> counters;  // never null
-  std::vector<format::TransactionEnd> ends;         // one per transaction, in program order
-  std::vector<uint64_t> words;                      // one per call (format/evidence_word.h)
-  std::vector<std::byte> trace;                     // the evidence, for TraceReader
-  std::vector<history::Event> events;               // every call, if the phase is recorded
+  std::unique_ptr<format::ThreadOutcome> reported;  // never null
+  ThreadTotals totals;                              // computed from the words
+  std::vector<TransactionEnd> ends;                 // one per transaction, in program order
+  // The words of calls on records that stand (word_follower.h).
+  std::vector<uint64_t> words;
+  std::vector<std::byte> trace;        // the evidence, for TraceReader
+  std::vector<history::Event> events;  // every call, from the log or from the words
+  std::vector<uint32_t> unresolved;    // WordEvents::take_unresolved()
 };
+
+// Where the events of a phase come from.
+enum class EventSource : uint8_t { kNone, kLog, kWords };
 
 struct PhaseOutcome {
   std::vector<ThreadResult> threads;
+  EventSource events = EventSource::kNone;
 };
 
 // The results of a session. phases[i] belongs to script.phases[i]. If the run ended early, the last
@@ -42,8 +52,15 @@ struct Outcome {
   std::vector<PhaseOutcome> phases;
 };
 
-// Copies and checks the outcome of one phase.
-Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const OutcomeLayout& layout);
+// Returns the clock with which the referee converts the player's ticks. Player and referee run on the
+// same machine. The first call calibrates it for 2 ms. Thread-safe.
+const TickClock& referee_clock();
+
+// Copies and checks the outcome of one phase. With `keep_calls`, fills ThreadResult::events from the
+// words (word_events.h).
+Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const OutcomeLayout& layout,
+                                  const Script& script, const PhaseScript& phase,
+                                  bool keep_calls = false);
 
 // One record of evidence: the result of a single call. The strings refer to the bytes of the
 // ThreadResult.

@@ -94,8 +94,8 @@ TEST_F(SessionTest, ARetriedTransactionLeavesOneTrace) {
   api.closeIndex = counting_close;
   api.abortTransaction = counting_abort;
   const script::Outcome outcome = play(script, api);
-  EXPECT_EQ(result(outcome).counters->deadlocks, 4u);
-  EXPECT_EQ(result(outcome).counters->committed[0], 1u);
+  EXPECT_EQ(result(outcome).reported->deadlocks, 4u);
+  EXPECT_EQ(result(outcome).totals.committed[0], 1u);
   EXPECT_EQ(aborted, 4u);
   EXPECT_EQ(opened, 1u + 5);  // every attempt opens its own handle
   EXPECT_EQ(closed, 1u + 5);  // and closes it
@@ -135,7 +135,7 @@ TEST_F(SessionTest, OrderViolationsGoWithTheAttempt) {
   api.getNext = backwards_then_deadlock;
   const script::Outcome outcome = play(script, api);
   EXPECT_EQ(answers, 4u);
-  EXPECT_EQ(result(outcome).counters->deadlocks, 1u);
+  EXPECT_EQ(result(outcome).reported->deadlocks, 1u);
   EXPECT_EQ(findings_of(script, outcome), "");
 }
 
@@ -188,7 +188,7 @@ TEST_F(SessionTest, AutoCommitCallsInsideATransactionCountOnce) {
     api.get = second_get_deadlocks;
     const script::Outcome outcome = play(built, api);
     const script::ThreadResult& result = outcome.phases[1].threads[0];
-    using enum format::TransactionEnd;
+    using enum script::TransactionEnd;
     EXPECT_EQ(result.ends, flags == 0 ? (std::vector{kCommitted, kCommitted, kCommitted})
                                       : (std::vector{kDeadlocked, kCommitted, kNotRun}));
     judge::Findings findings;
@@ -207,8 +207,8 @@ TEST_F(SessionTest, ATransactionThatNeverBeginsIsGivenUp) {
   player::IndexApi api = real;
   api.beginTransaction = always_deadlock;
   const script::Outcome outcome = play(script, api);
-  EXPECT_EQ(result(outcome).counters->failed, 1u);
-  EXPECT_GE(result(outcome).counters->deadlocks, player::kAttemptsMax);
+  EXPECT_EQ(result(outcome).totals.failed, 1u);
+  EXPECT_GE(result(outcome).reported->deadlocks, player::kAttemptsMax);
   judge::Findings findings;
   judge::judge_script(script, outcome, findings);
   EXPECT_EQ(findings.count("no_progress"), 1u) << text_of(findings);
@@ -237,10 +237,10 @@ TEST_F(SessionTest, AFailedTransactionStillSignals) {
   const script::Outcome outcome = play(script, api);
   const script::ThreadResult& thread = outcome.phases[phase].threads[0];
   EXPECT_EQ(thread.ends,
-            (std::vector{format::TransactionEnd::kFailed, format::TransactionEnd::kCommitted}));
-  EXPECT_EQ(thread.counters->code_violations, 1u);
-  EXPECT_EQ(thread.counters->first_violation.code, static_cast<uint32_t>(FAILURE));
-  EXPECT_EQ(thread.counters->first_violation.op, 2u);
+            (std::vector{script::TransactionEnd::kFailed, script::TransactionEnd::kCommitted}));
+  EXPECT_EQ(thread.reported->code_violations, 1u);
+  EXPECT_EQ(thread.reported->first_violation.code, static_cast<uint32_t>(FAILURE));
+  EXPECT_EQ(thread.reported->first_violation.op, 2u);
 }
 
 ErrCode failing_open(const char*, IdxState**) { return FAILURE; }
@@ -261,7 +261,7 @@ TEST_F(SessionTest, AnIndexThatDoesNotOpenIsNeverCalled) {
   api.closeIndex = nullptr;
   const script::Outcome outcome = play(script, api);
   EXPECT_EQ(result(outcome).ends,
-            (std::vector{format::TransactionEnd::kFailed, format::TransactionEnd::kFailed}));
+            (std::vector{script::TransactionEnd::kFailed, script::TransactionEnd::kFailed}));
 }
 
 ErrCode endless_next(IdxState*, TxnState*, Record* record) {
@@ -280,7 +280,7 @@ TEST_F(SessionTest, AScanToTheEndEnds) {
   player::IndexApi api = real;
   api.getNext = endless_next;
   const script::Outcome outcome = play(script, api);
-  EXPECT_EQ(result(outcome).counters->first_violation.code, format::kCodeEndless);
+  EXPECT_EQ(result(outcome).reported->first_violation.code, format::kCodeEndless);
 }
 
 // Fills key and payload completely, without a NUL at the end.
@@ -302,7 +302,7 @@ TEST_F(SessionTest, StringsWithoutAnEndAreCut) {
   api.getNext = unterminated_next;
   const script::Outcome outcome = play(script, api);
   // The record is longer than any record of the script, so it does not fit into the trace.
-  EXPECT_EQ(result(outcome).counters->trace_dropped, 1u);
+  EXPECT_EQ(result(outcome).reported->trace_dropped, 1u);
   judge::Findings findings;
   judge::judge_script(script, outcome, findings);
   EXPECT_TRUE(findings.failed());
@@ -363,14 +363,13 @@ TEST_F(SessionTest, WindowsAndHistogramCountEveryCommit) {
   thread.close(0);
   const script::Script script = script_.build();
   const script::Outcome outcome = play(script, real);
-  const format::ThreadOutcome& counters = *result(outcome).counters;
+  const script::ThreadTotals& counters = result(outcome).totals;
   uint64_t in_windows = 0, in_histogram = 0;
-  for (const uint32_t count : counters.windows) in_windows += count;
-  for (const uint32_t count : counters.histogram[0]) in_histogram += count;
+  for (const uint64_t count : counters.windows) in_windows += count;
+  for (const uint32_t count : counters.latency[0]) in_histogram += count;
   EXPECT_EQ(counters.committed[0], 1500u);
   EXPECT_EQ(in_windows, 1500u);
-  EXPECT_EQ(in_histogram,
-            500u + (1000 + player::Counters::kSampleEvery - 1) / player::Counters::kSampleEvery);
+  EXPECT_EQ(in_histogram, 500u + (1000 + format::kTimedEvery - 1) / format::kTimedEvery);
   EXPECT_EQ(judge::totals(script, outcome).gets, 1500u);
   EXPECT_EQ(counters.calls, 2u + 1000 + 1500);
 }
@@ -401,16 +400,16 @@ TEST_F(SessionTest, AutoCommitRunsCountWhatHappened) {
   player::IndexApi api = real;
   api.get = get_every_third_time;
   const script::Outcome outcome = play(script, api);
-  const format::ThreadOutcome& counters = *result(outcome).counters;
-  EXPECT_EQ(result(outcome).ends, std::vector(7 * kRounds, format::TransactionEnd::kCommitted));
+  const script::ThreadTotals& counters = result(outcome).totals;
+  EXPECT_EQ(result(outcome).ends, std::vector(7 * kRounds, script::TransactionEnd::kCommitted));
   EXPECT_EQ(counters.committed[0], 7u * kRounds);
   const judge::Totals sum = judge::totals(script, outcome);
   EXPECT_EQ(sum.gets, 4u * kRounds);
   EXPECT_EQ(sum.get_hits, 2u * kRounds);
-  EXPECT_EQ(counters.deadlocks, answers / 3);
-  EXPECT_EQ(counters.calls, 2u + 7 * kRounds + answers / 3);
+  EXPECT_EQ(result(outcome).reported->deadlocks, answers / 3);
+  EXPECT_EQ(counters.calls, 2u + 7 * kRounds);  // without the calls that were repeated
   uint64_t in_windows = 0;
-  for (const uint32_t count : counters.windows) in_windows += count;
+  for (const uint64_t count : counters.windows) in_windows += count;
   EXPECT_EQ(in_windows, 7u * kRounds);
   judge::Findings findings;
   judge::judge_script(script, outcome, findings);
@@ -434,13 +433,12 @@ TEST_F(SessionTest, OneFailedCallOfARunIsTheOneThatFailed) {
   api.deleteRecord = delete_fails_second_time;
   const script::Script script = script_.build();
   const script::Outcome outcome = play(script, api);
-  const format::ThreadOutcome& counters = *result(outcome).counters;
   EXPECT_EQ(result(outcome).ends,
-            (std::vector{format::TransactionEnd::kCommitted, format::TransactionEnd::kCommitted,
-                         format::TransactionEnd::kFailed, format::TransactionEnd::kCommitted}));
-  EXPECT_EQ(counters.first_violation.op, 3u);
+            (std::vector{script::TransactionEnd::kCommitted, script::TransactionEnd::kCommitted,
+                         script::TransactionEnd::kFailed, script::TransactionEnd::kCommitted}));
+  EXPECT_EQ(result(outcome).reported->first_violation.op, 3u);
   EXPECT_EQ(judge::totals(script, outcome).gets, 2u);
-  EXPECT_EQ(counters.calls, 6u);
+  EXPECT_EQ(result(outcome).totals.calls, 6u);
 }
 
 TEST_F(SessionTest, RepeatedBodiesRunAsOftenAsProgrammed) {

@@ -305,7 +305,7 @@ TEST_F(JudgeTest, TamperedReportsAreFound) {
   writer.abort();
   const judge::Findings findings = judge({}, [&](script::Outcome& outcome) {
     script::ThreadResult& thread = outcome.phases[test_].threads[0];
-    thread.ends[0] = format::TransactionEnd::kCommitted;  // the program aborts the transaction
+    thread.ends[0] = script::TransactionEnd::kCommitted;  // the program aborts the transaction
     thread.words.pop_back();
   });
   EXPECT_EQ(findings.count("outcome_mismatch"), 2u) << text_of(findings);

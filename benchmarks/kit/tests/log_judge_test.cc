@@ -102,11 +102,10 @@ struct Forgery {
   std::function<void(script::ThreadResult&)> change;
 };
 
-// Replaces the log and adjusts the player's counters, so that they agree with the new log.
+// Replaces the log and adjusts the number of events, so that they agree.
 void set_events(script::ThreadResult& thread, std::vector<Event> events) {
   thread.events = std::move(events);
-  thread.counters->calls = thread.events.size();
-  thread.counters->events = thread.events.size();
+  thread.reported->events = thread.events.size();
 }
 
 // Returns the position of the first event of this call.
@@ -133,7 +132,6 @@ TEST(LogJudge, AForgedLogIsTold) {
          events.erase(events.begin() + 20);
          set_events(t, events);
        }},
-      {"another number of calls counted", [](script::ThreadResult& t) { ++t.counters->calls; }},
       {"two inserts swapped",
        [](script::ThreadResult& t) {
          const std::size_t first = find(t, EventCall::kInsert);
@@ -157,7 +155,7 @@ TEST(LogJudge, AForgedLogIsTold) {
       {"a commit that returned DEADLOCK and needs a retry",
        [](script::ThreadResult& t) { t.events[find(t, EventCall::kCommit)].code = DEADLOCK; }},
       {"another end of a transaction",
-       [](script::ThreadResult& t) { t.ends[15] = format::TransactionEnd::kFailed; }},
+       [](script::ThreadResult& t) { t.ends[15] = script::TransactionEnd::kFailed; }},
   };
   for (const Forgery& forgery : forgeries) {
     const script::Script script = script_of(VARCHAR);
@@ -172,7 +170,7 @@ TEST(LogJudge, AFullLogIsFollowedUpToItsEnd) {
   script::Script script = script_of(INT);
   script.phases[0].log_capacity[0] = 25;
   script::Outcome outcome = testing::play(script, testing::test_index({}));
-  ASSERT_EQ(outcome.phases[0].threads[0].counters->events_full, 1u);
+  ASSERT_EQ(outcome.phases[0].threads[0].reported->events_full, 1u);
   EXPECT_EQ(judged(script, outcome), "");
   ++outcome.phases[0].threads[0].events[24].index;
   EXPECT_NE(judged(script, outcome), "");

@@ -6,7 +6,11 @@
 
 #include <cstring>
 #include <functional>
+#include <iterator>
+#include <utility>
+#include <vector>
 
+#include "benchmarks/kit/format/control_word.h"
 #include "benchmarks/kit/player/trace_writer.h"
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/workload/rng.h"
@@ -14,8 +18,8 @@
 namespace keydrome {
 namespace {
 
-// Returns a phase with one thread that runs two transactions.
-script::PhaseScript two_transactions() {
+// Returns a script with one phase and one thread that runs two transactions.
+script::Script two_transactions() {
   script::ScriptBuilder script;
   script.add_class("check");
   script.add_index("index", INT);
@@ -28,56 +32,113 @@ script::PhaseScript two_transactions() {
     out.commit();
   }
   out.close(0);
-  return script.build().phases[0];
+  return script.build();
+}
+
+// The words of an honest thread, in the order of the program.
+std::vector<uint64_t> honest_words() {
+  using format::CallWord;
+  using format::ControlWord;
+  using history::EventCall;
+  const uint64_t found_nothing = format::code_word(KEY_NOTFOUND);
+  return {CallWord{.call = EventCall::kOpen}.packed(ControlWord::kRareCall),
+          format::code_word(SUCCESS),
+          format::result_word(ControlWord::kResult, 10, SUCCESS),
+          found_nothing,
+          format::result_word(ControlWord::kResult, 20, SUCCESS),
+          format::result_word(ControlWord::kResult, 20, SUCCESS),
+          found_nothing,
+          format::result_word(ControlWord::kResult, 30, SUCCESS),
+          CallWord{.call = EventCall::kClose}.packed(ControlWord::kRareCall),
+          format::code_word(SUCCESS)};
 }
 
 // Reads an image of an outcome after `change` has damaged it. Without the damage, the image is
 // valid.
 Result<script::PhaseOutcome> read(
-    const std::function<void(format::ThreadOutcome&, std::byte* ends, std::byte* trace)>& change) {
-  const script::PhaseScript phase = two_transactions();
-  const script::OutcomeLayout layout = script::outcome_layout(phase);
+    const std::function<void(format::ThreadOutcome&, std::vector<uint64_t>& words)>& change) {
+  script::Script script = two_transactions();
+  const script::PhaseScript& phase = script.phases[0];
+  const script::OutcomeLayout layout = script::outcome_layout(phase, script.pools);
   std::vector<std::byte> image(layout.size_bytes);
   script::write_outcome_header(layout, image);
-  format::ThreadOutcome counters{};
-  counters.committed[0] = 2;
-  counters.transactions = 2;
-  counters.window_shift = format::kWindowShiftMin;
-  std::byte* ends = image.data() + layout.header.spans[0].ends_offset;
-  ends[0] = ends[1] = static_cast<std::byte>(format::TransactionEnd::kCommitted);
-  change(counters, ends, image.data() + layout.header.spans[0].trace_offset);
-  std::memcpy(image.data() + layout.header.thread_offset, &counters, sizeof counters);
-  return script::read_outcome(image, layout);
+  format::ThreadOutcome reported{};
+  std::vector<uint64_t> words = honest_words();
+  reported.words = words.size();
+  reported.ended_ticks = 1'000;
+  change(reported, words);
+  std::memcpy(image.data() + layout.header.thread_offset, &reported, sizeof reported);
+  std::memcpy(image.data() + layout.header.spans[0].words_offset, words.data(),
+              words.size() * sizeof(uint64_t));
+  return script::read_outcome(image, layout, script, phase);
 }
 
 TEST(OutcomeReader, TakesAnHonestImage) {
   const Result<script::PhaseOutcome> outcome =
-      read([](format::ThreadOutcome&, std::byte*, std::byte*) {});
+      read([](format::ThreadOutcome&, std::vector<uint64_t>&) {});
   ASSERT_TRUE(outcome.ok()) << outcome.error().message;
-  EXPECT_EQ(outcome->threads[0].ends.size(), 2u);
+  const script::ThreadResult& thread = outcome->threads[0];
+  EXPECT_EQ(thread.ends, std::vector(2, script::TransactionEnd::kCommitted));
+  EXPECT_EQ(thread.words, std::vector(2, format::code_word(KEY_NOTFOUND)));
+  EXPECT_EQ(thread.totals.committed[0], 2u);
+  EXPECT_EQ(thread.totals.calls, 8u);
 }
 
 TEST(OutcomeReader, RefusesWhatDoesNotFit) {
-  const std::vector<std::function<void(format::ThreadOutcome&, std::byte*, std::byte*)>> lies = {
-      [](format::ThreadOutcome& o, std::byte*, std::byte*) { o.transactions = 3; },
-      [](format::ThreadOutcome& o, std::byte*, std::byte*) { o.transactions = UINT64_MAX; },
-      [](format::ThreadOutcome& o, std::byte*, std::byte*) { o.trace_bytes = UINT64_MAX; },
-      [](format::ThreadOutcome& o, std::byte*, std::byte*) { o.window_shift = 64; },
-      [](format::ThreadOutcome& o, std::byte*, std::byte*) { o.window_shift = 0; },
-      [](format::ThreadOutcome& o, std::byte*, std::byte*) { o.committed[0] = 3; },
-      [](format::ThreadOutcome& o, std::byte*, std::byte*) { o.failed = 1; },
-      [](format::ThreadOutcome& o, std::byte*, std::byte*) { o.deadlocked = 1; },
-      [](format::ThreadOutcome&, std::byte* ends, std::byte*) { ends[1] = std::byte{4}; },
-      [](format::ThreadOutcome&, std::byte* ends, std::byte*) { ends[1] = std::byte{9}; },
-      [](format::ThreadOutcome&, std::byte* ends, std::byte*) { ends[1] = std::byte{0}; },
+  using Reported = format::ThreadOutcome;
+  using Words = std::vector<uint64_t>;
+  using format::ControlWord;
+  const std::vector<std::function<void(Reported&, Words&)>> lies = {
+      [](Reported& o, Words&) { o.words = UINT64_MAX; },
+      [](Reported& o, Words&) { --o.words; },
+      [](Reported& o, Words&) { ++o.words; },
+      [](Reported& o, Words&) { o.words = 0; },
+      [](Reported& o, Words&) { o.trace_bytes = UINT64_MAX; },
+      [](Reported& o, Words&) { o.events = 1; },
+      [](Reported&, Words& w) { w[3] = 0; },
+      [](Reported&, Words& w) { w.erase(w.begin() + 3); },
+      [](Reported&, Words& w) { std::swap(w[2], w[3]); },
+      // a transaction that begins or ends long after its thread
+      [](Reported&, Words& w) { w[2] = format::result_word(ControlWord::kResult, 1ull << 40, 0); },
+      [](Reported&, Words& w) { w[7] = format::result_word(ControlWord::kResult, 1ull << 40, 0); },
+      // ends that the program does not contain
+      [](Reported&, Words& w) { w[4] = format::result_word(ControlWord::kAbort, 20, 0); },
+      [](Reported&, Words& w) { w[4] = format::attempt_end_word(format::AttemptEnd::kAborted); },
+      [](Reported&, Words& w) { w[4] = format::attempt_end_word(format::AttemptEnd::kDeadlocked); },
+      [](Reported&, Words& w) { w[4] = format::attempt_end_word(format::AttemptEnd::kContinued); },
+      // a call of another index
+      [](Reported&, Words& w) { w[0] |= uint64_t{1} << 32; },
   };
   for (std::size_t i = 0; i < lies.size(); ++i) EXPECT_FALSE(read(lies[i]).ok()) << i;
 }
 
+// Whatever a library writes to the memory, the reader ends and stays within its bounds.
+TEST(OutcomeReader, SurvivesRandomWords) {
+  for (uint64_t seed = 0; seed < 20'000; ++seed) {
+    workload::Rng rng(seed, 0, workload::Purpose::kStream);
+    const Result<script::PhaseOutcome> outcome = read([&](format::ThreadOutcome& reported,
+                                                          std::vector<uint64_t>& words) {
+      for (uint64_t changes = 1 + rng.below(4); changes > 0; --changes) {
+        const std::size_t at = rng.below(words.size());
+        const uint64_t low[] = {0x10, 0xb0, 0xc0, 0xd0, 0xda, 0xe0, 0xe1, 0xe2, 0xe3, 0xe4,
+                                0xe8, 0xe9, 0xea, 0xeb, 0xec, 0xf0, 0xfa, rng.next()};
+        words[at] = (rng.below(2) == 0 ? words[at] & ~0xffull : rng.next() << 8) |
+                    low[rng.below(std::size(low))];
+        if (rng.below(3) == 0) words.insert(words.begin() + static_cast<int64_t>(at), words[at]);
+      }
+      reported.words = words.size();
+    });
+    if (outcome.ok()) {
+      EXPECT_LE(outcome->threads[0].words.size(), 2u);
+    }
+  }
+}
+
 TEST(OutcomeReader, ATruncatedImageIsAnError) {
-  const script::OutcomeLayout layout = script::outcome_layout(two_transactions());
+  const script::Script script = two_transactions();
+  const script::OutcomeLayout layout = script::outcome_layout(script.phases[0], script.pools);
   const std::vector<std::byte> image(layout.size_bytes - 1);
-  EXPECT_FALSE(script::read_outcome(image, layout).ok());
+  EXPECT_FALSE(script::read_outcome(image, layout, script, script.phases[0]).ok());
 }
 
 TEST(TraceReader, GivesBackWhatWasWritten) {

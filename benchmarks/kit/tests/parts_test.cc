@@ -7,13 +7,15 @@
 #include <cmath>
 #include <cstring>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
-#include "benchmarks/kit/format/histogram.h"
 #include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/player/arguments.h"
 #include "benchmarks/kit/player/interpreter.h"
+#include "benchmarks/kit/script/histogram.h"
+#include "benchmarks/kit/script/word_follower.h"
 #include "benchmarks/kit/workload/rng.h"
 
 namespace keydrome {
@@ -22,29 +24,29 @@ namespace {
 TEST(Histogram, KnowsEachValueToOneInThirtyTwo) {
   uint32_t last = 0;
   for (uint64_t ns = 0; ns < (uint64_t{1} << 40); ns += 1 + ns / 50) {
-    const uint32_t bucket = format::histogram_bucket(ns);
-    ASSERT_LT(bucket, format::kHistogramBuckets);
+    const uint32_t bucket = script::histogram_bucket(ns);
+    ASSERT_LT(bucket, script::kHistogramBuckets);
     ASSERT_GE(bucket, last);
     last = bucket;
-    const uint64_t bound = format::histogram_upper_bound_ns(bucket);
+    const uint64_t bound = script::histogram_upper_bound_ns(bucket);
     ASSERT_GE(bound, ns);
     ASSERT_LE(bound - ns, ns / 32 + 1);
     if (bucket > 0) {
-      ASSERT_LT(format::histogram_upper_bound_ns(bucket - 1), ns);
+      ASSERT_LT(script::histogram_upper_bound_ns(bucket - 1), ns);
     }
   }
-  EXPECT_EQ(format::histogram_bucket(UINT64_MAX), format::kHistogramBuckets - 1);
+  EXPECT_EQ(script::histogram_bucket(UINT64_MAX), script::kHistogramBuckets - 1);
 }
 
 TEST(Histogram, QuantilesAreUpperBoundsOfTheRightValue) {
-  std::vector<uint64_t> counts(format::kHistogramBuckets);
-  for (uint64_t ns = 1; ns <= 1000; ++ns) ++counts[format::histogram_bucket(ns)];
+  std::vector<uint64_t> counts(script::kHistogramBuckets);
+  for (uint64_t ns = 1; ns <= 1000; ++ns) ++counts[script::histogram_bucket(ns)];
   for (const double q : {0.001, 0.5, 0.9, 0.99, 1.0}) {
     const auto exact = static_cast<uint64_t>(std::lround(q * 1000));
-    EXPECT_GE(format::histogram_quantile_ns(counts, q), exact);
-    EXPECT_LE(format::histogram_quantile_ns(counts, q), exact + exact / 32 + 1);
+    EXPECT_GE(script::histogram_quantile_ns(counts, q), exact);
+    EXPECT_LE(script::histogram_quantile_ns(counts, q), exact + exact / 32 + 1);
   }
-  EXPECT_EQ(format::histogram_quantile_ns(std::vector<uint64_t>(format::kHistogramBuckets), 0.5),
+  EXPECT_EQ(script::histogram_quantile_ns(std::vector<uint64_t>(script::kHistogramBuckets), 0.5),
             0u);
 }
 
@@ -120,7 +122,7 @@ struct TwoEmptyTransactions {
     inputs.clock = &clock;
     inputs.go_ticks = clock.ticks() - clock.to_ticks(ns_since_go);
     inputs.outcome = &outcome;
-    inputs.ends = ends;
+    inputs.words = words;
   }
   TwoEmptyTransactions(const TwoEmptyTransactions&) = delete;
   TwoEmptyTransactions& operator=(const TwoEmptyTransactions&) = delete;
@@ -128,9 +130,24 @@ struct TwoEmptyTransactions {
   player::IndexApi api;
   const TickClock clock;
   format::ThreadOutcome outcome{};
-  std::array<format::TransactionEnd, 2> ends{};
+  std::array<uint64_t, 8> words{};
   player::InterpreterInputs inputs;
 };
+
+// Returns what the words of two transactions say.
+script::ThreadTotals totals_of(player::Interpreter& session, const TwoEmptyTransactions& two,
+                               std::span<const format::Op> ops) {
+  session.finish();
+  std::vector<uint64_t> words(two.words.begin(),
+                              two.words.begin() + static_cast<int64_t>(two.outcome.words));
+  return script::follow_words(ops, two.clock, UINT64_MAX, words, nullptr).value().totals;
+}
+
+// Returns the longest latency of a transaction class.
+uint64_t longest_ns(const script::ThreadTotals& totals, uint32_t class_number) {
+  const std::vector<uint32_t>& counts = totals.latency[class_number];
+  return script::histogram_quantile_ns(std::vector<uint64_t>(counts.begin(), counts.end()), 1);
+}
 
 // The start time of a transaction is normally the end time of the previous transaction. If the
 // thread waited for the next round (part of a phase) in between, the wait must not count as
@@ -150,19 +167,11 @@ TEST(Interpreter, TheWaitForARoundIsNoLatency) {
   }
   const uint64_t again_ns = now_ns();
   session.run(round);
-  const uint64_t longest_ns = std::max(first_ns, now_ns() - again_ns);
-  for (uint32_t bucket = 0; bucket < format::kHistogramBuckets; ++bucket) {
-    if (two.outcome.histogram[0][bucket] == 0) continue;
-    EXPECT_LE(format::histogram_upper_bound_ns(bucket), longest_ns + longest_ns / 16 + kSlackNs);
-  }
-  EXPECT_EQ(two.outcome.committed[0], 2u);
-}
-
-// Returns the longest latency of a transaction class.
-uint64_t longest_ns(const format::ThreadOutcome& outcome, uint32_t class_number) {
-  const auto& counts = outcome.histogram[class_number];
-  return format::histogram_quantile_ns(std::vector<uint64_t>(std::begin(counts), std::end(counts)),
-                                       1);
+  const uint64_t run_ns = std::max(first_ns, now_ns() - again_ns);
+  const std::array<format::Op, 4> both = {round[0], round[1], round[0], round[1]};
+  const script::ThreadTotals totals = totals_of(session, two, both);
+  EXPECT_LE(longest_ns(totals, 0), run_ns + run_ns / 16 + kSlackNs);
+  EXPECT_EQ(totals.committed[0], 2u);
 }
 
 // With kArrive, the latency of a transaction counts from its arrival time. If the thread is late,
@@ -184,8 +193,9 @@ TEST(Interpreter, LatencyCountsFromTheArrival) {
   session.run(ops);
   const uint64_t elapsed_ns = now_ns() - start_ns;
   EXPECT_GE(elapsed_ns, kEarlyNs - kEarlyNs / 100);
-  EXPECT_GE(longest_ns(two.outcome, 0), kLateNs - kLateNs / 100);
-  EXPECT_LE(longest_ns(two.outcome, 1), elapsed_ns - kEarlyNs + elapsed_ns / 16);
+  const script::ThreadTotals totals = totals_of(session, two, ops);
+  EXPECT_GE(longest_ns(totals, 0), kLateNs - kLateNs / 100);
+  EXPECT_LE(longest_ns(totals, 1), elapsed_ns - kEarlyNs + elapsed_ns / 16);
 }
 
 TEST(Zeroed, LeavesNothingOfEarlierCalls) {

@@ -44,10 +44,12 @@ std::vector<format::Op> ops_of(const std::vector<std::byte>& round, std::size_t 
   return ops;
 }
 
-script::PhaseOutcome play_phase(const script::PhaseScript& phase, const player::IndexApi& api,
+script::PhaseOutcome play_phase(const script::Script& script, const script::PhaseScript& phase,
+                                const player::IndexApi& api,
                                 const player::PoolsView& pools, player::IndexNames& names,
-                                player::EventClock& event_clock, uint64_t ops_per_round) {
-  const script::OutcomeLayout layout = script::outcome_layout(phase);
+                                player::EventClock& event_clock, uint64_t ops_per_round,
+                                bool keep_calls) {
+  const script::OutcomeLayout layout = script::outcome_layout(phase, script.pools);
   Image image(layout.size_bytes);
   script::write_outcome_header(layout, image.bytes());
   const script::RoundPlan plan = script::plan_rounds(phase, ops_per_round);
@@ -69,7 +71,6 @@ script::PhaseOutcome play_phase(const script::PhaseScript& phase, const player::
         const format::OutcomeHeader::Span& span = layout.header.spans[t];
         auto* outcomes =
             reinterpret_cast<format::ThreadOutcome*>(base + layout.header.thread_offset);
-        auto* ends = reinterpret_cast<format::TransactionEnd*>(base + span.ends_offset);
         auto* words = reinterpret_cast<uint64_t*>(base + span.words_offset);
         const bool recorded = !phase.log_capacity.empty();
         std::optional<player::Recording> recording;
@@ -87,8 +88,8 @@ script::PhaseOutcome play_phase(const script::PhaseScript& phase, const player::
                                      .clock = &clock,
                                      .go_ticks = go,
                                      .outcome = &outcomes[t],
-                                     .ends = {ends, span.ends_capacity},
                                      .words = {words, span.words_capacity},
+                                     .words_spare = span.words_spare,
                                      .trace = {base + span.trace_offset, span.trace_capacity},
                                      .recording = recording ? &*recording : nullptr});
         for (const std::vector<std::byte>& round : rounds) session.run(ops_of(round, t));
@@ -101,13 +102,13 @@ script::PhaseOutcome play_phase(const script::PhaseScript& phase, const player::
       });
     }
   }
-  return script::read_outcome(image.bytes(), layout).value();
+  return script::read_outcome(image.bytes(), layout, script, phase, keep_calls).value();
 }
 
 }  // namespace
 
 script::Outcome play(const script::Script& script, const player::IndexApi& api,
-                     uint64_t ops_per_round) {
+                     uint64_t ops_per_round, bool keep_calls) {
   const std::vector<std::byte> image = script::pools_image(script);
   const player::PoolsView pools = player::PoolsView::open(image).value();
   player::IndexNames names(pools.indexes);
@@ -115,7 +116,8 @@ script::Outcome play(const script::Script& script, const player::IndexApi& api,
   player::EventClock event_clock(player::EventClock::Source::kSharedCounter);
   script::Outcome outcome;
   for (const script::PhaseScript& phase : script.phases) {
-    outcome.phases.push_back(play_phase(phase, api, pools, names, event_clock, ops_per_round));
+    outcome.phases.push_back(play_phase(script, phase, api, pools, names, event_clock,
+                                        ops_per_round, keep_calls));
   }
   return outcome;
 }

@@ -232,10 +232,10 @@ TEST_P(ProcedureTest, AProcedureMayRollItsTransactionBack) {
   judge::judge_script(script, outcome, findings);
   EXPECT_TRUE(judge::judge_logs(script, outcome, findings));
   EXPECT_TRUE(findings.empty()) << text_of(findings);
-  using enum format::TransactionEnd;
+  using enum script::TransactionEnd;
   const script::ThreadResult& first = outcome.phases[run_].threads[0];
   EXPECT_EQ(first.ends, (std::vector{kCommitted, kAborted, kCommitted, kAborted, kCommitted}));
-  EXPECT_EQ(first.counters->aborted, 2u);
+  EXPECT_EQ(first.totals.aborted, 2u);
   EXPECT_EQ(results(script, outcome, 0), (std::vector<int64_t>{40, -20, 0, -1, 95}));
 
   judge::Findings kept;

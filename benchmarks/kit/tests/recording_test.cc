@@ -88,7 +88,7 @@ TEST_F(RecordingTest, EveryCallIsThere) {
       {EventCall::kClose, false, SUCCESS, 1, 0, 0},
   };
   ASSERT_EQ(result.events.size(), expected.size());
-  EXPECT_EQ(result.counters->events_full, 0u);
+  EXPECT_EQ(result.reported->events_full, 0u);
   uint64_t before = 0;
   for (std::size_t i = 0; i < expected.size(); ++i) {
     SCOPED_TRACE(i);
@@ -133,7 +133,7 @@ TEST_F(RecordingTest, AFullLogSaysSo) {
   small.phases[0].log_capacity[0] = 4;
   const script::Outcome outcome = testing::play(small, testing::test_index({}));
   EXPECT_EQ(outcome.phases[0].threads[0].events.size(), 4u);
-  EXPECT_EQ(outcome.phases[0].threads[0].counters->events_full, 1u);
+  EXPECT_EQ(outcome.phases[0].threads[0].reported->events_full, 1u);
 }
 
 TEST_F(RecordingTest, NothingIsRecordedUnlessAsked) {

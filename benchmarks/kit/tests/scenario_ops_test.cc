@@ -186,11 +186,11 @@ class OneAttemptTest : public ScenarioOpsTest {
     const script::Script script = script_.build();
     const script::Outcome outcome = play(script, api);
     const script::ThreadResult& result = outcome.phases[test_].threads[0];
-    EXPECT_EQ(result.ends, std::vector{format::TransactionEnd::kDeadlocked});
-    EXPECT_EQ(result.counters->deadlocked, 1u);
-    EXPECT_EQ(result.counters->deadlocks, 1u);
-    EXPECT_EQ(result.counters->failed, 0u);
-    EXPECT_EQ(result.counters->code_violations, 0u);
+    EXPECT_EQ(result.ends, std::vector{script::TransactionEnd::kDeadlocked});
+    EXPECT_EQ(result.totals.deadlocked, 1u);
+    EXPECT_EQ(result.reported->deadlocks, 1u);
+    EXPECT_EQ(result.totals.failed, 0u);
+    EXPECT_EQ(result.reported->code_violations, 0u);
     EXPECT_EQ(aborts, aborts_wanted);
     expect_no_finding(script, outcome);
   }
@@ -226,7 +226,7 @@ TEST_F(ScenarioOpsTest, AnEndAsDeadlockedNeedsTheFlag) {
   const script::Script script = script_.build();
   script::Outcome outcome = play(script, real);
   script::ThreadResult& result = outcome.phases[test_].threads[0];
-  result.ends[0] = format::TransactionEnd::kDeadlocked;
+  result.ends[0] = script::TransactionEnd::kDeadlocked;
   judge::Findings findings;
   judge::judge_counters(script, outcome, findings);
   EXPECT_EQ(findings.count("outcome_mismatch"), 1u) << text_of(findings);
@@ -258,9 +258,9 @@ TEST_F(ScenarioOpsTest, ATransactionThatGoesOnMakesAllItsCalls) {
   EXPECT_EQ(commits, 2u);
   EXPECT_EQ(aborts, 1u);
   EXPECT_EQ(result.ends,
-            (std::vector{format::TransactionEnd::kDeadlocked, format::TransactionEnd::kCommitted}));
-  EXPECT_EQ(result.counters->deadlocked, 1u);
-  EXPECT_EQ(result.counters->code_violations, 0u);
+            (std::vector{script::TransactionEnd::kDeadlocked, script::TransactionEnd::kCommitted}));
+  EXPECT_EQ(result.totals.deadlocked, 1u);
+  EXPECT_EQ(result.reported->code_violations, 0u);
   expect_no_finding(script, outcome);
 }
 

@@ -161,7 +161,7 @@ double committed_per_second(const script::PhaseOutcome& outcome, const PhaseMeas
                             uint32_t class_number) {
   uint64_t committed = 0;
   for (const script::ThreadResult& thread : outcome.threads) {
-    committed += thread.counters->committed[class_number];
+    committed += thread.totals.committed[class_number];
   }
   return static_cast<double>(committed) * 1e9 / static_cast<double>(phase.wall_ns);
 }

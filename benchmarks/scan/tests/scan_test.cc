@@ -78,7 +78,7 @@ TEST(Scan, APassThatEndsEarlyIsFound) {
     return findings.count("short_scan");
   };
   EXPECT_EQ(judged(), 0u);
-  outcome.phases[2].threads[1].counters->calls -= 1;
+  outcome.phases[2].threads[1].totals.calls -= 1;
   EXPECT_EQ(judged(), 1u);
   const script::Outcome skipping = testing::play(made, testing::test_index({.skips_every = 700}));
   judge::Findings findings;

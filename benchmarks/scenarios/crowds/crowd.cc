@@ -362,7 +362,7 @@ void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
                            .witness = std::move(witness)});
   };
   for (const script::ThreadResult& thread : outcome.threads) {
-    if (thread.counters->events_full != 0) {
+    if (thread.reported->events_full != 0) {
       return book.not_judged(
           title + "the recording is full because the library needed more calls than fit into it");
     }

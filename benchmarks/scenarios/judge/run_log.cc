@@ -103,7 +103,7 @@ RunLogs split_logs(const PlannedScenario& planned, const ScriptedScenario& scrip
     const std::string problem =
         assign_events(result.events, thread, scripted.runs[0].first_index, indexes, logs.runs);
     if (logs.problem.empty()) logs.problem = problem;
-    if (result.counters->events_full == 0) continue;
+    if (result.reported->events_full == 0) continue;
     // The log became full in this run. Calls of this thread are missing in this run and in later
     // runs.
     logs.overflow = true;

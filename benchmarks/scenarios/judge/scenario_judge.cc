@@ -28,8 +28,8 @@ std::string variant_text(const Scenario& scenario, const Variant& variant) {
 void judge_progress(const script::PhaseOutcome& outcome, const Scenario& scenario,
                     const std::string& title, FindingBook& book) {
   for (const script::ThreadResult& thread : outcome.threads) {
-    const format::ThreadOutcome& counters = *thread.counters;
-    if (counters.code_violations == 0 || counters.first_violation.code != format::kCodeNoProgress)
+    const format::ThreadOutcome& reported = *thread.reported;
+    if (reported.code_violations == 0 || reported.first_violation.code != format::kCodeNoProgress)
       continue;
     book.add(scenario.id,
              {.suite = "",

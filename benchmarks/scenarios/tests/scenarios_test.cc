@@ -142,7 +142,7 @@ TEST(Scenarios, RunsWhoseLogWasFullAreNotJudged) {
     if (phase.threads.size() < 2) continue;
     script::ThreadResult& thread = phase.threads[1];
     thread.events.resize(thread.events.size() / 2);
-    thread.counters->events_full = 1;
+    thread.reported->events_full = 1;
   }
   judge::Findings findings("scenarios");
   suite.judge(outcome, findings);

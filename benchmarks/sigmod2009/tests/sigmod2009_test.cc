@@ -310,7 +310,7 @@ TEST(Sigmod2009, TotalsCountWhatTheContestCounted) {
   for (const uint64_t count : judge::phase_throughput(outcome.phases.at(2)).committed)
     windows += count;
   for (const script::ThreadResult& thread : outcome.phases.at(2).threads) {
-    for (const uint64_t count : thread.counters->committed) committed += count;
+    for (const uint64_t count : thread.totals.committed) committed += count;
   }
   EXPECT_EQ(windows, committed);
 }

@@ -150,15 +150,15 @@ TEST(Skew, RecoveryComesFromTheThreadsOwnWindows) {
   const script::Script script = make_script(
       kName, "shifting_range", 4, small, {.stripes = false, .canaries = false, .evidence = false});
   script::Outcome outcome = expect_right_is_not_accused(kName, "shifting_range", script);
-  for (const script::ThreadResult& thread : outcome.phases[2].threads) {
-    format::ThreadOutcome& counters = *thread.counters;
-    std::fill(std::begin(counters.windows), std::end(counters.windows), 0u);
-    counters.window_shift = 20;
+  for (script::ThreadResult& thread : outcome.phases[2].threads) {
+    script::ThreadTotals& totals = thread.totals;
+    totals.windows.fill(0);
+    totals.window_shift = 20;
     std::size_t window = 0;
     for (int part = 0; part < 6; ++part) {
       for (int left = 300; left > 0; ++window) {
         const int count = part == 3 && left > 240 ? 10 : 30;
-        counters.windows[window] = static_cast<uint32_t>(std::min(count, left));
+        totals.windows[window] = static_cast<uint64_t>(std::min(count, left));
         left -= count;
       }
     }

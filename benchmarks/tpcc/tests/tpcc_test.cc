@@ -70,8 +70,7 @@ Session session(const std::string& instance, uint64_t seed, const Faults& faults
                   .script = {},
                   .outcome = {}};
   session.script = session.workload->generate(session.parameters, seed, {}).value();
-  if (recorded) script::record_all(session.script);
-  session.outcome = play(session.script, test_index(faults));
+  session.outcome = play(session.script, test_index(faults), 1000, recorded);
   return session;
 }
 

@@ -29,9 +29,9 @@ void PhaseWatch::sample(uint64_t now_ns) {
   for (std::size_t t = 0; t < threads_.size(); ++t) {
     ThreadProgress& thread = threads_[t];
     const auto progress = read<uint64_t>(t, offsetof(format::ThreadOutcome, progress_op));
-    const auto calls = read<uint64_t>(t, offsetof(format::ThreadOutcome, calls));
-    if (thread.since_ns != 0 && thread.progress == progress && thread.calls == calls) continue;
-    thread = {.progress = progress, .calls = calls, .since_ns = now_ns};
+    const auto words = read<uint64_t>(t, offsetof(format::ThreadOutcome, words));
+    if (thread.since_ns != 0 && thread.progress == progress && thread.words == words) continue;
+    thread = {.progress = progress, .words = words, .since_ns = now_ns};
   }
 }
 

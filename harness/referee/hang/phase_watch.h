@@ -20,8 +20,8 @@ class PhaseWatch {
  public:
   struct ThreadProgress {
     uint64_t progress = 0;  // ThreadOutcome::progress_op
-    uint64_t calls = 0;     // ThreadOutcome::calls
-    uint64_t since_ns = 0;  // time of the first sample with these values of progress and calls
+    uint64_t words = 0;     // ThreadOutcome::words
+    uint64_t since_ns = 0;  // time of the first sample with these values of progress and words
   };
 
   // Borrows the memory of `image` and `slots`. `image` is the outcome memfd. In verified mode,

@@ -23,6 +23,7 @@ struct JailOptions {
   uint64_t processes = 0;               // tasks, including threads
   uint64_t command_timeout_ms = 5'000;  // for each of the commands freeze, thaw and usage
   bool explain_hangs = true;            // describe hung threads; takes up to a second
+  bool keep_calls = false;              // make events from words, so that histories can be judged
 };
 
 // Wall time that the jail gets in addition to JailOptions::wall_ms. It is longer than any step of

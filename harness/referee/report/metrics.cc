@@ -8,7 +8,7 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "benchmarks/kit/format/histogram.h"
+#include "benchmarks/kit/script/histogram.h"
 #include "benchmarks/kit/judge/totals.h"
 #include "checker/history/calls.h"
 
@@ -150,17 +150,17 @@ Json latency_entry(const std::string& name, const std::vector<uint64_t>& counts)
   for (uint32_t b = 0; b < counts.size(); ++b) {
     if (counts[b] == 0) continue;
     total += counts[b];
-    buckets.push_back(Json::Array{format::histogram_upper_bound_ns(b), counts[b]});
+    buckets.push_back(Json::Array{script::histogram_upper_bound_ns(b), counts[b]});
   }
   if (total == 0) return {};
   Json entry;
   entry["class"] = name;
   entry["count"] = total;
-  entry["p50_ns"] = format::histogram_quantile_ns(counts, 0.5);
-  entry["p90_ns"] = format::histogram_quantile_ns(counts, 0.9);
-  entry["p99_ns"] = format::histogram_quantile_ns(counts, 0.99);
-  entry["p999_ns"] = format::histogram_quantile_ns(counts, 0.999);
-  entry["max_ns"] = format::histogram_quantile_ns(counts, 1.0);
+  entry["p50_ns"] = script::histogram_quantile_ns(counts, 0.5);
+  entry["p90_ns"] = script::histogram_quantile_ns(counts, 0.9);
+  entry["p99_ns"] = script::histogram_quantile_ns(counts, 0.99);
+  entry["p999_ns"] = script::histogram_quantile_ns(counts, 0.999);
+  entry["max_ns"] = script::histogram_quantile_ns(counts, 1.0);
   entry["buckets"] = std::move(buckets);
   return entry;
 }

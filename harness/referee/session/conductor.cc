@@ -159,7 +159,7 @@ class Conductor {
   // phase exceed 512 MiB, the last ones are made during the phase (round_supply.h).
   bool play_phase(uint32_t index) {
     const script::PhaseScript& phase = script_.phases[index];
-    const script::OutcomeLayout layout = script::outcome_layout(phase);
+    const script::OutcomeLayout layout = script::outcome_layout(phase, script_.pools);
     Result<SharedRegion> outcome = SharedRegion::create(layout.size_bytes);
     if (!outcome) return stop(StopReason::kNotStarted, outcome.error().message);
     script::write_outcome_header(layout, outcome->bytes());
@@ -220,12 +220,15 @@ class Conductor {
   // Stores the phase and a checked copy of its outcome.
   bool store(PhaseResult done, const script::OutcomeLayout& layout,
              std::span<const std::byte> image) {
-    Result<script::PhaseOutcome> outcome = script::read_outcome(image, layout);
+    const script::PhaseScript& phase = script_.phases[result_.phases.size()];
+    Result<script::PhaseOutcome> outcome =
+        script::read_outcome(image, layout, script_, phase, options_.keep_calls);
     if (!outcome) {
       return stop(StopReason::kBadOutcome, "phase " + done.name + ": " + outcome.error().message);
     }
     for (const script::ThreadResult& thread : outcome->threads) {
-      done.player_ns = std::max(done.player_ns.value_or(0), thread.counters->ended_ns);
+      const uint64_t ended_ns = script::referee_clock().to_ns(thread.reported->ended_ticks);
+      done.player_ns = std::max(done.player_ns.value_or(0), ended_ns);
     }
     result_.outcome.phases.push_back(std::move(*outcome));
     result_.phases.push_back(std::move(done));

@@ -64,7 +64,6 @@ Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntr
       session.workload->generate(*parameters, plan.seed_number(), policy);
   if (!script) return script.error();
   session.certify = plan.record && !records_itself(*script);
-  if (session.certify) script::record_all(*script);
   Result<JailOptions> jail = jail_options(plan, *manifest, *script);
   if (!jail) return jail.error();
   session.plan = std::move(plan);
@@ -72,6 +71,7 @@ Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntr
   session.parameters = std::move(*parameters);
   session.script = std::move(*script);
   session.jail = std::move(*jail);
+  session.jail.keep_calls = session.certify;
   return session;
 }
 

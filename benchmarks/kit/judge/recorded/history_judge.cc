@@ -5,10 +5,13 @@
 #include <algorithm>
 #include <array>
 #include <set>
+#include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 
 #include "base/clock.h"
+#include "benchmarks/kit/script/word_events.h"
 #include "checker/certify/certify.h"
 #include "checker/history/calls.h"
 #include "checker/witness/witness.h"
@@ -29,9 +32,8 @@ constexpr uint64_t kCalibrationTicks = 1'000'000'000;
 constexpr double kNsPerSecond = 1e9;
 constexpr std::size_t kViolationsMax = 5;  // with this many findings, no further history is judged
 
-bool is_recorded(const script::Script& script) {
-  return std::any_of(script.phases.begin(), script.phases.end(),
-                     [](const script::PhaseScript& phase) { return !phase.log_capacity.empty(); });
+bool has_events(const script::PhaseOutcome& phase) {
+  return phase.events != script::EventSource::kNone;
 }
 
 // Appends the events of a phase to the history, thread by thread.
@@ -42,9 +44,32 @@ void append_phase(const script::PhaseOutcome& phase, History& history) {
     std::vector<Event>& to = history.threads[t];
     to.insert(to.end(), thread.events.begin(), thread.events.end());
     history.timestamp_slack =
-        std::max<uint64_t>(history.timestamp_slack, thread.counters->timestamp_slack);
-    if (thread.counters->events_full != 0)
+        std::max<uint64_t>(history.timestamp_slack, thread.reported->timestamp_slack);
+    if (thread.reported->events_full != 0)
       history.truncated_threads.push_back(static_cast<uint32_t>(t));
+  }
+}
+
+// Finds the keys of events that have only a payload: each is the key of the insert with the same
+// payload. Without such an insert the key stays 0. `phases` are those of the history.
+void resolve_keys(std::span<const script::PhaseOutcome> phases, History& history) {
+  std::unordered_map<uint64_t, uint64_t> keys;
+  for (const std::vector<Event>& events : history.threads) {
+    for (const Event& event : events) {
+      if (call_of(event) == EventCall::kInsert) keys.emplace(event.payload, event.key);
+    }
+  }
+  std::vector<std::size_t> first(history.threads.size());  // of the phase's events, by thread
+  for (const script::PhaseOutcome& phase : phases) {
+    if (phase.events != script::EventSource::kWords) continue;
+    for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+      for (const uint32_t position : phase.threads[t].unresolved) {
+        Event& event = history.threads[t][first[t] + position];
+        const auto found = keys.find(event.payload);
+        if (found != keys.end()) event.key = found->second;
+      }
+      first[t] += phase.threads[t].events.size();
+    }
   }
 }
 
@@ -94,10 +119,15 @@ History history_of(const script::Script& script, const script::Outcome& outcome,
   // Stop after a phase in which a log became full, because later reads could refer to writes that
   // are missing from the log.
   for (std::size_t p = first; p < end && history.truncated_threads.empty(); ++p) {
-    if (script.phases[p].log_capacity.empty()) continue;
+    if (!has_events(outcome.phases[p])) continue;
     collect_keys(script, script.phases[p], history.varchar_keys);
     append_phase(outcome.phases[p], history);
+    if (outcome.phases[p].events == script::EventSource::kWords) {
+      // Words have no times inside transactions, so such times prove nothing.
+      history.timestamp_slack = UINT64_MAX;
+    }
   }
+  resolve_keys(std::span(outcome.phases).subspan(first, end - first), history);
   std::vector<std::string>& keys = history.varchar_keys;
   std::sort(keys.begin(), keys.end());
   keys.erase(std::unique(keys.begin(), keys.end()), keys.end());
@@ -157,7 +187,7 @@ bool judge_history(History history, bool strict, Findings& findings) {
 
 uint64_t ticks_per_s() {
   static const uint64_t rate = [] {
-    const TickClock clock;
+    const TickClock& clock = script::referee_clock();
     return static_cast<uint64_t>(static_cast<double>(kCalibrationTicks) * kNsPerSecond /
                                  static_cast<double>(clock.to_ns(kCalibrationTicks)));
   }();
@@ -166,8 +196,9 @@ uint64_t ticks_per_s() {
 
 void for_each_history(const script::Script& script, const script::Outcome& outcome,
                       const std::function<bool(const std::string& name, History history)>& visit) {
-  if (!is_recorded(script)) return;
-  const uint64_t rate = ticks_per_s();
+  if (std::none_of(outcome.phases.begin(), outcome.phases.end(), has_events)) return;
+  const bool words = outcome.phases.front().events == script::EventSource::kWords;
+  const uint64_t rate = words ? ticks_per_s() >> script::kTimeShift : ticks_per_s();
   std::size_t first = 0;
   for (std::size_t end = 1; end <= outcome.phases.size(); ++end) {
     if (end < outcome.phases.size() && !begins_anew(script.phases[end])) continue;

@@ -44,11 +44,6 @@ class Follower {
 
   // Returns why the log does not fit the program, or an empty text if it fits.
   std::string follow() {
-    const bool full = result_.counters->events_full != 0;
-    if (!full && result_.counters->calls != result_.events.size()) {
-      return "the log contains " + std::to_string(result_.events.size()) + " calls, but " +
-             std::to_string(result_.counters->calls) + " were counted by the player";
-    }
     for (std::size_t at = 0; at < ops_.size() && !stopped_;) at = step(at);
     if (!fault_.empty() || stopped_) return fault_;
     if (position_ < result_.events.size()) return "the log continues after the end of the program";
@@ -86,7 +81,7 @@ class Follower {
   uint32_t take(const Call& wanted) {
     if (stopped_) return SUCCESS;
     if (position_ == result_.events.size()) {
-      stop(result_.counters->events_full != 0 ? "" : "the log ends before the program ends");
+      stop(result_.reported->events_full != 0 ? "" : "the log ends before the program ends");
       return SUCCESS;
     }
     const Event& event = result_.events[position_++];
@@ -160,7 +155,7 @@ class Follower {
 
   std::size_t begin(std::size_t at) {
     saved_ = {.at = at, .transaction = next_, .round = round_};
-    set_end(format::TransactionEnd::kNotRun);
+    set_end(script::TransactionEnd::kNotRun);
     kept_ = {};
     ran_procedure_ = false;
     may_roll_back_ = false;
@@ -175,7 +170,7 @@ class Follower {
       if (code != DEADLOCK) return fail();
       if (next_is(EventCall::kAbort)) abort_attempt();  // the failed begin had set a transaction
       if ((ops_[at].flags & format::kOneAttempt) != 0)
-        return give_up(format::TransactionEnd::kDeadlocked);
+        return give_up(script::TransactionEnd::kDeadlocked);
       end_retries(++attempts_, saved_.transaction);
     }
     return ops_.size();
@@ -199,21 +194,21 @@ class Follower {
       if (code != SUCCESS) return finish_unsuccessful(op, code);
       // Only the player knows whether a procedure was unfit (format/procedure.h). If the player
       // reports a failed transaction, the run fails anyway.
-      if (ran_procedure_ && reported_end() == format::TransactionEnd::kFailed) {
+      if (ran_procedure_ && reported_end() == script::TransactionEnd::kFailed) {
         open_ = false;
         return Flow::kFailed;
       }
     }
     ends_[saved_.transaction] =
-        aborts ? format::TransactionEnd::kAborted : format::TransactionEnd::kCommitted;
+        aborts ? script::TransactionEnd::kAborted : script::TransactionEnd::kCommitted;
     open_ = false;
     attempts_ = 0;
     return Flow::kNext;
   }
 
-  format::TransactionEnd reported_end() const {
+  script::TransactionEnd reported_end() const {
     const uint64_t number = saved_.transaction;
-    return number < result_.ends.size() ? result_.ends[number] : format::TransactionEnd::kNotRun;
+    return number < result_.ends.size() ? result_.ends[number] : script::TransactionEnd::kNotRun;
   }
 
   // Follows a commit that did not succeed.
@@ -223,7 +218,7 @@ class Follower {
     if (flow != Flow::kNext) return flow;
     if (open_) abort_attempt();
     if (saved_.transaction < ends_.size()) {
-      ends_[saved_.transaction] = format::TransactionEnd::kDeadlocked;
+      ends_[saved_.transaction] = script::TransactionEnd::kDeadlocked;
     }
     attempts_ = 0;
     return flow;
@@ -340,8 +335,8 @@ class Follower {
       end_retries(attempt, next_);
       flow = call(ops_[at], true);
     }
-    set_end(flow == Flow::kNext ? format::TransactionEnd::kCommitted
-                                : format::TransactionEnd::kFailed);
+    set_end(flow == Flow::kNext ? script::TransactionEnd::kCommitted
+                                : script::TransactionEnd::kFailed);
     return at + 1;
   }
 
@@ -349,7 +344,7 @@ class Follower {
   std::size_t outside(std::size_t at) {
     Flow flow = call(ops_[at], true);
     for (uint32_t attempt = 1; flow == Flow::kRetry && !stopped_; ++attempt) {
-      if (attempt % format::kAttemptsAfterwards == 0 && result_.counters->code_violations > 0)
+      if (attempt % format::kAttemptsAfterwards == 0 && result_.reported->code_violations > 0)
         stop("");
       flow = call(ops_[at], true);
     }
@@ -359,7 +354,7 @@ class Follower {
   std::size_t retry() {
     abort_attempt();
     if ((ops_[saved_.at].flags & format::kOneAttempt) != 0)
-      return give_up(format::TransactionEnd::kDeadlocked);
+      return give_up(script::TransactionEnd::kDeadlocked);
     end_retries(++attempts_, saved_.transaction);
     restore();
     return saved_.at;
@@ -367,7 +362,7 @@ class Follower {
 
   std::size_t fail() {
     if (open_) abort_attempt();
-    return give_up(format::TransactionEnd::kFailed);
+    return give_up(script::TransactionEnd::kFailed);
   }
 
   // Stops following if the player may have given the transaction up after this many attempts and
@@ -375,7 +370,7 @@ class Follower {
   // the player gave up, because the player also requires a minimum time.
   void end_retries(uint32_t attempts, uint64_t transaction) {
     if (attempts % format::kAttemptsAfterwards != 0 || transaction >= result_.ends.size()) return;
-    if (result_.ends[transaction] == format::TransactionEnd::kFailed) stop("");
+    if (result_.ends[transaction] == script::TransactionEnd::kFailed) stop("");
   }
 
   void abort_attempt() {
@@ -386,7 +381,7 @@ class Follower {
   }
 
   // Follows the player to the end of a transaction that it gives up.
-  std::size_t give_up(format::TransactionEnd how) {
+  std::size_t give_up(script::TransactionEnd how) {
     const uint64_t begun = next_;
     restore();
     set_end(how);
@@ -396,7 +391,7 @@ class Follower {
       const format::Op& op = ops_[at];
       if (op.code == format::OpCode::kOpen || op.code == format::OpCode::kClose) outside(at);
       if ((op.flags & format::kAutoCommit) == 0) continue;
-      if (next_ >= begun && next_ < ends_.size()) ends_[next_] = format::TransactionEnd::kNotRun;
+      if (next_ >= begun && next_ < ends_.size()) ends_[next_] = script::TransactionEnd::kNotRun;
       ++next_;
     }
     return end;
@@ -427,7 +422,7 @@ class Follower {
     }
   }
 
-  void set_end(format::TransactionEnd how) {
+  void set_end(script::TransactionEnd how) {
     if (next_ < ends_.size()) ends_[next_] = how;
     ++next_;
   }
@@ -437,7 +432,7 @@ class Follower {
   const ExpectedEvents& wording_;
   const std::span<const format::Op> ops_;
   const script::ThreadResult& result_;
-  std::vector<format::TransactionEnd> ends_;
+  std::vector<script::TransactionEnd> ends_;
   std::size_t position_ = 0;  // number of the next event
   bool stopped_ = false;
   bool has_null_ = false;

@@ -70,7 +70,7 @@ Interpreter::Function Interpreter::rare_call(const format::Op& op) {
       synchronise(op);
       return Function::kNone;
   }
-  end_op(op, violation(at_, format::kCodeNoHandle));
+  end_op(op, no_handle());
   return Function::kNone;
 }
 
@@ -96,6 +96,7 @@ void Interpreter::save_slots() {
 // a copy of the pair, because the library may write to its arguments.
 Interpreter::Function Interpreter::delete_read_call(const format::Op& op) {
   if ((kept_ >> op.slot & 1u) == 0) {
+    write_word(static_cast<uint64_t>(format::ControlWord::kNoCall));
     end_op(op, Flow::kNext);
     return Function::kNone;
   }
@@ -254,9 +255,9 @@ void Interpreter::yield(const format::Op& op) {
 // long wait begins with sleeps, which leave the processor to the library. The last millisecond
 // spins, because a sleeping thread would wake too late.
 void Interpreter::arrive(const format::Op& op) {
-  known_start_ticks_ = counters_.ticks_after_go(uint64_t{op.payload} << 32 | op.argument);
+  known_start_ticks_ = clock_.to_ticks(uint64_t{op.payload} << 32 | op.argument);
   known_start_ = base_ + at_ + 1;
-  while (const uint64_t ns = counters_.ns_until(known_start_ticks_)) {
+  while (const uint64_t ns = clock_.ns_until(known_start_ticks_)) {
     if (ns > kNsPerMs) {
       std::this_thread::sleep_for(std::chrono::nanoseconds(ns / 2));
     } else {

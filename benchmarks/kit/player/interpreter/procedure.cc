@@ -3,10 +3,14 @@
 #include <cstring>
 #include <string_view>
 
+#include "base/hash.h"
 #include "benchmarks/kit/player/interpreter.h"
 
 namespace keydrome::player {
 namespace {
+
+// The window (format/evidence_word.h) of reads that a procedure makes.
+constexpr uint32_t kComputedWindow = format::kTagBytes;
 
 // Returns true if a key from getNext is less than the key that `number` denotes in this index.
 bool is_below(const PoolsView& pools, KeyType type, const Key& key, int64_t number) {
@@ -40,7 +44,7 @@ Interpreter::Function Interpreter::next_of_procedure() {
   }
   if (!slots_[instruction_->c].open) {
     set_task(Task::kProgram);
-    end_op(op(), violation(at_, format::kCodeNoHandle));
+    end_op(op(), no_handle());
     return Function::kNone;
   }
   return procedure_call(*instruction_);
@@ -71,9 +75,41 @@ Interpreter::Function Interpreter::procedure_call(const format::Instruction& ins
   }
 }
 
+// Writes the words of a procedure's call.
+void Interpreter::write_computed_call(uint32_t code) {
+  using history::EventCall;
+  format::CallWord word{.call = EventCall::kGet, .slot = instruction_->c};
+  uint64_t key = static_cast<uint64_t>(procedure_.value(instruction_->a));
+  const char* bytes = nullptr;  // of the key that the result contains
+  const Record* record = arguments_.record;
+  const KeyType type = slots_[instruction_->c].type;
+  if (in_scan_) {
+    word.call = EventCall::kNext;
+    bytes = format::word_bytes(record->key, type, kComputedWindow);
+  } else if (instruction_->code == format::InstructionCode::kGetByText) {
+    word.key_is_text = true;
+    key = hash_bytes(procedure_.text(instruction_->a));
+  } else if (instruction_->code == format::InstructionCode::kInsert) {
+    word.call = EventCall::kInsert;
+    word.number = procedure_.last_tag();
+  } else if (instruction_->code == format::InstructionCode::kDelete) {
+    word.call = EventCall::kDeleteKey;
+  }
+  write_word(word.packed(format::ControlWord::kComputedCall));
+  if (format::has_key_word(word.call)) write_word(key);
+  if (code == SUCCESS && bytes != nullptr) {
+    write_word(format::record_word(record->payload, kComputedWindow, bytes));
+  } else if (code == SUCCESS && word.call == EventCall::kGet) {
+    write_word(format::get_word(record->payload, kComputedWindow, code));
+  } else {
+    write_word(format::code_word(code));
+  }
+}
+
 // Handles the result of a procedure's call. The procedure continues, or the transaction is repeated
 // or fails.
 void Interpreter::procedure_result(uint32_t code) {
+  write_computed_call(code);
   const Flow flow = procedure_flow(code);
   if (flow == Flow::kNext) return;
   set_task(Task::kProgram);
@@ -90,8 +126,6 @@ Interpreter::Flow Interpreter::procedure_flow(uint32_t code) {
   }
   if (!found && !(is_get && code == KEY_NOTFOUND)) return computed_failure(code);
   if (!is_get) return Flow::kNext;
-  ++reads_.gets;
-  reads_.hits += found ? 1 : 0;
   const std::string_view payload = found ? payload_bytes(*arguments_.record) : std::string_view();
   if (instruction_->code == format::InstructionCode::kScan) {
     in_scan_ = !found || procedure_.append(payload, instruction_->field);
@@ -137,6 +171,7 @@ void Interpreter::end_procedure(format::InstructionCode how) {
     unfit_ = true;
     unfit_at_ = at_;
   }
+  write_word(format::procedure_end_word(how));
   evidence_.write_number(position(), procedure_.result());
   ++at_;
 }

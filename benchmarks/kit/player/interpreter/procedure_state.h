@@ -60,6 +60,7 @@ class ProcedureState {
   int64_t value(uint8_t number) const { return registers_[number]; }
   int64_t result() const { return result_; }
   uint32_t take_tag() { return next_tag_++; }
+  uint32_t last_tag() const { return next_tag_ - 1; }
 
   std::string_view text(uint8_t row) const { return {rows_[row].text, rows_[row].size}; }
   // Stores the text of a payload, without its tag, in the row. The library returned the payload.

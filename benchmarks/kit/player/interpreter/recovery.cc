@@ -12,6 +12,7 @@ namespace {
 
 constexpr uint32_t kYieldAfterAttempts = 3;
 constexpr uint32_t kYieldsMax = 32;
+constexpr uint64_t kRareWords = 2;  // of a call outside of transactions
 
 // Yields the processor to other threads before the next attempt. The more attempts there were, the
 // more often this function yields.
@@ -24,7 +25,7 @@ void back_off(uint32_t attempts) {
 }  // namespace
 
 bool Interpreter::out_of_patience(uint32_t attempts, uint64_t start_ticks) {
-  return retry_budget_->ends(attempts, [&] { return counters_.ns_since(start_ticks); });
+  return retry_budget_->ends(attempts, [&] { return clock_.ns_since(start_ticks); });
 }
 
 // Returns the next call of the current task, which is not kProgram. Returns kNone if the task has
@@ -56,9 +57,11 @@ Interpreter::Function Interpreter::next_of_task() {
 // the call is made again until the retry budget is spent.
 void Interpreter::end_outside(Flow flow) {
   if (flow == Flow::kRetry) {
-    if (single_.attempts == 0) single_.deadlock_ticks = counters_.ticks();
-    if (!out_of_patience(++single_.attempts, single_.deadlock_ticks))
+    if (single_.attempts == 0) single_.deadlock_ticks = clock_.since_go();
+    if (!out_of_patience(++single_.attempts, single_.deadlock_ticks)) {
+      word_ -= kRareWords;
       return back_off(single_.attempts);
+    }
     violation(at_, format::kCodeNoProgress);
   }
   single_.attempts = 0;
@@ -72,22 +75,24 @@ void Interpreter::not_begun(const format::Op& op, uint32_t code) {
     return fail_transaction();
   }
   ++outcome_->deadlocks;
+  unplanned_ = word_;
   return transaction_ != nullptr ? start_abort(AfterAbort::kBegin) : begin_again(op);
 }
 
 void Interpreter::begin_again(const format::Op& op) {
-  if ((op.flags & format::kOneAttempt) != 0) return give_up(format::TransactionEnd::kDeadlocked);
+  if ((op.flags & format::kOneAttempt) != 0) return give_up(format::AttemptEnd::kDeadlocked);
   if (out_of_patience(++attempts_, start_ticks_)) {
     violation(at_, format::kCodeNoProgress);
     return fail_transaction();
   }
-  next_transaction_ = saved_.transaction;  // the next attempt has the same transaction number
+  end_attempt(format::AttemptEnd::kRetried);
   sched_yield();
 }
 
 // Handles a result of commitTransaction other than SUCCESS, or SUCCESS for an unfit transaction
 // (format/procedure.h).
 void Interpreter::not_committed(const format::Op& op, uint32_t code) {
+  write_word(format::result_word(format::ControlWord::kResult, clock_.since_go(), code));
   if (code == SUCCESS) {
     open_ = false;
     violation(unfit_at_, format::kCodeUnfit);
@@ -107,13 +112,14 @@ void Interpreter::aborted_by_program(uint32_t code) {
     ++outcome_->deadlocks;
     return start_abort(AfterAbort::kAborted);
   }
+  write_word(format::result_word(format::ControlWord::kAbort, clock_.since_go(), code));
   if (code != SUCCESS && (!accepts_any_code_ || code > FAILURE)) {
     open_ = false;
     violation(at_, code);
     return fail_transaction();
   }
-  ++outcome_->aborted;
-  end_transaction(format::TransactionEnd::kAborted);
+  end_attempt(format::AttemptEnd::kAborted);
+  end_transaction();
   ++at_;
 }
 
@@ -121,7 +127,8 @@ void Interpreter::aborted_by_program(uint32_t code) {
 // abortTransaction does not matter, because the library may have ended the transaction already.
 // Only DEADLOCK makes the interpreter abort again, with at most kAbortsMax calls in total.
 void Interpreter::start_abort(AfterAbort then) {
-  counters_.rolling_back();
+  clock_.rolling_back();
+  unplanned_ = word_;
   set_task(Task::kAbort);
   after_abort_ = then;
   aborts_ = 0;
@@ -132,6 +139,7 @@ void Interpreter::attempt_aborted(uint32_t code) {
     sched_yield();
     return;
   }
+  write_word(format::result_word(format::ControlWord::kAbort, clock_.since_go(), code));
   open_ = false;
   set_task(Task::kProgram);
   switch (after_abort_) {
@@ -140,16 +148,15 @@ void Interpreter::attempt_aborted(uint32_t code) {
     case AfterAbort::kRetry:
       return retry();
     case AfterAbort::kFail:
-      return give_up(format::TransactionEnd::kFailed);
+      return give_up(format::AttemptEnd::kFailed);
     case AfterAbort::kContinue:
-      word_ = saved_.word;
-      ++outcome_->deadlocked;
-      end_transaction(format::TransactionEnd::kDeadlocked);
+      end_attempt(format::AttemptEnd::kContinued);
+      end_transaction();
       ++at_;
       return;
     case AfterAbort::kAborted:
-      ++outcome_->aborted;
-      end_transaction(format::TransactionEnd::kAborted);
+      end_attempt(format::AttemptEnd::kAborted);
+      end_transaction();
       ++at_;
       return;
   }
@@ -159,47 +166,33 @@ void Interpreter::attempt_aborted(uint32_t code) {
 // or if the retry budget is spent.
 void Interpreter::retry() {
   if ((ops_[saved_.at].flags & format::kOneAttempt) != 0)
-    return give_up(format::TransactionEnd::kDeadlocked);
+    return give_up(format::AttemptEnd::kDeadlocked);
   if (out_of_patience(++attempts_, start_ticks_)) {
     violation(at_, format::kCodeNoProgress);
-    return give_up(format::TransactionEnd::kFailed);
+    return give_up(format::AttemptEnd::kFailed);
   }
-  uncount_auto_commits();
   restore(true);
 }
 
 void Interpreter::fail_transaction() {
   if (open_) return start_abort(AfterAbort::kFail);
-  give_up(format::TransactionEnd::kFailed);
+  unplanned_ = word_;
+  give_up(format::AttemptEnd::kFailed);
 }
 
-void Interpreter::give_up(format::TransactionEnd end) {
+void Interpreter::give_up(format::AttemptEnd end) {
   given_up_ = end;
-  reached_ = next_transaction_;
   restore(false);
 }
 
 // Removes the evidence of the attempt. The task kRestore then restores the handles.
 void Interpreter::restore(bool retries) {
   evidence_.rewind(saved_.evidence);
-  word_ = saved_.word;
-  next_transaction_ = saved_.transaction;
   round_ = saved_.round;
   retries_ = retries;
   restore_slot_ = saved_.has_slots ? 0 : format::kSlots;
   saved_.has_slots = false;
   set_task(Task::kRestore);
-}
-
-// Removes the auto-commit calls of an attempt from the counters. The next attempt makes these calls
-// again, and only the calls of the last attempt count.
-void Interpreter::uncount_auto_commits() {
-  uint64_t number = saved_.transaction + 1;
-  for (std::size_t at = saved_.at + 1; number < next_transaction_; ++at) {
-    if ((ops_[at].flags & format::kAutoCommit) == 0) continue;
-    const bool committed = ends_[number++] == format::TransactionEnd::kCommitted;
-    --(committed ? outcome_->committed[ops_[at].class_] : outcome_->failed);
-  }
 }
 
 // Returns the next call that closes a handle opened by the attempt, or reopens a handle closed by
@@ -223,29 +216,43 @@ Interpreter::Function Interpreter::next_to_restore() {
   return Function::kNone;
 }
 
-// Continues at the transaction's kBegin for a retry. Otherwise counts the transaction as given up
-// and starts to skip its remaining ops.
+// Writes the last word of an attempt that did not commit. The words of a retried attempt, and those
+// of an abort that the program does not contain, need spare room. Without it they are overwritten.
+void Interpreter::end_attempt(format::AttemptEnd end) {
+  write_word(format::attempt_end_word(end));
+  if (end == format::AttemptEnd::kAborted) return;
+  const bool retried = end == format::AttemptEnd::kRetried;
+  const auto extra = static_cast<uint64_t>(word_ - (retried ? saved_.word : unplanned_));
+  if (extra <= spare_) {
+    spare_ -= extra;
+    return;
+  }
+  ++outcome_->attempts_overwritten;
+  word_ = saved_.word;
+  if (!retried) write_word(format::attempt_end_word(end));
+}
+
+// Continues at the transaction's kBegin for a retry. Otherwise starts to skip the remaining ops of
+// the transaction.
 void Interpreter::restored() {
   if (retries_) {
     set_task(Task::kProgram);
+    end_attempt(format::AttemptEnd::kRetried);
     at_ = saved_.at;
     return back_off(attempts_);
   }
-  ends_[next_transaction_++] = given_up_;
-  ++(given_up_ == format::TransactionEnd::kFailed ? outcome_->failed : outcome_->deadlocked);
   attempts_ = 0;
   at_ = saved_.at + 1;
   rest_end_ = std::min(ops_.size(), at_ + ops_[saved_.at].argument);
   set_task(Task::kRest);
 }
 
-// Skips the rest of a transaction that was given up. Auto-commit calls that the attempt made keep
-// their TransactionEnd, and the remaining ones get kNotRun. Signals and steps are still executed,
-// because other threads may wait for them. Handles are still opened and closed as programmed.
+// Skips the rest of a transaction that was given up. Signals and steps are still executed, because
+// other threads may wait for them. Handles are still opened and closed as programmed.
 Interpreter::Function Interpreter::next_of_rest() {
   for (; at_ < rest_end_; ++at_) {
     const format::Op& op = ops_[at_];
-    counters_.progress(base_ + at_);
+    clock_.progress(base_ + at_);
     switch (op.code) {
       case format::OpCode::kOpen:
       case format::OpCode::kClose:
@@ -256,12 +263,10 @@ Interpreter::Function Interpreter::next_of_rest() {
         wait(op);
         continue;
       default:
-        break;
+        continue;
     }
-    if ((op.flags & format::kAutoCommit) == 0) continue;
-    if (next_transaction_ >= reached_) ends_[next_transaction_] = format::TransactionEnd::kNotRun;
-    ++next_transaction_;
   }
+  end_attempt(given_up_);
   set_task(Task::kProgram);
   return Function::kNone;
 }

@@ -26,6 +26,33 @@ Interpreter::Flow Interpreter::violation(std::size_t at, uint32_t code) {
   return Flow::kFailed;
 }
 
+// Handles an op whose index could not be opened. It makes no call.
+Interpreter::Flow Interpreter::no_handle() {
+  write_word(static_cast<uint64_t>(format::ControlWord::kNoCall));
+  return violation(at_, format::kCodeNoHandle);
+}
+
+// Writes the words of a call that create, open, close or a delete of a read record has made.
+void Interpreter::write_rare_call(const format::Op& op, uint32_t code) {
+  switch (op.code) {
+    case format::OpCode::kCreate:
+      return write_rare_call(history::EventCall::kCreate, 0, op.argument, code);
+    case format::OpCode::kOpen:
+      return write_rare_call(history::EventCall::kOpen, op.slot, op.argument, code);
+    case format::OpCode::kClose:
+      return write_rare_call(history::EventCall::kClose, op.slot, 0, code);
+    default:
+      return write_rare_call(history::EventCall::kDeletePair, op.slot, 0, code);
+  }
+}
+
+void Interpreter::write_rare_call(history::EventCall call, uint8_t slot, uint32_t index,
+                                  uint32_t code) {
+  const format::CallWord word{.call = call, .slot = slot, .number = index};
+  write_word(word.packed(format::ControlWord::kRareCall));
+  write_word(format::code_word(code));
+}
+
 // Handles the result of an op that neither begins nor ends a transaction.
 Interpreter::Flow Interpreter::flow_of(const format::Op& op, uint32_t code) {
   Slot& slot = slots_[op.slot];
@@ -34,6 +61,7 @@ Interpreter::Flow Interpreter::flow_of(const format::Op& op, uint32_t code) {
     case format::OpCode::kNextToEnd:
       return scan_flow_;
     case format::OpCode::kDeleteRead:
+      write_rare_call(op, code);
       return judge_code(op, code);
     case format::OpCode::kOpen:
       slot.open = code == SUCCESS;
@@ -46,17 +74,18 @@ Interpreter::Flow Interpreter::flow_of(const format::Op& op, uint32_t code) {
     default:
       return data_flow(op, code);
   }
+  write_rare_call(op, code);
   if (code != DEADLOCK) evidence_.write_code(position(), code);
   return judge_code(op, code);
 }
 
 // Handles the result of a get, insertRecord or deleteRecord.
 Interpreter::Flow Interpreter::data_flow(const format::Op& op, uint32_t code) {
-  const Flow flow = judge_code(op, code);
-  if (flow != Flow::kNext) return flow;
   const bool is_get = op.code == format::OpCode::kGet;
   const Record& record = buffers_.last_record(slots_[op.slot].type);
   write_word(is_get ? format::get_word(record.payload, op.payload, code) : format::code_word(code));
+  const Flow flow = judge_code(op, code);
+  if (flow != Flow::kNext) return flow;
   is_get ? observe_read(op, code, 0) : evidence_.write_code(position(), code);
   return flow;
 }

@@ -1,7 +1,7 @@
 // Implements the fast part of the interpreter: run(), the loop that calls the ten functions of the
-// library, and the code that counts expected results.
+// library, and the code that handles expected results.
 //
-// run() prepares, calls and counts the ops that are frequent in timed phases, with one switch per
+// run() prepares, calls and handles the ops that are frequent in timed phases, with one switch per
 // op. All other ops and results go through rare_op(), next_of_task() and react().
 #include "benchmarks/kit/player/interpreter.h"
 
@@ -25,58 +25,50 @@ constexpr unsigned Interpreter::step_of(Function function) {
 
 void Interpreter::finish() {
   evidence_.finish(*outcome_);
-  outcome_->transactions = next_transaction_;
-  outcome_->words = static_cast<uint64_t>(word_ - words_.data());
-  counters_.finish();
+  publish_words(word_);
+  clock_.finish();
 }
 
 // Begins the first attempt of an auto-commit op. Does nothing for a repeated attempt.
-[[gnu::always_inline]] inline void Interpreter::start_single(const format::Op& op) {
+[[gnu::always_inline]] inline void Interpreter::start_single(const format::Op& op,
+                                                             uint64_t*& word) {
   if (single_.attempts > 0) [[unlikely]]
     return;
-  single_.timed = counters_.sample_call();
-  if (single_.timed) [[unlikely]] {
-    single_.start_ticks = counters_.ticks();
+  if (!open_) {
+    single_.timed = single_.until_timed == 0;
+    single_.until_timed = single_.timed ? format::kTimedEvery - 1 : single_.until_timed - 1;
+    if (single_.timed) [[unlikely]] {
+      *word++ = format::time_word(clock_.since_go());
+    }
   }
   if ((op.flags & format::kObserved) != 0) [[unlikely]] {
     single_.evidence = evidence_.position();
   }
 }
 
-// Counts an auto-commit op that succeeded.
-[[gnu::always_inline]] inline void Interpreter::count_single(const format::Op& op) {
+// Ends an auto-commit op that succeeded.
+[[gnu::always_inline]] inline void Interpreter::end_single(uint64_t*& word) {
   single_.attempts = 0;
-  ends_[next_transaction_++] = format::TransactionEnd::kCommitted;
   if (single_.timed) [[unlikely]] {
-    count_timed(op);
-  } else {
-    counters_.committed_untimed(op.class_, 1);
+    single_.timed = false;
+    *word++ = format::time_word(clock_.since_go());
   }
-}
-
-// Counts an auto-commit op that was timed. The function is not inlined, because only one call in
-// Counters::kSampleEvery is timed.
-void Interpreter::count_timed(const format::Op& op) {
-  counters_.committed(op.class_, single_.start_ticks);
 }
 
 // Sets the state at the beginning of a transaction.
 [[gnu::always_inline]] inline void Interpreter::begin(const format::Op& op, uint64_t* word) {
   const std::size_t at = static_cast<std::size_t>(&op - ops_.data());
   if (attempts_ == 0) {
-    start_ticks_ = base_ + at == known_start_ ? known_start_ticks_ : counters_.ticks();
+    start_ticks_ = base_ + at == known_start_ ? known_start_ticks_ : clock_.since_go();
     known_start_ = kNowhere;
   }
   saved_.at = at;
   saved_.evidence = evidence_.position();
   saved_.word = word;
-  saved_.transaction = next_transaction_++;
   saved_.round = round_;
   saved_.has_slots = false;
   stream_ = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
-  class_ = op.class_;
   accepts_any_code_ = (op.flags & format::kAnyCode) != 0;
-  reads_ = {};
   kept_ = 0;
   unfit_ = false;
   rolls_back_ = false;
@@ -85,9 +77,9 @@ void Interpreter::count_timed(const format::Op& op) {
 
 // Prepares the call of an op that reads or writes records of an open handle.
 [[gnu::always_inline]] inline void Interpreter::prepare(const format::Op& op, KeyType type,
-                                                        uint64_t* word, Arguments& with) {
+                                                        uint64_t*& word, Arguments& with) {
   const bool alone = (op.flags & format::kAutoCommit) != 0;
-  if (alone) start_single(op);
+  if (alone) start_single(op, word);
   with.transaction = alone ? nullptr : transaction_;
   switch (op.code) {
     case format::OpCode::kInsert:
@@ -108,25 +100,27 @@ void Interpreter::count_timed(const format::Op& op) {
   }
 }
 
-// Writes the word of a get, insertRecord or deleteRecord and counts the call, if its result is
+// Writes the word of a get, insertRecord or deleteRecord and ends the call, if its result is
 // expected and leaves no other evidence. Otherwise does nothing and returns false.
 template <bool kIsGet>
-[[gnu::always_inline]] inline bool Interpreter::count(const format::Op& op, const Record* record,
+[[gnu::always_inline]] inline bool Interpreter::end_call(const format::Op& op, const Record* record,
                                                       uint32_t code, uint64_t*& word) {
   if ((op.flags & format::kObserved) != 0) return false;
   if (code != SUCCESS && !(kIsGet && code == KEY_NOTFOUND)) return false;
   *word++ = kIsGet ? format::get_word(record->payload, op.payload, code) : format::code_word(code);
-  if ((op.flags & format::kAutoCommit) != 0) count_single(op);
+  if ((op.flags & format::kAutoCommit) != 0) end_single(word);
   return true;
 }
 
-// Counts a successful commit. Counts nothing and returns false if the commit failed or if the
-// transaction is unfit (format/procedure.h).
-[[gnu::always_inline]] inline bool Interpreter::count_commit(const format::Op& op, uint32_t code) {
+// Ends the transaction of a successful commit. Does nothing and returns false if the commit failed
+// or if the transaction is unfit (format/procedure.h).
+[[gnu::always_inline]] inline bool Interpreter::end_commit(const format::Op& op, uint32_t code,
+                                                           uint64_t*& word) {
   if (code != SUCCESS || unfit_) return false;
-  known_start_ticks_ = counters_.committed(class_, start_ticks_);
+  known_start_ticks_ = clock_.since_go();
   known_start_ = base_ + static_cast<uint64_t>(&op - ops_.data()) + 1;
-  end_transaction(format::TransactionEnd::kCommitted);
+  *word++ = format::result_word(format::ControlWord::kResult, known_start_ticks_, SUCCESS);
+  end_transaction();
   return true;
 }
 
@@ -136,13 +130,15 @@ template <bool kIsGet>
                                                               uint64_t*& word) {
   const bool to_end = op.code == format::OpCode::kNextToEnd;
   scan_flow_ = Flow::kNext;
-  if (code == SUCCESS && !(to_end && scan_.is_last())) [[likely]] {
+  if (code == SUCCESS) [[likely]] {
     *word++ = format::record_word(record.payload, op.payload,
                                   format::word_bytes(record.key, scan_.type(), op.payload));
   } else {
+    *word++ = format::code_word(code);
+  }
+  if (code != SUCCESS || (to_end && scan_.is_last())) [[unlikely]] {
     scan_flow_ = unusual_in_scan(op, code);
     if (scan_flow_ != Flow::kNext) return false;
-    *word++ = format::code_word(code);
   }
   if ((op.flags & format::kObserved) != 0) [[unlikely]] {
     observe_read(op, code, scan_.number());
@@ -153,12 +149,12 @@ template <bool kIsGet>
 // Prepares the op and returns true if it has the same code, flags, slot, kind and class as the op
 // before it. Such ops often follow each other, and then need no switch.
 [[gnu::always_inline]] inline bool Interpreter::continues(const format::Op& op, KeyType type,
-                                                          uint64_t* word, Arguments& with) {
+                                                          uint64_t*& word, Arguments& with) {
   uint32_t head = 0, head_before = 0;  // code, flags, slot, kind and class
   std::memcpy(&head, &op, sizeof head);
   std::memcpy(&head_before, &op - 1, sizeof head_before);
   if (head != head_before) return false;
-  counters_.progress(base_ + static_cast<uint64_t>(&op - ops_.data()));
+  clock_.progress(base_ + static_cast<uint64_t>(&op - ops_.data()));
   prepare(op, type, word, with);
   return true;
 }
@@ -176,19 +172,17 @@ void Interpreter::run(std::span<const format::Op> ops) {
   known_start_ = kNowhere;  // too early if the thread waited for this round
   const format::Op* op = ops.data();
   const format::Op* const end = op + ops.size();
-  const format::Op* uncounted = op;  // each op from here up to `op` made one call, not yet counted
   uint64_t* word = word_;
-  const auto leave = [&](uint32_t calls) {
+  const auto leave = [&] {
     at_ = static_cast<std::size_t>(op - ops_.data());
-    outcome_->calls += static_cast<uint64_t>(op - uncounted) + calls;
     word_ = word;
   };
   const auto come_back = [&] {
-    op = uncounted = ops_.data() + at_;
+    op = ops_.data() + at_;
     word = word_;
   };
   const auto rare = [&] {
-    leave(0);
+    leave();
     rare_op(*op);
     come_back();
   };
@@ -196,7 +190,7 @@ void Interpreter::run(std::span<const format::Op> ops) {
     Arguments with;
     unsigned step = 0;
     if (hot_) [[likely]] {
-      counters_.progress(base_ + static_cast<uint64_t>(op - ops_.data()));
+      clock_.progress(base_ + static_cast<uint64_t>(op - ops_.data()));
       step = step_of(op->code);
       with.slot = op->slot;
     } else {
@@ -220,7 +214,7 @@ void Interpreter::run(std::span<const format::Op> ops) {
       case step_of(Function::kGet):
         do {
           code = static_cast<uint32_t>(api_->get(slot.handle, with.transaction, with.record));
-          expected = hot_ && count<true>(*op, with.record, code, word);
+          expected = hot_ && end_call<true>(*op, with.record, code, word);
           if (expected) ++op;
         } while (expected && op != end && continues(*op, slot.type, word, with));
         if (!expected) break;
@@ -236,7 +230,7 @@ void Interpreter::run(std::span<const format::Op> ops) {
         do {
           code = static_cast<uint32_t>(
               api_->insertRecord(slot.handle, with.transaction, with.key, with.payload));
-          expected = hot_ && count<false>(*op, nullptr, code, word);
+          expected = hot_ && end_call<false>(*op, nullptr, code, word);
           if (expected) ++op;
         } while (expected && op != end && continues(*op, slot.type, word, with));
         if (!expected) break;
@@ -252,7 +246,7 @@ void Interpreter::run(std::span<const format::Op> ops) {
       case step_of(Function::kDelete):
         code =
             static_cast<uint32_t>(api_->deleteRecord(slot.handle, with.transaction, with.record));
-        if (!hot_ || !count<false>(*op, nullptr, code, word)) break;
+        if (!hot_ || !end_call<false>(*op, nullptr, code, word)) break;
         ++op;
         continue;
       case step_of(format::OpCode::kNext):
@@ -267,11 +261,11 @@ void Interpreter::run(std::span<const format::Op> ops) {
         while (true) {
           code = static_cast<uint32_t>(api_->getNext(slot.handle, with.transaction, with.record));
           if (!hot_ || !continue_scan(*op, *with.record, code, word)) break;
-          ++outcome_->calls;
+          publish_words(word);  // a long scan makes progress
           buffers_.empty_record(scan_.type());
         }
         if (!hot_ || scan_flow_ != Flow::kNext) break;
-        if ((op->flags & format::kAutoCommit) != 0) count_single(*op);
+        if ((op->flags & format::kAutoCommit) != 0) end_single(word);
         ++op;
         continue;
       case step_of(format::OpCode::kBegin):
@@ -281,6 +275,7 @@ void Interpreter::run(std::span<const format::Op> ops) {
         code = static_cast<uint32_t>(
             api_->beginTransaction(task_ == Task::kBare ? &bare_begun_ : &transaction_));
         if (!hot_ || code != SUCCESS) break;
+        *word++ = format::result_word(format::ControlWord::kResult, start_ticks_, SUCCESS);
         open_ = true;
         ++op;
         continue;
@@ -293,7 +288,7 @@ void Interpreter::run(std::span<const format::Op> ops) {
         [[fallthrough]];
       case step_of(Function::kCommit):
         code = static_cast<uint32_t>(api_->commitTransaction(with.transaction));
-        if (!hot_ || !count_commit(*op, code)) break;
+        if (!hot_ || !end_commit(*op, code, word)) break;
         ++op;
         continue;
       case step_of(Function::kAbort):
@@ -313,13 +308,14 @@ void Interpreter::run(std::span<const format::Op> ops) {
         rare();
         continue;
     }
-    leave(1);
+    leave();
     react(code);
+    publish_words(word_);
     come_back();
   }
-  leave(0);
+  leave();
   base_ += ops.size();
-  counters_.progress(base_);
+  clock_.progress(base_);
 }
 
 // Chooses the next call and sets arguments_. Returns kNone if there is no call yet, because an op
@@ -332,7 +328,7 @@ Interpreter::Function Interpreter::next_call() {
 
 // Prepares the next op of a recorded phase. In other phases, run() prepares the frequent ops.
 Interpreter::Function Interpreter::next_of_recorded(const format::Op& op) {
-  counters_.progress(base_ + at_);
+  clock_.progress(base_ + at_);
   arguments_.slot = op.slot;
   if (op.code == format::OpCode::kBegin) {
     begin(op, word_);
@@ -358,14 +354,14 @@ Interpreter::Function Interpreter::next_of_recorded(const format::Op& op) {
   }
 }
 
-// Handles a result that run() has not counted. The result is unexpected, or it belongs to a
+// Handles a result that run() has not handled. The result is unexpected, or it belongs to a
 // recorded phase or to a task other than kProgram.
 void Interpreter::react(uint32_t code) {
   const format::Op& op = this->op();
   if (recording_ != nullptr) {
     recording_->end(code);
     if (task_ == Task::kProgram && op.code == format::OpCode::kGet &&
-        count<true>(op, arguments_.record, code, word_)) {
+        end_call<true>(op, arguments_.record, code, word_)) {
       ++at_;
       return;
     }
@@ -379,6 +375,8 @@ void Interpreter::react(uint32_t code) {
       return attempt_aborted(code);
     case Task::kRestore: {
       Slot& slot = slots_[arguments_.slot];
+      write_rare_call(slot.open ? history::EventCall::kClose : history::EventCall::kOpen,
+                      arguments_.slot, arguments_.index, code);
       slot.open = !slot.open && code == SUCCESS;  // the call closed the slot or reopened it
       return;
     }
@@ -401,13 +399,14 @@ void Interpreter::react(uint32_t code) {
 void Interpreter::op_result(const format::Op& op, uint32_t code) {
   switch (op.code) {
     case format::OpCode::kBegin:
+      write_word(format::result_word(format::ControlWord::kResult, start_ticks_, code));
       if (code != SUCCESS) return not_begun(op, code);
       open_ = true;
       ++at_;
       return;
     case format::OpCode::kCommit:
       if (rolls_back_) return aborted_by_program(code);
-      if (!count_commit(op, code)) return not_committed(op, code);
+      if (!end_commit(op, code, word_)) return not_committed(op, code);
       ++at_;
       return;
     case format::OpCode::kAbort:
@@ -433,26 +432,25 @@ void Interpreter::end_op(const format::Op& op, Flow flow) {
   }
 }
 
-// Counts an auto-commit op. After DEADLOCK, repeats the op until the retry budget is spent.
+// Ends an auto-commit op. After DEADLOCK, repeats the op until the retry budget is spent.
 void Interpreter::end_auto_commit(const format::Op& op, Flow flow) {
   if (flow == Flow::kNext) {
-    count_single(op);
+    end_single(word_);
     ++at_;
     return;
   }
   if ((op.flags & format::kObserved) != 0) evidence_.rewind(single_.evidence);
-  if (format::is_scan(op.code)) word_ = single_.word;
   if (flow == Flow::kRetry) {
-    if (single_.attempts == 0) single_.deadlock_ticks = counters_.ticks();
+    if (single_.attempts == 0) single_.deadlock_ticks = clock_.since_go();
     if (!out_of_patience(++single_.attempts, single_.deadlock_ticks)) {
+      word_ = format::is_scan(op.code) ? single_.word : word_ - 1;
       sched_yield();
       return;
     }
     violation(at_, format::kCodeNoProgress);
   }
   single_.attempts = 0;
-  ends_[next_transaction_++] = format::TransactionEnd::kFailed;
-  ++outcome_->failed;
+  single_.timed = false;
   ++at_;
 }
 

@@ -11,10 +11,10 @@
 #include <span>
 
 #include "base/clock.h"
+#include "benchmarks/kit/format/control_word.h"
 #include "benchmarks/kit/format/evidence_word.h"
 #include "benchmarks/kit/format/outcome.h"
 #include "benchmarks/kit/format/program.h"
-#include "benchmarks/kit/player/counters.h"
 #include "benchmarks/kit/player/index_api.h"
 #include "benchmarks/kit/player/index_names.h"
 #include "benchmarks/kit/player/interpreter/call_buffers.h"
@@ -25,6 +25,7 @@
 #include "benchmarks/kit/player/recording.h"
 #include "benchmarks/kit/player/retry_budget.h"
 #include "benchmarks/kit/player/signals.h"
+#include "benchmarks/kit/player/thread_clock.h"
 #include "benchmarks/kit/player/turns.h"
 
 namespace keydrome::player {
@@ -41,8 +42,8 @@ struct InterpreterInputs {
   const TickClock* clock = nullptr;
   uint64_t go_ticks = 0;                     // clock->ticks() at the start of the phase
   format::ThreadOutcome* outcome = nullptr;  // all zero; only this interpreter writes to it
-  std::span<format::TransactionEnd> ends;    // room for every transaction of the program
   std::span<uint64_t> words;                 // room for every word of the program
+  uint64_t words_spare = 0;                  // how many of them are for failed attempts
   std::span<std::byte> trace;                // room for the thread's evidence
   Recording* recording = nullptr;            // this thread's own; null if the phase is not recorded
 };
@@ -57,11 +58,11 @@ class InterpreterState {
         turns_(inputs.turns),
         retry_budget_(inputs.retry_budget),
         recording_(inputs.recording),
-        counters_(*inputs.outcome, *inputs.clock, inputs.go_ticks),
+        clock_(*inputs.outcome, *inputs.clock, inputs.go_ticks),
         outcome_(inputs.outcome),
-        ends_(inputs.ends),
         words_(inputs.words),
         word_(inputs.words.data()),
+        spare_(inputs.words_spare),
         evidence_(inputs.trace),
         hot_(inputs.recording == nullptr) {}
 
@@ -127,15 +128,9 @@ class InterpreterState {
     std::size_t at = 0;
     uint64_t evidence = 0;
     uint64_t* word = nullptr;
-    uint64_t transaction = 0;
     uint32_t round = 0;
     std::array<Slot, format::kSlots> slots{};  // valid if has_slots
     bool has_slots = false;                    // the transaction opened or closed a handle
-  };
-
-  // The number of a procedure's gets, and of gets that found a record.
-  struct Reads {
-    uint64_t gets = 0, hits = 0;
   };
 
   // The state of a call that belongs to no explicit transaction. The call is repeated after
@@ -143,7 +138,7 @@ class InterpreterState {
   struct Single {
     uint32_t attempts = 0;  // attempts that returned DEADLOCK
     bool timed = false;
-    uint64_t start_ticks = 0;     // when the first attempt began, if the call is timed
+    uint32_t until_timed = 0;     // auto-commit ops outside of transactions before the next timed one
     uint64_t deadlock_ticks = 0;  // when the call first returned DEADLOCK
     uint64_t evidence = 0;
     uint64_t* word = nullptr;
@@ -175,11 +170,13 @@ class InterpreterState {
   Turns* turns_;
   RetryBudget* retry_budget_;
   Recording* recording_;
-  Counters counters_;
+  ThreadClock clock_;
   format::ThreadOutcome* outcome_;
-  std::span<format::TransactionEnd> ends_;
   std::span<uint64_t> words_;
   uint64_t* word_;  // where the next word of the thread goes; run() keeps a copy while it is hot
+  uint64_t spare_;  // room for words of failed attempts that is left
+  // Where the words of the attempt begin that the program does not contain: of its abort, for example.
+  uint64_t* unplanned_ = nullptr;
   EvidenceWriter evidence_;
 
   std::span<const format::Op> ops_;  // the ops of the current round, a part of the program
@@ -196,7 +193,6 @@ class InterpreterState {
   bool open_ = false;              // a transaction is open
   bool accepts_any_code_ = false;  // the kBegin of the transaction has kAnyCode
   bool stream_ = false;            // the transaction belongs to the workload itself
-  uint8_t class_ = 0;
   uint32_t attempts_ = 0;  // attempts of the current transaction that ended with DEADLOCK
   uint64_t start_ticks_ = 0;
   // The start time of the next transaction, if it is known in advance. A kArrive op sets the start
@@ -206,10 +202,8 @@ class InterpreterState {
   static constexpr uint64_t kNowhere = UINT64_MAX;
   uint64_t known_start_ = kNowhere;  // op number of the kBegin whose start time is known
   uint64_t known_start_ticks_ = 0;
-  uint64_t next_transaction_ = 0;  // number of the next transaction
-  uint32_t round_ = 0;             // current repetition of the kRepeat body
+  uint32_t round_ = 0;  // current repetition of the kRepeat body
   Single single_;
-  Reads reads_;  // gets and hits of the procedures of the current transaction
   ScanPosition scan_;
   Flow scan_flow_ = Flow::kNext;  // what to do after the last result of the current scan
   uint16_t kept_ = 0;             // bit s is 1 if kept_records_[s] is valid in this transaction
@@ -231,8 +225,7 @@ class InterpreterState {
   std::size_t restore_slot_ = 0;  // the next slot to restore
   bool retries_ = false;          // after kRestore: true repeats the transaction, false gives up
   std::size_t rest_end_ = 0;      // kRest: position of the first op after the transaction
-  uint64_t reached_ = 0;          // kRest: number of the first transaction that was not reached
-  format::TransactionEnd given_up_ = format::TransactionEnd::kFailed;
+  format::AttemptEnd given_up_ = format::AttemptEnd::kFailed;
 };
 
 }  // namespace keydrome::player

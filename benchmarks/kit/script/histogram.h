@@ -1,8 +1,8 @@
-// Maps latencies to the buckets of a histogram and computes quantiles from the counts. The player
-// counts the latencies, and the referee reads the counts.
+// Maps latencies to the buckets of a histogram and computes quantiles from the counts.
 //
 // Each power of two is divided into 32 buckets of equal width, so the error of a latency is at most
-// 3.1 %. A histogram has kHistogramBuckets buckets (outcome.h).
+// 3.1 %. A histogram has kHistogramBuckets buckets. The last one also counts all latencies above
+// 2^40 ns, which is 18 minutes.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -11,9 +11,10 @@
 #include <cstdint>
 #include <span>
 
-#include "benchmarks/kit/format/outcome.h"
+namespace keydrome::script {
 
-namespace keydrome::format {
+inline constexpr uint32_t kHistogramStepBits = 5;
+inline constexpr uint32_t kHistogramBuckets = 36 << kHistogramStepBits;
 
 // Returns the number of the bucket that counts a latency of `ns`. The last bucket also counts all
 // latencies above 2^40 ns (18 minutes).
@@ -40,4 +41,4 @@ inline uint64_t histogram_upper_bound_ns(uint32_t bucket) {
 // histogram.
 uint64_t histogram_quantile_ns(std::span<const uint64_t> counts, double q);
 
-}  // namespace keydrome::format
+}  // namespace keydrome::script

@@ -1,11 +1,11 @@
 // Implements histogram.h: finds a quantile by adding up the counts from the lowest bucket on.
-#include "benchmarks/kit/format/histogram.h"
+#include "benchmarks/kit/script/histogram.h"
 
 #include <algorithm>
 #include <cmath>
 #include <numeric>
 
-namespace keydrome::format {
+namespace keydrome::script {
 
 uint64_t histogram_quantile_ns(std::span<const uint64_t> counts, double q) {
   const uint64_t total = std::accumulate(counts.begin(), counts.end(), uint64_t{0});
@@ -21,4 +21,4 @@ uint64_t histogram_quantile_ns(std::span<const uint64_t> counts, double q) {
   return histogram_upper_bound_ns(bucket);
 }
 
-}  // namespace keydrome::format
+}  // namespace keydrome::script

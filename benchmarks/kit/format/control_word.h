@@ -1,0 +1,135 @@
+// Defines the words of a thread's outcome that are no results of gets, scans, inserts or deletes.
+// Together with the evidence words (evidence_word.h) they tell everything that the thread did: which
+// calls it made, what they returned, which attempts it repeated, and when transactions began and
+// ended. The referee replays its own copy of the program with these words
+// (script/word_follower.h). So every run is recorded, and the player need not count or time anything.
+//
+// The words of a thread in execution order, where [x] may be missing:
+//
+//   transaction       begin, words of its ops, commit
+//   failed attempt    begin, words of its ops, [commit], [abort], [rare calls], end of attempt
+//   programmed abort  begin, words of its ops, abort, end of attempt
+//   auto-commit op    [time], words of the op, [time]
+//   get, insert, delete, each getNext                 one evidence word
+//   create, openIndex, closeIndex, delete of a read record    rare call, evidence word of the code
+//   procedure         for each call: computed call, [key], evidence word; then end of procedure
+//   an op without call, because no handle or record is there  no call
+//
+// After DEADLOCK, an auto-commit op or a call outside of transactions overwrites its own words when
+// it is repeated. A failed attempt is overwritten too if there is no room left for it. Then nothing
+// of it remains, or only its end if the thread gives the transaction up.
+//
+// The low byte tells the kinds of words apart: its high half is 1 to 12 in an evidence word and 13
+// to 15 in a control word. Only the key of a computed call is a plain number.
+//
+// Thread safety: pure functions.
+#pragma once
+
+#include <cstdint>
+
+#include "benchmarks/kit/format/evidence_word.h"
+#include "benchmarks/kit/format/procedure.h"
+#include "checker/history/event.h"
+#include "keydrome/index.h"
+
+namespace keydrome::format {
+
+// The low byte of a control word. The first three contain a result code in their low half.
+enum class ControlWord : uint8_t {
+  kResult = 0xd0,  // result and time of beginTransaction or commitTransaction
+  kAbort = 0xf0,   // result and time of the last abortTransaction of an attempt
+  // The values from kAttemptEnds on contain an AttemptEnd in their low half.
+  kAttemptEnds = 0xe0,
+  kTime = 0xe8,          // the time before or after an auto-commit op
+  kRareCall = 0xe9,      // a call that create, open, close or a delete of a read record makes
+  kComputedCall = 0xea,  // a call of a procedure
+  kProcedureEnds = 0xeb,
+  kNoCall = 0xec,
+};
+
+// How an attempt of a transaction ended that did not commit.
+enum class AttemptEnd : uint8_t {
+  kRetried,     // the next words belong to the next attempt
+  kAborted,     // as programmed, or because a procedure rolled back
+  kFailed,      // given up; the rest of the transaction was skipped
+  kDeadlocked,  // given up after DEADLOCK; the rest of the transaction was skipped
+  kContinued,   // the commit of a transaction with kAnyCode failed; nothing was skipped
+};
+inline constexpr uint32_t kAttemptEnds = 5;
+
+inline constexpr uint32_t kControlShift = 8;  // the bits above the low byte: a time, for example
+
+constexpr uint8_t low_byte(uint64_t word) { return static_cast<uint8_t>(word); }
+constexpr bool is_control(uint64_t word) { return low_byte(word) >= 0xd0; }
+constexpr bool is(uint64_t word, ControlWord kind) {
+  return low_byte(word) == static_cast<uint8_t>(kind);
+}
+
+// Times are ticks of the player's clock after GO, modulo 2^56. At 4 GHz, 2^56 ticks are 208 days.
+constexpr uint64_t time_word(uint64_t ticks) {
+  return ticks << kControlShift | static_cast<uint64_t>(ControlWord::kTime);
+}
+constexpr uint64_t ticks_of(uint64_t word) { return word >> kControlShift; }
+
+// Returns the word of a kResult or kAbort.
+constexpr uint64_t result_word(ControlWord kind, uint64_t ticks, uint32_t code) {
+  const uint64_t low = code <= FAILURE ? code : kUndocumentedCode;
+  return ticks << kControlShift | static_cast<uint64_t>(kind) | low;
+}
+constexpr bool is_result(uint64_t word, ControlWord kind) {
+  return (word & 0xf0) == static_cast<uint64_t>(kind);
+}
+// Returns the code in a kResult or kAbort, which may be kUndocumentedCode.
+constexpr uint32_t result_of(uint64_t word) { return static_cast<uint32_t>(word & 0xf); }
+
+constexpr uint64_t attempt_end_word(AttemptEnd end) {
+  return static_cast<uint64_t>(ControlWord::kAttemptEnds) | static_cast<uint64_t>(end);
+}
+constexpr bool is_attempt_end(uint64_t word) {
+  const uint8_t first = static_cast<uint8_t>(ControlWord::kAttemptEnds);
+  return low_byte(word) >= first && low_byte(word) < first + kAttemptEnds;
+}
+constexpr AttemptEnd attempt_end_of(uint64_t word) { return static_cast<AttemptEnd>(word & 0xf); }
+
+// A kRareCall or kComputedCall. `number` is the number of the index for create and openIndex, and
+// the tag of the payload for an insert of a procedure.
+struct CallWord {
+  history::EventCall call = history::EventCall::kCreate;
+  uint8_t slot = 0;
+  bool key_is_text = false;  // the key word is hash_bytes() of a text that the procedure computed
+  uint32_t number = 0;
+
+  constexpr uint64_t packed(ControlWord kind) const {
+    return static_cast<uint64_t>(kind) | static_cast<uint64_t>(call) << 8 | uint64_t{slot} << 16 |
+           uint64_t{key_is_text} << 24 | uint64_t{number} << 32;
+  }
+  static constexpr CallWord unpacked(uint64_t word) {
+    return {.call = static_cast<history::EventCall>(word >> 8 & 0xff),
+            .slot = static_cast<uint8_t>(word >> 16),
+            .key_is_text = (word >> 24 & 1) != 0,
+            .number = static_cast<uint32_t>(word >> 32)};
+  }
+};
+
+// Returns true if a key word follows the kComputedCall of this call.
+constexpr bool has_key_word(history::EventCall call) { return call != history::EventCall::kNext; }
+
+// The word at the end of a procedure contains how it ended: kEnd, kRollBack or kUnfit.
+constexpr uint64_t procedure_end_word(InstructionCode how) {
+  return static_cast<uint64_t>(ControlWord::kProcedureEnds) |
+         static_cast<uint64_t>(how) << kControlShift;
+}
+constexpr InstructionCode procedure_end_of(uint64_t word) {
+  return static_cast<InstructionCode>(word >> kControlShift & 0xff);
+}
+
+// Of the auto-commit ops outside of transactions, the first and every kTimedEvery-th after it are
+// timed. A prime number, so that the timed calls do not follow a pattern of the program. All
+// explicit transactions are timed, but an auto-commit op takes less time than reading the clock.
+inline constexpr uint32_t kTimedEvery = 61;
+
+// A failed attempt may need this many words more than its ops before it is overwritten: for its
+// abort, its end, and handles that are reverted.
+inline constexpr uint64_t kWordsReserve = 4 + 4 * kSlots;
+
+}  // namespace keydrome::format

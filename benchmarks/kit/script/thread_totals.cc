@@ -1,0 +1,30 @@
+// Implements thread_totals.h: puts commits into buckets of latency and windows of time.
+#include "benchmarks/kit/script/thread_totals.h"
+
+namespace keydrome::script {
+
+void Timings::committed(uint32_t class_number, uint64_t begin, uint64_t end) {
+  ++totals_.committed[class_number];
+  std::vector<uint32_t>& latency = totals_.latency[class_number];
+  if (latency.empty()) latency.resize(kHistogramBuckets);
+  ++latency[histogram_bucket(clock_.to_ns(end > begin ? end - begin : 0))];
+  count_in_window(end, pending_ + 1);
+  pending_ = 0;
+}
+
+void Timings::finish(uint64_t end) {
+  if (pending_ > 0) count_in_window(end, pending_);
+  pending_ = 0;
+}
+
+void Timings::count_in_window(uint64_t ticks, uint64_t count) {
+  const uint64_t ns = clock_.to_ns(ticks);
+  std::array<uint64_t, kWindows>& windows = totals_.windows;
+  for (; (ns >> totals_.window_shift) >= kWindows; ++totals_.window_shift) {
+    for (uint32_t i = 0; i < kWindows / 2; ++i) windows[i] = windows[2 * i] + windows[2 * i + 1];
+    for (uint32_t i = kWindows / 2; i < kWindows; ++i) windows[i] = 0;
+  }
+  windows[ns >> totals_.window_shift] += count;
+}
+
+}  // namespace keydrome::script

@@ -1,0 +1,67 @@
+// ThreadTotals: the counts, latencies and throughput of one thread in one phase. The follower of words
+// (word_follower.h) computes them.
+//
+// Thread safety: plain data and an object for one thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <vector>
+
+#include "base/clock.h"
+#include "benchmarks/kit/format/program.h"
+#include "benchmarks/kit/script/histogram.h"
+
+namespace keydrome::script {
+
+// How a transaction ended.
+enum class TransactionEnd : uint8_t {
+  kNotRun = 0,
+  kCommitted,
+  kAborted,
+  kFailed,
+  kDeadlocked,  // has kOneAttempt or kAnyCode (format/program.h), got DEADLOCK and was aborted
+};
+
+// Throughput over time: committed transactions are counted in windows of equal width. A window is
+// 2^14 ns wide at first. When the phase outgrows the array, every pair of adjacent windows is merged
+// and the width doubles. So a phase of more than 2.1 ms fills between 128 and 256 windows.
+inline constexpr uint32_t kWindows = 256;
+inline constexpr uint32_t kWindowShiftMin = 14;
+
+struct ThreadTotals {
+  // Transactions by how they ended. Auto-commit ops are transactions too.
+  std::array<uint64_t, format::kTransactionClasses> committed{};
+  uint64_t aborted = 0, failed = 0, deadlocked = 0;
+  uint64_t calls = 0;               // calls of the library, except for overwritten attempts
+  uint64_t gets = 0, get_hits = 0;  // gets of procedures in transactions of the workload itself
+  // Latencies by transaction class: kHistogramBuckets counts, or none.
+  std::array<std::vector<uint32_t>, format::kTransactionClasses> latency;
+  uint32_t window_shift = kWindowShiftMin;  // a window is 2^window_shift ns wide
+  std::array<uint64_t, kWindows> windows{};
+};
+
+// Counts commits with their times in the latencies and windows of a ThreadTotals.
+class Timings {
+ public:
+  Timings(const TickClock& clock, ThreadTotals& totals) : clock_(clock), totals_(totals) {}
+
+  // Counts a transaction that began and committed at these ticks since GO.
+  void committed(uint32_t class_number, uint64_t begin, uint64_t end);
+  // Counts an auto-commit op without times. It is added to the window of the next known time.
+  void committed_untimed(uint32_t class_number) {
+    ++totals_.committed[class_number];
+    ++pending_;
+  }
+  // Ends the thread's program at this time.
+  void finish(uint64_t end);
+
+ private:
+  void count_in_window(uint64_t ticks, uint64_t count);
+
+  const TickClock& clock_;
+  ThreadTotals& totals_;
+  uint64_t pending_ = 0;  // commits that are not yet in a window
+};
+
+}  // namespace keydrome::script

@@ -1,0 +1,74 @@
+// WordEvents: turns the words of a thread into the events of a history (checker/history/event.h), so
+// that the checker can certify a run that was not recorded in any other way.
+//
+// Words have times only where transactions and some auto-commit ops begin and end, and these times
+// come without fences. So the events claim less than those of a log:
+//   - A call inside a transaction has the end of the transaction as its end.
+//   - An auto-commit call without times lasts from the last known time before it to the next one
+//     after it.
+//   - Every event begins kTimeSlack earlier than its word says. The processor may read its clock
+//     before earlier stores are visible, or after loads of the next call. Stale reads shorter than
+//     that are not found.
+// Times are in units of 2^kTimeShift ticks, because an event can last at most 2^32 units.
+//
+// The payload of an event is the payload's tag. A word does not contain the key that getNext
+// returned. It is the key of the insert with the same tag, which another thread may have made.
+//
+// Not thread-safe; one object per thread.
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "benchmarks/kit/script/script.h"
+#include "benchmarks/kit/script/word_follower.h"
+#include "checker/history/event.h"
+
+namespace keydrome::script {
+
+inline constexpr uint32_t kTimeShift = 8;
+// Units of time; 16,384 ticks, 5 to 8 us. Reordering takes less than a microsecond.
+inline constexpr uint64_t kTimeSlack = 16'384 >> kTimeShift;
+
+class WordEvents : public CallObserver {
+ public:
+  // `go_ticks` is the time of GO, and `ended_ticks` the time after GO at which the thread ended.
+  WordEvents(const Script& script, uint64_t go_ticks, uint64_t ended_ticks)
+      : script_(script),
+        go_ticks_(go_ticks),
+        now_(go_ticks >> kTimeShift),
+        ended_(unit_after(ended_ticks)) {}
+
+  void time(uint64_t ticks) override { close(unit_after(ticks)); }
+  void begin(uint32_t code, uint64_t ticks) override;
+  void end(history::EventCall call, uint32_t code, uint64_t ticks) override;
+  void call(const FollowedCall& call) override;
+
+  // Ends the thread. Returns all events; call it once.
+  std::vector<history::Event> take();
+  // Returns the positions of the events whose key is that of the insert with the same payload.
+  std::vector<uint32_t> take_unresolved() { return std::move(unresolved_); }
+
+ private:
+  void add(history::EventCall call, uint32_t code, uint32_t index, uint64_t key, uint64_t payload);
+  void close(uint64_t now);
+  uint64_t key_of(const FollowedCall& call) const;
+
+  // The first unit of time that begins at these ticks after GO or later.
+  uint64_t unit_after(uint64_t ticks) const {
+    return (go_ticks_ + ticks + (1u << kTimeShift) - 1) >> kTimeShift;
+  }
+
+  const Script& script_;
+  const uint64_t go_ticks_;
+  uint64_t now_;  // the last known time
+  const uint64_t ended_;
+  std::size_t open_from_ = 0;  // the first event whose end is unknown
+  std::vector<history::Event> events_;
+  std::vector<uint32_t> unresolved_;
+  std::array<uint32_t, format::kSlots> kept_tags_{};  // of the last kKeep reads
+};
+
+}  // namespace keydrome::script
