@@ -134,8 +134,7 @@ std::vector<std::size_t> changes_of(const script::PhaseScript& script,
                                     const script::PhaseOutcome& outcome, uint32_t shift) {
   std::vector<std::size_t> changes(kParts - 1, script::kWindows);
   for (std::size_t t = 0; t < script.threads.size(); ++t) {
-    const std::vector<uint64_t> windows =
-        judge::thread_windows(outcome.threads[t].totals, shift);
+    const std::vector<uint64_t> windows = judge::thread_windows(outcome.threads[t].totals, shift);
     const std::vector<uint64_t> before =
         committed_before_parts(script.threads[t], outcome.threads[t]);
     for (std::size_t part = 0; part < before.size(); ++part) {

@@ -116,8 +116,8 @@ constexpr bool has_key_word(history::EventCall call) { return call != history::E
 
 // The word at the end of a procedure contains how it ended: kEnd, kRollBack or kUnfit.
 constexpr uint64_t procedure_end_word(InstructionCode how) {
-  return static_cast<uint64_t>(ControlWord::kProcedureEnds) |
-         static_cast<uint64_t>(how) << kControlShift;
+  return static_cast<uint64_t>(ControlWord::kProcedureEnds) | static_cast<uint64_t>(how)
+                                                                  << kControlShift;
 }
 constexpr InstructionCode procedure_end_of(uint64_t word) {
   return static_cast<InstructionCode>(word >> kControlShift & 0xff);

@@ -44,11 +44,11 @@ inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;
 // The part of the outcome with one value of each kind for a thread. Everything else that the thread
 // did follows from its words.
 struct alignas(64) ThreadOutcome {
-  uint64_t words;                 // number of words (control_word.h); stored at the end, and now and
-                                  // then before
-  uint64_t progress_op;           // number of the current op, with kRollingBack while its attempt
-                                  // is being aborted; the referee reads it while the thread runs
-  uint64_t deadlocks;             // calls that returned DEADLOCK
+  uint64_t words;        // number of words (control_word.h); stored at the end, and now and
+                         // then before
+  uint64_t progress_op;  // number of the current op, with kRollingBack while its attempt
+                         // is being aborted; the referee reads it while the thread runs
+  uint64_t deadlocks;    // calls that returned DEADLOCK
   uint64_t attempts_overwritten;  // failed attempts whose words were overwritten
   uint64_t code_violations;       // results that the contract does not allow
   IllegalAnswer first_violation;  // valid if code_violations > 0

@@ -62,6 +62,7 @@ class Interpreter : InterpreterState {
   void start_single(const format::Op& op, uint64_t*& word);
   template <bool kIsGet>
   bool end_call(const format::Op& op, const Record* record, uint32_t code, uint64_t*& word);
+  bool end_handle_call(const format::Op& op, uint32_t code, uint64_t*& word);
   bool end_commit(const format::Op& op, uint32_t code, uint64_t*& word);
   void end_single(uint64_t*& word);
   void end_transaction() {
@@ -100,7 +101,24 @@ class Interpreter : InterpreterState {
   Flow judge_code(const format::Op& op, uint32_t code);
   Flow violation(std::size_t at, uint32_t code);
   void write_word(uint64_t word) { *word_++ = word; }
-  void write_rare_call(const format::Op& op, uint32_t code);
+  // Returns the first word of a call that create, open, close or a delete of a read record makes.
+  static uint64_t rare_call_word(const format::Op& op) {
+    using history::EventCall;
+    const bool opens = op.code == format::OpCode::kOpen,
+               creates = op.code == format::OpCode::kCreate;
+    const format::CallWord word{.call = opens     ? EventCall::kOpen
+                                        : creates ? EventCall::kCreate
+                                        : op.code == format::OpCode::kClose
+                                            ? EventCall::kClose
+                                            : EventCall::kDeletePair,
+                                .slot = creates ? uint8_t{0} : op.slot,
+                                .number = opens || creates ? op.argument : 0};
+    return word.packed(format::ControlWord::kRareCall);
+  }
+  void write_rare_call(const format::Op& op, uint32_t code) {
+    write_word(rare_call_word(op));
+    write_word(format::code_word(code));
+  }
   void write_rare_call(history::EventCall call, uint8_t slot, uint32_t index, uint32_t code);
   Flow no_handle();
   // Publishes how far the thread is. The store is relaxed, because the referee uses the number only
@@ -140,7 +158,20 @@ class Interpreter : InterpreterState {
   void restore(bool retries);
   void restored();
   bool out_of_patience(uint32_t attempts, uint64_t start_ticks);
-  void save_slots();
+  // Saves a slot before the open transaction opens or closes it for the first time.
+  void save_slot(uint8_t number) {
+    const auto bit = static_cast<uint16_t>(1u << number);
+    if (!open_ || (saved_.changed_slots & bit) != 0) return;
+    saved_.slots[number] = slots_[number];
+    saved_.changed_slots |= bit;
+  }
+  // Discards the old handle of a slot, before an index is opened there.
+  void open_slot(uint8_t slot, uint32_t index) {
+    slots_[slot] = Slot{.handle = nullptr,
+                        .index = index,
+                        .type = static_cast<KeyType>(pools_->indexes[index].type),
+                        .open = false};
+  }
 };
 
 }  // namespace keydrome::player

@@ -121,8 +121,7 @@ void write_outcome_header(const OutcomeLayout& layout, std::span<std::byte> imag
 }
 
 Result<PhaseOutcome> read_outcome(std::span<const std::byte> image, const OutcomeLayout& layout,
-                                  const Script& script, const PhaseScript& phase,
-                                  bool keep_calls) {
+                                  const Script& script, const PhaseScript& phase, bool keep_calls) {
   if (image.size() < layout.size_bytes)
     return Error{
         "the outcome memfd is smaller than when the referee created it, so the player's results "

@@ -141,7 +141,8 @@ class Ledger {
   Timings timings_;
   uint64_t next_ = 0;   // number of the next transaction
   uint64_t first_ = 0;  // number of the open transaction
-  std::vector<std::pair<uint8_t, bool>> nested_;  // auto-commit ops of the attempt: class, committed
+  std::vector<std::pair<uint8_t, bool>>
+      nested_;  // auto-commit ops of the attempt: class, committed
 };
 
 // Follows the program. A function that returns bool returns false if the words do not fit; misfit()
@@ -173,8 +174,8 @@ class Follower {
   };
 
   bool misfit(const char* what) {
-    fault_ = std::string("words that do not fit operation ") + std::to_string(at_) + " of its program (" +
-             what + ")";
+    fault_ = std::string("words that do not fit operation ") + std::to_string(at_) +
+             " of its program (" + what + ")";
     return false;
   }
 
@@ -404,9 +405,11 @@ class Follower {
     if (!format::is(words_.peek(), ControlWord::kRareCall)) return misfit("no call");
     const format::CallWord call = format::CallWord::unpacked(words_.take());
     const uint64_t word = words_.take();
-    const bool fits = op == nullptr ? call.call == EventCall::kOpen || call.call == EventCall::kClose
-                                    : call.call == wanted && call.slot == slot_of(*op);
-    const bool numbered = op != nullptr && (wanted == EventCall::kCreate || wanted == EventCall::kOpen);
+    const bool fits = op == nullptr
+                          ? call.call == EventCall::kOpen || call.call == EventCall::kClose
+                          : call.call == wanted && call.slot == slot_of(*op);
+    const bool numbered =
+        op != nullptr && (wanted == EventCall::kCreate || wanted == EventCall::kOpen);
     if (!fits || call.slot >= format::kSlots || (numbered && call.number != op->argument) ||
         word == 0 || format::is_control(word)) {
       return misfit("another call");

@@ -24,10 +24,10 @@ namespace keydrome::script {
 // One call of the library other than begin, commit and abort.
 struct FollowedCall {
   history::EventCall call = history::EventCall::kCreate;
-  bool alone = false;    // the call was passed NULL as its transaction
-  uint32_t index = 0;    // number of the index
+  bool alone = false;              // the call was passed NULL as its transaction
+  uint32_t index = 0;              // number of the index
   const format::Op* op = nullptr;  // null if the call only closes or opens a handle again
-  bool computed = false;  // a procedure computed the arguments: `key`, `key_is_text` and `tag`
+  bool computed = false;     // a procedure computed the arguments: `key`, `key_is_text` and `tag`
   bool key_is_text = false;  // `key` is hash_bytes() of the key
   uint64_t key = 0;          // otherwise an integer, or the number of a string in the pool
   uint32_t tag = 0;

@@ -116,18 +116,19 @@ TEST(OutcomeReader, RefusesWhatDoesNotFit) {
 TEST(OutcomeReader, SurvivesRandomWords) {
   for (uint64_t seed = 0; seed < 20'000; ++seed) {
     workload::Rng rng(seed, 0, workload::Purpose::kStream);
-    const Result<script::PhaseOutcome> outcome = read([&](format::ThreadOutcome& reported,
-                                                          std::vector<uint64_t>& words) {
-      for (uint64_t changes = 1 + rng.below(4); changes > 0; --changes) {
-        const std::size_t at = rng.below(words.size());
-        const uint64_t low[] = {0x10, 0xb0, 0xc0, 0xd0, 0xda, 0xe0, 0xe1, 0xe2, 0xe3, 0xe4,
-                                0xe8, 0xe9, 0xea, 0xeb, 0xec, 0xf0, 0xfa, rng.next()};
-        words[at] = (rng.below(2) == 0 ? words[at] & ~0xffull : rng.next() << 8) |
-                    low[rng.below(std::size(low))];
-        if (rng.below(3) == 0) words.insert(words.begin() + static_cast<int64_t>(at), words[at]);
-      }
-      reported.words = words.size();
-    });
+    const Result<script::PhaseOutcome> outcome =
+        read([&](format::ThreadOutcome& reported, std::vector<uint64_t>& words) {
+          for (uint64_t changes = 1 + rng.below(4); changes > 0; --changes) {
+            const std::size_t at = rng.below(words.size());
+            const uint64_t low[] = {0x10, 0xb0, 0xc0, 0xd0, 0xda, 0xe0, 0xe1, 0xe2, 0xe3,
+                                    0xe4, 0xe8, 0xe9, 0xea, 0xeb, 0xec, 0xf0, 0xfa, rng.next()};
+            words[at] = (rng.below(2) == 0 ? words[at] & ~0xffull : rng.next() << 8) |
+                        low[rng.below(std::size(low))];
+            if (rng.below(3) == 0)
+              words.insert(words.begin() + static_cast<int64_t>(at), words[at]);
+          }
+          reported.words = words.size();
+        });
     if (outcome.ok()) {
       EXPECT_LE(outcome->threads[0].words.size(), 2u);
     }

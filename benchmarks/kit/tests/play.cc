@@ -45,10 +45,9 @@ std::vector<format::Op> ops_of(const std::vector<std::byte>& round, std::size_t 
 }
 
 script::PhaseOutcome play_phase(const script::Script& script, const script::PhaseScript& phase,
-                                const player::IndexApi& api,
-                                const player::PoolsView& pools, player::IndexNames& names,
-                                player::EventClock& event_clock, uint64_t ops_per_round,
-                                bool keep_calls) {
+                                const player::IndexApi& api, const player::PoolsView& pools,
+                                player::IndexNames& names, player::EventClock& event_clock,
+                                uint64_t ops_per_round, bool keep_calls) {
   const script::OutcomeLayout layout = script::outcome_layout(phase, script.pools);
   Image image(layout.size_bytes);
   script::write_outcome_header(layout, image.bytes());
@@ -116,8 +115,8 @@ script::Outcome play(const script::Script& script, const player::IndexApi& api,
   player::EventClock event_clock(player::EventClock::Source::kSharedCounter);
   script::Outcome outcome;
   for (const script::PhaseScript& phase : script.phases) {
-    outcome.phases.push_back(play_phase(script, phase, api, pools, names, event_clock,
-                                        ops_per_round, keep_calls));
+    outcome.phases.push_back(
+        play_phase(script, phase, api, pools, names, event_clock, ops_per_round, keep_calls));
   }
   return outcome;
 }

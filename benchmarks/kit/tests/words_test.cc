@@ -162,8 +162,7 @@ class WordsTest : public ::testing::Test {
 TEST_F(WordsTest, EveryCallOnRecordsLeavesOneAndARightLibraryIsNotAccused) {
   write_mix();
   const script::Outcome outcome = run({});
-  EXPECT_EQ(outcome.phases[test_].threads[0].words.size(),
-            calls_on_records());
+  EXPECT_EQ(outcome.phases[test_].threads[0].words.size(), calls_on_records());
   EXPECT_TRUE(judge(outcome).empty()) << text_of(judge(outcome));
 }
 
@@ -171,8 +170,7 @@ TEST_F(WordsTest, RetriesLeaveTheWordsOfTheLastAttempt) {
   write_mix();
   const script::Outcome outcome = run({.deadlock_every = 17});
   EXPECT_GT(outcome.phases[test_].threads[0].reported->deadlocks, 10u);
-  EXPECT_EQ(outcome.phases[test_].threads[0].words.size(),
-            calls_on_records());
+  EXPECT_EQ(outcome.phases[test_].threads[0].words.size(), calls_on_records());
   EXPECT_TRUE(judge(outcome).empty()) << text_of(judge(outcome));
 }
 

@@ -8,8 +8,8 @@
 #include <vector>
 
 #include "base/clock.h"
-#include "benchmarks/kit/script/histogram.h"
 #include "benchmarks/kit/judge/totals.h"
+#include "benchmarks/kit/script/histogram.h"
 #include "checker/history/calls.h"
 
 namespace keydrome {

@@ -46,12 +46,12 @@ Interpreter::Function Interpreter::rare_call(const format::Op& op) {
       arguments_.index = op.argument;
       return Function::kCreate;
     case format::OpCode::kOpen:
-      save_slots();
+      save_slot(op.slot);
       kept_ &= static_cast<uint16_t>(~(1u << op.slot));
       return open_call(op.slot, op.argument);
     case format::OpCode::kClose:
       if (!slots_[op.slot].open) break;
-      save_slots();
+      save_slot(op.slot);
       arguments_.slot = op.slot;
       return Function::kClose;
     case format::OpCode::kDeleteRead:
@@ -74,22 +74,12 @@ Interpreter::Function Interpreter::rare_call(const format::Op& op) {
   return Function::kNone;
 }
 
-// Prepares the call that opens the index, and discards the old handle of the slot.
+// Prepares the call that opens the index.
 Interpreter::Function Interpreter::open_call(uint8_t slot, uint32_t index) {
-  slots_[slot] = Slot{.handle = nullptr,
-                      .index = index,
-                      .type = static_cast<KeyType>(pools_->indexes[index].type),
-                      .open = false};
+  open_slot(slot, index);
   arguments_.slot = slot;
   arguments_.index = index;
   return Function::kOpen;
-}
-
-// Saves all handles before a transaction opens or closes a handle for the first time.
-void Interpreter::save_slots() {
-  if (!open_ || saved_.has_slots) return;
-  saved_.slots = slots_;
-  saved_.has_slots = true;
 }
 
 // Prepares the call that deletes the pair which the slot's last kKeep read returned. The call gets

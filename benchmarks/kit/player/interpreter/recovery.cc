@@ -190,15 +190,15 @@ void Interpreter::restore(bool retries) {
   evidence_.rewind(saved_.evidence);
   round_ = saved_.round;
   retries_ = retries;
-  restore_slot_ = saved_.has_slots ? 0 : format::kSlots;
-  saved_.has_slots = false;
+  restore_slot_ = 0;
   set_task(Task::kRestore);
 }
 
 // Returns the next call that closes a handle opened by the attempt, or reopens a handle closed by
 // the attempt.
 Interpreter::Function Interpreter::next_to_restore() {
-  for (; restore_slot_ < format::kSlots; ++restore_slot_) {
+  for (; saved_.changed_slots >> restore_slot_ != 0; ++restore_slot_) {
+    if ((saved_.changed_slots >> restore_slot_ & 1) == 0) continue;
     Slot& now = slots_[restore_slot_];
     const Slot& before = saved_.slots[restore_slot_];
     if (now.open == before.open && now.handle == before.handle) continue;
@@ -212,6 +212,7 @@ Interpreter::Function Interpreter::next_to_restore() {
     ++restore_slot_;
     return open_call(slot, before.index);
   }
+  saved_.changed_slots = 0;
   restored();
   return Function::kNone;
 }

@@ -32,20 +32,7 @@ Interpreter::Flow Interpreter::no_handle() {
   return violation(at_, format::kCodeNoHandle);
 }
 
-// Writes the words of a call that create, open, close or a delete of a read record has made.
-void Interpreter::write_rare_call(const format::Op& op, uint32_t code) {
-  switch (op.code) {
-    case format::OpCode::kCreate:
-      return write_rare_call(history::EventCall::kCreate, 0, op.argument, code);
-    case format::OpCode::kOpen:
-      return write_rare_call(history::EventCall::kOpen, op.slot, op.argument, code);
-    case format::OpCode::kClose:
-      return write_rare_call(history::EventCall::kClose, op.slot, 0, code);
-    default:
-      return write_rare_call(history::EventCall::kDeletePair, op.slot, 0, code);
-  }
-}
-
+// Writes the words of a call that closes a slot or opens it again after an attempt.
 void Interpreter::write_rare_call(history::EventCall call, uint8_t slot, uint32_t index,
                                   uint32_t code) {
   const format::CallWord word{.call = call, .slot = slot, .number = index};

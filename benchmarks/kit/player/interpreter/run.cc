@@ -66,7 +66,7 @@ void Interpreter::finish() {
   saved_.evidence = evidence_.position();
   saved_.word = word;
   saved_.round = round_;
-  saved_.has_slots = false;
+  saved_.changed_slots = 0;
   stream_ = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
   accepts_any_code_ = (op.flags & format::kAnyCode) != 0;
   kept_ = 0;
@@ -104,11 +104,21 @@ void Interpreter::finish() {
 // expected and leaves no other evidence. Otherwise does nothing and returns false.
 template <bool kIsGet>
 [[gnu::always_inline]] inline bool Interpreter::end_call(const format::Op& op, const Record* record,
-                                                      uint32_t code, uint64_t*& word) {
+                                                         uint32_t code, uint64_t*& word) {
   if ((op.flags & format::kObserved) != 0) return false;
   if (code != SUCCESS && !(kIsGet && code == KEY_NOTFOUND)) return false;
   *word++ = kIsGet ? format::get_word(record->payload, op.payload, code) : format::code_word(code);
   if ((op.flags & format::kAutoCommit) != 0) end_single(word);
+  return true;
+}
+
+// Writes the words of an openIndex or closeIndex that succeeded and leaves no other evidence.
+// Otherwise does nothing and returns false.
+[[gnu::always_inline]] inline bool Interpreter::end_handle_call(const format::Op& op, uint32_t code,
+                                                                uint64_t*& word) {
+  if (code != SUCCESS || (op.flags & format::kObserved) != 0) return false;
+  *word++ = rare_call_word(op);
+  *word++ = format::code_word(SUCCESS);
   return true;
 }
 
@@ -298,12 +308,31 @@ void Interpreter::run(std::span<const format::Op> ops) {
         code = static_cast<uint32_t>(api_->create(
             static_cast<KeyType>(pools_->indexes[with.index].type), names_->name(with.index)));
         break;
+      case step_of(format::OpCode::kOpen):
+        save_slot(op->slot);
+        kept_ &= static_cast<uint16_t>(~(1u << op->slot));
+        open_slot(op->slot, op->argument);
+        with.index = op->argument;
+        [[fallthrough]];
       case step_of(Function::kOpen):
         code = static_cast<uint32_t>(api_->openIndex(names_->name(with.index), &slot.handle));
-        break;
+        if (!hot_ || !end_handle_call(*op, code, word)) break;
+        slot.open = true;
+        ++op;
+        continue;
+      case step_of(format::OpCode::kClose):
+        if (!slot.open) [[unlikely]] {
+          rare();
+          continue;
+        }
+        save_slot(op->slot);
+        [[fallthrough]];
       case step_of(Function::kClose):
         code = static_cast<uint32_t>(api_->closeIndex(slot.handle));
-        break;
+        if (!hot_ || !end_handle_call(*op, code, word)) break;
+        slot.open = false;
+        ++op;
+        continue;
       default:
         rare();
         continue;

@@ -129,8 +129,9 @@ class InterpreterState {
     uint64_t evidence = 0;
     uint64_t* word = nullptr;
     uint32_t round = 0;
-    std::array<Slot, format::kSlots> slots{};  // valid if has_slots
-    bool has_slots = false;                    // the transaction opened or closed a handle
+    // The slots that the transaction has opened or closed, as they were before; a bit for each.
+    std::array<Slot, format::kSlots> slots{};
+    uint16_t changed_slots = 0;
   };
 
   // The state of a call that belongs to no explicit transaction. The call is repeated after
@@ -138,7 +139,7 @@ class InterpreterState {
   struct Single {
     uint32_t attempts = 0;  // attempts that returned DEADLOCK
     bool timed = false;
-    uint32_t until_timed = 0;     // auto-commit ops outside of transactions before the next timed one
+    uint32_t until_timed = 0;  // auto-commit ops outside of transactions before the next timed one
     uint64_t deadlock_ticks = 0;  // when the call first returned DEADLOCK
     uint64_t evidence = 0;
     uint64_t* word = nullptr;
@@ -193,7 +194,7 @@ class InterpreterState {
   bool open_ = false;              // a transaction is open
   bool accepts_any_code_ = false;  // the kBegin of the transaction has kAnyCode
   bool stream_ = false;            // the transaction belongs to the workload itself
-  uint32_t attempts_ = 0;  // attempts of the current transaction that ended with DEADLOCK
+  uint32_t attempts_ = 0;          // attempts of the current transaction that ended with DEADLOCK
   uint64_t start_ticks_ = 0;
   // The start time of the next transaction, if it is known in advance. A kArrive op sets the start
   // time of the transaction after it. After a commit, the end time of the commit is the start time
