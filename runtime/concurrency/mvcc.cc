@@ -1,5 +1,5 @@
-// Implements the concurrency control "mvcc": it keeps several versions of the data, and validates
-// commits one at a time.
+// Implements the concurrency control "mvcc": several versions of the data, reads of snapshots, and
+// validation of one commit at a time.
 //
 // Every commit that writes has a timestamp. A transaction reads a snapshot: the data of all commits
 // up to the begin of the transaction. All data in a snapshot is therefore consistent.
