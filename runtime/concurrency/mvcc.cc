@@ -226,8 +226,8 @@ bool Mvcc::unchanged(const Running& transaction, const Use& use) const {
 ErrCode Mvcc::commit_reads(Running&) { return SUCCESS; }
 
 // If `inserted` is true, starts a life of the pair at commit `now`; otherwise ends its newest life
-// at commit `now`. Older snapshots do not see the change. If memory runs out, returns false or throws std::bad_alloc; the caller must then
-// call roll_back() for the pair.
+// at commit `now`. Older snapshots do not see the change. If memory runs out, returns false or
+// throws std::bad_alloc; the caller must then call roll_back() for the pair.
 bool Mvcc::Versioned::write(Index& index, const Overlay::StoredPair& name, bool inserted,
                             uint64_t now) {
   const PairText pair(name.key_bytes(), name.payload_bytes());

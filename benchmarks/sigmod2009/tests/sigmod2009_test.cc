@@ -45,8 +45,8 @@ judge::Findings judge(const script::Script& script, const Faults& faults) {
   return findings;
 }
 
-// Returns the number of seeds to try: `usual`, or 1 with sanitizers. `./dev soak` sets KEYDROME_SOAK
-// to multiply this number.
+// Returns the number of seeds to try: `usual`, or 1 with sanitizers. `./dev soak` sets
+// KEYDROME_SOAK to multiply this number.
 uint64_t seeds(uint64_t usual) {
 #ifdef KEYDROME_SANITIZED
   usual = 1;
