@@ -224,7 +224,7 @@ def test_patched_clock_changes_nothing_that_counts(tmp_path: Path) -> None:
     assert report["metrics"]["total_ms"] * 64 > cpu_ms > 0
 
 
-def test_nothing_is_left_behind(tmp_path: Path) -> None:
+def test_no_leftovers_remain(tmp_path: Path) -> None:
     run_case(Case("stray_thread"), tmp_path)
     run_case(Case("hang_in_create", phase_timeout_ms=300), tmp_path)
     uid = str(FIRST_UID + SLOT)
