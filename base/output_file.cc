@@ -54,16 +54,16 @@ int stream_of(const struct stat& status) {
   return -1;
 }
 
-// Returns true if the folder is in /proc. A link such as /proc/PID/fd/1 leads to an open file, which
-// may have no name any more.
+// Returns true if the folder is in /proc. A link such as /proc/PID/fd/1 leads to an open file,
+// which may no longer have a name.
 bool is_proc_folder(const std::string& folder) {
   struct statfs facts{};
   return statfs(folder.c_str(), &facts) == 0 && facts.f_type == PROC_SUPER_MAGIC;
 }
 
 // Returns true if the folder allows everybody to create files, and the link belongs neither to this
-// user nor to the owner of the folder. The kernel's rule protected_symlinks (proc_sys_fs(5)) forbids
-// following such a link.
+// user nor to the owner of the folder. The kernel's rule protected_symlinks (proc_sys_fs(5))
+// forbids following such a link.
 bool is_strangers_link(const struct stat& link, const std::string& folder) {
   struct stat place{};
   if (stat(folder.c_str(), &place) != 0) return true;

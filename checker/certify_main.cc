@@ -1,7 +1,7 @@
-// The program `certify [--json] [--serialisable] [--order FILE] HISTORY` judges a history file, which contains the
-// recorded calls of a run (docs/reference/history-format.md), and prints a report. With
-// --serialisable the serial order may contradict real time. With --order it writes the serial order
-// that it found to FILE, for checker/replay_order.py.
+// The program `certify [--json] [--serialisable] [--order FILE] HISTORY` judges a history file,
+// which contains the recorded calls of a run (docs/reference/history-format.md), and prints a
+// report. With --serialisable the serial order may contradict real time. With --order it writes the
+// serial order that it found to FILE, for checker/replay_order.py.
 //
 // Exit status:
 // 0: certified, so a serial order gives every recorded result

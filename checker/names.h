@@ -1,5 +1,6 @@
 // Defines the names of the ten calls of contract A (keydrome/index.h) and of its result codes, as
-// findings, witnesses and generated C programs show them. No other file defines these names.
+// findings, witnesses and tests show them. The only copy is in the C programs that
+// benchmarks/differential writes, which are compiled without these headers.
 //
 // benchmarks/, harness/ and all parts of checker/ need these names, and all of them may include
 // from checker/. The file is not in api/, which has only the headers for contestants, and not in

@@ -51,9 +51,13 @@ def read_history(path: Path) -> tuple[list[int], list[Events], dict[int, bytes]]
     data = path.read_bytes()
     magic, version, indexes, threads, cut, keys, _tables, size, *_ = HEADER.unpack_from(data)
     if (magic, version, size) != (b"KDHIST\r\n", 2, len(data)):
-        raise ValueError(f"{path} is no complete history of version 2")
+        raise ValueError(
+            f"{path} is not a history file of version 2, or is truncated: copy it again or record another run"
+        )
     if cut:
-        raise ValueError(f"{path} lacks calls, because the log of a thread became full")
+        raise ValueError(
+            f"{path} lacks calls, because the log of a thread became full: record a shorter run"
+        )
     at, types, names, logs = HEADER.size, [], {}, []
     for _ in range(indexes):
         kind, length = struct.unpack_from("<HH", data, at)
@@ -101,7 +105,10 @@ def shared(events: Events) -> set[int]:
 
 @dataclass
 class Cursor:
-    """A scan that has shown some payloads of `key`, or nothing yet if `key` is None."""
+    """The position of a scan: the key of its last record, and the payloads of this key that it has returned.
+
+    `key` is None before the first record.
+    """
 
     key: Key | None = None
     shown: set[int] = field(default_factory=set)
@@ -184,7 +191,7 @@ def replay(history: Path, order: Path, *, strict: bool) -> str:
     types, logs, names = read_history(history)
     head, *lines = order.read_text().splitlines()
     if head != "keydrome serial order 1":
-        raise ValueError(f"{order} is no serial order")
+        raise ValueError(f"{order} is not a serial order: write one with certify --order")
     left, several = [committed(events) for events in logs], [shared(events) for events in logs]
     indexes, latest_begin = [Index() for _ in types], 0
     for line in lines:
@@ -195,7 +202,7 @@ def replay(history: Path, order: Path, *, strict: bool) -> str:
             return f"{where} did not commit, or the order has it twice"
         begin, end = logs[thread][positions[0]], logs[thread][positions[-1]]
         if strict and end[6] < latest_begin:
-            return f"{where} had ended before a transaction began that the order puts before it"
+            return f"{where} ended before an earlier transaction of the order began, so the order contradicts real time"
         if begin[3] < LONG:
             latest_begin = max(latest_begin, begin[6] - begin[3])
         cursors: dict[int, Cursor] = {}

@@ -37,7 +37,7 @@ class Severity(StrEnum):
 
 
 class JailLevel(StrEnum):
-    """How many protections of the jail a machine supports, strongest level first (docs/reference/jail.md)."""
+    """How well the jail protects the machine. The strongest level comes first (docs/reference/jail.md)."""
 
     FULL = "full"
     WEAK = "weak"

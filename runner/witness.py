@@ -174,5 +174,8 @@ def _edge(value: object, transactions: int, where: str) -> Edge:
     )
     reader.end()
     if max(edge.source, edge.target) >= transactions:
-        raise StrictError(f"{where}: there are only {transactions} transactions")
+        raise StrictError(
+            f"{where}: source {edge.source} or target {edge.target} is too large: there are only {transactions} "
+            "transactions, numbered from 0"
+        )
     return edge

@@ -52,8 +52,9 @@ Result<std::string> text_field(const Json& object, const char* name) {
 Error unsupported(const char* name, const std::string& text,
                   const std::vector<std::string_view>& choices) {
   std::string message =
-      std::string("configuration.") + name + ": \"" + text + "\" is not supported; choose";
-  for (const std::string_view choice : choices) message += " \"" + std::string(choice) + "\"";
+      std::string("configuration.") + name + ": \"" + text + "\" is not supported; choose one of";
+  for (const std::string_view choice : choices) message += " \"" + std::string(choice) + "\",";
+  message.pop_back();
   return Error{message};
 }
 

@@ -182,7 +182,7 @@ def drain() -> None:
         Worker(register_slot(slot)).drain()
 
 
-def assert_told(browser: Client, run: Run, bad: Bad) -> None:
+def assert_reported(browser: Client, run: Run, bad: Bad) -> None:
     """Check that the run has the verdict, and that its page says what is wrong and what to do."""
     run.refresh_from_db()
     assert (run.state, run.verdict) == (State.DONE, bad.verdict), run.reason
@@ -190,7 +190,7 @@ def assert_told(browser: Client, run: Run, bad: Bad) -> None:
     assert [word for word in bad.words if word not in page or word not in run.reason] == []
 
 
-def test_each_bad_file_gets_its_verdict_and_the_queue_goes_on(
+def test_each_bad_file_gets_its_verdict_and_the_queue_continues(
     alice: Client, tmp_path: Path
 ) -> None:
     runs = {}
@@ -199,7 +199,7 @@ def test_each_bad_file_gets_its_verdict_and_the_queue_goes_on(
         assert ("was refused and did not run" in page) == bad.at_once, name
         assert ("Submitted. The runs below start" in page) != bad.at_once, name
         if bad.at_once:
-            assert_told(alice, runs[name], bad)
+            assert_reported(alice, runs[name], bad)
             assert [word for word in bad.words if word[1:] not in page] == []
     # A benchmark that this worker does not know, and a file name that tries to control the terminal.
     unknown, _ = upload(alice, good())
@@ -208,7 +208,7 @@ def test_each_bad_file_gets_its_verdict_and_the_queue_goes_on(
     assert not [sign for sign in ("\u202e", "\x1b", "new\nline") if sign in page]
     drain()
     for name, bad in FILES.items():
-        assert_told(alice, runs[name], bad)
+        assert_reported(alice, runs[name], bad)
         runs[name].refresh_from_db()
         assert runs[name].attempt == (0 if bad.at_once else 1)
     # The run waits, because another worker may have this benchmark. The status page says so.
@@ -222,7 +222,7 @@ def test_each_bad_file_gets_its_verdict_and_the_queue_goes_on(
 
 # The library that hangs is left out to save time, because the test of the queue above runs it.
 @pytest.mark.parametrize("name", sorted(FILES.keys() - {"hang_in_create"}))
-def test_the_command_line_tells_the_same(
+def test_the_command_line_reports_the_same(
     name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     bad = FILES[name]
@@ -300,14 +300,14 @@ def test_200_megabytes(alice: Client, tmp_path: Path, capsys: pytest.CaptureFixt
         (["--threads", "100000"], "threads is 100000, but sigmod2009 allows 1 to"),
     ],
 )
-def test_parameters_out_of_range_are_told_with_their_range(
+def test_parameters_out_of_range_are_reported_with_their_range(
     arguments: list[str], words: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     assert main(["bench", str(good()), *arguments]) == 2
     assert words in capsys.readouterr().err
 
 
-def test_a_worker_killed_in_mid_run_is_told_and_the_queue_goes_on(
+def test_a_worker_killed_in_mid_run_is_reported_and_the_queue_continues(
     alice: Client, own_var: Path, settings: SettingsWrapper
 ) -> None:
     settings.KEYDROME_MAX_ATTEMPTS = 1
@@ -330,6 +330,6 @@ def test_a_worker_killed_in_mid_run_is_told_and_the_queue_goes_on(
     assert following.take_back() == [run.pk]
     following.drain()
     lost = Bad(FILES["hang_in_create"].make, "infrastructure", ("died", "submit it again"))
-    assert_told(alice, run, lost)
+    assert_reported(alice, run, lost)
     last.refresh_from_db()
     assert last.verdict == "passed"

@@ -84,7 +84,7 @@ def test_what_is_left_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
     work.mkdir()
     with hold_local_slot() as slot:
         before = leftovers.look([slot], [work])
-        assert before.left(patience_seconds=0) == []
+        assert before.left(timeout_seconds=0) == []
         (work / "forgotten").touch()
         user = str(leftovers.FIRST_UID + slot)
         command = [
@@ -100,7 +100,7 @@ def test_what_is_left_is_seen(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -
             assert stray.stdout is not None
             stray.stdout.read(1)
             leftovers.HOST_FILE.write_text("changed")
-            found = before.left(patience_seconds=0)
+            found = before.left(timeout_seconds=0)
         finally:
             stray.kill()
             stray.communicate()

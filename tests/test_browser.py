@@ -188,7 +188,7 @@ def test_signing_up_and_submitting(page: Page, world: World, library_file: Path)
     expect(page.get_by_role("row", name="from a browser").first).to_be_visible()
 
 
-def test_a_wrong_file_is_told_in_the_form_and_can_be_corrected(
+def test_a_wrong_file_is_reported_in_the_form_and_can_be_corrected(
     page: Page, live_server: LiveServer, world: World, library_file: Path
 ) -> None:
     log_in(page, live_server.url, "alice", PASSWORD)

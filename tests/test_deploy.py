@@ -37,7 +37,7 @@ def test_services(compose: dict[str, Any]) -> None:
     assert set(compose["services"]) == {"postgres", "redis", "web", "results", "beat", "bench"}
 
 
-def test_nobody_is_privileged(compose: dict[str, Any]) -> None:
+def test_no_service_is_privileged(compose: dict[str, Any]) -> None:
     for name, service in compose["services"].items():
         assert not service.get("privileged"), name
         assert service["cap_drop"] == ["ALL"], name

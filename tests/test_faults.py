@@ -73,7 +73,7 @@ def killing(name: str, place: Settings) -> RunReport:
         ("player", Verdict.CRASHED, "ended by SIGKILL"),
     ],
 )
-def test_whoever_of_a_session_is_killed_the_run_has_a_verdict(
+def test_the_run_has_a_verdict_if_any_process_of_a_session_is_killed(
     name: str, verdict: Verdict, words: str, place: Settings
 ) -> None:
     """A killed player counts as a fault of the library, which may have killed it. Other kills give `infrastructure`."""

@@ -145,7 +145,7 @@ def test_library_that_ends_the_process_shows_in_which_call(tmp_path: Path) -> No
     ("benchmark", "instance"),
     [("sigmod2009", "preliminary1"), ("isolation", "isolation"), ("unit", "unit")],
 )
-def test_library_in_which_nothing_gets_through_is_told_before_the_time_limit(
+def test_library_without_progress_is_reported_before_the_time_limit(
     benchmark: str, instance: str, tmp_path: Path
 ) -> None:
     report = run_case(Case("always_deadlock", benchmark, instance), tmp_path)
@@ -224,7 +224,7 @@ def test_patched_clock_changes_nothing_that_counts(tmp_path: Path) -> None:
     assert report["metrics"]["total_ms"] * 64 > cpu_ms > 0
 
 
-def test_nothing_is_left_behind(tmp_path: Path) -> None:
+def test_no_leftovers_remain(tmp_path: Path) -> None:
     run_case(Case("stray_thread"), tmp_path)
     run_case(Case("hang_in_create", phase_timeout_ms=300), tmp_path)
     uid = str(FIRST_UID + SLOT)

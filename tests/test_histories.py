@@ -114,7 +114,7 @@ def played(program: str, name: str, source: Path) -> tuple[int, str]:
 @pytest.mark.parametrize(
     "number", DETERMINISTIC + (MORE_DETERMINISTIC if "KEYDROME_SOAK" in os.environ else ())
 )
-def test_the_program_of_a_circle_shows_the_fault(number: int, tmp_path: Path) -> None:
+def test_the_program_of_a_cycle_shows_the_fault(number: int, tmp_path: Path) -> None:
     """The program makes only the few calls of the witness. It shows the fault with the faulty library only."""
     require_root_and_build()
     shown = 0

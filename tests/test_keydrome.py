@@ -173,7 +173,7 @@ def test_check(name: str, options: list[str], status: int, verdict: str, tmp_pat
     assert bool(list(witness.glob("*.json"))) == (status == 1)
 
 
-def test_check_goes_on_for_the_seconds_it_is_given(built: Settings, tmp_path: Path) -> None:
+def test_check_continues_for_the_given_seconds(built: Settings, tmp_path: Path) -> None:
     began = time.monotonic()
     file = library(built, "indexes", "global_lock")
     outcome = keydrome("check", file, "--suite", "unit", "--seconds", "3", var=tmp_path)

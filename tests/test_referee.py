@@ -85,7 +85,7 @@ def test_stale_harness_is_nobodys_fault_but_ours(plan: dict[str, Any], tmp_path:
     assert "build the harness again" in ended.report["reason"]
 
 
-def test_stale_plan_must_be_made_anew(plan: dict[str, Any], tmp_path: Path) -> None:
+def test_stale_plan_must_be_made_again(plan: dict[str, Any], tmp_path: Path) -> None:
     plan["benchmark_version"] -= 1
     ended = run_plan(plan, tmp_path)
     assert ended.report is not None

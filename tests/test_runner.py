@@ -95,7 +95,7 @@ def leaves_nothing(settings: Settings) -> Iterator[None]:
     assert list(settings.work.glob("*")) == []
 
 
-def test_a_right_library_passes_with_the_control_beside_it(settings: Settings) -> None:
+def test_a_right_library_passes_and_the_control_runs_too(settings: Settings) -> None:
     progress: list[Progress] = []
 
     def beat(now: Progress) -> bool:
@@ -261,7 +261,9 @@ def test_a_worker_killed_in_mid_run_takes_the_jail_with_it(settings: Settings) -
     # The next job removes the working folder that the killed worker left.
     with leaves_nothing(settings):
         report = execute(
-            replace(asked, blob_sha256=_other(settings), seeds=asked.seeds[:1]), go_on, settings
+            replace(asked, blob_sha256=_other(settings), seeds=asked.seeds[:1]),
+            go_on,
+            settings,
         )
     assert report.verdict is Verdict.PASSED, report.reason
 

@@ -1,5 +1,5 @@
-// Tests base/result.h: a Result has a value or an error, and aborts if its value is read although it
-// has an error.
+// Tests base/result.h: a Result has a value or an error, and aborts if its value is read although
+// it has an error.
 #include "base/result.h"
 
 #include <gtest/gtest.h>

@@ -130,8 +130,8 @@ class Checker {
                                                           : given->second.contains(item.price);
       if (!right) {
         report("item_price", "the price" + which + " is " + std::to_string(item.price) +
-                                 ", but no transaction that can have been the last to "
-                                 "change the price set this value");
+                                 ", but none of the transactions that may have changed the price "
+                                 "last set this value");
       }
       expect("index_agreement", item.date, wanted->second.date, "the date" + which);
     }

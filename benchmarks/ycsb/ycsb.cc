@@ -26,7 +26,6 @@ namespace {
 
 constexpr uint8_t kSlot = 0;
 constexpr uint32_t kVerifyThreads = 4;
-// One read or delete in this many leaves its result for the judge.
 // Each thread runs two checks, a stripe and a canary, after this many transactions. Checks are 2 %
 // of all transactions.
 constexpr uint32_t kCheckEvery = 100;

@@ -4,8 +4,8 @@
 //
 // A record is in the set for a transaction T if both of these are true:
 // - The transaction that inserted the record began before T returned.
-// - No transaction deleted the record. Or the transaction that deleted it returned after the begin
-//   of T, or after the begin of a transaction that returned after T.
+// - No transaction deleted the record before a certain time: the earliest begin of T and of all
+//   transactions that returned after T.
 // Any other record certainly did not exist during T: it was inserted later or deleted before. So
 // the cost of a pass depends on how many records were written at about the same time, and not on
 // how many keys a scan covers.

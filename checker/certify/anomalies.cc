@@ -119,8 +119,8 @@ bool only_reads(const Context& context, uint32_t number) {
   return reads;
 }
 
-// Returns true if a transaction that returned after `reader` saw the record `element`. The
-// transaction that inserted the record does not count.
+// Returns true if a transaction whose commit returned after that of `reader` saw the record
+// `element`. The transaction that inserted the record does not count.
 bool is_seen_after(const Context& context, uint32_t element, uint32_t reader) {
   const std::vector<Transaction>& committed = context.transactions.committed;
   for (uint32_t i = reader + 1; i < committed.size(); ++i) {

@@ -37,9 +37,9 @@ struct CertifyOptions {
   // The largest number of transactions for which the second judgement, which ignores real time, is
   // complete. Its time and memory grow with the square of the number of transactions, because every
   // record that ever existed under a key matters to every reader of that key. If there are more
-  // transactions, the second judgement searches for no order, and draws no conclusion if a read did
-  // not find a record that some transaction deleted. It then reports only results that are wrong in
-  // every order, and gives the verdict kUndecided if it finds none.
+  // transactions, the second judgement does not search for an order. It then reports only results
+  // that are wrong in every order, and gives the verdict kUndecided if it finds none. A read that
+  // did not find a deleted record is never such a result, because it may have followed the delete.
   uint64_t without_real_time_max = 20'000;
   // True: Certification::order is set if the verdict is kCertified.
   bool keep_order = false;

@@ -2,9 +2,9 @@
 // calls. An *element* is the number of a record, a *cell* the number of a key (numbering.h).
 //
 // DependencyFinder follows the cursors of each transaction. So it knows which records a call
-// returned and which it *covers*. A call covers a record if it would have returned the record if
-// the record had existed. Reader turns each record that a call returned or covers into edges,
-// choices or findings.
+// returned and which it *covers*. A call covers a record that it did not return, but would have
+// returned if the record had existed at that time. Reader turns each record that a call returned or
+// covers into edges, choices or findings.
 #include "checker/certify/dependencies.h"
 
 #include "checker/certify/active_elements.h"

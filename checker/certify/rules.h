@@ -20,7 +20,7 @@ enum Rule : uint32_t {
   kRuleTail = 1u << 7,            // a getNext with DB_END reads all keys after the cursor
   kRuleRestOfKey = 1u << 8,       // a scan that leaves a key has read all payloads of the key
   kRuleMissingKey = 1u << 9,      // a get with KEY_NOTFOUND reads all payloads of the key
-  kRuleMissedDelete = 1u << 10,   // a deleteRecord that finds nothing reads the pair or key named
+  kRuleMissedDelete = 1u << 10,   // a deleteRecord that finds nothing reads the given pair or key
   kRuleExists = 1u << 11,         // an insertRecord with ENTRY_EXISTS reads the existing record
   kRuleDeleteAll = 1u << 12,      // a delete of all payloads deletes every payload that exists
   kRuleRealTime = 1u << 13,       // a transaction precedes all that began after it had returned

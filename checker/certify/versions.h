@@ -58,8 +58,8 @@ struct Versions {
   std::vector<Version> of;     // by element
   std::vector<uint8_t> notes;  // by element, bits of ElementNote
   std::vector<OpenElement> open;
-  // Elements under keys with blind deletes, whose deleter was derived from real time alone. Some of
-  // them are open, and some have no deleter.
+  // Elements whose deleter was derived only from the times of blind deletes, so it is known only if
+  // the library respects real time. Some of these elements are open, and some have no deleter.
   std::vector<uint32_t> unsure;
   std::vector<DoubleDelete> double_deletes;
   bool unfinished_writes = false;  // a transaction that never ended wrote records

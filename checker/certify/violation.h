@@ -88,7 +88,7 @@ inline constexpr std::string_view kViolationNames[] = {
     "stale_read",                 // serialisable, but only in an order that contradicts real time
     "torn_commit",                // saw one write of a transaction and later missed another
     "undocumented_code",          // a call returned a code that is not documented for it
-    "unexpected_failure",         // a call returned FAILURE although nothing can fail
+    "unexpected_failure",         // a legal call returned FAILURE
     "write_skew",                 // G2-item: each deleted a record that another one had read
     "wrong_order",                // a scan went backwards
 };

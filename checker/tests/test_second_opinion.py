@@ -210,7 +210,7 @@ def test_the_program_says_what_it_cannot_do(tmp_path: Path) -> None:
         assert done.stderr.startswith("certify: ")
 
 
-def test_the_text_explains_the_circle(tmp_path: Path) -> None:
+def test_the_text_explains_the_cycle(tmp_path: Path) -> None:
     get = Call(GET, KEY_NOTFOUND, 0, 1, 0, 20, 30)
     other = Call(GET, KEY_NOTFOUND, 0, 2, 0, 20, 30)
     threads = [

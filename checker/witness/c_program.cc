@@ -58,7 +58,7 @@ static void choose_order(void) {
 
 /* Waits until the call may be made. Returns 0 if the attempt is over, because a result differed. */
 static int await_turn(int call) {
-  int i, go_on;
+  int i, keep_running;
   pthread_mutex_lock(&lock);
   while (turn < place[call] && differences == 0) {
     int seen = turn;
@@ -80,9 +80,9 @@ static int await_turn(int call) {
   for (i = 0; i < CALLS; i++) {
     if (ends[i] < begins[call] && !is_done[i]) is_overtaken = 1;
   }
-  go_on = differences == 0;
+  keep_running = differences == 0;
   pthread_mutex_unlock(&lock);
-  return go_on;
+  return keep_running;
 }
 
 static void end_turn(int call) {

@@ -90,7 +90,7 @@ constexpr std::array kMeanings = {
         "A transaction saw some of the records that another transaction committed together, but "
         "not all of them"},
     Meaning{"undocumented_code", "A call returned a result code that is not documented for it"},
-    Meaning{"unexpected_failure", "A call returned FAILURE although nothing can fail"},
+    Meaning{"unexpected_failure", "A call returned FAILURE although the call was legal"},
     Meaning{"write_skew",
             "Two transactions each read a record that the other transaction then changed, and both "
             "committed: in every order, the second transaction should have read the change of the "

@@ -57,7 +57,7 @@ def test_whole_numbers_are_numbers_too() -> None:
         (("transactions", 0, "end_us"), float("inf"), "too large a number"),
         (("transactions", 0, "calls", 0, "marked"), 1, "marked: expected bool"),
         (("edges", 0, "kind"), "odd", "'odd' is not one of"),
-        (("edges", 0, "target"), 2, "there are only 2 transactions"),
+        (("edges", 0, "target"), 2, "target 2 is too large: there are only 2 transactions"),
     ],
 )
 def test_other_forms_are_refused(place: tuple[Any, ...], wrong: object, message: str) -> None:

@@ -15,7 +15,7 @@ Result<BenchArguments> parse_bench_arguments(const std::vector<std::string>& arg
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const std::string& argument = arguments[at];
     if (argument == "--json") {
-      if (++at == arguments.size()) return Error{"--json: the file is missing"};
+      if (++at == arguments.size()) return Error{"--json needs the name of a file to write"};
       parsed.json_path = arguments[at];
     } else if (argument.starts_with('-')) {
       return Error{"unknown option \"" + argument + "\""};

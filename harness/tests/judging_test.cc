@@ -17,7 +17,7 @@ TEST(StaleVerdict, ANewerPlanNeedsANewerHarness) {
 }
 
 // If the referee is newer than the plan, building the harness again does not help.
-TEST(StaleVerdict, AnOlderPlanMustBeMadeAnew) {
+TEST(StaleVerdict, AnOlderPlanMustBeMadeAgain) {
   const RunVerdict verdict = stale_verdict("tatp", 1, 2);
   EXPECT_EQ(verdict.name, "infrastructure");
   EXPECT_EQ(verdict.reason,

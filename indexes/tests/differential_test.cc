@@ -1,7 +1,8 @@
 // Makes random calls in one thread, and checks each result against a model (model.h). There are
 // three indexes, one for each key type. There are few keys and payloads, so that calls often use
 // the same records. The keys include the limits of both integer types, the empty string, and
-// strings of the largest length. Transactions commit and abort, and handles are closed and reopened.
+// strings of the largest length. Transactions commit and abort, and handles are closed and
+// reopened.
 #include <gtest/gtest.h>
 
 #include <array>

@@ -13,6 +13,7 @@
 #include <memory>
 #include <mutex>
 
+#include "checker/names.h"
 #include "keydrome/extensions.h"
 
 namespace keydrome {
@@ -111,13 +112,7 @@ const Calls& library() { return loaded; }
 uint64_t test_seed() { return chosen_seed; }
 void set_test_seed(uint64_t value) { chosen_seed = value; }
 
-const char* code_name(ErrCode code) {
-  static constexpr std::array<const char*, 11> kNames = {
-      "SUCCESS", "DB_DNE",       "DB_EXISTS", "DB_END",   "KEY_NOTFOUND", "TXN_EXISTS",
-      "TXN_DNE", "ENTRY_EXISTS", "ENTRY_DNE", "DEADLOCK", "FAILURE"};
-  const auto number = static_cast<size_t>(code);
-  return number < kNames.size() ? kNames[number] : "an undocumented code";
-}
+std::string code_name(ErrCode code) { return code_text(static_cast<uint32_t>(code)); }
 
 std::string show(const KeyValue& key) {
   if (const auto* number = std::get_if<int64_t>(&key)) return std::to_string(*number);

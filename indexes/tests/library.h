@@ -45,7 +45,7 @@ inline constexpr int kScanMax = 10000;
 uint64_t test_seed();
 void set_test_seed(uint64_t seed);
 
-const char* code_name(ErrCode code);
+std::string code_name(ErrCode code);
 
 // A key: a 32-bit or 64-bit integer, or a string. Comparing values gives the order of the contract.
 using KeyValue = std::variant<int64_t, std::string>;

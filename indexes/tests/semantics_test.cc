@@ -113,7 +113,7 @@ TEST_P(RequiredSemantics, GetPlacesTheCursor) {
   EXPECT_EQ(a.next(txn), pair(5, "b"));
 }
 
-TEST_P(RequiredSemantics, AfterAFailedGetTheScanGoesOnBehindTheKey) {
+TEST_P(RequiredSemantics, AfterAFailedGetTheScanContinuesAfterTheKey) {
   fill({{2, "a"}, {5, "b"}});
   Transaction txn;
   EXPECT_EQ(a.get(txn, a.key(1)), answer(KEY_NOTFOUND));
@@ -149,7 +149,7 @@ TEST_P(RequiredSemantics, EveryPayloadOfAKeyIsReadOnce) {
   }
 }
 
-TEST_P(RequiredSemantics, OwnInsertAheadIsSeenAndBehindIsNot) {
+TEST_P(RequiredSemantics, OwnInsertAfterTheCursorIsSeenAndBeforeItIsNot) {
   fill({{1, "a"}, {9, "c"}});
   Transaction txn;
   EXPECT_EQ(a.get(txn, a.key(1)), pair(1, "a"));
@@ -181,7 +181,7 @@ TEST_P(RequiredSemantics, OwnInsertUnderTheCurrentKeyComesAtMostOnce) {
   EXPECT_EQ(read, pair(2, "b"));
 }
 
-TEST_P(RequiredSemantics, AScanGoesOnAfterOwnDeletes) {
+TEST_P(RequiredSemantics, AScanContinuesAfterOwnDeletes) {
   fill({{1, "a"}, {5, "b"}, {7, "c"}, {9, "d"}});
   Transaction txn;
   EXPECT_EQ(a.get(txn, a.key(1)), pair(1, "a"));
@@ -194,7 +194,7 @@ TEST_P(RequiredSemantics, AScanGoesOnAfterOwnDeletes) {
 }
 
 // Uses many payloads of one key, because a library may have a special way to store many payloads.
-TEST_P(RequiredSemantics, AScanGoesOnAfterDeletingManyPayloadsUnderIt) {
+TEST_P(RequiredSemantics, AScanContinuesAfterDeletingManyPayloadsUnderIt) {
   const Handle other(name, GetParam());
   fill({{4, "after"}});
   for (int i = 0; i < 60; ++i) {
@@ -321,7 +321,7 @@ TEST_P(AdvisorySemantics, DbEndStaysDbEnd) {
   EXPECT_EQ(a.next(txn), answer(DB_END));
 }
 
-TEST_P(AdvisorySemantics, AScanGoesOnAfterDeletingOnePayloadOfTheCurrentKey) {
+TEST_P(AdvisorySemantics, AScanContinuesAfterDeletingOnePayloadOfTheCurrentKey) {
   fill({{5, "a"}, {5, "b"}, {5, "c"}, {9, "d"}});
   Transaction txn;
   std::set<std::string> seen;
@@ -353,7 +353,7 @@ TEST_P(AdvisorySemantics, TwoHandlesOfOneIndexHaveTheirOwnCursors) {
   EXPECT_EQ(a.next(txn), answer(DB_END));
 }
 
-TEST_P(AdvisorySemantics, ABeginBesideTheOpenTransactionIsTxnExists) {
+TEST_P(AdvisorySemantics, ASecondBeginWhileATransactionIsOpenIsTxnExists) {
   Transaction txn;
   EXPECT_EQ(a.insert(txn, a.key(1), "x"), SUCCESS);
   TxnState* second = nullptr;
@@ -364,7 +364,7 @@ TEST_P(AdvisorySemantics, ABeginBesideTheOpenTransactionIsTxnExists) {
 
 // Makes auto-commit calls while the thread has a transaction open. Such a call may return DEADLOCK.
 // It must not wait for this transaction, and must not see or undo the changes of this transaction.
-TEST_P(AdvisorySemantics, AutoCommitBesideTheOwnTransactionIsATransactionOfItsOwn) {
+TEST_P(AdvisorySemantics, AutoCommitDuringTheOwnTransactionIsATransactionOfItsOwn) {
   fill({{1, "a"}});
   Transaction txn;
   EXPECT_EQ(a.get(txn, a.key(1)), pair(1, "a"));

@@ -51,7 +51,7 @@ static bool may_have_others(void) {
 static bool user_may_have_others(const struct options* options) {
   const uid_t user = (uid_t)options_user(options);
   struct rlimit before;
-  /* setresuid leaves the saved user root, so that the second call can become root again. */
+  /* The saved user stays root, so that the second setresuid can become root again. */
   if (getrlimit(RLIMIT_NPROC, &before) < 0 || setresuid(user, user, 0) < 0) {
     die_errno("cannot become user %u to look for its processes", (unsigned int)user);
   }

@@ -66,8 +66,10 @@ def class_of(run: Run) -> str:
 
 def _reason_against_rerun(run: Run) -> str:
     """Return why a run cannot be repeated; an empty text if it can."""
-    if not run.is_final or run.submission.deleted_at is not None:
-        return "the run has not ended yet, or its submission was deleted"
+    if run.submission.deleted_at is not None:
+        return "the submission of this run was deleted: submit the file again"
+    if not run.is_final:
+        return "the run has not ended yet: wait until it ends, or cancel it"
     if run.verdict == Verdict.REFUSED:
         return "the file was refused: correct it and submit it again"
     target = Target(run.benchmark, run.instance)

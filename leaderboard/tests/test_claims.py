@@ -110,7 +110,7 @@ def test_a_lease_is_as_long_as_the_setting_says_now(
 
 
 @pytest.mark.parametrize("asked", [False, True])
-def test_a_heartbeat_is_one_statement_whatever_it_learns(
+def test_a_heartbeat_is_one_statement_in_all_cases(
     alice: User, machine: Machine, asked: bool
 ) -> None:
     enter(alice)

@@ -92,7 +92,7 @@ def test_a_gate_alone_can_be_missing(references: Path, repository: Repository) -
     assert "mine: no run is missing" in run("add_reference")
 
 
-def test_a_scale_that_does_not_exist_is_told(references: Path) -> None:
+def test_an_unknown_scale_is_reported(references: Path) -> None:
     with pytest.raises(CommandError, match="unknown scale 'huge'"):
         run("add_reference", "--scale", "huge")
 
@@ -104,7 +104,7 @@ def test_a_reference_that_is_refused_is_an_error_each_time(references: Path) -> 
             run("add_reference", "mine")
 
 
-def test_what_is_not_built_is_told(references: Path) -> None:
+def test_missing_builds_are_reported(references: Path) -> None:
     (references / "lib" / "indexes" / "mine.so").unlink()
     with pytest.raises(CommandError, match=r"not built: .*mine\.so; run ./dev build first"):
         run("add_reference")

@@ -32,10 +32,10 @@ class Queue:
     made: int = 0
 
     def submit(self, owner: int, priority: int, costs: list[int]) -> None:
-        stamps, self.finish[owner, priority] = virtual_times(
+        times, self.finish[owner, priority] = virtual_times(
             self.clock[priority], self.finish[owner, priority], costs
         )
-        for time, cost in zip(stamps, costs, strict=True):
+        for time, cost in zip(times, costs, strict=True):
             self.made += 1
             self.waiting[Place(priority, time, self.made)] = (owner, cost)
 

@@ -306,7 +306,7 @@ def test_deleting_stops_what_has_not_finished(alice: User, machine: Machine) -> 
     assert claims.heartbeat(running.pk, running.attempt, 0.5, "") is claims.Heartbeat.CANCEL
 
 
-def test_a_deleted_submission_lends_its_gates_to_nobody(
+def test_a_deleted_submission_lends_its_gates_to_no_other(
     alice: User, bob: User, track: Track
 ) -> None:
     theirs = enter(alice)

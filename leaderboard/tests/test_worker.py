@@ -312,7 +312,7 @@ def test_copies_of_a_worker_take_a_slot_each(
             tasks._hold_free_slot(held)
 
 
-def test_a_worker_told_to_stop_gives_its_run_back(alice: User, machine: Machine) -> None:
+def test_a_worker_that_is_stopped_gives_its_run_back(alice: User, machine: Machine) -> None:
     enter(alice)
     script = Scripted()
     at_work = worker(machine, script)

@@ -168,8 +168,8 @@ def _p_values(tests: Sequence[SignedRank]) -> tuple[list[float], list[float], li
     """Return three lists with one p-value per test.
 
     The claims are: the centre is not 0, the centre is outside the margin, the centre is inside the margin. The p-value
-    of the third claim is doubled for this reason: if there is only one pair, the pair is then "equal" exactly when the
-    printed interval is inside the margin.
+    of the third claim is doubled. So if there is only one pair, its result is "equal" exactly if the printed interval
+    is inside the margin.
     """
     return (
         [min(1.0, 2 * min(test.above_p(0.0), test.below_p(0.0))) for test in tests],

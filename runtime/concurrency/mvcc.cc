@@ -1,5 +1,5 @@
-// Implements the concurrency control "mvcc": it keeps several versions of the data, and validates
-// commits one at a time.
+// Implements the concurrency control "mvcc": several versions of the data, reads of snapshots, and
+// validation of one commit at a time.
 //
 // Every commit that writes has a timestamp. A transaction reads a snapshot: the data of all commits
 // up to the begin of the transaction. All data in a snapshot is therefore consistent.
@@ -226,8 +226,8 @@ bool Mvcc::unchanged(const Running& transaction, const Use& use) const {
 ErrCode Mvcc::commit_reads(Running&) { return SUCCESS; }
 
 // If `inserted` is true, starts a life of the pair at commit `now`; otherwise ends its newest life
-// at commit `now`. Older snapshots do not see the change. If memory runs out, returns false or throws std::bad_alloc; the caller must then
-// call roll_back() for the pair.
+// at commit `now`. Older snapshots do not see the change. If memory runs out, returns false or
+// throws std::bad_alloc; the caller must then call roll_back() for the pair.
 bool Mvcc::Versioned::write(Index& index, const Overlay::StoredPair& name, bool inserted,
                             uint64_t now) {
   const PairText pair(name.key_bytes(), name.payload_bytes());

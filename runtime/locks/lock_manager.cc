@@ -256,7 +256,7 @@ void LockManager::release_all(LockOwner& owner) {
 
 // Gives the lock to threads at the front of its queue, or invites them. An invited thread stays in
 // the queue. This function wakes the invited thread at once, while the caller still holds the
-// mutexes. After their release, the thread could leave the queue and its Waiter be destroyed.
+// mutexes. After a release of the mutexes, the thread could leave the queue and destroy its Waiter.
 void LockManager::serve_queue(Lock& lock, WakeList& wake_list) {
   for (Waiter* at = lock.queue_; at != nullptr && lock.grantable(*at);) {
     Waiter& waiter = *at;

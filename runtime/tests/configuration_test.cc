@@ -90,16 +90,18 @@ TEST(Configuration, WrongWordsGetTheChoice) {
   Json setup = sound();
   setup["configuration"]["lock"] = "spin";
   EXPECT_EQ(error_of(setup),
-            "configuration.lock: \"spin\" is not supported; choose \"exclusive\" \"rw\" \"none\"");
+            "configuration.lock: \"spin\" is not supported; choose one of \"exclusive\", \"rw\", "
+            "\"none\"");
   setup = sound();
   setup["configuration"]["concurrency"] = "hope";
-  EXPECT_NE(error_of(setup).find("configuration.concurrency: \"hope\" is not supported; choose "
-                                 "\"gap_2pl\" \"index_2pl\""),
-            std::string::npos);
+  EXPECT_NE(
+      error_of(setup).find("configuration.concurrency: \"hope\" is not supported; choose one of "
+                           "\"gap_2pl\", \"index_2pl\""),
+      std::string::npos);
   setup = sound();
   setup["configuration"]["strategy"] = "delegation";
   EXPECT_EQ(error_of(setup),
-            "configuration.strategy: \"delegation\" is not supported; choose \"direct\"");
+            "configuration.strategy: \"delegation\" is not supported; choose one of \"direct\"");
 }
 
 TEST(Configuration, ThreadsAreCounted) {

@@ -133,8 +133,8 @@ class RandomScripts : public testing::TestWithParam<ScriptVariant> {
 
   // Makes so many changes with so many keys that `serial` cuts the index, and leaves it empty.
   static void fill_and_empty(Stage& stage, const std::string& index) {
-    // The insertions of the 7th round reach the number of changes that causes the cut. At this moment
-    // the index has keys, so it can be cut.
+    // The insertions of the 7th round reach the number of changes that causes the cut. At this
+    // moment the index has keys, so it can be cut.
     constexpr int kRounds = 7;
     constexpr int64_t kKeys = 80;
     const auto all = [&](const std::string& letter, const std::string& payload) {

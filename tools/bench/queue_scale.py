@@ -134,7 +134,7 @@ def measure(options: argparse.Namespace) -> None:
         few = search_ms()
         fill(options.runs - 1000)
         many = search_ms()
-        seen = [work_off(load) for load in loads(options)]
+        seen = [process_queue(load) for load in loads(options)]
         publish("The queue", rows(options, seen, few, many), options.json)
 
 
@@ -192,7 +192,7 @@ def search_ms() -> float:
     return median(times)
 
 
-def work_off(load: Load) -> Seen:
+def process_queue(load: Load) -> Seen:
     """Apply a load: start its processes, let them work, and release their claims; return the results."""
     from leaderboard.models import ACTIVE_STATES, Run  # noqa: PLC0415 - needs Django set up
 

@@ -1,6 +1,7 @@
 """Implements `./dev tables`: writes the tables of Markdown pages from the manifests (benchmark.json, index.json, ...).
 
-So a new benchmark or index appears on these pages without an edit by hand. A page has a table between the lines
+The table of concurrency controls comes from the opening comments of their sources, because they have no manifests. So a
+new benchmark or index appears on these pages without an edit by hand. A page has a table between the lines
 `<!-- table NAME: written by ./dev tables -->` and `<!-- end of table -->`. A test fails if a table is out of date.
 """
 
@@ -11,6 +12,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from dev.paths import ROOT
+from dev.steps import StepError
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -112,8 +114,26 @@ def _configurations(root: Path) -> list[list[str]]:
     return rows
 
 
+def _concurrency_controls(root: Path) -> list[list[str]]:
+    """Return the table of concurrency controls. A source begins with "Implements NAME: " and the text of its row."""
+    rows = [["concurrency control", "what it is"], ["---"] * 2]
+    for source in sorted(root.glob("runtime/concurrency/*.cc")):
+        opening = re.match(r"(?://.*\n)+", source.read_text())
+        words = re.sub(r"\s*//\s*", " ", opening[0]) if opening else ""
+        found = re.search(r"Implements [^:]+: (.+?\.)(?:\s|$)", words)
+        if not found:
+            raise StepError(
+                f'{source.relative_to(root)}: the first comment must begin with "Implements the '
+                f'concurrency control \\"{source.stem}\\": " and one sentence, for the table in '
+                "docs/reference/configuration.md"
+            )
+        rows.append([f"`{source.stem}`", found[1][0].upper() + found[1][1:]])
+    return rows
+
+
 TABLES: dict[str, Callable[[Path], list[list[str]]]] = {
     "benchmarks": _benchmarks,
+    "concurrency_controls": _concurrency_controls,
     "configurations": _configurations,
     "indexes": _indexes,
     "instances": _instances,

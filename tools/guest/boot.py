@@ -19,7 +19,7 @@ KERNEL_PACKAGE = "linux-image-cloud-amd64"  # the package that depends on the ne
 FOLDER = STATE / "guest"
 MEMORY_MIB = 1536
 PROCESSORS = 2
-PATIENCE_S = 3600
+TIMEOUT_S = 3600
 
 
 @dataclass(frozen=True)
@@ -64,7 +64,7 @@ def boot(guest: Guest, parameters: str, log: Path) -> str:
     ]
     log.parent.mkdir(parents=True, exist_ok=True)
     try:
-        subprocess.run(command, stdin=subprocess.DEVNULL, check=True, timeout=PATIENCE_S)
+        subprocess.run(command, stdin=subprocess.DEVNULL, check=True, timeout=TIMEOUT_S)
     except (subprocess.SubprocessError, FileNotFoundError) as error:
         raise StepError(
             f"QEMU failed, or the guest did not switch itself off within an hour: {error}; read {log}"

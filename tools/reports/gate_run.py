@@ -50,12 +50,12 @@ class GateRun:
     plain: bool = False
 
 
-def run(gate: GateRun, *, patience_seconds: float = math.inf) -> SeriesResult:
+def run(gate: GateRun, *, timeout_seconds: float = math.inf) -> SeriesResult:
     """Run one session in a free jail slot, and return its result.
 
-    If the session takes longer than `patience_seconds`, stop it and raise Cancelled.
+    If the session takes longer than `timeout_seconds`, stop it and raise Cancelled.
     """
-    deadline = time.monotonic() + patience_seconds
+    deadline = time.monotonic() + timeout_seconds
 
     def heartbeat(_progress: Progress) -> bool:
         return time.monotonic() < deadline

@@ -123,7 +123,7 @@ def _cell(benchmark: Benchmark, instance: str, library: Library) -> Cell:
                 SEED,
                 configuration=library.configuration,
             ),
-            patience_seconds=TIMEOUT_SECONDS,
+            timeout_seconds=TIMEOUT_SECONDS,
         )
     except Cancelled:
         return Cell("", time.monotonic() - began)

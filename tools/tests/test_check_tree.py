@@ -286,6 +286,8 @@ def test_comment_names_a_missing_file(make: MakeTree) -> None:
         ("base/x.html", "<p>Stir <b>the</b> soup.</p>\n"),
         ("base/x.json", '{"description": "Stirs the soup."}'),
         ("base/x.html", "{# Stirs the soup. #}\n"),
+        ("base/x.py", "def test_the_soup_is_stirred() -> None:\n    pass\n"),
+        ("base/x.cc", "TEST_P(Kitchen, StirsTheSoup) {}\n"),
     ],
 )
 def test_banned_word(make: MakeTree, name: str, text: str) -> None:
@@ -298,6 +300,7 @@ def test_banned_word(make: MakeTree, name: str, text: str) -> None:
     ("name", "text"),
     [
         ("base/x.cc", 'const char* k = "soup";\nint soup;\n'),
+        ("base/x.py", "def soup() -> None:\n    pass\n"),
         ("base/x.md", "Call `soup`.\n\n```\nsoup\n```\n"),
         ("CHANGELOG.md", "The soup is gone.\n"),
     ],

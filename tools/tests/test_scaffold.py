@@ -1,6 +1,7 @@
 """Tests of `./dev new`: the new manifests parse, the sources compile, and the structure passes its contract test."""
 
 import json
+import shutil
 import subprocess
 from pathlib import Path
 
@@ -21,6 +22,8 @@ NAME = "my_thing"
 def root(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     (tmp_path / "api").mkdir()
     (tmp_path / "api" / "examples").symlink_to(ROOT / "api" / "examples")
+    (tmp_path / "runtime" / "concurrency").mkdir(parents=True)
+    shutil.copy(ROOT / "runtime/concurrency/index_2pl.cc", tmp_path / "runtime/concurrency")
     monkeypatch.setattr(scaffold, "ROOT", tmp_path)
     return tmp_path
 
@@ -41,6 +44,19 @@ def test_benchmark(root: Path) -> None:
 def test_index(root: Path) -> None:
     scaffold.new("index", NAME)
     compile_source(root / "indexes" / NAME / "library.cc", "-fsyntax-only")
+
+
+def test_concurrency_control(root: Path) -> None:
+    scaffold.new("concurrency-control", NAME)
+    source = root / "runtime" / "concurrency" / f"{NAME}.cc"
+    compile_source(source, "-fsyntax-only")
+    assert f"ConcurrencyMethod {NAME}_method()" in source.read_text()
+    assert "index_2pl" not in source.read_text()
+
+
+@pytest.mark.parametrize("kind", scaffold.TARGETS)
+def test_every_kind_has_a_page(kind: str) -> None:
+    assert (ROOT / scaffold.how_to(kind)).exists()
 
 
 def test_structure_passes_its_contract(root: Path, tmp_path: Path) -> None:

@@ -98,7 +98,7 @@ def test_a_long_log_is_put_aside(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 
 
 @pytest.mark.parametrize("text", ["abc", "0", "65536", "-1", "", "8_000", "٣"])
-def test_port_that_is_none_is_refused_with_the_cure(text: str) -> None:
+def test_an_invalid_port_is_refused_with_a_hint(text: str) -> None:
     with pytest.raises(StepError, match=r"KEYDROME_PORT is .*set it to a number from 1 to 65535"):
         services.wanted_port(text)
 

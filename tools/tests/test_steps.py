@@ -53,7 +53,7 @@ def test_digest_follows_content_and_names(tmp_path: Path) -> None:
     assert len({first, second, third, steps.digest([folder], "word")}) == 4
 
 
-def test_failure_shows_output_and_cure(tmp_path: Path) -> None:
+def test_failure_shows_output_and_hint(tmp_path: Path) -> None:
     with pytest.raises(steps.StepError) as failure:
         steps.run(["sh", "-c", "echo broken; exit 3"], log="x", hint="turn it off", cwd=tmp_path)
     text = str(failure.value)
@@ -62,6 +62,6 @@ def test_failure_shows_output_and_cure(tmp_path: Path) -> None:
     assert "turn it off" in text
 
 
-def test_missing_program_shows_cure(tmp_path: Path) -> None:
+def test_missing_program_shows_hint(tmp_path: Path) -> None:
     with pytest.raises(steps.StepError, match=r"is not installed\. get it"):
         steps.run(["no-such-program-here"], log="x", hint="get it", cwd=tmp_path)

@@ -29,7 +29,7 @@ def test_what_did_not_pass_has_failed(tmp_path: Path) -> None:
     assert (outcome.passed, outcome.failed) == (2, 3)
 
 
-def test_what_a_failed_test_printed_of_its_failure_is_told(tmp_path: Path) -> None:
+def test_output_about_the_failure_is_reported(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
     chatter = "\n".join(f"required finding {number}" for number in range(1000))
     said = f"{chatter}\nx_test.cc:82: Failure\nExpected: true\n{chatter}\n[  FAILED  ] X.Y (1 ms)"
@@ -60,7 +60,7 @@ def message_of(folder: Path, output: str, log: str = "") -> list[str]:
     return testing._counted(report, write).message.splitlines()[1:-1]
 
 
-def test_a_failure_that_no_line_explains_is_told_by_the_last_lines(tmp_path: Path) -> None:
+def test_the_last_lines_are_reported_if_no_line_explains_the_failure(tmp_path: Path) -> None:
     chatter = [f"line {number}" for number in range(1000)]
     lines = message_of(tmp_path, "\n".join([*chatter, "terminate called without an exception", ""]))
     assert lines[0] == "x:"
@@ -110,12 +110,12 @@ def test_words_for_crashes_and_hangs_are_found_anywhere(tmp_path: Path, line: st
         (" 3/85 Test  #7: x ......................***Failed    0.00 sec", "***Failed"),
     ],
 )
-def test_how_a_test_ended_is_told(tmp_path: Path, words: str, told: str) -> None:
+def test_the_end_of_a_test_is_reported(tmp_path: Path, words: str, told: str) -> None:
     log = f"Start 7: x\n 1/85 Test  #6: y ........   Passed    0.10 sec\n{words}\n"
     assert message_of(tmp_path, "ok", log)[0] == f"x: {told}"
 
 
-def test_the_last_lines_before_a_signal_are_told_besides_other_failures(tmp_path: Path) -> None:
+def test_the_last_lines_before_a_signal_are_reported_besides_other_failures(tmp_path: Path) -> None:
     chatter = "\n".join(f"line {number}" for number in range(100))
     log = "1/1 Test #1: x ...***Exception: SegFault  0.10 sec\n"
     lines = message_of(tmp_path, f"x_test.cc:82: Failure\n{chatter}", log)
@@ -123,13 +123,13 @@ def test_the_last_lines_before_a_signal_are_told_besides_other_failures(tmp_path
     assert lines[-testing.LINES_AT_END :] == [f"    line {n}" for n in range(90, 100)]
 
 
-def test_of_many_failures_the_first_and_the_last_are_told(tmp_path: Path) -> None:
+def test_the_first_and_the_last_of_many_failures_are_reported(tmp_path: Path) -> None:
     lines = message_of(tmp_path, "\n".join(f"x_test.cc:{n}: Failure" for n in range(100)))
     assert len(lines) == 1 + testing.LINES_MAX
     assert (lines[1], lines[-1]) == ("    x_test.cc:0: Failure", "    x_test.cc:99: Failure")
 
 
-def test_what_failed_outside_any_test_is_told(tmp_path: Path) -> None:
+def test_a_failure_outside_any_test_is_reported(tmp_path: Path) -> None:
     report = tmp_path / "report.xml"
 
     def fail() -> None:
@@ -167,7 +167,7 @@ def test_the_slowest_come_first_and_the_count_comes_last(
     assert lines[-1] == "2 passed, 3 failed"
 
 
-def test_lanes_run_beside_each_other_and_what_fails_fails_alone(
+def test_lanes_run_at_the_same_time_and_a_failure_stops_no_other_lane(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     both = threading.Barrier(2, timeout=30)

@@ -97,10 +97,11 @@ MAY_INCLUDE: dict[str, set[str]] = {
     "jail/command.h": set(),
 }
 # Further folders that the tests of a room may include. The runtime's tests let the checker judge recorded histories.
-# The test of the indexes plays the scenarios of benchmarks/. The room tests/ may include everything.
+# The test of the indexes plays the scenarios of benchmarks/, and names result codes as findings do. The room tests/ may
+# include everything.
 TESTS_MAY_INCLUDE = {
     "runtime": CHECKER,
-    "indexes": {"benchmarks", KIT, f"{KIT}/workload", *JUDGING},
+    "indexes": {"benchmarks", KIT, f"{KIT}/workload", *JUDGING, *WORDS},
     "tests": {*MAY_INCLUDE, "jail/tests"},
 }
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)

@@ -1,4 +1,4 @@
-"""Checks comments, docstrings, messages and pages: no banned word, no sentence of more than 30 words.
+"""Checks comments, docstrings, messages, pages and names of tests: no banned word, no sentence of more than 30 words.
 
 words.toml lists the banned words, and a better word for each. CONTRIBUTING.md has further rules, which no program can
 check.
@@ -14,6 +14,8 @@ from typing import TYPE_CHECKING
 from tree.prose import PROSE, passages, sentences
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from tree.files import Tree
 
 SENTENCE_WORDS_MAX = 30
@@ -48,6 +50,13 @@ HISTORY = ("CHANGELOG.md", "docs/decisions/")
 # Titles of scenarios are names of phases, which are part of the benchmark's fingerprint. Changing one would need a new
 # version of the benchmark.
 FROZEN = ("benchmarks/scenarios/data/",)
+# The names of tests, which read like sentences: a Python function, or a test of googletest.
+TEST_NAMES = {
+    ".py": re.compile(r"^ *(?:async )?def (test_\w+)", re.MULTILINE),
+    ".cc": re.compile(r"^(?:TYPED_)?TEST(?:_F|_P)?\(\s*\w+,\s*(\w+)\)", re.MULTILINE),
+}
+# The parts of a name in snake_case or CamelCase.
+WORD_OF_NAME = re.compile(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])|[0-9]+")
 # Examples that the check must refuse.
 EXAMPLES = ("tools/tree/words.toml", "tools/tests/test_check_tree.py")
 
@@ -66,9 +75,20 @@ def check_language(tree: Tree, enforced: tuple[str, ...] = ENFORCED) -> list[str
     complaints = []
     for name in tree.having(*PROSE):
         if name.startswith(enforced) and not name.startswith((*HISTORY, *FROZEN, *EXAMPLES)):
-            for line, passage in passages(name, tree.text(name)):
-                complaints += [f"{name}:{line}: {text}" for text in _complaints(passage, words)]
+            text = tree.text(name)
+            for line, passage in (*passages(name, text), *_test_names(name, text)):
+                complaints += [f"{name}:{line}: {found}" for found in _complaints(passage, words)]
     return complaints
+
+
+def _test_names(name: str, text: str) -> Iterator[tuple[int, str]]:
+    """Yield the line and the words of each test's name in a file."""
+    expression = TEST_NAMES.get(Path(name).suffix)
+    for found in expression.finditer(text) if expression else ():
+        yield (
+            text.count("\n", 0, found.start(1)) + 1,
+            " ".join(WORD_OF_NAME.findall(found[1])).lower(),
+        )
 
 
 def _complaints(passage: str, words: list[tuple[re.Pattern[str], str]]) -> list[str]:

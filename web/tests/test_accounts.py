@@ -137,7 +137,7 @@ def test_second_factor_end_to_end(alice: Client, client: Client, world: World) -
         "logout/",
     ],
 )
-def test_pages_behind_the_log_in_are_ours(client: Client, world: World, path: str) -> None:
+def test_pages_after_the_log_in_are_ours(client: Client, world: World, path: str) -> None:
     client.post("/account/login/", {"login": "alice", "password": PASSWORD})
     answer = client.get(f"/account/{path}", follow=True)
     assert answer.status_code == 200

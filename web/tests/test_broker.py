@@ -68,9 +68,9 @@ def test_a_message_is_not_seen_before_it_is_whole(
         return rename(written, target)
 
     monkeypatch.setattr(Path, "rename", look_first)
-    channel._put("bench", {"body": "a ring"})
-    assert seen == ['{"body": "a ring"}']
-    assert channel._get("bench") == {"body": "a ring"}
+    channel._put("bench", {"body": "a wake-up"})
+    assert seen == ['{"body": "a wake-up"}']
+    assert channel._get("bench") == {"body": "a wake-up"}
     with pytest.raises(Empty):
         channel._get("bench")
 
@@ -87,7 +87,7 @@ def test_messages_come_in_the_order_in_which_they_were_put(
     assert channel._size("results") == 5
 
 
-def test_a_full_disk_leaves_nothing_behind(
+def test_a_full_disk_leaves_no_files(
     channel: broker.Channel, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def full(_written: Path, _target: Path) -> Path:
@@ -95,7 +95,7 @@ def test_a_full_disk_leaves_nothing_behind(
 
     monkeypatch.setattr(Path, "rename", full)
     with pytest.raises(OSError, match="no space left"):
-        channel._put("bench", {"body": "a ring"})
+        channel._put("bench", {"body": "a wake-up"})
     assert list(Path(channel.data_folder_out).glob("*.msg*")) == []
     assert list(Path(channel.data_folder_out).glob("writing-*")) == []
 

@@ -113,7 +113,7 @@ def test_an_upload_becomes_runs_gates_included(alice: Client, world: World) -> N
     assert "first try" in page
 
 
-def test_what_is_refused_is_told_in_the_form_and_on_the_pages(alice: Client, world: World) -> None:
+def test_a_refusal_is_reported_in_the_form_and_on_the_pages(alice: Client, world: World) -> None:
     answer = upload(alice, world, "mine<b>.so", b"#!/bin/sh\necho hello\n")
     alert = refusal_of(alice, answer)
     assert "mine<b>.so was refused and did not run." in alert
@@ -255,7 +255,7 @@ def test_the_list_costs_the_same_for_one_and_for_many(
         alice.get("/submissions/table/")
 
 
-def test_a_long_list_goes_on(alice: Client, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_long_list_has_pages(alice: Client, world: World, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
         "leaderboard.queries.my_submissions.__kwdefaults__", {"before": None, "limit": 2}
     )

@@ -21,7 +21,7 @@ constexpr const char* kName = "affinity";
 
 class AffinityInstance : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(AffinityInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+TEST_P(AffinityInstance, ARightIndexPassesAndFaultyOnesAreFound) {
   const script::Script script =
       make_script(kName, GetParam(), 1, {{"records", 1'000}, {"lookups_per_thread", 1'000}});
   const judge::Totals sum =

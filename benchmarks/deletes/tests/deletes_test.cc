@@ -38,7 +38,7 @@ workload::ParameterValues small(const std::string& instance) {
 class DeletesInstance : public ::testing::TestWithParam<const char*> {};
 
 // At the end of the run the index has its original number of records.
-TEST_P(DeletesInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+TEST_P(DeletesInstance, ARightIndexPassesAndFaultyOnesAreFound) {
   const std::string instance = GetParam();
   const script::Script script = make_script(kName, instance, 1, small(instance),
                                             {.stripes = false, .canaries = true, .evidence = true});

@@ -48,12 +48,12 @@ TEST(Differential, PassesACorrectIndex) {
 
 // The index returns DEADLOCK for every 5,003rd call, so a transaction of hundreds of calls
 // sometimes needs several attempts.
-TEST(Differential, DoesNotAccuseDeadlocks) {
+TEST(Differential, DeadlocksAreNoFindings) {
   const judge::Findings findings = examined({.deadlock_every = 5'003}, 30'000, 1);
   EXPECT_TRUE(findings.empty()) << text_of(findings);
 }
 
-TEST(Differential, AsksForTheSameCallsWhateverElseIsGenerated) {
+TEST(Differential, EqualSeedsGiveEqualCalls) {
   const Generated one = generate(5'000, 7), other = generate(5'000, 8);
   const Generated again = generate(5'000, 7);
   ASSERT_EQ(one.session.calls.size(), again.session.calls.size());
@@ -179,7 +179,7 @@ TEST(Differential, WhatIsNoDoingOfTheCallsIsLeftToTheReferee) {
   EXPECT_TRUE(findings.empty()) << text_of(findings);
 }
 
-TEST(Calls, AreLeftOutWhenNothingIsLeftToStandOn) {
+TEST(Calls, AreLeftOutWhenTheCallsTheyNeedAreMissing) {
   const Call create{.kind = CallKind::kCreate}, open{.kind = CallKind::kOpen};
   const Call begin{.kind = CallKind::kBegin}, commit{.kind = CallKind::kCommit};
   const Call get{.kind = CallKind::kGet}, close{.kind = CallKind::kClose};

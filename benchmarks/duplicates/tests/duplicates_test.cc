@@ -36,7 +36,7 @@ workload::ParameterValues small(const std::string& instance) {
 
 class DuplicatesInstance : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(DuplicatesInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+TEST_P(DuplicatesInstance, ARightIndexPassesAndFaultyOnesAreFound) {
   const std::string instance = GetParam();
   const script::Script script = make_script(kName, instance, 1, small(instance));
   const judge::Totals sum =
@@ -67,7 +67,7 @@ std::vector<double> loaded_counts(const script::Script& script) {
   return sorted;
 }
 
-TEST(Duplicates, KeysHaveAsManyPayloadsAsTheirLawSays) {
+TEST(Duplicates, PayloadsPerKeyFollowTheDistribution) {
   EXPECT_EQ(loaded_counts(make_script(kName, "few", 2, small("few"))),
             std::vector<double>(100, 10));
   const std::vector<double> heavy =

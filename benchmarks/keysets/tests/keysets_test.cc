@@ -119,7 +119,7 @@ TEST(KeySetsTexts, AreCut) {
 class KeySetsInstance : public ::testing::TestWithParam<std::string> {};
 
 // Lookups and scans find their keys, misses find none, and every scan has its full length.
-TEST_P(KeySetsInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+TEST_P(KeySetsInstance, ARightIndexPassesAndFaultyOnesAreFound) {
   const std::string& instance = GetParam();
   const script::Script script = make_script(kName, instance, 1, kSmall);
   const script::Outcome outcome = expect_right_is_not_accused(kName, instance, script);
@@ -347,10 +347,10 @@ TEST(KeySets, HashesDecimalsAndPrefixesAreWhatTheirNamesSay) {
 }
 
 // Transforms each value by the distribution function. The results must be uniform.
-TEST(KeySets, ZipfTableFollowsTheLawWhateverTheExponent) {
+TEST(KeySets, ZipfTableFollowsTheDistributionForEveryExponent) {
   for (const double exponent : {0.0, 0.5, 0.9, 1.0, 1.5}) {
     constexpr uint32_t kItems = 5'000;
-    const ZipfTable law(kItems, exponent);
+    const ZipfTable distribution(kItems, exponent);
     std::vector<double> sums = {0};
     for (uint32_t rank = 1; rank <= kItems; ++rank) {
       sums.push_back(sums.back() + std::pow(rank, -exponent));
@@ -358,7 +358,7 @@ TEST(KeySets, ZipfTableFollowsTheLawWhateverTheExponent) {
     workload::Rng rng = pools(9), within = pools(10);
     std::vector<double> counts(400);
     for (int i = 0; i < 200'000; ++i) {
-      const uint32_t rank = law.next(rng);
+      const uint32_t rank = distribution.next(rng);
       const double at =
           sums[rank] + workload::unit_interval(within) * (sums[rank + 1] - sums[rank]);
       ++counts.at(static_cast<std::size_t>(at / sums.back() * 400));
@@ -367,11 +367,11 @@ TEST(KeySets, ZipfTableFollowsTheLawWhateverTheExponent) {
   }
 }
 
-TEST(KeySets, ZipfTableFollowsTheLaw) {
-  const ZipfTable law(3, 1);
+TEST(KeySets, ZipfTableFollowsTheDistribution) {
+  const ZipfTable distribution(3, 1);
   workload::Rng rng = pools(8);
   std::array<double, 3> counts{};
-  for (int i = 0; i < 11'000; ++i) ++counts.at(law.next(rng));
+  for (int i = 0; i < 11'000; ++i) ++counts.at(distribution.next(rng));
   EXPECT_NEAR(counts[0], 6'000, 175);
   EXPECT_NEAR(counts[1], 3'000, 155);
   EXPECT_NEAR(counts[2], 2'000, 135);

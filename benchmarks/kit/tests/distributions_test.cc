@@ -64,7 +64,7 @@ constexpr double kUnlikely = 3.3;
 // Expects that `draw` chooses each item with the given probability. The test passes if two of three
 // seeds show no unlikely deviation.
 template <typename Draw>
-void expect_law(const std::vector<double>& probabilities, Draw&& draw) {
+void expect_distribution(const std::vector<double>& probabilities, Draw&& draw) {
   int bad = 0;
   for (uint64_t seed = 1; seed <= 3; ++seed) {
     workload::Rng rng(seed, 0, workload::Purpose::kStream);
@@ -115,17 +115,18 @@ TEST(YcsbRandom, ZipfGivesYcsbsItems) {
   for (const auto& row : table) {
     const uint64_t items = std::stoull(row[0]);
     const double theta = std::stod(row[1]);
-    const std::string law = row[0] + " " + row[1];
-    if (!zipfs.contains(law)) {
-      zipfs.emplace(law, items == kScrambledRanks
-                             ? workload::GrayZipf(items, theta, kScrambledZetan)
-                             : workload::GrayZipf(items, theta));
+    const std::string distribution = row[0] + " " + row[1];
+    if (!zipfs.contains(distribution)) {
+      zipfs.emplace(distribution, items == kScrambledRanks
+                                      ? workload::GrayZipf(items, theta, kScrambledZetan)
+                                      : workload::GrayZipf(items, theta));
     }
-    EXPECT_EQ(zipfs.at(law).at(std::stod(row[2])), std::stoull(row[3])) << law << " " << row[2];
+    EXPECT_EQ(zipfs.at(distribution).at(std::stod(row[2])), std::stoull(row[3]))
+        << distribution << " " << row[2];
   }
 }
 
-TEST(YcsbRandom, ZipfFollowsItsExactLawAndNotTheIdealOne) {
+TEST(YcsbRandom, ZipfFollowsItsExactDistributionAndNotTheIdealOne) {
   const workload::GrayZipf zipf(1000, 0.99);
   std::vector<double> exact, ideal;
   for (uint64_t k = 0; k < 1000; ++k) {
@@ -134,7 +135,7 @@ TEST(YcsbRandom, ZipfFollowsItsExactLawAndNotTheIdealOne) {
   }
   EXPECT_NEAR(exact[2], 0.0510396, 1e-7);
   EXPECT_NEAR(ideal[2], 0.0436043, 1e-7);
-  expect_law(exact, [&](workload::Rng& rng) { return zipf.next(rng); });
+  expect_distribution(exact, [&](workload::Rng& rng) { return zipf.next(rng); });
   workload::Rng rng(1, 0, workload::Purpose::kStream);
   std::vector<uint64_t> counted(1000);
   for (uint64_t i = 0; i < draws(); ++i) ++counted[zipf.next(rng)];
@@ -144,28 +145,28 @@ TEST(YcsbRandom, ZipfFollowsItsExactLawAndNotTheIdealOne) {
 
 // The exact probability of an item is the sum over all ranks that are hashed to the item. The sum
 // is computed for the first 2,000,000 ranks, and the other ranks are assumed to be spread evenly.
-TEST(YcsbRandom, ScrambledZipfFollowsTheFoldedLaw) {
+TEST(YcsbRandom, ScrambledZipfFollowsTheFoldedDistribution) {
   constexpr uint64_t kItems = 1000, kExact = 2'000'000;
   const workload::GrayZipf ranks(kScrambledRanks, 0.99, kScrambledZetan);
-  std::vector<double> law(kItems);
+  std::vector<double> distribution(kItems);
   double mass = 0;
   for (uint64_t rank = 0; rank < kExact; ++rank) {
     const double p = ranks.probability(rank);
-    law[workload::fnv_63(rank) % kItems] += p;
+    distribution[workload::fnv_63(rank) % kItems] += p;
     mass += p;
   }
   EXPECT_NEAR(1 - mass, 0.384758, 1e-5);
-  for (double& p : law) p += (1 - mass) / kItems;
+  for (double& p : distribution) p += (1 - mass) / kItems;
   const workload::ScrambledZipf zipf(kItems);
-  expect_law(law, [&](workload::Rng& rng) { return zipf.next(rng); });
+  expect_distribution(distribution, [&](workload::Rng& rng) { return zipf.next(rng); });
 }
 
 TEST(YcsbRandom, LatestNeverGivesTheOldestItem) {
   workload::LatestZipf latest(999);
   const workload::GrayZipf ranks(999, 0.99);
-  std::vector<double> law(1000);
-  for (uint64_t item = 1; item < 1000; ++item) law[item] = ranks.probability(999 - item);
-  expect_law(law, [&](workload::Rng& rng) { return latest.next(rng, 999); });
+  std::vector<double> distribution(1000);
+  for (uint64_t item = 1; item < 1000; ++item) distribution[item] = ranks.probability(999 - item);
+  expect_distribution(distribution, [&](workload::Rng& rng) { return latest.next(rng, 999); });
 }
 
 // YCSB's workload D has 1,000 records and 2,000,000 operations, and one operation in 20 is an
@@ -201,11 +202,11 @@ TEST(YcsbRandom, LatestGrowsAsInYcsb) {
       << chi_square << " in " << cells << " cells, " << reads << " reads";
 }
 
-TEST(YcsbRandom, HotspotAndExponentialFollowTheirLaws) {
+TEST(YcsbRandom, HotspotAndExponentialFollowTheirDistributions) {
   const workload::Hotspot hotspot(1000, 200, 0.8);
-  std::vector<double> law(1000, 0.2 / 800);
-  for (std::size_t i = 0; i < 200; ++i) law[i] = 0.8 / 200;
-  expect_law(law, [&](workload::Rng& rng) { return hotspot.next(rng); });
+  std::vector<double> distribution(1000, 0.2 / 800);
+  for (std::size_t i = 0; i < 200; ++i) distribution[i] = 0.8 / 200;
+  expect_distribution(distribution, [&](workload::Rng& rng) { return hotspot.next(rng); });
 
   const workload::Exponential exponential(95, 1000 * 0.8571428571);
   const double gamma = -std::log(0.05) / (1000 * 0.8571428571);
@@ -213,8 +214,8 @@ TEST(YcsbRandom, HotspotAndExponentialFollowTheirLaws) {
   std::vector<double> tail;
   for (int k = 0; k < 6000; ++k) tail.push_back(std::exp(-gamma * k) * (1 - std::exp(-gamma)));
   tail.back() = std::exp(-gamma * 5999);
-  expect_law(tail,
-             [&](workload::Rng& rng) { return std::min<uint64_t>(exponential.next(rng), 5999); });
+  expect_distribution(
+      tail, [&](workload::Rng& rng) { return std::min<uint64_t>(exponential.next(rng), 5999); });
 }
 
 TEST(YcsbRandom, AReaderNeverSeesAnUnwrittenItem) {

@@ -43,7 +43,7 @@ judge::Findings findings_of(const script::Script& script, const script::Outcome&
   return findings;
 }
 
-TEST(RecordedJudge, AKeyThatNobodyPassedIsAFindingThoughItIsHandedBack) {
+TEST(RecordedJudge, AKeyThatNoCallPassedIsAFindingThoughItIsHandedBack) {
   const script::Script script = script_of_deletion();
   script::Outcome outcome = testing::play(script, testing::test_index({}));
   EXPECT_TRUE(findings_of(script, outcome).empty());

@@ -147,7 +147,7 @@ ErrCode second_get_deadlocks(IdxState* handle, TxnState* transaction, Record* re
 
 // An auto-commit getNext reads the first record of the index. The judge must not compare this
 // record with the key that a transaction read before.
-TEST_F(SessionTest, AnAutoCommitScanBehindATransactionMayStartBeforeItsGet) {
+TEST_F(SessionTest, AnAutoCommitScanAfterATransactionMayStartBeforeItsGet) {
   script::ThreadBuilder thread = out();
   thread.open(0, index_);
   thread.insert(0, a_, script_.new_payload(0));

@@ -80,7 +80,7 @@ TEST_F(JudgeTest, ADeleteThatClaimsWhatWasNotThereIsFound) {
 
 // Two threads delete the same records, and delete some of them twice. A second delete finds no
 // record, so it may return KEY_NOTFOUND.
-TEST_F(JudgeTest, DeletesThatRaceOrRepeatAreNotAccused) {
+TEST_F(JudgeTest, DeletesThatRaceOrRepeatAreNoFindings) {
   for (uint32_t t = 0; t < 2; ++t) {
     script::ThreadBuilder out = thread(t);
     out.begin(format::Kind::kStream, 0);
@@ -290,7 +290,7 @@ TEST_F(JudgeTest, AnInsertThatDeniesThatItsPairWasThereIsFound) {
   EXPECT_GT(findings.count("wrong_insert"), 0u) << text_of(findings);
 }
 
-TEST_F(JudgeTest, AnInsertThatKnowsItsPairIsNotAccused) {
+TEST_F(JudgeTest, AnInsertThatKnowsItsPairIsNoFinding) {
   thread(0).begin(format::Kind::kStream, 0);
   thread(0).insert(0, keys_[0], stored_, format::kMayExist | format::kEvidence);
   thread(0).commit();

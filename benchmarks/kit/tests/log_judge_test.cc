@@ -115,7 +115,7 @@ std::size_t find(const script::ThreadResult& thread, EventCall call) {
   return at;
 }
 
-TEST(LogJudge, AForgedLogIsTold) {
+TEST(LogJudge, AForgedLogIsReported) {
   const std::vector<Forgery> forgeries = {
       {"empty", [](script::ThreadResult& t) { set_events(t, {}); }},
       {"truncated",

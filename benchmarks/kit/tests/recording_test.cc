@@ -108,7 +108,7 @@ TEST_F(RecordingTest, EveryCallIsThere) {
 
 // The begin time of a call is normally the end time of the previous call. After a pause, the call
 // must get its own begin time, so that the pause is not part of the call.
-TEST_F(RecordingTest, ACallBehindAPauseBeginsWhereItWasMade) {
+TEST_F(RecordingTest, ACallAfterAPauseBeginsWhereItWasMade) {
   script::ScriptBuilder script;
   script.add_class("all");
   const uint32_t index = script.add_index("numbers", SHORT), key = script.add_int32_key(1);
@@ -174,7 +174,7 @@ class EventClockTest : public ::testing::TestWithParam<player::EventClock::Sourc
 
 // A timestamp that a thread takes after it has read another thread's timestamp must not be less
 // than that timestamp.
-TEST_P(EventClockTest, StampsFollowWhatThreadsTellEachOther) {
+TEST_P(EventClockTest, TimestampsFollowWhatThreadsPassToEachOther) {
   player::EventClock clock(GetParam());
   std::atomic<uint64_t> passed{0};
   std::atomic<uint64_t> backwards{0};

@@ -50,7 +50,7 @@ TEST(Turns, ThreadsTakeTheirTurns) {
   for (uint32_t step = 0; step < kSteps; ++step) EXPECT_EQ(order[step], step);
 }
 
-TEST(Turns, AWaiterPassesOverStepsThatNobodyTakes) {
+TEST(Turns, AWaiterPassesOverStepsThatNoThreadTakes) {
   player::Turns turns;
   turns.await(3, kSoon);  // steps 0, 1 and 2 are never executed
   turns.done(1);          // has no effect, because step 1 was skipped
@@ -233,7 +233,7 @@ TEST_F(ScenarioOpsTest, AnEndAsDeadlockedNeedsTheFlag) {
 }
 
 // A transaction with kAnyCode continues after DEADLOCK. It is aborted when its commit fails.
-TEST_F(ScenarioOpsTest, ATransactionThatGoesOnMakesAllItsCalls) {
+TEST_F(ScenarioOpsTest, ATransactionThatContinuesMakesAllItsCalls) {
   script::ThreadBuilder out = thread(0);
   out.open(0, words_);
   out.begin(format::Kind::kScript, 0, format::kOneAttempt | format::kAnyCode);

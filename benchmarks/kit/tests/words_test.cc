@@ -159,7 +159,7 @@ class WordsTest : public ::testing::Test {
   uint32_t index_ = 0, test_ = 0;
 };
 
-TEST_F(WordsTest, EveryCallOnRecordsLeavesOneAndARightLibraryIsNotAccused) {
+TEST_F(WordsTest, EveryCallOnRecordsLeavesOneAndARightLibraryPasses) {
   write_mix();
   const script::Outcome outcome = run({});
   EXPECT_EQ(outcome.phases[test_].threads[0].words.size(), calls_on_records());

@@ -35,7 +35,7 @@ const script::PhaseScript& phase(const script::Script& script, const std::string
 
 class LookupUpsertInstance : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(LookupUpsertInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+TEST_P(LookupUpsertInstance, ARightIndexPassesAndFaultyOnesAreFound) {
   const std::string instance = GetParam();
   const script::Script script = make_script(kName, instance, 1, kSmall);
   const script::Outcome outcome = expect_right_is_not_accused(kName, instance, script);

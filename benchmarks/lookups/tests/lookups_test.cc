@@ -27,7 +27,7 @@ const workload::ParameterValues kSmall = {{"records", 1'000}, {"lookups_per_thre
 class LookupsInstance : public ::testing::TestWithParam<const char*> {};
 
 // The measured hit ratio equals the requested one: keys of hits exist and keys of misses do not.
-TEST_P(LookupsInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+TEST_P(LookupsInstance, ARightIndexPassesAndFaultyOnesAreFound) {
   const std::string instance = GetParam();
   const script::Script script = make_script(kName, instance, 1, kSmall);
   const judge::Totals sum =

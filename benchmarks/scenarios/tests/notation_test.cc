@@ -53,7 +53,7 @@ TEST(Notation, CallsOutsideTransactionsAndWithAMarkAreAutoCommitted) {
   EXPECT_EQ(auto_commit, (std::vector<bool>{true, false, false, true, false, true}));
 }
 
-TEST(Notation, ReadsTransactionsThatGoOnAndBareCalls) {
+TEST(Notation, ReadsTransactionsThatContinueAndBareCalls) {
   const Scenario going = parsed({"T1: b+ g(1) c b g(1) c"}).value();
   EXPECT_TRUE(going.steps[0].continues);
   EXPECT_FALSE(going.steps[3].continues);

@@ -26,7 +26,7 @@ constexpr const char* kName = "skew";
 
 class SkewInstance : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(SkewInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+TEST_P(SkewInstance, ARightIndexPassesAndFaultyOnesAreFound) {
   const script::Script script =
       make_script(kName, GetParam(), 1, {{"records", 1'000}, {"lookups_per_part", 200}});
   const judge::Totals sum =
@@ -129,7 +129,7 @@ TEST(Skew, TooFewWindowsSayNothing) {
 }
 
 // Windows and counts come from the jail, so they may contradict each other.
-TEST(Skew, ChangesBehindTheLastWindowSayNothing) {
+TEST(Skew, ChangesAfterTheLastWindowSayNothing) {
   const std::vector<std::size_t> changes = {10, 255};
   EXPECT_FALSE(skew::recoveries(std::vector<uint64_t>(20, 100), changes).has_value());
 }

@@ -32,7 +32,7 @@ void expect_share(double count, double n, double share) {
 
 class TatpInstance : public ::testing::TestWithParam<const char*> {};
 
-TEST_P(TatpInstance, ARightIndexIsNotAccusedAndFaultyOnesAreFound) {
+TEST_P(TatpInstance, ARightIndexPassesAndFaultyOnesAreFound) {
   const script::Script script = make_script(kName, GetParam(), 1, kSmall);
   const judge::Totals sum =
       judge::totals(script, expect_right_is_not_accused(kName, GetParam(), script));
@@ -109,11 +109,11 @@ TEST(Tatp, TheMixAndItsHitsAreThePublishedOnes) {
 }
 
 // Compares the non-uniform choice among 60 subscribers with its exact distribution.
-TEST(Tatp, SubscribersFollowTheNonuniformLaw) {
+TEST(Tatp, SubscribersFollowTheNonuniformDistribution) {
   constexpr uint64_t kSubscribers = 60, kA = 65'535;
-  std::vector<double> law(kSubscribers), counts(kSubscribers);
+  std::vector<double> distribution(kSubscribers), counts(kSubscribers);
   for (uint64_t a = 0; a <= kA; ++a) {
-    for (uint64_t s = 1; s <= kSubscribers; ++s) law[(a | s) % kSubscribers] += 1;
+    for (uint64_t s = 1; s <= kSubscribers; ++s) distribution[(a | s) % kSubscribers] += 1;
   }
   const script::Script script = make_script(
       kName, "nonuniform", 4, {{"subscribers", kSubscribers}, {"transactions_per_thread", 15'000}});
@@ -125,7 +125,7 @@ TEST(Tatp, SubscribersFollowTheNonuniformLaw) {
   });
   double chi_square = 0;
   for (std::size_t s = 0; s < kSubscribers; ++s) {
-    const double wanted = law[s] / static_cast<double>((kA + 1) * kSubscribers) * draws;
+    const double wanted = distribution[s] / static_cast<double>((kA + 1) * kSubscribers) * draws;
     chi_square += (counts[s] - wanted) * (counts[s] - wanted) / wanted;
   }
   // 59 degrees of freedom; a correct program exceeds this once in 1,000

@@ -34,7 +34,7 @@ TEST(Unit, ACorrectIndexPassesWithoutAWarning) {
   }
 }
 
-TEST(Unit, DeadlocksAreNotAccused) {
+TEST(Unit, DeadlocksAreNoFindings) {
   const judge::Findings findings = run_benchmark("unit", {.deadlock_every = 37});
   EXPECT_TRUE(findings.empty()) << text_of(findings);
 }
@@ -75,7 +75,7 @@ TEST(Phantom, ACorrectIndexPasses) {
   }
 }
 
-TEST(Phantom, DeadlocksAreNotAccused) {
+TEST(Phantom, DeadlocksAreNoFindings) {
   const judge::Findings findings = run_benchmark("phantom", {.deadlock_every = 30'011});
   EXPECT_TRUE(findings.empty()) << text_of(findings);
 }

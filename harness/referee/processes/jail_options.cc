@@ -15,7 +15,8 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kTmpfsBytesDefault = 16 << 20;
-// Time for the referee's own work. The session's wall time includes it for loading and each phase.
+// Allowance for the referee's own work. The wall time limit of a session includes it once for
+// loading and once for each phase.
 constexpr uint64_t kOwnWorkMs = 60'000;
 // Tasks in addition to two for each client thread: for the player's main thread, the jail's init
 // and threads of the library.

@@ -82,7 +82,7 @@ class Chain:
                 run = self._run(case)
                 verdict, reason = run.verdict, run.reason
                 faults += _judge(case, run)
-        faults += [f"left behind: {what}" for what in before.left()]
+        faults += [f"leftover: {what}" for what in before.left()]
         return Got(verdict, reason, time.monotonic() - started, faults)
 
     def honest_faults(self) -> list[str]:
@@ -169,7 +169,7 @@ class Chain:
                 each = count // len(slots)
                 for found in pool.map(lambda s: [self._start_jail(s) for _ in range(each)], slots):
                     faults += [fault for faults_of_one in found for fault in faults_of_one]
-            return sorted(set(faults)) + [f"left behind: {what}" for what in before.left()]
+            return sorted(set(faults)) + [f"leftover: {what}" for what in before.left()]
 
     def _start_jail(self, slot: int) -> list[str]:
         """Start a jail with the player, which ends at once because it has no referee; return the faults."""

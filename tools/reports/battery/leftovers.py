@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 FIRST_UID = 60_000
 HOST_FILE = Path("/tmp/keydrome-battery")  # noqa: S108 - where hostile libraries look for it
 HOST_TEXT = "a file of the host\n"
-PATIENCE_SECONDS = 5.0
+TIMEOUT_SECONDS = 5.0
 
 
 @dataclass(frozen=True)
@@ -30,9 +30,9 @@ class Before:
     mounts: frozenset[str]
     descriptors: frozenset[str]
 
-    def left(self, patience_seconds: float = PATIENCE_SECONDS) -> list[str]:
-        """Return what the run left; wait up to `patience_seconds` for things that disappear by themselves."""
-        deadline = time.monotonic() + patience_seconds
+    def left(self, timeout_seconds: float = TIMEOUT_SECONDS) -> list[str]:
+        """Return what the run left; wait up to `timeout_seconds` for things that disappear by themselves."""
+        deadline = time.monotonic() + timeout_seconds
         while True:
             found = list(self._left())
             if not found or time.monotonic() > deadline:

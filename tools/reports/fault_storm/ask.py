@@ -9,14 +9,14 @@ if TYPE_CHECKING:
     from collections.abc import Callable
 
 T = TypeVar("T")
-PATIENCE_SECONDS = 120.0
+TIMEOUT_SECONDS = 120.0
 
 
-def ask(question: Callable[[], T], patience_seconds: float = PATIENCE_SECONDS) -> T:
-    """Return the result of a query. While the database is down, repeat the query for up to `patience_seconds`."""
+def ask(question: Callable[[], T], timeout_seconds: float = TIMEOUT_SECONDS) -> T:
+    """Return the result of a query. While the database is down, repeat the query for up to `timeout_seconds`."""
     from django.db import InterfaceError, OperationalError, close_old_connections  # noqa: PLC0415 - needs Django
 
-    deadline = time.monotonic() + patience_seconds
+    deadline = time.monotonic() + timeout_seconds
     while True:
         try:
             return question()

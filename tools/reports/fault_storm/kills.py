@@ -87,7 +87,7 @@ def _state_of(slot: int, target: str) -> Hit:
     from django.db import DatabaseError  # noqa: PLC0415 - needs Django set up
 
     try:
-        run = ask(lambda: _active(slot), patience_seconds=0.0)
+        run = ask(lambda: _active(slot), timeout_seconds=0.0)
     except DatabaseError:
         return Hit(0.0, target, "the database was down")
     if run is None:
