@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dev.alone import alone_in_clone
 from dev.paths import LOGS, VAR
 from dev.steps import StepError, run
 
@@ -38,17 +39,22 @@ def postgres_and_redis() -> Iterator[dict[str, str]]:
 
 @contextmanager
 def folders(name: str) -> Iterator[tuple[Path, Path]]:
-    """Yield an empty folder for data, below var/, and one for sockets; delete both afterwards."""
+    """Yield an empty folder for data, below var/, and one for sockets; delete both afterwards.
+
+    The folder for data is always the same, so that the next run deletes what a killed one left. Meanwhile other runs of
+    this clone wait.
+    """
     data = VAR / name
-    shutil.rmtree(data, ignore_errors=True)
-    data.mkdir(parents=True)
-    # Socket paths are limited to about 100 bytes, so they are not below the checkout.
-    sockets = Path(tempfile.mkdtemp(prefix="keydrome-"))
-    try:
-        yield data, sockets
-    finally:
-        shutil.rmtree(sockets, ignore_errors=True)
+    with alone_in_clone(VAR / "run" / f"{name}.lock", f"another program that uses {data}"):
         shutil.rmtree(data, ignore_errors=True)
+        data.mkdir(parents=True)
+        # Socket paths are limited to about 100 bytes, so they are not below the checkout.
+        sockets = Path(tempfile.mkdtemp(prefix="keydrome-"))
+        try:
+            yield data, sockets
+        finally:
+            shutil.rmtree(sockets, ignore_errors=True)
+            shutil.rmtree(data, ignore_errors=True)
 
 
 @contextmanager
