@@ -42,6 +42,11 @@ KernelThreads::KernelThreads() {
   }
 }
 
+const KernelThreads& KernelThreads::found() {
+  static const KernelThreads threads;
+  return threads;
+}
+
 KernelThreads::Times KernelThreads::cpu_us() const {
   constexpr uint64_t kNsPerUs = 1'000;
   Times times;

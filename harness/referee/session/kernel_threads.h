@@ -18,6 +18,9 @@ class KernelThreads {
   // Finds the threads. Finds none in a container with its own process ids. Takes some milliseconds.
   KernelThreads();
 
+  // The threads as of the first call. They live as long as the machine. Thread-safe.
+  static const KernelThreads& found();
+
   // CPU time in microseconds, by the thread's name without its number.
   using Times = std::map<std::string, uint64_t>;
   Times cpu_us() const;

@@ -53,7 +53,7 @@ class PhaseAccount {
   uint64_t loading_ns_ = 0;             // when loading began
   pid_t player_ = 0;                    // process id; 0: unknown
   std::optional<ThreadTimes> threads_;  // as of the last freeze; nothing if it failed
-  KernelThreads kernel_threads_;
+  const KernelThreads& kernel_threads_ = KernelThreads::found();
   KernelThreads::Times kernel_before_us_;  // as of before_clock()
 };
 
