@@ -1,5 +1,5 @@
-// Attacks on the accounts of a session: memory and CPU time that are used where nobody measures, or
-// that another account is charged for.
+// Attacks on the accounts of a session: memory and CPU time that are used where nothing is measured,
+// or that another account is charged for.
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>

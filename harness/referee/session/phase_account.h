@@ -1,5 +1,5 @@
-// PhaseAccount: freezes the jail between the phases of a session, and measures the time, CPU time,
-// memory and performance counters of loading and of each phase, and the CPU time of each thread.
+// PhaseAccount: freezes the jail between the phases of a session. Measures the time, CPU time, memory
+// and performance counters of loading and of each phase, and the CPU time of each thread.
 //
 // Refers to its arguments, which must outlive the object. Not thread-safe.
 #pragma once

@@ -11,7 +11,7 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kNsPerUs = 1'000;
-constexpr unsigned long kExiting = 0x4;  // PF_EXITING of include/linux/sched.h
+constexpr unsigned long kExiting = 0x4;  // the kernel's PF_EXITING
 
 // Parses the fields 3 (state) and 9 (flags) of proc_pid_stat(5). Field 2 is the thread's name in
 // parentheses, which the library chooses, so parsing starts after the last parenthesis.
