@@ -25,7 +25,7 @@ BIN = BUILD / "bin"
 SECONDS = 60  # far less than the programs need if they do not check the file first
 FULL = "No space left on device"
 # Programs that measure for minutes, and the option that names the file of results.
-LONG = {
+LONG: dict[str, list[str | Path]] = {
     "certify_bench": [BIN / "certify_bench", "--json"],
     "generation_cost": [BIN / "generation_cost", "--json"],
     "harness_cost": [BIN / "harness_cost", "--json"],

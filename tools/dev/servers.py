@@ -62,7 +62,7 @@ def postgres(data: Path, sockets: Path, connections: int = CONNECTIONS) -> Itera
     """Start PostgreSQL with a fresh database in `data`; yield its URL; stop it at the end."""
     command = make_postgres(data, sockets, connections)
     ready = [str(_postgres_bin() / "pg_isready"), "-h", str(sockets)]
-    with _running(command, ready, "PostgreSQL", "postgres.log"):
+    with _running(command, ready, "PostgreSQL", f"{data.parent.name}-postgres.log"):
         yield postgres_url(sockets)
 
 
@@ -114,7 +114,7 @@ def redis(data: Path, sockets: Path) -> Iterator[str]:
     """Start Redis; yield its URL; stop it at the end."""
     socket = sockets / "redis.sock"
     ready = ["redis-cli", "-s", str(socket), "ping"]
-    with _running(redis_command(data, sockets), ready, "Redis", "redis.log"):
+    with _running(redis_command(data, sockets), ready, "Redis", f"{data.name}-redis.log"):
         yield redis_url(sockets)
 
 
