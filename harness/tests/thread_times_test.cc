@@ -59,6 +59,7 @@ TEST(ThreadTimes, WhatThreadsUsedIsTheGrowth) {
   EXPECT_EQ(use.living_us, 8'000u);
   EXPECT_EQ(use.library_us, 6'000u);
   EXPECT_EQ(use.library_threads, 3u);
+  EXPECT_EQ(use.library_ended, 1u);
 }
 
 TEST(ThreadTimes, AMissingProcessHasNone) {

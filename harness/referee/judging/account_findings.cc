@@ -17,7 +17,7 @@ constexpr uint64_t kNsPerUs = 1'000;
 // Freezing a jail takes 0.1 to 0.3 ms. It takes longer if a thread is in the kernel.
 constexpr uint64_t kLateNs = 5'000'000;
 constexpr uint64_t kTickUs = 4'000;  // a thread's CPU time may enter its account this much later
-// CPU time that no thread explains may exceed a phase's wall time by 5 ms and 1 %.
+// CPU time of ended threads may exceed what known threads can have used by 5 ms and 1 %.
 constexpr uint64_t kUnexplainedUs = 5'000;
 constexpr uint64_t kUnexplainedDivisor = 100;
 // The kernel's own threads do a little work at any time.
@@ -51,21 +51,25 @@ void add_late_work(const SessionResult& result, judge::Findings& findings) {
   }
 }
 
-// Adds a finding for a phase whose CPU time exceeds what the player's threads and the living threads
-// of the library can have used. The rest was used by threads that came and went.
+// Adds a finding for a phase in which threads that have ended used more CPU time than those threads
+// can have used that are known: the player's, except its leader, which lives, and the library's
+// threads that lived when the phase began. The rest was used by threads that came and went.
 void add_unaccounted_threads(const SessionResult& result, judge::Findings& findings) {
   for (const PhaseResult& phase : result.phases) {
     if (!phase.timed || !phase.cpu_us || !phase.threads_used) continue;
+    const uint64_t ended_us =
+        *phase.cpu_us - std::min(*phase.cpu_us, phase.threads_used->living_us);
     const uint64_t wall_us = phase.wall_ns / kNsPerUs;
-    const uint32_t known = phase.player_threads + phase.threads_used->library_threads;
+    const uint32_t known =
+        std::max(phase.player_threads, 1u) - 1 + phase.threads_used->library_ended;
     const uint64_t explained_us = wall_us * known;
-    const uint64_t allowed_us = explained_us + kUnexplainedUs + explained_us / kUnexplainedDivisor;
-    if (*phase.cpu_us <= allowed_us) continue;
+    const uint64_t allowed_us =
+        explained_us + kUnexplainedUs + std::max(explained_us, wall_us) / kUnexplainedDivisor;
+    if (ended_us <= allowed_us) continue;
     findings.advisory("unaccounted_threads",
-                      "phase " + phase.name + ": " + seconds(*phase.cpu_us) +
-                          " of CPU time, but the " + std::to_string(known) +
-                          " known threads can have used at most " + seconds(explained_us) + " in " +
-                          seconds(wall_us) +
+                      "phase " + phase.name + ": threads that ended in it used " +
+                          seconds(ended_us) + " of CPU time, but the " + std::to_string(known) +
+                          " known ones can have used at most " + seconds(explained_us) +
                           ". The library starts threads that work and end within the phase");
   }
 }

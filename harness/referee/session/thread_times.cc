@@ -71,8 +71,9 @@ ThreadUse thread_use(pid_t leader, const ThreadTimes& before, const ThreadTimes&
     ++use.library_threads;
   }
   for (const auto& [thread, cpu_ns] : before) {
-    if (thread != leader && !after.contains(thread)) ++use.library_threads;
+    if (thread != leader && !after.contains(thread)) ++use.library_ended;
   }
+  use.library_threads += use.library_ended;
   use.living_us = living_ns / kNsPerUs;
   use.library_us = library_ns / kNsPerUs;
   return use;
