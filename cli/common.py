@@ -156,12 +156,20 @@ def history_folder(folder: Path | None, option: str, *, everything: bool) -> Pat
     if folder is None and everything:
         raise UsageError(f"--all-histories needs a folder: give {option} DIR")
     if folder is not None:
-        folder.mkdir(parents=True, exist_ok=True)
-        if not os.access(folder, os.W_OK):
-            raise UsageError(
-                f"{option} {folder}: no files can be written there: give another folder"
-            )
+        output_folder(folder, option)
     return folder
+
+
+def output_folder(folder: Path, option: str) -> None:
+    """Create the folder that `option` names. Raises UsageError if no files can be written there."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UsageError(
+            f"{option} {folder}: the folder cannot be created ({error.strerror}): give another folder"
+        ) from error
+    if not os.access(folder, os.W_OK):
+        raise UsageError(f"{option} {folder}: no files can be written there: give another folder")
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:

@@ -9,7 +9,7 @@ import csv
 import sys
 from typing import TYPE_CHECKING, Any
 
-from cli.common import UsageError
+from cli.common import UsageError, output_folder
 from results.result_files import BENCH_SCHEMA, COMPARE_SCHEMA
 from runner.settings import load_settings
 from runner.strict import StrictError, parse_object
@@ -30,12 +30,12 @@ _SCHEMAS = {
 
 def run(options: argparse.Namespace) -> int:
     """Run the command; return 0 if a plot was drawn, 2 if the results contain nothing to draw."""
+    output_folder(options.out, "--out")
     schemas = load_settings().root / "harness" / "schema"
     results = [read_result(path, schemas) for path in options.reports]
     from results.plots.pictures import pictures  # noqa: PLC0415 - matplotlib is slow to import
 
     drawn = 0
-    options.out.mkdir(parents=True, exist_ok=True)
     for picture in pictures(results):
         for path in save(picture, options.out):
             print(path)

@@ -53,4 +53,8 @@ METRICS = (
     Metric("memory_peak_bytes", "peak memory", Unit.BYTES),
     Metric("bytes_per_record", "bytes per record", digits=1),
     Metric("cpu_us", "CPU time", Unit.MICROSECONDS),
+    Metric("library_threads", "threads of the library"),
+    Metric("library_cpu_us", "CPU time of these threads", Unit.MICROSECONDS),
+    Metric("setup_cpu_us", "CPU time before the clock", Unit.MICROSECONDS),
+    Metric("setup_bytes", "memory taken before the clock", Unit.BYTES),
 )

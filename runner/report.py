@@ -60,6 +60,36 @@ class Finding:
 
 
 @dataclass(frozen=True, slots=True)
+class Loading:
+    """What loading the library used, with its constructors: time, CPU time, and growth of the jail's memory.
+
+    A value that the jail cannot measure is None.
+    """
+
+    wall_ns: int
+    cpu_us: int | None = None
+    memory_bytes: int | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return {"wall_ns": self.wall_ns} | _known(
+            cpu_us=self.cpu_us, memory_bytes=self.memory_bytes
+        )
+
+    @classmethod
+    def from_json(cls, value: object, where: str = "loading") -> Loading:
+        """Return the values in `value`. Raises StrictError if the value has another form."""
+        reader = ObjectReader(value, where)
+        loading = cls(
+            wall_ns=reader.integer("wall_ns", minimum=0),
+            cpu_us=reader.optional_integer("cpu_us"),
+            memory_bytes=reader.optional_integer("memory_bytes"),
+        )
+        reader.end()
+        return loading
+
+
+@dataclass(frozen=True, slots=True)
 class Phase:
     """The times of one phase of a session, such as "create" or "test".
 
@@ -67,6 +97,11 @@ class Phase:
     the duration by the clock of the player, the process in the jail that runs the library. `cpu_us` is the CPU time, or
     None if the jail cannot measure it. `freezing_ns` is the end of `wall_ns`, from the player's message DONE until the
     jail was frozen, and `freezing_cpu_us` is the CPU time in it; both are None if the jail was not frozen.
+
+    `library_threads` counts the library's own threads at the beginning or end of the phase, and `library_cpu_us` is the
+    CPU time of those that lived at the end. `exited_cpu_us` is the CPU time of threads that exited: those of the
+    clients, and threads of the library that came and went. `kernel_cpu_us` is the CPU time of threads of the kernel
+    that work for the whole machine, by name.
     """
 
     name: str
@@ -76,6 +111,10 @@ class Phase:
     freezing_ns: int | None = None
     freezing_cpu_us: int | None = None
     player_ns: int | None = None
+    library_threads: int | None = None
+    library_cpu_us: int | None = None
+    exited_cpu_us: int | None = None
+    kernel_cpu_us: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form."""
@@ -85,6 +124,10 @@ class Phase:
             freezing_ns=self.freezing_ns,
             freezing_cpu_us=self.freezing_cpu_us,
             player_ns=self.player_ns,
+            library_threads=self.library_threads,
+            library_cpu_us=self.library_cpu_us,
+            exited_cpu_us=self.exited_cpu_us,
+            kernel_cpu_us=self.kernel_cpu_us or None,
         )
 
     @classmethod
@@ -99,6 +142,10 @@ class Phase:
             freezing_ns=reader.optional_integer("freezing_ns"),
             freezing_cpu_us=reader.optional_integer("freezing_cpu_us"),
             player_ns=reader.optional_integer("player_ns"),
+            library_threads=reader.optional_integer("library_threads"),
+            library_cpu_us=reader.optional_integer("library_cpu_us"),
+            exited_cpu_us=reader.optional_integer("exited_cpu_us"),
+            kernel_cpu_us=reader.integers("kernel_cpu_us", required=False),
         )
         reader.end()
         return phase
@@ -270,6 +317,7 @@ class Report:
     - `reason`: why the session did not pass; empty if it passed.
     - `metrics`: the measured numbers by name. A number that was not measured is absent.
       docs/reference/plan-and-report.md lists the names.
+    - `loading`: what loading the library used; None in reports of older versions.
     - `parameters`: the value of every parameter, after scale and overrides.
     - `record`: every call was recorded. The times are not comparable with those of other sessions.
     - `verified`: another process made every call. The times are comparable only with those of other verified sessions.
@@ -295,6 +343,7 @@ class Report:
     latency: tuple[LatencyClass, ...] = ()
     throughput: Throughput | None = None
     machine: dict[str, Any] = field(default_factory=dict)
+    loading: Loading | None = None
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form; `from_json` gives an equal report back."""
@@ -319,8 +368,9 @@ class Report:
             "output": self.output.to_json(),
             "machine": self.machine,
         }
-        return (
-            value if self.throughput is None else value | {"throughput": self.throughput.to_json()}
+        return value | _known(
+            throughput=None if self.throughput is None else self.throughput.to_json(),
+            loading=None if self.loading is None else self.loading.to_json(),
         )
 
     @classmethod
@@ -331,6 +381,7 @@ class Report:
         findings = enumerate(reader.items("findings"))
         phases = enumerate(reader.items("phases"))
         throughput = reader.optional_mapping("throughput")
+        loading = reader.optional_mapping("loading")
         report = cls(
             verdict=reader.word("verdict", Verdict),
             reason=reader.text("reason"),
@@ -353,12 +404,13 @@ class Report:
             if throughput is None
             else Throughput.from_json(throughput, f"{where}.throughput"),
             machine=reader.mapping("machine", required=False),
+            loading=None if loading is None else Loading.from_json(loading, f"{where}.loading"),
         )
         reader.end()
         return report
 
 
-def _known(**values: int | str | None) -> dict[str, Any]:
+def _known(**values: object) -> dict[str, Any]:
     """Return the values that are not None, because the JSON leaves out unknown numbers."""
     return {name: value for name, value in values.items() if value is not None}
 

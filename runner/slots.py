@@ -21,6 +21,7 @@ import os
 import socket
 from contextlib import ExitStack, contextmanager
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from runner.settings import SLOT_MAX
@@ -28,12 +29,12 @@ from runner.settings import SLOT_MAX
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
-    from pathlib import Path
 
 TEST_SLOT_FIRST = 100
 TEST_SLOTS = 10
 LOCAL_SLOT_FIRST = 900
 
+_BOOT_ID = Path("/proc/sys/kernel/random/boot_id")
 _held_for_tests = ExitStack()
 
 
@@ -46,7 +47,8 @@ def hold_slot(first: int, last: int, *, lock_files: Path | None = None) -> Itera
     """Hold the first free slot from `first` to `last`, and yield its number. Raises SlotsTakenError if none is free.
 
     A name in the kernel's abstract socket namespace reserves the slot. Each container has its own namespace, so workers
-    in containers need file locks too. `lock_files` is the folder for these locks; all containers must share it.
+    in containers need file locks too. `lock_files` is the folder for these locks; all containers of a machine must
+    share it. If several machines share it, each has its own locks.
     """
     for slot in range(first, last + 1):
         with ExitStack() as held:
@@ -114,10 +116,18 @@ def _bind_name(name: str, held: ExitStack) -> bool:
     return True
 
 
+@cache
+def _machine() -> str:
+    """Return a name of this machine, which all its containers have in common: the id of its last boot."""
+    return _BOOT_ID.read_text().strip()
+
+
 def _lock(folder: Path, slot: int, held: ExitStack) -> bool:
     """Reserve the slot among all processes that see the folder. Return False if another process has it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
-    descriptor = os.open(folder / f"slot-{slot}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    descriptor = os.open(
+        folder / f"slot-{slot}-{_machine()}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600
+    )
     held.callback(os.close, descriptor)
     try:
         fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

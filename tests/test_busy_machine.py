@@ -1,6 +1,7 @@
-"""Tests that other tests pass on a machine whose jail slots are partly taken.
+"""Tests that other tests pass on a machine whose jail slots are partly taken, and at the same time as those of a clone.
 
 A jail slot is a user and a control group for one jail. A running site's worker holds slot 0, and commands hold others.
+Clones also share the machine's ports, names of sockets and folder for temporary files.
 """
 
 from __future__ import annotations
@@ -100,3 +101,28 @@ def test_native_tests_that_start_jails_pass_on_a_busy_machine() -> None:
     )
     assert done.returncode == 0, done.stdout[-4000:]
     assert "[  PASSED  ] 0 tests" not in done.stdout
+
+
+@pytest.mark.usefixtures("busy")
+def test_suites_of_two_clones_run_at_the_same_time(tmp_path: Path) -> None:
+    build = built_settings().build
+    pytest_places = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider"]
+    commands = {
+        "site": [*pytest_places, "leaderboard/tests/test_worker.py"],
+        "jail": [*pytest_places, "jail/tests/test_leftovers.py"],
+        "janitor": [*pytest_places, "tests/test_janitor.py"],
+        "native": [str(build / "tests" / "harness_run_test"), "--gtest_filter=Conductor*"],
+    }
+    environment = {key: value for key, value in os.environ.items() if key != "KEYDROME_VAR"}
+    with ExitStack() as running:
+        started = {}
+        for name in [f"{name}-{clone}" for name in commands for clone in (1, 2)]:
+            out = running.enter_context((tmp_path / name).open("wb"))
+            started[name] = subprocess.Popen(
+                commands[name.partition("-")[0]], cwd=ROOT, env=environment, stdout=out, stderr=out
+            )
+            running.callback(started[name].wait)
+            running.callback(started[name].kill)
+        failed = [name for name, one in started.items() if one.wait(TIMEOUT_SECONDS) != 0]
+    texts = [(tmp_path / name).read_text(errors="replace")[-4000:] for name in failed]
+    assert failed == [], "\n".join(texts)

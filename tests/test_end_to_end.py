@@ -60,11 +60,12 @@ class Site:
         )
 
 
-def free_port() -> int:
-    """Return a port that is free now."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
+def hold_port() -> socket.socket:
+    """Return a socket that reserves a free port until it is closed. A server with SO_REUSEPORT can listen on it."""
+    holder = socket.socket()
+    holder.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
+    holder.bind(("127.0.0.1", 0))
+    return holder
 
 
 def environment(var: Path) -> dict[str, str]:
@@ -127,17 +128,24 @@ def site(tmp_path: Path) -> Iterator[Site]:
         subprocess.run(
             [sys.executable, "-m", "web.manage", *command], cwd=ROOT, env=env, check=True
         )
-    url = f"http://127.0.0.1:{free_port()}"
+    holder = hold_port()
+    url = f"http://127.0.0.1:{holder.getsockname()[1]}"
     celery = [sys.executable, "-m", "celery", "-A", "web.celery"]
     worker = [*celery, "worker", "-P", "solo", "--without-gossip", "--without-mingle", "-Q"]
     gunicorn = [sys.executable, "-m", "gunicorn", "web.wsgi", "-k", "gthread", "--threads", "8"]
     commands = {
-        "web": [*gunicorn, "--no-control-socket", "-b", url.removeprefix("http://")],
+        "web": [
+            *gunicorn,
+            "--no-control-socket",
+            "--reuse-port",
+            "-b",
+            url.removeprefix("http://"),
+        ],
         "bench": [*worker, "bench", "-n", "bench@%h"],
         "results": [*worker, "results", "-n", "results@%h"],
         "beat": [*celery, "beat", "-s", str(var / "beat")],
     }
-    with ExitStack() as running:
+    with holder, ExitStack() as running:
         for name, command in commands.items():
             running.enter_context(process(command, logs / f"{name}.log", env))
         wait_for(url, logs / "web.log")

@@ -134,6 +134,23 @@ def test_json_for_a_device_leaves_the_device(
     assert null.is_char_device()
 
 
+def test_a_folder_of_results_that_is_a_file_is_an_error_before_the_run(
+    good_library: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    null = tmp_path / "null"
+    os.mknod(null, stat.S_IFCHR | 0o600, os.makedev(1, 3))
+    commands = {
+        "--witness": ["check", str(good_library), "--witness"],
+        "--history": ["bench", str(good_library), "--record", "--history"],
+        "--out": ["plot", "no.json", "--out"],
+    }
+    for option, command in commands.items():
+        for folder in (null, null / "folder"):
+            message = failing(capsys, *command, str(folder))
+            assert f"{option} {folder}: the folder cannot be created" in message
+    assert null.is_char_device()
+
+
 def test_json_for_standard_output_comes_alone(
     good_library: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:

@@ -68,6 +68,13 @@ int write_report(const Json& report, const std::string& path, const Progress& pr
   return written ? kExitDone : print_error(written.error(), kExitNotWritten);
 }
 
+// Returns an error if the report or a history could not be written after the session.
+Result<void> check_outputs(const RunArguments& arguments) {
+  Result<void> writable = check_writable(arguments.report_path);
+  if (!writable || arguments.histories.folder.empty()) return writable;
+  return check_writable(arguments.histories.folder + "/history");
+}
+
 }  // namespace
 
 int command_run(const RunArguments& arguments) {
@@ -76,7 +83,7 @@ int command_run(const RunArguments& arguments) {
   const Result<const workload::BenchmarkEntry*> entry = find_benchmark(plan->benchmark);
   if (!entry) return print_error(entry.error(), kExitUnusable);
   const Progress progress = arguments.progress ? Progress(print_progress) : Progress();
-  if (const Result<void> writable = check_writable(arguments.report_path); !writable) {
+  if (const Result<void> writable = check_outputs(arguments); !writable) {
     return print_error(writable.error(), kExitNotWritten);
   }
   if ((*entry)->version != plan->benchmark_version) {

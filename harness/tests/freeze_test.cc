@@ -91,7 +91,7 @@ TEST_F(FreezeTest, AfterAFailedFreezeTheJailIsThawed) {
   EXPECT_EQ(result.stage, Stage::kPlaying);
   EXPECT_FALSE(result.frozen_between);
   EXPECT_EQ(result.unfrozen_after, "loading");
-  EXPECT_EQ(commands_.substr(0, 2), "FT");
+  EXPECT_EQ(commands_.substr(0, 3), "UFT");
 }
 
 TEST_F(FreezeTest, AReplyToAnotherCommandIsAFailure) {
@@ -104,8 +104,9 @@ TEST_F(FreezeTest, ALateReplyIsNotTakenForTheNext) {
   options_.command_timeout_ms = 100;
   const SessionResult result = play_with("{}, b'', b'F'");
   EXPECT_FALSE(result.frozen_between);
-  EXPECT_EQ(commands_.substr(0, 3), "FTU");
-  EXPECT_EQ(result.memory_loaded_bytes, uint64_t{'U'});
+  EXPECT_EQ(commands_.substr(0, 4), "UFTU");
+  EXPECT_EQ(result.memory_before_loading_bytes, uint64_t{'U'});
+  EXPECT_EQ(result.loading.memory_bytes, uint64_t{0});
 }
 
 TEST_F(FreezeTest, AJailThatDoesNotThawIsOurFailure) {

@@ -81,6 +81,7 @@ script::Script example_script() {
 SessionResult example_result() {
   SessionResult result;
   result.stage = Stage::kComplete;
+  result.loading = {.wall_ns = 2'000'000, .cpu_us = 1'500, .memory_bytes = 262'144};
   PhaseResult phase;
   phase.name = "test";
   phase.timed = true;
@@ -88,6 +89,8 @@ SessionResult example_result() {
   phase.wall_ns = 5'000'000;
   phase.cpu_us = 4'800;
   phase.player_ns = 4'900'000;
+  phase.threads_used = ThreadUse{.living_us = 300, .library_us = 100, .library_threads = 1};
+  phase.kernel_cpu_us = {{"khugepaged", 20}};
   result.phases.push_back(phase);
   result.outcome.phases.emplace_back();
   result.outcome.phases[0].threads.push_back(example_thread());

@@ -181,7 +181,9 @@ def main() -> None:
     parser.add_argument("--busy-turns", type=int, default=15, help="turns of the busy program (15)")
     parser.add_argument("--seed", type=int, default=1, help="seed of the random order (1)")
     parser.add_argument("--build", type=Path, default=ROOT / "build" / "release")
-    parser.add_argument("--json", type=Path, help="also write the figures here")
+    parser.add_argument(
+        "--json", type=Path, help="also write the figures here; - is standard output"
+    )
     options = parser.parse_args()
     if options.json and not options.json.parent.is_dir():
         parser.error(f"--json {options.json}: create the folder first, or name another file")
@@ -202,7 +204,11 @@ def main() -> None:
         sys.stdout.write("bubblewrap is not installed: apt-get install bubblewrap\n")
     sys.stdout.write(f"seed {options.seed}, load average {os.getloadavg()[0]:.2f}\n")
     if options.json:
-        options.json.write_text(json.dumps(published(report), indent=2) + "\n")
+        text = json.dumps(published(report), indent=2) + "\n"
+        if str(options.json) == "-":
+            sys.stdout.write(text)
+        else:
+            options.json.write_text(text)  # in place, so a device stays a device
 
 
 def published(report: dict[str, dict[str, dict[str, float]]]) -> dict[str, object]:

@@ -23,6 +23,10 @@
 #ifndef PR_SET_VMA
 #define PR_SET_VMA 0x53564d41
 #endif
+#ifndef MADV_GUARD_INSTALL
+#define MADV_GUARD_INSTALL 102
+#define MADV_GUARD_REMOVE 103
+#endif
 
 /* System calls that are allowed with any arguments. A call without a rule returns EPERM instead of
  * killing the program, because libraries probe for system calls and handle a refusal. futex has no
@@ -30,12 +34,9 @@
 static const char* const kAllowed[] = {
     /* memory; the second stage (jail/tighten.h) later refuses executable mappings */
     "brk",
-    "madvise",
     "mbind",
     "membarrier",
-    "memfd_create",
     "mincore",
-    "mmap",
     "mprotect",
     "mremap",
     "msync",
@@ -254,6 +255,34 @@ static void allow_threads(void) {
   check(seccomp_rule_add(filter, SCMP_ACT_ERRNO(ENOSYS), SCMP_SYS(clone3), 0), "clone3");
 }
 
+/* Refuses what the control groups do not count: huge pages that the administrator has reserved, and
+ * the work of ksmd, a thread of the kernel that compares pages and merges equal ones. Transparent
+ * huge pages are counted, so they are allowed. */
+static void allow_memory(void) {
+  check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(mmap), 1,
+                         SCMP_A3(SCMP_CMP_MASKED_EQ, MAP_HUGETLB, 0)),
+        "mmap");
+  check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(memfd_create), 1,
+                         SCMP_A1(SCMP_CMP_MASKED_EQ, MFD_HUGETLB, 0)),
+        "memfd_create");
+  /* The advice is the low half of the argument. An advice below 32 differs from MADV_MERGEABLE in at
+   * least one of five bits, so there is one rule for each bit. */
+  const uint64_t low_half = UINT32_MAX;
+  for (uint64_t bit = 1; bit < 32; bit <<= 1) {
+    const uint64_t high_bits_and_bit = (low_half & ~UINT64_C(31)) | bit;
+    check(seccomp_rule_add(
+              filter, SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1,
+              SCMP_A2(SCMP_CMP_MASKED_EQ, high_bits_and_bit, ~(uint64_t)MADV_MERGEABLE & bit)),
+          "madvise");
+  }
+  const uint64_t guards[] = {MADV_GUARD_INSTALL, MADV_GUARD_REMOVE};
+  for (size_t i = 0; i < sizeof guards / sizeof *guards; i++) {
+    check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(madvise), 1,
+                           SCMP_A2(SCMP_CMP_MASKED_EQ, low_half, guards[i])),
+          "madvise for guards");
+  }
+}
+
 static void allow_special(void) {
   check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(execveat), 2,
                          SCMP_A0_32(SCMP_CMP_EQ, kExecDescriptor),
@@ -292,6 +321,7 @@ static void build(void) {
                    1);
   allow_operations(SCMP_SYS(prctl), kPrctlOperations,
                    sizeof kPrctlOperations / sizeof *kPrctlOperations, 0);
+  allow_memory();
   allow_special();
 }
 

@@ -4,6 +4,7 @@ import os
 import resource
 import socket
 import subprocess
+from pathlib import Path
 
 import pytest
 
@@ -24,6 +25,7 @@ UNFILTERED = ["--require", "none", "--without", "seccomp"]
         "fd_flood",
         "new_process",
         "kernel_surface",
+        "kernel_work",
         "after_tighten",
         "filter_of_its_own",
     ],
@@ -45,7 +47,7 @@ def test_code_is_sealed_if_the_kernel_has_mseal(jails: Jails) -> None:
 
 def test_the_attempts_notice_holes(jails: Jails) -> None:
     """Tests the test programs: without the filter some attempts succeed, and the programs must report this."""
-    for program in ("network", "kernel_surface"):
+    for program in ("network", "kernel_surface", "kernel_work"):
         outcome = jails.run(program, options=UNFILTERED)
         assert "HOLE" in outcome.stdout
         assert outcome.meta["exit_code"] == "1"
@@ -88,6 +90,16 @@ def test_memory_hog_is_killed_by_the_limit(jails: Jails) -> None:
     assert outcome.meta["status"] == "out_of_memory"
     assert int(outcome.meta["oom_kills"]) >= 1  # with v2 the kernel kills the whole group
     assert int(outcome.meta["memory_peak_bytes"]) <= 32 << 20
+
+
+@BACKENDS
+def test_huge_pages_count_as_memory(jails: Jails, backend: list[str]) -> None:
+    """The control group counts transparent huge pages. It does not count reserved ones, so the filter refuses these."""
+    options = [*backend, "--memory-bytes", str(32 << 20)]
+    outcome = jails.run("memory_hog", "huge", options=options)
+    assert outcome.meta["status"] == "out_of_memory", outcome.meta
+    modes = Path("/sys/kernel/mm/transparent_hugepage/enabled").read_text()
+    assert ("huge" in outcome.stdout) == ("[never]" not in modes), (modes, outcome.stdout)
 
 
 def test_working_directory_is_bounded(jails: Jails) -> None:

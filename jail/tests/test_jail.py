@@ -214,7 +214,8 @@ def test_counters_see_every_thread(jails: Jails) -> None:
                 "1000000000",
             ]  # two threads that never finish and contend for locks
             started = jails.start(*command, options=options, pass_fds=(theirs.fileno(),))
-        until(lambda: 1000 < ask(ours, b"U")[COUNTERS][CONTEXT_SWITCHES] < UNKNOWN, "threads wait")
+        # The main thread only waits, so it switches a few times. A busy machine lets the others run rarely.
+        until(lambda: 100 < ask(ours, b"U")[COUNTERS][CONTEXT_SWITCHES] < UNKNOWN, "threads wait")
         first, second = (ask(ours, b"U")[COUNTERS] for _ in range(2))
         assert first[PAGE_FAULTS] > 10
         assert all(before <= after for before, after in zip(first, second, strict=True))

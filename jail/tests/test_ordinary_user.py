@@ -120,6 +120,7 @@ def test_full_is_refused_to_an_ordinary_user(ordinary: Ordinary) -> None:
         "kill_all",
         "new_process",
         "kernel_surface",
+        "kernel_work",
         "after_tighten",
     ],
 )

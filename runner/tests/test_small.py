@@ -12,9 +12,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from runner import slots
 from runner.machine import machine_facts
 from runner.settings import SettingsError, load_settings, parse_level
-from runner.slots import SlotsTakenError, hold_slot, slots_for_tests
+from runner.slots import SlotsTakenError, hold_slot, hold_worker_slot, slots_for_tests
 from runner.text import capped, display_name, printable
 from runner.work_folder import work_folder
 
@@ -144,6 +145,22 @@ def test_a_slot_has_one_holder_and_is_free_again() -> None:
             assert next_slot == following
     with hold_slot(own, own) as slot:
         assert slot == own
+
+
+def test_locks_in_a_shared_folder_are_those_of_one_machine(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Containers of one machine share the folder, and do not see each other's names of sockets."""
+    monkeypatch.setattr(slots, "_bind_name", lambda _name, _held: True)
+    own, following = slots_for_tests()[:2]
+    with hold_worker_slot(own, own, tmp_path):
+        with pytest.raises(SlotsTakenError), hold_worker_slot(own, own, tmp_path):
+            pytest.fail("two containers hold one slot")
+        with hold_worker_slot(own, following, tmp_path) as slot:
+            assert slot == following
+        monkeypatch.setattr(slots, "_machine", lambda: "another")
+        with hold_worker_slot(own, own, tmp_path) as slot:
+            assert slot == own
 
 
 CLAIMING = """

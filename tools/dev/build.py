@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from dev.paths import ROOT
+from dev.alone import alone_in_clone
+from dev.paths import ROOT, RUN
 from dev.steps import run
 
 # Command prefix that lowers the priority of builds that run at the same time as test suites.
@@ -12,8 +13,13 @@ POLITELY = ("nice", "-n", "15")
 def build(preset: str, *targets: str, politely: bool = False) -> None:
     """Configure a preset if its build folder is new, and build its targets (default: all) that are out of date.
 
-    `politely` lowers the priority of the build.
+    `politely` lowers the priority of the build. Two builds at once would damage the build folder, so the second waits.
     """
+    with alone_in_clone(RUN / f"build-{preset}.lock", f"another build of {preset} in this clone"):
+        _build(preset, targets, politely=politely)
+
+
+def _build(preset: str, targets: tuple[str, ...], *, politely: bool) -> None:
     hint = "read the compiler's message above; CONTRIBUTING.md has the rules"
     if not (ROOT / "build" / preset / "build.ninja").exists():
         run(["cmake", "--preset", preset], log=f"configure-{preset}", hint=hint)

@@ -4,8 +4,11 @@ from __future__ import annotations
 
 import subprocess
 
+from dev.alone import alone_on_machine
 from dev.steps import StepError, run
 
+INSTALLING = "keydrome-packages"  # the machine-wide name of the lock
+LOCK_SECONDS = 600
 BUILD = (
     "build-essential",
     "cmake",
@@ -57,9 +60,15 @@ def missing(packages: tuple[str, ...]) -> list[str]:
 
 
 def install(packages: tuple[str, ...]) -> None:
-    """Install missing packages; use no network if none is missing."""
-    wanted = missing(packages)
-    if not wanted:
+    """Install missing packages; use no network if none is missing. One clone after the other installs packages."""
+    if not missing(packages):
+        return
+    with alone_on_machine(INSTALLING, "the installation of packages by another clone"):
+        _install(missing(packages))
+
+
+def _install(wanted: list[str]) -> None:
+    if not wanted:  # another clone has installed them
         return
     print(f"  installing {' '.join(wanted)}")
     hint = "check the network and the apt sources, then run the command again"
@@ -68,7 +77,14 @@ def install(packages: tuple[str, ...]) -> None:
     # RUNLEVEL=1 keeps the server packages from starting system services: Keydrome starts its own servers instead.
     env["RUNLEVEL"] = "1"
     run(
-        ["apt-get", "install", "-y", "--no-install-recommends", *wanted],
+        [
+            "apt-get",
+            "install",
+            "-y",
+            "--no-install-recommends",
+            *("-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}"),  # for installations by others
+            *wanted,
+        ],
         log="apt-install",
         hint=hint,
         env=env,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import sys
 
+from dev.alone import alone_in_clone
 from dev.paths import PYTHON, ROOT, STATE
 from dev.steps import StepError, digest, run, stamped
 
@@ -18,9 +19,10 @@ def ensure() -> None:
             f"python3 is {sys.version.split()[0]}, but Keydrome needs 3.11 or newer: use Debian 12 or Ubuntu 24.04"
         )
     stamp = digest([ROOT / "uv.lock", ROOT / "pyproject.toml"], UV_VERSION, sys.version, str(ROOT))
-    if not PYTHON.exists():
-        (STATE / "python").unlink(missing_ok=True)
-    stamped("python", stamp, _sync)
+    with alone_in_clone(STATE / "python.lock", "another installation into .venv of this clone"):
+        if not PYTHON.exists():
+            (STATE / "python").unlink(missing_ok=True)
+        stamped("python", stamp, _sync)
 
 
 def _sync() -> None:

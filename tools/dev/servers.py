@@ -13,6 +13,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dev.alone import alone_in_clone
 from dev.paths import LOGS, VAR
 from dev.steps import StepError, run
 
@@ -38,17 +39,22 @@ def postgres_and_redis() -> Iterator[dict[str, str]]:
 
 @contextmanager
 def folders(name: str) -> Iterator[tuple[Path, Path]]:
-    """Yield an empty folder for data, below var/, and one for sockets; delete both afterwards."""
+    """Yield an empty folder for data, below var/, and one for sockets; delete both afterwards.
+
+    The folder for data is always the same, so that the next run deletes what a killed one left. Meanwhile other runs of
+    this clone wait.
+    """
     data = VAR / name
-    shutil.rmtree(data, ignore_errors=True)
-    data.mkdir(parents=True)
-    # Socket paths are limited to about 100 bytes, so they are not below the checkout.
-    sockets = Path(tempfile.mkdtemp(prefix="keydrome-"))
-    try:
-        yield data, sockets
-    finally:
-        shutil.rmtree(sockets, ignore_errors=True)
+    with alone_in_clone(VAR / "run" / f"{name}.lock", f"another program that uses {data}"):
         shutil.rmtree(data, ignore_errors=True)
+        data.mkdir(parents=True)
+        # Socket paths are limited to about 100 bytes, so they are not below the checkout.
+        sockets = Path(tempfile.mkdtemp(prefix="keydrome-"))
+        try:
+            yield data, sockets
+        finally:
+            shutil.rmtree(sockets, ignore_errors=True)
+            shutil.rmtree(data, ignore_errors=True)
 
 
 @contextmanager
@@ -56,7 +62,7 @@ def postgres(data: Path, sockets: Path, connections: int = CONNECTIONS) -> Itera
     """Start PostgreSQL with a fresh database in `data`; yield its URL; stop it at the end."""
     command = make_postgres(data, sockets, connections)
     ready = [str(_postgres_bin() / "pg_isready"), "-h", str(sockets)]
-    with _running(command, ready, "PostgreSQL", "postgres.log"):
+    with _running(command, ready, "PostgreSQL", f"{data.parent.name}-postgres.log"):
         yield postgres_url(sockets)
 
 
@@ -108,7 +114,7 @@ def redis(data: Path, sockets: Path) -> Iterator[str]:
     """Start Redis; yield its URL; stop it at the end."""
     socket = sockets / "redis.sock"
     ready = ["redis-cli", "-s", str(socket), "ping"]
-    with _running(redis_command(data, sockets), ready, "Redis", "redis.log"):
+    with _running(redis_command(data, sockets), ready, "Redis", f"{data.name}-redis.log"):
         yield redis_url(sockets)
 
 

@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 import os
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -20,11 +19,13 @@ from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from dev import ports
 from dev.alone import alone_in_clone, alone_on_machine
 from dev.paths import LOGS, PYTHON, ROOT, RUN, VENV
 from dev.steps import StepError, digest
 
 if TYPE_CHECKING:
+    import socket
     from collections.abc import Iterator
     from contextlib import AbstractContextManager
 
@@ -120,11 +121,12 @@ def _start(code: str) -> Site:
 def _start_alone(code: str) -> Site:
     RUN.mkdir(parents=True, exist_ok=True)
     LOGS.mkdir(parents=True, exist_ok=True)
-    port = _free_port(wanted_port(os.environ.get("KEYDROME_PORT")))
-    plan = RUN / "supervisor.json"
-    plan.write_text(json.dumps({"logs": str(LOGS), "children": _children(port)}, indent=1))
-    with interrupts_deferred():
-        site = _start_recorded(plan, port, code)
+    with _hold_port(wanted_port(os.environ.get("KEYDROME_PORT"))) as holder:
+        port = ports.number(holder)
+        plan = RUN / "supervisor.json"
+        plan.write_text(json.dumps({"logs": str(LOGS), "children": _children(port)}, indent=1))
+        with interrupts_deferred():
+            site = _start_recorded(plan, holder, code)
     deadline = time.monotonic() + START_TIMEOUT_S
     while not _answers(site):
         if time.monotonic() > deadline:
@@ -136,8 +138,11 @@ def _start_alone(code: str) -> Site:
     return site
 
 
-def _start_recorded(plan: Path, port: int, code: str) -> Site:
-    """Start the supervisor and write the record, which `./dev down` needs to stop it."""
+def _start_recorded(plan: Path, holder: socket.socket, code: str) -> Site:
+    """Start the supervisor and write the record, which `./dev down` needs to stop it.
+
+    The supervisor inherits the socket that reserves the port, so the port is reserved until the supervisor ends.
+    """
     with (LOGS / "supervisor.log").open("ab") as out:
         process = subprocess.Popen(
             [sys.executable, str(Path(__file__).with_name("supervisor.py")), str(plan)],
@@ -147,11 +152,12 @@ def _start_recorded(plan: Path, port: int, code: str) -> Site:
             stdout=out,
             stderr=subprocess.STDOUT,
             start_new_session=True,
+            pass_fds=[holder.fileno()],
         )
     ticks = _start_ticks(process.pid)
     if ticks is None:
         raise StepError(f"the supervisor ended at its start: read {LOGS / 'supervisor.log'}")
-    site = Site(process.pid, ticks, port, code)
+    site = Site(process.pid, ticks, ports.number(holder), code)
     draft = RECORD.with_suffix(".draft")  # renamed when complete: no reader sees half a record
     draft.write_text(json.dumps(asdict(site)))
     draft.replace(RECORD)
@@ -210,6 +216,7 @@ def _children(port: int) -> dict[str, list[str]]:
             "--threads",
             "8",
             "--no-control-socket",
+            "--reuse-port",  # the supervisor holds the port (ports.py)
             "-b",
             f"127.0.0.1:{port}",
         ],
@@ -219,15 +226,12 @@ def _children(port: int) -> dict[str, list[str]]:
     }
 
 
-def _free_port(first: int) -> int:
+def _hold_port(first: int) -> socket.socket:
+    """Reserve the first free port from `first` on; return the socket that reserves it."""
     for port in range(first, min(first + 100, PORTS_END)):
-        with socket.socket() as probe:
-            probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-            try:
-                probe.bind(("127.0.0.1", port))
-            except OSError:
-                continue
-            return port
+        holder = ports.hold(port)
+        if holder is not None:
+            return holder
     raise StepError(
         f"ports {first} to {first + 99} are all in use; set KEYDROME_PORT to another number"
     )

@@ -9,13 +9,19 @@ import os
 import subprocess
 
 from dev import build, packages, python_env, services
-from dev.paths import RELEASE, ROOT, VAR
+from dev.alone import alone_in_clone
+from dev.paths import RELEASE, ROOT, RUN, VAR
 from dev.steps import StepError, Timings, become_root, digest, run, stamped
 
 
 def up() -> int:
     """Set up, build and start; run reference libraries that the boards lack, and show the boards."""
     become_root()
+    with alone_in_clone(RUN / "up.lock", "another ./dev up of this clone"):
+        return _up()
+
+
+def _up() -> int:
     timings = Timings()
     with timings.measure("packages"):
         packages.install(packages.BUILD)

@@ -154,7 +154,7 @@ def _progress(tallies: dict[str, Tally], wanted: int) -> None:
 
 
 def _load(state: Path | None) -> dict[str, Tally]:
-    rows = json.loads(state.read_text()) if state is not None and state.exists() else {}
+    rows = json.loads(state.read_text()) if state is not None and state.is_file() else {}
     return {one.name: Tally(**rows.get(one.name, {})) for one in libraries()}
 
 

@@ -138,7 +138,7 @@ def is_found(mutant: dict[str, Any], kills: Kills) -> bool:
 
 
 def _run(mutants: list[dict[str, Any]], wanted: Wanted, state: Path | None) -> dict[int, Kills]:
-    known = json.loads(state.read_text()) if state is not None and state.exists() else {}
+    known = json.loads(state.read_text()) if state is not None and state.is_file() else {}
     rows = {m["number"]: Kills(**known.get(str(m["number"]), {})) for m in mutants}
     started = time.monotonic()
     for done, mutant in enumerate(mutants, 1):

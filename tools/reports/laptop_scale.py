@@ -90,7 +90,7 @@ def main() -> int:
         if not options.benchmark or benchmark.name in options.benchmark
     ]
     state = options.state
-    known = json.loads(state.read_text()) if state and state.exists() else {}
+    known = json.loads(state.read_text()) if state and state.is_file() else {}
     rows = {name: [Cell(**cell) for cell in cells] for name, cells in known.items()}
     for benchmark in chosen:
         for instance in benchmark.instances:

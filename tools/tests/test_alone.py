@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import os
+import socket
 import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
-from dev import alone, commands, services, testing
+from dev import alone, build, commands, packages, ports, servers, services, testing
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -100,6 +101,82 @@ def test_sites_of_several_clones_start_one_after_the_other(
 
     monkeypatch.setattr(services, "_start_alone", look)
     assert services._start("x").port == 8000
+
+
+def test_only_one_build_of_a_folder_runs_at_a_time(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    started: Callable[[str, str], subprocess.Popen[str]],
+) -> None:
+    """`./dev up` and `./dev test` of one clone build the same folder, and ninja does not lock it."""
+    monkeypatch.setattr(build, "RUN", tmp_path)
+    monkeypatch.setattr(build, "ROOT", tmp_path)
+
+    def look(_command: list[str], **_options: object) -> None:
+        second = started("clone", str(tmp_path / "build-release.lock"))
+        assert second.stdout is not None
+        assert second.stdout.readline() == "waiting for a to end ...\n"
+
+    monkeypatch.setattr(build, "run", look)
+    build.build("release")
+    other = started("clone", str(tmp_path / "build-release.lock"))
+    assert other.communicate(timeout=30)[0] == "entered\n"
+
+
+def test_clones_install_packages_one_after_the_other(
+    monkeypatch: pytest.MonkeyPatch, started: Callable[[str, str], subprocess.Popen[str]]
+) -> None:
+    """The second clone looks again after it has waited, and finds the packages installed."""
+    monkeypatch.setattr(packages, "INSTALLING", f"keydrome-test-packages-{os.getpid()}")
+    answers = [["ninja-build"], ["ninja-build"], ["ninja-build"], []]
+    monkeypatch.setattr(packages, "missing", lambda _packages: answers.pop(0))
+    commands: list[list[str]] = []
+
+    def look(command: list[str], **_options: object) -> None:
+        second = started("machine", packages.INSTALLING)
+        assert second.stdout is not None
+        assert second.stdout.readline() == "waiting for a to end ...\n"
+        commands.append(command[:2])
+
+    monkeypatch.setattr(packages, "run", look)
+    packages.install(("ninja-build",))
+    assert commands == [["apt-get", "update"], ["apt-get", "install"]]
+    packages.install(("ninja-build",))
+    assert len(commands) == 2
+    assert answers == []
+
+
+def test_a_port_that_is_held_belongs_to_its_web_server_alone() -> None:
+    """A second site that looks for a port meanwhile takes another one, even while the web server restarts."""
+    with services._hold_port(20_000) as first, services._hold_port(20_000) as second:
+        assert ports.number(first) != ports.number(second)
+        with pytest.raises(OSError, match="in use"):
+            socket.create_server((ports.HOST, ports.number(first)))
+        address = (ports.HOST, ports.number(first))
+        with (
+            socket.create_server(address, reuse_port=True) as server,
+            socket.create_connection(address) as client,
+        ):
+            client.sendall(b"x")
+            accepted, _ = server.accept()
+            assert accepted.recv(1) == b"x"
+            accepted.close()
+        assert ports.hold(ports.number(first)) is None
+
+
+def test_two_programs_that_use_one_folder_of_servers_run_one_after_the_other(
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    started: Callable[[str, str], subprocess.Popen[str]],
+) -> None:
+    monkeypatch.setattr(servers, "VAR", tmp_path)
+    with servers.folders("fault-storm") as (data, _):
+        second = started("clone", str(tmp_path / "run" / "fault-storm.lock"))
+        assert second.stdout is not None
+        assert second.stdout.readline() == "waiting for a to end ...\n"
+        with servers.folders("test-servers") as (other, _):
+            assert other != data
+    assert second.communicate(timeout=30)[0] == "entered\n"
 
 
 def test_the_worker_of_a_second_site_takes_another_slot(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -2,14 +2,13 @@
 // findings into a verdict and a reason.
 #include "harness/referee/judging/verdict.h"
 
-#include <unistd.h>
-
 #include <algorithm>
 #include <array>
 #include <cstdio>
 #include <cstring>
 
 #include "harness/protocol.h"
+#include "harness/referee/judging/account_findings.h"
 
 namespace keydrome {
 namespace {
@@ -21,10 +20,6 @@ constexpr int kJailRefused = 3;
 // whichever is longer. Scheduling can explain such a difference.
 constexpr uint64_t kClockSlackNs = 50'000'000;
 constexpr uint64_t kClockSlackDivisor = 10;
-// Freezing a jail takes 0.1 to 0.3 ms. It takes longer if a thread is in the kernel.
-constexpr uint64_t kLateNs = 5'000'000;
-constexpr uint64_t kTickUs = 4'000;  // a thread's CPU time may enter its account this much later
-constexpr uint64_t kNsPerUs = 1'000;
 
 std::string where(const SessionResult& result) {
   switch (result.stage) {
@@ -182,26 +177,6 @@ void add_clock_findings(const SessionResult& result, judge::Findings& findings) 
   }
 }
 
-// Adds a finding for a phase after whose end the library still worked. The time is part of the
-// phase's time, so nothing is gained. A thread that only waits in the kernel also delays the freeze,
-// but uses no CPU time.
-void add_late_work(const SessionResult& result, judge::Findings& findings) {
-  const auto processors = static_cast<uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
-  for (const PhaseResult& phase : result.phases) {
-    const uint64_t late_ns = phase.freezing_ns.value_or(0);
-    const uint64_t allowed_us = kTickUs + late_ns / kNsPerUs * processors / 4;
-    if (!phase.timed || late_ns <= kLateNs || phase.freezing_cpu_us.value_or(0) <= allowed_us)
-      continue;
-    findings.advisory("late_work",
-                      "phase " + phase.name +
-                          ": after the last call had returned, the library used " +
-                          in_seconds(*phase.freezing_cpu_us * kNsPerUs) + " of CPU time in " +
-                          in_seconds(late_ns) +
-                          ". This time counts as part of the phase. A thread of the library did "
-                          "work in the kernel that belongs before the end of a call");
-  }
-}
-
 // The referee freezes the jail between phases, because it measures no time there and the library
 // could work unseen. On a kernel that can freeze a jail, freezing fails only if a thread stays in
 // one system call for seconds.
@@ -264,7 +239,7 @@ judge::Ending ending_of(const SessionResult& result) {
 
 void add_session_findings(const SessionResult& result, judge::Findings& findings) {
   add_clock_findings(result, findings);
-  add_late_work(result, findings);
+  add_account_findings(result, findings);
   add_freeze_findings(result, findings);
   if (result.stop == StopReason::kViolation) findings.required("protocol_violation", result.detail);
   if (result.stop == StopReason::kException) findings.required("exception", result.detail);

@@ -11,6 +11,7 @@
 #include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/script/histogram.h"
 #include "checker/history/calls.h"
+#include "harness/referee/session/setup.h"
 
 namespace keydrome {
 
@@ -120,15 +121,36 @@ uint64_t recorded_transactions(const script::Outcome& outcome) {
   return count;
 }
 
-// Returns the growth of the jail's memory from before the first phase to the end of the last phase
-// that modifies data. Returns nothing if the memory did not grow or its size is unknown.
+// Returns the growth of the jail's memory from before the library was loaded to the end of the last
+// phase that modifies data. Returns nothing if the memory did not grow or its size is unknown.
 std::optional<uint64_t> filled_bytes(const script::Script& script, const SessionResult& result) {
   std::optional<uint64_t> bytes;
   for (size_t i = 0; i < result.phases.size(); ++i) {
     if (!script.phases[i].verifies) bytes = result.phases[i].memory_bytes;
   }
-  if (!bytes || !result.memory_loaded_bytes || *bytes <= *result.memory_loaded_bytes) return {};
-  return *bytes - *result.memory_loaded_bytes;
+  bytes = growth(result.memory_before_loading_bytes, bytes);
+  return bytes.value_or(0) > 0 ? bytes : std::nullopt;
+}
+
+void add_setup(const SessionResult& result, Json& metrics) {
+  const Setup setup = setup_of(result);
+  if (setup.cpu_us) metrics["setup_cpu_us"] = *setup.cpu_us;
+  if (setup.memory_bytes) metrics["setup_bytes"] = *setup.memory_bytes;
+}
+
+// Adds the number of threads of the library that live at the ends of a timed phase, and their CPU
+// time. Adds nothing if a timed phase lacks them.
+void add_library_threads(const SessionResult& result, Json& metrics) {
+  uint32_t threads = 0;
+  uint64_t cpu_us = 0;
+  for (const PhaseResult& phase : result.phases) {
+    if (!phase.timed) continue;
+    if (!phase.threads_used) return;
+    threads = std::max(threads, phase.threads_used->library_threads);
+    cpu_us += phase.threads_used->library_us;
+  }
+  metrics["library_threads"] = threads;
+  metrics["library_cpu_us"] = cpu_us;
 }
 
 void add_memory(const script::Script& script, const SessionResult& result,
@@ -211,6 +233,8 @@ void add_metrics(const script::Script& script, const workload::Workload* workloa
     add_times(result, sums, metrics);
     add_counts(sums, result.phases[*phase].wall_ns, metrics);
     add_counters(result, sums, metrics);
+    add_setup(result, metrics);
+    add_library_threads(result, metrics);
     latency = latency_of(script, sums);
     report["throughput"] = throughput_of(result.phases[*phase].name, result.outcome.phases[*phase]);
   }

@@ -23,6 +23,28 @@ Json findings_json(const judge::Findings& findings) {
   return list;
 }
 
+Json loading_json(const LoadingResult& loading) {
+  Json entry;
+  entry["wall_ns"] = loading.wall_ns;
+  if (loading.cpu_us) entry["cpu_us"] = *loading.cpu_us;
+  if (loading.memory_bytes) entry["memory_bytes"] = *loading.memory_bytes;
+  return entry;
+}
+
+// Adds the CPU time of threads that are not the clients'.
+void add_threads(const PhaseResult& phase, Json& entry) {
+  if (phase.threads_used) {
+    const ThreadUse& used = *phase.threads_used;
+    entry["library_threads"] = used.library_threads;
+    entry["library_cpu_us"] = used.library_us;
+    if (phase.cpu_us)
+      entry["exited_cpu_us"] = *phase.cpu_us - std::min(*phase.cpu_us, used.living_us);
+  }
+  Json kernel = Json::Object{};
+  for (const auto& [name, us] : phase.kernel_cpu_us) kernel[name] = us;
+  if (!phase.kernel_cpu_us.empty()) entry["kernel_cpu_us"] = std::move(kernel);
+}
+
 Json phases_json(const SessionResult& result) {
   Json list = Json::Array{};
   for (const PhaseResult& phase : result.phases) {
@@ -31,6 +53,7 @@ Json phases_json(const SessionResult& result) {
     entry["timed"] = phase.timed;
     entry["wall_ns"] = phase.wall_ns;
     if (phase.cpu_us) entry["cpu_us"] = *phase.cpu_us;
+    add_threads(phase, entry);
     if (phase.freezing_ns) entry["freezing_ns"] = *phase.freezing_ns;
     if (phase.freezing_cpu_us) entry["freezing_cpu_us"] = *phase.freezing_cpu_us;
     if (phase.player_ns) entry["player_ns"] = std::min<uint64_t>(*phase.player_ns, INT64_MAX);
@@ -84,6 +107,7 @@ Json make_report(const ReportInputs& inputs) {
   report["record"] = plan.record;
   report["verified"] = plan.verified;
   report["findings"] = findings_json(inputs.findings);
+  report["loading"] = loading_json(inputs.result.loading);
   report["phases"] = phases_json(inputs.result);
   add_metrics(inputs.script, inputs.workload, inputs.result, report);
   report["jail"] = jail_json(inputs.result.jail);

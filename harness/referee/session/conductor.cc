@@ -80,6 +80,7 @@ class Conductor {
         partner_(Partner::create(options, threads_max(script))) {}
 
   SessionResult play() {
+    result_.memory_limit_bytes = options_.memory_bytes;
     const bool complete = start() && load() && play_phases();
     JailProcess* jail = partner_->jail();
     if (complete) {
@@ -126,6 +127,8 @@ class Conductor {
   bool load() {
     result_.stage = Stage::kLoading;
     report(Json::Object{{"event", "loading"}});
+    account_.emplace(*partner_->jail(), result_);
+    account_->begin_loading();
     Message message = load_message(options_.plan.library, threads_max(script_));
     if (!partner_->send_load(message, stacks_->fd())) {
       return stop(StopReason::kClosed,
@@ -145,13 +148,13 @@ class Conductor {
 
   bool play_phases() {
     result_.stage = Stage::kPlaying;
-    account_.emplace(*partner_->jail(), result_);
     account_->begin();
     for (uint32_t i = 0; i < script_.phases.size(); ++i) {
       report(phase_event(script_, i, nullptr));
       if (!play_phase(i)) return false;
       report(phase_event(script_, i, &result_.phases.back()));
     }
+    account_->end();
     return true;
   }
 
@@ -174,6 +177,7 @@ class Conductor {
     std::vector<int> fds{first->get(), outcome->fd()};
     if (index == 0) fds.insert(fds.begin(), pools_.get());
 
+    account_->before_clock();
     // The clock runs before any thread of the jail does.
     const uint64_t start_ns = now_ns();
     if (!passed(account_->thaw(phase.name))) return false;
@@ -193,6 +197,8 @@ class Conductor {
     done.name = phase.name;
     done.timed = phase.timed;
     done.threads = threads;
+    // If a phase has several rounds, one more thread of the player receives them.
+    done.player_threads = threads + (rounds.rounds() > 1 ? 1 : 0);
     account_->stop_clock(start_ns, done);
     return store(std::move(done), layout, outcome->bytes());
   }
@@ -241,7 +247,7 @@ class Conductor {
   const std::unique_ptr<Partner> partner_;
   UniqueFd pools_;
   std::optional<SharedRegion> stacks_;
-  std::optional<PhaseAccount> account_;  // from the end of loading on
+  std::optional<PhaseAccount> account_;  // from the command to load on
   SessionResult result_;
 };
 

@@ -2,7 +2,10 @@
 // next.
 #include "harness/referee/session/phase_account.h"
 
+#include <utility>
+
 #include "base/clock.h"
+#include "harness/referee/hang/thread_facts.h"
 
 namespace keydrome {
 namespace {
@@ -23,11 +26,26 @@ bool has_ended(JailProcess& jail) {
 
 }  // namespace
 
-void PhaseAccount::begin() {
-  result_.frozen_between = freeze_after("loading", nullptr);
+// The player waits for its command, so its account is not late.
+void PhaseAccount::begin_loading() {
+  player_ = program_of(jail_.pid());
   usage_ = jail_.usage().value_or(JailUsage{});
-  result_.memory_loaded_bytes = usage_.memory_bytes;
+  result_.memory_before_loading_bytes = usage_.memory_bytes;
+  loading_ns_ = now_ns();
 }
+
+void PhaseAccount::begin() {
+  const JailUsage before = usage_;
+  result_.frozen_between = freeze_after("loading", nullptr);
+  const uint64_t end_ns = now_ns();
+  usage_ = jail_.usage().value_or(JailUsage{});
+  result_.loading = {.wall_ns = end_ns - loading_ns_,
+                     .cpu_us = growth(before.cpu_us, usage_.cpu_us),
+                     .memory_bytes = growth(before.memory_bytes, usage_.memory_bytes)};
+  if (result_.frozen_between) threads_ = read_thread_times(player_);
+}
+
+void PhaseAccount::before_clock() { kernel_before_us_ = kernel_threads_.cpu_us(); }
 
 // A jail that fails to thaw is a failure of the harness, except when the player has exited.
 std::optional<Stopped> PhaseAccount::thaw(const std::string& phase) {
@@ -49,14 +67,37 @@ void PhaseAccount::stop_clock(uint64_t start_ns, PhaseResult& phase) {
   const bool frozen = result_.frozen_between && freeze_after("phase " + phase.name, &usage);
   const uint64_t end_ns = now_ns();
   phase.wall_ns = end_ns - start_ns;
+  add_kernel_threads(phase);
   if (frozen) {
     phase.freezing_ns = end_ns - done_ns;
     phase.freezing_cpu_us = growth(usage.cpu_before_us, usage.cpu_us);
+    add_threads(phase);
   } else {
     usage = jail_.usage().value_or(JailUsage{});
+    threads_.reset();
   }
   add_usage(usage_, usage, phase);
   usage_ = usage;
+}
+
+void PhaseAccount::end() {
+  if (!result_.frozen_between) return;
+  if (const std::optional<JailUsage> usage = jail_.usage()) take_over(*usage);
+}
+
+// Between two freezes, a thread's times are exact. REQUIRES: the jail is frozen.
+void PhaseAccount::add_threads(PhaseResult& phase) {
+  std::optional<ThreadTimes> now = read_thread_times(player_);
+  if (threads_ && now) phase.threads_used = thread_use(player_, *threads_, *now);
+  threads_ = std::move(now);
+}
+
+void PhaseAccount::add_kernel_threads(PhaseResult& phase) const {
+  for (const auto& [name, us] : kernel_threads_.cpu_us()) {
+    const auto before = kernel_before_us_.find(name);
+    if (before != kernel_before_us_.end() && us > before->second)
+      phase.kernel_cpu_us[name] = us - before->second;
+  }
 }
 
 // Stops every thread of the jail until thaw(). If this fails although the player still runs, stores
@@ -71,11 +112,12 @@ bool PhaseAccount::freeze_after(const std::string& step, JailUsage* usage) {
 }
 
 // Adds CPU time that appeared in the account while the jail was frozen to the last phase, because the
-// kernel may account for it about a millisecond late.
+// kernel may account for it about a millisecond late. Before the first phase it belongs to loading.
 void PhaseAccount::take_over(const JailUsage& usage) {
-  const std::optional<uint64_t> late_us = growth(usage_.cpu_us, usage.cpu_us);
-  if (late_us && !result_.phases.empty() && result_.phases.back().cpu_us)
-    *result_.phases.back().cpu_us += *late_us;
+  const uint64_t late_us = growth(usage_.cpu_us, usage.cpu_us).value_or(0);
+  std::optional<uint64_t>& used_us =
+      result_.phases.empty() ? result_.loading.cpu_us : result_.phases.back().cpu_us;
+  if (used_us) *used_us += late_us;
   usage_.cpu_us = usage.cpu_us;
 }
 

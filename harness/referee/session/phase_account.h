@@ -1,5 +1,5 @@
-// PhaseAccount: freezes the jail between the phases of a session, and measures the time, CPU time,
-// memory and performance counters of each phase.
+// PhaseAccount: freezes the jail between the phases of a session. Measures the time, CPU time, memory
+// and performance counters of loading and of each phase, and the CPU time of each thread.
 //
 // Refers to its arguments, which must outlive the object. Not thread-safe.
 #pragma once
@@ -9,7 +9,9 @@
 #include <string>
 
 #include "harness/referee/processes/jail_process.h"
+#include "harness/referee/session/kernel_threads.h"
 #include "harness/referee/session/session_result.h"
+#include "harness/referee/session/thread_times.h"
 
 namespace keydrome {
 
@@ -17,8 +19,15 @@ class PhaseAccount {
  public:
   PhaseAccount(JailProcess& jail, SessionResult& result) : jail_(jail), result_(result) {}
 
-  // Freezes the jail after the library has been loaded, and stores its memory in the result.
+  // Notes what the jail uses before the player gets the command to load the library. What the
+  // library allocates later, constructors included, is memory of the library.
+  void begin_loading();
+
+  // Freezes the jail after the library has been loaded, and stores what loading used.
   void begin();
+
+  // Reads what must be known just before the clock of a phase starts.
+  void before_clock();
 
   // Lets the threads of the jail run for the next phase. Returns why the session stopped, or nothing
   // if it continues.
@@ -29,13 +38,23 @@ class PhaseAccount {
   // there after DONE. Sets all measurements of `phase`. REQUIRES: its name is set.
   void stop_clock(uint64_t start_ns, PhaseResult& phase);
 
+  // Adds CPU time that the kernel accounted late to the last phase.
+  void end();
+
  private:
   bool freeze_after(const std::string& step, JailUsage* usage);
   void take_over(const JailUsage& usage);
+  void add_threads(PhaseResult& phase);
+  void add_kernel_threads(PhaseResult& phase) const;
 
   JailProcess& jail_;
   SessionResult& result_;
-  JailUsage usage_;  // as of the end of the last step
+  JailUsage usage_;                     // as of the end of the last step
+  uint64_t loading_ns_ = 0;             // when loading began
+  pid_t player_ = 0;                    // process id; 0: unknown
+  std::optional<ThreadTimes> threads_;  // as of the last freeze; nothing if it failed
+  const KernelThreads& kernel_threads_ = KernelThreads::found();
+  KernelThreads::Times kernel_before_us_;  // as of before_clock()
 };
 
 }  // namespace keydrome

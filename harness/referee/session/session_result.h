@@ -6,6 +6,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -13,6 +14,7 @@
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "harness/referee/processes/jail_end.h"
 #include "harness/referee/processes/jail_usage.h"
+#include "harness/referee/session/thread_times.h"
 
 namespace keydrome {
 
@@ -39,17 +41,31 @@ struct Stopped {
   std::string detail;
 };
 
+// What loading the library used, from the command until the jail was frozen: its constructors, and
+// reading its configuration.
+struct LoadingResult {
+  uint64_t wall_ns = 0;
+  std::optional<uint64_t> cpu_us;        // of the whole jail
+  std::optional<uint64_t> memory_bytes;  // growth of what the jail is charged; nothing if it shrank
+};
+
 // Result of a phase that ended.
 struct PhaseResult {
   std::string name;
   bool timed = false;
-  uint32_t threads = 0;
+  uint32_t threads = 0;         // of the clients
+  uint32_t player_threads = 0;  // threads of the player that may use CPU time at once
   // By the referee's clock, from before the jail is thawed until it is frozen again. On a machine
   // that cannot freeze the jail, from GO to DONE.
   uint64_t wall_ns = 0;
   std::optional<uint64_t> cpu_us;  // of the whole jail
   // The end of wall_ns, from DONE until the jail was frozen, and the CPU time of the jail in it.
   std::optional<uint64_t> freezing_ns, freezing_cpu_us;
+  // CPU time of threads that live. The rest of cpu_us is that of threads that have exited: of the
+  // clients, and of threads of the library that came and went. Nothing if the jail was not frozen.
+  std::optional<ThreadUse> threads_used;
+  // CPU time of threads of the kernel that work for the whole machine, by name (kernel_threads.h).
+  std::map<std::string, uint64_t> kernel_cpu_us;
   std::optional<uint64_t> player_ns;     // from GO to the last thread's end by the player's clock
   std::optional<uint64_t> memory_bytes;  // charged to the jail after the phase
   JailCounters counters;                 // performance counters of the jail during the phase
@@ -61,11 +77,13 @@ struct SessionResult {
   std::string detail;        // one sentence about the stop; empty for a complete session
   std::string hang;          // what the threads did at the stop (hang/hang.h); empty: unknown
   uint32_t load_status = 0;  // a LoadStatus that the player reported
-  std::vector<PhaseResult> phases;              // the phases that ended, in order
-  script::Outcome outcome;                      // of the phases that ended
-  std::optional<uint64_t> memory_loaded_bytes;  // charged to the jail before the first phase
-  bool frozen_between = false;  // freezing worked after loading and was used between phases too
-  std::string unfrozen_after;   // the first step after which freezing failed; empty: none
+  std::vector<PhaseResult> phases;                      // the phases that ended, in order
+  script::Outcome outcome;                              // of the phases that ended
+  std::optional<uint64_t> memory_before_loading_bytes;  // charged to the jail before LOAD
+  LoadingResult loading;
+  uint64_t memory_limit_bytes = 0;  // of the jail; 0: the jail's default
+  bool frozen_between = false;      // freezing worked after loading and was used between phases too
+  std::string unfrozen_after;       // the first step after which freezing failed; empty: none
   JailEnd jail;
   std::string standard_output;
   std::string standard_errors;

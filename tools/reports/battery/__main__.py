@@ -102,7 +102,7 @@ def _run(
     """Run all cases, and an honest library before and after them; return the rows and the honest library's faults."""
     from tools.reports.battery.chain import Got  # noqa: PLC0415 - needs Django set up
 
-    known = json.loads(state.read_text()) if state is not None and state.exists() else {}
+    known = json.loads(state.read_text()) if state is not None and state.is_file() else {}
     rows: list[tuple[Case, Got]] = []
     faults = chain.honest_faults()
     with Progress(console=Console(stderr=True)) as progress:

@@ -6,7 +6,6 @@ A program that ends is restarted a second later, as a service manager would do.
 from __future__ import annotations
 
 import os
-import socket
 import subprocess
 import sys
 import threading
@@ -19,7 +18,7 @@ from typing import TYPE_CHECKING
 ROOT = Path(__file__).resolve().parents[3]
 sys.path.insert(0, str(ROOT / "tools"))  # ./dev's modules import one another as `dev.*`
 
-from dev import servers  # noqa: E402 - on the path only now
+from dev import ports, servers  # noqa: E402 - on the path only now
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -101,10 +100,13 @@ class Site:
 @contextmanager
 def running_site(workers: int, first_slot: int) -> Iterator[Site]:
     """Start the site, with an empty migrated database, and keep it running; stop everything at the end."""
-    with servers.folders("fault-storm") as (data, sockets):
+    holder = ports.hold()
+    if holder is None:
+        raise SystemExit("no port of 127.0.0.1 is free: wait until other programs end")
+    with holder, servers.folders("fault-storm") as (data, sockets):
         var = data / "var"
         var.mkdir(mode=0o700)
-        port = _free_port()
+        port = ports.number(holder)
         env = _environment(var, sockets)
         os.environ.update(env)
         logs = data / "log"
@@ -158,7 +160,8 @@ def _programs(
     python = str(ROOT / ".venv" / "bin" / "python")
     celery = [python, "-m", "celery", "--workdir", str(ROOT), "-A", "web.celery"]
     web = [python, "-m", "gunicorn", "--chdir", str(ROOT), "web.wsgi", "-k", "gthread"]
-    yield WEB, [*web, "--threads", "8", "--no-control-socket", "-b", f"127.0.0.1:{port}"], {}
+    web += ["--threads", "8", "--no-control-socket", "--reuse-port", "-b", f"127.0.0.1:{port}"]
+    yield WEB, web, {}
     solo = [*celery, "worker", "--pool", "solo", "--loglevel", "INFO"]
     yield RESULTS, [*solo, "-Q", "results", "-n", "results@%h"], {}
     yield BEAT, [*celery, "beat", "-s", str(schedule)], {}
@@ -182,9 +185,3 @@ def _migrate(env: dict[str, str]) -> None:
             if tries_left == 0:
                 raise SystemExit(f"{arguments[0]} failed: {done.stderr}")
             time.sleep(0.5)
-
-
-def _free_port() -> int:
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])

@@ -44,7 +44,7 @@ def main() -> int:
             f"no experiment has this ID; the IDs are {', '.join(one.id for one in load())}"
         )
     numbers: Numbers = {}
-    if options.state is not None and options.state.exists():
+    if options.state is not None and options.state.is_file():
         numbers = json.loads(options.state.read_text())
     for experiment in experiments:
         for repetition in range(options.repetitions):

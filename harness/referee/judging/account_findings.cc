@@ -1,0 +1,122 @@
+// Implements account_findings.h: each function looks at one account of the session.
+#include "harness/referee/judging/account_findings.h"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cstdio>
+#include <string>
+
+#include "harness/referee/session/setup.h"
+
+namespace keydrome {
+namespace {
+
+constexpr uint64_t kNsPerUs = 1'000;
+// Freezing a jail takes 0.1 to 0.3 ms. It takes longer if a thread is in the kernel.
+constexpr uint64_t kLateNs = 5'000'000;
+constexpr uint64_t kTickUs = 4'000;  // a thread's CPU time may enter its account this much later
+// CPU time of ended threads may exceed what known threads can have used by 5 ms and 1 %.
+constexpr uint64_t kUnexplainedUs = 5'000;
+constexpr uint64_t kUnexplainedDivisor = 100;
+// The kernel's own threads do a little work at any time.
+constexpr uint64_t kKernelWorkUs = 1'000;
+constexpr uint64_t kKernelWorkDivisor = 100;
+
+std::string seconds(uint64_t us) {
+  std::array<char, 32> text{};
+  std::snprintf(text.data(), text.size(), "%.3f s", static_cast<double>(us) / 1e6);
+  return text.data();
+}
+
+std::string mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
+
+// Adds a finding for a phase after whose end the library still worked. The time is part of the
+// phase's time, so nothing is gained. A thread that only waits in the kernel also delays the freeze,
+// but uses no CPU time.
+void add_late_work(const SessionResult& result, judge::Findings& findings) {
+  const auto processors = static_cast<uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
+  for (const PhaseResult& phase : result.phases) {
+    const uint64_t late_ns = phase.freezing_ns.value_or(0);
+    const uint64_t allowed_us = kTickUs + late_ns / kNsPerUs * processors / 4;
+    if (!phase.timed || late_ns <= kLateNs || phase.freezing_cpu_us.value_or(0) <= allowed_us)
+      continue;
+    findings.advisory(
+        "late_work",
+        "phase " + phase.name + ": after the last call had returned, the library used " +
+            seconds(*phase.freezing_cpu_us) + " of CPU time in " + seconds(late_ns / kNsPerUs) +
+            ". This time counts as part of the phase. A thread of the library did "
+            "work in the kernel that belongs before the end of a call");
+  }
+}
+
+// Adds a finding for a phase in which threads that have ended used more CPU time than those threads
+// can have used that are known: the player's, except its leader, which lives, and the library's
+// threads that lived when the phase began. The rest was used by threads that came and went.
+void add_unaccounted_threads(const SessionResult& result, judge::Findings& findings) {
+  for (const PhaseResult& phase : result.phases) {
+    if (!phase.timed || !phase.cpu_us || !phase.threads_used) continue;
+    const uint64_t ended_us =
+        *phase.cpu_us - std::min(*phase.cpu_us, phase.threads_used->living_us);
+    const uint64_t wall_us = phase.wall_ns / kNsPerUs;
+    const uint32_t known =
+        std::max(phase.player_threads, 1u) - 1 + phase.threads_used->library_ended;
+    const uint64_t explained_us = wall_us * known;
+    const uint64_t allowed_us =
+        explained_us + kUnexplainedUs + std::max(explained_us, wall_us) / kUnexplainedDivisor;
+    if (ended_us <= allowed_us) continue;
+    findings.advisory("unaccounted_threads",
+                      "phase " + phase.name + ": threads that ended in it used " +
+                          seconds(ended_us) + " of CPU time, but the " + std::to_string(known) +
+                          " known ones can have used at most " + seconds(explained_us) +
+                          ". The library starts threads that work and end within the phase");
+  }
+}
+
+// Nothing is timed before the first timed phase, so work done there is limited.
+void add_setup_budget(const SessionResult& result, judge::Findings& findings) {
+  const Setup setup = setup_of(result);
+  std::string excess;
+  if (setup.cpu_us.value_or(0) > kSetupCpuUsMax) {
+    excess = seconds(*setup.cpu_us) + " of CPU time (allowed: " + seconds(kSetupCpuUsMax) + ")";
+  }
+  const uint64_t bytes_max = setup_memory_max(result);
+  if (setup.memory_bytes.value_or(0) > bytes_max) {
+    excess += (excess.empty() ? "" : " and ") + mebibytes(*setup.memory_bytes) +
+              " of memory (allowed: " + mebibytes(bytes_max) + ")";
+  }
+  if (excess.empty()) return;
+  findings.required("setup_budget", "before the first timed phase, the library used " + excess +
+                                        " in its constructors, while it was loaded, and in the "
+                                        "untimed phase create; do this work in later calls");
+}
+
+// These threads work for every process of the machine, so the finding only says that the result may
+// have been helped or disturbed.
+void add_kernel_work(const SessionResult& result, judge::Findings& findings) {
+  for (const PhaseResult& phase : result.phases) {
+    if (!phase.timed) continue;
+    const uint64_t allowed_us =
+        std::max(kKernelWorkUs, phase.wall_ns / kNsPerUs / kKernelWorkDivisor);
+    for (const auto& [name, us] : phase.kernel_cpu_us) {
+      if (us <= allowed_us) continue;
+      findings.advisory("kernel_work",
+                        "phase " + phase.name + ": the kernel's thread " + name + " worked for " +
+                            seconds(us) + " in " + seconds(phase.wall_ns / kNsPerUs) +
+                            ", for this library or for another process of the machine; this time "
+                            "is in no account of the library");
+    }
+  }
+}
+
+}  // namespace
+
+void add_account_findings(const SessionResult& result, judge::Findings& findings) {
+  add_late_work(result, findings);
+  add_unaccounted_threads(result, findings);
+  add_setup_budget(result, findings);
+  add_kernel_work(result, findings);
+}
+
+}  // namespace keydrome

@@ -1,0 +1,36 @@
+// Reads the CPU time of those threads of the kernel that may work for a library outside its control
+// group: khugepaged makes huge pages, ksmd merges pages, kcompactd moves pages, kswapd frees memory.
+//
+// They work for all processes of the machine, so their time does not prove anything about a library.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <vector>
+
+namespace keydrome {
+
+class KernelThreads {
+ public:
+  // Finds the threads. Finds none in a container with its own process ids. Takes some milliseconds.
+  KernelThreads();
+
+  // The threads as of the first call. They live as long as the machine. Thread-safe.
+  static const KernelThreads& found();
+
+  // CPU time in microseconds, by the thread's name without its number.
+  using Times = std::map<std::string, uint64_t>;
+  Times cpu_us() const;
+
+ private:
+  struct Found {
+    std::string name;
+    pid_t process;
+  };
+  std::vector<Found> threads_;
+};
+
+}  // namespace keydrome

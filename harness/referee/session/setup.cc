@@ -1,0 +1,24 @@
+// Implements setup.h.
+#include "harness/referee/session/setup.h"
+
+#include <algorithm>
+
+namespace keydrome {
+
+uint64_t setup_memory_max(const SessionResult& result) {
+  constexpr uint64_t kLeastBytes = uint64_t{64} << 20;
+  return std::max(kLeastBytes, result.memory_limit_bytes / 4);
+}
+
+Setup setup_of(const SessionResult& result) {
+  Setup setup{result.loading.cpu_us, result.loading.memory_bytes};
+  for (const PhaseResult& phase : result.phases) {
+    if (phase.timed || phase.name != "create") break;
+    setup.cpu_us =
+        setup.cpu_us && phase.cpu_us ? std::optional(*setup.cpu_us + *phase.cpu_us) : std::nullopt;
+    setup.memory_bytes = growth(result.memory_before_loading_bytes, phase.memory_bytes);
+  }
+  return setup;
+}
+
+}  // namespace keydrome

@@ -1,0 +1,82 @@
+// Implements thread_times.h: reads stat and schedstat in /proc/PID/task/TID.
+#include "harness/referee/session/thread_times.h"
+
+#include <charconv>
+#include <filesystem>
+#include <fstream>
+#include <sstream>
+#include <string>
+
+namespace keydrome {
+namespace {
+
+constexpr uint64_t kNsPerUs = 1'000;
+constexpr unsigned long kExiting = 0x4;  // the kernel's PF_EXITING
+
+// Parses the fields 3 (state) and 9 (flags) of proc_pid_stat(5). Field 2 is the thread's name in
+// parentheses, which the library chooses, so parsing starts after the last parenthesis.
+bool is_exiting(const std::string& stat) {
+  const size_t name_end = stat.rfind(')');
+  if (name_end == std::string::npos) return true;
+  std::istringstream words(stat.substr(name_end + 1));
+  std::string state, word;
+  unsigned long flags = 0;
+  words >> state;
+  for (int field = 4; field < 9; ++field) words >> word;
+  words >> flags;
+  return !words || state == "X" || state == "Z" || (flags & kExiting) != 0;
+}
+
+std::string first_line(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  std::getline(file, line);
+  return line;
+}
+
+}  // namespace
+
+std::optional<ThreadTimes> read_thread_times(pid_t process) {
+  if (process == 0) return std::nullopt;
+  ThreadTimes times;
+  std::error_code error;
+  const std::string folder = "/proc/" + std::to_string(process) + "/task";
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string path = entry->path();
+    if (is_exiting(first_line(path + "/stat"))) continue;
+    std::istringstream schedstat(first_line(path + "/schedstat"));
+    uint64_t cpu_ns = 0;
+    if (!(schedstat >> cpu_ns)) continue;  // the thread has exited
+    const std::string name = entry->path().filename();
+    pid_t thread = 0;
+    std::from_chars(name.data(), name.data() + name.size(), thread);
+    times[thread] = cpu_ns;
+  }
+  if (error || !times.contains(process)) return std::nullopt;
+  return times;
+}
+
+ThreadUse thread_use(pid_t leader, const ThreadTimes& before, const ThreadTimes& after) {
+  uint64_t living_ns = 0, library_ns = 0;
+  ThreadUse use;
+  for (const auto& [thread, cpu_ns] : after) {
+    const auto earlier = before.find(thread);
+    // A smaller time than before is that of another thread, which got the same id.
+    const bool is_same = earlier != before.end() && earlier->second <= cpu_ns;
+    const uint64_t used_ns = is_same ? cpu_ns - earlier->second : cpu_ns;
+    living_ns += used_ns;
+    if (thread == leader) continue;
+    library_ns += used_ns;
+    ++use.library_threads;
+  }
+  for (const auto& [thread, cpu_ns] : before) {
+    if (thread != leader && !after.contains(thread)) ++use.library_ended;
+  }
+  use.library_threads += use.library_ended;
+  use.living_us = living_ns / kNsPerUs;
+  use.library_us = library_ns / kNsPerUs;
+  return use;
+}
+
+}  // namespace keydrome

@@ -1,0 +1,34 @@
+// Reads the CPU time of each thread of the player from /proc, outside the jail.
+//
+// The first thread of a process is its leader: its thread id is the process id. Between phases the
+// leader is the player's only thread, because it has joined the threads of the clients. Every other
+// thread belongs to the library.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+
+namespace keydrome {
+
+// CPU time in nanoseconds, by thread id.
+using ThreadTimes = std::map<pid_t, uint64_t>;
+
+// Returns the threads of `process` that have not begun to exit. Returns nothing if the kernel does
+// not show them. The times are exact while the threads are frozen, and otherwise up to a scheduler
+// tick late. Costs some 20 us for each thread.
+std::optional<ThreadTimes> read_thread_times(pid_t process);
+
+// What the threads of a process did between two readings.
+struct ThreadUse {
+  uint64_t living_us = 0;        // CPU time of the threads in the second reading
+  uint64_t library_us = 0;       // the part of living_us that is not the leader's
+  uint32_t library_ended = 0;    // threads other than the leader in the first reading only
+  uint32_t library_threads = 0;  // threads other than the leader in either reading
+};
+
+ThreadUse thread_use(pid_t leader, const ThreadTimes& before, const ThreadTimes& after);
+
+}  // namespace keydrome
