@@ -108,6 +108,7 @@ class Cursor:
     optional: set[int] = field(default_factory=set)  # inserted under the key since, may be left out
     ended: bool = False
     loose: bool = False  # the place is unknown
+    anchored: bool = False  # was loose when it came to the key, so it may leave out all others
 
 
 class Index:
@@ -145,36 +146,35 @@ class Index:
                 self.remove(key)
             return code == (SUCCESS if stored else KEY_NOTFOUND)
         if payload not in stored:
-            return code == ENTRY_DNE or (code == KEY_NOTFOUND and not stored)
+            return code in {ENTRY_DNE, KEY_NOTFOUND}
         stored.remove(payload)
         if not stored:
             self.remove(key)
-        cursor.loose = (
-            True  # the contract leaves the cursor's place open after an exact-pair delete
-        )
+        cursor.loose = True  # the contract leaves the place open after the delete of one pair
         return code == SUCCESS
 
     def _next(self, cursor: Cursor, code: int, key: Key, payload: int) -> bool:
         stored = self.payloads.get(key, set()) if code == SUCCESS else set()
         if code not in {SUCCESS, DB_END} or (code == SUCCESS and payload not in stored):
             return False
-        if cursor.loose:
+        starts_again = cursor.ended and cursor.key is not None and key <= cursor.key
+        if cursor.loose or (starts_again and code == SUCCESS):
+            if code == SUCCESS:
+                cursor.__init__(key, {payload}, anchored=True)  # type: ignore[misc]
             return True
         here = self.payloads.get(cursor.key, set()) if cursor.key is not None else set()
         left = here - cursor.shown
+        owed = set() if cursor.anchored else left - cursor.optional
         place = 0 if cursor.key is None else bisect_right(self.keys, cursor.key)
         if code == DB_END:
             cursor.ended = True
-            return place == len(self.keys) and left <= cursor.optional
-        if cursor.key is not None and cursor.ended and key <= cursor.key and payload not in left:
-            cursor.loose = True  # after DB_END a library may start again at the first record
-            return True
+            return place == len(self.keys) and not owed
         cursor.ended = False
         if key == cursor.key:
             right = payload in left
             cursor.shown.add(payload)
             return right
-        right = left <= cursor.optional and place < len(self.keys) and self.keys[place] == key
+        right = not owed and place < len(self.keys) and self.keys[place] == key
         cursor.__init__(key, {payload})  # type: ignore[misc]
         return right
 

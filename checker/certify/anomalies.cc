@@ -307,6 +307,7 @@ void rename_as_stale_read(Violation& violation) {
 Violation describe_finding(const Context& context, const DirectFinding& finding) {
   Violation violation;
   violation.name = finding.name;
+  violation.severity = finding.severity;
   violation.detail = finding.text;
   if (finding.element != kNoNumber) {
     violation.detail += ": " + record_text(context, finding.element);
@@ -344,6 +345,9 @@ Violation describe_call_violation(const CallViolation& found) {
             "DEADLOCK"
       : found.name == "answer_after_deadlock" ? "A call was carried out although an earlier call "
                                                 "of its transaction had returned DEADLOCK"
+      : found.name == "illegal_answer"
+          ? "A call reported that its transaction or its index does not exist, although the "
+            "transaction and the handle were open"
       : found.name == "unexpected_failure"
           ? "A call returned FAILURE"
           : "A call returned a result code that is not documented for it";

@@ -170,7 +170,8 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
     lost |= is_lost;
     // If a serial order exists, each other violation only shows that the order contradicts real
     // time.
-    if (is_serial && !is_lost) rename_as_stale_read(violation);
+    const bool required = violation.severity == Severity::kRequired;
+    if (is_serial && !is_lost && required) rename_as_stale_read(violation);
     if (!options.strict && !is_lost) violation.severity = Severity::kAdvisory;
   }
   // add_violation() keeps only the first violation of each name. A real-time edge explains a stale

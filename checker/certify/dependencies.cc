@@ -10,6 +10,7 @@
 #include "checker/certify/active_elements.h"
 #include "checker/certify/rules.h"
 #include "checker/model/cell_lists.h"
+#include "checker/model/model.h"
 
 namespace keydrome::certify {
 
@@ -139,6 +140,20 @@ class Reader {
                        kNoNumber, /*is_about_deleter=*/true, /*blind_deleter=*/number_});
   }
 
+  // Handles a deleteRecord of a missing pair of the key `cell` that returned KEY_NOTFOUND. The
+  // contract asks for ENTRY_DNE if the key has payloads. Real time must prove that it has one.
+  void denied_key(uint32_t cell, const CellLists& lists) {
+    if (!is_judged_ || !rule(kRuleRealTime)) return;
+    for (uint32_t element = lists.first(cell); element != kNoNumber;
+         element = lists.after(element)) {
+      if (!certainly_exists(element)) continue;
+      DirectFinding found{"delete_code", model::kDeleteCodeText, element, event_, transaction_,
+                          kNoNumber};
+      found.severity = Severity::kAdvisory;
+      return sink_.add_finding(found);
+    }
+  }
+
   void report(const char* name, const char* text, uint32_t element, uint32_t other = kNoNumber) {
     sink_.add_finding({name, text, element, event_, transaction_, other});
   }
@@ -168,6 +183,19 @@ class Reader {
          element = lists.after(element)) {
       if (own_[element] == own_mark(true)) note_own_delete(element);
     }
+  }
+
+  // Returns true if the element exists for the reader in every serial order that respects real time.
+  bool certainly_exists(uint32_t element) const {
+    if (own_[element] == own_mark(true)) return true;
+    const Version version = versions_.of[element];
+    if (own_[element] == own_mark(false) || version.inserter == kNoNumber ||
+        (versions_.notes[element] & kOpenDeleter) != 0) {
+      return false;
+    }
+    return committed_[version.inserter].end < transaction_->begin &&
+           (version.deleter == kNoNumber ||
+            transaction_->end < committed_[version.deleter].begin);
   }
 
   void present_without_insert(uint32_t element) {
@@ -230,7 +258,7 @@ class Reader {
 enum class CursorPlace : uint8_t {
   kStart,   // before the first record
   kAtCell,  // at the key `cell`
-  kLoose,   // unknown, so the next getNext may return any record that exists
+  kLoose,   // unknown, so the next getNext may return any record that exists, and anchors the cursor
 };
 
 // The cursor of an index in the current transaction.
@@ -240,7 +268,9 @@ struct Cursor {
   uint32_t serial = 0;  // changes whenever the cursor moves to a key; see returned_
   CursorPlace place = CursorPlace::kStart;
   bool at_end = false;  // the last getNext returned DB_END
-  bool found = false;   // true if the call that moved the cursor to the key returned a record
+  // True if a scan that leaves the key must have returned all its records. False if a get had found
+  // no record of the key, or if the cursor was loose and getNext anchored it at the key.
+  bool owes_key = false;
 };
 
 // Visits all transactions and follows their cursors, to find the records that each call returned or
@@ -307,13 +337,13 @@ class DependencyFinder {
   void get(const Event& event, Bound bound) {
     if (event.code != SUCCESS && event.code != KEY_NOTFOUND) return;
     Cursor& at = cursor(event.index);
-    enter(at, bound.cell, event.code == SUCCESS);
     if (event.code == SUCCESS) {
-      returned_[bound.element] = at.serial * 2;
+      move_to(at, bound, /*owes_key=*/true);
       reader_.present(bound.element, EdgeKind::kWriteRead);
-    } else if (context_.rule(kRuleMissingKey)) {
-      cover_cell(bound.cell, Coverage::kMissingKey, nullptr);
+      return;
     }
+    enter(at, bound.cell, /*owes_key=*/false);
+    if (context_.rule(kRuleMissingKey)) cover_cell(bound.cell, Coverage::kMissingKey, nullptr);
   }
 
   void next(const Event& event, Bound bound) {
@@ -321,8 +351,9 @@ class DependencyFinder {
     Cursor& at = cursor(event.index);
     const bool returns = event.code == SUCCESS;
     if (bound.cell == kAnyCursor) at.place = CursorPlace::kLoose;
+    if (returns) reader_.present(bound.element, EdgeKind::kWriteRead);
     if (at.place == CursorPlace::kLoose) {
-      if (returns) reader_.present(bound.element, EdgeKind::kWriteRead);
+      if (returns && bound.cell != kAnyCursor) move_to(at, bound, /*owes_key=*/false);
       return;
     }
     if (returns && at.place == CursorPlace::kAtCell && bound.cell <= at.cell) {
@@ -330,30 +361,23 @@ class DependencyFinder {
     }
     leave(event, at, returns ? bound.cell : context_.numbering.first_cells[event.index + 1]);
     at.at_end = !returns;
-    if (!returns) return;
-    enter(at, bound.cell, true);
-    returned_[bound.element] = at.serial * 2;
-    reader_.present(bound.element, EdgeKind::kWriteRead);
+    if (returns) move_to(at, bound, /*owes_key=*/true);
   }
 
+  // Handles a getNext that returned a record of the cursor's key or of a smaller key.
   void step_back_or_stay(Cursor& at, Bound bound) {
+    // After DB_END a scan may start again at the first record. That breaks only an advisory rule.
+    if (at.at_end) return move_to(at, bound, /*owes_key=*/false);
     const bool again = bound.cell == at.cell && returned_[bound.element] == at.serial * 2;
-    if ((again || bound.cell < at.cell) && at.at_end) {
-      // After DB_END the scan started again at the first record. This breaks only an advisory rule.
-      at.place = CursorPlace::kLoose;
-    } else if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {
+    if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {
       if (again)
         reader_.report("duplicate_record", "A scan returned a record twice", bound.element);
       if (bound.cell < at.cell) {
         reader_.report("wrong_order", "A scan went backwards", bound.element);
       }
     }
-    if (bound.cell == at.cell) returned_[bound.element] = at.serial * 2;
-    reader_.present(bound.element, EdgeKind::kWriteRead);
-    if (bound.cell < at.cell && at.place == CursorPlace::kAtCell) {
-      enter(at, bound.cell, true);
-      at.place = CursorPlace::kLoose;
-    }
+    if (bound.cell < at.cell) return move_to(at, bound, /*owes_key=*/false);
+    returned_[bound.element] = at.serial * 2;
   }
 
   // Handles a getNext that moved the cursor to the key `target`, or to the end (DB_END). So the
@@ -361,7 +385,7 @@ class DependencyFinder {
   void leave(const Event& event, const Cursor& at, uint32_t target) {
     const bool ends = event.code == DB_END;
     const bool starts = at.place == CursorPlace::kStart;
-    if (!starts && at.found && context_.rule(kRuleRestOfKey)) {
+    if (!starts && at.owes_key && context_.rule(kRuleRestOfKey)) {
       cover_cell(at.cell, Coverage::kRestOfKey, &at);
     }
     const Coverage coverage = ends     ? Coverage::kTail
@@ -392,13 +416,15 @@ class DependencyFinder {
     if (event.code == SUCCESS) {
       reader_.present(bound.element, EdgeKind::kWriteWrite);
       reader_.note_own_delete(bound.element);
-      Cursor& at = cursor(event.index);
-      if (at.place == CursorPlace::kAtCell && at.cell == bound.cell) at.place = CursorPlace::kLoose;
-    } else if (event.code == ENTRY_DNE && context_.rule(kRuleMissedDelete)) {
-      reader_.absent(bound.element, Coverage::kMissingKey);
-    } else if (event.code == KEY_NOTFOUND && context_.rule(kRuleMissedDelete)) {
-      cover_cell(bound.cell, Coverage::kMissingKey, nullptr);
+      cursor(event.index).place = CursorPlace::kLoose;
+      return;
     }
+    // KEY_NOTFOUND also says only that the pair is missing: the key may have other payloads.
+    const bool missed = event.code == ENTRY_DNE || event.code == KEY_NOTFOUND;
+    if (missed && context_.rule(kRuleMissedDelete)) {
+      reader_.absent(bound.element, Coverage::kMissingKey);
+    }
+    if (event.code == KEY_NOTFOUND) reader_.denied_key(bound.cell, active_.lists());
   }
 
   void delete_key(const Event& event, Bound bound) {
@@ -428,12 +454,19 @@ class DependencyFinder {
     return at;
   }
 
-  void enter(Cursor& at, uint32_t cell, bool found) {
+  void enter(Cursor& at, uint32_t cell, bool owes_key) {
     at.place = CursorPlace::kAtCell;
     at.at_end = false;
     at.cell = cell;
     at.serial = ++serial_;
-    at.found = found;
+    at.owes_key = owes_key;
+  }
+
+  // Moves the cursor to a record that a call returned. If it was loose, the record anchors it: the
+  // scan is judged from there on, but it may leave out further records of this key.
+  void move_to(Cursor& at, Bound bound, bool owes_key) {
+    enter(at, bound.cell, owes_key);
+    returned_[bound.element] = at.serial * 2;
   }
 
   const Context& context_;

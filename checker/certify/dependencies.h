@@ -69,6 +69,7 @@ struct DirectFinding {
   // The transaction whose delete of all payloads of a key had nothing to delete, according to the
   // current deleters. kNoNumber if the finding is about something else.
   uint32_t blind_deleter = history::kNoNumber;
+  Severity severity = Severity::kRequired;
 };
 
 // Receives what find_dependencies() finds.

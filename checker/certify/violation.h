@@ -74,9 +74,11 @@ inline constexpr std::string_view kViolationNames[] = {
     "commit_after_deadlock",      // commitTransaction returned SUCCESS after DEADLOCK
     "corrupt_key",                // returned a key that no call ever passed
     "corrupt_payload",            // returned a payload that no call inserted under that key
+    "delete_code",                // advisory: KEY_NOTFOUND for a missing pair of a stored key
     "dirty_read",                 // saw a write before its transaction called commitTransaction
     "dirty_write",                // G0: a cycle of writes, or a write over an uncommitted one
     "duplicate_record",           // one scan returned a record twice
+    "illegal_answer",           // an open transaction or handle was reported as missing
     "intermediate_read",          // G1b: saw a record that its writer deleted before committing
     "internal",                   // a transaction did not read its own writes
     "lost_update",                // two transactions deleted or replaced the same record

@@ -24,6 +24,9 @@ struct OrderSearch {
   // Reads that returned a record before its writer called commitTransaction. The reading
   // transaction may have committed, failed or not ended.
   std::vector<history::EventRef> dirty_reads;
+  // Calls of `order` that only break an advisory promise, Model::breaks_delete_code(). Empty if
+  // another order has no such calls, because `order` is then this one.
+  std::vector<history::EventRef> delete_codes;
   std::string problem;  // why the history cannot be judged; empty if it can
 };
 

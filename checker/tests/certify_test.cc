@@ -118,6 +118,23 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"could_not_judge", "0:c"}, NamedCase{"could_not_judge", "0:b 0:b"},
         NamedCase{"could_not_judge", "0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=NF 1:g!(1)=NF"}));
 
+// A right library may have found the key empty, so real time must prove that it was not.
+TEST(Certify, TheCodeForAMissingPairIsAdvisory) {
+  for (const char* steps :
+       {"0:i!(5,x) 1:d!(5,y)=NF", "0:b 0:i(5,x) 0:d(5,y)=NF 0:c",
+        "0:i!(5,x) 0:b 1:b 0:d(5,y)=NF 1:i(5,z) 1:c 0:c"}) {
+    const Certification found = certify::certify(script(steps));
+    EXPECT_EQ(found.verdict, Verdict::kCertified) << steps;
+    ASSERT_EQ(found.violations.size(), 1u) << steps;
+    EXPECT_EQ(found.violations[0].name, "delete_code");
+    EXPECT_EQ(found.violations[0].severity, Severity::kAdvisory);
+  }
+  for (const char* steps : {"0:d!(5,y)=NF 0:i!(5,x)", "0:b 1:b 0:d(5,y)=NF 1:i(5,x) 1:c 0:c",
+                            "0:i!(5,x) 0:b 0:d(5,*) 0:d(5,y)=NF 0:c"}) {
+    EXPECT_EQ(verdict(script(steps)), "certified") << steps;
+  }
+}
+
 TEST(Certify, RealTimeIsAdvisoryIfOnlySerialisabilityIsRequired) {
   const CertifyOptions lax{.strict = false};
   const Certification stale = certify::certify(script("0:i!(1,a) 1:g!(1)=NF 1:g!(1)=a"), lax);
