@@ -132,7 +132,7 @@ class Reader {
     }
     // With real time, `deletes` is true if the call had a record to delete. Without real time,
     // `deletes` may be wrong, so only the replay on the model checks the call.
-    if (deletes || !rule(kRuleRealTime)) return;
+    if (deletes || !rule(kRuleRealTime) || context_.is_unfinished(cell)) return;
     const char* text =
         lost ? "A transaction deleted all payloads of a key that another transaction had deleted"
              : "deleteRecord returned SUCCESS for a key without payloads, not KEY_NOTFOUND";
@@ -190,7 +190,8 @@ class Reader {
     if (own_[element] == own_mark(true)) return true;
     const Version version = versions_.of[element];
     if (own_[element] == own_mark(false) || version.inserter == kNoNumber ||
-        (versions_.notes[element] & kOpenDeleter) != 0) {
+        (versions_.notes[element] & kOpenDeleter) != 0 ||
+        context_.is_unfinished_element(element)) {
       return false;
     }
     return committed_[version.inserter].end < transaction_->begin &&
@@ -200,9 +201,10 @@ class Reader {
 
   void present_without_insert(uint32_t element) {
     const uint8_t notes = versions_.notes[element];
+    if ((notes & kInsertedByUnfinished) != 0) return;
     if ((notes & kInsertedByFailed) != 0 || versions_.of[element].inserter != kNoNumber) {
       if (rule(kRuleAborted)) report("aborted_read", kAbortedRead, element);
-    } else if ((notes & kInsertedByUnfinished) == 0 && context_.history.truncated_threads.empty()) {
+    } else if (context_.history.truncated_threads.empty()) {
       report("corrupt_payload", "A transaction saw a payload that no call inserted under that key",
              element);
     }

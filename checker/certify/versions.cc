@@ -202,7 +202,11 @@ class VersionPass {
       const bool writes = call == EventCall::kInsert || call == EventCall::kDeletePair ||
                           call == EventCall::kDeleteKey;
       if (!writes || !succeeded(event)) return;
-      out_.unfinished_writes |= !failed;
+      if (!failed) {
+        out_.unfinished_writes = true;
+        out_.unfinished_cells.resize(numbering_.cells.size());
+        out_.unfinished_cells[numbering_.bounds[transaction.thread][position].cell] = true;
+      }
       if (call == EventCall::kDeleteKey) return;
       uint8_t& notes = out_.notes[numbering_.bounds[transaction.thread][position].element];
       if (call == EventCall::kDeletePair) {

@@ -194,6 +194,24 @@ TEST(Certify, AnUnfinishedTransactionCausesNoViolation) {
   EXPECT_EQ(verdict(script("0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=NF 1:g!(1)=a")), "could_not_judge");
   EXPECT_EQ(verdict(script("0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=a")), "certified");
   EXPECT_EQ(verdict(script("0:i!(1,a) 0:b 0:g(1)=a 1:g!(1)=NF")), "missing_record");
+  EXPECT_EQ(verdict(script("0:b 0:i(1,a) 1:d!(1,*) 1:g!(2)=NF")), "undecided");
+  EXPECT_EQ(verdict(script("1:b 1:i(1,a) 1:a 0:b 0:i(1,a) 2:g!(1)=a")), "undecided");
+}
+
+// Thread 2 never ends. Cycles about keys that it did not write are violations all the same.
+TEST(Certify, AnUnfinishedWriterHidesOnlyViolationsOfItsOwnKeys) {
+  const std::string unfinished = "2:b 2:i(7,z) 2:d(8,w)=NONE ";
+  for (const auto& [name, steps] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"write_skew",
+            "0:i!(1,a) 0:i!(2,b) 0:b 1:b 0:g(1)=a 0:g(2)=b 1:g(1)=a 1:g(2)=b 0:d(1,a) 1:d(2,b) 0:c "
+            "1:c"},
+           {"phantom", "0:b 1:b 0:g(1)=NF 1:g(2)=NF 0:i(2,x) 1:i(1,y) 0:c 1:c"},
+           {"missing_record", "0:i!(1,a) 1:g!(1)=NF"},
+           {"lost_update", "0:i!(1,v) 0:b 1:b 0:d(1,*) 1:d(1,*) 0:c 1:c"},
+           {"could_not_judge", "0:i!(7,a) 1:g!(7)=NF 1:g!(7)=a"},
+           {"could_not_judge", "0:b 1:b 0:g(7)=NF 1:g(2)=NF 0:i(2,x) 1:i(7,y) 0:c 1:c"}}) {
+    EXPECT_EQ(verdict(script(unfinished + steps)), name) << steps;
+  }
 }
 
 TEST(Certify, UnknownKeysAreCorrupt) {
