@@ -140,6 +140,10 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   }
 }
 
+// Violations that are wrong in every order: a lost insert, a lost delete, and a visible effect of a
+// transaction that never committed.
+constexpr std::string_view kLostData[] = {"missing_record", "deleted_record", "aborted_read"};
+
 bool needs_real_time(const Violation& violation) {
   return std::ranges::any_of(
       violation.edges, [](const ViolationEdge& edge) { return edge.kind == EdgeKind::kRealTime; });
@@ -164,9 +168,7 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   std::vector<Violation> found = std::exchange(out.violations, {});
   bool lost = false;
   for (Violation& violation : found) {
-    // A lost record (missing_record) and a visible effect of a transaction that never committed
-    // (aborted_read) are wrong in every order.
-    const bool is_lost = violation.name == "missing_record" || violation.name == "aborted_read";
+    const bool is_lost = std::ranges::count(kLostData, violation.name) > 0;
     lost |= is_lost;
     // If a serial order exists, each other violation only shows that the order contradicts real
     // time.

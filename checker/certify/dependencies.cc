@@ -81,6 +81,8 @@ class Reader {
                             element, version.inserter);
     }
     add_edge(version.inserter, number_, kind, Coverage::kNone, element);
+    check_session(version.deleter, element,
+                  "A transaction saw a record that its own thread had deleted before");
     if (version.deleter != kNoNumber && version.deleter != number_) {
       add_edge(number_, version.deleter, EdgeKind::kReadWrite, Coverage::kNone, element);
     }
@@ -102,6 +104,10 @@ class Reader {
     }
     const bool deleted = version.deleter != kNoNumber && version.deleter != number_;
     const bool timed = rule(kRuleRealTime);
+    if (!deleted || transaction_->end < committed_[version.deleter].begin) {
+      check_session(version.inserter, element,
+                    "A transaction did not see a record that its own thread had inserted before");
+    }
     if (!deleted || (timed && transaction_->end < committed_[version.deleter].begin)) {
       add_edge(number_, version.inserter, EdgeKind::kPredicateWrite, coverage, element);
     } else if (timed && committed_[version.inserter].end < transaction_->begin) {
@@ -183,6 +189,19 @@ class Reader {
          element = lists.after(element)) {
       if (own_[element] == own_mark(true)) note_own_delete(element);
     }
+  }
+
+  // Reports that the reader did not see the write of the transaction `writer`, if both are of the
+  // same thread and `writer` had returned before the reader began. With real time, a cycle shows
+  // this too, so it is a finding only without real time.
+  void check_session(uint32_t writer, uint32_t element, const char* text) {
+    if (rule(kRuleRealTime) || writer == kNoNumber || writer == number_) return;
+    const Transaction& earlier = committed_[writer];
+    if (earlier.thread != transaction_->thread || earlier.end >= transaction_->begin ||
+        context_.is_unfinished_element(element)) {
+      return;
+    }
+    report_deleter("read_your_writes", text, element);
   }
 
   // Returns true if the element exists for the reader in every serial order that respects real time.

@@ -32,7 +32,6 @@ struct SessionViolation {
 
 // Names of violations that only check_session() reports, in addition to certify::kViolationNames.
 inline constexpr std::string_view kSessionNames[] = {
-    "deleted_record",  // a read returned a record that had been deleted
     "no_progress",     // too many calls returned DEADLOCK although no other client exists
     "wrong_delete",    // a delete found a record that did not exist, or missed one that did
     "wrong_insert",    // an insert accepted a pair that existed, or rejected one that did not

@@ -32,6 +32,14 @@ std::string verdict(const History& history, const CertifyOptions& options = {}) 
   return found.violations.empty() ? witness::name_of(found.verdict) : found.violations.front().name;
 }
 
+std::set<std::string> names_of_required(const Certification& found) {
+  std::set<std::string> names;
+  for (const Violation& violation : found.violations) {
+    if (violation.severity == Severity::kRequired) names.insert(violation.name);
+  }
+  return names;
+}
+
 struct NamedCase {
   const char* name;
   const char* steps;
@@ -88,7 +96,10 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"read_only_anomaly",
                   "0:i!(1,x0) 0:i!(2,y0) 1:b 1:g(1)=x0 1:g(2)=y0 0:b 0:g(2)=y0 0:d(2,y0) "
                   "0:i(2,y1) 0:c 2:b 2:g(1)=x0 2:g(2)=y1 2:c 1:d(1,x0) 1:i(1,x1) 1:c"},
-        NamedCase{"stale_read", "0:i!(1,a) 0:d!(1,a) 1:g!(1)=a"},
+        NamedCase{"stale_read", "0:i!(1,a) 0:d!(1,a) 1:g!(1)=a 1:g!(1)=NF"},
+        NamedCase{"stale_read", "0:i!(1,a) 0:d!(1,*) 1:b 1:n=1,a 1:c 1:n!=END"},
+        NamedCase{"deleted_record", "0:i!(1,a) 0:d!(1,a) 1:g!(1)=a"},
+        NamedCase{"deleted_record", "0:i!(1,a) 0:d!(1,*) 1:g!(2)=NF 1:b 1:n=1,a 1:c"},
         NamedCase{"stale_read", "0:i!(1,a) 1:g!(1)=NF 1:g!(1)=a"},
         // Only a failed transaction deleted the record, so the record still exists.
         NamedCase{"stale_read", "0:i!(1,a) 0:b 0:d(1,a) 0:a 1:g!(1)=NF 1:g!(1)=a"},
@@ -152,6 +163,28 @@ TEST(Certify, RealTimeIsAdvisoryIfOnlySerialisabilityIsRequired) {
   EXPECT_EQ(stale.violations[0].severity, Severity::kAdvisory);
   EXPECT_EQ(verdict(script("0:b 1:b 0:g(1)=NF 1:g(2)=NF 0:i(2,x) 1:i(1,y) 0:c 1:c"), lax),
             "phantom");
+}
+
+// Lost data, and a change of its own thread that a transaction misses, are wrong in every order.
+TEST(Certify, WithoutRealTimeALostChangeIsAViolation) {
+  const CertifyOptions lax{.strict = false};
+  for (const auto& [name, steps] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"missing_record", "0:i!(1,a) 1:g!(1)=NF"},
+           {"deleted_record", "0:i!(1,a) 0:d!(1,a) 1:g!(1)=a"},
+           {"deleted_record", "0:i!(1,a) 0:i!(1,b) 0:d!(1,*) 1:b 1:g(1)=b 1:n=END 1:c"},
+           {"read_your_writes", "0:i!(1,a) 0:g!(1)=NF 1:g!(1)=a"},
+           {"read_your_writes", "0:i!(1,a) 0:d!(1,a) 0:g!(1)=a 1:g!(1)=NF"},
+           {"read_your_writes", "0:i!(1,a) 0:b 0:n=END 0:c 1:g!(1)=a"}}) {
+    const Certification found = certify::certify(script(steps), lax);
+    EXPECT_EQ(found.verdict, Verdict::kViolation) << steps << found.reason;
+    EXPECT_EQ(names_of_required(found), std::set<std::string>{name}) << steps;
+  }
+  // Another thread may see an old state, and so may a transaction that began before the change.
+  for (const char* steps : {"0:i!(1,a) 1:g!(1)=NF 0:g!(1)=a",
+                            "1:i!(1,a) 1:d!(1,a) 0:g!(1)=a 0:g!(1)=NF",
+                            "0:b 0:g(1)=NF 0:i!(1,a) 0:g(1)=NF 0:c 1:g!(1)=a"}) {
+    EXPECT_EQ(certify::certify(script(steps), lax).verdict, Verdict::kCertified) << steps;
+  }
 }
 
 TEST(Certify, ACycleCitesACallForEveryEdge) {

@@ -53,6 +53,7 @@ constexpr std::array kMeanings = {
     Meaning{"corrupt_key", "The library returned a key that no call ever passed to it"},
     Meaning{"corrupt_payload",
             "The library returned a payload that no call inserted under that key"},
+    Meaning{"deleted_record", "A record was found although a committed transaction had deleted it"},
     Meaning{"dirty_read",
             "A transaction saw a write of another transaction that had not yet committed"},
     Meaning{
@@ -86,6 +87,8 @@ constexpr std::array kMeanings = {
         "A transaction that only reads saw a state that no order of the other transactions gives"},
     Meaning{"read_skew",
             "A transaction saw one change of another transaction but not its other change"},
+    Meaning{"read_your_writes",
+            "A transaction did not see a change that its own thread had committed before"},
     Meaning{"stale_read",
             "A transaction did not see a change that had been committed before the transaction "
             "began"},
