@@ -94,6 +94,7 @@ inline constexpr std::string_view kViolationNames[] = {
     "undocumented_code",          // a call returned a code that is not documented for it
     "unexpected_failure",         // a call returned FAILURE although nothing can fail
     "write_skew",                 // G2-item: each deleted a record that another one had read
+    "wrong_insert",               // an insert stored a record that already existed
     "wrong_order",                // a scan went backwards
 };
 

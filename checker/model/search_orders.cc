@@ -28,13 +28,14 @@ class Search {
  public:
   // If `exact_codes` is true, an order with a call of Model::breaks_delete_code() does not count.
   Search(const History& history, const Numbering& numbering, std::vector<Transaction> all,
-         bool strict, bool exact_codes)
+         bool strict, bool exact_codes, uint64_t tries_max)
       : history_(history),
         numbering_(numbering),
         all_(std::move(all)),
         placed_(all_.size(), false),
         strict_(strict),
         exact_codes_(exact_codes),
+        tries_left_(tries_max),
         model_(numbering) {}
 
   // Extends order_ until it contains all committed transactions. An unfinished transaction may be
@@ -44,6 +45,8 @@ class Search {
     const uint64_t earliest_end = first_open_end();
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (placed_[i] || (strict_ && all_[i].begin > earliest_end)) continue;
+      if (tries_left_ == 0) return false;
+      --tries_left_;
       const std::size_t mark = model_.mark();
       placed_[i] = true;
       order_.push_back(i);
@@ -54,6 +57,8 @@ class Search {
     }
     return false;
   }
+
+  bool gave_up() const { return tries_left_ == 0; }
 
   // Returns the calls of order_ with a result as Model::breaks_delete_code() has it. Replays order_
   // on a new model.
@@ -112,6 +117,7 @@ class Search {
   std::vector<bool> placed_;
   const bool strict_;
   const bool exact_codes_;
+  uint64_t tries_left_;
   Model model_;
   std::vector<std::size_t> order_;
 };
@@ -168,7 +174,7 @@ bool denies_a_pair(const History& history) {
 
 }  // namespace
 
-OrderSearch search_orders(const History& history, bool strict) {
+OrderSearch search_orders(const History& history, bool strict, uint64_t tries_max) {
   OrderSearch result;
   const Transactions transactions = split_into_transactions(history);
   result.problem = transactions.problem;
@@ -178,14 +184,15 @@ OrderSearch search_orders(const History& history, bool strict) {
   for (const Transaction& other : transactions.others) {
     if (other.state == TransactionState::kUnfinished) all.push_back(other);
   }
-  Search exact(history, numbering, all, strict, /*exact_codes=*/true);
-  Search advisory(history, numbering, std::move(all), strict, /*exact_codes=*/false);
+  Search exact(history, numbering, all, strict, /*exact_codes=*/true, tries_max);
+  Search advisory(history, numbering, std::move(all), strict, /*exact_codes=*/false, tries_max);
   if (exact.run()) {
     result.order = exact.order();
   } else if (denies_a_pair(history) && advisory.run()) {
     result.order = advisory.order();
     result.delete_codes = advisory.delete_codes();
   }
+  result.gave_up = !result.order && (exact.gave_up() || advisory.gave_up());
 
   const Visibility visibility(history, numbering, transactions);
   const auto check = [&](const Transaction& reader) {

@@ -34,7 +34,6 @@ struct SessionViolation {
 inline constexpr std::string_view kSessionNames[] = {
     "no_progress",     // too many calls returned DEADLOCK although no other client exists
     "wrong_delete",    // a delete found a record that did not exist, or missed one that did
-    "wrong_insert",    // an insert accepted a pair that existed, or rejected one that did not
 };
 
 // A transaction that runs alone must succeed within this many attempts (index.h, convention 3). So

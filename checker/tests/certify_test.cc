@@ -247,6 +247,29 @@ TEST(Certify, AnUnfinishedWriterHidesOnlyViolationsOfItsOwnKeys) {
   }
 }
 
+// Thread 0 inserts the same record again and again, so it is unknown which insert a read saw.
+TEST(Certify, ARecordThatIsInsertedAgainIsJudged) {
+  std::string again, others;
+  for (int i = 0; i < 12; ++i) again += "0:d!(1,a) 0:i!(1,a) ";
+  for (int i = 2; i < 14; ++i) others += std::to_string(i) + ":b ";
+  for (int i = 2; i < 14; ++i) {
+    const std::string number = std::to_string(i);
+    others += number + ":g(1)=a " + number + ":i(" + number + ",b) ";
+  }
+  for (int i = 2; i < 14; ++i) others += std::to_string(i) + ":c ";
+  EXPECT_EQ(verdict(script("0:i!(1,a) " + again)), "certified");
+  EXPECT_EQ(verdict(script("0:i!(1,a) " + again + others)), "certified");
+  EXPECT_EQ(verdict(script("0:i!(1,a) " + again + "1:i!(1,a) " + others)), "wrong_insert");
+  // A delete of a transaction that failed makes no room. One that never ended may have.
+  EXPECT_EQ(verdict(script("0:i!(1,a) 1:b 1:d(1,*) 1:a 0:i!(1,a)")), "wrong_insert");
+  EXPECT_NE(verdict(script("0:i!(1,a) 1:b 1:d(1,*) 0:i!(1,a)")), "wrong_insert");
+  // The record is deleted and inserted again while thread 1 scans past it, which shows it twice.
+  const std::string scan = "0:i!(1,a) " + others + "1:b 1:g(1)=a 0:d!(1,a) 0:i!(1,a) 1:n=1,a 1:c";
+  EXPECT_EQ(verdict(script(scan)), "duplicate_record");
+  EXPECT_EQ(verdict(script("0:i!(1,a) 0:i!(2,c) 1:b 1:g(2)=c 0:d!(1,a) 0:i!(1,a) 1:n=1,a 1:c")),
+            "wrong_order");
+}
+
 TEST(Certify, UnknownKeysAreCorrupt) {
   History history = script("0:i!(b,a) 0:b 0:n=b,a 0:c", VARCHAR);
   EXPECT_EQ(verdict(history), "certified");

@@ -102,6 +102,7 @@ constexpr std::array kMeanings = {
             "Two transactions each read a record that the other transaction then changed, and both "
             "committed: in every order, the second transaction should have read the change of the "
             "first"},
+    Meaning{"wrong_insert", "An insert stored a record that already existed"},
     Meaning{"wrong_order", "A scan went backwards"},
 };
 
