@@ -88,15 +88,15 @@ def committed(events: Events) -> dict[int, list[int]]:
     return found
 
 
-def shared(events: Events) -> set[int]:
-    """Return the indexes of which the thread had several handles. The log does not tell whose cursor a call used."""
+def handles(events: Events) -> list[int]:
+    """Return for each event how many handles of its index were open. The log does not tell which one a call used."""
     opened: dict[int, int] = {}
-    found = set()
+    counts = []
     for call, code, index, *_ in events:
         if call in {OPEN, CLOSE} and code == SUCCESS:
-            opened[index] = opened.get(index, 0) + (1 if call == OPEN else -1)
-            found |= {index} if opened[index] > 1 else set()
-    return found
+            opened[index] = max(0, opened.get(index, 0) + (1 if call == OPEN else -1))
+        counts.append(opened.get(index, 0))
+    return counts
 
 
 @dataclass
@@ -185,7 +185,7 @@ def replay(history: Path, order: Path, *, strict: bool) -> str:
     head, *lines = order.read_text().splitlines()
     if head != "keydrome serial order 1":
         raise ValueError(f"{order} is no serial order")
-    left, several = [committed(events) for events in logs], [shared(events) for events in logs]
+    left, opened = [committed(events) for events in logs], [handles(events) for events in logs]
     indexes, latest_begin = [Index() for _ in types], 0
     for line in lines:
         thread, first = (int(word) for word in line.split())
@@ -201,7 +201,7 @@ def replay(history: Path, order: Path, *, strict: bool) -> str:
         cursors: dict[int, Cursor] = {}
         for position in positions:
             call, code, index, _, key, payload, _ = logs[thread][position]
-            if call in {OPEN, CLOSE} or index in several[thread]:
+            if call in {OPEN, CLOSE} or (call == NEXT and opened[thread][position] > 1):
                 cursors[index] = Cursor(loose=True)
             if call & 127 < GET:
                 continue

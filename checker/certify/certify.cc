@@ -140,12 +140,36 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   out.order = std::move(lax.order);
 }
 
+// Judges a history in which a record was inserted several times. `context` has one element for the
+// record.
+void judge_inserted_again(const Context& context, Certification& out) {
+  Numbering numbering = context.numbering;
+  if (split_reinserted(context.history, context.transactions, numbering)) {
+    Versions versions(context.history, numbering, context.transactions);
+    const Context split{context.history, numbering, context.transactions, versions,
+                        context.options};
+    Certification found = out;
+    report_wrong_inserts(context, found);
+    const bool wrong = has_required(found);
+    judge(split, versions, found);
+    if (found.verdict == Verdict::kCertified || (has_required(found) && context.options.strict)) {
+      out = std::move(found);
+      out.without_real_time = out.verdict == Verdict::kCertified ? Verdict::kCertified
+                              : wrong                            ? Verdict::kViolation
+                                                                 : Verdict::kCouldNotJudge;
+      if (out.without_real_time == Verdict::kCouldNotJudge) out.reason = context.versions.problem;
+      return;
+    }
+  }
+  judge_reinserted(context, out);
+}
+
 void judge_orders(const History& history, const Transactions& transactions,
                   const CertifyOptions& options, Certification& out) {
   const Numbering numbering(history);
   Versions versions(history, numbering, transactions);
   const Context context{history, numbering, transactions, versions, options};
-  if (!versions.problem.empty()) return judge_reinserted(context, out);
+  if (!versions.problem.empty()) return judge_inserted_again(context, out);
   const Certification before = out;
   judge(context, versions, out);
   out.without_real_time = out.verdict;

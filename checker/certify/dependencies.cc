@@ -426,6 +426,11 @@ class DependencyFinder {
       reader_.present(bound.element, EdgeKind::kWriteRead);
     }
     if (event.code != SUCCESS) return;
+    // The insert also proves that an earlier insert of the same record no longer stores it.
+    if (!context_.numbering.earlier.empty() && context_.rule(kRuleMissedDelete)) {
+      const uint32_t earlier = context_.numbering.earlier[bound.element];
+      if (earlier != kNoNumber) reader_.absent(earlier, Coverage::kMissingKey);
+    }
     reader_.note_own_insert(bound.element);
     const Cursor& at = cursor(event.index);
     if (at.place == CursorPlace::kAtCell && at.cell == bound.cell) {

@@ -2,6 +2,7 @@
 #include "checker/certify/reinserted.h"
 
 #include <algorithm>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -108,6 +109,91 @@ class OwnFindings : public DependencySink {
   Certification& out_;
 };
 
+// Splits the elements of records that were inserted several times.
+class Splitter {
+ public:
+  Splitter(const history::History& history, const history::Transactions& transactions,
+           history::Numbering& numbering)
+      : history_(history), transactions_(transactions), numbering_(numbering) {}
+
+  bool run() {
+    std::vector<uint32_t> counts(numbering_.element_cells.size());
+    visit_inserts([&](const Insert& /*insert*/, uint32_t element) { ++counts[element]; });
+    // The committed transactions are visited in the order in which they returned.
+    visit_inserts([&](const Insert& insert, uint32_t element) {
+      if (counts[element] > 1) inserts_[element].push_back(insert);
+    });
+    numbering_.earlier.assign(numbering_.element_cells.size(), history::kNoNumber);
+    for (auto& [element, inserts] : inserts_) {
+      if (!number(element, inserts)) return false;
+    }
+    return std::ranges::all_of(transactions_.committed,
+                               [this](const Transaction& one) { return rename(one); }) &&
+           std::ranges::all_of(transactions_.others,
+                               [this](const Transaction& one) { return rename(one); });
+  }
+
+ private:
+  struct Insert {
+    const Transaction* transaction;
+    uint32_t position;
+    uint32_t element = history::kNoNumber;
+  };
+
+  template <typename Visit>
+  void visit_inserts(Visit&& visit) const {
+    for (const Transaction& writer : transactions_.committed) {
+      for_each_call(history_, writer, [&](uint32_t position, const Event& event) {
+        if (call_of(event) != EventCall::kInsert || !succeeded(event)) return;
+        visit(Insert{&writer, position}, numbering_.bounds[writer.thread][position].element);
+      });
+    }
+  }
+
+  // Gives the second insert and each further one an element of its own. Returns false if inserts
+  // overlap, because their order is then unknown.
+  bool number(uint32_t element, std::vector<Insert>& inserts) {
+    inserts[0].element = element;
+    for (std::size_t i = 1; i < inserts.size(); ++i) {
+      if (inserts[i].transaction->begin <= inserts[i - 1].transaction->end) return false;
+      inserts[i].element = static_cast<uint32_t>(numbering_.element_cells.size());
+      numbering_.element_cells.push_back(numbering_.element_cells[element]);
+      numbering_.earlier.push_back(inserts[i - 1].element);
+    }
+    return true;
+  }
+
+  // Replaces the elements of a transaction. Returns false if the transaction overlaps an insert of a
+  // record that it names.
+  bool rename(const Transaction& transaction) {
+    bool known = true;
+    for_each_call(history_, transaction, [&](uint32_t position, const Event& /*event*/) {
+      uint32_t& element = numbering_.bounds[transaction.thread][position].element;
+      const auto found = inserts_.find(element);
+      if (found == inserts_.end()) return;
+      uint32_t renamed = element;
+      for (std::size_t i = 1; i < found->second.size(); ++i) {
+        const Insert& insert = found->second[i];
+        const Transaction& writer = *insert.transaction;
+        if (&writer == &transaction) {
+          if (position >= insert.position) renamed = insert.element;
+        } else if (writer.end < transaction.begin) {
+          renamed = insert.element;
+        } else {
+          known &= transaction.end < writer.begin;
+        }
+      }
+      element = renamed;
+    });
+    return known;
+  }
+
+  const history::History& history_;
+  const history::Transactions& transactions_;
+  history::Numbering& numbering_;
+  std::map<uint32_t, std::vector<Insert>> inserts_;  // by element: those of a record with several
+};
+
 void report_own_findings(const Context& context, Certification& out) {
   // These rules need to know who inserted and deleted a record.
   constexpr uint32_t kRulesOfVersions =
@@ -168,11 +254,20 @@ void search(const Context& context, Certification& out) {
 
 }  // namespace
 
+bool split_reinserted(const history::History& history, const history::Transactions& transactions,
+                      history::Numbering& numbering) {
+  return Splitter(history, transactions, numbering).run();
+}
+
+void report_wrong_inserts(const Context& context, Certification& out) {
+  WriteCounts(context).report(out);
+}
+
 void judge_reinserted(const Context& context, Certification& out) {
   out.verdict = Verdict::kCouldNotJudge;
   out.reason = context.versions.problem;
   const std::size_t before = out.violations.size();
-  WriteCounts(context).report(out);
+  report_wrong_inserts(context, out);
   report_own_findings(context, out);
   if (out.violations.size() == before) return search(context, out);
   out.without_real_time = Verdict::kViolation;

@@ -137,7 +137,7 @@ Mismatch Model::end_of_scan(const Event& event, Cursor& at) {
 
 Mismatch Model::insert(const Event& event, Bound bound) {
   if (event.code != SUCCESS && event.code != ENTRY_EXISTS) return Mismatch::kNone;
-  const bool there = contents_.contains(bound.element);
+  const bool there = contents_.contains(bound.element) || is_there_from_before(bound.element);
   if (event.code == ENTRY_EXISTS) return there ? Mismatch::kNone : Mismatch::kRecordIsMissing;
   if (there) return Mismatch::kRecordIsThere;
   contents_.insert(bound.element);
@@ -145,6 +145,14 @@ Mismatch Model::insert(const Event& event, Bound bound) {
   const Cursor& at = cursor(event.index);
   if (at.place == Place::kAtCell && at.cell == bound.cell) notes_[bound.element] = optional(at);
   return Mismatch::kNone;
+}
+
+bool Model::is_there_from_before(uint32_t element) const {
+  if (numbering_.earlier.empty()) return false;
+  for (uint32_t at = numbering_.earlier[element]; at != kNoNumber; at = numbering_.earlier[at]) {
+    if (contents_.contains(at)) return true;
+  }
+  return false;
 }
 
 Mismatch Model::delete_pair(const Event& event, Bound bound) {

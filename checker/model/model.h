@@ -116,6 +116,8 @@ class Model {
   // Returns the first cell >= `cell` of the index that has a record, or kNoNumber if none has one.
   uint32_t occupied_from(uint32_t index, uint32_t cell) const;
   void erase(uint32_t element);
+  // Returns true if an earlier insert of the same record (Numbering::earlier) still stores it.
+  bool is_there_from_before(uint32_t element) const;
 
   // Values of notes_. returned() means that the cursor has returned the element. optional() means
   // that the cursor may return the element or leave it out.

@@ -155,6 +155,17 @@ TEST(Model, ALooseCursorIsAnchoredByTheNextRecord) {
   EXPECT_TRUE(has_order(loose + "0:n=END 0:n=5,x 0:c"));
 }
 
+// While a thread has several handles of an index, an event does not show whose cursor moved.
+TEST(Model, AScanIsJudgedAgainWhenOneHandleIsLeft) {
+  const std::string two = "0:i!(5,x) 0:i!(7,y) 0:i!(9,z) 0:open 0:open ";
+  EXPECT_TRUE(has_order(two + "0:b 0:n=5,x 0:n=5,x 0:n=9,z 0:c"));
+  EXPECT_FALSE(has_order(two + "0:b 0:n=5,x 0:n=5,w 0:c"));
+  EXPECT_TRUE(has_order(two + "0:close 0:b 0:n=5,x 0:n=7,y 0:c"));
+  EXPECT_FALSE(has_order(two + "0:close 0:b 0:n=5,x 0:n=9,z 0:c"));
+  EXPECT_TRUE(has_order(two + "0:b 0:n=5,x 0:close 0:n=7,y 0:n=9,z 0:c"));
+  EXPECT_FALSE(has_order(two + "0:b 0:n=5,x 0:close 0:n=5,x 0:n=9,z 0:c"));
+}
+
 TEST(Model, ACursorIsLooseAfterItsIndexWasOpenedAgain) {
   EXPECT_TRUE(has_order("0:i!(5,x) 0:i!(9,z) 0:b 0:g(5)=x 0:close 0:open 0:n=9,z 0:c"));
   EXPECT_TRUE(has_order("0:i!(5,x) 0:i!(9,z) 0:b 0:g(5)=x 0:close 0:open 0:n=5,x 0:c"));

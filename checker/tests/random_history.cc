@@ -208,6 +208,15 @@ class Generator {
       return;
     }
     event.payload = hash_mix(++payloads_, 7);
+    if (options_.reuses_payloads && chance(2)) {
+      event.payload = hash_mix(1 + pick(payloads_), 7);
+      const auto found = keys.find(event.key);
+      const bool there = found != keys.end() && found->second.count(event.payload) != 0;
+      if (there && !chance(8)) {
+        event.code = ENTRY_EXISTS;
+        return;
+      }
+    }
     client.writes.push_back({EventCall::kInsert, event.index, event.key, event.payload});
   }
 
