@@ -92,15 +92,15 @@ def committed(events: Events) -> dict[int, list[int]]:
     return found
 
 
-def shared(events: Events) -> set[int]:
-    """Return the indexes of which the thread had several handles. The log does not tell whose cursor a call used."""
+def handles(events: Events) -> list[int]:
+    """Return for each event how many handles of its index were open. The log does not tell which one a call used."""
     opened: dict[int, int] = {}
-    found = set()
+    counts = []
     for call, code, index, *_ in events:
         if call in {OPEN, CLOSE} and code == SUCCESS:
-            opened[index] = opened.get(index, 0) + (1 if call == OPEN else -1)
-            found |= {index} if opened[index] > 1 else set()
-    return found
+            opened[index] = max(0, opened.get(index, 0) + (1 if call == OPEN else -1))
+        counts.append(opened.get(index, 0))
+    return counts
 
 
 @dataclass
@@ -115,6 +115,7 @@ class Cursor:
     optional: set[int] = field(default_factory=set)  # inserted under the key since, may be left out
     ended: bool = False
     loose: bool = False  # the place is unknown
+    anchored: bool = False  # was loose when it came to the key, so it may leave out all others
 
 
 class Index:
@@ -152,36 +153,35 @@ class Index:
                 self.remove(key)
             return code == (SUCCESS if stored else KEY_NOTFOUND)
         if payload not in stored:
-            return code == ENTRY_DNE or (code == KEY_NOTFOUND and not stored)
+            return code in {ENTRY_DNE, KEY_NOTFOUND}
         stored.remove(payload)
         if not stored:
             self.remove(key)
-        cursor.loose = (
-            True  # the contract leaves the cursor's place open after an exact-pair delete
-        )
+        cursor.loose = True  # the contract leaves the place open after the delete of one pair
         return code == SUCCESS
 
     def _next(self, cursor: Cursor, code: int, key: Key, payload: int) -> bool:
         stored = self.payloads.get(key, set()) if code == SUCCESS else set()
         if code not in {SUCCESS, DB_END} or (code == SUCCESS and payload not in stored):
             return False
-        if cursor.loose:
+        starts_again = cursor.ended and cursor.key is not None and key <= cursor.key
+        if cursor.loose or (starts_again and code == SUCCESS):
+            if code == SUCCESS:
+                cursor.__init__(key, {payload}, anchored=True)  # type: ignore[misc]
             return True
         here = self.payloads.get(cursor.key, set()) if cursor.key is not None else set()
         left = here - cursor.shown
+        owed = set() if cursor.anchored else left - cursor.optional
         place = 0 if cursor.key is None else bisect_right(self.keys, cursor.key)
         if code == DB_END:
             cursor.ended = True
-            return place == len(self.keys) and left <= cursor.optional
-        if cursor.key is not None and cursor.ended and key <= cursor.key and payload not in left:
-            cursor.loose = True  # after DB_END a library may start again at the first record
-            return True
+            return place == len(self.keys) and not owed
         cursor.ended = False
         if key == cursor.key:
             right = payload in left
             cursor.shown.add(payload)
             return right
-        right = left <= cursor.optional and place < len(self.keys) and self.keys[place] == key
+        right = not owed and place < len(self.keys) and self.keys[place] == key
         cursor.__init__(key, {payload})  # type: ignore[misc]
         return right
 
@@ -192,7 +192,7 @@ def replay(history: Path, order: Path, *, strict: bool) -> str:
     head, *lines = order.read_text().splitlines()
     if head != "keydrome serial order 1":
         raise ValueError(f"{order} is not a serial order: write one with certify --order")
-    left, several = [committed(events) for events in logs], [shared(events) for events in logs]
+    left, opened = [committed(events) for events in logs], [handles(events) for events in logs]
     indexes, latest_begin = [Index() for _ in types], 0
     for line in lines:
         thread, first = (int(word) for word in line.split())
@@ -208,7 +208,7 @@ def replay(history: Path, order: Path, *, strict: bool) -> str:
         cursors: dict[int, Cursor] = {}
         for position in positions:
             call, code, index, _, key, payload, _ = logs[thread][position]
-            if call in {OPEN, CLOSE} or index in several[thread]:
+            if call in {OPEN, CLOSE} or (call == NEXT and opened[thread][position] > 1):
                 cursors[index] = Cursor(loose=True)
             if call & 127 < GET:
                 continue

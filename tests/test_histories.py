@@ -13,11 +13,11 @@ import pytest
 from tests.binaries import built_settings, library
 from tests.referee_run import BUILD, ROOT, Case, require_root_and_build, run_case
 from tests.test_keydrome import keydrome
+from tests.witness_programs import played, wrongly_refused
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-RUN_SECONDS = 60
 # Numbers of mutants with deterministic faults: the same calls in the same order always give the same results.
 DETERMINISTIC = (1, 3, 6, 10)
 MORE_DETERMINISTIC = (2, 14, 15)
@@ -98,19 +98,6 @@ def test_nothing_to_keep_and_no_place_for_it_are_errors(
     assert message in done.stderr
 
 
-def played(program: str, name: str, source: Path) -> tuple[int, str]:
-    """Build the program of a witness with a library; return its exit status and output."""
-    source.write_text(program)
-    binary = source.with_suffix("")
-    linked = library(built_settings(), *name.split("/"))
-    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", str(ROOT / "api/include")]
-    subprocess.run(["cc", *flags, str(source), str(linked), "-o", str(binary)], check=True)
-    done = subprocess.run(
-        [binary], capture_output=True, text=True, timeout=RUN_SECONDS, check=False
-    )
-    return done.returncode, done.stdout
-
-
 @pytest.mark.parametrize(
     "number", DETERMINISTIC + (MORE_DETERMINISTIC if "KEYDROME_SOAK" in os.environ else ())
 )
@@ -133,14 +120,14 @@ def test_the_program_of_a_cycle_shows_the_fault(number: int, tmp_path: Path) -> 
             if finding.get("witness", {}).get("program")
         ]
         for program in programs[:3]:
-            status, told = played(program, f"faulty/mutant_{number:02d}", tmp_path / "wrong.c")
+            wrong = library(built_settings(), "faulty", f"mutant_{number:02d}")
+            status, told = played(program, [wrong], tmp_path / "wrong.c")
             assert status in {0, 1}, told
             shown += status
             assert (status == 1) == (
                 "Every call returned what it returned in the failed run." in told
             )
-            right, told = played(program, "faulty/mutant_00", tmp_path / "right.c")
-            assert right == 0, told
+            assert wrongly_refused(program, tmp_path) == []
         if shown:
             return
     pytest.fail("no program showed the fault")
@@ -165,7 +152,7 @@ def test_a_program_of_its_own_replays_the_order_of_every_round(tmp_path: Path, n
     for path in rounds:
         subprocess.run([BUILD / "bin" / "certify", "--order", order, path], check=True)
         transactions += len(order.read_text().splitlines()) - 1
-        program = [sys.executable, ROOT / "checker" / "replay_order.py", path, order]
+        program = [sys.executable, str(ROOT / "checker/replay_order.py"), str(path), str(order)]
         said = subprocess.run(program, capture_output=True, text=True, check=False)
         assert said.stdout == "the order explains every result\n", (path.name, said)
     assert transactions > 5_000

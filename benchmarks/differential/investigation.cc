@@ -350,10 +350,11 @@ class Investigation {
       mismatch_ = true;
     }
     if (!judged.not_judged.empty()) findings_.not_judged(judged.not_judged);
+    if (judged.advice && findings_.count(judged.advice->name) == 0) advise(judged);
     if (!judged.fault) return;
     const Round round = round_of(generated_, phase, judged, judged.fault->position);
     // One finding of each name is enough for a reader.
-    if (!details_.try_emplace(judged.fault->name, detail_of(judged)).second) return;
+    if (!details_.try_emplace(judged.fault->name, detail_of(judged, *judged.fault)).second) return;
     witnesses_[judged.fault->name] = witness_of(judged.history, *judged.fault);
     suspects_.push_back({.name = judged.fault->name,
                          .stop = {},
@@ -362,10 +363,19 @@ class Investigation {
                          .round = round});
   }
 
-  std::string detail_of(const JudgedCalls& judged) const {
+  // Adds an advisory finding, which is not shrunk.
+  void advise(const JudgedCalls& judged) {
+    findings_.add({.suite = "",
+                   .name = judged.advice->name,
+                   .severity = Severity::kAdvisory,
+                   .detail = detail_of(judged, *judged.advice),
+                   .witness = {}});
+  }
+
+  std::string detail_of(const JudgedCalls& judged, const SessionViolation& fault) const {
     const Narrator narrator(generated_.session, judged.history);
-    return sentence_of(judged.history, generated_.session, *judged.fault) + "\n" +
-           causes_of(narrator, *judged.fault);
+    return sentence_of(judged.history, generated_.session, fault) + "\n" +
+           causes_of(narrator, fault);
   }
 
   // If a failure ended the session, returns this failure. Otherwise returns the wrong result in the

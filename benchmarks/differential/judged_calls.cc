@@ -70,6 +70,7 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   }
   SessionCheck check = model::check_session(judged.history);
   judged.fault = std::move(check.violation);
+  judged.advice = std::move(check.advice);
   judged.mismatch = std::move(check.problem);
   if (judged.fault || !judged.mismatch.empty()) return judged;
   const format::ThreadOutcome& reported = *result.reported;

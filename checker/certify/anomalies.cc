@@ -135,6 +135,39 @@ bool is_seen_after(const Context& context, uint32_t element, uint32_t reader) {
   return false;
 }
 
+// Notes whether a transaction that returned after `reader` did not find the record `element`.
+class MissedLater : public DependencySink {
+ public:
+  MissedLater(uint32_t element, uint32_t reader) : element_(element), reader_(reader) {}
+
+  void add_edge(const Observation& seen) override {
+    missed |= seen.kind == EdgeKind::kPredicateWrite && seen.element == element_ &&
+              seen.from > reader_;
+  }
+  void add_choice(const Choice& /*choice*/) override {}
+  void add_finding(const DirectFinding& /*finding*/) override {}
+
+  bool missed = false;
+
+ private:
+  const uint32_t element_;
+  const uint32_t reader_;
+};
+
+// Returns true if a transaction that returned after `reader` did not find the record `element`,
+// although its lookup or scan would have returned the record if it had existed. For this search the
+// record counts as never deleted, because real time alone would explain why it was not found.
+bool is_missed_after(const Context& context, uint32_t element, uint32_t reader) {
+  Versions versions = context.versions;
+  versions.of[element].deleter = kNoNumber;
+  versions.notes[element] &= static_cast<uint8_t>(~kOpenDeleter);
+  const Context undeleted{context.history, context.numbering, context.transactions, versions,
+                          context.options};
+  MissedLater sink(element, reader);
+  find_dependencies(undeleted, /*lean=*/false, sink);
+  return sink.missed;
+}
+
 struct Anomaly {
   const char* name;  // one of kViolationNames
   const char* detail;
@@ -181,7 +214,9 @@ class CycleClassifier {
   }
 
   Anomaly with_real_time() const {
-    if (cycle_.edges.size() != 2 || count(EdgeKind::kPredicateWrite) != 1) return kStaleRead;
+    if (cycle_.edges.size() != 2) return kStaleRead;
+    if (count(EdgeKind::kReadWrite) == 1) return with_undone_delete();
+    if (count(EdgeKind::kPredicateWrite) != 1) return kStaleRead;
     const CycleEdge& missed =
         cycle_.edges[0].kind == EdgeKind::kPredicateWrite ? cycle_.edges[0] : cycle_.edges[1];
     const uint32_t element = missed.observation.element;
@@ -194,6 +229,16 @@ class CycleClassifier {
     }
     return {"missing_record",
             "A committed record was not found, although no transaction deleted it"};
+  }
+
+  // Names a cycle in which a transaction saw a record after its deleter had returned.
+  Anomaly with_undone_delete() const {
+    const CycleEdge& saw =
+        cycle_.edges[0].kind == EdgeKind::kReadWrite ? cycle_.edges[0] : cycle_.edges[1];
+    if (is_missed_after(context_, saw.observation.element, saw.from)) return kStaleRead;
+    return {"deleted_record",
+            "A record was found after a transaction that deleted it had committed, and no later "
+            "transaction missed the record"};
   }
 
   Anomaly with_one_anti() const {
@@ -307,6 +352,7 @@ void rename_as_stale_read(Violation& violation) {
 Violation describe_finding(const Context& context, const DirectFinding& finding) {
   Violation violation;
   violation.name = finding.name;
+  violation.severity = finding.severity;
   violation.detail = finding.text;
   if (finding.element != kNoNumber) {
     violation.detail += ": " + record_text(context, finding.element);
@@ -344,6 +390,9 @@ Violation describe_call_violation(const CallViolation& found) {
             "DEADLOCK"
       : found.name == "answer_after_deadlock" ? "A call was carried out although an earlier call "
                                                 "of its transaction had returned DEADLOCK"
+      : found.name == "illegal_answer"
+          ? "A call reported that its transaction or its index does not exist, although the "
+            "transaction and the handle were open"
       : found.name == "unexpected_failure"
           ? "A call returned FAILURE"
           : "A call returned a result code that is not documented for it";

@@ -39,6 +39,8 @@ class Collector : public DependencySink {
   void add_edge(const Observation& seen) override {
     if (is_open(seen.element) && seen.kind != EdgeKind::kWriteRead) {
       open_edges.push_back(seen);
+    } else if (context_.is_unfinished_element(seen.element)) {
+      unfinished_edges.push_back({seen.from, seen.to});
     } else {
       edges.push_back({seen.from, seen.to});
     }
@@ -54,6 +56,9 @@ class Collector : public DependencySink {
 
   std::vector<GraphEdge> edges;
   std::vector<Observation> open_edges;
+  // Edges about keys that a transaction that never ended has written. They prove nothing, because
+  // this transaction may have committed.
+  std::vector<GraphEdge> unfinished_edges;
   std::vector<Choice> choices;
   std::vector<DirectFinding> findings;
   // Groups of open elements. In each group at least one element has a wrong current deleter.
@@ -200,6 +205,8 @@ class Certifier {
       report(describe_double_delete(context_, twice));
     }
     for (const DirectFinding& finding : found.findings) report(describe_finding(context_, finding));
+    if (report_despite_unfinished(found.edges, found.choices, count_)) return;
+    append(found.unfinished_edges, found.edges);
     const Graph graph(count_, found.edges);
     if (report_cycles(graph, {}) || has_required(out_)) return;
     std::erase_if(found.choices, [this](const Choice& choice) {
@@ -226,6 +233,8 @@ class Certifier {
     for (const DirectFinding& finding : found.findings) report(describe_finding(context_, finding));
     std::vector<GraphEdge> edges = std::move(found.edges);
     add_real_time(context_, edges);
+    if (report_despite_unfinished(edges, found.choices, count_ * 2)) return Fit::kYes;
+    append(found.unfinished_edges, edges);
     out_.counts.edges = edges.size() + found.open_edges.size();
     out_.counts.leftovers = found.choices.size();
     if (tentative_) {
@@ -286,6 +295,35 @@ class Certifier {
     }
   }
 
+  // If a transaction that never ended wrote records, reports the violations that exist whether it
+  // committed or not: those about keys that it did not write. Returns true if there are any.
+  bool report_despite_unfinished(const std::vector<GraphEdge>& edges, std::vector<Choice> choices,
+                                 uint32_t nodes) {
+    if (!versions_.unfinished_writes) return false;
+    unfinished_matters_ = false;
+    const Graph graph(nodes, edges);
+    bool found = report_cycles(graph, {});
+    if (!found) {
+      std::erase_if(choices, [this](const Choice& choice) {
+        return context_.is_unfinished_element(choice.element) || is_open(choice.element);
+      });
+      const SettledChoices settled = settle(context_, graph, choices);
+      std::vector<GraphEdge> all = edges;
+      found = settled.settled == Settled::kImpossible && report_impossible(all, choices, settled);
+    }
+    unfinished_matters_ = true;
+    return found && has_required(out_);
+  }
+
+  // Returns true if the deleter of the element is not known, and its current deleter may be wrong.
+  bool is_open(uint32_t element) const {
+    return tentative_ && (versions_.notes[element] & kOpenDeleter) != 0;
+  }
+
+  static void append(const std::vector<GraphEdge>& more, std::vector<GraphEdge>& edges) {
+    edges.insert(edges.end(), more.begin(), more.end());
+  }
+
   // Reports a violation if both sides of the choice `settled.impossible` are impossible. Adds one
   // of these sides and all forced sides to the graph, and reports the cycles that result. Returns
   // false if there is no cycle.
@@ -303,7 +341,7 @@ class Certifier {
   bool report_cycles(const Graph& graph, const std::vector<Observation>& added) {
     std::vector<std::vector<uint32_t>> components = graph.components();
     if (components.empty()) return false;
-    if (versions_.unfinished_writes) {
+    if (versions_.unfinished_writes && unfinished_matters_) {
       out_.verdict = Verdict::kCouldNotJudge;
       out_.reason =
           "the dependencies have a cycle, but a transaction that never ended wrote records, and it "
@@ -311,7 +349,7 @@ class Certifier {
       return true;
     }
     const std::vector<Cycle> cycles = pick_cycles(context_, graph, std::move(components), added,
-                                                  context_.options.violations_max * 2);
+                                                  context_.options.violations_max * 2, tentative_);
     for (const Cycle& cycle : cycles) report(describe_cycle(context_, cycle));
     if (cycles.empty())
       undecided(
@@ -338,6 +376,8 @@ class Certifier {
   // By transaction: its position in an order that fits the edges without open elements.
   std::vector<uint32_t> firm_order_;
   bool tentative_ = false;  // true while the current deleters of open elements may be wrong
+  // False while the graph has no edges about keys that a transaction that never ended has written.
+  bool unfinished_matters_ = true;
   std::vector<std::vector<uint32_t>> conflicts_;  // groups of open elements of the last attempt
 };
 

@@ -9,9 +9,9 @@
 
 #include "checker/certify/anomalies.h"
 #include "checker/certify/certifier.h"
+#include "checker/certify/reinserted.h"
 #include "checker/certify/relaxed_time.h"
 #include "checker/certify/rules.h"
-#include "checker/model/search_orders.h"
 
 namespace keydrome::certify {
 
@@ -21,64 +21,14 @@ using history::History;
 using history::Numbering;
 using history::Transaction;
 using history::Transactions;
-using history::TransactionSpan;
 using history::TransactionState;
 using history::UnknownKey;
-using model::OrderSearch;
 
 namespace {
 
-// The largest number of committed transactions for which search_instead() tries every order.
-constexpr std::size_t kSearchedMax = 9;
 // The largest number of attempts of has_some_order(). A few attempts suffice if a serial order
 // exists.
 constexpr uint32_t kMovesMax = 20;
-
-// Returns the violation that search_orders() found in a history with unknown inserters of records.
-// Set `stale` if a serial order exists, but only one that contradicts real time.
-Violation violation_of_search(const Transactions& transactions, const OrderSearch& found,
-                              bool stale, const CertifyOptions& options) {
-  Violation violation;
-  violation.name = found.order ? "dirty_read" : "internal";
-  violation.detail = found.order
-                         ? "A transaction saw a record before its writer called commitTransaction"
-                         : "No serial order of the transactions gives the recorded results";
-  if (stale) rename_as_stale_read(violation);
-  if (stale && !options.strict) violation.severity = Severity::kAdvisory;
-  for (const Transaction& one : transactions.committed) {
-    violation.transactions.push_back(span_of(one));
-  }
-  violation.events = found.dirty_reads;
-  return violation;
-}
-
-// Judges a history in which two committed inserts stored the same record, so that it is unknown
-// which of them a read saw. Tries every order if the history is small enough. Otherwise sets the
-// verdict kCouldNotJudge with the reason `problem`.
-void search_instead(const History& history, const Transactions& transactions,
-                    const std::string& problem, const CertifyOptions& options, Certification& out) {
-  out.verdict = Verdict::kCouldNotJudge;
-  out.reason = problem;
-  if (transactions.committed.size() > kSearchedMax) return;
-  const OrderSearch found = model::search_orders(history);
-  const bool clean = found.dirty_reads.empty();
-  const OrderSearch relaxed =
-      found.order || !clean ? OrderSearch{} : model::search_orders(history, /*strict=*/false);
-  const bool stale = relaxed.order.has_value();
-  const bool serial = clean && (found.order || stale);
-  out.without_real_time = serial ? Verdict::kCertified : Verdict::kViolation;
-  if (serial && (!stale || !options.strict)) {
-    out.verdict = Verdict::kCertified;
-    out.reason.clear();
-    if (options.keep_order) {
-      const OrderSearch& order = stale ? relaxed : found;
-      for (const TransactionSpan& span : *order.order)
-        out.order.push_back({span.thread, span.first});
-    }
-  }
-  if (serial && !stale) return;
-  add_violation(violation_of_search(transactions, found, stale, options), options, out);
-}
 
 void count(const History& history, const Transactions& transactions, CertificationCounts& counts) {
   counts.committed = transactions.committed.size();
@@ -140,6 +90,10 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   }
 }
 
+// Violations that are wrong in every order: a lost insert, a lost delete, and a visible effect of a
+// transaction that never committed.
+constexpr std::string_view kLostData[] = {"missing_record", "deleted_record", "aborted_read"};
+
 bool needs_real_time(const Violation& violation) {
   return std::ranges::any_of(
       violation.edges, [](const ViolationEdge& edge) { return edge.kind == EdgeKind::kRealTime; });
@@ -164,13 +118,12 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   std::vector<Violation> found = std::exchange(out.violations, {});
   bool lost = false;
   for (Violation& violation : found) {
-    // A lost record (missing_record) and a visible effect of a transaction that never committed
-    // (aborted_read) are wrong in every order.
-    const bool is_lost = violation.name == "missing_record" || violation.name == "aborted_read";
+    const bool is_lost = std::ranges::count(kLostData, violation.name) > 0;
     lost |= is_lost;
     // If a serial order exists, each other violation only shows that the order contradicts real
     // time.
-    if (is_serial && !is_lost) rename_as_stale_read(violation);
+    const bool required = violation.severity == Severity::kRequired;
+    if (is_serial && !is_lost && required) rename_as_stale_read(violation);
     if (!options.strict && !is_lost) violation.severity = Severity::kAdvisory;
   }
   // add_violation() keeps only the first violation of each name. A real-time edge explains a stale
@@ -187,15 +140,37 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   out.order = std::move(lax.order);
 }
 
+// Judges a history in which a record was inserted several times. `context` has one element for the
+// record.
+void judge_inserted_again(const Context& context, Certification& out) {
+  Numbering numbering = context.numbering;
+  if (split_reinserted(context.history, context.transactions, numbering)) {
+    Versions versions(context.history, numbering, context.transactions);
+    const Context split{context.history, numbering, context.transactions, versions,
+                        context.options};
+    Certification found = out;
+    report_wrong_inserts(context, found);
+    const bool wrong = has_required(found);
+    judge(split, versions, found);
+    if (found.verdict == Verdict::kCertified || (has_required(found) && context.options.strict)) {
+      out = std::move(found);
+      out.without_real_time = out.verdict == Verdict::kCertified ? Verdict::kCertified
+                              : wrong                            ? Verdict::kViolation
+                                                                 : Verdict::kCouldNotJudge;
+      if (out.without_real_time == Verdict::kCouldNotJudge) out.reason = context.versions.problem;
+      return;
+    }
+  }
+  judge_reinserted(context, out);
+}
+
 void judge_orders(const History& history, const Transactions& transactions,
                   const CertifyOptions& options, Certification& out) {
   const Numbering numbering(history);
   Versions versions(history, numbering, transactions);
-  if (!versions.problem.empty()) {
-    return search_instead(history, transactions, versions.problem, options, out);
-  }
-  const Certification before = out;
   const Context context{history, numbering, transactions, versions, options};
+  if (!versions.problem.empty()) return judge_inserted_again(context, out);
+  const Certification before = out;
   judge(context, versions, out);
   out.without_real_time = out.verdict;
   if (!has_required(out) || has_required(before)) return;

@@ -149,8 +149,12 @@ class Neighbourhood {
 // Collects the edges whose two transactions are in the same component.
 class ComponentSink : public DependencySink {
  public:
-  ComponentSink(std::size_t transactions, const std::vector<std::vector<uint32_t>>& components)
-      : component_of_(transactions, kNoNumber), observations(components.size()) {
+  ComponentSink(const Context& context, const std::vector<std::vector<uint32_t>>& components,
+                bool tentative)
+      : context_(context),
+        tentative_(tentative),
+        component_of_(context.transactions.committed.size(), kNoNumber),
+        observations(components.size()) {
     for (uint32_t i = 0; i < components.size(); ++i) {
       for (const uint32_t member : components[i]) component_of_[member] = i;
     }
@@ -158,7 +162,7 @@ class ComponentSink : public DependencySink {
 
   void add_edge(const Observation& seen) override {
     const uint32_t component = component_of_[seen.from];
-    if (component != kNoNumber && component == component_of_[seen.to]) {
+    if (component != kNoNumber && component == component_of_[seen.to] && proves(seen)) {
       observations[component].push_back(seen);
     }
   }
@@ -166,6 +170,14 @@ class ComponentSink : public DependencySink {
   void add_finding(const DirectFinding& /*finding*/) override {}
 
  private:
+  bool proves(const Observation& seen) const {
+    const bool open = tentative_ && (context_.versions.notes[seen.element] & kOpenDeleter) != 0;
+    return !context_.is_unfinished_element(seen.element) &&
+           (!open || seen.kind == EdgeKind::kWriteRead);
+  }
+
+  const Context& context_;
+  const bool tentative_;
   std::vector<uint32_t> component_of_;
 
  public:
@@ -228,7 +240,8 @@ class Sampler {
 
 std::vector<Cycle> pick_cycles(const Context& context, const Graph& graph,
                                std::vector<std::vector<uint32_t>> components,
-                               const std::vector<Observation>& added, std::size_t cycles_max) {
+                               const std::vector<Observation>& added, std::size_t cycles_max,
+                               bool tentative) {
   const auto transactions = static_cast<uint32_t>(context.transactions.committed.size());
   std::sort(components.begin(), components.end(),
             [](const auto& a, const auto& b) { return a.size() < b.size(); });
@@ -241,7 +254,7 @@ std::vector<Cycle> pick_cycles(const Context& context, const Graph& graph,
       std::erase_if(component, [&](uint32_t node) { return node >= transactions; });
     }
   }
-  ComponentSink sink(transactions, components);
+  ComponentSink sink(context, components, tentative);
   find_dependencies(context, /*lean=*/false, sink);
   for (const Observation& seen : added) sink.add_edge(seen);
 

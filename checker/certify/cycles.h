@@ -33,9 +33,12 @@ struct Cycle {
 // Returns one cycle for each of the smallest components, at most `cycles_max`. `components` are the
 // strongly connected components of `graph`, and may contain its time nodes (precedence.h). `added`
 // has the edges that stand for the chosen side of each Choice (dependencies.h). pick_cycles()
-// derives all other edges from the history again.
+// derives all other edges from the history again. It leaves out the edges that prove nothing: about
+// keys that a transaction which never ended has written and, if `tentative` is true, about open
+// elements (versions.h).
 std::vector<Cycle> pick_cycles(const Context& context, const Graph& graph,
                                std::vector<std::vector<uint32_t>> components,
-                               const std::vector<Observation>& added, std::size_t cycles_max);
+                               const std::vector<Observation>& added, std::size_t cycles_max,
+                               bool tentative);
 
 }  // namespace keydrome::certify

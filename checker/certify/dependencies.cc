@@ -10,6 +10,7 @@
 #include "checker/certify/active_elements.h"
 #include "checker/certify/rules.h"
 #include "checker/model/cell_lists.h"
+#include "checker/model/model.h"
 
 namespace keydrome::certify {
 
@@ -80,6 +81,8 @@ class Reader {
                             element, version.inserter);
     }
     add_edge(version.inserter, number_, kind, Coverage::kNone, element);
+    check_session(version.deleter, element,
+                  "A transaction saw a record that its own thread had deleted before");
     if (version.deleter != kNoNumber && version.deleter != number_) {
       add_edge(number_, version.deleter, EdgeKind::kReadWrite, Coverage::kNone, element);
     }
@@ -101,6 +104,10 @@ class Reader {
     }
     const bool deleted = version.deleter != kNoNumber && version.deleter != number_;
     const bool timed = rule(kRuleRealTime);
+    if (!deleted || transaction_->end < committed_[version.deleter].begin) {
+      check_session(version.inserter, element,
+                    "A transaction did not see a record that its own thread had inserted before");
+    }
     if (!deleted || (timed && transaction_->end < committed_[version.deleter].begin)) {
       add_edge(number_, version.inserter, EdgeKind::kPredicateWrite, coverage, element);
     } else if (timed && committed_[version.inserter].end < transaction_->begin) {
@@ -131,12 +138,26 @@ class Reader {
     }
     // With real time, `deletes` is true if the call had a record to delete. Without real time,
     // `deletes` may be wrong, so only the replay on the model checks the call.
-    if (deletes || !rule(kRuleRealTime)) return;
+    if (deletes || !rule(kRuleRealTime) || context_.is_unfinished(cell)) return;
     const char* text =
         lost ? "A transaction deleted all payloads of a key that another transaction had deleted"
              : "deleteRecord returned SUCCESS for a key without payloads, not KEY_NOTFOUND";
     sink_.add_finding({lost ? "lost_update" : "internal", text, suspect, event_, transaction_,
                        kNoNumber, /*is_about_deleter=*/true, /*blind_deleter=*/number_});
+  }
+
+  // Handles a deleteRecord of a missing pair of the key `cell` that returned KEY_NOTFOUND. The
+  // contract asks for ENTRY_DNE if the key has payloads. Real time must prove that it has one.
+  void denied_key(uint32_t cell, const CellLists& lists) {
+    if (!is_judged_ || !rule(kRuleRealTime)) return;
+    for (uint32_t element = lists.first(cell); element != kNoNumber;
+         element = lists.after(element)) {
+      if (!certainly_exists(element)) continue;
+      DirectFinding found{"delete_code", model::kDeleteCodeText, element, event_, transaction_,
+                          kNoNumber};
+      found.severity = Severity::kAdvisory;
+      return sink_.add_finding(found);
+    }
   }
 
   void report(const char* name, const char* text, uint32_t element, uint32_t other = kNoNumber) {
@@ -170,11 +191,39 @@ class Reader {
     }
   }
 
+  // Reports that the reader did not see the write of the transaction `writer`, if both are of the
+  // same thread and `writer` had returned before the reader began. With real time, a cycle shows
+  // this too, so it is a finding only without real time.
+  void check_session(uint32_t writer, uint32_t element, const char* text) {
+    if (rule(kRuleRealTime) || writer == kNoNumber || writer == number_) return;
+    const Transaction& earlier = committed_[writer];
+    if (earlier.thread != transaction_->thread || earlier.end >= transaction_->begin ||
+        context_.is_unfinished_element(element)) {
+      return;
+    }
+    report_deleter("read_your_writes", text, element);
+  }
+
+  // Returns true if the element exists for the reader in every serial order that respects real time.
+  bool certainly_exists(uint32_t element) const {
+    if (own_[element] == own_mark(true)) return true;
+    const Version version = versions_.of[element];
+    if (own_[element] == own_mark(false) || version.inserter == kNoNumber ||
+        (versions_.notes[element] & kOpenDeleter) != 0 ||
+        context_.is_unfinished_element(element)) {
+      return false;
+    }
+    return committed_[version.inserter].end < transaction_->begin &&
+           (version.deleter == kNoNumber ||
+            transaction_->end < committed_[version.deleter].begin);
+  }
+
   void present_without_insert(uint32_t element) {
     const uint8_t notes = versions_.notes[element];
+    if ((notes & kInsertedByUnfinished) != 0) return;
     if ((notes & kInsertedByFailed) != 0 || versions_.of[element].inserter != kNoNumber) {
       if (rule(kRuleAborted)) report("aborted_read", kAbortedRead, element);
-    } else if ((notes & kInsertedByUnfinished) == 0 && context_.history.truncated_threads.empty()) {
+    } else if (context_.history.truncated_threads.empty()) {
       report("corrupt_payload", "A transaction saw a payload that no call inserted under that key",
              element);
     }
@@ -230,7 +279,7 @@ class Reader {
 enum class CursorPlace : uint8_t {
   kStart,   // before the first record
   kAtCell,  // at the key `cell`
-  kLoose,   // unknown, so the next getNext may return any record that exists
+  kLoose,   // unknown, so the next getNext may return any record that exists, and anchors the cursor
 };
 
 // The cursor of an index in the current transaction.
@@ -240,7 +289,9 @@ struct Cursor {
   uint32_t serial = 0;  // changes whenever the cursor moves to a key; see returned_
   CursorPlace place = CursorPlace::kStart;
   bool at_end = false;  // the last getNext returned DB_END
-  bool found = false;   // true if the call that moved the cursor to the key returned a record
+  // True if a scan that leaves the key must have returned all its records. False if a get had found
+  // no record of the key, or if the cursor was loose and getNext anchored it at the key.
+  bool owes_key = false;
 };
 
 // Visits all transactions and follows their cursors, to find the records that each call returned or
@@ -307,13 +358,13 @@ class DependencyFinder {
   void get(const Event& event, Bound bound) {
     if (event.code != SUCCESS && event.code != KEY_NOTFOUND) return;
     Cursor& at = cursor(event.index);
-    enter(at, bound.cell, event.code == SUCCESS);
     if (event.code == SUCCESS) {
-      returned_[bound.element] = at.serial * 2;
+      move_to(at, bound, /*owes_key=*/true);
       reader_.present(bound.element, EdgeKind::kWriteRead);
-    } else if (context_.rule(kRuleMissingKey)) {
-      cover_cell(bound.cell, Coverage::kMissingKey, nullptr);
+      return;
     }
+    enter(at, bound.cell, /*owes_key=*/false);
+    if (context_.rule(kRuleMissingKey)) cover_cell(bound.cell, Coverage::kMissingKey, nullptr);
   }
 
   void next(const Event& event, Bound bound) {
@@ -321,8 +372,9 @@ class DependencyFinder {
     Cursor& at = cursor(event.index);
     const bool returns = event.code == SUCCESS;
     if (bound.cell == kAnyCursor) at.place = CursorPlace::kLoose;
+    if (returns) reader_.present(bound.element, EdgeKind::kWriteRead);
     if (at.place == CursorPlace::kLoose) {
-      if (returns) reader_.present(bound.element, EdgeKind::kWriteRead);
+      if (returns && bound.cell != kAnyCursor) move_to(at, bound, /*owes_key=*/false);
       return;
     }
     if (returns && at.place == CursorPlace::kAtCell && bound.cell <= at.cell) {
@@ -330,30 +382,23 @@ class DependencyFinder {
     }
     leave(event, at, returns ? bound.cell : context_.numbering.first_cells[event.index + 1]);
     at.at_end = !returns;
-    if (!returns) return;
-    enter(at, bound.cell, true);
-    returned_[bound.element] = at.serial * 2;
-    reader_.present(bound.element, EdgeKind::kWriteRead);
+    if (returns) move_to(at, bound, /*owes_key=*/true);
   }
 
+  // Handles a getNext that returned a record of the cursor's key or of a smaller key.
   void step_back_or_stay(Cursor& at, Bound bound) {
+    // After DB_END a scan may start again at the first record. That breaks only an advisory rule.
+    if (at.at_end) return move_to(at, bound, /*owes_key=*/false);
     const bool again = bound.cell == at.cell && returned_[bound.element] == at.serial * 2;
-    if ((again || bound.cell < at.cell) && at.at_end) {
-      // After DB_END the scan started again at the first record. This breaks only an advisory rule.
-      at.place = CursorPlace::kLoose;
-    } else if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {
+    if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {
       if (again)
         reader_.report("duplicate_record", "A scan returned a record twice", bound.element);
       if (bound.cell < at.cell) {
         reader_.report("wrong_order", "A scan went backwards", bound.element);
       }
     }
-    if (bound.cell == at.cell) returned_[bound.element] = at.serial * 2;
-    reader_.present(bound.element, EdgeKind::kWriteRead);
-    if (bound.cell < at.cell && at.place == CursorPlace::kAtCell) {
-      enter(at, bound.cell, true);
-      at.place = CursorPlace::kLoose;
-    }
+    if (bound.cell < at.cell) return move_to(at, bound, /*owes_key=*/false);
+    returned_[bound.element] = at.serial * 2;
   }
 
   // Handles a getNext that moved the cursor to the key `target`, or to the end (DB_END). So the
@@ -361,7 +406,7 @@ class DependencyFinder {
   void leave(const Event& event, const Cursor& at, uint32_t target) {
     const bool ends = event.code == DB_END;
     const bool starts = at.place == CursorPlace::kStart;
-    if (!starts && at.found && context_.rule(kRuleRestOfKey)) {
+    if (!starts && at.owes_key && context_.rule(kRuleRestOfKey)) {
       cover_cell(at.cell, Coverage::kRestOfKey, &at);
     }
     const Coverage coverage = ends     ? Coverage::kTail
@@ -381,6 +426,11 @@ class DependencyFinder {
       reader_.present(bound.element, EdgeKind::kWriteRead);
     }
     if (event.code != SUCCESS) return;
+    // The insert also proves that an earlier insert of the same record no longer stores it.
+    if (!context_.numbering.earlier.empty() && context_.rule(kRuleMissedDelete)) {
+      const uint32_t earlier = context_.numbering.earlier[bound.element];
+      if (earlier != kNoNumber) reader_.absent(earlier, Coverage::kMissingKey);
+    }
     reader_.note_own_insert(bound.element);
     const Cursor& at = cursor(event.index);
     if (at.place == CursorPlace::kAtCell && at.cell == bound.cell) {
@@ -392,13 +442,15 @@ class DependencyFinder {
     if (event.code == SUCCESS) {
       reader_.present(bound.element, EdgeKind::kWriteWrite);
       reader_.note_own_delete(bound.element);
-      Cursor& at = cursor(event.index);
-      if (at.place == CursorPlace::kAtCell && at.cell == bound.cell) at.place = CursorPlace::kLoose;
-    } else if (event.code == ENTRY_DNE && context_.rule(kRuleMissedDelete)) {
-      reader_.absent(bound.element, Coverage::kMissingKey);
-    } else if (event.code == KEY_NOTFOUND && context_.rule(kRuleMissedDelete)) {
-      cover_cell(bound.cell, Coverage::kMissingKey, nullptr);
+      cursor(event.index).place = CursorPlace::kLoose;
+      return;
     }
+    // KEY_NOTFOUND also says only that the pair is missing: the key may have other payloads.
+    const bool missed = event.code == ENTRY_DNE || event.code == KEY_NOTFOUND;
+    if (missed && context_.rule(kRuleMissedDelete)) {
+      reader_.absent(bound.element, Coverage::kMissingKey);
+    }
+    if (event.code == KEY_NOTFOUND) reader_.denied_key(bound.cell, active_.lists());
   }
 
   void delete_key(const Event& event, Bound bound) {
@@ -428,12 +480,19 @@ class DependencyFinder {
     return at;
   }
 
-  void enter(Cursor& at, uint32_t cell, bool found) {
+  void enter(Cursor& at, uint32_t cell, bool owes_key) {
     at.place = CursorPlace::kAtCell;
     at.at_end = false;
     at.cell = cell;
     at.serial = ++serial_;
-    at.found = found;
+    at.owes_key = owes_key;
+  }
+
+  // Moves the cursor to a record that a call returned. If it was loose, the record anchors it: the
+  // scan is judged from there on, but it may leave out further records of this key.
+  void move_to(Cursor& at, Bound bound, bool owes_key) {
+    enter(at, bound.cell, owes_key);
+    returned_[bound.element] = at.serial * 2;
   }
 
   const Context& context_;

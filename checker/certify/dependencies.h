@@ -31,6 +31,15 @@ struct Context {
 
   // Returns true if a Rule (rules.h) is switched on.
   bool rule(uint32_t rule) const { return (options.disabled_rules & rule) == 0; }
+
+  // Returns true if a transaction that never ended wrote records of the key `cell`. If it committed,
+  // it may explain why another transaction did not see a record of this key.
+  bool is_unfinished(uint32_t cell) const {
+    return versions.unfinished_writes && versions.unfinished_cells[cell];
+  }
+  bool is_unfinished_element(uint32_t element) const {
+    return is_unfinished(numbering.element_cells[element]);
+  }
 };
 
 // An edge between two transactions, and the call whose result shows the edge.
@@ -69,6 +78,7 @@ struct DirectFinding {
   // The transaction whose delete of all payloads of a key had nothing to delete, according to the
   // current deleters. kNoNumber if the finding is about something else.
   uint32_t blind_deleter = history::kNoNumber;
+  Severity severity = Severity::kRequired;
 };
 
 // Receives what find_dependencies() finds.

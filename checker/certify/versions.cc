@@ -41,7 +41,7 @@ class VersionPass {
         transactions_(transactions),
         out_(out),
         sights_(numbering.cells.size()),
-        cursors_(history.indexes.size(), kNoNumber) {
+        cursors_(history.indexes.size()) {
     inserted_ticks.resize(numbering.element_cells.size());
   }
 
@@ -64,6 +64,15 @@ class VersionPass {
     uint32_t element;
     uint32_t previous;
   };
+  // The cursor of an index, as dependencies.cc has it.
+  struct Cursor {
+    uint32_t cell = kNoNumber;  // its key; kNoNumber if it is before the first key or loose
+    // True if a scan that leaves the key has returned all its payloads. False if the cursor was
+    // loose when it came to the key, if the scan started again there, or if the key has no payload.
+    bool owes_key = false;
+    bool loose = false;
+    bool ended = false;  // the last getNext returned DB_END
+  };
 
   void note_committed(uint32_t number) {
     const Transaction& transaction = transactions_.committed[number];
@@ -71,7 +80,7 @@ class VersionPass {
     number_ = number;
     tracks_ = deletes_a_key(transaction);
     if (tracks_) {
-      std::fill(cursors_.begin(), cursors_.end(), kNoNumber);
+      std::fill(cursors_.begin(), cursors_.end(), Cursor{});
       seen_.clear();
     }
     for_each_call(history_, transaction, [&](uint32_t position, const Event& event) {
@@ -102,28 +111,42 @@ class VersionPass {
   void track(const Event& event, Bound bound) {
     const EventCall call = call_of(event);
     if (call == EventCall::kBegin || call == EventCall::kCommit) return;
-    uint32_t& cursor = cursors_[event.index];
+    Cursor& at = cursors_[event.index];
     const bool inserts = call == EventCall::kInsert && succeeded(event);
     if (shows_record(event) || inserts) see(bound.element);
     switch (call) {
       case EventCall::kGet:
-        cursor = succeeded(event) ? bound.cell : kNoNumber;
+        at = {.cell = bound.cell, .owes_key = succeeded(event)};
         if (event.code == KEY_NOTFOUND) sight(bound.cell).complete = true;
         break;
       case EventCall::kNext:
-        if (bound.cell == kAnyCursor) break;
-        if (cursor != kNoNumber && cursor != bound.cell) sight(cursor).complete = true;
-        cursor = bound.cell;
+        track_next(event, bound, at);
         break;
       case EventCall::kDeletePair:
-        if (cursor == bound.cell) cursor = kNoNumber;
+        if (succeeded(event)) at = {.loose = true};
         break;
       case EventCall::kOpen:
       case EventCall::kClose:
-        cursor = kNoNumber;
+        at = {.loose = true};
         break;
       default:
         break;
+    }
+  }
+
+  void track_next(const Event& event, Bound bound, Cursor& at) {
+    if (bound.cell == kAnyCursor || bound.cell == at.cell) return;
+    const bool starts_again = at.ended && at.cell != kNoNumber && bound.cell < at.cell;
+    if (succeeded(event) && (at.loose || starts_again)) {
+      at = {.cell = bound.cell};
+      return;
+    }
+    if (at.loose) return;
+    if (at.owes_key) sight(at.cell).complete = true;
+    if (succeeded(event)) {
+      at = {.cell = bound.cell, .owes_key = true};
+    } else {
+      at.ended = true;
     }
   }
 
@@ -179,7 +202,11 @@ class VersionPass {
       const bool writes = call == EventCall::kInsert || call == EventCall::kDeletePair ||
                           call == EventCall::kDeleteKey;
       if (!writes || !succeeded(event)) return;
-      out_.unfinished_writes |= !failed;
+      if (!failed) {
+        out_.unfinished_writes = true;
+        out_.unfinished_cells.resize(numbering_.cells.size());
+        out_.unfinished_cells[numbering_.bounds[transaction.thread][position].cell] = true;
+      }
       if (call == EventCall::kDeleteKey) return;
       uint8_t& notes = out_.notes[numbering_.bounds[transaction.thread][position].element];
       if (call == EventCall::kDeletePair) {
@@ -195,7 +222,7 @@ class VersionPass {
   const Transactions& transactions_;
   Versions& out_;
   std::vector<Sight> sights_;      // by cell
-  std::vector<uint32_t> cursors_;  // by index: the cell whose records are being read
+  std::vector<Cursor> cursors_;    // by index
   std::vector<Seen> seen_;
   uint32_t number_ = 0;  // number of the current transaction
   bool tracks_ = false;  // true if the current transaction deletes all payloads of a key

@@ -63,6 +63,9 @@ struct Versions {
   std::vector<uint32_t> unsure;
   std::vector<DoubleDelete> double_deletes;
   bool unfinished_writes = false;  // a transaction that never ended wrote records
+  // By cell: true if a transaction that never ended wrote records of this key. Empty if there is no
+  // such transaction.
+  std::vector<bool> unfinished_cells;
   std::string problem;             // why the versions are unknown; empty if they are known
 };
 

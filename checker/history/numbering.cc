@@ -43,20 +43,6 @@ std::size_t guess_elements(const History& history) {
   return events / 5;
 }
 
-// Returns for each index whether the thread ever had several open handles of this index at the same
-// time. `events` are the events of the thread.
-std::vector<bool> indexes_with_many_handles(const History& history,
-                                            const std::vector<Event>& events) {
-  std::vector<uint32_t> handles(history.indexes.size(), 0);
-  std::vector<bool> many(history.indexes.size(), false);
-  for (const Event& event : events) {
-    if (!succeeded(event)) continue;
-    if (call_of(event) == EventCall::kOpen && ++handles[event.index] > 1) many[event.index] = true;
-    if (call_of(event) == EventCall::kClose && handles[event.index] > 0) --handles[event.index];
-  }
-  return many;
-}
-
 // Numbers keys and records in the order in which events first name them. The constructor of
 // Numbering then gives the cells new numbers, in the order of keys.
 class Binder {
@@ -68,7 +54,7 @@ class Binder {
     const std::vector<Event>& events = history_.threads[thread];
     std::vector<Bound>& bounds = out_.bounds[thread];
     bounds.resize(events.size());
-    const std::vector<bool> many_handles = indexes_with_many_handles(history_, events);
+    std::vector<uint32_t> handles(history_.indexes.size(), 0);  // by index: open handles
     std::vector<bool> is_lost(history_.indexes.size(), false);
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (i + FlatTable::kAhead < events.size()) {
@@ -78,8 +64,12 @@ class Binder {
       const Event& event = events[i];
       bounds[i] = bind(event);
       const EventCall call = call_of(event);
+      if (call == EventCall::kOpen && succeeded(event)) ++handles[event.index];
+      if (call == EventCall::kClose && succeeded(event) && handles[event.index] > 0) {
+        --handles[event.index];
+      }
       if (call == EventCall::kGet) is_lost[event.index] = has_unknown_key(history_, event);
-      if (call == EventCall::kNext && (many_handles[event.index] || is_lost[event.index])) {
+      if (call == EventCall::kNext && (handles[event.index] > 1 || is_lost[event.index])) {
         bounds[i].cell = kAnyCursor;
       }
     }

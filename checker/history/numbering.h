@@ -18,7 +18,8 @@ namespace keydrome::history {
 
 inline constexpr uint32_t kNoNumber = 0xffffffff;
 // The cell of a getNext whose cursor position is unknown, for one of two reasons:
-// - The thread had several handles of the index, and an event does not name its handle.
+// - The thread had several open handles of the index at that time, and an event does not name its
+//   handle.
 // - The scan began at an unknown key.
 // For such a getNext, the checker only checks that the returned record exists.
 inline constexpr uint32_t kAnyCursor = 0xfffffffe;
@@ -44,6 +45,9 @@ struct Numbering {
   // By index: its first cell. One more element at the end has the number of all cells.
   std::vector<uint32_t> first_cells;
   std::vector<uint32_t> element_cells;  // cell of each element
+  // By element: the element that an earlier insert of the same record has, or kNoNumber. Empty if
+  // every record has one element (certify/reinserted.h).
+  std::vector<uint32_t> earlier;
 };
 
 }  // namespace keydrome::history

@@ -44,7 +44,11 @@ bool is_documented(EventCall call, uint8_t code) {
 class Splitter {
  public:
   Splitter(const History& history, uint32_t thread, uint64_t limit, Transactions& out)
-      : history_(history), out_(out), thread_(thread), limit_(limit) {}
+      : history_(history),
+        out_(out),
+        thread_(thread),
+        limit_(limit),
+        handles_(history.indexes.size()) {}
 
   void run() {
     const std::vector<Event>& events = history_.threads[thread_];
@@ -64,6 +68,14 @@ class Splitter {
   }
 
  private:
+  // The thread's handles of one index.
+  struct Handles {
+    uint32_t open = 0;
+    // True if a handle was closed and a call may still pass it: DB_DNE is then a right answer. False
+    // again when the thread opens the index anew, after it had closed all its handles.
+    bool some_closed = false;
+  };
+
   bool check(uint32_t position, const Event& event) {
     const EventCall call = call_of(event);
     if (call > EventCall::kDeleteKey)
@@ -103,6 +115,18 @@ class Splitter {
       note_end(position, event);
     } else if (is_data_call(call)) {
       note_data_call(position, event);
+    } else if (succeeded(event)) {
+      note_handle(call, handles_[event.index]);
+    }
+  }
+
+  void note_handle(EventCall call, Handles& handles) const {
+    if (call == EventCall::kOpen) {
+      if (handles.open == 0) handles.some_closed = false;
+      ++handles.open;
+    } else if (call == EventCall::kClose) {
+      handles.some_closed = true;
+      if (handles.open > 0) --handles.open;
     }
   }
 
@@ -145,6 +169,9 @@ class Splitter {
     } else if (call_of(event) == EventCall::kAbort) {
       finish(TransactionState::kFailed, event.end);
     } else {
+      if (!failed_ && event.code == TXN_DNE) {
+        add_violation("illegal_answer", Severity::kRequired, position);
+      }
       failed_ = true;  // the commit failed, so the client has to abort the transaction
     }
   }
@@ -155,6 +182,7 @@ class Splitter {
       if (failed_ && was_carried_out(event)) {
         add_violation("answer_after_deadlock", Severity::kRequired, position);
       }
+      if (!failed_ && denies(event)) add_violation("illegal_answer", Severity::kRequired, position);
       failed_ |= event.code == DEADLOCK;
     } else if (was_carried_out(event)) {
       refuse(position, "the call passes a transaction, but none is open; the log is damaged");
@@ -165,6 +193,13 @@ class Splitter {
   static bool was_carried_out(const Event& event) {
     return event.code != DEADLOCK && event.code != TXN_DNE && event.code != FAILURE &&
            event.code != DB_DNE;
+  }
+
+  // Returns true if a call of an open transaction, which no DEADLOCK has ended, reports that the
+  // transaction or the open handle does not exist.
+  bool denies(const Event& event) const {
+    if (event.code == DB_DNE) return !handles_[event.index].some_closed;
+    return event.code == TXN_DNE;
   }
 
   void finish(TransactionState state, uint64_t end) {
@@ -188,6 +223,7 @@ class Splitter {
   Transactions& out_;
   const uint32_t thread_;
   const uint64_t limit_;  // events that end later are ignored, because some log was full then
+  std::vector<Handles> handles_;  // by index
   Transaction transaction_;
   uint64_t before_ = 0;  // end of the previous event
   bool open_ = false;

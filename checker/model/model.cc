@@ -46,6 +46,7 @@ Model::Model(const Numbering& numbering)
 void Model::begin() { ++transaction_; }
 
 Mismatch Model::apply(const Event& event, Bound bound) {
+  breaks_delete_code_ = false;
   switch (call_of(event)) {
     case EventCall::kOpen:
     case EventCall::kClose:
@@ -93,17 +94,16 @@ Mismatch Model::next(const Event& event, Bound bound) {
   if (bound.cell == kAnyCursor) at.place = Place::kLoose;
   if (event.code == DB_END) return end_of_scan(event, at);
   if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
-  if (at.place == Place::kLoose) return Mismatch::kNone;
-  const Mismatch mismatch = step_to(event, at, bound);
-  if (mismatch == Mismatch::kNone || !at.at_end) {
-    at.at_end = false;
-    return mismatch;
+  if (bound.cell == kAnyCursor) return Mismatch::kNone;
+  // After DB_END a scan may start again at the first record, so a key up to the cursor's is
+  // accepted. A larger key is checked as usual: the scan must not skip a record.
+  const bool restarts = at.at_end && at.place == Place::kAtCell && bound.cell <= at.cell;
+  if (restarts || at.place == Place::kLoose) {
+    anchor(at, bound.element);
+    return Mismatch::kNone;
   }
-  // After DB_END a scan may start again at the first record, so a smaller key is accepted. A larger
-  // key is checked as usual: the scan must not skip a record.
-  if (at.place != Place::kAtCell || bound.cell > at.cell) return mismatch;
-  at.place = Place::kLoose;
-  return Mismatch::kNone;
+  at.at_end = false;
+  return step_to(event, at, bound);
 }
 
 Mismatch Model::step_to(const Event& event, Cursor& at, Bound bound) {
@@ -120,7 +120,7 @@ Mismatch Model::step_to(const Event& event, Cursor& at, Bound bound) {
 
 Mismatch Model::step_in_key(Cursor& at, uint32_t element) {
   if (notes_[element] == returned(at)) return Mismatch::kShownTwice;
-  if (notes_[element] != optional(at)) --at.left;
+  if (notes_[element] != optional(at) && !at.anchored) --at.left;
   notes_[element] = returned(at);
   return Mismatch::kNone;
 }
@@ -137,7 +137,7 @@ Mismatch Model::end_of_scan(const Event& event, Cursor& at) {
 
 Mismatch Model::insert(const Event& event, Bound bound) {
   if (event.code != SUCCESS && event.code != ENTRY_EXISTS) return Mismatch::kNone;
-  const bool there = contents_.contains(bound.element);
+  const bool there = contents_.contains(bound.element) || is_there_from_before(bound.element);
   if (event.code == ENTRY_EXISTS) return there ? Mismatch::kNone : Mismatch::kRecordIsMissing;
   if (there) return Mismatch::kRecordIsThere;
   contents_.insert(bound.element);
@@ -147,17 +147,25 @@ Mismatch Model::insert(const Event& event, Bound bound) {
   return Mismatch::kNone;
 }
 
+bool Model::is_there_from_before(uint32_t element) const {
+  if (numbering_.earlier.empty()) return false;
+  for (uint32_t at = numbering_.earlier[element]; at != kNoNumber; at = numbering_.earlier[at]) {
+    if (contents_.contains(at)) return true;
+  }
+  return false;
+}
+
 Mismatch Model::delete_pair(const Event& event, Bound bound) {
   const bool there = contents_.contains(bound.element);
-  if (event.code == ENTRY_DNE) return there ? Mismatch::kRecordIsThere : Mismatch::kNone;
-  if (event.code == KEY_NOTFOUND) {
-    return contents_.count(bound.cell) > 0 ? Mismatch::kRecordIsThere : Mismatch::kNone;
+  if (event.code == ENTRY_DNE || event.code == KEY_NOTFOUND) {
+    if (there) return Mismatch::kRecordIsThere;
+    breaks_delete_code_ = event.code == KEY_NOTFOUND && contents_.count(bound.cell) > 0;
+    return Mismatch::kNone;
   }
   if (event.code != SUCCESS) return Mismatch::kNone;
   if (!there) return Mismatch::kRecordIsMissing;
   erase(bound.element);
-  Cursor& at = cursor(event.index);
-  if (at.place == Place::kAtCell && at.cell == bound.cell) at.place = Place::kLoose;
+  cursor(event.index).place = Place::kLoose;
   return Mismatch::kNone;
 }
 
@@ -191,6 +199,21 @@ void Model::move_to(Cursor& at, uint32_t cell) {
   at.cell = cell;
   at.serial = ++serial_;
   at.left = contents_.count(cell);
+  at.anchored = false;
+}
+
+void Model::anchor(Cursor& at, uint32_t element) {
+  move_to(at, numbering_.element_cells[element]);
+  at.left = 0;
+  at.anchored = true;
+  notes_[element] = returned(at);
+}
+
+bool Model::owes(uint32_t index, uint32_t element) const {
+  const Cursor& at = cursors_[index];
+  return at.transaction == transaction_ && at.place == Place::kAtCell && !at.anchored &&
+         at.cell == numbering_.element_cells[element] && contains(element) &&
+         notes_[element] != returned(at) && notes_[element] != optional(at);
 }
 
 uint32_t Model::occupied_from(uint32_t index, uint32_t cell) const {

@@ -11,13 +11,16 @@
 // - The payloads of a key are returned in any order, each payload once.
 // - A scan may return or leave out a record that the transaction inserted under the cursor's key,
 //   even if get() had found no record of that key before.
-// - Deleting a missing pair of a missing key returns ENTRY_DNE or KEY_NOTFOUND.
+// - Deleting a missing pair returns ENTRY_DNE or KEY_NOTFOUND. If the key has other payloads,
+//   KEY_NOTFOUND breaks an advisory promise (breaks_delete_code()).
 //
-// The model does not check the cursor after any of these three events:
-// - The transaction deleted one pair of the cursor's key.
+// Each of these three events makes the cursor of the index *loose*:
+// - The transaction deleted one pair, under any key of the index.
 // - The client called openIndex or closeIndex.
-// - A scan started again at the first record after DB_END.
-// From then on getNext may return any existing record, until a get positions the cursor again.
+// - After DB_END, getNext returned a record at or before the cursor: the scan started again.
+// The next getNext of a loose cursor may return any existing record, or DB_END. A returned record
+// *anchors* the cursor: from then on the scan must return every record of the later keys, in order.
+// Of the anchor's own key it may return each other record once, or leave it out.
 //
 // The model accepts DEADLOCK, FAILURE and the codes for misuse as the result of any call. A call
 // with such a result changes nothing.
@@ -47,6 +50,11 @@ enum class Mismatch : uint8_t {
   kNothingToDelete,  // deleteRecord of all payloads succeeded on a key without payloads
 };
 
+// What Model::breaks_delete_code() means, as a sentence without full stop.
+inline constexpr const char* kDeleteCodeText =
+    "deleteRecord of a missing pair returned KEY_NOTFOUND although the key has other payloads; the "
+    "code for this is ENTRY_DNE";
+
 // Returns one sentence for people, without full stop.
 std::string text_of(Mismatch mismatch);
 
@@ -71,12 +79,17 @@ class Model {
   void settle() { journal_.clear(); }
 
   bool contains(uint32_t element) const { return contents_.contains(element); }
+  // Returns true if the last applied call was right, but reported KEY_NOTFOUND for a missing pair of
+  // a key that has payloads. The contract asks for ENTRY_DNE there; this is only advisory.
+  bool breaks_delete_code() const { return breaks_delete_code_; }
+  // Returns true if the element exists under the cursor's key, and getNext must still return it.
+  bool owes(uint32_t index, uint32_t element) const;
 
  private:
   enum class Place : uint8_t {
     kStart,   // before the first record
     kAtCell,  // at a key; getNext must still return `left` of its records
-    kLoose,   // anywhere: what getNext returns is advisory
+    kLoose,   // anywhere: the next record that getNext returns is advisory, and anchors the cursor
   };
   struct Cursor {
     uint32_t transaction = 0;  // in any other transaction the cursor is at kStart
@@ -85,6 +98,7 @@ class Model {
     uint32_t cell = 0;
     uint32_t serial = 0;  // changes whenever the cursor moves to a key; see notes_
     uint32_t left = 0;    // records of the key that getNext must still return
+    bool anchored = false;  // the cursor was loose when it moved to the key, so `left` stays 0
   };
 
   Mismatch get(const history::Event& event, history::Bound bound);
@@ -98,9 +112,12 @@ class Model {
 
   Cursor& cursor(uint32_t index);
   void move_to(Cursor& cursor, uint32_t cell);
+  void anchor(Cursor& cursor, uint32_t element);
   // Returns the first cell >= `cell` of the index that has a record, or kNoNumber if none has one.
   uint32_t occupied_from(uint32_t index, uint32_t cell) const;
   void erase(uint32_t element);
+  // Returns true if an earlier insert of the same record (Numbering::earlier) still stores it.
+  bool is_there_from_before(uint32_t element) const;
 
   // Values of notes_. returned() means that the cursor has returned the element. optional() means
   // that the cursor may return the element or leave it out.
@@ -115,6 +132,7 @@ class Model {
   std::vector<uint64_t> journal_;  // one number per change: element * 2, plus 1 for an insert
   uint32_t transaction_ = 0;
   uint32_t serial_ = 0;
+  bool breaks_delete_code_ = false;
 };
 
 }  // namespace keydrome::model

@@ -14,6 +14,7 @@ namespace keydrome::model {
 using history::Bound;
 using history::Event;
 using history::EventCall;
+using history::EventRef;
 using history::History;
 using history::Numbering;
 using history::Transaction;
@@ -25,13 +26,16 @@ namespace {
 
 class Search {
  public:
+  // If `exact_codes` is true, an order with a call of Model::breaks_delete_code() does not count.
   Search(const History& history, const Numbering& numbering, std::vector<Transaction> all,
-         bool strict)
+         bool strict, bool exact_codes, uint64_t tries_max)
       : history_(history),
         numbering_(numbering),
         all_(std::move(all)),
         placed_(all_.size(), false),
         strict_(strict),
+        exact_codes_(exact_codes),
+        tries_left_(tries_max),
         model_(numbering) {}
 
   // Extends order_ until it contains all committed transactions. An unfinished transaction may be
@@ -41,6 +45,8 @@ class Search {
     const uint64_t earliest_end = first_open_end();
     for (std::size_t i = 0; i < all_.size(); ++i) {
       if (placed_[i] || (strict_ && all_[i].begin > earliest_end)) continue;
+      if (tries_left_ == 0) return false;
+      --tries_left_;
       const std::size_t mark = model_.mark();
       placed_[i] = true;
       order_.push_back(i);
@@ -50,6 +56,24 @@ class Search {
       model_.rewind(mark);
     }
     return false;
+  }
+
+  bool gave_up() const { return tries_left_ == 0; }
+
+  // Returns the calls of order_ with a result as Model::breaks_delete_code() has it. Replays order_
+  // on a new model.
+  std::vector<EventRef> delete_codes() const {
+    Model model(numbering_);
+    std::vector<EventRef> found;
+    for (const std::size_t i : order_) {
+      const Transaction& transaction = all_[i];
+      model.begin();
+      for_each_call(history_, transaction, [&](uint32_t position, const Event& event) {
+        model.apply(event, numbering_.bounds[transaction.thread][position]);
+        if (model.breaks_delete_code()) found.push_back({transaction.thread, position});
+      });
+    }
+    return found;
   }
 
   std::vector<TransactionSpan> order() const {
@@ -81,7 +105,8 @@ class Search {
     model_.begin();
     for_each_call(history_, transaction, [&](uint32_t position, const Event& event) {
       const Bound bound = numbering_.bounds[transaction.thread][position];
-      right = right && model_.apply(event, bound) == Mismatch::kNone;
+      right = right && model_.apply(event, bound) == Mismatch::kNone &&
+              !(exact_codes_ && model_.breaks_delete_code());
     });
     return right;
   }
@@ -91,6 +116,8 @@ class Search {
   const std::vector<Transaction> all_;
   std::vector<bool> placed_;
   const bool strict_;
+  const bool exact_codes_;
+  uint64_t tries_left_;
   Model model_;
   std::vector<std::size_t> order_;
 };
@@ -136,9 +163,18 @@ class Visibility {
   std::vector<std::vector<Insert>> inserts_;
 };
 
+// Returns true if some deleteRecord of a pair returned KEY_NOTFOUND.
+bool denies_a_pair(const History& history) {
+  return std::ranges::any_of(history.threads, [](const std::vector<Event>& events) {
+    return std::ranges::any_of(events, [](const Event& event) {
+      return call_of(event) == EventCall::kDeletePair && event.code == KEY_NOTFOUND;
+    });
+  });
+}
+
 }  // namespace
 
-OrderSearch search_orders(const History& history, bool strict) {
+OrderSearch search_orders(const History& history, bool strict, uint64_t tries_max) {
   OrderSearch result;
   const Transactions transactions = split_into_transactions(history);
   result.problem = transactions.problem;
@@ -148,8 +184,15 @@ OrderSearch search_orders(const History& history, bool strict) {
   for (const Transaction& other : transactions.others) {
     if (other.state == TransactionState::kUnfinished) all.push_back(other);
   }
-  Search search(history, numbering, std::move(all), strict);
-  if (search.run()) result.order = search.order();
+  Search exact(history, numbering, all, strict, /*exact_codes=*/true, tries_max);
+  Search advisory(history, numbering, std::move(all), strict, /*exact_codes=*/false, tries_max);
+  if (exact.run()) {
+    result.order = exact.order();
+  } else if (denies_a_pair(history) && advisory.run()) {
+    result.order = advisory.order();
+    result.delete_codes = advisory.delete_codes();
+  }
+  result.gave_up = !result.order && (exact.gave_up() || advisory.gave_up());
 
   const Visibility visibility(history, numbering, transactions);
   const auto check = [&](const Transaction& reader) {

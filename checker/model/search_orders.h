@@ -2,8 +2,8 @@
 // serial orders that respect real time, until the model (model.h) accepts all results in one of
 // them. It judges scripted scenarios, and the tests compare certify() with it.
 //
-// Cost: exponential in the number of concurrent transactions, so use search_orders() for at most
-// about ten transactions. Thread safety: pure function.
+// Cost: exponential in the number of concurrent transactions, up to the given number of tries.
+// Thread safety: pure function.
 #pragma once
 
 #include <cstdint>
@@ -24,11 +24,16 @@ struct OrderSearch {
   // Reads that returned a record before its writer called commitTransaction. The reading
   // transaction may have committed, failed or not ended.
   std::vector<history::EventRef> dirty_reads;
+  // Calls of `order` that only break an advisory promise, Model::breaks_delete_code(). Empty if
+  // another order has no such calls, because `order` is then this one.
+  std::vector<history::EventRef> delete_codes;
+  bool gave_up = false;  // the search reached its limit before it had tried all orders
   std::string problem;  // why the history cannot be judged; empty if it can
 };
 
-// If `strict` is true, the order must respect real time. `history` must have ranked keys
-// (rank_varchar_keys).
-OrderSearch search_orders(const history::History& history, bool strict = true);
+// If `strict` is true, the order must respect real time. A try is the replay of one transaction.
+// `history` must have ranked keys (rank_varchar_keys).
+OrderSearch search_orders(const history::History& history, bool strict = true,
+                          uint64_t tries_max = UINT64_MAX);
 
 }  // namespace keydrome::model

@@ -61,6 +61,11 @@ class Explainer {
     }
   }
 
+  // Explains a call of Model::breaks_delete_code(), which named a pair of the key `cell`.
+  SessionViolation advise(uint32_t call, uint32_t cell) const {
+    return about(call, "delete_code", kDeleteCodeText, trace_.record_under(cell, model_));
+  }
+
  private:
   SessionViolation explain_read(uint32_t call, Bound bound, Mismatch mismatch,
                                 const OpenTransaction& open) const {
@@ -174,10 +179,10 @@ class SessionChecker {
         explainer_(events_, model_, trace_),
         created_(history.indexes.size(), false) {}
 
-  // Returns the first violation in the events before `end`, or nothing if there is none.
-  std::optional<SessionViolation> run(uint32_t end) {
+  // Checks the events before `end`, up to the first violation.
+  SessionCheck run(uint32_t end) {
     for (at_ = 0; at_ < end && !violation_; ++at_) step(events_[at_]);
-    return std::move(violation_);
+    return {.violation = std::move(violation_), .advice = std::move(advice_), .problem = {}};
   }
 
  private:
@@ -267,6 +272,9 @@ class SessionChecker {
       violation_ = explainer_.explain(at_, bound, mismatch, transaction_);
       return;
     }
+    if (model_.breaks_delete_code() && !advice_) {
+      advice_ = explainer_.advise(at_, bound.cell);
+    }
     trace_.note(at_, event, bound);
     if (!alone) return;
     model_.settle();
@@ -286,7 +294,7 @@ class SessionChecker {
   SessionTrace trace_;
   const Explainer explainer_;
   std::vector<bool> created_;  // by index
-  std::optional<SessionViolation> violation_;
+  std::optional<SessionViolation> violation_, advice_;
   OpenTransaction transaction_;
   uint32_t at_ = 0;  // position of the current call
   // Number of DEADLOCK results since the last success. A success is a commit, an auto-committed
@@ -325,7 +333,7 @@ SessionCheck check_session(const History& history) {
   for (const UnknownKey& unknown : history.unknown_keys) {
     note("corrupt_key", "no call ever passed that key", unknown.position);
   }
-  check.violation = SessionChecker(history).run(end);
+  check = SessionChecker(history).run(end);
   if (!check.violation && !first.name.empty()) check.violation = std::move(first);
   return check;
 }

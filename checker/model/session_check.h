@@ -32,11 +32,8 @@ struct SessionViolation {
 
 // Names of violations that only check_session() reports, in addition to certify::kViolationNames.
 inline constexpr std::string_view kSessionNames[] = {
-    "deleted_record",  // a read returned a record that had been deleted
-    "illegal_answer",  // a result code that the call may not return at this point
     "no_progress",     // too many calls returned DEADLOCK although no other client exists
     "wrong_delete",    // a delete found a record that did not exist, or missed one that did
-    "wrong_insert",    // an insert accepted a pair that existed, or rejected one that did not
 };
 
 // A transaction that runs alone must succeed within this many attempts (index.h, convention 3). So
@@ -45,6 +42,9 @@ inline constexpr uint32_t kLoneAttemptsMax = 10;
 
 struct SessionCheck {
   std::optional<SessionViolation> violation;
+  // The first call that only breaks an advisory promise, before the violation if there is one:
+  // "delete_code" (Model::breaks_delete_code()).
+  std::optional<SessionViolation> advice;
   std::string problem;  // why the history cannot be judged; empty if it was judged
 };
 

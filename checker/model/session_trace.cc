@@ -103,10 +103,7 @@ uint32_t SessionTrace::skipped(uint32_t index, const ScanTrace& from, uint32_t t
   for (uint32_t cell = first; cell < end; ++cell) {
     const bool is_own_key = from.is_placed() && cell == from.cell;
     for (const uint32_t element : elements_[cell]) {
-      if (!model.contains(element)) continue;
-      const uint32_t returned = records_[element].returned;
-      if (is_own_key && returned != kNoCall && returned >= from.entered) continue;
-      return element;
+      if (is_own_key ? model.owes(index, element) : model.contains(element)) return element;
     }
   }
   return kNoNumber;

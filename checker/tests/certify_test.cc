@@ -32,6 +32,14 @@ std::string verdict(const History& history, const CertifyOptions& options = {}) 
   return found.violations.empty() ? witness::name_of(found.verdict) : found.violations.front().name;
 }
 
+std::set<std::string> names_of_required(const Certification& found) {
+  std::set<std::string> names;
+  for (const Violation& violation : found.violations) {
+    if (violation.severity == Severity::kRequired) names.insert(violation.name);
+  }
+  return names;
+}
+
 struct NamedCase {
   const char* name;
   const char* steps;
@@ -88,7 +96,10 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"read_only_anomaly",
                   "0:i!(1,x0) 0:i!(2,y0) 1:b 1:g(1)=x0 1:g(2)=y0 0:b 0:g(2)=y0 0:d(2,y0) "
                   "0:i(2,y1) 0:c 2:b 2:g(1)=x0 2:g(2)=y1 2:c 1:d(1,x0) 1:i(1,x1) 1:c"},
-        NamedCase{"stale_read", "0:i!(1,a) 0:d!(1,a) 1:g!(1)=a"},
+        NamedCase{"stale_read", "0:i!(1,a) 0:d!(1,a) 1:g!(1)=a 1:g!(1)=NF"},
+        NamedCase{"stale_read", "0:i!(1,a) 0:d!(1,*) 1:b 1:n=1,a 1:c 1:n!=END"},
+        NamedCase{"deleted_record", "0:i!(1,a) 0:d!(1,a) 1:g!(1)=a"},
+        NamedCase{"deleted_record", "0:i!(1,a) 0:d!(1,*) 1:g!(2)=NF 1:b 1:n=1,a 1:c"},
         NamedCase{"stale_read", "0:i!(1,a) 1:g!(1)=NF 1:g!(1)=a"},
         // Only a failed transaction deleted the record, so the record still exists.
         NamedCase{"stale_read", "0:i!(1,a) 0:b 0:d(1,a) 0:a 1:g!(1)=NF 1:g!(1)=a"},
@@ -102,6 +113,10 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"corrupt_payload", "0:i!(1,a) 0:g!(2)=a"},
         NamedCase{"commit_after_deadlock", "0:b 0:g(1)=DL 0:c"},
         NamedCase{"answer_after_deadlock", "0:b 0:g(1)=DL 0:g(1)=NF 0:a"},
+        NamedCase{"illegal_answer", "0:b 0:i(1,a)=TXN 0:c 1:g!(1)=NF"},
+        NamedCase{"illegal_answer", "0:open 0:b 0:i(1,a)=DNE 0:c 1:g!(1)=NF"},
+        NamedCase{"illegal_answer", "0:open 0:close 0:open 0:b 0:d(1,*)=DNE 0:c"},
+        NamedCase{"illegal_answer", "0:b 0:i(1,a) 0:c=TXN 0:a"},
         NamedCase{"undocumented_code", "0:b 0:g(1)=END 0:c"},
         NamedCase{"unexpected_failure", "0:b 0:g(1)=FAIL 0:c"},
         // Histories that must be certified.
@@ -114,9 +129,31 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"certified", "0:i!(1,v) 0:b 1:b 0:d(1,*) 1:d(1,*)=NF 0:c 1:c"},
         NamedCase{"certified", "0:i!(1,a) 0:d!(1,a) 0:i!(1,a) 0:g!(1)=a"},
         NamedCase{"certified", "0:b 0:g(1)=DL 0:g(1)=DL 0:i(2,x)=DL 0:c=DL 0:a"},
+        // After DEADLOCK no transaction is open, and after closeIndex the client may pass a closed
+        // handle.
+        NamedCase{"certified", "0:b 0:g(1)=DL 0:g(1)=TXN 0:i(2,x)=TXN 0:c=TXN 0:a=TXN"},
+        NamedCase{"certified", "0:open 0:close 0:b 0:i(1,a)=DNE 0:c"},
+        NamedCase{"certified", "0:open 0:open 0:close 0:b 0:i(1,a)=DNE 0:c"},
         // Histories that cannot be judged.
         NamedCase{"could_not_judge", "0:c"}, NamedCase{"could_not_judge", "0:b 0:b"},
         NamedCase{"could_not_judge", "0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=NF 1:g!(1)=NF"}));
+
+// A right library may have found the key empty, so real time must prove that it was not.
+TEST(Certify, TheCodeForAMissingPairIsAdvisory) {
+  for (const char* steps :
+       {"0:i!(5,x) 1:d!(5,y)=NF", "0:b 0:i(5,x) 0:d(5,y)=NF 0:c",
+        "0:i!(5,x) 0:b 1:b 0:d(5,y)=NF 1:i(5,z) 1:c 0:c"}) {
+    const Certification found = certify::certify(script(steps));
+    EXPECT_EQ(found.verdict, Verdict::kCertified) << steps;
+    ASSERT_EQ(found.violations.size(), 1u) << steps;
+    EXPECT_EQ(found.violations[0].name, "delete_code");
+    EXPECT_EQ(found.violations[0].severity, Severity::kAdvisory);
+  }
+  for (const char* steps : {"0:d!(5,y)=NF 0:i!(5,x)", "0:b 1:b 0:d(5,y)=NF 1:i(5,x) 1:c 0:c",
+                            "0:i!(5,x) 0:b 0:d(5,*) 0:d(5,y)=NF 0:c"}) {
+    EXPECT_EQ(verdict(script(steps)), "certified") << steps;
+  }
+}
 
 TEST(Certify, RealTimeIsAdvisoryIfOnlySerialisabilityIsRequired) {
   const CertifyOptions lax{.strict = false};
@@ -126,6 +163,28 @@ TEST(Certify, RealTimeIsAdvisoryIfOnlySerialisabilityIsRequired) {
   EXPECT_EQ(stale.violations[0].severity, Severity::kAdvisory);
   EXPECT_EQ(verdict(script("0:b 1:b 0:g(1)=NF 1:g(2)=NF 0:i(2,x) 1:i(1,y) 0:c 1:c"), lax),
             "phantom");
+}
+
+// Lost data, and a change of its own thread that a transaction misses, are wrong in every order.
+TEST(Certify, WithoutRealTimeALostChangeIsAViolation) {
+  const CertifyOptions lax{.strict = false};
+  for (const auto& [name, steps] : std::initializer_list<std::pair<const char*, const char*>>{
+           {"missing_record", "0:i!(1,a) 1:g!(1)=NF"},
+           {"deleted_record", "0:i!(1,a) 0:d!(1,a) 1:g!(1)=a"},
+           {"deleted_record", "0:i!(1,a) 0:i!(1,b) 0:d!(1,*) 1:b 1:g(1)=b 1:n=END 1:c"},
+           {"read_your_writes", "0:i!(1,a) 0:g!(1)=NF 1:g!(1)=a"},
+           {"read_your_writes", "0:i!(1,a) 0:d!(1,a) 0:g!(1)=a 1:g!(1)=NF"},
+           {"read_your_writes", "0:i!(1,a) 0:b 0:n=END 0:c 1:g!(1)=a"}}) {
+    const Certification found = certify::certify(script(steps), lax);
+    EXPECT_EQ(found.verdict, Verdict::kViolation) << steps << found.reason;
+    EXPECT_EQ(names_of_required(found), std::set<std::string>{name}) << steps;
+  }
+  // Another thread may see an old state, and so may a transaction that began before the change.
+  for (const char* steps : {"0:i!(1,a) 1:g!(1)=NF 0:g!(1)=a",
+                            "1:i!(1,a) 1:d!(1,a) 0:g!(1)=a 0:g!(1)=NF",
+                            "0:b 0:g(1)=NF 0:i!(1,a) 0:g(1)=NF 0:c 1:g!(1)=a"}) {
+    EXPECT_EQ(certify::certify(script(steps), lax).verdict, Verdict::kCertified) << steps;
+  }
 }
 
 TEST(Certify, ACycleCitesACallForEveryEdge) {
@@ -168,6 +227,47 @@ TEST(Certify, AnUnfinishedTransactionCausesNoViolation) {
   EXPECT_EQ(verdict(script("0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=NF 1:g!(1)=a")), "could_not_judge");
   EXPECT_EQ(verdict(script("0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=a")), "certified");
   EXPECT_EQ(verdict(script("0:i!(1,a) 0:b 0:g(1)=a 1:g!(1)=NF")), "missing_record");
+  EXPECT_EQ(verdict(script("0:b 0:i(1,a) 1:d!(1,*) 1:g!(2)=NF")), "undecided");
+  EXPECT_EQ(verdict(script("1:b 1:i(1,a) 1:a 0:b 0:i(1,a) 2:g!(1)=a")), "undecided");
+}
+
+// Thread 2 never ends. Cycles about keys that it did not write are violations all the same.
+TEST(Certify, AnUnfinishedWriterHidesOnlyViolationsOfItsOwnKeys) {
+  const std::string unfinished = "2:b 2:i(7,z) 2:d(8,w)=NONE ";
+  for (const auto& [name, steps] : std::initializer_list<std::pair<std::string, std::string>>{
+           {"write_skew",
+            "0:i!(1,a) 0:i!(2,b) 0:b 1:b 0:g(1)=a 0:g(2)=b 1:g(1)=a 1:g(2)=b 0:d(1,a) 1:d(2,b) 0:c "
+            "1:c"},
+           {"phantom", "0:b 1:b 0:g(1)=NF 1:g(2)=NF 0:i(2,x) 1:i(1,y) 0:c 1:c"},
+           {"missing_record", "0:i!(1,a) 1:g!(1)=NF"},
+           {"lost_update", "0:i!(1,v) 0:b 1:b 0:d(1,*) 1:d(1,*) 0:c 1:c"},
+           {"could_not_judge", "0:i!(7,a) 1:g!(7)=NF 1:g!(7)=a"},
+           {"could_not_judge", "0:b 1:b 0:g(7)=NF 1:g(2)=NF 0:i(2,x) 1:i(7,y) 0:c 1:c"}}) {
+    EXPECT_EQ(verdict(script(unfinished + steps)), name) << steps;
+  }
+}
+
+// Thread 0 inserts the same record again and again, so it is unknown which insert a read saw.
+TEST(Certify, ARecordThatIsInsertedAgainIsJudged) {
+  std::string again, others;
+  for (int i = 0; i < 12; ++i) again += "0:d!(1,a) 0:i!(1,a) ";
+  for (int i = 2; i < 14; ++i) others += std::to_string(i) + ":b ";
+  for (int i = 2; i < 14; ++i) {
+    const std::string number = std::to_string(i);
+    others += number + ":g(1)=a " + number + ":i(" + number + ",b) ";
+  }
+  for (int i = 2; i < 14; ++i) others += std::to_string(i) + ":c ";
+  EXPECT_EQ(verdict(script("0:i!(1,a) " + again)), "certified");
+  EXPECT_EQ(verdict(script("0:i!(1,a) " + again + others)), "certified");
+  EXPECT_EQ(verdict(script("0:i!(1,a) " + again + "1:i!(1,a) " + others)), "wrong_insert");
+  // A delete of a transaction that failed makes no room. One that never ended may have.
+  EXPECT_EQ(verdict(script("0:i!(1,a) 1:b 1:d(1,*) 1:a 0:i!(1,a)")), "wrong_insert");
+  EXPECT_NE(verdict(script("0:i!(1,a) 1:b 1:d(1,*) 0:i!(1,a)")), "wrong_insert");
+  // The record is deleted and inserted again while thread 1 scans past it, which shows it twice.
+  const std::string scan = "0:i!(1,a) " + others + "1:b 1:g(1)=a 0:d!(1,a) 0:i!(1,a) 1:n=1,a 1:c";
+  EXPECT_EQ(verdict(script(scan)), "duplicate_record");
+  EXPECT_EQ(verdict(script("0:i!(1,a) 0:i!(2,c) 1:b 1:g(2)=c 0:d!(1,a) 0:i!(1,a) 1:n=1,a 1:c")),
+            "wrong_order");
 }
 
 TEST(Certify, UnknownKeysAreCorrupt) {

@@ -69,12 +69,16 @@ def transactions_of(history: History) -> list[Transaction]:
 
 @dataclass
 class Cursor:
-    """The position of a scan: a key, the payloads of the key that the scan has returned, and those it may leave out."""
+    """The position of a scan: a key, the payloads of the key that the scan has returned, and those it may leave out.
+
+    The scan may leave out every further payload of the key if it was loose when it came to the key.
+    """
 
     key: int
     shown: set[int]
     free: set[int] = field(default_factory=set)
     ended: bool = False
+    anchored: bool = False
 
 
 def keys_of(state: State, index: int) -> list[int]:
@@ -92,7 +96,7 @@ def next_answers(state: State, index: int, cursor: Cursor | None) -> set[tuple[i
         return further
     rest = state.get((index, cursor.key), set()) - cursor.shown
     answers: set[tuple[int, int] | None] = {(cursor.key, payload) for payload in rest}
-    return answers if rest - cursor.free else answers | further
+    return answers if rest - cursor.free and not cursor.anchored else answers | further
 
 
 class Run:
@@ -131,12 +135,13 @@ class Run:
         cursor = self.cursors.get(call.index)
         answer = (call.key, call.payload) if call.code == SUCCESS else END
         there = answer is END or call.payload in self.state.get((call.index, call.key), set())
-        if isinstance(cursor, str):
+        starts_again = isinstance(cursor, Cursor) and cursor.ended and call.key <= cursor.key
+        if isinstance(cursor, str) or (starts_again and answer is not END):
+            if answer is not END:
+                self.cursors[call.index] = Cursor(call.key, {call.payload}, anchored=True)
             return there
         if answer not in next_answers(self.state, call.index, cursor):
-            self.cursors[call.index] = self.LOOSE
-            starts_again = cursor is not None and cursor.ended and answer is not END
-            return starts_again and there and cursor is not None and call.key <= cursor.key
+            return False
         if answer is END:
             if cursor is not None:
                 cursor.ended = True
@@ -167,10 +172,8 @@ class Run:
         return bool(records) == (call.code == SUCCESS)
 
     def _delete_pair(self, call: Call, records: set[int]) -> bool:
-        if call.code == ENTRY_DNE:
+        if call.code in {ENTRY_DNE, KEY_NOTFOUND}:
             return call.payload not in records
-        if call.code == KEY_NOTFOUND:
-            return not records
         if call.code != SUCCESS:
             return True
         if call.payload not in records:
@@ -178,9 +181,7 @@ class Run:
         records.discard(call.payload)
         if not records:
             del self.state[call.index, call.key]
-        cursor = self.cursors.get(call.index)
-        if isinstance(cursor, Cursor) and cursor.key == call.key:
-            self.cursors[call.index] = self.LOOSE
+        self.cursors[call.index] = self.LOOSE
         return True
 
 

@@ -172,6 +172,7 @@ class Generator {
   void next(Client& client, const Keys& keys, Event& event) {
     event.call = static_cast<uint8_t>(EventCall::kNext);
     auto& cursor = client.cursors[event.index];
+    if (chance(60)) cursor.reset();  // starts again at the first record, wherever it was
     auto at = cursor ? keys.lower_bound(cursor->first) : keys.begin();
     if (cursor && at != keys.end() && at->first == cursor->first) {
       for (const uint64_t payload : at->second) {
@@ -184,6 +185,7 @@ class Generator {
     if (at == keys.end()) {
       event.key = 0;
       event.code = DB_END;
+      if (chance(4)) cursor.reset();  // the next scan starts again at the first record
       return;
     }
     if (chance(60) && std::next(at) != keys.end()) ++at;  // skips a key
@@ -206,6 +208,15 @@ class Generator {
       return;
     }
     event.payload = hash_mix(++payloads_, 7);
+    if (options_.reuses_payloads && chance(2)) {
+      event.payload = hash_mix(1 + pick(payloads_), 7);
+      const auto found = keys.find(event.key);
+      const bool there = found != keys.end() && found->second.count(event.payload) != 0;
+      if (there && !chance(8)) {
+        event.code = ENTRY_EXISTS;
+        return;
+      }
+    }
     client.writes.push_back({EventCall::kInsert, event.index, event.key, event.payload});
   }
 
@@ -215,7 +226,7 @@ class Generator {
     const auto found = keys.find(event.key);
     if (found != keys.end() && !chance(6)) event.payload = any_of(found->second);
     if (found == keys.end() || found->second.count(event.payload) == 0) {
-      event.code = found == keys.end() && chance(2) ? KEY_NOTFOUND : ENTRY_DNE;
+      event.code = chance(found == keys.end() ? 2 : 20) ? KEY_NOTFOUND : ENTRY_DNE;
       return;
     }
     client.writes.push_back({EventCall::kDeletePair, event.index, event.key, event.payload});

@@ -15,6 +15,7 @@ struct RandomHistoryOptions {
   uint32_t keys = 4;
   uint32_t indexes = 2;
   bool blind_deletes = true;
+  bool reuses_payloads = false;  // true: inserts may pass a payload that was inserted before
 };
 
 // Returns a history. The same seed gives the same history on every machine.

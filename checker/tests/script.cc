@@ -19,7 +19,8 @@ namespace {
 
 const std::map<std::string, uint8_t> kCodes = {
     {"NF", KEY_NOTFOUND}, {"END", DB_END},  {"EXISTS", ENTRY_EXISTS}, {"NONE", ENTRY_DNE},
-    {"DL", DEADLOCK},     {"TXN", TXN_DNE}, {"FAIL", FAILURE},        {"OPEN", TXN_EXISTS}};
+    {"DL", DEADLOCK},     {"TXN", TXN_DNE}, {"FAIL", FAILURE},        {"OPEN", TXN_EXISTS},
+    {"DNE", DB_DNE}};
 const std::map<std::string, EventCall> kCalls = {
     {"b", EventCall::kBegin},      {"c", EventCall::kCommit},    {"a", EventCall::kAbort},
     {"g", EventCall::kGet},        {"n", EventCall::kNext},      {"i", EventCall::kInsert},
@@ -84,6 +85,8 @@ class Reader {
     } else if (kind == EventCall::kNext) {
       event.key = key_of(before(answer, ','));
       event.payload = hash_bytes(answer);
+    } else {
+      KEYDROME_CHECK(answer.empty());  // a misspelt code
     }
   }
 

@@ -6,12 +6,14 @@
 #include "checker/witness/c_program.h"
 
 #include <algorithm>
+#include <set>
 #include <string_view>
 #include <tuple>
 
 #include "checker/history/calls.h"
 #include "checker/names.h"
 #include "checker/witness/c_literal.h"
+#include "checker/witness/c_records.h"
 
 namespace keydrome::witness {
 
@@ -185,20 +187,9 @@ std::string harmless(std::string text) {
   return text;
 }
 
-std::string type_name(KeyType type) {
-  return type == SHORT ? "SHORT" : type == INT ? "INT" : "VARCHAR";
-}
-
 // Returns the result code as a C expression.
 std::string code_expression(uint8_t code) {
   return code < kCodeNames.size() ? std::string(kCodeNames[code]) : std::to_string(code);
-}
-
-// Returns a C expression for the record.
-std::string make(const Reproducer& reproducer, const ReproducerRecord& record) {
-  return "make(" + type_name(reproducer.indexes[record.index].type) + ", " +
-         c_integer(record.number) + ", " + c_string(record.text) + ", " + c_string(record.payload) +
-         ")";
 }
 
 // Returns a C expression for the name of an index. Each attempt uses another name.
@@ -273,11 +264,15 @@ class SessionWriter {
     text += "  if (!await_turn(call)) goto stop;\n  code = " + expression(call) + ";\n";
     const std::string wanted = code_expression(call.code);
     std::string same = "code == " + wanted;
-    if (reads && found) same += " && strcmp(record.payload, failed.payload) == 0";
-    if (returns_key(call)) {
+    if (reads && found && !call.returned.is_unknown_payload) {
+      same += " && strcmp(record.payload, failed.payload) == 0";
+    }
+    if (returns_key(call) && !call.returned.is_unknown_key) {
       same += " && same_key(&record.key, &failed.key, " +
               type_name(reproducer_.indexes[call.index].type) + ")";
     }
+    const std::string unknown = reads && found ? is_unknown(call.returned) : "";
+    if (!unknown.empty()) same += " && " + unknown;
     text += "  check(" + c_string(call.text) + ", code, " + wanted + ", " +
             (reads ? "&record, &failed, " : "NULL, NULL, ") + same + ");\n";
     if (call.call == EventCall::kCommit || call.call == EventCall::kAbort) {
@@ -329,7 +324,12 @@ class ProgramWriter {
     std::string text = head() + tables();
     text += c_code_names();
     text += kPrelude;
-    if (reproducer_.final_records || std::ranges::any_of(calls_, returns_key)) text += kSameKey;
+    const std::string inserted = inserted_functions(reproducer_);
+    const bool compares_keys = inserted.find("same_key") != std::string::npos;
+    if (reproducer_.final_records || std::ranges::any_of(calls_, returns_key) || compares_keys) {
+      text += kSameKey;
+    }
+    text += inserted;
     text += set_up();
     for (uint32_t session = 0; session < reproducer_.sessions; ++session) {
       text += SessionWriter(reproducer_, calls_).session_function(session);
@@ -375,12 +375,18 @@ class ProgramWriter {
             ", CALLS = " + std::to_string(calls_.size()) +
             ", INDEXES = " + std::to_string(reproducer_.indexes.size()) +
             ", NAME_BYTES = " + std::to_string(name_bytes + 16) + ", FINAL_MAX = " +
-            std::to_string(reproducer_.final_records ? reproducer_.final_records->size() + 1 : 1) +
+            std::to_string(final_max()) +
+            ",\n       READ_MAX = " + std::to_string(final_max() + reproducer_.initial.size()) +
             " };\n\n";
     text += "/* The times in ticks at which each call of the failed run began and returned. */\n";
     text +=
         table("begins", &ReproducerCall::begin_ticks) + table("ends", &ReproducerCall::end_ticks);
     return text;
+  }
+
+  // The largest number of records that the program expects at the end, plus one.
+  std::size_t final_max() const {
+    return reproducer_.final_records ? reproducer_.final_records->size() + 1 : 1;
   }
 
   std::string table(const std::string& name, uint64_t ReproducerCall::* member) const {
@@ -416,39 +422,56 @@ class ProgramWriter {
     std::string text =
         "/* Reads all records and compares them with the records of the failed run. */\n"
         "static void read_everything(void) {\n  IdxState* index;\n  TxnState* txn;\n"
-        "  Record record, expected[FINAL_MAX];\n  int rest, i;\n  printf(\"at the end:\\n\");\n";
+        "  Record record, expected[FINAL_MAX];\n  int rest, at, unknown, read, i;\n"
+        "  printf(\"at the end:\\n\");\n";
     for (std::size_t index = 0; index < reproducer_.indexes.size(); ++index) {
-      text += "  rest = 0;\n";
+      text += "  rest = at = unknown = 0;\n";
+      std::set<std::string> conditions;
       for (const ReproducerRecord& record : *reproducer_.final_records) {
-        if (record.index == index)
-          text += "  expected[rest++] = " + make(reproducer_, record) + ";\n";
+        if (record.index != index) continue;
+        const std::string condition = is_unknown(record);
+        if (!condition.empty()) conditions.insert(condition);
+        text += condition.empty() ? "  expected[rest++] = " + make(reproducer_, record) + ";\n"
+                                  : "  unknown++; /* no call inserted its key or payload */\n";
       }
-      text += read_index(index);
+      text += read_index(index, conditions);
     }
     return text + "}\n";
   }
 
-  std::string read_index(std::size_t index) const {
+  std::string read_index(std::size_t index, const std::set<std::string>& conditions) const {
     const std::string type_of_key = type_name(reproducer_.indexes[index].type);
+    std::string is_unknown = "0";
+    for (const std::string& condition : conditions) is_unknown += " || (" + condition + ")";
     return "  openIndex(" + index_name(index) +
            ", &index);\n  if (beginTransaction(&txn) != SUCCESS) return;\n"
            "  record = make(" +
            type_of_key +
            ", 0, \"\", \"\");\n"
-           "  while (getNext(index, txn, &record) == SUCCESS) {\n"
+           "  for (read = 0; getNext(index, txn, &record) == SUCCESS; read++) {\n"
+           "    if (read == READ_MAX) {\n      differences++; /* the scan has no end */\n"
+           "      break;\n    }\n"
            "    if (strcmp(record.payload, " +
            c_string(reproducer_.ignored) +
            ") == 0) continue;\n"
            "    printf(\"  %s \\\"%s\\\"\\n\", " +
            c_string(reproducer_.indexes[index].name) +
            ", record.payload);\n"
-           "    for (i = 0; i < rest; i++) {\n"
+           "    /* The keys have an order. The payloads of a key have none. */\n"
+           "    for (i = at; i < rest && same_key(&expected[i].key, &expected[at].key, " +
+           type_of_key +
+           "); i++) {\n"
            "      if (same_key(&record.key, &expected[i].key, " +
            type_of_key +
            ") && strcmp(record.payload, expected[i].payload) == 0) break;\n    }\n"
-           "    if (i < rest) {\n      expected[i] = expected[--rest];\n    } else {\n"
+           "    if (i < rest && same_key(&record.key, &expected[i].key, " +
+           type_of_key +
+           ")) {\n      expected[i] = expected[at++];\n"
+           "    } else if (unknown > 0 && (" +
+           is_unknown +
+           ")) {\n      unknown--;\n    } else {\n"
            "      differences++;\n    }\n  }\n"
-           "  differences += rest;\n  commitTransaction(txn);\n  closeIndex(index);\n";
+           "  differences += rest - at + unknown;\n  commitTransaction(txn);\n  closeIndex(index);\n";
   }
 
   const Reproducer& reproducer_;

@@ -27,9 +27,9 @@ constexpr std::size_t kInitialRecordsMax = 200;
 constexpr std::size_t kReproducedCallsMax = 200;
 
 // Violations that a program would not show by making the recorded calls again.
-constexpr std::array<std::string_view, 5> kNotReproducible = {
-    "commit_after_deadlock", "corrupt_key", "corrupt_payload", "undocumented_code",
-    "unexpected_failure"};
+constexpr std::array<std::string_view, 6> kNotReproducible = {
+    "commit_after_deadlock", "corrupt_key",       "corrupt_payload",
+    "delete_code",           "undocumented_code", "unexpected_failure"};
 
 class ReproducerWriter {
  public:

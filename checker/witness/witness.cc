@@ -53,6 +53,7 @@ constexpr std::array kMeanings = {
     Meaning{"corrupt_key", "The library returned a key that no call ever passed to it"},
     Meaning{"corrupt_payload",
             "The library returned a payload that no call inserted under that key"},
+    Meaning{"deleted_record", "A record was found although a committed transaction had deleted it"},
     Meaning{"dirty_read",
             "A transaction saw a write of another transaction that had not yet committed"},
     Meaning{
@@ -60,6 +61,10 @@ constexpr std::array kMeanings = {
         "Transactions overwrote each other's changes in a cycle: the result is a mixture that no "
         "order of the transactions gives"},
     Meaning{"duplicate_record", "One scan returned the same record twice"},
+    Meaning{
+        "illegal_answer",
+        "A call of an open transaction returned TXN_DNE or DB_DNE, although the transaction and the "
+        "handle existed"},
     Meaning{"intermediate_read",
             "A transaction saw a record that its writer deleted before committing"},
     Meaning{
@@ -82,6 +87,8 @@ constexpr std::array kMeanings = {
         "A transaction that only reads saw a state that no order of the other transactions gives"},
     Meaning{"read_skew",
             "A transaction saw one change of another transaction but not its other change"},
+    Meaning{"read_your_writes",
+            "A transaction did not see a change that its own thread had committed before"},
     Meaning{"stale_read",
             "A transaction did not see a change that had been committed before the transaction "
             "began"},
@@ -95,6 +102,7 @@ constexpr std::array kMeanings = {
             "Two transactions each read a record that the other transaction then changed, and both "
             "committed: in every order, the second transaction should have read the change of the "
             "first"},
+    Meaning{"wrong_insert", "An insert stored a record that already existed"},
     Meaning{"wrong_order", "A scan went backwards"},
 };
 

@@ -111,7 +111,7 @@ void replace_the_channel(Where) {
 // D04b: closes the channel while the process lives.
 void shut_the_channel(Where) { shutdown(kChannelFd, SHUT_RDWR); }
 
-// D13, D13b, D13c: overwrite the outcome; report more transactions than were made; try to resize or
+// D13, D13b, D13c: overwrite the outcome; replace all words by those of commits; try to resize or
 // seal the outcome.
 void overwrite_the_outcome(Where) {
   const Outcome outcome = find_outcome();
@@ -120,13 +120,19 @@ void overwrite_the_outcome(Where) {
               outcome.size - sizeof(keydrome::format::OutcomeHeader));
 }
 
-void count_more(Where) {
+void forge_commits(Where) {
   const Outcome outcome = find_outcome();
   if (outcome.bytes == nullptr) return;
   const auto* header = reinterpret_cast<const keydrome::format::OutcomeHeader*>(outcome.bytes);
-  auto* threads =
-      reinterpret_cast<keydrome::format::ThreadOutcome*>(outcome.bytes + header->thread_offset);
-  for (uint32_t t = 0; t < header->threads; ++t) threads[t].committed[0] += 1000;
+  constexpr uint64_t kCommit =
+      keydrome::format::result_word(keydrome::format::ControlWord::kResult, 1, SUCCESS);
+  for (uint32_t t = 0; t < header->threads; ++t) {
+    const keydrome::format::OutcomeHeader::Span& span = header->spans[t];
+    auto* words = reinterpret_cast<uint64_t*>(outcome.bytes + span.words_offset);
+    for (uint64_t i = 0; i < span.words_capacity; ++i) {
+      if (words[i] != 0) words[i] = kCommit;
+    }
+  }
 }
 
 void resize_the_outcome(Where) {

@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "benchmarks/scenarios/judge/narration.h"
+#include "benchmarks/scenarios/judge/program_log.h"
 #include "checker/history/calls.h"
 #include "checker/witness/c_program.h"
 
@@ -20,8 +21,6 @@ using witness::ReproducerRecord;
 
 namespace {
 
-// Most surrounding records in a program. Thousands of inserts would hide the calls that matter.
-constexpr uint32_t kFillersMax = 20;
 constexpr std::size_t kSetupMax = 200;
 constexpr std::size_t kCallsMax = 200;  // retries after DEADLOCK can add many calls
 
@@ -45,7 +44,7 @@ class PlayWriter {
       for (const Event& event : final_records(log_, index)) {
         const std::string label = vocabulary_.payload_text(event.payload);
         if (label == kFillerPayload || label == kLastPayload) continue;
-        play.final_records->push_back(recorded(event, payload_of(label)));
+        play.final_records->push_back(recorded(event, payload_of(event)));
       }
     }
     for (const ShownCall& shown : shown_calls(log_)) play.calls.push_back(call(shown));
@@ -64,14 +63,22 @@ class PlayWriter {
            narrate(scenario_, variant_, vocabulary_, log_);
   }
 
+  // Returns the bytes of a payload. They are those of the failed run, because the order of the
+  // payloads of a key is free, and a library may derive it from the bytes. Fillers have the same
+  // payload in a program.
   std::string payload_of(const std::string& label) const {
-    const auto literal = scenario_.literal_payloads.find(label);
-    return literal == scenario_.literal_payloads.end() ? label : literal->second;
+    return label == kFillerPayload ? label : vocabulary_.payload_bytes(label);
+  }
+  std::string payload_of(const Event& event) const {
+    const std::string label = vocabulary_.payload_text(event.payload);
+    return vocabulary_.knows_payload(event.payload) ? payload_of(label) : label;
   }
 
   // Returns a record with the key of a label.
   ReproducerRecord labelled(uint32_t index, int64_t label, const std::string& payload) const {
-    ReproducerRecord record{.index = index, .number = 0, .text = "", .payload = payload};
+    ReproducerRecord record;
+    record.index = index;
+    record.payload = payload;
     if (index_type(variant_, index) == VARCHAR) {
       record.text = vocabulary_.string(label);
     } else {
@@ -80,12 +87,17 @@ class PlayWriter {
     return record;
   }
 
-  // Returns the record of an event. An unknown key is shown as "?".
+  // Returns the record of an event.
   ReproducerRecord recorded(const Event& event, const std::string& payload) const {
     const std::optional<int64_t> label =
         vocabulary_.label_of(index_type(variant_, event.index), event.key);
-    if (label) return labelled(event.index, *label, payload);
-    return {.index = event.index, .number = 0, .text = "?", .payload = payload};
+    ReproducerRecord record;
+    record.index = event.index;
+    record.payload = payload;
+    if (label) record = labelled(event.index, *label, payload);
+    record.is_unknown_key = !label;
+    record.is_unknown_payload = !vocabulary_.knows_payload(event.payload);
+    return record;
   }
 
   std::vector<ReproducerRecord> before() const {
@@ -94,7 +106,7 @@ class PlayWriter {
       records.push_back(labelled(setup.index, setup.key, payload_of(setup.payload)));
     }
     for (uint32_t index = 0; index < scenario_.indexes; ++index) {
-      for (uint32_t i = 0; i < std::min(vocabulary_.fillers(), kFillersMax); ++i) {
+      for (uint32_t i = 0; i < std::min(vocabulary_.fillers(), kProgramFillersMax); ++i) {
         records.push_back(labelled(index, vocabulary_.filler_label(i), kFillerPayload));
       }
     }
@@ -104,7 +116,6 @@ class PlayWriter {
   ReproducerCall call(const ShownCall& shown) const {
     const Event& event = shown.event;
     const EventCall kind = call_of(event);
-    const std::string payload = payload_of(vocabulary_.payload_text(event.payload));
     const bool passes = kind == EventCall::kInsert || kind == EventCall::kDeletePair;
     ReproducerCall call;
     call.session = shown.session;
@@ -115,8 +126,9 @@ class PlayWriter {
     call.begin_ticks = begin_of(event, 0);
     call.end_ticks = event.end;
     if (is_data_call(kind)) {
-      call.passed = recorded(event, passes ? payload : "");
-      call.returned = recorded(event, payload);
+      call.passed = recorded(event, passes ? payload_of(event) : "");
+      const bool reads = kind == EventCall::kGet || kind == EventCall::kNext;
+      if (reads && succeeded(event)) call.returned = recorded(event, payload_of(event));
     }
     call.text = call_text(scenario_, variant_, vocabulary_, shown.session, event);
     call.text.resize(call.text.rfind(" -> "));
@@ -131,14 +143,20 @@ class PlayWriter {
 
 }  // namespace
 
-std::string c_program(const Scenario& scenario, const Variant& variant,
-                      const Vocabulary& vocabulary, const RunLog& log,
-                      const RunViolation& violation) {
+std::string c_program(const Scenario& scenario, const Variant& variant, const ScriptedRun& run,
+                      const RunLog& log, const RunViolation& violation) {
   const bool second_handles = std::ranges::any_of(
       scenario.handles, [](const Handle& handle) { return handle.name.size() > 1; });
   if (second_handles || scenario.setup.size() > kSetupMax) return "";
   if (shown_calls(log).size() > kCallsMax) return "";
-  return witness::c_program(PlayWriter(scenario, variant, vocabulary, log).write(violation));
+  const RunLog shown = program_log(scenario, variant, run.vocabulary, log);
+  // The calls that the program does not make may have given the anomaly another name.
+  const bool shows = std::ranges::any_of(
+      judge_run(scenario, variant, run, shown), [&](const RunViolation& one) {
+        return one.severity == Severity::kRequired || one.name == violation.name;
+      });
+  if (!shows) return "";
+  return witness::c_program(PlayWriter(scenario, variant, run.vocabulary, log).write(violation));
 }
 
 }  // namespace keydrome::scenarios

@@ -8,11 +8,12 @@
 
 namespace keydrome::scenarios {
 
-// Returns the text of the program. Returns an empty text if the run has hundreds of records or
-// calls, because such a program is too long to read. Also returns an empty text if a session has
-// two handles of one index, because the recorded calls do not distinguish the handles.
-std::string c_program(const Scenario& scenario, const Variant& variant,
-                      const Vocabulary& vocabulary, const RunLog& log,
-                      const RunViolation& violation);
+// Returns the text of the program. Returns an empty text in these cases:
+// - The calls that the program makes do not have the violation (program_log.h). The program would
+//   then end in the same way with a right library.
+// - The run has hundreds of records or calls, because such a program is too long to read.
+// - A session has two handles of one index, because the recorded calls do not distinguish them.
+std::string c_program(const Scenario& scenario, const Variant& variant, const ScriptedRun& run,
+                      const RunLog& log, const RunViolation& violation);
 
 }  // namespace keydrome::scenarios

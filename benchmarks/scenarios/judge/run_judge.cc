@@ -10,6 +10,7 @@
 #include "checker/certify/certify.h"
 #include "checker/history/calls.h"
 #include "checker/history/transactions.h"
+#include "checker/model/model.h"
 #include "checker/model/search_orders.h"
 #include "checker/witness/witness.h"
 
@@ -111,6 +112,10 @@ class RunJudge {
                     : "this payload was never inserted: ") +
                  text(read));
       return;
+    }
+    if (!search.delete_codes.empty()) {
+      report("delete_code", Severity::kAdvisory,
+             std::string(model::kDeleteCodeText) + ": " + text(search.delete_codes.front()));
     }
     if (search.order) return;
     report_order(history);

@@ -1,0 +1,276 @@
+// Implements reinserted.h: judges histories in which the same record was inserted more than once.
+#include "checker/certify/reinserted.h"
+
+#include <algorithm>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "checker/certify/anomalies.h"
+#include "checker/certify/certifier.h"
+#include "checker/certify/rules.h"
+#include "checker/model/search_orders.h"
+
+namespace keydrome::certify {
+
+using history::Event;
+using history::EventCall;
+using history::EventRef;
+using history::Transaction;
+using history::TransactionSpan;
+using history::TransactionState;
+using model::OrderSearch;
+
+namespace {
+
+// Limits of the search for a serial order. It copies nothing, but its depth is the number of
+// transactions. 100,000 tries take about 0.1 s.
+constexpr std::size_t kSearchedMax = 1'000;
+constexpr uint64_t kTriesMax = 100'000;
+
+// Counts how often each record was inserted, and how often it can have been deleted.
+class WriteCounts {
+ public:
+  explicit WriteCounts(const Context& context)
+      : context_(context),
+        inserts_(context.numbering.element_cells.size()),
+        deletes_(inserts_.size()),
+        key_deletes_(context.numbering.cells.size()) {
+    for (const Transaction& writer : context.transactions.committed) count(writer);
+    for (const Transaction& writer : context.transactions.others) {
+      // It may have committed, so its deletes may have made room for an insert.
+      if (writer.state == TransactionState::kUnfinished) count(writer);
+    }
+  }
+
+  // Adds a violation for the first record that was inserted again without having been deleted.
+  void report(Certification& out) const {
+    for (uint32_t element = 0; element < inserts_.size(); ++element) {
+      const uint32_t cell = context_.numbering.element_cells[element];
+      if (inserts_[element] <= 1 + deletes_[element] + key_deletes_[cell]) continue;
+      Violation violation;
+      violation.name = "wrong_insert";
+      violation.detail =
+          "insertRecord stored a record more often than it was deleted, so at least one call should "
+          "have returned ENTRY_EXISTS";
+      for (const Transaction& writer : context_.transactions.committed) {
+        cite(writer, element, violation);
+      }
+      return add_violation(std::move(violation), context_.options, out);
+    }
+  }
+
+ private:
+  void count(const Transaction& writer) {
+    const bool committed = writer.state == TransactionState::kCommitted;
+    for_each_call(context_.history, writer, [&](uint32_t position, const Event& event) {
+      if (!succeeded(event)) return;
+      const history::Bound bound = context_.numbering.bounds[writer.thread][position];
+      const EventCall call = call_of(event);
+      if (call == EventCall::kInsert && committed) ++inserts_[bound.element];
+      if (call == EventCall::kDeletePair) ++deletes_[bound.element];
+      if (call == EventCall::kDeleteKey) ++key_deletes_[bound.cell];
+    });
+  }
+
+  // Adds the inserts of the element by this transaction to the violation.
+  void cite(const Transaction& writer, uint32_t element, Violation& violation) const {
+    const std::size_t before = violation.events.size();
+    for_each_call(context_.history, writer, [&](uint32_t position, const Event& event) {
+      if (call_of(event) == EventCall::kInsert && succeeded(event) &&
+          context_.numbering.bounds[writer.thread][position].element == element) {
+        violation.events.push_back({writer.thread, position});
+      }
+    });
+    if (violation.events.size() > before) violation.transactions.push_back(span_of(writer));
+  }
+
+  const Context& context_;
+  std::vector<uint32_t> inserts_, deletes_;  // by element
+  std::vector<uint32_t> key_deletes_;        // by cell
+};
+
+// Adds the findings that are about one transaction alone: the order of its scans, and whether it saw
+// its own writes.
+class OwnFindings : public DependencySink {
+ public:
+  OwnFindings(const Context& context, Certification& out) : context_(context), out_(out) {}
+
+  void add_edge(const Observation& /*seen*/) override {}
+  void add_choice(const Choice& /*choice*/) override {}
+  void add_finding(const DirectFinding& found) override {
+    const std::string_view name = found.name;
+    if (name != "duplicate_record" && name != "wrong_order" && name != "internal") return;
+    add_violation(describe_finding(context_, found), context_.options, out_);
+  }
+
+ private:
+  const Context& context_;
+  Certification& out_;
+};
+
+// Splits the elements of records that were inserted several times.
+class Splitter {
+ public:
+  Splitter(const history::History& history, const history::Transactions& transactions,
+           history::Numbering& numbering)
+      : history_(history), transactions_(transactions), numbering_(numbering) {}
+
+  bool run() {
+    std::vector<uint32_t> counts(numbering_.element_cells.size());
+    visit_inserts([&](const Insert& /*insert*/, uint32_t element) { ++counts[element]; });
+    // The committed transactions are visited in the order in which they returned.
+    visit_inserts([&](const Insert& insert, uint32_t element) {
+      if (counts[element] > 1) inserts_[element].push_back(insert);
+    });
+    numbering_.earlier.assign(numbering_.element_cells.size(), history::kNoNumber);
+    for (auto& [element, inserts] : inserts_) {
+      if (!number(element, inserts)) return false;
+    }
+    return std::ranges::all_of(transactions_.committed,
+                               [this](const Transaction& one) { return rename(one); }) &&
+           std::ranges::all_of(transactions_.others,
+                               [this](const Transaction& one) { return rename(one); });
+  }
+
+ private:
+  struct Insert {
+    const Transaction* transaction;
+    uint32_t position;
+    uint32_t element = history::kNoNumber;
+  };
+
+  template <typename Visit>
+  void visit_inserts(Visit&& visit) const {
+    for (const Transaction& writer : transactions_.committed) {
+      for_each_call(history_, writer, [&](uint32_t position, const Event& event) {
+        if (call_of(event) != EventCall::kInsert || !succeeded(event)) return;
+        visit(Insert{&writer, position}, numbering_.bounds[writer.thread][position].element);
+      });
+    }
+  }
+
+  // Gives the second insert and each further one an element of its own. Returns false if inserts
+  // overlap, because their order is then unknown.
+  bool number(uint32_t element, std::vector<Insert>& inserts) {
+    inserts[0].element = element;
+    for (std::size_t i = 1; i < inserts.size(); ++i) {
+      if (inserts[i].transaction->begin <= inserts[i - 1].transaction->end) return false;
+      inserts[i].element = static_cast<uint32_t>(numbering_.element_cells.size());
+      numbering_.element_cells.push_back(numbering_.element_cells[element]);
+      numbering_.earlier.push_back(inserts[i - 1].element);
+    }
+    return true;
+  }
+
+  // Replaces the elements of a transaction. Returns false if the transaction overlaps an insert of a
+  // record that it names.
+  bool rename(const Transaction& transaction) {
+    bool known = true;
+    for_each_call(history_, transaction, [&](uint32_t position, const Event& /*event*/) {
+      uint32_t& element = numbering_.bounds[transaction.thread][position].element;
+      const auto found = inserts_.find(element);
+      if (found == inserts_.end()) return;
+      uint32_t renamed = element;
+      for (std::size_t i = 1; i < found->second.size(); ++i) {
+        const Insert& insert = found->second[i];
+        const Transaction& writer = *insert.transaction;
+        if (&writer == &transaction) {
+          if (position >= insert.position) renamed = insert.element;
+        } else if (writer.end < transaction.begin) {
+          renamed = insert.element;
+        } else {
+          known &= transaction.end < writer.begin;
+        }
+      }
+      element = renamed;
+    });
+    return known;
+  }
+
+  const history::History& history_;
+  const history::Transactions& transactions_;
+  history::Numbering& numbering_;
+  std::map<uint32_t, std::vector<Insert>> inserts_;  // by element: those of a record with several
+};
+
+void report_own_findings(const Context& context, Certification& out) {
+  // These rules need to know who inserted and deleted a record.
+  constexpr uint32_t kRulesOfVersions =
+      kRuleDeleteAll | kRuleRealTime | kRuleAborted | kRuleDirty | kRuleIntermediate;
+  CertifyOptions options = context.options;
+  options.disabled_rules |= kRulesOfVersions;
+  const Context own{context.history, context.numbering, context.transactions, context.versions,
+                    options};
+  OwnFindings findings(own, out);
+  find_dependencies(own, /*lean=*/true, findings);
+}
+
+// Returns the violation that search_orders() found. Set `stale` if a serial order exists, but only
+// one that contradicts real time.
+Violation violation_of_search(const Context& context, const OrderSearch& found, bool stale) {
+  Violation violation;
+  violation.name = found.order ? "dirty_read" : "internal";
+  violation.detail = found.order
+                         ? "A transaction saw a record before its writer called commitTransaction"
+                         : "No serial order of the transactions gives the recorded results";
+  if (stale) rename_as_stale_read(violation);
+  if (stale && !context.options.strict) violation.severity = Severity::kAdvisory;
+  for (const Transaction& one : context.transactions.committed) {
+    violation.transactions.push_back(span_of(one));
+  }
+  violation.events = found.dirty_reads;
+  return violation;
+}
+
+// Tries the serial orders. Leaves the verdict as it is if there are too many.
+void search(const Context& context, Certification& out) {
+  if (context.transactions.committed.size() > kSearchedMax) return;
+  const OrderSearch found = model::search_orders(context.history, /*strict=*/true, kTriesMax);
+  if (found.gave_up) return;
+  const bool clean = found.dirty_reads.empty();
+  const OrderSearch relaxed =
+      found.order || !clean ? OrderSearch{}
+                            : model::search_orders(context.history, /*strict=*/false, kTriesMax);
+  const bool stale = relaxed.order.has_value();
+  const bool serial = clean && (found.order || stale);
+  out.without_real_time = serial            ? Verdict::kCertified
+                          : relaxed.gave_up ? Verdict::kUndecided
+                                            : Verdict::kViolation;
+  if (serial && (!stale || !context.options.strict)) {
+    out.verdict = Verdict::kCertified;
+    out.reason.clear();
+    if (context.options.keep_order) {
+      const OrderSearch& order = stale ? relaxed : found;
+      for (const TransactionSpan& span : *order.order) {
+        out.order.push_back({span.thread, span.first});
+      }
+    }
+  }
+  if (serial && !stale) return;
+  if (relaxed.gave_up && !context.options.strict) return;
+  add_violation(violation_of_search(context, found, stale), context.options, out);
+}
+
+}  // namespace
+
+bool split_reinserted(const history::History& history, const history::Transactions& transactions,
+                      history::Numbering& numbering) {
+  return Splitter(history, transactions, numbering).run();
+}
+
+void report_wrong_inserts(const Context& context, Certification& out) {
+  WriteCounts(context).report(out);
+}
+
+void judge_reinserted(const Context& context, Certification& out) {
+  out.verdict = Verdict::kCouldNotJudge;
+  out.reason = context.versions.problem;
+  const std::size_t before = out.violations.size();
+  report_wrong_inserts(context, out);
+  report_own_findings(context, out);
+  if (out.violations.size() == before) return search(context, out);
+  out.without_real_time = Verdict::kViolation;
+}
+
+}  // namespace keydrome::certify

@@ -1,0 +1,81 @@
+"""Builds and runs the C programs of witnesses, against the faulty library and against libraries that are right."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from functools import lru_cache
+from pathlib import Path
+from tempfile import mkdtemp
+
+from runner.catalogue import isolating_configurations, load_configuration
+from runner.settings import load_settings
+from tests.binaries import built_settings, library
+
+ROOT = Path(__file__).resolve().parent.parent
+RUN_SECONDS = 60
+FLAGS = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-pthread", "-I", str(ROOT / "api/include")]
+# Makes a library of the runtime: configures it when the program starts.
+CONFIGURED = """#include <stdio.h>
+#include <stdlib.h>
+
+#include "keydrome/extensions.h"
+
+static const char setup[] = %s;
+
+__attribute__((constructor)) static void configure(void) {
+  char reason[1000] = "";
+  if (keydrome_configure(setup, reason, sizeof reason) == 0) return;
+  fprintf(stderr, "%%s\\n", reason);
+  abort();
+}
+"""
+
+
+def _c_string(text: str) -> str:
+    return json.dumps(text)
+
+
+@lru_cache(maxsize=1)
+def right_libraries() -> dict[str, list[Path]]:
+    """Return what to link for each right library: global_lock, and the B+-tree under each concurrency control."""
+    settings = load_settings()
+    built = built_settings()
+    folder = Path(mkdtemp(prefix="keydrome-right-"))
+    runtime = library(built, "runtime", "runtime")
+    found = {"global_lock": [library(built, "indexes", "global_lock")]}
+    for name in isolating_configurations(settings):
+        setup = {
+            "structure": str(library(built, "structures", "btree")),
+            "configuration": load_configuration(settings, name),
+        }
+        source, linked = folder / f"{name}.c", folder / f"{name}.so"
+        source.write_text(CONFIGURED % _c_string(json.dumps(setup)))
+        subprocess.run(
+            ["cc", *FLAGS, "-shared", "-fPIC", str(source), str(runtime), "-o", str(linked)],
+            check=True,
+        )
+        found[f"btree-{name}"] = [linked, runtime]
+    return found
+
+
+def played(program: str, linked: list[Path], source: Path) -> tuple[int, str]:
+    """Build the program with a library; return its exit status and output."""
+    source.write_text(program)
+    binary = source.with_suffix("")
+    command = ["cc", *FLAGS, str(source), *map(str, linked), "-o", str(binary)]
+    subprocess.run(command, check=True)
+    done = subprocess.run(
+        [binary], capture_output=True, text=True, timeout=RUN_SECONDS, check=False
+    )
+    return done.returncode, done.stdout + done.stderr
+
+
+def wrongly_refused(program: str, folder: Path) -> list[str]:
+    """Return the right libraries for which the program does not end with 0, with what it said."""
+    found = []
+    for name, linked in right_libraries().items():
+        status, said = played(program, linked, folder / "right.c")
+        if status != 0:
+            found.append(f"{name}: status {status}\n{said}")
+    return found
