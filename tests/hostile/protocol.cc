@@ -10,6 +10,7 @@
 #include <ctime>
 #include <vector>
 
+#include "benchmarks/kit/format/control_word.h"
 #include "benchmarks/kit/format/outcome.h"
 #include "harness/protocol.h"
 #include "tests/hostile/attack.h"

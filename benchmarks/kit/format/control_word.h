@@ -5,15 +5,14 @@
 // (script/word_follower.h). So every run is recorded, and the player need not count or time anything.
 //
 // The words of a thread in execution order, where [x] may be missing:
-//
-//   transaction       begin, words of its ops, commit
-//   failed attempt    begin, words of its ops, [commit], [abort], [rare calls], end of attempt
-//   programmed abort  begin, words of its ops, abort, end of attempt
-//   auto-commit op    [time], words of the op, [time]
-//   get, insert, delete, each getNext                 one evidence word
-//   create, openIndex, closeIndex, delete of a read record    rare call, evidence word of the code
-//   procedure         for each call: computed call, [key], evidence word; then end of procedure
-//   an op without call, because no handle or record is there  no call
+//   - A transaction: begin, the words of its ops, commit.
+//   - A failed attempt: begin, the words of its ops, [commit], [abort], [rare calls], end of attempt.
+//   - A programmed abort: begin, the words of its ops, abort, end of attempt.
+//   - An auto-commit op: [time], the words of the op, [time].
+//   - A get, insert, delete or getNext: one evidence word.
+//   - A create, openIndex, closeIndex or delete of a read record: rare call, evidence word.
+//   - A procedure: for each call a computed call, [key], evidence word; then end of procedure.
+//   - An op that made no call, because it had no handle or no record: no call.
 //
 // After DEADLOCK, an auto-commit op or a call outside of transactions overwrites its own words when
 // it is repeated. A failed attempt is overwritten too if there is no room left for it. Then nothing

@@ -31,7 +31,7 @@ struct ThreadResult {
   std::unique_ptr<format::ThreadOutcome> reported;  // never null
   ThreadTotals totals;                              // computed from the words
   std::vector<TransactionEnd> ends;                 // one per transaction, in program order
-  // The words of calls on records that stand (word_follower.h).
+  // The words of calls on records in final attempts (word_follower.h).
   std::vector<uint64_t> words;
   std::vector<std::byte> trace;        // the evidence, for TraceReader
   std::vector<history::Event> events;  // every call, from the log or from the words

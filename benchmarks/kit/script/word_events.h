@@ -1,5 +1,5 @@
-// WordEvents: turns the words of a thread into the events of a history (checker/history/event.h), so
-// that the checker can certify a run that was not recorded in any other way.
+// WordEvents: turns the words of a thread into the events of a history (checker/history/event.h). So
+// the checker can certify runs without a log.
 //
 // Words have times only where transactions and some auto-commit ops begin and end, and these times
 // come without fences. So the events claim less than those of a log:

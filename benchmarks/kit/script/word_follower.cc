@@ -8,6 +8,7 @@
 
 #include "benchmarks/kit/format/legal_answers.h"
 #include "benchmarks/kit/format/program_walk.h"
+#include "benchmarks/kit/script/transaction_counts.h"
 
 namespace keydrome::script {
 namespace {
@@ -74,97 +75,196 @@ class WordStream {
   std::size_t kept_ = 0;  // number of words kept; at most at_
 };
 
-// Counts the transactions of a thread: how they ended, and when.
-class Ledger {
+// Reads the words of single calls, and tells the observer about them. A function that returns bool
+// returns false if the words do not fit; misfit() has then noted why.
+class CallReader {
  public:
-  Ledger(const TickClock& clock, uint64_t transactions, Followed& out)
-      : out_(out), timings_(clock, out.totals) {
-    out_.ends.assign(transactions, TransactionEnd::kNotRun);
+  CallReader(uint64_t ended_ticks, std::vector<uint64_t>& words, CallObserver* observer)
+      : words_(words), ended_(ended_ticks), observer_(observer) {}
+
+ protected:
+  bool misfit(const char* what) {
+    fault_ = what;
+    return false;
   }
 
-  uint64_t next() const { return next_; }
-  void begin_attempt() {
-    first_ = next_++;
-    nested_.clear();
+  bool is_next(ControlWord kind) const { return format::is(words_.peek(), kind); }
+  bool attempt_ends_here() const {
+    return format::is_result(words_.peek(), ControlWord::kAbort) ||
+           format::is_attempt_end(words_.peek());
   }
-  // Forgets an attempt that is repeated.
-  void retry() { next_ = first_; }
 
-  void end_attempt(TransactionEnd end, uint8_t class_number, uint64_t begin, uint64_t now) {
-    set(first_, end);
-    switch (end) {
-      case TransactionEnd::kCommitted:
-        timings_.committed(class_number, begin, now);
-        break;
-      case TransactionEnd::kAborted:
-        ++out_.totals.aborted;
-        break;
-      case TransactionEnd::kFailed:
-        ++out_.totals.failed;
-        break;
-      default:
-        ++out_.totals.deadlocked;
-        break;
+  // Returns false if the time is impossible.
+  bool see(uint64_t ticks) { return ticks <= ended_ || misfit("a time after the end"); }
+
+  // Takes a kTime.
+  bool time(uint64_t& ticks) {
+    if (!is_next(ControlWord::kTime)) return misfit("no time");
+    ticks = format::ticks_of(words_.take());
+    if (observer_ != nullptr) observer_->time(ticks);
+    return see(ticks);
+  }
+
+  // Takes the result of a commit or abort.
+  bool end_call(EventCall call, ControlWord kind, uint32_t& code, uint64_t& ticks) {
+    const uint64_t word = words_.take();
+    if (!format::is_result(word, kind)) return misfit("no commit or abort");
+    code = format::result_of(word);
+    ticks = format::ticks_of(word);
+    ++totals_.calls;
+    if (observer_ != nullptr) observer_->end(call, code, ticks);
+    return see(ticks);
+  }
+
+  // Takes the evidence word of a call.
+  bool result(uint64_t& word) {
+    word = words_.take();
+    if (word == 0 || format::is_control(word)) return misfit("no result of a call");
+    ++totals_.calls;
+    return true;
+  }
+
+  // Follows the calls of an op other than begin, commit, abort and procedures.
+  bool data_op(const format::Op& op) {
+    if (words_.skip_if(ControlWord::kNoCall)) {
+      legal_ = op.code == OpCode::kDeleteRead;
+      return true;
     }
-    for (const auto& [nested_class, committed] : nested_) count(nested_class, committed);
+    if (is_rare(op.code)) return programmed_call(op);
+    if (format::is_scan(op.code)) return scan(op);
+    uint64_t word = 0;
+    if (!result(word)) return false;
+    keep(op, word);
+    legal_ = is_legal(op, format::code_of_word(word));
+    return true;
   }
 
-  // Ends an auto-commit op in an attempt, which counts if the attempt is not repeated.
-  void nested(uint8_t class_number, bool committed) {
-    set(next_++, committed ? TransactionEnd::kCommitted : TransactionEnd::kFailed);
-    nested_.emplace_back(class_number, committed);
+  // Follows a call of openIndex or closeIndex that reverts or repeats what a failed attempt did.
+  bool reverting_call() {
+    const format::CallWord call = format::CallWord::unpacked(words_.take());
+    const bool fits = call.call == EventCall::kOpen || call.call == EventCall::kClose;
+    return fits ? rare_call(call, nullptr) : misfit("another call than open or close");
   }
-  void single(uint8_t class_number, bool committed) {
-    set(next_++, committed ? TransactionEnd::kCommitted : TransactionEnd::kFailed);
-    count(class_number, committed);
+
+  // Takes one call of the procedure that the op runs.
+  bool computed_call(const format::Op& op, bool is_stream) {
+    const format::CallWord call = format::CallWord::unpacked(words_.take());
+    const bool known = call.call == EventCall::kGet || call.call == EventCall::kNext ||
+                       call.call == EventCall::kInsert || call.call == EventCall::kDeleteKey;
+    if (!known || call.slot >= format::kSlots) return misfit("no call of its procedure");
+    FollowedCall seen = followed(call.call, call.slot, &op);
+    seen.computed = true;
+    seen.key_is_text = call.key_is_text;
+    seen.key = format::has_key_word(call.call) ? words_.take() : 0;
+    seen.tag = call.number;
+    if (!result(seen.word)) return false;
+    if (call.call == EventCall::kGet && is_stream) {
+      ++totals_.gets;
+      if (format::code_of_word(seen.word) == SUCCESS) ++totals_.get_hits;
+    }
+    tell(seen);
+    return true;
   }
-  void timed_single(uint8_t class_number, uint64_t begin, uint64_t end) {
-    set(next_++, TransactionEnd::kCommitted);
-    timings_.committed(class_number, begin, end);
-  }
-  // Passes an auto-commit op that a transaction did not reach when it was given up.
-  void pass(uint64_t reached) {
-    if (next_ >= reached) set(next_, TransactionEnd::kNotRun);
-    ++next_;
-  }
-  void finish(uint64_t now) { timings_.finish(now); }
+
+  WordStream words_;
+  ThreadTotals totals_;
+  const uint64_t ended_;
+  CallObserver* const observer_;
+  std::string fault_;
+  bool legal_ = true;  // the contract allows the last result of an op that is no procedure
 
  private:
-  void set(uint64_t transaction, TransactionEnd end) {
-    if (transaction < out_.ends.size()) out_.ends[transaction] = end;
-  }
-  void count(uint8_t class_number, bool committed) {
-    committed ? timings_.committed_untimed(class_number) : void(++out_.totals.failed);
+  FollowedCall followed(EventCall call, uint8_t slot, const format::Op* op) const {
+    FollowedCall seen{};
+    seen.call = call;
+    seen.index = slots_[slot];
+    seen.op = op;
+    seen.alone = op != nullptr && (op->flags & format::kAutoCommit) != 0;
+    return seen;
   }
 
-  Followed& out_;
-  Timings timings_;
-  uint64_t next_ = 0;   // number of the next transaction
-  uint64_t first_ = 0;  // number of the open transaction
-  std::vector<std::pair<uint8_t, bool>>
-      nested_;  // auto-commit ops of the attempt: class, committed
+  void tell(const FollowedCall& call) {
+    if (observer_ != nullptr) observer_->call(call);
+  }
+
+  void keep(const format::Op& op, uint64_t word) {
+    words_.keep(word);
+    if (observer_ == nullptr) return;
+    FollowedCall call = followed(call_of(op.code), op.slot, &op);
+    call.word = word;
+    tell(call);
+  }
+
+  bool scan(const format::Op& op) {
+    const bool to_end = op.code == OpCode::kNextToEnd;
+    // With kAnyCode, a transaction continues a kNext after any code. Otherwise it ends.
+    const bool stops = to_end || (op.flags & format::kAutoCommit) != 0;
+    const uint32_t calls = op.argument + (to_end ? 1u : 0u);
+    for (uint32_t number = 0; number < calls; ++number) {
+      uint64_t word = 0;
+      if (!result(word)) return false;
+      keep(op, word);
+      const uint32_t code = format::code_of_word(word);
+      const bool is_endless = to_end && code == SUCCESS && number + 1 == calls;
+      legal_ = code == DB_END || (code == SUCCESS && !is_endless);
+      if (to_end && code == DB_END) return true;
+      if (!legal_ && (stops || attempt_ends_here())) return true;
+    }
+    return true;
+  }
+
+  // Follows the call of a create, open, close or delete of a read record.
+  bool programmed_call(const format::Op& op) {
+    if (!is_next(ControlWord::kRareCall)) return misfit("no call");
+    const format::CallWord call = format::CallWord::unpacked(words_.take());
+    const bool creates = op.code == OpCode::kCreate;
+    const bool fits = call.call == call_of(op.code) && call.slot == (creates ? 0 : op.slot);
+    const bool is_numbered = creates || op.code == OpCode::kOpen;
+    if (!fits || (is_numbered && call.number != op.argument)) return misfit("another call");
+    return rare_call(call, &op);
+  }
+
+  bool rare_call(const format::CallWord& call, const format::Op* op) {
+    uint64_t word = 0;
+    if (call.slot >= format::kSlots || !result(word)) return misfit("no such call");
+    const uint32_t code = format::code_of_word(word);
+    if (op != nullptr) legal_ = is_legal(*op, code);
+    if (call.call == EventCall::kOpen && code == SUCCESS) slots_[call.slot] = call.number;
+    FollowedCall seen = followed(call.call, call.slot, op);
+    if (call.call == EventCall::kCreate || call.call == EventCall::kOpen) seen.index = call.number;
+    seen.word = word;
+    tell(seen);
+    return true;
+  }
+
+  static bool is_legal(const format::Op& op, uint32_t code) {
+    const bool is_stream = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
+    return code == SUCCESS || format::is_legal_answer(op, is_stream, code);
+  }
+
+  std::array<uint32_t, format::kSlots> slots_{};  // the index that each slot has open
 };
 
-// Follows the program. A function that returns bool returns false if the words do not fit; misfit()
-// has then noted why. LIMIT: one state machine, the counterpart of player::Interpreter.
-class Follower {
+// Follows the transactions of the program. It is the counterpart of player::Interpreter, and makes the
+// same decisions, but finds in the words how each attempt ended.
+class Follower : CallReader {
  public:
   Follower(std::span<const format::Op> ops, const TickClock& clock, uint64_t ended_ticks,
            std::vector<uint64_t>& words, CallObserver* observer)
-      : ops_(ops),
-        ended_(ended_ticks),
-        words_(words),
-        ledger_(clock, format::count_transactions(ops), out_),
-        observer_(observer) {}
+      : CallReader(ended_ticks, words, observer),
+        ops_(ops),
+        counts_(clock, format::count_transactions(ops), ends_, totals_) {}
 
   Result<Followed> follow() {
     while (at_ < ops_.size()) {
-      if (!step()) return Error{fault_};
+      if (step()) continue;
+      return Error{"words that do not fit operation " + std::to_string(at_) + " of its program (" +
+                   fault_ + ")"};
     }
     if (!words_.at_end()) return Error{"words after the end of its program"};
-    ledger_.finish(ended_);
+    counts_.finish(ended_);
     words_.finish();
-    return std::move(out_);
+    return Followed{.ends = std::move(ends_), .totals = std::move(totals_)};
   }
 
  private:
@@ -173,104 +273,90 @@ class Follower {
     uint32_t round = 0;
   };
 
-  bool misfit(const char* what) {
-    fault_ = std::string("words that do not fit operation ") + std::to_string(at_) +
-             " of its program (" + what + ")";
-    return false;
+  static bool makes_calls(OpCode code) {
+    return is_rare(code) || format::is_on_records(code) || code == OpCode::kRun ||
+           code == OpCode::kCommit || code == OpCode::kAbort;
   }
-
-  // Returns false if the time is impossible.
-  bool see(uint64_t ticks) { return ticks <= ended_ || misfit("a time after the end"); }
 
   bool step() {
     const format::Op& op = ops_[at_];
     if (op.code == OpCode::kBegin) return begin(op);
     if (op.code == OpCode::kRepeat) return repeat(op);
-    const bool calls = is_rare(op.code) || format::is_on_records(op.code) ||
-                       op.code == OpCode::kRun || op.code == OpCode::kCommit ||
-                       op.code == OpCode::kAbort;
-    if (!calls) return ++at_, true;
+    if (!makes_calls(op.code)) return go_on();
     if (open_ && attempt_ends_here()) return end_attempt();
     if ((op.flags & format::kAutoCommit) != 0) return auto_commit(op);
     if (!open_ && !is_rare(op.code)) return misfit("a call outside of a transaction");
     switch (op.code) {
       case OpCode::kCommit:
-        return commit(op);
+        return commit();
       case OpCode::kAbort:
         return misfit("an abort is missing");
       case OpCode::kRun:
         return procedure(op);
       default:
-        return data_op(op) && (++at_, true);
+        return data_op(op) && go_on();
     }
   }
 
-  bool repeat(const format::Op& op) {
-    if (round_ < op.argument) {
-      ++round_;
-      at_ -= op.payload;
-      return true;
-    }
-    round_ = 0;
+  bool go_on() {
     ++at_;
     return true;
   }
 
-  bool attempt_ends_here() const {
-    return format::is_result(words_.peek(), ControlWord::kAbort) ||
-           format::is_attempt_end(words_.peek());
+  bool repeat(const format::Op& op) {
+    if (round_ == op.argument) {
+      round_ = 0;
+      return go_on();
+    }
+    ++round_;
+    at_ -= op.payload;
+    return true;
   }
 
   bool begin(const format::Op& op) {
     saved_ = {.at = at_, .kept = words_.kept(), .round = round_};
-    ledger_.begin_attempt();
-    rolls_back_ = unfit_ = false;
+    counts_.begin_attempt();
+    rolls_back_ = is_unfit_ = false;
     if (format::is_attempt_end(words_.peek())) return end_attempt();  // it was overwritten
     const uint64_t word = words_.take();
     if (!format::is_result(word, ControlWord::kResult)) return misfit("no begin");
     start_ = format::ticks_of(word);
-    stream_ = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
-    ++out_.totals.calls;
+    is_stream_ = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
+    ++totals_.calls;
     if (observer_ != nullptr) observer_->begin(format::result_of(word), start_);
     if (!see(start_)) return false;
     if (format::result_of(word) != SUCCESS) return end_attempt();
     open_ = true;
-    ++at_;
-    return true;
+    return go_on();
   }
 
-  bool commit(const format::Op&) {
-    const uint64_t word = words_.take();
-    if (rolls_back_ || !format::is_result(word, ControlWord::kResult)) return misfit("no commit");
-    const uint64_t now = format::ticks_of(word);
-    ++out_.totals.calls;
-    if (observer_ != nullptr) observer_->end(EventCall::kCommit, format::result_of(word), now);
-    if (!see(now)) return false;
-    if (format::result_of(word) != SUCCESS || unfit_) return end_attempt();
-    ledger_.end_attempt(TransactionEnd::kCommitted, ops_[saved_.at].class_, start_, now);
+  bool commit() {
+    uint32_t code = 0;
+    uint64_t now = 0;
+    if (rolls_back_) return misfit("no roll-back");
+    if (!end_call(EventCall::kCommit, ControlWord::kResult, code, now)) return false;
+    if (code != SUCCESS || is_unfit_) return end_attempt();
+    counts_.end_attempt(TransactionEnd::kCommitted, ops_[saved_.at].class_, start_, now);
     open_ = false;
-    ++at_;
-    return true;
+    return go_on();
   }
 
   // Follows the end of an attempt that did not commit: an abort, handles that are closed and opened
-  // again, and the word that says how the thread goes on.
+  // again, and the word that says how the thread continues.
   bool end_attempt() {
-    if (format::is_result(words_.peek(), ControlWord::kAbort)) {
-      const uint64_t word = words_.take();
-      ++out_.totals.calls;
-      if (observer_ != nullptr) {
-        observer_->end(EventCall::kAbort, format::result_of(word), format::ticks_of(word));
-      }
-      if (!see(format::ticks_of(word))) return false;
+    uint32_t code = 0;
+    uint64_t now = 0;
+    if (format::is_result(words_.peek(), ControlWord::kAbort) &&
+        !end_call(EventCall::kAbort, ControlWord::kAbort, code, now)) {
+      return false;
     }
-    while (format::is(words_.peek(), ControlWord::kRareCall)) {
-      if (!rare_call(nullptr, EventCall::kCreate)) return false;
+    while (is_next(ControlWord::kRareCall)) {
+      if (!reverting_call()) return false;
     }
     if (!format::is_attempt_end(words_.peek())) return misfit("no end of an attempt");
     const AttemptEnd end = format::attempt_end_of(words_.take());
     open_ = false;
-    return is_possible(end) ? go_on_after(end) : misfit("an impossible end of an attempt");
+    return is_possible(end) ? continue_after(end) : misfit("an impossible end of an attempt");
   }
 
   bool is_possible(AttemptEnd end) const {
@@ -288,35 +374,32 @@ class Follower {
     }
   }
 
-  bool go_on_after(AttemptEnd end) {
+  bool continue_after(AttemptEnd end) {
     if (end == AttemptEnd::kRetried) {
-      ledger_.retry();
+      counts_.retry();
       words_.keep_only(saved_.kept);
       round_ = saved_.round;
       at_ = saved_.at;
       return true;
     }
-    const TransactionEnd ended = end == AttemptEnd::kAborted  ? TransactionEnd::kAborted
-                                 : end == AttemptEnd::kFailed ? TransactionEnd::kFailed
-                                                              : TransactionEnd::kDeadlocked;
-    ledger_.end_attempt(ended, 0, 0, 0);
-    if (end != AttemptEnd::kAborted) words_.keep_only(saved_.kept);
-    const bool reached_end = end == AttemptEnd::kAborted || ops_[at_].code == OpCode::kCommit;
-    if (reached_end && end != AttemptEnd::kFailed && end != AttemptEnd::kDeadlocked) {
-      ++at_;
-      return true;
-    }
-    return skip_rest();
+    const bool aborted = end == AttemptEnd::kAborted;
+    counts_.end_attempt(aborted                      ? TransactionEnd::kAborted
+                        : end == AttemptEnd::kFailed ? TransactionEnd::kFailed
+                                                     : TransactionEnd::kDeadlocked,
+                        0, 0, 0);
+    if (!aborted) words_.keep_only(saved_.kept);
+    const bool at_its_end = at_ != saved_.at && (aborted || end == AttemptEnd::kContinued);
+    return at_its_end ? go_on() : skip_rest();
   }
 
   // Passes the ops of a transaction that was given up.
   bool skip_rest() {
-    const uint64_t reached = ledger_.next();
-    ledger_.retry();
-    ledger_.pass(reached);  // the transaction itself
+    const uint64_t reached = counts_.next();
+    counts_.retry();
+    counts_.pass(reached);  // the transaction itself
     const std::size_t end = std::min(ops_.size(), saved_.at + 1 + ops_[saved_.at].argument);
     for (at_ = saved_.at + 1; at_ < end; ++at_) {
-      if ((ops_[at_].flags & format::kAutoCommit) != 0) ledger_.pass(reached);
+      if ((ops_[at_].flags & format::kAutoCommit) != 0) counts_.pass(reached);
     }
     round_ = saved_.round;
     return true;
@@ -324,174 +407,42 @@ class Follower {
 
   bool auto_commit(const format::Op& op) {
     const std::size_t kept = words_.kept();
-    const bool timed = format::is(words_.peek(), ControlWord::kTime);
-    const uint64_t start = timed ? format::ticks_of(words_.take()) : 0;
-    if (timed && !tell_time(start)) return false;
-    legal_ = true;
+    const bool is_timed = is_next(ControlWord::kTime);
+    uint64_t start = 0, end = 0;
+    if (is_timed && !time(start)) return false;
     if (!data_op(op)) return false;
-    ++at_;
     if (!legal_) words_.keep_only(kept);
-    if (open_) {
-      ledger_.nested(op.class_, legal_);
-    } else if (!timed || !legal_) {
-      ledger_.single(op.class_, legal_);
+    if (is_timed && legal_) {
+      if (!time(end)) return false;
+      counts_.timed_single(op.class_, start, end);
     } else {
-      if (!format::is(words_.peek(), ControlWord::kTime)) return misfit("no time");
-      const uint64_t end = format::ticks_of(words_.take());
-      ledger_.timed_single(op.class_, start, end);
-      return tell_time(end);
+      open_ ? counts_.nested(op.class_, legal_) : counts_.single(op.class_, legal_);
     }
-    return true;
-  }
-
-  bool tell_time(uint64_t ticks) {
-    if (observer_ != nullptr) observer_->time(ticks);
-    return see(ticks);
-  }
-
-  // Follows the calls of an op other than begin, commit, abort and procedures.
-  bool data_op(const format::Op& op) {
-    if (words_.skip_if(ControlWord::kNoCall)) {
-      legal_ = op.code == OpCode::kDeleteRead;
-      return true;
-    }
-    if (is_rare(op.code)) return rare_call(&op, call_of(op.code));
-    if (format::is_scan(op.code)) return scan(op);
-    const uint64_t word = words_.take();
-    if (word == 0 || format::is_control(word)) return misfit("no result");
-    note(op, word);
-    const uint32_t code = format::code_of_word(word);
-    const bool stream = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
-    legal_ = code == SUCCESS || format::is_legal_answer(op, stream, code);
-    return true;
-  }
-
-  bool scan(const format::Op& op) {
-    const bool to_end = op.code == OpCode::kNextToEnd;
-    const uint32_t calls = op.argument + (to_end ? 1u : 0u);
-    for (uint32_t number = 0; number < calls; ++number) {
-      const uint64_t word = words_.take();
-      if (word == 0 || format::is_control(word)) return misfit("no result of getNext");
-      note(op, word);
-      const uint32_t code = format::code_of_word(word);
-      const bool endless = to_end && code == SUCCESS && number + 1 == calls;
-      legal_ = (code == SUCCESS && !endless) || code == DB_END;
-      if (code == SUCCESS || code == DB_END) {
-        if (to_end && code == DB_END) return true;
-        continue;
-      }
-      // With kAnyCode the transaction goes on. Otherwise it fails, and so does an auto-commit op.
-      if ((op.flags & format::kAutoCommit) != 0 || to_end || attempt_ends_here()) return true;
-    }
-    return true;
-  }
-
-  void note(const format::Op& op, uint64_t word) {
-    words_.keep(word);
-    ++out_.totals.calls;
-    if (observer_ == nullptr) return;
-    FollowedCall call{};
-    call.call = call_of(op.code);
-    call.alone = (op.flags & format::kAutoCommit) != 0;
-    call.index = slots_[op.slot];
-    call.op = &op;
-    call.word = word;
-    observer_->call(call);
-  }
-
-  // Follows a call of create, openIndex, closeIndex or for a kDeleteRead. `op` is null for a call that
-  // reverts or repeats what a failed attempt did.
-  bool rare_call(const format::Op* op, EventCall wanted) {
-    if (!format::is(words_.peek(), ControlWord::kRareCall)) return misfit("no call");
-    const format::CallWord call = format::CallWord::unpacked(words_.take());
-    const uint64_t word = words_.take();
-    const bool fits = op == nullptr
-                          ? call.call == EventCall::kOpen || call.call == EventCall::kClose
-                          : call.call == wanted && call.slot == slot_of(*op);
-    const bool numbered =
-        op != nullptr && (wanted == EventCall::kCreate || wanted == EventCall::kOpen);
-    if (!fits || call.slot >= format::kSlots || (numbered && call.number != op->argument) ||
-        word == 0 || format::is_control(word)) {
-      return misfit("another call");
-    }
-    ++out_.totals.calls;
-    const uint32_t code = format::code_of_word(word);
-    if (op != nullptr) legal_ = is_legal(*op, code);
-    if (call.call == EventCall::kOpen && code == SUCCESS) slots_[call.slot] = call.number;
-    if (observer_ == nullptr) return true;
-    FollowedCall seen{};
-    seen.call = call.call;
-    seen.alone = op != nullptr && (op->flags & format::kAutoCommit) != 0;
-    seen.index = call.call == EventCall::kCreate ? call.number : slots_[call.slot];
-    seen.op = op;
-    seen.word = word;
-    observer_->call(seen);
-    return true;
-  }
-
-  static uint8_t slot_of(const format::Op& op) { return op.code == OpCode::kCreate ? 0 : op.slot; }
-  static bool is_legal(const format::Op& op, uint32_t code) {
-    const bool stream = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
-    return code == SUCCESS || format::is_legal_answer(op, stream, code);
+    return go_on();
   }
 
   bool procedure(const format::Op& op) {
-    while (format::is(words_.peek(), ControlWord::kComputedCall)) {
-      if (!computed_call(op)) return false;
+    while (is_next(ControlWord::kComputedCall)) {
+      if (!computed_call(op, is_stream_)) return false;
     }
-    if (words_.skip_if(ControlWord::kNoCall) || attempt_ends_here()) return ++at_, true;
-    if (!format::is(words_.peek(), ControlWord::kProcedureEnds)) return misfit("no procedure");
+    if (words_.skip_if(ControlWord::kNoCall) || attempt_ends_here()) return go_on();
+    if (!is_next(ControlWord::kProcedureEnds)) return misfit("no end of its procedure");
     const format::InstructionCode how = format::procedure_end_of(words_.take());
     rolls_back_ = rolls_back_ || how == format::InstructionCode::kRollBack;
-    unfit_ = unfit_ || how == format::InstructionCode::kUnfit;
-    ++at_;
-    return true;
-  }
-
-  bool computed_call(const format::Op& op) {
-    const format::CallWord call = format::CallWord::unpacked(words_.take());
-    const bool known = call.call == EventCall::kGet || call.call == EventCall::kNext ||
-                       call.call == EventCall::kInsert || call.call == EventCall::kDeleteKey;
-    const uint64_t key = known && format::has_key_word(call.call) ? words_.take() : 0;
-    const uint64_t word = words_.take();
-    if (!known || call.slot >= format::kSlots || word == 0 || format::is_control(word)) {
-      return misfit("no call of its procedure");
-    }
-    ++out_.totals.calls;
-    if (call.call == EventCall::kGet && stream_) {
-      ++out_.totals.gets;
-      if (format::code_of_word(word) == SUCCESS) ++out_.totals.get_hits;
-    }
-    if (observer_ == nullptr) return true;
-    FollowedCall seen{};
-    seen.call = call.call;
-    seen.index = slots_[call.slot];
-    seen.op = &op;
-    seen.computed = true;
-    seen.key_is_text = call.key_is_text;
-    seen.key = key;
-    seen.tag = call.number;
-    seen.word = word;
-    observer_->call(seen);
-    return true;
+    is_unfit_ = is_unfit_ || how == format::InstructionCode::kUnfit;
+    return go_on();
   }
 
   const std::span<const format::Op> ops_;
-  const uint64_t ended_;
-  WordStream words_;
-  Followed out_;
-  Ledger ledger_;
-  CallObserver* const observer_;
-  std::string fault_;
+  std::vector<TransactionEnd> ends_;
+  TransactionCounts counts_;
   std::size_t at_ = 0;  // position of the current op
   uint32_t round_ = 0;  // repetition of the kRepeat body
   Saved saved_;         // at the begin of the open transaction
   uint64_t start_ = 0;  // ticks of that begin
   bool open_ = false;
-  bool stream_ = false;  // the open transaction belongs to the workload itself
-  bool rolls_back_ = false, unfit_ = false;
-  bool legal_ = true;  // the last result of an auto-commit op is one that the contract allows
-  std::array<uint32_t, format::kSlots> slots_{};  // the index that each slot has open
+  bool is_stream_ = false;  // the open transaction belongs to the workload itself
+  bool rolls_back_ = false, is_unfit_ = false;
 };
 
 }  // namespace

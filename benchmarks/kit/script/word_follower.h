@@ -1,6 +1,6 @@
 // follow_words(): replays one thread's program with the words that the thread left
-// (format/control_word.h), and finds out what the thread did: how each transaction ended, how often
-// and when, and which words belong to the attempts that stand.
+// (format/control_word.h), and finds out what the thread did: how and when each transaction ended,
+// and which words belong to its final attempt.
 //
 // The words come from the library's process. They are untrusted, but they cannot be about another
 // program: the follower takes ops, keys and payloads from the referee's own copy and only results
@@ -52,8 +52,8 @@ struct Followed {
 };
 
 // Follows the thread `ops` with all its `words`. Removes all words except the evidence words of ops on
-// records (format::is_on_records) that stand: those of transactions that committed or aborted as
-// programmed, and of auto-commit ops that succeeded. Takes about 3 ns a call without an observer.
+// records (format::is_on_records) in transactions that committed or aborted as programmed, and in
+// auto-commit ops that succeeded. Takes about 3 ns a call without an observer.
 Result<Followed> follow_words(std::span<const format::Op> ops, const TickClock& clock,
                               uint64_t ended_ticks, std::vector<uint64_t>& words,
                               CallObserver* observer);

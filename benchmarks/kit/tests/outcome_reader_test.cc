@@ -112,7 +112,7 @@ TEST(OutcomeReader, RefusesWhatDoesNotFit) {
   for (std::size_t i = 0; i < lies.size(); ++i) EXPECT_FALSE(read(lies[i]).ok()) << i;
 }
 
-// Whatever a library writes to the memory, the reader ends and stays within its bounds.
+// The library can write anything to the memory. The reader must end and keep within its bounds.
 TEST(OutcomeReader, SurvivesRandomWords) {
   for (uint64_t seed = 0; seed < 20'000; ++seed) {
     workload::Rng rng(seed, 0, workload::Purpose::kStream);

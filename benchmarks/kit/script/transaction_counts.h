@@ -1,0 +1,91 @@
+// TransactionCounts: notes how the transactions of one thread ended, and when, while the words of the
+// thread are followed (word_follower.h).
+//
+// Transactions are numbered in program order: one number for each kBegin and one for each auto-commit
+// op. A repeated body counts once for each repetition, and repeated attempts count once.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <utility>
+#include <vector>
+
+#include "base/clock.h"
+#include "benchmarks/kit/script/thread_totals.h"
+
+namespace keydrome::script {
+
+class TransactionCounts {
+ public:
+  TransactionCounts(const TickClock& clock, uint64_t transactions,
+                    std::vector<TransactionEnd>& ends, ThreadTotals& totals)
+      : ends_(ends), totals_(totals), timings_(clock, totals) {
+    ends_.assign(transactions, TransactionEnd::kNotRun);
+  }
+
+  uint64_t next() const { return next_; }
+  void begin_attempt() {
+    first_ = next_++;
+    nested_.clear();
+  }
+  // Forgets an attempt that is repeated.
+  void retry() { next_ = first_; }
+
+  void end_attempt(TransactionEnd end, uint8_t class_number, uint64_t begin, uint64_t now) {
+    set(first_, end);
+    switch (end) {
+      case TransactionEnd::kCommitted:
+        timings_.committed(class_number, begin, now);
+        break;
+      case TransactionEnd::kAborted:
+        ++totals_.aborted;
+        break;
+      case TransactionEnd::kFailed:
+        ++totals_.failed;
+        break;
+      default:
+        ++totals_.deadlocked;
+        break;
+    }
+    for (const auto& [nested_class, committed] : nested_) count(nested_class, committed);
+  }
+
+  // Ends an auto-commit op in an attempt, which counts if the attempt is not repeated.
+  void nested(uint8_t class_number, bool committed) {
+    set(next_++, committed ? TransactionEnd::kCommitted : TransactionEnd::kFailed);
+    nested_.emplace_back(class_number, committed);
+  }
+  void single(uint8_t class_number, bool committed) {
+    set(next_++, committed ? TransactionEnd::kCommitted : TransactionEnd::kFailed);
+    count(class_number, committed);
+  }
+  void timed_single(uint8_t class_number, uint64_t begin, uint64_t end) {
+    set(next_++, TransactionEnd::kCommitted);
+    timings_.committed(class_number, begin, end);
+  }
+  // Passes an auto-commit op that a transaction did not reach when it was given up.
+  void pass(uint64_t reached) {
+    if (next_ >= reached) set(next_, TransactionEnd::kNotRun);
+    ++next_;
+  }
+  void finish(uint64_t now) { timings_.finish(now); }
+
+ private:
+  void set(uint64_t transaction, TransactionEnd end) {
+    if (transaction < ends_.size()) ends_[transaction] = end;
+  }
+  void count(uint8_t class_number, bool committed) {
+    committed ? timings_.committed_untimed(class_number) : void(++totals_.failed);
+  }
+
+  std::vector<TransactionEnd>& ends_;
+  ThreadTotals& totals_;
+  Timings timings_;
+  uint64_t next_ = 0;   // number of the next transaction
+  uint64_t first_ = 0;  // number of the open transaction
+  std::vector<std::pair<uint8_t, bool>>
+      nested_;  // auto-commit ops of the attempt: class, committed
+};
+
+}  // namespace keydrome::script
