@@ -21,10 +21,13 @@ constexpr uint64_t kEventsMin = 1 << 18;  // smallest log of a thread, in calls
 constexpr uint32_t kCrowdThreads = 8;
 constexpr std::array<KeyType, 3> kTypes{SHORT, INT, VARCHAR};
 
+// Crowds with up to this many records are as large at every scale.
+constexpr uint32_t kScaledFrom = 10'000;
+
 // Returns a crowd with this percentage of its records; 0 means all of them.
 Scenario scaled(Scenario scenario, int64_t percent) {
   uint32_t& records = scenario.crowd->records;
-  if (percent > 0) {
+  if (percent > 0 && records > kScaledFrom) {
     records = static_cast<uint32_t>(std::max<int64_t>(1, records * percent / 100));
   }
   return scenario;
@@ -50,10 +53,12 @@ Result<script::Script> Suite::generate(const workload::Parameters& parameters, u
   const uint32_t step_wait_us = parameters.u32("patience_us");
   script::ScriptBuilder script;
   PoolNumbers pools(script);
+  SharedIndexes shared;
   const uint32_t class_number = script.add_class("scenario");
   scripted_.clear();
   for (const PlannedScenario& planned : plan_) {
-    scripted_.push_back(script_scenario(planned, step_wait_us, class_number, pools, script));
+    scripted_.push_back(
+        script_scenario(planned, step_wait_us, class_number, shared, pools, script));
   }
   scripted_bare_.clear();
   for (const Scenario& scenario : bare_) {

@@ -43,10 +43,8 @@ class CrowdStage {
   }
 
   uint32_t key(int64_t number) {
-    if (type_ != VARCHAR) return pools_.integer(type_, number);
-    const std::string digits = std::to_string(number);
-    return pools_.string("c" + std::string(8 - std::min<std::size_t>(8, digits.size()), '0') +
-                         digits);
+    if (type_ != VARCHAR) return pools_.integer(type_, number + 1);
+    return pools_.string("c" + letters_of(number, 8));
   }
 
   // Lets the first thread create the indexes. The other threads wait in enter() until the indexes

@@ -18,6 +18,7 @@ constexpr uint32_t kReaderWaitsUs = 100'000;
 constexpr uint32_t kPerIndex = 10;  // records of each index
 constexpr uint32_t kPart = 5;       // one transaction uses 1 / kPart of the indexes
 constexpr uint32_t kSameKey = 10;   // every kSameKey-th insert uses key 0
+constexpr uint32_t kSmallAbort = 32;  // changes of the smallest transaction in large_changes()
 constexpr uint32_t kFewKeys = 10;
 constexpr uint32_t kReadKeys = 100;
 constexpr uint8_t kUnknownSlot = 7;
@@ -31,6 +32,17 @@ class Writer : public CrowdStage {
                                            id_ + "orders1"};
     const uint32_t unknown = script_.add_index(id_ + "Order", type_);
     named(names, &unknown);
+  }
+
+  // Pairs of names of 16, 40 and 63 bytes. The names of a pair differ only in the last byte.
+  void long_names() {
+    std::vector<std::string> names;
+    for (const std::size_t bytes : {16, 40, 63}) {
+      for (const char last : {'a', 'b'}) {
+        names.push_back(id_ + std::string(bytes - id_.size() - 1, 'n') + last);
+      }
+    }
+    named(names, nullptr);
   }
 
   void odd_names() {
@@ -104,6 +116,22 @@ class Writer : public CrowdStage {
     thread.delete_key(kA, key(0));
     thread.commit();
     scan(thread);
+    thread.close(kA);
+  }
+
+  // Aborts inserts of several sizes, then commits inserts, aborts deletes and commits deletes. Each of
+  // the transactions is followed by a scan.
+  void large_changes() {
+    script::ThreadBuilder thread = alone();
+    for (const uint32_t inserts : {kSmallAbort, kSmallAbort * kSmallAbort, crowd_.records}) {
+      changes(thread, [&] { insert(thread, kA, 0, inserts); }, false);
+    }
+    changes(thread, [&] { insert(thread, kA, 0, crowd_.records); }, true);
+    const auto deletes = [&] {
+      for (uint32_t i = 0; i < crowd_.records; ++i) thread.delete_key(kA, key(i));
+    };
+    changes(thread, deletes, false);
+    changes(thread, deletes, true);
     thread.close(kA);
   }
 
@@ -185,6 +213,14 @@ class Writer : public CrowdStage {
     thread.begin(format::Kind::kScript, class_);
     thread.next_to_end(kA, 2 * crowd_.records + 1);
     thread.commit();
+  }
+
+  template <typename Calls>
+  void changes(script::ThreadBuilder& thread, const Calls& calls, bool commits) {
+    thread.begin(format::Kind::kScript, class_);
+    calls();
+    commits ? thread.commit() : thread.abort();
+    scan(thread);
   }
 
   // Creates an index with one record for each name. Opens `unknown`, which no thread creates.
@@ -273,6 +309,10 @@ class Judge : public CrowdRecord {
     return found({0, all, all - same});
   }
 
+  std::string large_changes() const {
+    return found({0, 0, 0, crowd_.records, crowd_.records, 0});
+  }
+
   std::string empty_transactions() const {
     for (const auto& [call, name] : {std::pair{EventCall::kBegin, "beginTransaction"},
                                      {EventCall::kCommit, "commitTransaction"},
@@ -304,6 +344,10 @@ class Judge : public CrowdRecord {
 constexpr std::array kKinds{
     CrowdKind{"names", [](const CrowdStage& stage) { Writer(stage).names(); },
               [](const CrowdRecord& record) { return Judge(record).names(); }},
+    CrowdKind{"long_names", [](const CrowdStage& stage) { Writer(stage).long_names(); },
+              [](const CrowdRecord& record) { return Judge(record).names(); }},
+    CrowdKind{"large_changes", [](const CrowdStage& stage) { Writer(stage).large_changes(); },
+              [](const CrowdRecord& record) { return Judge(record).large_changes(); }},
     CrowdKind{"odd_names", [](const CrowdStage& stage) { Writer(stage).odd_names(); },
               [](const CrowdRecord& record) { return Judge(record).names(); }},
     CrowdKind{"create_again", [](const CrowdStage& stage) { Writer(stage).create_again(); },

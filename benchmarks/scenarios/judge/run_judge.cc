@@ -36,6 +36,12 @@ class RunJudge {
       : scenario_(scenario), variant_(variant), run_(run), log_(log) {}
 
   std::vector<RunViolation> judge() {
+    if (log_.left_over) {
+      report("wrong_delete", Severity::kRequired,
+             "before the run, a transaction deleted every record of the index, but its getNext "
+             "still found one");
+      return std::move(violations_);
+    }
     History history = log_.history;
     history.varchar_keys = run_.vocabulary.strings();
     history.ticks_per_s = judge::ticks_per_s();
