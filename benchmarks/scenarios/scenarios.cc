@@ -25,6 +25,10 @@ class Scenarios : public workload::Workload {
     suite_.judge(outcome, findings);
   }
 
+  bool has_misused(uint32_t phase, uint64_t op) const override {
+    return suite_.has_misused(phase, op);
+  }
+
  private:
   Suite suite_;
 };

@@ -92,6 +92,12 @@ void Suite::script_crowds(uint64_t runs, uint64_t seed, uint32_t class_number, P
   }
 }
 
+bool Suite::has_misused(uint32_t phase, uint64_t op) const {
+  if (scripted_bare_.empty()) return false;  // only the instance misuse has bare scenarios
+  const ScriptedBare& first = scripted_bare_.front();
+  return phase > first.phase || (phase == first.phase && op >= first.first_misuse);
+}
+
 void Suite::judge(const script::Outcome& outcome, judge::Findings& findings) const {
   FindingBook book;
   for (std::size_t i = 0; i < std::min(plan_.size(), outcome.phases.size()); ++i) {

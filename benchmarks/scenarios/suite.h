@@ -30,6 +30,10 @@ class Suite {
   // Judges the phases that were played, in their order. Must be called after generate().
   void judge(const script::Outcome& outcome, judge::Findings& findings) const;
 
+  // Returns true if the session has reached a step of a bare scenario that may be misuse.
+  // Must be called after generate().
+  bool has_misused(uint32_t phase, uint64_t op) const;
+
  private:
   void script_crowds(uint64_t runs, uint64_t seed, uint32_t class_number, PoolNumbers& pools,
                      script::ScriptBuilder& script);

@@ -79,7 +79,7 @@ TEST(Scenarios, DoNotAccuseDeadlocks) {
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, EveryInstance,
                          ::testing::Values("anomalies", "transactions", "visibility", "crowds",
-                                           "creates", "names"));
+                                           "creates", "names", "keys"));
 
 struct Case {
   const char* instance;

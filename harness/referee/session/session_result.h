@@ -59,6 +59,10 @@ struct SessionResult {
   Stage stage = Stage::kStarting;
   StopReason stop = StopReason::kNone;
   std::string detail;        // one sentence about the stop; empty for a complete session
+  // At the stop, by thread of the phase: the number of the op that the thread plays. Empty if no
+  // phase was being played.
+  std::vector<uint64_t> positions;
+  bool stuck = false;        // at a deadline: a call has not returned for half of the phase's limit
   std::string hang;          // what the threads did at the stop (hang/hang.h); empty: unknown
   uint32_t load_status = 0;  // a LoadStatus that the player reported
   std::vector<PhaseResult> phases;              // the phases that ended, in order
