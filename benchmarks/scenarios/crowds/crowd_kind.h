@@ -93,6 +93,10 @@ class CrowdRecord {
               const history::Transactions& transactions)
       : crowd_(crowd), history_(history), transactions_(transactions) {}
 
+  // Returns a text about a scan that returned a record twice, or an empty text. Such a fault explains
+  // every wrong number of records.
+  std::string repeated_record() const;
+
  protected:
   // Returns, for every committed transaction that scanned to the end, its thread and the number of
   // records found.
@@ -127,11 +131,17 @@ class CrowdRecord {
   const history::Transactions& transactions_;
 };
 
+// What is wrong with the results of a crowd.
+struct CrowdFault {
+  std::string name;  // name of the finding; empty: the one of the scenario
+  std::string rule;  // description of the error; empty: nothing is wrong
+};
+
 // A kind of crowd: a function that writes its programs, and a function that judges its results.
 struct CrowdKind {
   std::string_view name;
   void (*write)(const CrowdStage&);
-  std::string (*judge)(const CrowdRecord&);  // returns a description of the error, or an empty text
+  CrowdFault (*judge)(const CrowdRecord&);
 };
 
 // Returns the kinds of crowds about index names and extreme sizes (extremes.cc).

@@ -15,9 +15,9 @@ namespace {
 
 constexpr uint32_t kHalf = 2, kUpdated = 3;  // events that threads signal
 constexpr uint32_t kReaderWaitsUs = 100'000;
-constexpr uint32_t kPerIndex = 10;  // records of each index
-constexpr uint32_t kPart = 5;       // one transaction uses 1 / kPart of the indexes
-constexpr uint32_t kSameKey = 10;   // every kSameKey-th insert uses key 0
+constexpr uint32_t kPerIndex = 10;    // records of each index
+constexpr uint32_t kPart = 5;         // one transaction uses 1 / kPart of the indexes
+constexpr uint32_t kSameKey = 10;     // every kSameKey-th insert uses key 0
 constexpr uint32_t kSmallAbort = 32;  // changes of the smallest transaction in large_changes()
 constexpr uint32_t kFewKeys = 10;
 constexpr uint32_t kReadKeys = 100;
@@ -288,16 +288,16 @@ class Judge : public CrowdRecord {
                                              : "an index is empty although a record was inserted";
   }
 
-  std::string create_again() const {
+  CrowdFault create_again() const {
     uint64_t creates = 0;
     for (const Event& event : history_.threads[0]) {
       if (call_of(event) != EventCall::kCreate) continue;
       const ErrCode right = creates++ % 2 == 0 ? SUCCESS : DB_EXISTS;
       if (event.code != right) {
-        return "create returned " + code_text(event) + " instead of " + code_text(right);
+        return {{}, "create returned " + code_text(event) + " instead of " + code_text(right)};
       }
     }
-    return found(std::vector<uint64_t>(crowd_.rounds, crowd_.records));
+    return {"missing_record", found(std::vector<uint64_t>(crowd_.rounds, crowd_.records))};
   }
 
   std::string many_indexes() const {
@@ -309,9 +309,7 @@ class Judge : public CrowdRecord {
     return found({0, all, all - same});
   }
 
-  std::string large_changes() const {
-    return found({0, 0, 0, crowd_.records, crowd_.records, 0});
-  }
+  std::string large_changes() const { return found({0, 0, 0, crowd_.records, crowd_.records, 0}); }
 
   std::string empty_transactions() const {
     for (const auto& [call, name] : {std::pair{EventCall::kBegin, "beginTransaction"},
@@ -343,27 +341,37 @@ class Judge : public CrowdRecord {
 
 constexpr std::array kKinds{
     CrowdKind{"names", [](const CrowdStage& stage) { Writer(stage).names(); },
-              [](const CrowdRecord& record) { return Judge(record).names(); }},
+              [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).names()}; }},
     CrowdKind{"long_names", [](const CrowdStage& stage) { Writer(stage).long_names(); },
-              [](const CrowdRecord& record) { return Judge(record).names(); }},
+              [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).names()}; }},
     CrowdKind{"large_changes", [](const CrowdStage& stage) { Writer(stage).large_changes(); },
-              [](const CrowdRecord& record) { return Judge(record).large_changes(); }},
+              [](const CrowdRecord& record) -> CrowdFault {
+                return {{}, Judge(record).large_changes()};
+              }},
     CrowdKind{"odd_names", [](const CrowdStage& stage) { Writer(stage).odd_names(); },
-              [](const CrowdRecord& record) { return Judge(record).names(); }},
+              [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).names()}; }},
     CrowdKind{"create_again", [](const CrowdStage& stage) { Writer(stage).create_again(); },
-              [](const CrowdRecord& record) { return Judge(record).create_again(); }},
-    CrowdKind{"many_indexes", [](const CrowdStage& stage) { Writer(stage).many_indexes(); },
-              [](const CrowdRecord& record) { return Judge(record).many_indexes(); }},
+              [](const CrowdRecord& record) -> CrowdFault { return Judge(record).create_again(); }},
+    CrowdKind{
+        "many_indexes", [](const CrowdStage& stage) { Writer(stage).many_indexes(); },
+        [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).many_indexes()}; }},
     CrowdKind{"large_transaction",
               [](const CrowdStage& stage) { Writer(stage).large_transaction(); },
-              [](const CrowdRecord& record) { return Judge(record).large_transaction(); }},
+              [](const CrowdRecord& record) -> CrowdFault {
+                return {{}, Judge(record).large_transaction()};
+              }},
     CrowdKind{"empty_transactions",
               [](const CrowdStage& stage) { Writer(stage).empty_transactions(); },
-              [](const CrowdRecord& record) { return Judge(record).empty_transactions(); }},
+              [](const CrowdRecord& record) -> CrowdFault {
+                return {{}, Judge(record).empty_transactions()};
+              }},
     CrowdKind{"same_keys_again", [](const CrowdStage& stage) { Writer(stage).same_keys_again(); },
-              [](const CrowdRecord& record) { return Judge(record).same_keys_again(); }},
-    CrowdKind{"long_reader", [](const CrowdStage& stage) { Writer(stage).long_reader(); },
-              [](const CrowdRecord& record) { return Judge(record).long_reader(); }},
+              [](const CrowdRecord& record) -> CrowdFault {
+                return {{}, Judge(record).same_keys_again()};
+              }},
+    CrowdKind{
+        "long_reader", [](const CrowdStage& stage) { Writer(stage).long_reader(); },
+        [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).long_reader()}; }},
 };
 
 }  // namespace
