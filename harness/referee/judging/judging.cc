@@ -65,6 +65,9 @@ Judgement judge_session(const PreparedSession& session, const SessionResult& res
     const judge::Played played{result.outcome, ending_of(result), reproducer_of(session.jail)};
     session.workload->examine(session.script, played, findings);
   }
+  if (sound && complete) {
+    session.workload->judge_memory(session.script, result.outcome, measures_of(result), findings);
+  }
   judgement.histories_judged = judged && sound;
   if (judgement.histories_judged && session.certify) {
     judge::judge_recorded(session.script, result.outcome, false, findings);

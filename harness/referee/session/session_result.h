@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/workload.h"
 #include "harness/referee/processes/jail_end.h"
 #include "harness/referee/processes/jail_usage.h"
 
@@ -75,5 +76,14 @@ struct SessionResult {
   std::string standard_errors;
   bool output_truncated = false;
 };
+
+// Returns the measurements of the phases, in the form that workloads use.
+inline std::vector<workload::PhaseMeasures> measures_of(const SessionResult& result) {
+  std::vector<workload::PhaseMeasures> measures;
+  for (const PhaseResult& phase : result.phases) {
+    measures.push_back({.wall_ns = phase.wall_ns, .memory_bytes = phase.memory_bytes});
+  }
+  return measures;
+}
 
 }  // namespace keydrome
