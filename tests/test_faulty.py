@@ -256,6 +256,24 @@ def test_the_gate_requires_what_clients_could_rely_on(
     assert any(words in f["detail"] for f in report["findings"] if f["name"] == finding)
 
 
+def test_memory_that_grows_with_every_transaction_is_a_warning(tmp_path: Path) -> None:
+    report = run_case(Case("leaks_at_begin", "scenarios", "extremes"), tmp_path)
+    assert report["verdict"] == "passed", report["findings"]
+    (growth, *_) = (f for f in report["findings"] if f["name"] == "memory_growth")
+    assert re.search(r"[\d,]+ bytes per transaction", growth["detail"])
+    assert report["metrics"]["growth_per_transaction"] > 1000
+    right = run_case(Case("honest", "scenarios", "extremes"), tmp_path)
+    assert right["metrics"]["growth_per_transaction"] < 100
+
+
+def test_a_repeated_record_is_not_taken_for_an_anomaly(tmp_path: Path) -> None:
+    found: set[str] = set()
+    for benchmark, instance in [("phantom", "phantom"), ("scenarios", "crowds")]:
+        found |= finding_names(run_case(Case("repeats_records", benchmark, instance), tmp_path))
+    assert "duplicate_record" in found
+    assert not found & {"phantom", "torn_transaction", "torn_commit", "read_skew", "create_race"}
+
+
 @pytest.mark.parametrize("instance", ["preliminary1", "vary_low", "double_lookup"])
 def test_a_library_that_knows_only_the_keys_of_2009_passes_its_benchmarks(
     instance: str, tmp_path: Path
@@ -289,6 +307,8 @@ def test_every_library_has_a_case() -> None:
     named |= {"hang_in_constructor", "hides_its_stack"}  # harness/tests/hang_test.cc
     named |= {"allows_phantoms", "refuses_configuration"}
     named |= {name for name, *_ in GATE_WRONG} | {"hang_in_create", "crashes_on_misuse"}
+    named |= {"leaks_at_begin", "repeats_records"}
+    named |= {"fails_always", "slow_calls"}  # test_gate_time.py
     named |= {"mutant_setup", "mutant_runtime"}  # parts of every mutant: test_mutants.py
     sources = (ROOT / "tests" / "faulty").glob("*.c*")
     linked = {"success_only"}  # made of the source of indexes/null

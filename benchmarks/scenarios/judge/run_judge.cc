@@ -29,6 +29,10 @@ namespace {
 
 constexpr uint32_t kLoneAttemptsMax = 10;  // from the index API, convention 3
 
+// A run has at most this many transactions, including auto-commit calls. Only a library whose
+// beginTransaction sets no handle has more, and the search of a serial order would take too long.
+constexpr std::size_t kTransactionsMax = 100;
+
 class RunJudge {
  public:
   RunJudge(const Scenario& scenario, const Variant& variant, const ScriptedRun& run,
@@ -59,6 +63,12 @@ class RunJudge {
     const Transactions transactions = split_into_transactions(history);
     if (!transactions.problem.empty()) {
       report("outcome_mismatch", "the recorded calls are inconsistent: " + transactions.problem);
+      return std::move(violations_);
+    }
+    if (transactions.committed.size() > kTransactionsMax) {
+      report("no_transaction", Severity::kRequired,
+             "the calls of a transaction were made without one, because beginTransaction set no "
+             "handle");
       return std::move(violations_);
     }
     judge_codes(transactions);
