@@ -43,6 +43,7 @@ if TYPE_CHECKING:
     from runner.settings import Settings
     from runner.witness import Witness
 
+_FIRST = ("unit", "phantom", "scenarios", "differential", "isolation")
 _RIGHT, _WRONG, _COULD_NOT_JUDGE = 0, 1, 2
 _LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
 # The first round of the suites ends early after one of these verdicts, or after so many required findings. More
@@ -225,7 +226,12 @@ def _suites(names: list[str], settings: Settings) -> list[Benchmark]:
     for name in names:
         if name not in known:
             raise UsageError(f"there is no suite {name!r}; there are: {', '.join(known)}")
-    return [suite for name, suite in known.items() if not names or name in names]
+    return [known[name] for name in sorted(known, key=_rank) if not names or name in names]
+
+
+def _rank(name: str) -> tuple[int, str]:
+    """Return the place of a suite: short suites with simple findings come first."""
+    return _FIRST.index(name) if name in _FIRST else len(_FIRST), name
 
 
 def _scale(suite: Benchmark, instance: str, wanted: Scale) -> Scale:

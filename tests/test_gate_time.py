@@ -25,8 +25,8 @@ GATE_SECONDS = 60
     [
         ("hang_in_create", "hang", False),
         ("slow_calls", "hang", False),
-        ("fails_always", "illegal_answer", False),
-        ("success_only", "corrupt_payload", False),
+        ("fails_always", "illegal_answer", True),
+        ("success_only", "create_twice", False),
         ("always_deadlock", "no_progress", False),
         ("crashes_in_large_aborts", "crashed", False),
         ("quirk_none", "", True),
