@@ -256,8 +256,11 @@ def test_the_gate_requires_what_clients_could_rely_on(
     assert any(words in f["detail"] for f in report["findings"] if f["name"] == finding)
 
 
-def test_memory_that_grows_with_every_transaction_is_a_warning(tmp_path: Path) -> None:
-    report = run_case(Case("leaks_at_begin", "scenarios", "extremes"), tmp_path)
+@pytest.mark.parametrize("library", ["leaks_at_begin", "leaks_at_failed_commit"])
+def test_memory_that_grows_with_every_transaction_is_a_warning(
+    library: str, tmp_path: Path
+) -> None:
+    report = run_case(Case(library, "scenarios", "extremes"), tmp_path)
     assert report["verdict"] == "passed", report["findings"]
     (growth, *_) = (f for f in report["findings"] if f["name"] == "memory_growth")
     assert re.search(r"[\d,]+ bytes per transaction", growth["detail"])
@@ -307,7 +310,7 @@ def test_every_library_has_a_case() -> None:
     named |= {"hang_in_constructor", "hides_its_stack"}  # harness/tests/hang_test.cc
     named |= {"allows_phantoms", "refuses_configuration"}
     named |= {name for name, *_ in GATE_WRONG} | {"hang_in_create", "crashes_on_misuse"}
-    named |= {"leaks_at_begin", "repeats_records"}
+    named |= {"leaks_at_begin", "leaks_at_failed_commit", "repeats_records"}
     named |= {"fails_always", "slow_calls"}  # test_gate_time.py
     named |= {"mutant_setup", "mutant_runtime"}  # parts of every mutant: test_mutants.py
     sources = (ROOT / "tests" / "faulty").glob("*.c*")
