@@ -107,7 +107,8 @@ std::vector<Suite::Growth> Suite::growths(const script::Outcome& outcome,
     const Scenario& scenario = crowds_[i % crowds_.size()];
     const uint32_t phase = scripted_crowds_[i].phase;
     const bool measured = std::ranges::count(kSteadyCrowds, scenario.crowd->kind) > 0;
-    if (!measured || phase == 0 || phase >= std::min(phases.size(), outcome.phases.size())) continue;
+    if (!measured || phase == 0 || phase >= std::min(phases.size(), outcome.phases.size()))
+      continue;
     const auto before = phases[phase - 1].memory_bytes, after = phases[phase].memory_bytes;
     if (!before || !after) continue;
     Growth growth{.scenario = &scenario, .bytes = *after - std::min(*before, *after), .begins = 0};

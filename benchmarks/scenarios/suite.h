@@ -33,8 +33,7 @@ class Suite {
 
   // Adds a warning for each crowd without lasting records in which the library's memory grew. Must be
   // called after generate().
-  void judge_memory(const script::Outcome& outcome,
-                    std::span<const workload::PhaseMeasures> phases,
+  void judge_memory(const script::Outcome& outcome, std::span<const workload::PhaseMeasures> phases,
                     judge::Findings& findings) const;
   // Adds the largest growth of such a crowd, in bytes per transaction.
   void measure_memory(const script::Outcome& outcome,

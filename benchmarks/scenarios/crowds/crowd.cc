@@ -321,7 +321,7 @@ constexpr std::array kKinds{
 
 const CrowdKind* find_kind(std::string_view name) {
   for (const std::span<const CrowdKind> kinds :
-       {std::span<const CrowdKind>(kKinds), extreme_crowds()}) {
+       {std::span<const CrowdKind>(kKinds), extreme_crowds(), name_crowds(), conflict_crowds()}) {
     const auto kind = std::ranges::find(kinds, name, &CrowdKind::name);
     if (kind != kinds.end()) return &*kind;
   }

@@ -78,6 +78,28 @@ class CrowdStage {
     thread.wait(kBarrier, crowd_.threads * (round + 1));
   }
 
+  // Returns the first thread, with a new index open in slot A.
+  script::ThreadBuilder alone() {
+    const uint32_t a = add_index("A");
+    script::ThreadBuilder thread = script_.thread(phase_, 0);
+    thread.create(a);
+    thread.open(kA, a);
+    return thread;
+  }
+
+  // Inserts records under the keys first, first + 1, ...
+  void insert(script::ThreadBuilder& thread, uint8_t slot, uint32_t first, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      thread.insert(slot, key(first + i), script_.new_payload());
+    }
+  }
+
+  void scan(script::ThreadBuilder& thread) {
+    thread.begin(format::Kind::kScript, class_);
+    thread.next_to_end(kA, 2 * crowd_.records + 1);
+    thread.commit();
+  }
+
   const std::string id_;
   const Crowd& crowd_;
   const KeyType type_;
@@ -113,6 +135,18 @@ class CrowdRecord {
     return found;
   }
 
+  // Checks that the committed scans found these numbers of records, in this order.
+  std::string found(const std::vector<uint64_t>& right) const {
+    const auto scanned = scans();
+    for (std::size_t i = 0; i < right.size(); ++i) {
+      if (i >= scanned.size()) return "a transaction that only reads did not commit";
+      if (scanned[i].second == right[i]) continue;
+      return "a transaction found " + std::to_string(scanned[i].second) + " records instead of " +
+             std::to_string(right[i]);
+    }
+    return "";
+  }
+
   // Returns a text about the first call of the kind `call` whose code is not in `right`. Returns an
   // empty text if there is no such call.
   std::string first_code(history::EventCall call, std::initializer_list<uint8_t> right,
@@ -144,7 +178,9 @@ struct CrowdKind {
   CrowdFault (*judge)(const CrowdRecord&);
 };
 
-// Returns the kinds of crowds about index names and extreme sizes (extremes.cc).
+// Return the kinds of crowds of extremes.cc, names.cc and conflicts.cc.
 std::span<const CrowdKind> extreme_crowds();
+std::span<const CrowdKind> name_crowds();
+std::span<const CrowdKind> conflict_crowds();
 
 }  // namespace keydrome::scenarios

@@ -67,8 +67,7 @@ class RunJudge {
     }
     if (transactions.committed.size() > kTransactionsMax) {
       report("no_transaction", Severity::kRequired,
-             "the calls of a transaction were made without one, because beginTransaction set no "
-             "handle");
+             "calls were made without their transaction: beginTransaction set no handle");
       return std::move(violations_);
     }
     judge_codes(transactions);
@@ -142,8 +141,7 @@ class RunJudge {
     }
     // A scenario that looks for stale reads may also reveal another violation. This violation gets
     // another name, because boards (rankings) may accept stale reads.
-    const bool about_time = scenario_.finding == "stale_read";
-    report(about_time ? "internal" : scenario_.finding,
+    report(scenario_.finding == "stale_read" ? "internal" : scenario_.finding,
            "no serial order of the committed transactions gives these results");
   }
 

@@ -59,9 +59,7 @@ class RunWriter {
 
   // Returns the key of an insert, whose record the next run with this index deletes.
   uint32_t inserted_key(uint32_t index, int64_t label) {
-    const uint32_t number = key(index, label);
-    shared_.leave_key(names_[index], number);
-    return number;
+    return shared_.leave_key(names_[index], key(index, label));
   }
 
   // Deletes the records that the previous run left in the index. Then reads the first record, which
@@ -79,12 +77,9 @@ class RunWriter {
   void set_up() {
     script::ThreadBuilder first = thread(0);
     for (uint32_t index = 0; index < scenario_.indexes; ++index) {
-      if (shared_.exists(names_[index])) {
-        empty(first, index);
-      } else {
-        first.create(run_.first_index + index);
-        shared_.take_keys(names_[index]);
-      }
+      const bool exists = shared_.exists(names_[index]);
+      exists ? empty(first, index) : first.create(run_.first_index + index);
+      shared_.take_keys(names_[index]);
       first.open(kOwnSlot, run_.first_index + index);
       const bool in_transaction =
           run_.vocabulary.fillers() > 0 || scenario_.setup.size() > kSetupByAutoCommitMax;
@@ -177,8 +172,8 @@ class RunWriter {
 
   // Returns the maximum number of records that a scan of the index can return.
   uint32_t records_max(uint32_t index) const {
-    return script_.inserts(run_.first_index + index) +
-           static_cast<uint32_t>(scenario_.steps.size());
+    const auto steps = static_cast<uint32_t>(scenario_.steps.size());
+    return script_.inserts(run_.first_index + index) + steps;
   }
 
   void leave(uint32_t t) {
@@ -221,8 +216,8 @@ class RunWriter {
 }  // namespace
 
 ScriptedScenario script_scenario(const PlannedScenario& planned, uint32_t step_wait_us,
-                                 uint32_t class_number, SharedIndexes& shared,
-                                 PoolNumbers& pools, script::ScriptBuilder& script) {
+                                 uint32_t class_number, SharedIndexes& shared, PoolNumbers& pools,
+                                 script::ScriptBuilder& script) {
   const Scenario& scenario = planned.scenario;
   ScriptedScenario scripted;
   scripted.phase =

@@ -35,7 +35,7 @@ struct ScriptedScenario {
 // Appends the phase. `step_wait_us` is the time that other sessions wait for a step. `planned` must
 // outlive the result.
 ScriptedScenario script_scenario(const PlannedScenario& planned, uint32_t step_wait_us,
-                                 uint32_t class_number, SharedIndexes& shared,
-                                 PoolNumbers& pools, script::ScriptBuilder& script);
+                                 uint32_t class_number, SharedIndexes& shared, PoolNumbers& pools,
+                                 script::ScriptBuilder& script);
 
 }  // namespace keydrome::scenarios

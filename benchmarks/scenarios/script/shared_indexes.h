@@ -27,8 +27,10 @@ class SharedIndexes {
   // Returns the pool numbers of the keys that the previous run may have left in the index, and
   // forgets them.
   std::vector<uint32_t> take_keys(const std::string& name);
-  // Notes that a run may leave records under this key.
-  void leave_key(const std::string& name, uint32_t key) { keys_[name].insert(key); }
+  // Notes that a run may leave records under this key, and returns the key.
+  uint32_t leave_key(const std::string& name, uint32_t key) {
+    return *keys_[name].insert(key).first;
+  }
 
  private:
   std::map<std::string, std::set<uint32_t>> keys_;  // by name of an index that exists

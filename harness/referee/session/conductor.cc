@@ -228,8 +228,7 @@ class Conductor {
     const uint64_t stuck_ns = options_.plan.limits.phase_timeout_ms * kNsPerMs / 2;
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
       const PhaseWatch::ThreadProgress& thread = watch.thread(t);
-      const ProgramPosition position =
-          program_position(script_, phase.threads[t], thread.progress);
+      const ProgramPosition position = program_position(script_, phase.threads[t], thread.progress);
       result_.positions.push_back(position.op);
       const bool calls = !position.finished && (position.in_call || position.rolling_back);
       if (calls && now - thread.since_ns >= stuck_ns) result_.stuck = true;

@@ -59,7 +59,7 @@ struct PhaseResult {
 struct SessionResult {
   Stage stage = Stage::kStarting;
   StopReason stop = StopReason::kNone;
-  std::string detail;        // one sentence about the stop; empty for a complete session
+  std::string detail;  // one sentence about the stop; empty for a complete session
   // At the stop, by thread of the phase: the number of the op that the thread plays. Empty if no
   // phase was being played.
   std::vector<uint64_t> positions;
