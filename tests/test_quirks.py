@@ -13,7 +13,9 @@ from typing import TYPE_CHECKING
 import pytest
 
 from runner.manifest import Kind, load_benchmarks
+from tests.binaries import built_settings, library
 from tests.referee_run import ROOT, SEEDS, Case, finding_names, require_root_and_build, run_case
+from tests.test_keydrome import keydrome
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -39,6 +41,14 @@ def quirks() -> list[str]:
     names = re.search(r"enum class Quirk \{(.*?)\};", text, re.DOTALL)
     assert names
     return re.findall(r"\w+", names.group(1))
+
+
+def test_berkeley_db_with_a_file_for_each_index_passes_the_gate(tmp_path: Path) -> None:
+    """The organisers' example of 2009 was such a library. It is inspected and run like one of a contestant."""
+    file = library(built_settings(), "faulty", "berkeley_files")
+    suites = () if "KEYDROME_SOAK" in os.environ else ("--suite", "unit", "--suite", "scenarios")
+    outcome = keydrome("check", file, *suites, "--scale", "smoke", var=tmp_path)
+    assert outcome.returncode == 0, outcome.stdout + outcome.stderr
 
 
 @pytest.mark.parametrize("seed", SEEDS)
