@@ -43,8 +43,20 @@ if TYPE_CHECKING:
     from runner.settings import Settings
     from runner.witness import Witness
 
+_FIRST = ("unit", "phantom", "scenarios", "differential", "isolation")
 _RIGHT, _WRONG, _COULD_NOT_JUDGE = 0, 1, 2
 _LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
+# The first round of the suites ends early after one of these verdicts, or after so many required findings. More
+# sessions would tell the contestant nothing new and take long.
+_ENDING = {Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
+_REQUIRED_FINDINGS_MAX = 12
+# How long the first round may take at each scale; `paper` has no limit.
+_ROUND_SECONDS = {Scale.SMOKE: 60.0, Scale.LAPTOP: 100.0}
+_ENDED = {
+    Verdict.CRASHED: "crashed",
+    Verdict.TIMED_OUT: "did not return in time",
+    Verdict.OUT_OF_MEMORY: "used all its memory",
+}
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
 
@@ -56,6 +68,26 @@ class _Tally:
     sessions: int = 0
     failed_suites: set[str] = field(default_factory=set)
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
+    not_run: list[str] = field(default_factory=list)  # instances that the first round left out
+    why_not_run: str = ""
+    last_verdict: Verdict = Verdict.PASSED
+    first_round: bool = True
+
+    @property
+    def required(self) -> int:
+        """Return the number of required findings."""
+        return sum(f.severity is Severity.REQUIRED for f in self.findings.values())
+
+    def leave_out(self, instances: list[tuple[Benchmark, str]], why: str, *, fails: bool) -> None:
+        """Note that the first round ends before these instances; `fails` makes this a failure of the library."""
+        self.not_run = [f"{suite.name}/{instance}" for suite, instance in instances]
+        self.why_not_run = why
+        if fails:
+            self.verdict = Verdict.FAILED
+            text = f"{why}; not run: {', '.join(self.not_run)}"
+            self.findings[("gate", "too_slow")] = Finding(
+                "gate", "too_slow", Severity.REQUIRED, text
+            )
 
     def add(self, suite: str, result: SeriesResult, facts: LibraryFacts) -> None:
         self.sessions += len(result.sessions)
@@ -135,12 +167,18 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally:
-    """Run every suite once. Then repeat the suites that have not failed, with new seeds, until `seconds` are over."""
+    """Run every suite once. Then repeat the suites that have not failed, with new seeds, until `seconds` are over.
+
+    The first round ends early if more sessions would tell nothing new, or if the library is too slow.
+    """
     tally = _Tally()
-    deadline = time.monotonic() + seconds
+    started = time.monotonic()
+    deadline = started + seconds
     with prepared(library) as (settings, folder, file):
         while left := check.left(tally):
-            for suite, instance in left:
+            for number, (suite, instance) in enumerate(left):
+                if _ends_early(check, tally, left[number:], time.monotonic() - started):
+                    return tally
                 request = check.request(suite, instance, seed)
                 work = folder / f"{suite.name}-{instance}-{seed}"
                 work.mkdir(mode=0o700)
@@ -148,12 +186,36 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
                     result, facts = run_file(file, request, settings, work, heartbeat)
                 shutil.rmtree(work)
                 tally.add(suite.name, result, facts)
+                tally.last_verdict = result.verdict
                 if check.witness is not None and result.verdict is not Verdict.PASSED:
                     _keep_witness(check.witness, result)
+            tally.first_round = False
             seed = seed_series(seed, 2)[1]
             if time.monotonic() >= deadline:
                 break
     return tally
+
+
+def _ends_early(
+    check: _Check, tally: _Tally, left: list[tuple[Benchmark, str]], elapsed: float
+) -> bool:
+    """Return whether the first round ends before `left`, and note it in the tally."""
+    if not tally.first_round or check.verified:
+        return False
+    if tally.last_verdict in _ENDING:
+        tally.leave_out(left, f"the library {_ENDED[tally.last_verdict]}", fails=False)
+        return True
+    if tally.required >= _REQUIRED_FINDINGS_MAX:
+        tally.leave_out(left, f"{tally.required} required findings are enough", fails=False)
+        return True
+    limit = _ROUND_SECONDS.get(check.scale)
+    suite = left[0][0]
+    session_ms = suite.limits[check.scale].session_timeout_ms or 0
+    if limit is None or elapsed + session_ms / 1000 <= limit:
+        return False
+    why = f"the gate took {elapsed:.0f} s so far, and may take {limit:.0f} s at {check.scale.value} scale"
+    tally.leave_out(left, why, fails=True)
+    return True
 
 
 def _suites(names: list[str], settings: Settings) -> list[Benchmark]:
@@ -164,7 +226,12 @@ def _suites(names: list[str], settings: Settings) -> list[Benchmark]:
     for name in names:
         if name not in known:
             raise UsageError(f"there is no suite {name!r}; there are: {', '.join(known)}")
-    return [suite for name, suite in known.items() if not names or name in names]
+    return [known[name] for name in sorted(known, key=_rank) if not names or name in names]
+
+
+def _rank(name: str) -> tuple[int, str]:
+    """Return the place of a suite: short suites with simple findings come first."""
+    return _FIRST.index(name) if name in _FIRST else len(_FIRST), name
 
 
 def _scale(suite: Benchmark, instance: str, wanted: Scale) -> Scale:
@@ -200,9 +267,14 @@ def _report(options: argparse.Namespace, tally: _Tally, seed: str) -> None:
     findings = list(tally.findings.values())
     out = table.console(stream_for_people(options.json))
     table.show_findings(out, findings)
+    if tally.not_run:
+        out.print(f"not run, because {tally.why_not_run}: {', '.join(tally.not_run)}")
     count = f"{tally.sessions} session" + ("" if tally.sessions == 1 else "s")
     subject = f"{display_name(options.library.name)}, {count} from seed {seed}"
     table.show_verdict(out, subject, tally.verdict, "")
     if options.json is not None:
         shown = [finding.to_json() for finding in findings]
-        write_json(options.json, {"verdict": tally.verdict.value, "findings": shown})
+        write_json(
+            options.json,
+            {"verdict": tally.verdict.value, "findings": shown, "not_run": tally.not_run},
+        )

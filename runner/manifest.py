@@ -112,6 +112,7 @@ class Limits:
     phase_timeout_ms: int
     memory_bytes: int
     tmpfs_bytes: int
+    session_timeout_ms: int | None = None  # of all phases together; only the referee applies it
 
 
 @dataclass(frozen=True, slots=True)
@@ -309,6 +310,7 @@ def _limits(value: object, where: str) -> Limits:
         phase_timeout_ms=reader.integer("phase_timeout_ms", minimum=1),
         memory_bytes=reader.integer("memory_bytes", minimum=1 << 24),
         tmpfs_bytes=reader.integer("tmpfs_bytes", minimum=0),
+        session_timeout_ms=reader.optional_integer("session_timeout_ms"),
     )
     reader.end()
     return limits

@@ -35,7 +35,6 @@ MORE = [
     ("mutant_16", {"duplicate_record"}, 2205, 10),
     ("mutant_19", {"wrong_order"}, 2205, 10),
     ("mutant_37", {"missing_record", "internal"}, 10, 10),
-    ("mutant_39", {"missing_record", "wrong_order", "internal"}, 8, 8),
     ("mutant_41", {"missing_record", "wrong_delete", "wrong_insert", "internal"}, 10, 10),
     ("drops_1000th_write", {"missing_record"}, 2205, 10),
     ("wrong_payload", {"corrupt_payload"}, 15, 8),

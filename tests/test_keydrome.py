@@ -166,7 +166,7 @@ def test_check(name: str, options: list[str], status: int, verdict: str, tmp_pat
     outcome = keydrome("check", library(built_settings(), folder, file), *options, var=tmp_path)
     assert outcome.returncode == status, outcome.stdout + outcome.stderr
     result = json.loads(answer.read_text())
-    assert set(result) == {"verdict", "findings"}
+    assert set(result) == {"verdict", "findings", "not_run"}
     assert result["verdict"] == verdict
     required = [f for f in result["findings"] if f["severity"] == "required"]
     assert bool(required) == (status != 0)

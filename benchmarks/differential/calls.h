@@ -57,6 +57,11 @@ struct KeyValue {
 // A session: the calls of a thread, and the indexes, keys and texts that they refer to.
 struct Case {
   std::vector<KeyType> indexes;
+  // By index: its name, and whether an index before it has the same name. The later index is the
+  // earlier one of the library, which the client has emptied. Both lists are empty if every index
+  // has a name of its own, index_name().
+  std::vector<std::string> names = {};
+  std::vector<bool> reuses = {};
   std::vector<KeyValue> keys;      // each key is used with only one index
   std::vector<std::string> texts;  // text 0 is empty
   std::vector<Call> calls;

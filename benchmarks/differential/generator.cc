@@ -18,6 +18,13 @@ constexpr std::array<KeyType, 3> kTypes = {SHORT, INT, VARCHAR};
 constexpr uint8_t kSecondHandles = 3;
 constexpr uint8_t kMissingSlot = 7;  // slot for opening kMissingIndex
 constexpr uint32_t kIndexesMax = 3;  // most indexes of a round
+// Rounds take turns with this many indexes of each key type, because a library may hold a descriptor
+// or a memory area for each index.
+constexpr uint32_t kNamesPerType = 30;
+// The chance, in a thousand, that a call ends the transaction, in most rounds and in rounds with
+// transactions of hundreds of calls. One round in kLongEvery is of the latter kind.
+constexpr uint64_t kEndsPerMille = 110, kEndsLongPerMille = 4;
+constexpr uint64_t kLongEvery = 8;
 constexpr std::size_t kLongest = MAX_PAYLOAD_LEN - format::kTagBytes;
 constexpr std::size_t kRandomTexts = 24;
 
@@ -63,21 +70,29 @@ struct RoundIndex {
   std::vector<std::vector<Pair>> used;  // by key: payloads that were inserted
 };
 
+// By key type: how many indexes the rounds have used.
+using Uses = std::array<uint32_t, kTypes.size()>;
+
 class RoundWriter {
  public:
-  RoundWriter(Case& session, uint32_t& next_tag, uint64_t seed, uint32_t number)
-      : session_(session), next_tag_(next_tag), rng_(seed, number, workload::Purpose::kStream) {}
+  RoundWriter(Case& session, Uses& uses, uint32_t& next_tag, uint64_t seed, uint32_t number)
+      : session_(session),
+        uses_(uses),
+        next_tag_(next_tag),
+        rng_(seed, number, workload::Purpose::kStream) {}
 
   void write() {
     const Scale scale = random_scale(rng_);
     end_ = session_.calls.size() + scale.calls;
     second_handles_ = rng_.below(10) == 0;
+    ends_per_mille_ = rng_.below(kLongEvery) == 0 ? kEndsLongPerMille : kEndsPerMille;
     const auto indexes =
         static_cast<uint8_t>(rng_.below(10) < 6 ? 1 : 2 + rng_.below(kIndexesMax - 1));
     for (uint8_t i = 0; i < indexes; ++i) indexes_.push_back(add_index(i, scale.keys));
     while (session_.calls.size() < end_) step();
     if (in_transaction_) end_transaction();
     read_back();
+    empty();
     for (const RoundIndex& index : indexes_) add(CallKind::kClose, index, 0);
     if (!second_handles_) return;
     for (const RoundIndex& index : indexes_) add(CallKind::kClose, index, kSecondHandles);
@@ -91,6 +106,10 @@ class RoundWriter {
                      .used = std::vector<std::vector<Pair>>(keys)};
     const KeyType type = kTypes[rng_.below(kTypes.size())];
     session_.indexes.push_back(type);
+    const uint32_t use = uses_.at(static_cast<std::size_t>(type))++;
+    session_.names.push_back("type" + std::to_string(type) + "-" +
+                             std::to_string(use % kNamesPerType));
+    session_.reuses.push_back(use >= kNamesPerType);
     for (KeyValue& key : random_keys(type, keys, rng_)) session_.keys.push_back(std::move(key));
     add(CallKind::kCreate, index, 0);
     add(CallKind::kOpen, index, 0);
@@ -110,7 +129,7 @@ class RoundWriter {
 
   void step() {
     const uint64_t per_mille = rng_.below(1000);
-    if (in_transaction_ && per_mille < 110) return end_transaction();
+    if (in_transaction_ && per_mille < ends_per_mille_) return end_transaction();
     if (!in_transaction_ && per_mille < 500) return begin();
     RoundIndex& index = indexes_[rng_.below(indexes_.size())];
     if (per_mille >= 990) return reopen(index);
@@ -218,10 +237,25 @@ class RoundWriter {
     in_transaction_ = false;
   }
 
+  // Deletes all records, because a later round may use the index.
+  void empty() {
+    begin();
+    for (const RoundIndex& index : indexes_) {
+      for (uint32_t key = 0; key < index.used.size(); ++key) {
+        if (!index.used[key].empty()) add(CallKind::kDeleteKey, index, 0, key);
+      }
+      add(CallKind::kNext, index, 0);
+    }
+    session_.calls.push_back({.kind = CallKind::kCommit});
+    in_transaction_ = false;
+  }
+
   Case& session_;
+  Uses& uses_;
   uint32_t& next_tag_;
   workload::Rng rng_;
   std::vector<RoundIndex> indexes_;
+  uint64_t ends_per_mille_ = kEndsPerMille;
   std::size_t end_ = 0;  // number of calls at which the round ends
   bool in_transaction_ = false, second_handles_ = false;
   // The newest payload that has the next-to-last text. The last text differs from the next-to-last
@@ -235,13 +269,16 @@ Generated generate(uint64_t calls, uint64_t seed) {
   Generated generated;
   Case& session = generated.session;
   session.indexes.push_back(SHORT);  // kMissingIndex
+  session.names.emplace_back("missing");
+  session.reuses.push_back(false);
   workload::Rng rng(seed, 0, workload::Purpose::kPools);
   session.texts = random_texts(rng);
   uint32_t next_tag = 1;
+  Uses uses{};
   while (session.calls.size() < calls) {
     const auto first = static_cast<uint32_t>(session.calls.size());
     const auto number = static_cast<uint32_t>(generated.rounds.size());
-    RoundWriter(session, next_tag, seed, number).write();
+    RoundWriter(session, uses, next_tag, seed, number).write();
     generated.rounds.push_back({first, static_cast<uint32_t>(session.calls.size())});
   }
   return generated;

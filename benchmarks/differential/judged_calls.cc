@@ -3,6 +3,7 @@
 #include "benchmarks/differential/judged_calls.h"
 
 #include <algorithm>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -51,6 +52,19 @@ void correct_indexes(std::span<const Call> calls, std::vector<Event>& events) {
   }
 }
 
+// Corrects the results of the first create of each index that reuses a name. The model takes each
+// index for a new one, so DB_EXISTS, the right result, becomes SUCCESS, and the other way round.
+void correct_creates(const Case& session, std::vector<Event>& events) {
+  std::set<uint16_t> seen;
+  for (Event& event : events) {
+    if (call_of(event) != EventCall::kCreate || event.index >= session.reuses.size()) continue;
+    if (!session.reuses[event.index] || !seen.insert(event.index).second) continue;
+    if (event.code == DB_EXISTS || event.code == SUCCESS) {
+      event.code = event.code == SUCCESS ? DB_EXISTS : SUCCESS;
+    }
+  }
+}
+
 }  // namespace
 
 JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
@@ -60,6 +74,7 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
   const script::ThreadResult& result = outcome.threads[0];
   judged.history.threads.push_back(result.events);
   correct_indexes(calls, judged.history.threads[0]);
+  correct_creates(session, judged.history.threads[0]);
   if (const Result<void> ranked = rank_varchar_keys(judged.history); !ranked) {
     judged.mismatch = ranked.error().message;
     return judged;

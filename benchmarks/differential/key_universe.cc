@@ -1,5 +1,6 @@
 // Implements the choice of keys: boundary values, keys that share a half or a prefix, and numbered
-// keys for large rounds.
+// keys for large rounds. All keys are positive numbers, or strings of letters and underscores. The
+// scenarios have other keys (scenarios/data/keys.json).
 #include "benchmarks/differential/key_universe.h"
 
 #include <array>
@@ -16,21 +17,20 @@ constexpr uint64_t kAdjacent = 16;
 template <typename Int>
 int64_t random_integer(workload::Rng& rng) {
   using Limits = std::numeric_limits<Int>;
-  constexpr std::array<int64_t, 8> kBoundaries = {Limits::min(),     Limits::min() + 1, -1, 0, 1,
-                                                  Limits::max() - 1, Limits::max(),     256};
+  constexpr std::array<int64_t, 6> kBoundaries = {1, 2, 255, 256, Limits::max() - 1, Limits::max()};
   // Values that are equal in their low or high half, or are near the limits of a smaller type.
   constexpr int64_t kHalf = int64_t{1} << (sizeof(Int) * 4);
-  constexpr std::array<int64_t, 8> kHalves = {kHalf,      -kHalf,    kHalf + 1, kHalf - 1,
-                                              -1 - kHalf, 1 - kHalf, kHalf / 2, -(kHalf / 2) - 1};
+  constexpr std::array<int64_t, 6> kHalves = {kHalf,         kHalf + 1, kHalf - 1,
+                                              kHalf / 2 - 1, kHalf / 2, 3 * (kHalf / 4)};
   switch (rng.below(4)) {
     case 0:
       return kBoundaries[rng.below(kBoundaries.size())];
     case 1:
       return kHalves[rng.below(kHalves.size())];
     case 2:
-      return static_cast<int64_t>(rng.below(kAdjacent)) - 4;
+      return 1 + static_cast<int64_t>(rng.below(kAdjacent));
     default:
-      return static_cast<Int>(rng.next());
+      return 1 + static_cast<int64_t>(rng.next() % static_cast<uint64_t>(Limits::max()));
   }
 }
 
@@ -40,8 +40,7 @@ std::string random_string(workload::Rng& rng) {
   const std::size_t room = MAX_VARCHAR_LEN - key.size();
   const std::size_t more = std::min<std::size_t>(rng.below(4), room);
   for (std::size_t i = 0; i < more; ++i) {
-    constexpr std::array<char, 10> kLetters = {'\x01', ' ',    'a',    'b',    'p',
-                                               'q',    '\x7f', '\x80', '\xc3', '\xff'};
+    constexpr std::array<char, 8> kLetters = {'A', 'Z', '_', 'a', 'b', 'p', 'q', 'z'};
     key += kLetters[rng.below(kLetters.size())];
   }
   return key;
@@ -57,7 +56,11 @@ KeyValue random_key(KeyType type, workload::Rng& rng) {
 // provides.
 KeyValue count_key(KeyType type, uint64_t number) {
   constexpr int64_t kFirst = 100'000;
-  if (type == VARCHAR) return {.number = 0, .text = "k" + std::to_string(kFirst + number)};
+  if (type == VARCHAR) {
+    std::string text = "k" + std::to_string(kFirst + number);
+    for (std::size_t i = 1; i < text.size(); ++i) text[i] = static_cast<char>(text[i] - '0' + 'a');
+    return {.number = 0, .text = std::move(text)};
+  }
   return {.number = kFirst + static_cast<int64_t>(number), .text = {}};
 }
 

@@ -14,7 +14,8 @@ CallWriter::CallWriter(const Case& session, script::ScriptBuilder& script)
       created_(session.indexes.size(), false),
       open_(format::kSlots, false) {
   for (uint32_t i = 0; i < session.indexes.size(); ++i) {
-    script.add_index(index_name(i), session.indexes[i]);
+    const bool named = i < session.names.size();
+    script.add_index(named ? session.names[i] : index_name(i), session.indexes[i]);
   }
   for (const std::string& text : session.texts) pool_texts_.push_back(script.add_text(text));
 }
@@ -39,7 +40,7 @@ void CallWriter::write(script::ThreadBuilder& thread, const Call& call) {
   switch (call.kind) {
     case CallKind::kCreate:
       // A second create must fail. kAnyCode lets the thread continue after this failure.
-      thread.create(call.index, created_[call.index] ? format::kAnyCode : 0);
+      thread.create(call.index, created_[call.index] || reuses(call.index) ? format::kAnyCode : 0);
       created_[call.index] = true;
       return;
     case CallKind::kOpen:

@@ -24,6 +24,9 @@ class CallWriter {
  private:
   void write(script::ThreadBuilder& thread, const Call& call);
   uint32_t pool_key(const Call& call);
+  bool reuses(uint32_t index) const {
+    return index < session_.reuses.size() && session_.reuses[index];
+  }
 
   const Case& session_;
   script::ScriptBuilder& script_;

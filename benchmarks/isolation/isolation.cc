@@ -6,6 +6,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/check.h"
 #include "benchmarks/isolation/bodies.h"
 #include "benchmarks/isolation/key_universe.h"
 #include "benchmarks/kit/judge/judge.h"
@@ -20,18 +21,41 @@ namespace {
 
 constexpr uint32_t kReady = 0, kDone = 1;  // events that threads signal
 constexpr std::array<KeyType, 3> kTypes = {SHORT, VARCHAR, INT};
-constexpr uint32_t kPopulateBatch = 50;  // inserts per transaction
+constexpr uint32_t kPopulateBatch = 50;  // inserts or deletes per transaction
+// A library may hold a descriptor or a memory area for each index, so a session has at most this
+// many. Later rounds use the indexes of earlier ones, which these have emptied.
+constexpr uint32_t kIndexesMax = 96;
+constexpr uint32_t kAbortOneIn = 50, kLongAbortOneIn = 5;
+constexpr uint32_t kLongOperations = 40;
 
 struct Scale {
   uint32_t threads, transactions;  // transactions of each thread in a round, at 100 %
 };
 
-// Writes the rounds of a script. Each round is a phase on fresh indexes. Thread 0 creates and fills
-// them, all threads run their transactions, and thread 0 reads everything back.
+// Returns the round kind of round `number`; with `only` > 0, the kind with this number.
+const RoundKind& kind_of(uint32_t number, uint32_t only) {
+  const std::span<const RoundKind> kinds = round_kinds();
+  return kinds[only == 0 ? number % kinds.size() : (only - 1) % kinds.size()];
+}
+
+// Returns after how many rounds the indexes are used again. Rounds that use the same indexes have
+// the same kind and the same key types.
+uint32_t rounds_with_own_indexes(uint32_t only) {
+  const auto kinds = static_cast<uint32_t>(round_kinds().size());
+  static_assert(kTypes.size() == 3);
+  KEYDROME_CHECK(kinds % kTypes.size() == 0);
+  uint32_t indexes = 0;
+  for (uint32_t number = 0; number < kinds; ++number) indexes += kind_of(number, only).indexes;
+  return kinds * std::max(1u, kIndexesMax / indexes);
+}
+
+// Writes the rounds of a script. Each round is a phase on empty indexes. Thread 0 creates them, if
+// no earlier round has, and fills them. All threads run their transactions, and thread 0 reads
+// everything back and deletes it.
 class RoundWriter {
  public:
-  RoundWriter(script::ScriptBuilder& script, const Scale& scale, uint64_t seed)
-      : script_(script), scale_(scale), seed_(seed) {
+  RoundWriter(script::ScriptBuilder& script, const Scale& scale, uint32_t only, uint64_t seed)
+      : script_(script), scale_(scale), period_(rounds_with_own_indexes(only)), seed_(seed) {
     read_only_ = script.add_class("read");
     writing_ = script.add_class("write");
     workload::Rng rng(seed, 0, workload::Purpose::kPools);
@@ -46,7 +70,7 @@ class RoundWriter {
     indexes_.clear();
     for (uint32_t i = 0; i < kind.indexes; ++i) {
       const KeyType type = kTypes[(i + number) % kTypes.size()];
-      const std::string name = static_cast<char>('A' + i) + std::to_string(number);
+      const std::string name = static_cast<char>('A' + i) + std::to_string(number % period_);
       indexes_.push_back(script_.add_index(name, type));
       key_spaces.push_back(
           {.slot = static_cast<uint8_t>(i), .keys = add_keys(script_, type, kind.keys, rng)});
@@ -54,14 +78,14 @@ class RoundWriter {
     const uint32_t phase =
         script_.add_phase("round " + std::to_string(number) + " " + std::string(kind.name),
                           scale_.threads, {.timed = true, .recorded = true});
-    prepare(script_.thread(phase, 0), key_spaces, rng);
+    prepare(script_.thread(phase, 0), key_spaces, number < period_, rng);
     for (uint32_t t = 0; t < scale_.threads; ++t) {
       script::ThreadBuilder out = script_.thread(phase, t);
       if (t > 0) open(out);
       transactions(out, kind, key_spaces, number * scale_.threads + t);
       out.signal(kDone);
     }
-    read_back(script_.thread(phase, 0));
+    read_back(script_.thread(phase, 0), key_spaces);
   }
 
  private:
@@ -73,9 +97,11 @@ class RoundWriter {
   }
 
   // Inserts a record for every other key, in transactions of kPopulateBatch inserts.
-  void prepare(script::ThreadBuilder out, std::span<const KeySpace> key_spaces,
+  void prepare(script::ThreadBuilder out, std::span<const KeySpace> key_spaces, bool creates,
                workload::Rng& rng) {
-    for (const uint32_t index : indexes_) out.create(index);
+    for (const uint32_t index : indexes_) {
+      if (creates) out.create(index);
+    }
     for (uint32_t i = 0; i < indexes_.size(); ++i) {
       out.open(static_cast<uint8_t>(i), indexes_[i]);
     }
@@ -103,7 +129,8 @@ class RoundWriter {
       const auto operations = 1 + static_cast<uint32_t>(rng.below(2 * kind.calls - 1));
       out.begin(format::Kind::kScript, read_only ? read_only_ : writing_);
       kind.body(writer, operations, read_only);
-      if (rng.below(50) == 0) {
+      // Long transactions abort more often, so that aborts with many changes occur.
+      if (rng.below(operations < kLongOperations ? kAbortOneIn : kLongAbortOneIn) == 0) {
         out.abort();
       } else {
         out.commit();
@@ -112,19 +139,31 @@ class RoundWriter {
   }
 
   // Reads all records at the end of the round, so that a lost record is found even if no other
-  // transaction reads it.
-  void read_back(script::ThreadBuilder out) {
+  // transaction reads it. Then deletes all keys, and reads that nothing is left.
+  void read_back(script::ThreadBuilder out, std::span<const KeySpace> key_spaces) {
     out.wait(kDone, scale_.threads);
     out.begin(format::Kind::kScript, read_only_);
     for (uint32_t i = 0; i < indexes_.size(); ++i) {
       out.next_to_end(static_cast<uint8_t>(i), script_.inserts(indexes_[i]));
     }
     out.commit();
+    for (const KeySpace& space : key_spaces) {
+      for (std::size_t k = 0; k < space.keys.size(); k += kPopulateBatch) {
+        out.begin(format::Kind::kScript, writing_);
+        const std::size_t end = std::min(space.keys.size(), k + kPopulateBatch);
+        for (std::size_t i = k; i < end; ++i) out.delete_key(space.slot, space.keys[i]);
+        out.commit();
+      }
+    }
+    out.begin(format::Kind::kScript, read_only_);
+    for (const KeySpace& space : key_spaces) out.next(space.slot, 1);
+    out.commit();
     for (uint32_t i = 0; i < indexes_.size(); ++i) out.close(static_cast<uint8_t>(i));
   }
 
   script::ScriptBuilder& script_;
   const Scale scale_;
+  const uint32_t period_;
   const uint64_t seed_;
   uint32_t read_only_ = 0, writing_ = 0;  // transaction classes
   std::vector<uint32_t> texts_;
@@ -139,11 +178,9 @@ class Isolation : public workload::Workload {
     RoundWriter writer(
         script,
         {.threads = parameters.u32("threads"), .transactions = parameters.u32("transactions")},
-        seed);
-    const std::span<const RoundKind> kinds = round_kinds();
-    const uint32_t only = parameters.u32("only");
+        parameters.u32("only"), seed);
     for (uint32_t round = 0; round < parameters.u32("rounds"); ++round) {
-      writer.round(round, kinds[only == 0 ? round % kinds.size() : (only - 1) % kinds.size()]);
+      writer.round(round, kind_of(round, parameters.u32("only")));
     }
     return script.build();
   }

@@ -1,5 +1,5 @@
 // Implements the choice of keys for the benchmark "isolation": boundary values, clusters of
-// adjacent integers, and strings with long common prefixes.
+// adjacent positive integers, and strings of letters with long common prefixes.
 #include "benchmarks/isolation/key_universe.h"
 
 #include <array>
@@ -17,11 +17,17 @@ constexpr uint64_t kClusterWidth = 64;
 template <typename Int>
 Int random_integer(workload::Rng& rng) {
   using Limits = std::numeric_limits<Int>;
-  constexpr std::array<Int, 6> kBoundaries = {Limits::min(), Limits::min() + 1, -1, 0, 1,
-                                              Limits::max()};
+  constexpr std::array<Int, 6> kBoundaries = {1, 2, 255, 256, Limits::max() - 1, Limits::max()};
   if (rng.below(8) == 0) return kBoundaries[rng.below(kBoundaries.size())];
-  const int64_t cluster = rng.between(-2, 2) * (Limits::max() / 3);
-  return static_cast<Int>(cluster + static_cast<int64_t>(rng.below(kClusterWidth)));
+  const int64_t cluster = rng.between(0, 2) * (Limits::max() / 3);
+  return static_cast<Int>(1 + cluster + static_cast<int64_t>(rng.below(kClusterWidth)));
+}
+
+// Writes a number with the letters "a" to "j" as digits.
+std::string letters_of(std::size_t number) {
+  std::string text = std::to_string(number);
+  for (char& digit : text) digit = static_cast<char>(digit - '0' + 'a');
+  return text;
 }
 
 std::string random_string(workload::Rng& rng) {
@@ -29,7 +35,7 @@ std::string random_string(workload::Rng& rng) {
   std::string key(kPrefixLengths[rng.below(kPrefixLengths.size())], 'p');
   const std::size_t more = rng.below(8);
   for (std::size_t i = 0; i < more; ++i) {
-    constexpr std::array<char, 6> kLetters = {'\x01', '!', 'a', 'b', 'p', '\xc3'};
+    constexpr std::array<char, 6> kLetters = {'A', '_', 'a', 'b', 'p', 'z'};
     key += kLetters[rng.below(kLetters.size())];
   }
   return key;
@@ -71,7 +77,7 @@ std::vector<uint32_t> add_keys(script::ScriptBuilder& script, KeyType type, std:
     const auto keys = distinct<std::string>(
         count, [&] { return random_string(rng); },
         [](const std::string& key, std::size_t n) {
-          return key.substr(0, MAX_VARCHAR_LEN - 16) + std::to_string(n);
+          return key.substr(0, MAX_VARCHAR_LEN - 16) + letters_of(n);
         });
     for (const std::string& key : keys) numbers.push_back(script.add_varchar_key(key));
   }

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "benchmarks/scenarios/catalogue.h"
+#include "checker/history/calls.h"
 
 namespace keydrome {
 
@@ -21,10 +22,20 @@ constexpr uint64_t kEventsMin = 1 << 18;  // smallest log of a thread, in calls
 constexpr uint32_t kCrowdThreads = 8;
 constexpr std::array<KeyType, 3> kTypes{SHORT, INT, VARCHAR};
 
+// Crowds with up to this many records are as large at every scale.
+constexpr uint32_t kScaledFrom = 10'000;
+
+// Crowds that leave no more records than they found, so memory should not grow in them. A growth is
+// reported if it has at least kGrowthMin bytes, more than allocators keep in reserve, and at least
+// this many bytes per transaction.
+constexpr std::array<std::string_view, 2> kSteadyCrowds{"empty_transactions", "conflicts"};
+constexpr uint64_t kGrowthMin = uint64_t{4} << 20;
+constexpr double kGrowthPerTransactionMin = 128;
+
 // Returns a crowd with this percentage of its records; 0 means all of them.
 Scenario scaled(Scenario scenario, int64_t percent) {
   uint32_t& records = scenario.crowd->records;
-  if (percent > 0) {
+  if (percent > 0 && records > kScaledFrom) {
     records = static_cast<uint32_t>(std::max<int64_t>(1, records * percent / 100));
   }
   return scenario;
@@ -50,10 +61,12 @@ Result<script::Script> Suite::generate(const workload::Parameters& parameters, u
   const uint32_t step_wait_us = parameters.u32("patience_us");
   script::ScriptBuilder script;
   PoolNumbers pools(script);
+  SharedIndexes shared;
   const uint32_t class_number = script.add_class("scenario");
   scripted_.clear();
   for (const PlannedScenario& planned : plan_) {
-    scripted_.push_back(script_scenario(planned, step_wait_us, class_number, pools, script));
+    scripted_.push_back(
+        script_scenario(planned, step_wait_us, class_number, shared, pools, script));
   }
   scripted_bare_.clear();
   for (const Scenario& scenario : bare_) {
@@ -85,6 +98,60 @@ void Suite::script_crowds(uint64_t runs, uint64_t seed, uint32_t class_number, P
     scripted_crowds_.push_back(
         script_crowd(crowds_[number], suffix, type, class_number, pools, script));
   }
+}
+
+std::vector<Suite::Growth> Suite::growths(const script::Outcome& outcome,
+                                          std::span<const workload::PhaseMeasures> phases) const {
+  std::vector<Growth> found;
+  for (std::size_t i = 0; i < scripted_crowds_.size(); ++i) {
+    const Scenario& scenario = crowds_[i % crowds_.size()];
+    const uint32_t phase = scripted_crowds_[i].phase;
+    const bool measured = std::ranges::count(kSteadyCrowds, scenario.crowd->kind) > 0;
+    if (!measured || phase == 0 || phase >= std::min(phases.size(), outcome.phases.size()))
+      continue;
+    const auto before = phases[phase - 1].memory_bytes, after = phases[phase].memory_bytes;
+    if (!before || !after) continue;
+    Growth growth{.scenario = &scenario, .bytes = *after - std::min(*before, *after), .begins = 0};
+    for (const script::ThreadResult& thread : outcome.phases[phase].threads) {
+      growth.begins += static_cast<uint64_t>(
+          std::ranges::count_if(thread.events, [](const history::Event& event) {
+            return call_of(event) == history::EventCall::kBegin;
+          }));
+    }
+    if (growth.begins > 0) found.push_back(growth);
+  }
+  return found;
+}
+
+void Suite::judge_memory(const script::Outcome& outcome,
+                         std::span<const workload::PhaseMeasures> phases,
+                         judge::Findings& findings) const {
+  for (const Growth& growth : growths(outcome, phases)) {
+    if (growth.bytes < kGrowthMin || growth.per_transaction() < kGrowthPerTransactionMin) continue;
+    findings.advisory(
+        "memory_growth",
+        growth.scenario->id + ", " + growth.scenario->title + ": memory grew by " +
+            std::to_string(growth.bytes >> 10) + " KiB in " + std::to_string(growth.begins) +
+            " transactions that left no more records, " +
+            std::to_string(static_cast<uint64_t>(growth.per_transaction())) +
+            " bytes per transaction. Memory that grows with every transaction has no bound\n" +
+            growth.scenario->about);
+  }
+}
+
+void Suite::measure_memory(const script::Outcome& outcome,
+                           std::span<const workload::PhaseMeasures> phases,
+                           workload::Metrics& metrics) const {
+  for (const Growth& growth : growths(outcome, phases)) {
+    double& most = metrics["growth_per_transaction"];
+    most = std::max(most, growth.per_transaction());
+  }
+}
+
+bool Suite::has_misused(uint32_t phase, uint64_t op) const {
+  if (scripted_bare_.empty()) return false;  // only the instance misuse has bare scenarios
+  const ScriptedBare& first = scripted_bare_.front();
+  return phase > first.phase || (phase == first.phase && op >= first.first_misuse);
 }
 
 void Suite::judge(const script::Outcome& outcome, judge::Findings& findings) const {

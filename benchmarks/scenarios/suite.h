@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -30,7 +31,30 @@ class Suite {
   // Judges the phases that were played, in their order. Must be called after generate().
   void judge(const script::Outcome& outcome, judge::Findings& findings) const;
 
+  // Adds a warning for each crowd without lasting records in which the library's memory grew. Must be
+  // called after generate().
+  void judge_memory(const script::Outcome& outcome, std::span<const workload::PhaseMeasures> phases,
+                    judge::Findings& findings) const;
+  // Adds the largest growth of such a crowd, in bytes per transaction.
+  void measure_memory(const script::Outcome& outcome,
+                      std::span<const workload::PhaseMeasures> phases,
+                      workload::Metrics& metrics) const;
+
+  // Returns true if the session has reached a step of a bare scenario that may be misuse.
+  // Must be called after generate().
+  bool has_misused(uint32_t phase, uint64_t op) const;
+
  private:
+  // How the memory grew in a crowd, and in how many attempts of transactions.
+  struct Growth {
+    const Scenario* scenario = nullptr;
+    uint64_t bytes = 0, begins = 0;
+    double per_transaction() const {
+      return static_cast<double>(bytes) / static_cast<double>(begins);
+    }
+  };
+  std::vector<Growth> growths(const script::Outcome& outcome,
+                              std::span<const workload::PhaseMeasures> phases) const;
   void script_crowds(uint64_t runs, uint64_t seed, uint32_t class_number, PoolNumbers& pools,
                      script::ScriptBuilder& script);
 

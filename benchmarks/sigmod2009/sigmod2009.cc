@@ -106,10 +106,11 @@ class Generator {
   }
 
   script::Script run() {
-    // The keys of stripes are negative. vary_high has negative keys as well, so its scans would
-    // read the stripes.
-    const bool has_room = rule_ != KeyRule::kVaryHigh;
-    if (policy_.stripes && has_room) stripes_.emplace(script_, seed_, scale_.threads, check_);
+    // Entries of 2009 may rely on the alphabet and the sign of the published keys.
+    if (policy_.stripes) {
+      stripes_.emplace(script_, seed_, scale_.threads, check_, false,
+                       workload::StripeKeys::kPublished);
+    }
     if (policy_.canaries) canaries_.emplace(script_, check_);
     create();
     const uint32_t populate = script_.add_phase("populate", scale_.threads, {.timed = true});
@@ -172,7 +173,7 @@ class Generator {
       if (canaries_ && schedule.canary_after(i)) {
         const uint32_t index = random_index(checks);
         canaries_->append(out, checks, index, thread + i / kCheckEvery,
-                          [&] { return scan_start(checks, index); });
+                          [&] { return random_key(checks, index); });
       }
     }
   }
@@ -216,7 +217,7 @@ class Generator {
 
   void scan(script::ThreadBuilder& out, workload::Rng& rng, uint32_t index) {
     out.begin(format::Kind::kStream, scan_);
-    out.get(kSlot, scan_start(rng, index));
+    out.get(kSlot, random_key(rng, index));
     out.next(kSlot, static_cast<uint32_t>(rng.between(100, 199)));
   }
 
@@ -242,14 +243,6 @@ class Generator {
 
   uint32_t random_key(workload::Rng& rng, uint32_t index) const {
     return static_cast<uint32_t>(rng.below(pools_.keys[script_.type(index)]));
-  }
-
-  // Returns the first key of a scan. A scan that starts at the empty string would read the keys
-  // of stripes, which the workload must not read. So the next larger key replaces the empty one.
-  uint32_t scan_start(workload::Rng& rng, uint32_t index) const {
-    const uint32_t key = random_key(rng, index);
-    const bool empty = script_.type(index) == VARCHAR && script_.pools().varchar_keys[key].empty();
-    return empty ? pools_.first_string : key;
   }
 
   script::Payload random_payload(workload::Rng& rng) {

@@ -13,14 +13,6 @@ constexpr uint64_t kRand31 = uint64_t{1} << 31;
 constexpr uint64_t kKeyLengths = 127;     // lengths 0 to 126
 constexpr uint64_t kPayloadLengths = 98;  // lengths 0 to 97
 
-uint32_t first_string(const script::Strings& strings) {
-  uint32_t first = 0;
-  for (uint32_t i = 1; i < strings.size(); ++i) {
-    if (!strings[i].empty() && (strings[first].empty() || strings[i] < strings[first])) first = i;
-  }
-  return first;
-}
-
 uint32_t random_payload_text(script::ScriptBuilder& script, workload::Rng& rng, std::string& text) {
   const uint64_t length = rng.below(kPayloadLengths);
   text.clear();
@@ -47,7 +39,6 @@ void add_random_entries(script::ScriptBuilder& script, workload::Rng& rng, uint6
     pools.texts.push_back(random_payload_text(script, rng, text));
   }
   pools.keys.fill(static_cast<uint32_t>(entries));
-  pools.first_string = first_string(script.pools().varchar_keys);
 }
 
 // Adds strings that serve as texts and as keys: a payload is its tag (eight letters that number it)
@@ -64,7 +55,6 @@ void add_shared_entries(script::ScriptBuilder& script, workload::Rng& rng, uint6
     pools.texts.push_back(script.add_text(text));
   }
   pools.keys[VARCHAR] = static_cast<uint32_t>(entries);
-  pools.first_string = first_string(script.pools().varchar_keys);
 }
 
 constexpr uint64_t varied(KeyRule rule, uint64_t byte) {

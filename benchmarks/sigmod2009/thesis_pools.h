@@ -16,8 +16,6 @@ namespace keydrome::sigmod2009 {
 struct ThesisPools {
   std::array<uint32_t, 3> keys{};  // by KeyType: number of entries; their pool numbers begin at 0
   std::vector<uint32_t> texts;     // pool numbers, one per payload
-  // The smallest string key that is not empty, or an empty key if all are empty.
-  uint32_t first_string = 0;
 };
 
 // The rule by which an instance chooses its keys (thesis 2.3.3).

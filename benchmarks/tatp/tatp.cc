@@ -84,7 +84,7 @@ uint32_t random_types(workload::Rng& rng) {
 // stored:
 //
 // - 32-bit keys and strings: position s.
-// - 64-bit keys: 16 consecutive positions. The first 4 are for access_info and special_facility,
+// - 64-bit keys: 16 consecutive positions. The first 4 are for access_info and facility,
 //   which have the same keys. The other 12 are for call_forwarding.
 void add_keys(script::ScriptBuilder& builder, uint32_t s) {
   std::string number = std::to_string(s + 1);
@@ -119,9 +119,9 @@ class Generator : public workload::ClientScript {
         facilities_(subscribers_),
         active_(subscribers_) {
     builder().add_index("subscriber", SHORT);
-    builder().add_index("subscriber_number", VARCHAR);
+    builder().add_index("phone_number", VARCHAR);
     builder().add_index("access_info", INT);
-    builder().add_index("special_facility", INT);
+    builder().add_index("facility", INT);
     builder().add_index("call_forwarding", INT);
     for (uint32_t s = 0; s < subscribers_; ++s) add_keys(builder(), s);
     for (const char* name : kClasses) builder().add_class(name);

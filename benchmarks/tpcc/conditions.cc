@@ -192,7 +192,7 @@ class OrderChecker {
     std::sort(wanted.begin(), wanted.end());
     std::sort(entries.begin(), entries.end());
     if (wanted == entries) return;
-    out_.report("index_agreement", "order_by_customer does not have exactly one entry per order");
+    out_.report("index_agreement", "customer_orders does not have exactly one entry per order");
   }
 
   const State& state_;

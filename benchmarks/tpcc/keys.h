@@ -20,7 +20,7 @@ inline constexpr int32_t kCustomerBits = 12, kCustomerPartBits = 3;
 inline constexpr int32_t kOrderBits = 32, kLineBits = 4;
 inline constexpr int32_t kCustomerOrderBits = 44;
 inline constexpr int32_t kItemBits = 17, kStockPartBits = 2;
-// Keys of order_by_customer contain kNewestOrder - o, so the newest order is first.
+// Keys of customer_orders contain kNewestOrder - o, so the newest order is first.
 inline constexpr int64_t kNewestOrder = 0xffffffff;
 
 constexpr int64_t district_key(int64_t w, int64_t d) { return w << 4 | d; }
@@ -37,7 +37,7 @@ constexpr int64_t order_key(int64_t district, int64_t o) { return district << kO
 constexpr int64_t order_line_key(int64_t order, int64_t number) {
   return order << kLineBits | number;
 }
-// Returns the key in order_by_customer, where a customer's newest order is first.
+// Returns the key in customer_orders, where a customer's newest order is first.
 constexpr int64_t order_by_customer_key(int64_t district, int64_t c, int64_t o) {
   return district << kCustomerOrderBits | c << kOrderBits | (kNewestOrder - o);
 }

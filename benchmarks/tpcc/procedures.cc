@@ -206,7 +206,7 @@ void take_order_number(ProcedureBuilder& p) {
   p.load(kScratch, kRowC, kDiscount);
 }
 
-// Inserts order kNumber into orders, new_order and order_by_customer. Sets kKey to its order_key.
+// Inserts order kNumber into orders, new_order and customer_orders. Sets kKey to its order_key.
 void insert_order(ProcedureBuilder& p) {
   make_order_key(p);
   p.text(kRowA, kOrderText);

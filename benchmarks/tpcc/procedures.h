@@ -22,7 +22,7 @@ enum NewOrderParameter : uint32_t {
   kNewDistrict,    // district_key
   kNewCustomer,    // customer_key, part 0
   kNewOrderText,   // text of the complete order row
-  kNewNumberText,  // blank text for new_order and order_by_customer
+  kNewNumberText,  // blank text for new_order and customer_orders
   kNewLineText,    // blank text of a line
   kNewByCustomer,  // order_by_customer_key for order 0
   kNewDistAt,      // dist_at(district number)

@@ -73,7 +73,7 @@ inline constexpr format::Field kOrderCustomer{0, 2}, kOrderDate{2, 7}, kOrderCar
     kOrderLines{10, 1}, kOrderLocal{11, 1};
 inline constexpr uint32_t kOrderBytes = 12;
 
-inline constexpr format::Field kOrderNumber{0, 5};  // row of new_order and order_by_customer
+inline constexpr format::Field kOrderNumber{0, 5};  // row of new_order and customer_orders
 
 // Fields of order_line. OL_DIST_INFO follows, 24 characters.
 inline constexpr format::Field kLineItem{0, 3}, kLineSupply{3, 3}, kLineDelivery{6, 7},

@@ -33,7 +33,7 @@ struct HistoryRow {
 struct OrderRow {
   int64_t district, o, c, carrier, lines;
 };
-struct OrderNumberRow {  // a row of new_order or order_by_customer
+struct OrderNumberRow {  // a row of new_order or customer_orders
   int64_t district, c, o, key_o;
 };
 struct LineRow {

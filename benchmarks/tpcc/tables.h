@@ -32,16 +32,11 @@ struct TableSpec {
 };
 
 inline constexpr std::array kTables = {
-    TableSpec{"warehouse", SHORT},
-    TableSpec{"district", SHORT},
-    TableSpec{"customer", INT},
-    TableSpec{"customer_name", VARCHAR},
-    TableSpec{"history", INT},
-    TableSpec{"orders", INT},
-    TableSpec{"order_by_customer", INT},
-    TableSpec{"new_order", INT},
-    TableSpec{"order_line", INT},
-    TableSpec{"item", SHORT},
+    TableSpec{"warehouse", SHORT},     TableSpec{"district", SHORT},
+    TableSpec{"customer", INT},        TableSpec{"customer_name", VARCHAR},
+    TableSpec{"history", INT},         TableSpec{"orders", INT},
+    TableSpec{"customer_orders", INT}, TableSpec{"new_order", INT},
+    TableSpec{"order_line", INT},      TableSpec{"item", SHORT},
     TableSpec{"stock", INT},
 };
 

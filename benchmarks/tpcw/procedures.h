@@ -12,7 +12,7 @@ namespace keydrome::tpcw {
 // customer.
 enum Procedure : uint32_t {
   kHome,           // customer, item
-  kNewProducts,    // a key range of items_by_subject: from, end
+  kNewProducts,    // a key range of subject_items: from, end
   kBestSellers,    // number of newest orders to read
   kProductDetail,  // item
   kPromotion,      // item: reads its related items

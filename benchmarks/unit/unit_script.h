@@ -26,7 +26,7 @@ class UnitScript {
   static constexpr uint32_t kObserver = 2;
 
  private:
-  enum Key : uint32_t { kEmpty, kA, kAa, kB, kC, kD, kUmlaut, kKeys };
+  enum Key : uint32_t { kEmpty, kA, kAa, kB, kC, kD, kE, kKeys };
 
   void handles(script::ThreadBuilder& out);
   void primary_thread(script::ThreadBuilder out);
@@ -35,6 +35,7 @@ class UnitScript {
   void cursors(script::ThreadBuilder& out);
   void cursor_and_writes(script::ThreadBuilder& out);
   void aborts(script::ThreadBuilder& out);
+  void large_abort(script::ThreadBuilder& out);
   void auto_commits(script::ThreadBuilder& out);
   void handles_in_transactions(script::ThreadBuilder& out);
   void order_of_keys(script::ThreadBuilder& out);
@@ -65,6 +66,7 @@ class UnitScript {
   uint32_t primary_ = 0, secondary_ = 0, terciary_ = 0, missing_ = 0;
   std::vector<uint32_t> keys_;     // by Key
   std::vector<uint32_t> numbers_;  // ascending keys of the terciary index
+  std::vector<uint32_t> many_;     // more keys of the terciary index, which no transaction commits
   script::Payload a1_, a2_, c1_;
 };
 

@@ -74,6 +74,7 @@ TEST_F(HangTest, NamesTheCycleOfADeadlock) {
   expect_part(result, "it waits in futex");
   expect_part(result, "begun at operation 1, has touched key 200 of \"numbers\" (written)");
   expect_part(result, "(deleteRecord+0x");
+  expect_part(result, " of 4096 descriptors are open");
   judge::Findings findings("test");
   add_session_findings(result, findings);
   ASSERT_EQ(findings.count("hang"), 1u);

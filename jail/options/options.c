@@ -31,7 +31,7 @@ static const char kUsage[] =
     "  --file-bytes N         maximum size of a file (same as --memory-bytes)\n"
     "  --stack-bytes N        stack of the program and of its threads (8 MiB)\n"
     "  --processes N          processes and threads together (256)\n"
-    "  --open-files N         open files of a process (256)\n"
+    "  --open-files N         open files of a process (4096)\n"
     "  --cpus LIST            processors, such as 0-1,3 (all)\n"
     "  --pass-fd N            keep this descriptor open in the program; repeatable\n"
     "  --command-fd N         command channel: freeze, thaw, usage, kill\n"
@@ -208,7 +208,7 @@ void options_parse(struct options* options, int argc, char** argv) {
       .memory_bytes = 512 * kMebi,
       .processes = 256,
       .wall_ms = 60000,
-      .open_files = 256,
+      .open_files = kExecDescriptor,
       .stack_bytes = 8 * kMebi,
       .command_fd = -1,
       .meta_fd = -1,

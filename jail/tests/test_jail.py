@@ -77,7 +77,7 @@ def test_surroundings(jails: Jails) -> None:
     assert f"/ dev {' '.join(folders)} program usr work" in lines
     assert "/dev null urandom zero" in lines
     assert "/work" in lines
-    assert "limit files 256 256" in lines
+    assert "limit files 4096 4096" in lines
     assert "limit address_space -1 -1" in lines
     assert "limit memlock 0 0" in lines
 

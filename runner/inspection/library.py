@@ -42,6 +42,9 @@ ALLOWED_NEEDED = frozenset(
         "libstdc++.so.6",
         "libgcc_s.so.1",
         "ld-linux-x86-64.so.2",
+        # The contest of 2009 let entries use Berkeley DB. Debian's archive of it is not position-independent, so an
+        # entry cannot link it statically.
+        "libdb-5.3.so",
     }
 )
 _LIBRARY_FOLDERS = (

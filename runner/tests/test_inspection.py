@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.inspection import library
 from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
 from runner.tests.conftest import GOOD
 
@@ -203,16 +204,26 @@ def test_a_needed_library_that_the_jail_lacks(compiled: Compile, settings: Setti
     assert "link it statically" in text
 
 
-def test_only_trusted_libraries_may_link_like_reference_libraries(
-    compiled: Compile, settings: Settings
-) -> None:
+def links_berkeley_db(compiled: Compile) -> Path:
     source = (
         GOOD
         + "int db_version(int*, int*, int*); int use(void) { return db_version(0, 0, 0) != 0; }"
     )
-    library = compiled(source, "-Wl,--no-as-needed", "-l:libdb-5.3.so")
-    assert "libdb-5.3.so" in refusal(inspect_library(library, settings), "needed_library")
-    assert inspect_library(library, settings, trusted=True).refusals == ()
+    return compiled(source, "-Wl,--no-as-needed", "-l:libdb-5.3.so")
+
+
+def test_every_library_may_link_against_berkeley_db(compiled: Compile, settings: Settings) -> None:
+    assert inspect_library(links_berkeley_db(compiled), settings).refusals == ()
+
+
+def test_only_trusted_libraries_may_link_like_reference_libraries(
+    compiled: Compile, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    fewer = library.ALLOWED_NEEDED - {"libdb-5.3.so"}
+    monkeypatch.setattr(library, "ALLOWED_NEEDED", fewer)
+    file = links_berkeley_db(compiled)
+    assert "libdb-5.3.so" in refusal(inspect_library(file, settings), "needed_library")
+    assert inspect_library(file, settings, trusted=True).refusals == ()
 
 
 def test_names_in_the_file_cannot_control_a_terminal_or_page(

@@ -4,9 +4,12 @@
 
 namespace keydrome::judge {
 
-void Findings::demote() {
+void Findings::demote(std::string_view except) {
   failed_ = false;
-  for (Finding& finding : kept_) finding.severity = Severity::kAdvisory;
+  for (Finding& finding : kept_) {
+    if (finding.name != except) finding.severity = Severity::kAdvisory;
+    failed_ = failed_ || finding.severity == Severity::kRequired;
+  }
 }
 
 std::vector<Finding> Findings::list() const {

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -70,8 +71,9 @@ class Findings {
     return total;
   }
 
-  // Turns every finding so far into a warning, so that the run can pass.
-  void demote();
+  // Turns every finding so far into a warning, except those with the name `except`. If there is none
+  // of this name, the run can pass.
+  void demote(std::string_view except = {});
 
   bool empty() const { return kept_.empty(); }
   // Returns true if a required finding was added and not demoted since.

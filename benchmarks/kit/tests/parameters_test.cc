@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 
 #include <functional>
+#include <set>
 #include <string>
 
 #include "benchmarks/kit/workload/fingerprint.h"
@@ -97,6 +98,31 @@ TEST(Registry, TheFingerprintOfEveryVersionIsTheRecordedOne) {
         << (expected.ok() ? *expected : "none")
         << "\nThe operations of a published version must not change. If the change is intended, "
            "raise the version in benchmark.json and add the new fingerprint to fingerprint.json.";
+  }
+}
+
+// An entry of the contest of 2009 may have no room for longer names of indexes, and may hold a
+// descriptor or a memory area for each index. Only the instances that say so have longer names.
+TEST(Registry, IndexesHaveShortNamesAndASuiteHasFewIndexes) {
+  constexpr std::size_t kNameBytesMax = 15, kIndexesMax = 100;
+  for (const workload::BenchmarkEntry& entry : workload::benchmark_registry()) {
+    const workload::Manifest manifest = workload::Manifest::parse(entry.manifest_json).value();
+    const bool suite = manifest.kind == "correctness";
+    for (const auto& [instance, spec] : manifest.instances) {
+      const std::string where = std::string(entry.name) + " " + instance;
+      const bool odd = where == "scenarios names" || where == "scenarios misuse";
+      const char* const scale = suite && spec.scales.contains("laptop") ? "laptop" : "smoke";
+      const auto workload = entry.make(instance);
+      const auto parameters = manifest.resolve(instance, scale, {});
+      const script::Script script = workload->generate(parameters.value(), 1, {}).value();
+      std::set<std::string> names;
+      for (const script::IndexSpec& index : script.indexes) {
+        names.insert(index.name);
+        EXPECT_TRUE(odd || index.name.size() <= kNameBytesMax) << where << ": " << index.name;
+      }
+      EXPECT_TRUE(!suite || names.size() <= kIndexesMax)
+          << where << " has " << names.size() << " indexes";
+    }
   }
 }
 #endif

@@ -15,6 +15,12 @@ void Workload::examine(const script::Script& script, const judge::Played& played
   if (played.ending.complete) judge(script, played.outcome, findings);
 }
 
+bool Workload::has_misused(uint32_t /*phase*/, uint64_t /*op*/) const { return false; }
+
+void Workload::judge_memory(const script::Script& /*script*/, const script::Outcome& /*outcome*/,
+                            std::span<const PhaseMeasures> /*phases*/,
+                            judge::Findings& /*findings*/) const {}
+
 void Workload::measure(const script::Script& /*script*/, const script::Outcome& /*outcome*/,
                        std::span<const PhaseMeasures> /*phases*/, Metrics& /*metrics*/) const {}
 

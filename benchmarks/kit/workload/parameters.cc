@@ -165,7 +165,8 @@ Result<Manifest> parse_checked(const Json& json) {
     const std::string place = "limits." + std::string(scale);
     if (entry == nullptr) return Error{place + ": the limits for this scale are missing"};
     if (Result<void> fine =
-            check_members(*entry, place, {"phase_timeout_ms", "memory_bytes", "tmpfs_bytes"});
+            check_members(*entry, place, {"phase_timeout_ms", "memory_bytes", "tmpfs_bytes"},
+                          {"session_timeout_ms"});
         !fine) {
       return fine.error();
     }

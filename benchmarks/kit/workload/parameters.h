@@ -46,7 +46,7 @@ struct ParameterBounds {
 struct InstanceManifest {
   std::string title;
   std::string description;
-  bool advisory = false;  // true: all findings of the instance, even crashes, are only warnings
+  bool advisory = false;  // true: findings are warnings, except a crash or hang in legal calls
   std::map<std::string, ParameterValues, std::less<>> scales;  // by scale: smoke, laptop, paper
 };
 

@@ -13,6 +13,7 @@ namespace {
 constexpr uint8_t kStripeSlot = 0;
 constexpr int32_t kInt32Step = 65'537;  // each key is chosen at random from a range of this size
 constexpr int64_t kInt64Step = int64_t{1} << 40;
+constexpr uint64_t kPrefixLetters = 14;  // random letters that distinguish the threads
 
 // The kinds of stripes, which follow one another in this order.
 enum Pattern : uint32_t {
@@ -35,15 +36,22 @@ std::string letters(Rng& rng, uint64_t length) {
 }  // namespace
 
 Stripes::Stripes(script::ScriptBuilder& script, uint64_t seed, uint32_t threads,
-                 uint32_t class_number, bool changes_alone)
+                 uint32_t class_number, bool changes_alone, StripeKeys keys)
     : script_(&script),
       class_(class_number),
       changes_alone_(changes_alone),
       text_(script.add_text("stripe")) {
+  std::vector<int32_t> stream_keys;
+  if (keys == StripeKeys::kPublished) stream_keys = script.pools().int32_keys;
+  std::sort(stream_keys.begin(), stream_keys.end());
   for (uint32_t number = 0; number < threads; ++number) {
     Thread thread{
         .rng = Rng(seed, number, Purpose::kStripes), .keys = {}, .homes = {}, .next_pattern = 0};
-    add_keys(number, thread);
+    if (keys == StripeKeys::kPublished) {
+      add_published_keys(stream_keys, thread);
+    } else {
+      add_outside_keys(number, thread);
+    }
     const uint32_t homes = std::min(kHomes, script.index_count());
     while (thread.homes.size() < homes) {
       const uint32_t index = static_cast<uint32_t>(thread.rng.below(script.index_count()));
@@ -58,7 +66,7 @@ Stripes::Stripes(script::ScriptBuilder& script, uint64_t seed, uint32_t threads,
 
 // Adds the keys of one thread. The keys of a thread are adjacent in key order, so no other thread's
 // key is between them.
-void Stripes::add_keys(uint32_t number, Thread& thread) {
+void Stripes::add_outside_keys(uint32_t number, Thread& thread) {
   thread.keys.resize(3);
   std::string prefix = "!";
   for (uint32_t digit = 26 * 26; digit > 0; digit /= 26) {
@@ -75,6 +83,27 @@ void Stripes::add_keys(uint32_t number, Thread& thread) {
   }
   std::reverse(thread.keys[SHORT].begin(), thread.keys[SHORT].end());
   std::reverse(thread.keys[INT].begin(), thread.keys[INT].end());
+}
+
+// Adds the keys of one thread: neighbours at a random place. The place of 32-bit keys is free of the
+// sorted keys `taken`. The other types have so many values that keys never meet.
+void Stripes::add_published_keys(const std::vector<int32_t>& taken, Thread& thread) {
+  constexpr int32_t kInt32Places = INT32_MAX - 2 * static_cast<int32_t>(kKeys);
+  thread.keys.resize(3);
+  int32_t first32 = 0;
+  auto next = taken.end();
+  do {
+    first32 = 1 + static_cast<int32_t>(thread.rng.below(kInt32Places));
+    next = std::lower_bound(taken.begin(), taken.end(), first32);
+  } while (next != taken.end() && *next < first32 + static_cast<int32_t>(kKeys));
+  const auto first64 = static_cast<int64_t>(1 + thread.rng.below(INT64_MAX - 2 * kKeys));
+  const std::string prefix = letters(thread.rng, kPrefixLetters);
+  for (uint32_t i = 0; i < kKeys; ++i) {
+    thread.keys[SHORT].push_back(script_->add_int32_key(first32 + static_cast<int32_t>(i)));
+    thread.keys[INT].push_back(script_->add_int64_key(first64 + i));
+    thread.keys[VARCHAR].push_back(script_->add_varchar_key(
+        prefix + static_cast<char>('a' + i) + letters(thread.rng, thread.rng.below(24))));
+  }
 }
 
 uint32_t Stripes::key(const Thread& thread, const Home& home, uint32_t place) const {

@@ -2,9 +2,9 @@
 // thread uses keys that no other thread uses. Stripes detect libraries that lose, change or mix up
 // writes.
 //
-// The keys are outside the range that the workload's own scans read: negative integers, and strings
-// that begin with '!'. The judge knows every answer of a stripe from the thread's own program
-// (judge/expected_state.h).
+// The keys are outside the range that the workload's own scans read (StripeKeys::kOutside), or look
+// like keys of the contest of 2009 (kPublished). The judge knows every answer of a stripe from the
+// thread's own program (judge/expected_state.h).
 //
 // Not thread-safe.
 #pragma once
@@ -18,12 +18,18 @@
 
 namespace keydrome::workload {
 
+enum class StripeKeys : uint8_t {
+  kOutside,    // negative integers, and strings that begin with '!'
+  kPublished,  // positive integers, and strings of letters, anywhere between the workload's keys
+};
+
 class Stripes {
  public:
   // Adds the keys of all threads to the pools. `class_number` is the transaction class of stripes.
-  // With `changes_alone`, every change is an auto-commit call, and transactions only read.
+  // With `changes_alone`, every change is an auto-commit call, and transactions only read. With
+  // kPublished, the script must have its own keys already, so that stripes use others.
   Stripes(script::ScriptBuilder& script, uint64_t seed, uint32_t threads, uint32_t class_number,
-          bool changes_alone = false);
+          bool changes_alone = false, StripeKeys keys = StripeKeys::kOutside);
 
   // Appends an openIndex, one auto-commit insert and a closeIndex.
   void append_insert(script::ThreadBuilder& out, uint32_t thread);
@@ -61,7 +67,8 @@ class Stripes {
     uint32_t next_pattern = 0;
   };
 
-  void add_keys(uint32_t number, Thread& thread);
+  void add_outside_keys(uint32_t number, Thread& thread);
+  void add_published_keys(const std::vector<int32_t>& taken, Thread& thread);
   uint32_t key(const Thread& thread, const Home& home, uint32_t place) const;
   uint32_t pick_present(Thread& thread, const Home& home);
   // The two functions begin the writes and the reads of a stripe.

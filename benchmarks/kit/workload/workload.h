@@ -56,6 +56,13 @@ class Workload {
   // script.
   virtual void examine(const script::Script& script, const judge::Played& played,
                        judge::Findings& findings) const;
+  // Returns true if thread 0 has made calls that the contract forbids, or makes one now, when it is at
+  // op `op` of phase `phase`. What a library does afterwards, even a crash, is only a warning.
+  virtual bool has_misused(uint32_t phase, uint64_t op) const;
+  // Adds findings about the memory of the phases. The referee calls this function for complete
+  // sessions. `phases[i]` belongs to `script.phases[i]`. The default adds none.
+  virtual void judge_memory(const script::Script& script, const script::Outcome& outcome,
+                            std::span<const PhaseMeasures> phases, judge::Findings& findings) const;
   // Adds metrics that only this workload has. The referee calls measure() for complete sessions.
   // `phases[i]` belongs to `script.phases[i]`. The default adds no metric.
   virtual void measure(const script::Script& script, const script::Outcome& outcome,

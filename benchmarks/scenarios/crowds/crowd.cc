@@ -5,8 +5,10 @@
 #include <algorithm>
 #include <array>
 #include <map>
+#include <set>
 #include <span>
 #include <string>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -200,13 +202,19 @@ class Judge : public CrowdRecord {
     return "";
   }
 
-  std::string moving_record() const {
-    for (const auto& [thread, records] : scans()) {
-      if (records == 1) continue;
-      return "a scan of thread " + std::to_string(thread) + " found the record " +
-             std::to_string(records) + " times";
+  CrowdFault moving_record() const {
+    const auto all = scans();
+    const auto empty = [](const auto& scan) { return scan.second == 0; };
+    if (!all.empty() && std::ranges::all_of(all, empty)) {
+      return {"missing_record", "no scan found the record"};
     }
-    return "";
+    for (const auto& [thread, records] : all) {
+      if (records == 1) continue;
+      return {{},
+              "a scan of thread " + std::to_string(thread) + " found the record " +
+                  std::to_string(records) + " times"};
+    }
+    return {};
   }
 
   std::string many_transactions() const {
@@ -272,40 +280,48 @@ class Judge : public CrowdRecord {
 };
 
 constexpr std::array kKinds{
-    CrowdKind{"torn_commit", [](const CrowdStage& stage) { Writer(stage).torn(true); },
-              [](const CrowdRecord& record) { return Judge(record).torn(true); }},
-    CrowdKind{"torn_abort", [](const CrowdStage& stage) { Writer(stage).torn(false); },
-              [](const CrowdRecord& record) { return Judge(record).torn(false); }},
-    CrowdKind{"moving_record", [](const CrowdStage& stage) { Writer(stage).moving_record(); },
-              [](const CrowdRecord& record) { return Judge(record).moving_record(); }},
+    CrowdKind{
+        "torn_commit", [](const CrowdStage& stage) { Writer(stage).torn(true); },
+        [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).torn(true)}; }},
+    CrowdKind{
+        "torn_abort", [](const CrowdStage& stage) { Writer(stage).torn(false); },
+        [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).torn(false)}; }},
+    CrowdKind{
+        "moving_record", [](const CrowdStage& stage) { Writer(stage).moving_record(); },
+        [](const CrowdRecord& record) -> CrowdFault { return Judge(record).moving_record(); }},
     CrowdKind{"many_transactions",
               [](const CrowdStage& stage) { Writer(stage).many_transactions(); },
-              [](const CrowdRecord& record) { return Judge(record).many_transactions(); }},
+              [](const CrowdRecord& record) -> CrowdFault {
+                return {{}, Judge(record).many_transactions()};
+              }},
     CrowdKind{"same_record", [](const CrowdStage& stage) { Writer(stage).same_record(); },
-              [](const CrowdRecord& record) {
-                return Judge(record).one_succeeds(EventCall::kInsert, ENTRY_EXISTS);
+              [](const CrowdRecord& record) -> CrowdFault {
+                return {{}, Judge(record).one_succeeds(EventCall::kInsert, ENTRY_EXISTS)};
               }},
     CrowdKind{"create_race", [](const CrowdStage& stage) { Writer(stage).create_race(); },
-              [](const CrowdRecord& record) {
+              [](const CrowdRecord& record) -> CrowdFault {
                 const Judge j(record);
                 const std::string wrong = j.one_succeeds(EventCall::kCreate, DB_EXISTS);
-                return wrong.empty() ? j.all_succeed(EventCall::kOpen, "openIndex") : wrong;
+                return {{}, wrong.empty() ? j.all_succeed(EventCall::kOpen, "openIndex") : wrong};
               }},
     CrowdKind{"create_many", [](const CrowdStage& stage) { Writer(stage).create_many(); },
-              [](const CrowdRecord& record) {
+              [](const CrowdRecord& record) -> CrowdFault {
                 const Judge j(record);
                 const std::string wrong = j.all_succeed(EventCall::kCreate, "create");
-                return wrong.empty() ? j.all_succeed(EventCall::kOpen, "openIndex") : wrong;
+                return {{}, wrong.empty() ? j.all_succeed(EventCall::kOpen, "openIndex") : wrong};
               }},
-    CrowdKind{"open_race", [](const CrowdStage& stage) { Writer(stage).open_race(); },
-              [](const CrowdRecord& record) { return Judge(record).open_race(); }},
+    CrowdKind{
+        "open_race", [](const CrowdStage& stage) { Writer(stage).open_race(); },
+        [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).open_race()}; }},
     CrowdKind{"open_and_close", [](const CrowdStage& stage) { Writer(stage).open_and_close(); },
-              [](const CrowdRecord& record) { return Judge(record).open_and_close(); }},
+              [](const CrowdRecord& record) -> CrowdFault {
+                return {{}, Judge(record).open_and_close()};
+              }},
 };
 
 const CrowdKind* find_kind(std::string_view name) {
   for (const std::span<const CrowdKind> kinds :
-       {std::span<const CrowdKind>(kKinds), extreme_crowds()}) {
+       {std::span<const CrowdKind>(kKinds), extreme_crowds(), name_crowds(), conflict_crowds()}) {
     const auto kind = std::ranges::find(kinds, name, &CrowdKind::name);
     if (kind != kinds.end()) return &*kind;
   }
@@ -331,6 +347,24 @@ History history_of(const ScriptedCrowd& scripted, const script::PhaseOutcome& ou
 }
 
 }  // namespace
+
+std::string CrowdRecord::repeated_record() const {
+  using Place = std::tuple<uint16_t, uint64_t, uint64_t>;  // index, key and payload
+  for (const history::Transaction& transaction : transactions_.committed) {
+    std::set<Place> seen;  // since the last call that may move a cursor or change the index
+    bool repeated = false;
+    for_each_call(history_, transaction, [&](uint32_t, const Event& event) {
+      const bool record = call_of(event) == EventCall::kNext && succeeded(event);
+      if (call_of(event) != EventCall::kNext) seen.clear();
+      if (record) repeated |= !seen.insert({event.index, event.key, event.payload}).second;
+    });
+    if (repeated) {
+      return "a scan of thread " + std::to_string(transaction.thread) +
+             " returned one record twice";
+    }
+  }
+  return "";
+}
 
 bool is_crowd_kind(std::string_view kind) { return find_kind(kind) != nullptr; }
 
@@ -377,9 +411,12 @@ void judge_crowd(const Scenario& scenario, const ScriptedCrowd& scripted,
     const Event& event = history.threads[wrong.event.thread][wrong.event.position];
     report(wrong.name, wrong.severity, "a call returned " + code_text(event));
   }
-  const std::string rule =
-      find_kind(scenario.crowd->kind)->judge(CrowdRecord(*scenario.crowd, history, transactions));
-  if (!rule.empty()) report(scenario.finding, scenario.severity, rule);
+  const CrowdRecord record(*scenario.crowd, history, transactions);
+  const std::string repeated = record.repeated_record();
+  if (!repeated.empty()) return report("duplicate_record", scenario.severity, repeated);
+  const CrowdFault fault = find_kind(scenario.crowd->kind)->judge(record);
+  if (fault.rule.empty()) return;
+  report(fault.name.empty() ? scenario.finding : fault.name, scenario.severity, fault.rule);
 }
 
 }  // namespace keydrome::scenarios

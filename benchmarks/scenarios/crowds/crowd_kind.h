@@ -43,10 +43,8 @@ class CrowdStage {
   }
 
   uint32_t key(int64_t number) {
-    if (type_ != VARCHAR) return pools_.integer(type_, number);
-    const std::string digits = std::to_string(number);
-    return pools_.string("c" + std::string(8 - std::min<std::size_t>(8, digits.size()), '0') +
-                         digits);
+    if (type_ != VARCHAR) return pools_.integer(type_, number + 1);
+    return pools_.string("c" + letters_of(number, 8));
   }
 
   // Lets the first thread create the indexes. The other threads wait in enter() until the indexes
@@ -80,6 +78,28 @@ class CrowdStage {
     thread.wait(kBarrier, crowd_.threads * (round + 1));
   }
 
+  // Returns the first thread, with a new index open in slot A.
+  script::ThreadBuilder alone() {
+    const uint32_t a = add_index("A");
+    script::ThreadBuilder thread = script_.thread(phase_, 0);
+    thread.create(a);
+    thread.open(kA, a);
+    return thread;
+  }
+
+  // Inserts records under the keys first, first + 1, ...
+  void insert(script::ThreadBuilder& thread, uint8_t slot, uint32_t first, uint32_t count) {
+    for (uint32_t i = 0; i < count; ++i) {
+      thread.insert(slot, key(first + i), script_.new_payload());
+    }
+  }
+
+  void scan(script::ThreadBuilder& thread) {
+    thread.begin(format::Kind::kScript, class_);
+    thread.next_to_end(kA, 2 * crowd_.records + 1);
+    thread.commit();
+  }
+
   const std::string id_;
   const Crowd& crowd_;
   const KeyType type_;
@@ -95,6 +115,10 @@ class CrowdRecord {
               const history::Transactions& transactions)
       : crowd_(crowd), history_(history), transactions_(transactions) {}
 
+  // Returns a text about a scan that returned a record twice, or an empty text. Such a fault explains
+  // every wrong number of records.
+  std::string repeated_record() const;
+
  protected:
   // Returns, for every committed transaction that scanned to the end, its thread and the number of
   // records found.
@@ -109,6 +133,18 @@ class CrowdRecord {
       if (ends > 0) found.emplace_back(transaction.thread, records);
     }
     return found;
+  }
+
+  // Checks that the committed scans found these numbers of records, in this order.
+  std::string found(const std::vector<uint64_t>& right) const {
+    const auto scanned = scans();
+    for (std::size_t i = 0; i < right.size(); ++i) {
+      if (i >= scanned.size()) return "a transaction that only reads did not commit";
+      if (scanned[i].second == right[i]) continue;
+      return "a transaction found " + std::to_string(scanned[i].second) + " records instead of " +
+             std::to_string(right[i]);
+    }
+    return "";
   }
 
   // Returns a text about the first call of the kind `call` whose code is not in `right`. Returns an
@@ -129,14 +165,22 @@ class CrowdRecord {
   const history::Transactions& transactions_;
 };
 
+// What is wrong with the results of a crowd.
+struct CrowdFault {
+  std::string name;  // name of the finding; empty: the one of the scenario
+  std::string rule;  // description of the error; empty: nothing is wrong
+};
+
 // A kind of crowd: a function that writes its programs, and a function that judges its results.
 struct CrowdKind {
   std::string_view name;
   void (*write)(const CrowdStage&);
-  std::string (*judge)(const CrowdRecord&);  // returns a description of the error, or an empty text
+  CrowdFault (*judge)(const CrowdRecord&);
 };
 
-// Returns the kinds of crowds about index names and extreme sizes (extremes.cc).
+// Return the kinds of crowds of extremes.cc, names.cc and conflicts.cc.
 std::span<const CrowdKind> extreme_crowds();
+std::span<const CrowdKind> name_crowds();
+std::span<const CrowdKind> conflict_crowds();
 
 }  // namespace keydrome::scenarios

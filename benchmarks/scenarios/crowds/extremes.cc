@@ -1,7 +1,5 @@
-// Implements crowds about index names and about extreme sizes: very many indexes, calls and
-// transactions.
+// Implements crowds about extreme sizes: many indexes, large transactions, and very many of them.
 #include <array>
-#include <map>
 #include <string>
 
 #include "benchmarks/scenarios/crowds/crowd_kind.h"
@@ -13,51 +11,15 @@ using history::EventCall;
 
 namespace {
 
-constexpr uint32_t kHalf = 2, kUpdated = 3;  // events that threads signal
-constexpr uint32_t kReaderWaitsUs = 100'000;
-constexpr uint32_t kPerIndex = 10;  // records of each index
-constexpr uint32_t kPart = 5;       // one transaction uses 1 / kPart of the indexes
-constexpr uint32_t kSameKey = 10;   // every kSameKey-th insert uses key 0
+constexpr uint32_t kPerIndex = 10;    // records of each index
+constexpr uint32_t kPart = 5;         // one transaction uses 1 / kPart of the indexes
+constexpr uint32_t kSameKey = 10;     // every kSameKey-th insert uses key 0
+constexpr uint32_t kSmallAbort = 32;  // changes of the smallest transaction in large_changes()
 constexpr uint32_t kFewKeys = 10;
-constexpr uint32_t kReadKeys = 100;
-constexpr uint8_t kUnknownSlot = 7;
 
 class Writer : public CrowdStage {
  public:
   explicit Writer(const CrowdStage& stage) : CrowdStage(stage) {}
-
-  void names() {
-    const std::array<std::string, 4> names{id_ + "Orders", id_ + "orders", id_ + "order",
-                                           id_ + "orders1"};
-    const uint32_t unknown = script_.add_index(id_ + "Order", type_);
-    named(names, &unknown);
-  }
-
-  void odd_names() {
-    std::string first(1'001, 'n'), second = first;  // the names differ only in the last byte
-    first.back() = '1';
-    second.back() = '2';
-    const std::array<std::string, 7> names{"", "/", "a/b", "a b", "\xff\xfe", first, second};
-    named(names, nullptr);
-  }
-
-  void create_again() {
-    script::ThreadBuilder thread = script_.thread(phase_, 0);
-    thread.auto_commit_as(format::Kind::kScript, class_);
-    for (uint32_t round = 0; round < crowd_.rounds; ++round) {
-      const std::string name = id_ + "-" + std::to_string(round);
-      const uint32_t first = script_.add_index(name, type_);
-      const uint32_t second = script_.add_index(name, type_ == VARCHAR ? SHORT : VARCHAR);
-      thread.create(first);
-      thread.open(kA, first);
-      insert(thread, kA, 0, crowd_.records);
-      thread.create(second, format::kAnyCode);
-      thread.begin(format::Kind::kScript, class_);
-      thread.next_to_end(kA, crowd_.records);
-      thread.commit();
-      thread.close(kA);
-    }
-  }
 
   void many_indexes() {
     script::ThreadBuilder thread = script_.thread(phase_, 0);
@@ -107,6 +69,22 @@ class Writer : public CrowdStage {
     thread.close(kA);
   }
 
+  // Aborts inserts of several sizes, then commits inserts, aborts deletes and commits deletes. Each of
+  // the transactions is followed by a scan.
+  void large_changes() {
+    script::ThreadBuilder thread = alone();
+    for (const uint32_t inserts : {kSmallAbort, kSmallAbort * kSmallAbort, crowd_.records}) {
+      changes(thread, [&] { insert(thread, kA, 0, inserts); }, false);
+    }
+    changes(thread, [&] { insert(thread, kA, 0, crowd_.records); }, true);
+    const auto deletes = [&] {
+      for (uint32_t i = 0; i < crowd_.records; ++i) thread.delete_key(kA, key(i));
+    };
+    changes(thread, deletes, false);
+    changes(thread, deletes, true);
+    thread.close(kA);
+  }
+
   void empty_transactions() {
     script::ThreadBuilder thread = alone();
     uint64_t first = thread.size();
@@ -135,134 +113,21 @@ class Writer : public CrowdStage {
     thread.close(kA);
   }
 
-  void long_reader() {
-    script::ThreadBuilder reader = alone();
-    reader.begin(format::Kind::kScript, class_);
-    insert(reader, kA, 0, kReadKeys);
-    reader.commit();
-    reader.signal(kReady);
-    reader.begin(format::Kind::kScript, class_);
-    reader.next(kA, kReadKeys / 2);
-    reader.signal(kHalf);
-    // The wait has a limit, because the other session may be waiting for locks of this session.
-    reader.yield(kUpdated, 1, kReaderWaitsUs);
-    reader.next_to_end(kA, crowd_.records);
-    reader.commit();
-    reader.close(kA);
-    script::ThreadBuilder updater = enter(1);
-    updater.wait(kHalf, 1);
-    updater.open(kA, script_.index_count() - 1);
-    for (uint32_t i = 0; i < crowd_.records; ++i) {
-      updater.begin(format::Kind::kScript, class_);
-      updater.delete_key(kA, key(i * 7 % kReadKeys));
-      insert(updater, kA, i * 7 % kReadKeys, 1);
-      updater.commit();
-    }
-    updater.signal(kUpdated);
-    updater.close(kA);
-  }
-
  private:
   uint32_t part() const { return std::max(1u, crowd_.records / kPart); }
 
-  // Returns the first thread, with a new index open in slot A.
-  script::ThreadBuilder alone() {
-    const uint32_t a = add_index("A");
-    script::ThreadBuilder thread = script_.thread(phase_, 0);
-    thread.create(a);
-    thread.open(kA, a);
-    return thread;
-  }
-
-  // Inserts records under the keys first, first + 1, ...
-  void insert(script::ThreadBuilder& thread, uint8_t slot, uint32_t first, uint32_t count) {
-    for (uint32_t i = 0; i < count; ++i) {
-      thread.insert(slot, key(first + i), script_.new_payload());
-    }
-  }
-
-  void scan(script::ThreadBuilder& thread) {
+  template <typename Calls>
+  void changes(script::ThreadBuilder& thread, const Calls& calls, bool commits) {
     thread.begin(format::Kind::kScript, class_);
-    thread.next_to_end(kA, 2 * crowd_.records + 1);
-    thread.commit();
-  }
-
-  // Creates an index with one record for each name. Opens `unknown`, which no thread creates.
-  void named(std::span<const std::string> names, const uint32_t* unknown) {
-    script::ThreadBuilder thread = script_.thread(phase_, 0);
-    thread.auto_commit_as(format::Kind::kScript, class_);
-    std::vector<uint32_t> indexes;
-    for (const std::string& name : names) {
-      indexes.push_back(script_.add_index(name, type_));
-      thread.create(indexes.back(), format::kAnyCode);
-    }
-    if (unknown != nullptr) thread.open_missing(kUnknownSlot, *unknown);
-    for (std::size_t i = 0; i < indexes.size(); ++i) {
-      thread.open(static_cast<uint8_t>(i), indexes[i], format::kAnyCode);
-      insert(thread, static_cast<uint8_t>(i), static_cast<uint32_t>(i), 1);
-    }
-    thread.begin(format::Kind::kScript, class_);
-    for (std::size_t i = 0; i < indexes.size(); ++i) {
-      thread.next_to_end(static_cast<uint8_t>(i), static_cast<uint32_t>(indexes.size()));
-    }
-    thread.commit();
-    for (std::size_t i = 0; i < indexes.size(); ++i) thread.close(static_cast<uint8_t>(i));
+    calls();
+    commits ? thread.commit() : thread.abort();
+    scan(thread);
   }
 };
 
 class Judge : public CrowdRecord {
  public:
   explicit Judge(const CrowdRecord& record) : CrowdRecord(record) {}
-
-  // An open of a created index must succeed, and the index must contain exactly its record. An open
-  // of an index that was never created must return DB_DNE.
-  std::string names() const {
-    std::map<uint16_t, uint64_t> inserted, read;
-    std::map<uint16_t, uint32_t> records;
-    for (const Event& event : history_.threads[0]) {
-      const bool created = inserted.contains(event.index);
-      switch (call_of(event)) {
-        case EventCall::kCreate:
-          if (!succeeded(event)) return "create returned " + code_text(event);
-          inserted[event.index] = 0;
-          break;
-        case EventCall::kOpen:
-          if (event.code == (created ? SUCCESS : DB_DNE)) break;
-          return std::string("openIndex of a name that was ") + (created ? "" : "not ") +
-                 "created returned " + code_text(event);
-        case EventCall::kInsert:
-          inserted[event.index] = event.payload;
-          break;
-        case EventCall::kNext:
-          if (!succeeded(event)) break;
-          read[event.index] = event.payload;
-          ++records[event.index];
-          break;
-        default:
-          break;
-      }
-    }
-    for (const auto& [index, count] : records) {
-      if (count == 1 && read[index] == inserted[index]) continue;
-      return count == 1 ? std::string("an index contains another record than the one inserted")
-                        : "an index with one inserted record contains this many records: " +
-                              std::to_string(count);
-    }
-    return records.size() == inserted.size() ? ""
-                                             : "an index is empty although a record was inserted";
-  }
-
-  std::string create_again() const {
-    uint64_t creates = 0;
-    for (const Event& event : history_.threads[0]) {
-      if (call_of(event) != EventCall::kCreate) continue;
-      const ErrCode right = creates++ % 2 == 0 ? SUCCESS : DB_EXISTS;
-      if (event.code != right) {
-        return "create returned " + code_text(event) + " instead of " + code_text(right);
-      }
-    }
-    return found(std::vector<uint64_t>(crowd_.rounds, crowd_.records));
-  }
 
   std::string many_indexes() const {
     return found({uint64_t{std::max(1u, crowd_.records / kPart)} * (kPerIndex + 1)});
@@ -272,6 +137,8 @@ class Judge : public CrowdRecord {
     const uint64_t all = crowd_.records, same = (all + kSameKey - 1) / kSameKey;
     return found({0, all, all - same});
   }
+
+  std::string large_changes() const { return found({0, 0, 0, crowd_.records, crowd_.records, 0}); }
 
   std::string empty_transactions() const {
     for (const auto& [call, name] : {std::pair{EventCall::kBegin, "beginTransaction"},
@@ -285,41 +152,30 @@ class Judge : public CrowdRecord {
   }
 
   std::string same_keys_again() const { return found({0}); }
-  std::string long_reader() const { return found({kReadKeys}); }
-
- private:
-  // Checks that the committed scans found these numbers of records, in this order.
-  std::string found(const std::vector<uint64_t>& right) const {
-    const auto scanned = scans();
-    for (std::size_t i = 0; i < right.size(); ++i) {
-      if (i >= scanned.size()) return "a transaction that only reads did not commit";
-      if (scanned[i].second == right[i]) continue;
-      return "a transaction found " + std::to_string(scanned[i].second) + " records instead of " +
-             std::to_string(right[i]);
-    }
-    return "";
-  }
 };
 
 constexpr std::array kKinds{
-    CrowdKind{"names", [](const CrowdStage& stage) { Writer(stage).names(); },
-              [](const CrowdRecord& record) { return Judge(record).names(); }},
-    CrowdKind{"odd_names", [](const CrowdStage& stage) { Writer(stage).odd_names(); },
-              [](const CrowdRecord& record) { return Judge(record).names(); }},
-    CrowdKind{"create_again", [](const CrowdStage& stage) { Writer(stage).create_again(); },
-              [](const CrowdRecord& record) { return Judge(record).create_again(); }},
-    CrowdKind{"many_indexes", [](const CrowdStage& stage) { Writer(stage).many_indexes(); },
-              [](const CrowdRecord& record) { return Judge(record).many_indexes(); }},
+    CrowdKind{"large_changes", [](const CrowdStage& stage) { Writer(stage).large_changes(); },
+              [](const CrowdRecord& record) -> CrowdFault {
+                return {{}, Judge(record).large_changes()};
+              }},
+    CrowdKind{
+        "many_indexes", [](const CrowdStage& stage) { Writer(stage).many_indexes(); },
+        [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).many_indexes()}; }},
     CrowdKind{"large_transaction",
               [](const CrowdStage& stage) { Writer(stage).large_transaction(); },
-              [](const CrowdRecord& record) { return Judge(record).large_transaction(); }},
+              [](const CrowdRecord& record) -> CrowdFault {
+                return {{}, Judge(record).large_transaction()};
+              }},
     CrowdKind{"empty_transactions",
               [](const CrowdStage& stage) { Writer(stage).empty_transactions(); },
-              [](const CrowdRecord& record) { return Judge(record).empty_transactions(); }},
+              [](const CrowdRecord& record) -> CrowdFault {
+                return {{}, Judge(record).empty_transactions()};
+              }},
     CrowdKind{"same_keys_again", [](const CrowdStage& stage) { Writer(stage).same_keys_again(); },
-              [](const CrowdRecord& record) { return Judge(record).same_keys_again(); }},
-    CrowdKind{"long_reader", [](const CrowdStage& stage) { Writer(stage).long_reader(); },
-              [](const CrowdRecord& record) { return Judge(record).long_reader(); }},
+              [](const CrowdRecord& record) -> CrowdFault {
+                return {{}, Judge(record).same_keys_again()};
+              }},
 };
 
 }  // namespace

@@ -53,6 +53,13 @@ void write_run(const Scenario& scenario, const Variant& variant, uint32_t index,
   }
 }
 
+// Returns how many steps at the beginning are certainly legal: an open, and then a begin.
+std::size_t legal_steps(const Scenario& scenario) {
+  const std::vector<Step>& steps = scenario.steps;
+  if (steps.empty() || steps[0].action != Action::kOpen) return 0;
+  return steps.size() > 1 && steps[1].action == Action::kBegin ? 2 : 1;
+}
+
 // A step and the result that the library returned.
 struct StepResult {
   const Step* step;
@@ -181,8 +188,10 @@ ScriptedBare script_bare(const Scenario& scenario, PoolNumbers& pools,
     const uint32_t index = script.add_index(
         scenario.id + "-" + std::to_string(scripted.vocabularies.size()), variant.type);
     scripted.vocabularies.emplace_back(scenario, variant, pools, script);
-    write_run(scenario, variant, index, scripted.vocabularies.back(), pools,
-              script.thread(scripted.phase, 0));
+    script::ThreadBuilder session = script.thread(scripted.phase, 0);
+    write_run(scenario, variant, index, scripted.vocabularies.back(), pools, session);
+    if (scripted.first_misuse > 0) continue;
+    scripted.first_misuse = session.size() - scenario.steps.size() + legal_steps(scenario);
   }
   return scripted;
 }

@@ -18,6 +18,7 @@ namespace keydrome::scenarios {
 // The phase of a scenario and its runs, one per key type, which the judge needs.
 struct ScriptedBare {
   uint32_t phase = 0;
+  uint64_t first_misuse = 0;  // number of the op that may be forbidden; all earlier ones are legal
   std::vector<Variant> variants;
   std::vector<Vocabulary> vocabularies;  // one for each variant
 };

@@ -30,6 +30,10 @@ namespace {
 
 constexpr uint32_t kLoneAttemptsMax = 10;  // from the index API, convention 3
 
+// A run has at most this many transactions, including auto-commit calls. Only a library whose
+// beginTransaction sets no handle has more, and the search of a serial order would take too long.
+constexpr std::size_t kTransactionsMax = 100;
+
 class RunJudge {
  public:
   RunJudge(const Scenario& scenario, const Variant& variant, const ScriptedRun& run,
@@ -37,6 +41,12 @@ class RunJudge {
       : scenario_(scenario), variant_(variant), run_(run), log_(log) {}
 
   std::vector<RunViolation> judge() {
+    if (log_.left_over) {
+      report("wrong_delete", Severity::kRequired,
+             "before the run, a transaction deleted every record of the index, but its getNext "
+             "still found one");
+      return std::move(violations_);
+    }
     History history = log_.history;
     history.varchar_keys = run_.vocabulary.strings();
     history.ticks_per_s = judge::ticks_per_s();
@@ -54,6 +64,11 @@ class RunJudge {
     const Transactions transactions = split_into_transactions(history);
     if (!transactions.problem.empty()) {
       report("outcome_mismatch", "the recorded calls are inconsistent: " + transactions.problem);
+      return std::move(violations_);
+    }
+    if (transactions.committed.size() > kTransactionsMax) {
+      report("no_transaction", Severity::kRequired,
+             "calls were made without their transaction: beginTransaction set no handle");
       return std::move(violations_);
     }
     judge_codes(transactions);
@@ -131,8 +146,7 @@ class RunJudge {
     }
     // A scenario that looks for stale reads may also reveal another violation. This violation gets
     // another name, because boards (rankings) may accept stale reads.
-    const bool about_time = scenario_.finding == "stale_read";
-    report(about_time ? "internal" : scenario_.finding,
+    report(scenario_.finding == "stale_read" ? "internal" : scenario_.finding,
            "no serial order of the committed transactions gives these results");
   }
 

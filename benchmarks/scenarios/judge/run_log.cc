@@ -53,8 +53,35 @@ std::size_t last_run(std::span<const Event> events, uint32_t first_index, uint32
   return 0;
 }
 
+// Removes the calls that emptied indexes before the run from the log of the first thread, and notes
+// whether an index was not empty afterwards. Returns false if the log ends earlier.
+bool remove_emptying(RunLog& log, const ScriptedRun& run, uint32_t indexes) {
+  std::vector<Event>& events = log.history.threads[0];
+  std::size_t at = 0;
+  const auto pass_close = [&] {
+    while (at < events.size()) {
+      const Event& event = events[at++];
+      if (call_of(event) == EventCall::kNext && succeeded(event)) log.left_over = true;
+      if (call_of(event) == EventCall::kClose && event.code != DEADLOCK) return true;
+    }
+    return false;
+  };
+  for (uint32_t index = 0; index < indexes; ++index) {
+    const std::size_t begin = at;
+    if (run.emptied.at(index)) {
+      if (!pass_close()) return false;
+      events.erase(events.begin() + static_cast<std::ptrdiff_t>(begin),
+                   events.begin() + static_cast<std::ptrdiff_t>(at));
+      at = begin;
+    }
+    if (!pass_close()) return false;
+  }
+  return true;
+}
+
 // Finds the first and last step of the first thread. Returns false if the run ended earlier.
-bool find_steps(RunLog& log, uint32_t indexes) {
+bool find_steps(RunLog& log, const ScriptedRun& run, uint32_t indexes) {
+  if (!remove_emptying(log, run, indexes)) return false;
   const std::vector<Event>& events = log.history.threads[0];
   const auto is = [&](std::size_t position, EventCall call) {
     return call_of(events[position]) == call;
@@ -112,11 +139,13 @@ RunLogs split_logs(const PlannedScenario& planned, const ScriptedScenario& scrip
   logs.runs.resize(std::min(complete, logs.runs.size()));
   if (logs.overflow)
     logs.problem = "the recording is full because the library needed more calls than fit into it";
-  const auto unfinished =
-      std::ranges::find_if_not(logs.runs, [&](RunLog& log) { return find_steps(log, indexes); });
-  if (unfinished != logs.runs.end()) {
+  std::size_t whole = 0;
+  while (whole < logs.runs.size() && find_steps(logs.runs[whole], scripted.runs[whole], indexes)) {
+    ++whole;
+  }
+  if (whole < logs.runs.size()) {
     if (logs.problem.empty()) logs.problem = "calls of a run are missing in the recording";
-    logs.runs.erase(unfinished, logs.runs.end());
+    logs.runs.resize(whole);
   }
   return logs;
 }

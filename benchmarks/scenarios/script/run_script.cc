@@ -17,21 +17,25 @@ constexpr std::size_t kSetupByAutoCommitMax = 8;  // more records are inserted i
 class RunWriter {
  public:
   RunWriter(const PlannedScenario& planned, const Variant& variant, uint32_t phase, uint32_t number,
-            uint32_t class_number, PoolNumbers& pools, script::ScriptBuilder& script)
+            uint32_t class_number, SharedIndexes& shared, PoolNumbers& pools,
+            script::ScriptBuilder& script)
       : scenario_(planned.scenario),
         variant_(variant),
         phase_(phase),
         number_(number),
         class_(class_number),
+        shared_(shared),
         pools_(pools),
         script_(script),
         run_{.first_index = script.index_count(),
+             .emptied = {},
              .vocabulary = {planned.scenario, variant, pools, script}} {}
 
   ScriptedRun write(uint32_t first_step, uint32_t step_wait_us) {
     for (uint32_t index = 0; index < scenario_.indexes; ++index) {
-      script_.add_index(scenario_.id + "-" + std::to_string(number_) + "-" + index_name(index),
-                        index_type(variant_, index));
+      const KeyType type = index_type(variant_, index);
+      names_[index] = SharedIndexes::name(scenario_.id, number_ == 0, index_name(index), type);
+      script_.add_index(names_[index], type);
     }
     for (uint32_t t = 0; t < scenario_.sessions; ++t) thread(t).unit_start();
     set_up();
@@ -53,20 +57,40 @@ class RunWriter {
     return run_.vocabulary.pool_key(index_type(variant_, index), label, pools_);
   }
 
+  // Returns the key of an insert, whose record the next run with this index deletes.
+  uint32_t inserted_key(uint32_t index, int64_t label) {
+    return shared_.leave_key(names_[index], key(index, label));
+  }
+
+  // Deletes the records that the previous run left in the index. Then reads the first record, which
+  // must not exist.
+  void empty(script::ThreadBuilder& first, uint32_t index) {
+    run_.emptied[index] = true;
+    first.open(kOwnSlot, run_.first_index + index);
+    first.begin(format::Kind::kScript, class_);
+    for (const uint32_t key : shared_.take_keys(names_[index])) first.delete_key(kOwnSlot, key);
+    first.next(kOwnSlot, 1);
+    first.commit();
+    first.close(kOwnSlot);
+  }
+
   void set_up() {
     script::ThreadBuilder first = thread(0);
     for (uint32_t index = 0; index < scenario_.indexes; ++index) {
-      first.create(run_.first_index + index);
+      const bool exists = shared_.exists(names_[index]);
+      exists ? empty(first, index) : first.create(run_.first_index + index);
+      shared_.take_keys(names_[index]);
       first.open(kOwnSlot, run_.first_index + index);
       const bool in_transaction =
           run_.vocabulary.fillers() > 0 || scenario_.setup.size() > kSetupByAutoCommitMax;
       if (in_transaction) first.begin(format::Kind::kScript, class_);
       for (const SetupRecord& record : scenario_.setup) {
         if (record.index != index) continue;
-        first.insert(kOwnSlot, key(index, record.key), run_.vocabulary.payload(record.payload));
+        first.insert(kOwnSlot, inserted_key(index, record.key),
+                     run_.vocabulary.payload(record.payload));
       }
       for (uint32_t i = 0; i < run_.vocabulary.fillers(); ++i) {
-        first.insert(kOwnSlot, key(index, run_.vocabulary.filler_label(i)),
+        first.insert(kOwnSlot, inserted_key(index, run_.vocabulary.filler_label(i)),
                      run_.vocabulary.filler_payload(i));
       }
       if (in_transaction) first.commit();
@@ -126,8 +150,8 @@ class RunWriter {
       case Action::kNextToEnd:
         return session.next_to_end(slot, records_max(index), flags);
       case Action::kInsert:
-        return session.insert(slot, key(index, step.key), run_.vocabulary.payload(step.payload),
-                              flags);
+        return session.insert(slot, inserted_key(index, step.key),
+                              run_.vocabulary.payload(step.payload), flags);
       case Action::kDeletePair:
         return session.delete_pair(slot, key(index, step.key),
                                    run_.vocabulary.payload(step.payload), flags);
@@ -148,8 +172,8 @@ class RunWriter {
 
   // Returns the maximum number of records that a scan of the index can return.
   uint32_t records_max(uint32_t index) const {
-    return script_.inserts(run_.first_index + index) +
-           static_cast<uint32_t>(scenario_.steps.size());
+    const auto steps = static_cast<uint32_t>(scenario_.steps.size());
+    return script_.inserts(run_.first_index + index) + steps;
   }
 
   void leave(uint32_t t) {
@@ -167,7 +191,8 @@ class RunWriter {
       first.open(static_cast<uint8_t>(kOwnSlot + index), run_.first_index + index);
     }
     first.begin(format::Kind::kScript, class_);
-    first.insert(kOwnSlot, key(0, run_.vocabulary.beyond()), run_.vocabulary.payload(kLastPayload));
+    first.insert(kOwnSlot, inserted_key(0, run_.vocabulary.beyond()),
+                 run_.vocabulary.payload(kLastPayload));
     for (uint32_t index = 0; index < scenario_.indexes; ++index) {
       first.next_to_end(static_cast<uint8_t>(kOwnSlot + index), records_max(index));
     }
@@ -180,16 +205,18 @@ class RunWriter {
   const Scenario& scenario_;
   const Variant& variant_;
   const uint32_t phase_, number_, class_;
+  SharedIndexes& shared_;
   PoolNumbers& pools_;
   script::ScriptBuilder& script_;
   ScriptedRun run_;
+  std::array<std::string, kIndexesMax> names_;
   std::array<std::set<uint32_t>, kSessionsMax> open_;  // open handles, by session
 };
 
 }  // namespace
 
 ScriptedScenario script_scenario(const PlannedScenario& planned, uint32_t step_wait_us,
-                                 uint32_t class_number, PoolNumbers& pools,
+                                 uint32_t class_number, SharedIndexes& shared, PoolNumbers& pools,
                                  script::ScriptBuilder& script) {
   const Scenario& scenario = planned.scenario;
   ScriptedScenario scripted;
@@ -197,8 +224,8 @@ ScriptedScenario script_scenario(const PlannedScenario& planned, uint32_t step_w
       script.add_phase(scenario.id + ": " + scenario.title, scenario.sessions, {.recorded = true});
   uint32_t step = 0;
   for (uint32_t number = 0; number < planned.variants.size(); ++number) {
-    RunWriter writer(planned, planned.variants[number], scripted.phase, number, class_number, pools,
-                     script);
+    RunWriter writer(planned, planned.variants[number], scripted.phase, number, class_number,
+                     shared, pools, script);
     scripted.runs.push_back(writer.write(step, step_wait_us));
     step += static_cast<uint32_t>(scenario.steps.size());
   }

@@ -14,7 +14,9 @@ namespace {
 
 // A string key is a number with leading zeros. This origin is added to the number, so that it is
 // never negative.
-constexpr int64_t kStringOrigin = 500'000'000;
+// The key of label 0. All keys without literals are positive numbers, or strings of the letters "a"
+// to "j" after a "k", because entries of the contest of 2009 may rely on such keys.
+constexpr int64_t kOrigin = 500'000'000;
 constexpr std::size_t kStringDigits = 10;
 const std::string kLongText(80, 'L');
 
@@ -45,6 +47,13 @@ uint32_t PoolNumbers::text(const std::string& text) {
   const auto [entry, fresh] = texts_.try_emplace(text, 0);
   if (fresh) entry->second = script_->add_text(text);
   return entry->second;
+}
+
+std::string letters_of(int64_t number, std::size_t width) {
+  std::string letters = std::to_string(number);
+  letters.insert(0, width - std::min(width, letters.size()), '0');
+  for (char& letter : letters) letter = static_cast<char>(letter - '0' + 'a');
+  return letters;
 }
 
 KeyType index_type(const Variant& variant, uint32_t index) {
@@ -117,15 +126,14 @@ void Vocabulary::remember_labels(const Variant& variant) {
 
 int64_t Vocabulary::integer(int64_t label) const {
   const std::vector<std::string>& literals = scenario_->literal_keys;
-  if (literals.empty() || label > highest_) return label * distance_;
+  if (literals.empty() || label > highest_) return label * distance_ + kOrigin;
   return std::stoll(literals[static_cast<std::size_t>(label)]);
 }
 
 std::string Vocabulary::string(int64_t label) const {
   const std::vector<std::string>& literals = scenario_->literal_keys;
   if (literals.empty() || label > highest_) {
-    const std::string number = std::to_string(label * distance_ + kStringOrigin);
-    return "k" + std::string(kStringDigits - number.size(), '0') + number;
+    return "k" + letters_of(label * distance_ + kOrigin, kStringDigits);
   }
   return literals[static_cast<std::size_t>(label)];
 }

@@ -32,6 +32,10 @@ class PoolNumbers {
   std::map<std::string, uint32_t> strings_, texts_;
 };
 
+// Returns a number with at least `width` digits, written with the letters "a" to "j" as digits. The
+// order of texts of equal width is the order of their numbers. REQUIRES: the number is not negative.
+std::string letters_of(int64_t number, std::size_t width);
+
 // Returns the key type of an index in a run. A has the type of the variant; B and C have the next
 // two types.
 KeyType index_type(const Variant& variant, uint32_t index);

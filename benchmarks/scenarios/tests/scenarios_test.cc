@@ -18,7 +18,8 @@ using testing::text_of;
 // Returns small parameters. Crowds are few and large, so each crowd runs once.
 workload::Parameters small(std::string_view instance, int64_t large_runs,
                            int64_t extent_percent = 0) {
-  const bool crowds = instance == "crowds" || instance == "extremes";
+  const bool crowds = instance == "crowds" || instance == "creates" || instance == "names" ||
+                      instance == "extremes";
   return workload::Parameters({{"runs", crowds ? 1 : 120},
                                {"interleavings", 50},
                                {"large_runs", large_runs},
@@ -77,7 +78,8 @@ TEST(Scenarios, DeadlocksAreNoFindings) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Scenarios, EveryInstance,
-                         ::testing::Values("anomalies", "transactions", "visibility", "crowds"));
+                         ::testing::Values("anomalies", "transactions", "visibility", "crowds",
+                                           "creates", "names", "keys"));
 
 struct Case {
   const char* instance;

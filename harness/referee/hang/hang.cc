@@ -75,7 +75,8 @@ std::string hang_evidence(const HangInputs& inputs) {
     add_process_facts(before, after, stacks, facts.inside, thread);
     threads.push_back(std::move(thread));
   }
-  return hang_text(*inputs.script, threads);
+  const std::string descriptors = descriptors_text(process);
+  return hang_text(*inputs.script, threads) + (descriptors.empty() ? "" : "\n" + descriptors);
 }
 
 std::string last_calls(const script::Script& script, const script::PhaseScript& phase,

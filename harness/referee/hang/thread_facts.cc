@@ -1,7 +1,8 @@
 // Implements harness/referee/hang/thread_facts.h: reads status, stat and syscall in
-// /proc/PID/task/TID of each thread of the player.
+// /proc/PID/task/TID of each thread of the player, and counts the entries of /proc/PID/fd.
 #include "harness/referee/hang/thread_facts.h"
 
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -131,6 +132,19 @@ std::vector<ThreadFacts> thread_facts(pid_t process) {
     if (facts.inside != 0) threads.push_back(std::move(facts));
   }
   return threads;
+}
+
+std::string descriptors_text(pid_t process) {
+  const std::string folder = "/proc/" + std::to_string(process);
+  std::error_code error;
+  std::size_t open = 0;
+  for (std::filesystem::directory_iterator entry(folder + "/fd", error), end;
+       !error && entry != end; entry.increment(error)) {
+    ++open;
+  }
+  rlimit limit{};
+  if (error || prlimit(process, RLIMIT_NOFILE, nullptr, &limit) != 0) return "";
+  return std::to_string(open) + " of " + std::to_string(limit.rlim_cur) + " descriptors are open";
 }
 
 }  // namespace keydrome

@@ -27,6 +27,25 @@ judge::Replay reproducer_of(const JailOptions& session) {
   };
 }
 
+// Returns the name of the finding that a crash, an exception or a hang has.
+std::string end_finding(const RunVerdict& verdict) {
+  if (verdict.name == "failed") return "exception";
+  return verdict.name == "timed_out" ? "hang" : verdict.name;
+}
+
+// Returns true if the library crashed, threw an exception or did not return from a call, although
+// all calls so far were legal. Such an end is never a mere warning. A slow phase and a reached limit
+// may be one.
+bool ended_in_legal_calls(const PreparedSession& session, const SessionResult& result,
+                          const RunVerdict& verdict) {
+  const bool crashed = result.stop == StopReason::kClosed && verdict.name == "crashed";
+  const bool hangs = result.stop == StopReason::kDeadline && result.stuck;
+  if (!crashed && !hangs && result.stop != StopReason::kException) return false;
+  if (result.positions.empty()) return true;
+  return !session.workload->has_misused(static_cast<uint32_t>(result.phases.size()),
+                                        result.positions[0]);
+}
+
 }  // namespace
 
 Judgement judge_session(const PreparedSession& session, const SessionResult& result) {
@@ -35,8 +54,8 @@ Judgement judge_session(const PreparedSession& session, const SessionResult& res
   add_session_findings(result, findings);
   const bool complete = result.stop == StopReason::kNone;
   const bool advisory = session.manifest.instances.find(session.plan.instance)->second.advisory;
-  // An advisory instance only gives warnings and cannot fail a run. If its session ended early, the
-  // calls up to then are judged.
+  // An advisory instance only gives warnings, unless the library crashes or hangs in legal calls. If
+  // its session ended early, the calls up to then are judged.
   const bool judged = complete || advisory;
   // A log that does not match the program proves nothing about the library, so judging stops.
   const bool sound = !judged || judge::judge_logs(session.script, result.outcome, findings);
@@ -46,12 +65,20 @@ Judgement judge_session(const PreparedSession& session, const SessionResult& res
     const judge::Played played{result.outcome, ending_of(result), reproducer_of(session.jail)};
     session.workload->examine(session.script, played, findings);
   }
+  if (sound && complete) {
+    session.workload->judge_memory(session.script, result.outcome, measures_of(result), findings);
+  }
   judgement.histories_judged = judged && sound;
   if (judgement.histories_judged && session.certify) {
     judge::judge_recorded(session.script, result.outcome, false, findings);
   }
   judgement.verdict = decide(result, findings, session.plan.jail.require);
-  if (advisory) judgement.verdict = as_warning(std::move(judgement.verdict), findings);
+  if (!advisory) return judgement;
+  if (ended_in_legal_calls(session, result, judgement.verdict)) {
+    findings.demote(end_finding(judgement.verdict));
+  } else {
+    judgement.verdict = as_warning(std::move(judgement.verdict), findings);
+  }
   return judgement;
 }
 

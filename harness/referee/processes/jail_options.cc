@@ -80,6 +80,9 @@ Result<JailOptions> jail_options(const Plan& plan, const workload::Manifest& man
       std::min<uint64_t>(kJailWallMsMax - kJailSpareMs,
                          2 * plan.limits.load_timeout_ms + kOwnWorkMs +
                              script.phases.size() * (plan.limits.phase_timeout_ms + kOwnWorkMs));
+  // Correctness benchmarks have a limit of their own, so that a slow library ends soon.
+  const uint64_t session_ms = limit_of(manifest, plan.scale, "session_timeout_ms").value_or(0);
+  if (session_ms > 0 && !plan.verified) options.wall_ms = std::min(options.wall_ms, session_ms);
   const Result<void> fits = check_memory(options.memory_bytes, physical_memory_bytes());
   if (!fits) return fits.error();
   return options;

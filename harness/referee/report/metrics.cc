@@ -210,12 +210,8 @@ Json throughput_of(const std::string& phase, const script::PhaseOutcome& outcome
 
 void add_own(const script::Script& script, const workload::Workload& workload,
              const SessionResult& result, Json& metrics) {
-  std::vector<workload::PhaseMeasures> phases;
-  for (const PhaseResult& phase : result.phases) {
-    phases.push_back({.wall_ns = phase.wall_ns, .memory_bytes = phase.memory_bytes});
-  }
   workload::Metrics own;
-  workload.measure(script, result.outcome, phases, own);
+  workload.measure(script, result.outcome, measures_of(result), own);
   for (const auto& [name, value] : own) {
     if (std::isfinite(value)) metrics[name] = value;
   }

@@ -13,6 +13,7 @@
 #include "benchmarks/kit/script/images.h"
 #include "benchmarks/kit/script/outcome_layout.h"
 #include "harness/referee/hang/hang.h"
+#include "harness/referee/hang/program_position.h"
 #include "harness/referee/session/follow_phase.h"
 #include "harness/referee/session/memfd.h"
 #include "harness/referee/session/partner.h"
@@ -206,7 +207,10 @@ class Conductor {
   // Describes the threads after a deadline or limit has passed, or after the process has died.
   // `phase` and `watch` are nullptr while the library loads.
   void explain_stop(const script::PhaseScript* phase, PhaseWatch* watch) {
-    if (watch != nullptr) watch->sample(now_ns());
+    if (watch != nullptr) {
+      watch->sample(now_ns());
+      note_positions(*phase, *watch);
+    }
     // The process has exited, but the outcome memfd still contains the progress that its threads
     // wrote.
     if (result_.stop == StopReason::kClosed && phase != nullptr) {
@@ -221,6 +225,20 @@ class Conductor {
                                     .watch = watch});
     }
     if (phase != nullptr) result_.detail += unfinished_threads(*phase, *watch);
+  }
+
+  // The player wrote the positions, so they only decide whether a failure is a warning in instances
+  // whose failures are warnings anyway.
+  void note_positions(const script::PhaseScript& phase, const PhaseWatch& watch) {
+    const uint64_t now = now_ns();
+    const uint64_t stuck_ns = options_.plan.limits.phase_timeout_ms * kNsPerMs / 2;
+    for (std::size_t t = 0; t < phase.threads.size(); ++t) {
+      const PhaseWatch::ThreadProgress& thread = watch.thread(t);
+      const ProgramPosition position = program_position(script_, phase.threads[t], thread.progress);
+      result_.positions.push_back(position.op);
+      const bool calls = !position.finished && (position.in_call || position.rolling_back);
+      if (calls && now - thread.since_ns >= stuck_ns) result_.stuck = true;
+    }
   }
 
   // Stores the phase and a checked copy of its outcome.

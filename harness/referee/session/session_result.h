@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/workload.h"
 #include "harness/referee/processes/jail_end.h"
 #include "harness/referee/processes/jail_usage.h"
 #include "harness/referee/session/thread_times.h"
@@ -74,7 +75,11 @@ struct PhaseResult {
 struct SessionResult {
   Stage stage = Stage::kStarting;
   StopReason stop = StopReason::kNone;
-  std::string detail;        // one sentence about the stop; empty for a complete session
+  std::string detail;  // one sentence about the stop; empty for a complete session
+  // At the stop, by thread of the phase: the number of the op that the thread plays. Empty if no
+  // phase was being played.
+  std::vector<uint64_t> positions;
+  bool stuck = false;        // at a deadline: a call has not returned for half of the phase's limit
   std::string hang;          // what the threads did at the stop (hang/hang.h); empty: unknown
   uint32_t load_status = 0;  // a LoadStatus that the player reported
   std::vector<PhaseResult> phases;                      // the phases that ended, in order
@@ -89,5 +94,14 @@ struct SessionResult {
   std::string standard_errors;
   bool output_truncated = false;
 };
+
+// Returns the measurements of the phases, in the form that workloads use.
+inline std::vector<workload::PhaseMeasures> measures_of(const SessionResult& result) {
+  std::vector<workload::PhaseMeasures> measures;
+  for (const PhaseResult& phase : result.phases) {
+    measures.push_back({.wall_ns = phase.wall_ns, .memory_bytes = phase.memory_bytes});
+  }
+  return measures;
+}
 
 }  // namespace keydrome

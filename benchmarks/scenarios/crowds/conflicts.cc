@@ -1,0 +1,157 @@
+// Implements crowds about transactions during which another thread commits many others.
+#include <array>
+#include <string>
+#include <vector>
+
+#include "benchmarks/scenarios/crowds/crowd_kind.h"
+
+namespace keydrome::scenarios {
+
+using history::Event;
+using history::EventCall;
+
+namespace {
+
+constexpr uint32_t kHalf = 2, kUpdated = 3;  // events that threads signal
+constexpr uint32_t kReaderWaitsUs = 100'000;
+constexpr uint32_t kReadKeys = 100;
+
+class Writer : public CrowdStage {
+ public:
+  explicit Writer(const CrowdStage& stage) : CrowdStage(stage) {}
+
+  void long_reader() {
+    script::ThreadBuilder reader = alone();
+    reader.begin(format::Kind::kScript, class_);
+    insert(reader, kA, 0, kReadKeys);
+    reader.commit();
+    reader.signal(kReady);
+    reader.begin(format::Kind::kScript, class_);
+    reader.next(kA, kReadKeys / 2);
+    reader.signal(kHalf);
+    // The wait has a limit, because the other session may be waiting for locks of this session.
+    reader.yield(kUpdated, 1, kReaderWaitsUs);
+    reader.next_to_end(kA, crowd_.records);
+    reader.commit();
+    reader.close(kA);
+    script::ThreadBuilder updater = enter(1);
+    updater.wait(kHalf, 1);
+    updater.open(kA, script_.index_count() - 1);
+    for (uint32_t i = 0; i < crowd_.records; ++i) {
+      updater.begin(format::Kind::kScript, class_);
+      updater.delete_key(kA, key(i * 7 % kReadKeys));
+      insert(updater, kA, i * 7 % kReadKeys, 1);
+      updater.commit();
+    }
+    updater.signal(kUpdated);
+    updater.close(kA);
+  }
+
+  // Every transaction replaces one of two records and reads the other.
+  void conflicts() {
+    const uint32_t a = add_index("A");
+    set_up({a});
+    script::ThreadBuilder first = script_.thread(phase_, 0);
+    first.open(kA, a);
+    insert(first, kA, 0, 2);
+    first.signal(kHalf);
+    first.close(kA);
+    for (uint32_t t = 0; t < crowd_.threads; ++t) {
+      script::ThreadBuilder thread = enter(t);
+      thread.wait(kHalf, 1);
+      thread.open(kA, a);
+      for (uint32_t i = 0; i < crowd_.records; ++i) {
+        const uint32_t written = (i + t) % 2;
+        thread.begin(format::Kind::kScript, class_);
+        thread.get(kA, key(1 - written));
+        thread.delete_key(kA, key(written));
+        let_others_run(thread);
+        insert(thread, kA, written, 1);
+        thread.commit();
+      }
+      thread.signal(kUpdated);
+      thread.close(kA);
+    }
+    first.wait(kUpdated, crowd_.threads);
+    first.open(kA, a);
+    scan(first);
+    first.close(kA);
+  }
+
+  // A transaction reads a record and then inserts another one. In between, a second thread commits
+  // many transactions, each of which looks for that other record and replaces the first one.
+  void many_commits() {
+    script::ThreadBuilder reader = alone();
+    reader.auto_commit_as(format::Kind::kScript, class_);
+    insert(reader, kA, 0, 1);
+    reader.begin(format::Kind::kScript, class_);
+    reader.get(kA, key(0));
+    reader.signal(kHalf);
+    // The wait has a limit, because the other session may be waiting for locks of this session.
+    reader.yield(kUpdated, 1, kReaderWaitsUs);
+    insert(reader, kA, 1, 1);
+    reader.commit();
+    reader.close(kA);
+    script::ThreadBuilder updater = script_.thread(phase_, 1);
+    updater.wait(kHalf, 1);
+    updater.open(kA, script_.index_count() - 1);
+    for (uint32_t i = 0; i < crowd_.records; ++i) {
+      updater.begin(format::Kind::kScript, class_);
+      updater.get(kA, key(1));
+      updater.delete_key(kA, key(0));
+      insert(updater, kA, 0, 1);
+      updater.commit();
+    }
+    updater.signal(kUpdated);
+    updater.close(kA);
+  }
+};
+
+class Judge : public CrowdRecord {
+ public:
+  explicit Judge(const CrowdRecord& record) : CrowdRecord(record) {}
+
+  std::string long_reader() const { return found({kReadKeys}); }
+
+  std::string conflicts() const { return found({2}); }
+  // If the reader read the first payload, it came before every update. If an update did not find the
+  // reader's record, it came before the reader.
+  std::string many_commits() const {
+    uint64_t first_payload = 0;
+    bool read_first = false, earlier_update = false;
+    for (const history::Transaction& transaction : transactions_.committed) {
+      bool read = false, missed = false, inserted = false;
+      for_each_call(history_, transaction, [&](uint32_t, const Event& event) {
+        const EventCall call = call_of(event);
+        if (call == EventCall::kInsert && is_auto_commit(event)) first_payload = event.payload;
+        inserted |= call == EventCall::kInsert && succeeded(event);
+        if (call != EventCall::kGet) return;
+        read |= succeeded(event) && event.payload == first_payload;
+        missed |= event.code == KEY_NOTFOUND;
+      });
+      if (transaction.thread == 0 && read && inserted) read_first = true;
+      if (transaction.thread == 1 && missed) earlier_update = true;
+    }
+    if (!read_first || !earlier_update) return "";
+    return "a transaction read a record before another one replaced it, and inserted a record that "
+           "the other one had not found, but both committed; their order is a cycle";
+  }
+};
+
+constexpr std::array kKinds{
+    CrowdKind{
+        "many_commits", [](const CrowdStage& stage) { Writer(stage).many_commits(); },
+        [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).many_commits()}; }},
+    CrowdKind{
+        "conflicts", [](const CrowdStage& stage) { Writer(stage).conflicts(); },
+        [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).conflicts()}; }},
+    CrowdKind{
+        "long_reader", [](const CrowdStage& stage) { Writer(stage).long_reader(); },
+        [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).long_reader()}; }},
+};
+
+}  // namespace
+
+std::span<const CrowdKind> conflict_crowds() { return kKinds; }
+
+}  // namespace keydrome::scenarios

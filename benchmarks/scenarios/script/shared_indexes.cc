@@ -1,0 +1,21 @@
+// Implements SharedIndexes.
+#include "benchmarks/scenarios/script/shared_indexes.h"
+
+#include <array>
+
+namespace keydrome::scenarios {
+
+std::string SharedIndexes::name(const std::string& scenario, bool first_run,
+                                const std::string& letter, KeyType type) {
+  constexpr std::array<const char*, 3> kTypes{"int32", "int64", "varchar"};
+  return (first_run ? scenario : kTypes.at(static_cast<std::size_t>(type))) + "-" + letter;
+}
+
+std::vector<uint32_t> SharedIndexes::take_keys(const std::string& name) {
+  std::set<uint32_t>& keys = keys_[name];
+  std::vector<uint32_t> taken(keys.begin(), keys.end());
+  keys.clear();
+  return taken;
+}
+
+}  // namespace keydrome::scenarios

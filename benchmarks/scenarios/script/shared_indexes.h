@@ -1,0 +1,39 @@
+// SharedIndexes: the indexes that the runs of a session use.
+//
+// A library may hold a descriptor or a memory area for each index, and the contract has no call that
+// removes an index, so a session creates few indexes. The first run of each scenario has indexes of
+// its own. All other runs share one index for each letter and key type. Such a run begins by
+// deleting the records that the previous run left. Not thread-safe.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <set>
+#include <string>
+#include <vector>
+
+#include "keydrome/index.h"
+
+namespace keydrome::scenarios {
+
+class SharedIndexes {
+ public:
+  // Returns the name of an index with keys of `type` in a run of a scenario.
+  static std::string name(const std::string& scenario, bool first_run, const std::string& letter,
+                          KeyType type);
+
+  // Returns true if an earlier run has created the index.
+  bool exists(const std::string& name) const { return keys_.contains(name); }
+  // Returns the pool numbers of the keys that the previous run may have left in the index, and
+  // forgets them.
+  std::vector<uint32_t> take_keys(const std::string& name);
+  // Notes that a run may leave records under this key, and returns the key.
+  uint32_t leave_key(const std::string& name, uint32_t key) {
+    return *keys_[name].insert(key).first;
+  }
+
+ private:
+  std::map<std::string, std::set<uint32_t>> keys_;  // by name of an index that exists
+};
+
+}  // namespace keydrome::scenarios

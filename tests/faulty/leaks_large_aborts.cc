@@ -1,0 +1,23 @@
+// Fault: an abort of 32 or more inserts undoes nothing, so the next transaction finds the records.
+// Must be found by: the scenario S95b, as a required finding.
+#include "tests/faulty/honest.h"
+
+namespace {
+constexpr unsigned kLarge = 32;
+thread_local unsigned inserts = 0;
+}  // namespace
+
+extern "C" ErrCode beginTransaction(TxnState** txn) {
+  inserts = 0;
+  return honest::beginTransaction(txn);
+}
+
+extern "C" ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {
+  ++inserts;
+  return honest::insertRecord(idxState, txn, k, payload);
+}
+
+extern "C" ErrCode abortTransaction(TxnState* txn) {
+  if (inserts >= kLarge) honest::forget_undo();
+  return honest::abortTransaction(txn);
+}

@@ -1,0 +1,46 @@
+// Lists the quirks of quirky.cc. Each quirk is permitted: the contract calls it advisory, or old
+// entries of the contest rely on it. So a library with one quirk must pass the whole gate.
+#pragma once
+
+namespace quirky {
+
+enum class Quirk {
+  none,
+  // The cursor.
+  restarts_after_end,     // after DB_END, getNext begins again at the first record
+  stays_at_end,           // after DB_END, getNext does not find an own insert beyond the end
+  exact_delete_moves,     // a delete of one pair moves the cursor to the place of the pair
+  handles_share_cursors,  // all handles of an index have one cursor for each transaction
+  reopening_keeps_cursor,
+  misses_stop_before,  // after a get that found nothing, getNext finds an own insert of that key
+  // Result codes.
+  delete_code,             // KEY_NOTFOUND for a missing pair under a stored key
+  missing_key_is_entry,    // ENTRY_DNE for a missing pair under a missing key
+  no_txn_exists,           // a second begin returns SUCCESS and the open transaction
+  failure_after_deadlock,  // FAILURE instead of TXN_DNE
+  abort_is_deadlock,       // the abort after a DEADLOCK returns DEADLOCK
+  // Auto-commit calls of a thread with an open transaction.
+  auto_commit_joins,  // they become part of the transaction
+  auto_commit_fails,
+  // Misuse.
+  misuse_crashes,
+  misuse_succeeds,
+  // What entries of 2009 rely on.
+  keeps_names,          // keeps the pointer to the name that create receives
+  reserves_4_gib,       // 4 GiB of untouched address space for each index
+  static_128_mib,       // 128 MiB of static data
+  writes_keys,          // writes the bytes of a Key after its number
+  no_terminator,        // writes a payload without the zero byte
+  locks_for_80_ms,      // waits 80 ms for a lock before DEADLOCK
+  file_for_each_index,  // one file and one open descriptor for each index
+  static_destructors,   // frees all data when the process ends
+};
+
+// The quirk of this library. quirk.cc defines it.
+extern const Quirk kQuirk;
+
+// Static data of the library, and its size.
+extern char* const kStaticData;
+extern const unsigned long kStaticBytes;
+
+}  // namespace quirky

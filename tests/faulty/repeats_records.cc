@@ -1,0 +1,34 @@
+// Fault: the second getNext of a scan returns the record of the first getNext again.
+// Must be found as `duplicate_record`, and not as an anomaly between transactions.
+#include "tests/faulty/honest.h"
+
+namespace {
+
+// The last getNext of the thread, if it was the first one of a scan.
+struct Scan {
+  IdxState* handle = nullptr;
+  TxnState* transaction = nullptr;
+  unsigned records = 0;
+  Record first{};
+};
+thread_local Scan scan;
+
+}  // namespace
+
+extern "C" ErrCode beginTransaction(TxnState** txn) {
+  scan = {};
+  return honest::beginTransaction(txn);
+}
+
+extern "C" ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
+  if (txn == nullptr) return honest::getNext(idxState, txn, record);
+  if (scan.handle != idxState || scan.transaction != txn) scan = {idxState, txn, 0, {}};
+  if (scan.records == 1) {
+    ++scan.records;
+    *record = scan.first;
+    return SUCCESS;
+  }
+  const ErrCode code = honest::getNext(idxState, txn, record);
+  if (code == SUCCESS && ++scan.records == 1) scan.first = *record;
+  return code;
+}

@@ -1,0 +1,35 @@
+// Fault: every read and write sleeps for 2 ms, although the answers are right.
+// Must be found by: the time limits of the gate, which ends within a minute.
+#include <time.h>
+
+#include "tests/faulty/honest.h"
+
+namespace {
+
+void doze() {
+  constexpr long kDozeNs = 2'000'000;
+  const timespec time{0, kDozeNs};
+  nanosleep(&time, nullptr);
+}
+
+}  // namespace
+
+extern "C" ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
+  doze();
+  return honest::get(idxState, txn, record);
+}
+
+extern "C" ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
+  doze();
+  return honest::getNext(idxState, txn, record);
+}
+
+extern "C" ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {
+  doze();
+  return honest::insertRecord(idxState, txn, k, payload);
+}
+
+extern "C" ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
+  doze();
+  return honest::deleteRecord(idxState, txn, record);
+}
