@@ -34,9 +34,9 @@ Phase::Round::Round(Mapping mapped)
     : mapping(std::move(mapped)),
       header(reinterpret_cast<const format::RoundHeader*>(mapping.bytes().data())) {}
 
-std::span<const format::Op> Phase::Round::ops(uint32_t thread) const {
+std::span<const std::byte> Phase::Round::piece(uint32_t thread) const {
   const format::RoundHeader::Span& span = header->spans[thread];
-  return {reinterpret_cast<const format::Op*>(mapping.bytes().data() + span.offset), span.count};
+  return mapping.bytes().subspan(span.offset, span.bytes);
 }
 
 void Phase::play(PhaseId phase, Mapping round, Mapping outcome) {
@@ -109,7 +109,10 @@ void Phase::play_rounds(player::Interpreter& interpreter, format::ThreadOutcome&
   const uint64_t switches = context_switches_of_this_thread();
   for (uint32_t number = 0;; ++number) {
     const Round& round = enter(number);
-    interpreter.run(round.ops(thread));
+    const Result<player::PieceView> piece =
+        player::PieceView::open(*inputs_.pools, round.piece(thread));
+    if (!piece) give_up(kDonePlayer, piece.error().message);
+    interpreter.run(*piece);
     if (round.header->last != 0) break;
   }
   interpreter.finish();

@@ -17,7 +17,7 @@
 #include "base/clock.h"
 #include "base/thread_annotations.h"
 #include "benchmarks/kit/format/outcome.h"
-#include "benchmarks/kit/format/program.h"
+#include "benchmarks/kit/format/piece.h"
 #include "benchmarks/kit/player/event_clock.h"
 #include "benchmarks/kit/player/index_api.h"
 #include "benchmarks/kit/player/index_names.h"
@@ -62,7 +62,7 @@ class Phase {
     explicit Round(Mapping mapped);
     Mapping mapping;
     const format::RoundHeader* header;
-    std::span<const format::Op> ops(uint32_t thread) const;
+    std::span<const std::byte> piece(uint32_t thread) const;
   };
 
   void run_thread(uint32_t thread);

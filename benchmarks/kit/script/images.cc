@@ -3,12 +3,15 @@
 #include "benchmarks/kit/script/images.h"
 
 #include <cstring>
+#include <span>
 #include <string>
+
+#include "benchmarks/kit/format/piece.h"
 
 namespace keydrome::script {
 namespace {
 
-constexpr std::size_t kAlign = 16;
+constexpr std::size_t kAlign = 64;  // of a cache line
 
 // Appends aligned pieces to an image and returns the offset of each piece.
 class ImageWriter {
@@ -55,6 +58,16 @@ uint64_t next_cut(const std::vector<format::Op>& ops, uint64_t from, uint64_t op
   return ops.size();
 }
 
+// Returns the keys that procedures compute, at their numbers of the script.
+Strings computed_keys(const Pools& pools) {
+  Strings keys;
+  for (const uint32_t number : pools.computed_keys) {
+    while (keys.size() < number) keys.add("");
+    keys.add(pools.varchar_keys[number]);
+  }
+  return keys;
+}
+
 }  // namespace
 
 std::vector<std::byte> pools_image(const Script& script) {
@@ -71,20 +84,18 @@ std::vector<std::byte> pools_image(const Script& script) {
   header.version = format::kProgramVersion;
   header.index_count = indexes.size();
   header.index_offset = writer.append(indexes.data(), indexes.size());
-  header.int32_count = pools.int32_keys.size();
-  header.int32_offset = writer.append(pools.int32_keys.data(), pools.int32_keys.size());
-  header.int64_count = pools.int64_keys.size();
-  header.int64_offset = writer.append(pools.int64_keys.data(), pools.int64_keys.size());
   header.procedure_count = pools.procedures.size();
   header.procedure_offset = writer.append(pools.procedures.data(), pools.procedures.size());
   header.instruction_count = pools.instructions.size();
   header.instruction_offset = writer.append(pools.instructions.data(), pools.instructions.size());
-  header.parameter_count = pools.parameters.size();
-  header.parameter_offset = writer.append(pools.parameters.data(), pools.parameters.size());
-  header.varchar_count = pools.varchar_keys.size();
-  header.varchar_offset = writer.append_strings(pools.varchar_keys);
-  header.payload_count = pools.payloads.size();
-  header.payload_offset = writer.append_strings(pools.payloads);
+  const Strings computed = computed_keys(pools);
+  header.computed_count = computed.size();
+  header.computed_offset = writer.append_strings(computed);
+  // Without texts, the pool is empty, and each piece brings its own.
+  const Strings none;
+  const Strings& texts = texts_in_session(script) ? pools.payloads : none;
+  header.payload_count = texts.size();
+  header.payload_offset = writer.append_strings(texts);
   writer.append_zeros(format::kReadAhead);
   return writer.finish(header);
 }
@@ -106,10 +117,10 @@ RoundPlan plan_rounds(const PhaseScript& phase, uint64_t ops_per_round) {
   return plan;
 }
 
-std::vector<std::byte> round_image(const PhaseScript& phase, const RoundPlan& plan,
-                                   uint32_t round) {
+std::vector<std::byte> round_image(const PieceWriter& writer, const PhaseScript& phase,
+                                   const RoundPlan& plan, uint32_t round) {
   KEYDROME_CHECK(round < plan.rounds() && phase.threads.size() <= format::kThreadsMax);
-  ImageWriter writer(sizeof(format::RoundHeader));
+  ImageWriter image(sizeof(format::RoundHeader));
   format::RoundHeader header{};
   header.version = format::kProgramVersion;
   header.threads = static_cast<uint32_t>(phase.threads.size());
@@ -117,10 +128,12 @@ std::vector<std::byte> round_image(const PhaseScript& phase, const RoundPlan& pl
   header.last = round + 1 == plan.rounds() ? 1 : 0;
   for (std::size_t t = 0; t < phase.threads.size(); ++t) {
     const uint64_t begin = plan.cuts[round][t], end = plan.cuts[round + 1][t];
-    header.spans[t].count = end - begin;
-    header.spans[t].offset = writer.append(phase.threads[t].data() + begin, end - begin);
+    const std::vector<std::byte> piece =
+        writer.write(std::span(phase.threads[t]).subspan(begin, end - begin), header.last != 0);
+    header.spans[t].bytes = piece.size();
+    header.spans[t].offset = image.append(piece.data(), piece.size());
   }
-  return writer.finish(header);
+  return image.finish(header);
 }
 
 }  // namespace keydrome::script

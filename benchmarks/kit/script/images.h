@@ -8,12 +8,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "benchmarks/kit/script/piece_writer.h"
 #include "benchmarks/kit/script/script.h"
 
 namespace keydrome::script {
 
-// Returns the pools image of a script: its index names, keys, payload texts and procedures. Equal
-// scripts give equal bytes.
+// Returns the session's image of a script: its index names and procedures, and its payload texts if
+// texts_in_session() (piece_writer.h). It has no keys but Pools::computed_keys. Equal scripts give equal bytes.
 std::vector<std::byte> pools_image(const Script& script);
 
 // How a phase is cut into rounds, the parts that the referee sends one after another. In round r,
@@ -28,7 +29,8 @@ struct RoundPlan {
 // REQUIRES: ops_per_round > 0.
 RoundPlan plan_rounds(const PhaseScript& phase, uint64_t ops_per_round);
 
-// Returns the bytes of one round. REQUIRES: round < plan.rounds().
-std::vector<std::byte> round_image(const PhaseScript& phase, const RoundPlan& plan, uint32_t round);
+// Returns the bytes of one round: a piece for each thread. REQUIRES: round < plan.rounds().
+std::vector<std::byte> round_image(const PieceWriter& writer, const PhaseScript& phase,
+                                   const RoundPlan& plan, uint32_t round);
 
 }  // namespace keydrome::script

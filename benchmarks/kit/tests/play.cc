@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/check.h"
+#include "benchmarks/kit/format/piece.h"
 #include "benchmarks/kit/player/interpreter.h"
 #include "benchmarks/kit/player/recording.h"
 #include "benchmarks/kit/script/images.h"
@@ -32,19 +33,22 @@ class Image {
   uint64_t size_;
 };
 
-// Returns the ops of one thread in a round image.
-std::vector<format::Op> ops_of(const std::vector<std::byte>& round, std::size_t thread) {
-  format::RoundHeader header{};
-  std::memcpy(&header, round.data(), sizeof header);
-  std::vector<format::Op> ops(header.spans[thread].count);
-  if (!ops.empty()) {
-    std::memcpy(ops.data(), round.data() + header.spans[thread].offset,
-                ops.size() * sizeof(format::Op));
+// Plays one thread's pieces of all rounds. Each piece is a copy that is freed when it has been played,
+// so that a sanitizer finds every later use.
+void play_rounds(player::Interpreter& session, const player::PoolsView& pools,
+                 const std::vector<std::vector<std::byte>>& rounds, std::size_t thread) {
+  for (const std::vector<std::byte>& round : rounds) {
+    format::RoundHeader header{};
+    std::memcpy(&header, round.data(), sizeof header);
+    const format::RoundHeader::Span& span = header.spans[thread];
+    const auto begin = round.begin() + static_cast<std::ptrdiff_t>(span.offset);
+    const std::vector<std::byte> piece(begin, begin + static_cast<std::ptrdiff_t>(span.bytes));
+    session.run(player::PieceView::open(pools, piece).value());
   }
-  return ops;
 }
 
-script::PhaseOutcome play_phase(const script::PhaseScript& phase, const player::IndexApi& api,
+script::PhaseOutcome play_phase(const script::PieceWriter& writer,
+                                const script::PhaseScript& phase, const player::IndexApi& api,
                                 const player::PoolsView& pools, player::IndexNames& names,
                                 player::EventClock& event_clock, uint64_t ops_per_round) {
   const script::OutcomeLayout layout = script::outcome_layout(phase);
@@ -54,7 +58,7 @@ script::PhaseOutcome play_phase(const script::PhaseScript& phase, const player::
   std::vector<std::vector<std::byte>> rounds;
   rounds.reserve(plan.rounds());
   for (uint32_t r = 0; r < plan.rounds(); ++r)
-    rounds.push_back(script::round_image(phase, plan, r));
+    rounds.push_back(script::round_image(writer, phase, plan, r));
   const TickClock clock(100'000);
   player::Signals events;
   player::Turns turns;
@@ -91,7 +95,7 @@ script::PhaseOutcome play_phase(const script::PhaseScript& phase, const player::
                                      .words = {words, span.words_capacity},
                                      .trace = {base + span.trace_offset, span.trace_capacity},
                                      .recording = recording ? &*recording : nullptr});
-        for (const std::vector<std::byte>& round : rounds) session.run(ops_of(round, t));
+        play_rounds(session, pools, rounds, t);
         session.finish();
         if (recorded) {
           outcomes[t].events = recording->events();
@@ -108,6 +112,7 @@ script::PhaseOutcome play_phase(const script::PhaseScript& phase, const player::
 
 script::Outcome play(const script::Script& script, const player::IndexApi& api,
                      uint64_t ops_per_round) {
+  const script::PieceWriter writer(script);
   const std::vector<std::byte> image = script::pools_image(script);
   const player::PoolsView pools = player::PoolsView::open(image).value();
   player::IndexNames names(pools.indexes);
@@ -115,7 +120,7 @@ script::Outcome play(const script::Script& script, const player::IndexApi& api,
   player::EventClock event_clock(player::EventClock::Source::kSharedCounter);
   script::Outcome outcome;
   for (const script::PhaseScript& phase : script.phases) {
-    outcome.phases.push_back(play_phase(phase, api, pools, names, event_clock, ops_per_round));
+    outcome.phases.push_back(play_phase(writer, phase, api, pools, names, event_clock, ops_per_round));
   }
   return outcome;
 }

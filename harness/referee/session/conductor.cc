@@ -75,6 +75,7 @@ class Conductor {
  public:
   Conductor(const script::Script& script, const JailOptions& options, const Progress& progress)
       : script_(script),
+        pieces_(script),
         options_(options),
         progress_(progress),
         partner_(Partner::create(options, threads_max(script))) {}
@@ -163,7 +164,7 @@ class Conductor {
     Result<SharedRegion> outcome = SharedRegion::create(layout.size_bytes);
     if (!outcome) return stop(StopReason::kNotStarted, outcome.error().message);
     script::write_outcome_header(layout, outcome->bytes());
-    RoundSupply rounds(phase);
+    RoundSupply rounds(pieces_, phase);
     Result<UniqueFd> first = rounds.take();
     if (!first) return stop(StopReason::kNotStarted, first.error().message);
     if (Result<void> built = rounds.build_ahead(); !built) {
@@ -233,6 +234,7 @@ class Conductor {
   }
 
   const script::Script& script_;
+  const script::PieceWriter pieces_;
   const JailOptions& options_;
   const Progress& progress_;
   const std::unique_ptr<Partner> partner_;

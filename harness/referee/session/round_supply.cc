@@ -19,8 +19,8 @@ constexpr uint64_t kReadyBytesMax = uint64_t{512} << 20;
 
 }  // namespace
 
-RoundSupply::RoundSupply(const script::PhaseScript& phase)
-    : phase_(phase), plan_(script::plan_rounds(phase, kOpsPerRound)) {}
+RoundSupply::RoundSupply(const script::PieceWriter& writer, const script::PhaseScript& phase)
+    : writer_(writer), phase_(phase), plan_(script::plan_rounds(phase, kOpsPerRound)) {}
 
 Result<void> RoundSupply::build_ahead() {
   while (built_ < plan_.rounds() && (ready_.empty() || ready_bytes_ < kReadyBytesMax)) {
@@ -41,7 +41,7 @@ Result<UniqueFd> RoundSupply::take() {
 }
 
 Result<void> RoundSupply::build_one() {
-  const std::vector<std::byte> image = script::round_image(phase_, plan_, built_);
+  const std::vector<std::byte> image = script::round_image(writer_, phase_, plan_, built_);
   Result<UniqueFd> fd = sealed_input(image);
   if (!fd) return fd.error();
   ready_.push_back({std::move(*fd), image.size()});

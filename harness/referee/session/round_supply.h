@@ -19,8 +19,8 @@ namespace keydrome {
 
 class RoundSupply {
  public:
-  // Borrows the phase.
-  explicit RoundSupply(const script::PhaseScript& phase);
+  // Borrows both.
+  RoundSupply(const script::PieceWriter& writer, const script::PhaseScript& phase);
 
   uint32_t rounds() const { return plan_.rounds(); }
   uint32_t sent() const { return sent_; }
@@ -39,6 +39,7 @@ class RoundSupply {
 
   Result<void> build_one();
 
+  const script::PieceWriter& writer_;
   const script::PhaseScript& phase_;
   script::RoundPlan plan_;
   std::deque<Ready> ready_;
