@@ -19,7 +19,7 @@ inline double thread_cpu_ns() {
 }
 
 struct CallFloor {
-  double ns;      // CPU time of the whole loop
+  double ns;        // CPU time of the whole loop
   uint32_t misses;  // calls that did not succeed; the library is not indexes/null if there are any
 };
 

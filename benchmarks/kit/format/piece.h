@@ -18,11 +18,11 @@ namespace keydrome::format {
 // its own entry, and the entries are in the order of the ops, so that the player reads the pools
 // from beginning to end. The pools of int32 and int64 keys are plain arrays.
 struct PieceHeader {
-  uint32_t version;  // kProgramVersion
-  uint32_t last;     // 1: no further piece of the thread follows in this phase
-  uint64_t op_offset, op_count;                // Op[]
-  uint64_t int32_offset, int32_count;          // int32_t[]
-  uint64_t int64_offset, int64_count;          // int64_t[]
+  uint32_t version;                    // kProgramVersion
+  uint32_t last;                       // 1: no further piece of the thread follows in this phase
+  uint64_t op_offset, op_count;        // Op[]
+  uint64_t int32_offset, int32_count;  // int32_t[]
+  uint64_t int64_offset, int64_count;  // int64_t[]
   uint64_t parameter_offset, parameter_count;  // int64_t[]
   // uint32_t[]: for each parameter that may number a string key, the number of that string in the
   // pool of this piece, or kNoString. There are as many entries as parameters, or none.
@@ -31,19 +31,5 @@ struct PieceHeader {
   uint64_t payload_offset, payload_count;  // a pool of strings
 };
 inline constexpr uint32_t kNoString = UINT32_MAX;
-
-// The header of a round: one memfd with the next piece of every thread of a phase. A long phase has
-// several rounds. The referee sends round r + 1 when the first thread begins round r. So a library
-// that searches the memory of the player can see at most one round in advance.
-struct RoundHeader {
-  uint32_t version;
-  uint32_t threads;
-  uint32_t round;  // number of this round in the phase, from 0
-  uint32_t last;   // 1: no further round follows
-  struct Span {
-    uint64_t offset;  // of the PieceHeader; a multiple of 64
-    uint64_t bytes;
-  } spans[kThreadsMax];
-};
 
 }  // namespace keydrome::format

@@ -74,17 +74,16 @@ Result<PoolsView> PoolsView::open(std::span<const std::byte> image) {
   if (header.version != format::kProgramVersion)
     return wrong_version("the session's image", header.version);
   PoolsView view;
-  const bool fits = view_array(image, header.index_offset, header.index_count, view.indexes) &&
-                    view_strings(image, header.payload_offset, header.payload_count,
-                                 view.payloads) &&
-                    has_lengths(view.payloads, MAX_PAYLOAD_LEN - format::kTagBytes) &&
-                    view_strings(image, header.computed_offset, header.computed_count,
-                                 view.computed_keys) &&
-                    has_lengths(view.computed_keys, MAX_VARCHAR_LEN) &&
-                    view_procedures(image, header, view);
+  const bool fits =
+      view_array(image, header.index_offset, header.index_count, view.indexes) &&
+      view_strings(image, header.payload_offset, header.payload_count, view.payloads) &&
+      has_lengths(view.payloads, MAX_PAYLOAD_LEN - format::kTagBytes) &&
+      view_strings(image, header.computed_offset, header.computed_count, view.computed_keys) &&
+      has_lengths(view.computed_keys, MAX_VARCHAR_LEN) && view_procedures(image, header, view);
   if (!fits) return damaged("the session's image");
   for (const format::IndexEntry& entry : view.indexes) {
-    if (std::memchr(entry.name, 0, sizeof entry.name) == nullptr) return damaged("the session's image");
+    if (std::memchr(entry.name, 0, sizeof entry.name) == nullptr)
+      return damaged("the session's image");
   }
   return view;
 }

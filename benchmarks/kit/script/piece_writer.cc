@@ -261,9 +261,7 @@ class PieceWriter::Filler {
 };
 
 PieceWriter::PieceWriter(const Script& script)
-    : script_(script),
-      with_texts_(!texts_in_session(script)),
-      run_starts_(starts_of_runs(script)) {
+    : script_(script), with_texts_(!texts_in_session(script)), run_starts_(starts_of_runs(script)) {
   for (const format::ProcedureEntry& entry : script.pools.procedures)
     slots_by_number_.push_back(slots_by_number(script, entry));
 }

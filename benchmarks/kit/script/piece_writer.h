@@ -62,9 +62,9 @@ class PieceWriter {
 
   const Script& script_;
   const bool with_texts_;
-  std::vector<uint32_t> run_starts_;         // the first parameter of every run, in ascending order
-  std::vector<uint32_t> slots_by_number_;    // for each procedure, bit s is 1 if it uses numbers as
-                                             // keys of slot s
+  std::vector<uint32_t> run_starts_;       // the first parameter of every run, in ascending order
+  std::vector<uint32_t> slots_by_number_;  // for each procedure, bit s is 1 if it uses numbers as
+                                           // keys of slot s
 };
 
 }  // namespace keydrome::script

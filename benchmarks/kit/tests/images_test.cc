@@ -1,5 +1,4 @@
-// Tests the images: the bytes of the session, of pieces and of rounds that the referee passes to the
-// player.
+// Tests the session's image and pieces: the bytes that the referee passes to the player.
 #include "benchmarks/kit/script/images.h"
 
 #include <gtest/gtest.h>
@@ -9,8 +8,8 @@
 #include <cstring>
 #include <span>
 
-#include "benchmarks/kit/format/piece.h"
 #include "benchmarks/kit/player/pools_view.h"
+#include "benchmarks/kit/script/piece_writer.h"
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/workload/rng.h"
 
@@ -107,7 +106,8 @@ TEST(PoolsImage, HasNoTextsIfThereAreMany) {
   const std::vector<std::byte> image = script::pools_image(script);
   const player::PoolsView session = player::PoolsView::open(image).value();
   EXPECT_EQ(session.payloads.size(), 0u);
-  const std::vector<std::byte> bytes = script::PieceWriter(script).write(script.phases[0].threads[0], true);
+  const std::vector<std::byte> bytes =
+      script::PieceWriter(script).write(script.phases[0].threads[0], true);
   const player::PieceView piece = player::PieceView::open(session, bytes).value();
   EXPECT_EQ(piece.pools.payloads.size(), kUnits);
   for (const format::Op& op : piece.ops) {
@@ -195,7 +195,8 @@ TEST(Piece, EveryTruncationIsAnError) {
   const script::Script script = small_script(script::kSessionTextsMax);
   const std::vector<std::byte> image = script::pools_image(script);
   const player::PoolsView session = player::PoolsView::open(image).value();
-  const std::vector<std::byte> piece = script::PieceWriter(script).write(script.phases[0].threads[0], true);
+  const std::vector<std::byte> piece =
+      script::PieceWriter(script).write(script.phases[0].threads[0], true);
   EXPECT_TRUE(player::PieceView::open(session, piece).ok());
   for (std::size_t size = 0; size < piece.size(); ++size) {
     EXPECT_FALSE(player::PieceView::open(session, std::span(piece).first(size)).ok()) << size;
@@ -244,37 +245,28 @@ void expect_same(const script::Script& script, KeyType type, const format::Op& e
   }
 }
 
-TEST(Rounds, HoldTheWholeProgramInOrderAndBeginAtUnits) {
+TEST(Piece, TheWholeProgramIsInOrderAndBeginsAtUnits) {
   const script::Script script = small_script();
-  const script::PhaseScript& phase = script.phases[0];
   const script::PieceWriter writer(script);
-  const std::vector<std::byte> pools_image = script::pools_image(script);
-  const player::PoolsView session = player::PoolsView::open(pools_image).value();
+  const std::vector<std::byte> image = script::pools_image(script);
+  const player::PoolsView session = player::PoolsView::open(image).value();
   constexpr std::array kTypes{INT, VARCHAR, SHORT};  // of the handles, by slot
-  for (const uint64_t ops_per_round : {1u, 7u, 20u, 1000u}) {
-    const script::RoundPlan plan = script::plan_rounds(phase, ops_per_round);
-    std::vector<std::size_t> done(phase.threads.size());
-    for (uint32_t r = 0; r < plan.rounds(); ++r) {
-      const std::vector<std::byte> image = script::round_image(writer, phase, plan, r);
-      format::RoundHeader header{};
-      std::memcpy(&header, image.data(), sizeof header);
-      EXPECT_EQ(header.round, r);
-      EXPECT_EQ(header.last, r + 1 == plan.rounds() ? 1u : 0u);
-      for (std::size_t t = 0; t < done.size(); ++t) {
-        const player::PieceView piece =
-            player::PieceView::open(
-                session, std::span(image).subspan(header.spans[t].offset, header.spans[t].bytes))
-                .value();
-        if (!piece.ops.empty()) {
-          EXPECT_NE(piece.ops.front().flags & format::kUnitStart, 0);
-        }
-        ASSERT_LE(done[t] + piece.ops.size(), phase.threads[t].size());
-        for (const format::Op& op : piece.ops) {
-          expect_same(script, kTypes.at(op.slot), phase.threads[t][done[t]++], piece.pools, op);
-        }
+  for (const std::vector<format::Op>& program : script.phases[0].threads) {
+    for (const uint64_t bytes : {1u, 1'000u, 3'000u, 1'000'000u}) {
+      uint64_t done = 0;
+      while (done < program.size()) {
+        const uint64_t end = writer.cut(program, done, bytes);
+        const std::vector<std::byte> memory =
+            writer.write(std::span(program).subspan(done, end - done), end == program.size());
+        const player::PieceView piece = player::PieceView::open(session, memory).value();
+        ASSERT_EQ(piece.ops.size(), end - done);
+        EXPECT_EQ(piece.last, end == program.size());
+        EXPECT_NE(piece.ops.front().flags & format::kUnitStart, 0);
+        for (const format::Op& op : piece.ops)
+          expect_same(script, kTypes.at(op.slot), program[done++], piece.pools, op);
       }
+      EXPECT_EQ(done, program.size());
     }
-    for (std::size_t t = 0; t < done.size(); ++t) EXPECT_EQ(done[t], phase.threads[t].size());
   }
 }
 

@@ -1,17 +1,17 @@
 // Implements play.h: plays the parts of referee and player in one process, with the real images.
 #include "benchmarks/kit/tests/play.h"
 
-#include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
 
 #include "base/check.h"
-#include "benchmarks/kit/format/piece.h"
 #include "benchmarks/kit/player/interpreter.h"
 #include "benchmarks/kit/player/recording.h"
 #include "benchmarks/kit/script/images.h"
+#include "benchmarks/kit/script/piece_writer.h"
 
 namespace keydrome::testing {
 
@@ -33,32 +33,27 @@ class Image {
   uint64_t size_;
 };
 
-// Plays one thread's pieces of all rounds. Each piece is a copy that is freed when it has been played,
-// so that a sanitizer finds every later use.
-void play_rounds(player::Interpreter& session, const player::PoolsView& pools,
-                 const std::vector<std::vector<std::byte>>& rounds, std::size_t thread) {
-  for (const std::vector<std::byte>& round : rounds) {
-    format::RoundHeader header{};
-    std::memcpy(&header, round.data(), sizeof header);
-    const format::RoundHeader::Span& span = header.spans[thread];
-    const auto begin = round.begin() + static_cast<std::ptrdiff_t>(span.offset);
-    const std::vector<std::byte> piece(begin, begin + static_cast<std::ptrdiff_t>(span.bytes));
+constexpr uint64_t kPieceBytes = 20'000;  // about 1,000 ops
+
+// Plays the program of one thread. Each piece is freed when it has been played, so that a sanitizer
+// finds every later use.
+void play_pieces(player::Interpreter& session, const player::PoolsView& pools,
+                 const script::PieceWriter& writer, std::span<const format::Op> ops) {
+  for (uint64_t from = 0; from < ops.size();) {
+    const uint64_t end = writer.cut(ops, from, kPieceBytes);
+    const std::vector<std::byte> piece =
+        writer.write(ops.subspan(from, end - from), end == ops.size());
     session.run(player::PieceView::open(pools, piece).value());
+    from = end;
   }
 }
 
-script::PhaseOutcome play_phase(const script::PieceWriter& writer,
-                                const script::PhaseScript& phase, const player::IndexApi& api,
-                                const player::PoolsView& pools, player::IndexNames& names,
-                                player::EventClock& event_clock, uint64_t ops_per_round) {
+script::PhaseOutcome play_phase(const script::PieceWriter& writer, const script::PhaseScript& phase,
+                                const player::IndexApi& api, const player::PoolsView& pools,
+                                player::IndexNames& names, player::EventClock& event_clock) {
   const script::OutcomeLayout layout = script::outcome_layout(phase);
   Image image(layout.size_bytes);
   script::write_outcome_header(layout, image.bytes());
-  const script::RoundPlan plan = script::plan_rounds(phase, ops_per_round);
-  std::vector<std::vector<std::byte>> rounds;
-  rounds.reserve(plan.rounds());
-  for (uint32_t r = 0; r < plan.rounds(); ++r)
-    rounds.push_back(script::round_image(writer, phase, plan, r));
   const TickClock clock(100'000);
   player::Signals events;
   player::Turns turns;
@@ -95,7 +90,7 @@ script::PhaseOutcome play_phase(const script::PieceWriter& writer,
                                      .words = {words, span.words_capacity},
                                      .trace = {base + span.trace_offset, span.trace_capacity},
                                      .recording = recording ? &*recording : nullptr});
-        play_rounds(session, pools, rounds, t);
+        play_pieces(session, pools, writer, phase.threads[t]);
         session.finish();
         if (recorded) {
           outcomes[t].events = recording->events();
@@ -110,8 +105,7 @@ script::PhaseOutcome play_phase(const script::PieceWriter& writer,
 
 }  // namespace
 
-script::Outcome play(const script::Script& script, const player::IndexApi& api,
-                     uint64_t ops_per_round) {
+script::Outcome play(const script::Script& script, const player::IndexApi& api) {
   const script::PieceWriter writer(script);
   const std::vector<std::byte> image = script::pools_image(script);
   const player::PoolsView pools = player::PoolsView::open(image).value();
@@ -120,7 +114,7 @@ script::Outcome play(const script::Script& script, const player::IndexApi& api,
   player::EventClock event_clock(player::EventClock::Source::kSharedCounter);
   script::Outcome outcome;
   for (const script::PhaseScript& phase : script.phases) {
-    outcome.phases.push_back(play_phase(writer, phase, api, pools, names, event_clock, ops_per_round));
+    outcome.phases.push_back(play_phase(writer, phase, api, pools, names, event_clock));
   }
   return outcome;
 }

@@ -66,12 +66,12 @@ Interpreter::Function Interpreter::procedure_call(const format::Instruction& ins
   }
   if (instruction.code == format::InstructionCode::kInsert) {
     arguments_.payload = buffers_.payload(procedure_.take_tag(), procedure_.text(instruction.b));
-    arguments_.key = type == VARCHAR ? &buffers_.key_of_text(text)
-                                     : &buffers_.computed_key(type, number);
+    arguments_.key =
+        type == VARCHAR ? &buffers_.key_of_text(text) : &buffers_.computed_key(type, number);
     return Function::kInsert;
   }
-  arguments_.record = type == VARCHAR ? &buffers_.record_of_text(text)
-                                      : &buffers_.computed_record(type, number);
+  arguments_.record =
+      type == VARCHAR ? &buffers_.record_of_text(text) : &buffers_.computed_record(type, number);
   if (instruction.code == format::InstructionCode::kDelete) return Function::kDelete;
   if (instruction.code == format::InstructionCode::kScan) procedure_.clear_list();
   return Function::kGet;
