@@ -15,7 +15,7 @@
 
 namespace keydrome {
 
-inline constexpr size_t kMessageFdsMax = 3;  // GO has the most: pools, round, outcome
+inline constexpr size_t kMessageFdsMax = 3;  // LOAD has the most: stack page, ring, outcome
 
 enum class Receive {
   kMessage,    // a message was received and stored in `message`

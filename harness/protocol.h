@@ -7,64 +7,70 @@
 //   player                         referee
 //   HELLO                 ->                        version
 //                         <-       LOAD             path and configuration of the library;
-//                                                   fd: stack page (harness/stacks.h)
+//                                                   fds: stack page (harness/stacks.h), ring,
+//                                                   outcome
 //   LOADED                ->                        a LoadStatus; after an error the reason as text
 //   in each phase:
-//                         <-       GO               nonce, phase number; fds: pools (only with the
-//                                                   flag kGoHasPools), round 0, outcome
-//   NEED(round)           ->                        zero or more times: a thread entered `round`
-//                         <-       ROUND            fd: round + 1
+//                         <-       GO               nonce, phase number
+//   NEED(thread, piece)   ->                        zero or more times: the thread has begun the
+//                                                   piece before this one
 //   DONE                  ->                        the nonce of GO, and a DoneStatus
 //   after the last phase:
 //                         <-       END
 //
-// After LOAD the player loads the library, and then drops the rights that only loading needed.
-// A round is one portion of the operations of a phase. The pools are the keys and payloads that
-// operations refer to. The outcome is the memory for the player's results.
+// After LOAD the player maps ring and outcome, loads the library, and then drops the rights that
+// only loading needed. The ring (harness/ring.h) carries the operations of every phase and the keys
+// that they use, piece by piece. The outcome is the memory for the player's results. Both are mapped
+// once and are as large as the largest phase needs.
+//
+// When GO arrives, the ring has the first piece of every thread and no other. The answer to NEED is
+// not a message: the referee copies the piece into the ring and wakes the thread. A NEED for any
+// piece but the next one of a thread fails the run.
 // A DONE with an error status may come at any time in a phase and is the player's last message.
 // After END the referee kills the jail and reads no more messages.
 //
 // In verified mode the driver, a trusted process outside the jail, exchanges these messages with
-// the referee on its own socket. The driver's LOAD carries only the memfd of the call slots
-// (harness/calls.h). The player then only makes the calls that the driver requests, and its
-// messages differ:
-// - The player's LOAD has the flag kLoadServes, and the call slots as its second descriptor.
-// - The player's GO has no descriptors. Message::threads is the number of slots to serve.
+// the referee on its own socket. The driver's LOAD carries the memfd of the call slots
+// (harness/calls.h) in place of the stack page. The player then only makes the calls that the driver
+// requests, and its messages differ:
+// - The player's LOAD has the flag kLoadServes, and the call slots in place of ring and outcome.
+// - In the player's GO, Message::threads is the number of slots to serve.
 // - The player sends no NEED, and sends DONE after the driver's threads have finished.
 //
-// Time: the referee reads CLOCK_MONOTONIC before it sends GO and again after it receives DONE. A
-// message of unexpected type, size or nonce fails the run.
+// Time: the jail is frozen between phases. The referee sends GO to the frozen player, reads
+// CLOCK_MONOTONIC and thaws the jail. It reads the clock again when it has received DONE and the jail
+// is frozen. The driver is not frozen, so in verified mode the clock starts before GO. A message of
+// unexpected type, size or nonce fails the run.
 #pragma once
 
 #include <cstdint>
 
 namespace keydrome {
 
-inline constexpr uint32_t kProtocolVersion = 3;
+inline constexpr uint32_t kProtocolVersion = 4;
 // Descriptor of the channel in the player and in the driver. At start, only descriptors 0 to 3 are
 // open.
 inline constexpr int kChannelFd = 3;
 inline constexpr uint32_t kTextBytes = 8192;
 
-enum class MessageType : uint32_t { kHello = 1, kLoad, kLoaded, kGo, kNeed, kRound, kDone, kEnd };
+enum class MessageType : uint32_t { kHello = 1, kLoad, kLoaded, kGo, kNeed, kDone, kEnd };
 
 struct Message {
   uint32_t version;
   MessageType type;
-  uint64_t nonce;  // GO, NEED, ROUND, DONE: a random number that the referee draws for each phase
+  uint64_t nonce;  // GO, NEED, DONE: a random number that the referee draws for each phase
   uint32_t phase;
-  uint32_t round;
+  uint32_t piece;    // NEED: number of the piece in the thread's program, from 1
   uint32_t status;   // LOADED: LoadStatus; DONE: DoneStatus
-  uint32_t flags;    // LOAD: kLoadServes; GO: kGoHasPools, kGoSpin
+  uint32_t flags;    // LOAD: kLoadServes; GO: kGoSpin
   uint32_t threads;  // GO to the player in verified mode: number of slots to serve
-  uint32_t reserved;
+  uint32_t thread;   // NEED: the thread that asks
   // LOAD: the library's path, a NUL, then the configuration as JSON (may be empty).
   // LOADED and DONE: the reason of an error. Text from the player may lack its final NUL.
   char text[kTextBytes];
 };
 
-inline constexpr uint32_t kGoHasPools = 1u << 0;
-inline constexpr uint32_t kGoSpin = 1u << 1;      // verified mode: CallWait::kSpin
+inline constexpr uint32_t kGoSpin = 1u << 0;      // verified mode: CallWait::kSpin
 inline constexpr uint32_t kLoadServes = 1u << 0;  // verified mode: the player serves call slots
 
 // Whether the player could load the library. Every value except kLoadOk ends the session.

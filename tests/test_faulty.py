@@ -63,6 +63,7 @@ RIGHT = [
     "patches_clock",
     "reads_shadow",
     "scribbles_slot",
+    "seeks_keys",
     "slowed_20",
     "stray_thread",
 ]

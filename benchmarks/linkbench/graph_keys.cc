@@ -33,6 +33,7 @@ GraphKeys::GraphKeys(script::ScriptBuilder& builder, std::span<const uint32_t> d
   add_link_keys([this](std::string& key, uint32_t id1, uint32_t type, uint32_t id2) {
     append_link_key(key, id1, type, ++time_, id2);
   });
+  for (uint32_t link = 0; link < links; ++link) builder_.expect_computed_key(link_key(link));
   add_link_keys(append_pair_key);
 }
 
@@ -66,8 +67,10 @@ uint32_t GraphKeys::pair_of_list(uint32_t list, uint32_t i) {
 
 uint32_t GraphKeys::add_newer_link(uint32_t list, uint32_t i) {
   const uint32_t id1 = id_of(list / kTypes);
-  return add_key(
+  const uint32_t number = add_key(
       [&](std::string& key) { append_link_key(key, id1, list % kTypes, ++time_, id1 + i); });
+  builder_.expect_computed_key(number);
+  return number;
 }
 
 uint32_t GraphKeys::add_node() { return builder_.add_int64_key(next_id_++); }

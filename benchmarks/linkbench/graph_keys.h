@@ -9,6 +9,8 @@
 //   3. the keys of all loaded links in `links_by_id2` (pairs), in the same order
 //   4. keys that the run adds
 //
+// The records of links contain the numbers of keys in `links`. So procedures compute these numbers.
+//
 // Not thread-safe.
 #pragma once
 

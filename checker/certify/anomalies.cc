@@ -141,8 +141,8 @@ class MissedLater : public DependencySink {
   MissedLater(uint32_t element, uint32_t reader) : element_(element), reader_(reader) {}
 
   void add_edge(const Observation& seen) override {
-    missed |= seen.kind == EdgeKind::kPredicateWrite && seen.element == element_ &&
-              seen.from > reader_;
+    missed |=
+        seen.kind == EdgeKind::kPredicateWrite && seen.element == element_ && seen.from > reader_;
   }
   void add_choice(const Choice& /*choice*/) override {}
   void add_finding(const DirectFinding& /*finding*/) override {}

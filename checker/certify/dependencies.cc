@@ -153,8 +153,8 @@ class Reader {
     for (uint32_t element = lists.first(cell); element != kNoNumber;
          element = lists.after(element)) {
       if (!certainly_exists(element)) continue;
-      DirectFinding found{"delete_code", model::kDeleteCodeText, element, event_, transaction_,
-                          kNoNumber};
+      DirectFinding found{"delete_code", model::kDeleteCodeText, element,
+                          event_,        transaction_,           kNoNumber};
       found.severity = Severity::kAdvisory;
       return sink_.add_finding(found);
     }
@@ -209,13 +209,11 @@ class Reader {
     if (own_[element] == own_mark(true)) return true;
     const Version version = versions_.of[element];
     if (own_[element] == own_mark(false) || version.inserter == kNoNumber ||
-        (versions_.notes[element] & kOpenDeleter) != 0 ||
-        context_.is_unfinished_element(element)) {
+        (versions_.notes[element] & kOpenDeleter) != 0 || context_.is_unfinished_element(element)) {
       return false;
     }
     return committed_[version.inserter].end < transaction_->begin &&
-           (version.deleter == kNoNumber ||
-            transaction_->end < committed_[version.deleter].begin);
+           (version.deleter == kNoNumber || transaction_->end < committed_[version.deleter].begin);
   }
 
   void present_without_insert(uint32_t element) {
@@ -279,7 +277,7 @@ class Reader {
 enum class CursorPlace : uint8_t {
   kStart,   // before the first record
   kAtCell,  // at the key `cell`
-  kLoose,   // unknown, so the next getNext may return any record that exists, and anchors the cursor
+  kLoose,  // unknown, so the next getNext may return any record that exists, and anchors the cursor
 };
 
 // The cursor of an index in the current transaction.

@@ -51,7 +51,8 @@ class WriteCounts {
       Violation violation;
       violation.name = "wrong_insert";
       violation.detail =
-          "insertRecord stored a record more often than it was deleted, so at least one call should "
+          "insertRecord stored a record more often than it was deleted, so at least one call "
+          "should "
           "have returned ENTRY_EXISTS";
       for (const Transaction& writer : context_.transactions.committed) {
         cite(writer, element, violation);

@@ -221,8 +221,8 @@ class VersionPass {
   const Numbering& numbering_;
   const Transactions& transactions_;
   Versions& out_;
-  std::vector<Sight> sights_;      // by cell
-  std::vector<Cursor> cursors_;    // by index
+  std::vector<Sight> sights_;    // by cell
+  std::vector<Cursor> cursors_;  // by index
   std::vector<Seen> seen_;
   uint32_t number_ = 0;  // number of the current transaction
   bool tracks_ = false;  // true if the current transaction deletes all payloads of a key

@@ -66,7 +66,7 @@ struct Versions {
   // By cell: true if a transaction that never ended wrote records of this key. Empty if there is no
   // such transaction.
   std::vector<bool> unfinished_cells;
-  std::string problem;             // why the versions are unknown; empty if they are known
+  std::string problem;  // why the versions are unknown; empty if they are known
 };
 
 }  // namespace keydrome::certify

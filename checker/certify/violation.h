@@ -74,12 +74,12 @@ inline constexpr std::string_view kViolationNames[] = {
     "commit_after_deadlock",      // commitTransaction returned SUCCESS after DEADLOCK
     "corrupt_key",                // returned a key that no call ever passed
     "corrupt_payload",            // returned a payload that no call inserted under that key
-    "deleted_record",           // a committed delete deleted nothing: the record is still found
+    "deleted_record",             // a committed delete deleted nothing: the record is still found
     "delete_code",                // advisory: KEY_NOTFOUND for a missing pair of a stored key
     "dirty_read",                 // saw a write before its transaction called commitTransaction
     "dirty_write",                // G0: a cycle of writes, or a write over an uncommitted one
     "duplicate_record",           // one scan returned a record twice
-    "illegal_answer",           // an open transaction or handle was reported as missing
+    "illegal_answer",             // an open transaction or handle was reported as missing
     "intermediate_read",          // G1b: saw a record that its writer deleted before committing
     "internal",                   // a transaction did not read its own writes
     "lost_update",                // two transactions deleted or replaced the same record
@@ -88,7 +88,7 @@ inline constexpr std::string_view kViolationNames[] = {
     "phantom",                    // G2 about a record that a lookup or scan did not return
     "read_only_anomaly",          // G2 with a transaction that only reads (Fekete et al. 2004)
     "read_skew",                  // G-single: saw one write of a transaction but missed another
-    "read_your_writes",         // a transaction missed an earlier commit of its own thread
+    "read_your_writes",           // a transaction missed an earlier commit of its own thread
     "stale_read",                 // serialisable, but only in an order that contradicts real time
     "torn_commit",                // saw one write of a transaction and later missed another
     "undocumented_code",          // a call returned a code that is not documented for it

@@ -96,8 +96,8 @@ class Model {
     Place place = Place::kStart;
     bool at_end = false;  // true if the last getNext returned DB_END
     uint32_t cell = 0;
-    uint32_t serial = 0;  // changes whenever the cursor moves to a key; see notes_
-    uint32_t left = 0;    // records of the key that getNext must still return
+    uint32_t serial = 0;    // changes whenever the cursor moves to a key; see notes_
+    uint32_t left = 0;      // records of the key that getNext must still return
     bool anchored = false;  // the cursor was loose when it moved to the key, so `left` stays 0
   };
 

@@ -28,7 +28,7 @@ struct OrderSearch {
   // another order has no such calls, because `order` is then this one.
   std::vector<history::EventRef> delete_codes;
   bool gave_up = false;  // the search reached its limit before it had tried all orders
-  std::string problem;  // why the history cannot be judged; empty if it can
+  std::string problem;   // why the history cannot be judged; empty if it can
 };
 
 // If `strict` is true, the order must respect real time. A try is the replay of one transaction.

@@ -32,8 +32,8 @@ struct SessionViolation {
 
 // Names of violations that only check_session() reports, in addition to certify::kViolationNames.
 inline constexpr std::string_view kSessionNames[] = {
-    "no_progress",     // too many calls returned DEADLOCK although no other client exists
-    "wrong_delete",    // a delete found a record that did not exist, or missed one that did
+    "no_progress",   // too many calls returned DEADLOCK although no other client exists
+    "wrong_delete",  // a delete found a record that did not exist, or missed one that did
 };
 
 // A transaction that runs alone must succeed within this many attempts (index.h, convention 3). So

@@ -140,9 +140,8 @@ INSTANTIATE_TEST_SUITE_P(
 
 // A right library may have found the key empty, so real time must prove that it was not.
 TEST(Certify, TheCodeForAMissingPairIsAdvisory) {
-  for (const char* steps :
-       {"0:i!(5,x) 1:d!(5,y)=NF", "0:b 0:i(5,x) 0:d(5,y)=NF 0:c",
-        "0:i!(5,x) 0:b 1:b 0:d(5,y)=NF 1:i(5,z) 1:c 0:c"}) {
+  for (const char* steps : {"0:i!(5,x) 1:d!(5,y)=NF", "0:b 0:i(5,x) 0:d(5,y)=NF 0:c",
+                            "0:i!(5,x) 0:b 1:b 0:d(5,y)=NF 1:i(5,z) 1:c 0:c"}) {
     const Certification found = certify::certify(script(steps));
     EXPECT_EQ(found.verdict, Verdict::kCertified) << steps;
     ASSERT_EQ(found.violations.size(), 1u) << steps;
@@ -180,9 +179,9 @@ TEST(Certify, WithoutRealTimeALostChangeIsAViolation) {
     EXPECT_EQ(names_of_required(found), std::set<std::string>{name}) << steps;
   }
   // Another thread may see an old state, and so may a transaction that began before the change.
-  for (const char* steps : {"0:i!(1,a) 1:g!(1)=NF 0:g!(1)=a",
-                            "1:i!(1,a) 1:d!(1,a) 0:g!(1)=a 0:g!(1)=NF",
-                            "0:b 0:g(1)=NF 0:i!(1,a) 0:g(1)=NF 0:c 1:g!(1)=a"}) {
+  for (const char* steps :
+       {"0:i!(1,a) 1:g!(1)=NF 0:g!(1)=a", "1:i!(1,a) 1:d!(1,a) 0:g!(1)=a 0:g!(1)=NF",
+        "0:b 0:g(1)=NF 0:i!(1,a) 0:g(1)=NF 0:c 1:g!(1)=a"}) {
     EXPECT_EQ(certify::certify(script(steps), lax).verdict, Verdict::kCertified) << steps;
   }
 }

@@ -374,8 +374,8 @@ class ProgramWriter {
     text += "TURN_TIMEOUT_US = 5000, SESSIONS = " + std::to_string(reproducer_.sessions) +
             ", CALLS = " + std::to_string(calls_.size()) +
             ", INDEXES = " + std::to_string(reproducer_.indexes.size()) +
-            ", NAME_BYTES = " + std::to_string(name_bytes + 16) + ", FINAL_MAX = " +
-            std::to_string(final_max()) +
+            ", NAME_BYTES = " + std::to_string(name_bytes + 16) +
+            ", FINAL_MAX = " + std::to_string(final_max()) +
             ",\n       READ_MAX = " + std::to_string(final_max() + reproducer_.initial.size()) +
             " };\n\n";
     text += "/* The times in ticks at which each call of the failed run began and returned. */\n";
@@ -471,7 +471,8 @@ class ProgramWriter {
            is_unknown +
            ")) {\n      unknown--;\n    } else {\n"
            "      differences++;\n    }\n  }\n"
-           "  differences += rest - at + unknown;\n  commitTransaction(txn);\n  closeIndex(index);\n";
+           "  differences += rest - at + unknown;\n  commitTransaction(txn);\n  "
+           "closeIndex(index);\n";
   }
 
   const Reproducer& reproducer_;

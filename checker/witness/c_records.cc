@@ -16,8 +16,7 @@ std::vector<ReproducerRecord> results_of(const Reproducer& reproducer) {
   std::vector<ReproducerRecord> results;
   for (const ReproducerCall& call : reproducer.calls) results.push_back(call.returned);
   if (!reproducer.final_records) return results;
-  results.insert(results.end(), reproducer.final_records->begin(),
-                 reproducer.final_records->end());
+  results.insert(results.end(), reproducer.final_records->begin(), reproducer.final_records->end());
   return results;
 }
 
@@ -47,9 +46,9 @@ std::string key_function(const Reproducer& reproducer,
     ReproducerRecord key = record;
     key.payload.clear();
     const std::string type = type_name(reproducer.indexes[record.index].type);
-    lines.insert("  other = " + make(reproducer, key) + ";\n  if (index == " +
-                 std::to_string(record.index) + " && same_key(key, &other.key, " + type +
-                 ")) return 1;\n");
+    lines.insert("  other = " + make(reproducer, key) +
+                 ";\n  if (index == " + std::to_string(record.index) +
+                 " && same_key(key, &other.key, " + type + ")) return 1;\n");
   }
   std::string text = "static int is_inserted_key(int index, const Key* key) {\n  Record other;\n";
   for (const std::string& line : lines) text += line;

@@ -61,10 +61,10 @@ constexpr std::array kMeanings = {
         "Transactions overwrote each other's changes in a cycle: the result is a mixture that no "
         "order of the transactions gives"},
     Meaning{"duplicate_record", "One scan returned the same record twice"},
-    Meaning{
-        "illegal_answer",
-        "A call of an open transaction returned TXN_DNE or DB_DNE, although the transaction and the "
-        "handle existed"},
+    Meaning{"illegal_answer",
+            "A call of an open transaction returned TXN_DNE or DB_DNE, although the transaction "
+            "and the "
+            "handle existed"},
     Meaning{"intermediate_read",
             "A transaction saw a record that its writer deleted before committing"},
     Meaning{

@@ -9,9 +9,10 @@
 //
 // The floor is the smallest possible cost: a loop over 16-byte operations that calls one function
 // of indexes/null through a pointer from dlsym. The program compares the floor with the player's
-// interpreter on the same library, with one thread and int64 keys. The key pool fits into the
-// second-level cache. Floor and interpreter take turns, so that a busy machine slows both. Times
-// are CPU times of the thread; each figure is a median over the repetitions.
+// interpreter on the same library, with one thread and int64 keys. The keys are in one piece with the
+// operations. Floor and interpreter take turns, so that a busy machine slows both. Times are CPU
+// times of the thread; each figure is a median over the repetitions. phase_cost measures the
+// hand-over of pieces.
 //
 // The first row is the average cost of a call in the SIGMOD 2009 contest's own mix: the timed
 // operations of one thread of sigmod2009's instance Vary Low, with all checks. The other rows
@@ -44,12 +45,12 @@
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
-#include <ctime>
 #include <functional>
 #include <memory>
 #include <optional>
 #include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/check.h"
@@ -58,9 +59,11 @@
 #include "benchmarks/kit/player/interpreter.h"
 #include "benchmarks/kit/player/recording.h"
 #include "benchmarks/kit/script/images.h"
+#include "benchmarks/kit/script/piece_writer.h"
 #include "benchmarks/kit/workload/parameters.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "harness/bench/arguments.h"
+#include "harness/bench/call_floor.h"
 #include "harness/player/library.h"
 #include "keydrome/structure.h"
 
@@ -132,12 +135,6 @@ std::vector<format::Op> empty_transactions() {
   return ops;
 }
 
-double thread_cpu_ns() {
-  timespec time{};
-  clock_gettime(CLOCK_THREAD_CPUTIME_ID, &time);
-  return static_cast<double>(time.tv_sec) * 1e9 + static_cast<double>(time.tv_nsec);
-}
-
 double median(std::vector<double> values) {
   std::sort(values.begin(), values.end());
   return values[values.size() / 2];
@@ -168,12 +165,14 @@ script::Script contest_script() {
 // The tables that the player makes from a script, and a buffer for evidence (copied results).
 class Tables {
  public:
-  explicit Tables(const script::Script& script)
-      : image_(script::pools_image(script)),
+  explicit Tables(script::Script script)
+      : script_(std::move(script)),
+        writer_(script_),
+        image_(script::pools_image(script_)),
         pools_(player::PoolsView::open(image_).value()),
         names_(pools_.indexes) {
-    if (script.phases.empty()) return;
-    trace_.resize(script.phases.at(kContestPhase).trace_capacity_bytes.at(0));
+    if (script_.phases.empty()) return;
+    trace_.resize(script_.phases.at(kContestPhase).trace_capacity_bytes.at(0));
   }
   Tables(const Tables&) = delete;
   Tables& operator=(const Tables&) = delete;
@@ -181,8 +180,11 @@ class Tables {
   const player::PoolsView& pools() const { return pools_; }
   player::IndexNames& names() { return names_; }
   std::span<std::byte> trace() { return trace_; }
+  const script::PieceWriter& writer() const { return writer_; }
 
  private:
+  const script::Script script_;
+  const script::PieceWriter writer_;
   std::vector<std::byte> image_;
   player::PoolsView pools_;
   player::IndexNames names_;
@@ -255,8 +257,10 @@ class Bench {
     inputs.words = words_;
     inputs.trace = row.tables->trace();
     player::Interpreter session(inputs);
+    const std::vector<std::byte> image = row.tables->writer().write(row.ops, true);
+    const player::PieceView piece = player::PieceView::open(*inputs.pools, image).value();
     const double start = thread_cpu_ns();
-    session.run(row.ops);
+    session.run(piece);
     const double elapsed = thread_cpu_ns() - start;
     session.finish();
     return elapsed / static_cast<double>(row.per_operation ? kCalls : calls_of(row.ops));
@@ -273,20 +277,13 @@ class Bench {
   std::vector<Event> log_ = std::vector<Event>(2 * kCalls);
 };
 
-// Returns the ns per call of contract A's floor: only the loop and the call, without setting the
-// key.
+// Returns the ns per call of contract A's floor.
 double index_floor(const player::IndexApi& api, const std::vector<format::Op>& ops) {
-  Record record{};
-  uint32_t misses = 0;
-  const double start = thread_cpu_ns();
-  for (const format::Op& op : ops) {
-    if (op.code == format::OpCode::kGet && api.get(nullptr, nullptr, &record) != SUCCESS) ++misses;
-  }
-  const double elapsed = thread_cpu_ns() - start;
-  if (misses > 0)
+  const CallFloor floor = call_floor(api, ops);
+  if (floor.misses > 0)
     std::printf("the library is not indexes/null: %u calls failed, so the floor is wrong\n",
-                misses);
-  return elapsed / kCalls;
+                floor.misses);
+  return floor.ns / kCalls;
 }
 
 // Returns the ns per get of contract B's floor.

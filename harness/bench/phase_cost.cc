@@ -14,18 +14,28 @@
 // driver and player each have their own CPU, a verified call moves two cache lines and a Record to
 // the other CPU and back.
 //
+// Hand-over: threads make reads that take some 60 ns each (harness/bench/steady_work.c). A program that
+// is cut into pieces is compared with the same program in one piece, which is in the ring before the
+// clock runs. The difference is what the hand-over costs a call, and is also given as a multiple of
+// the floor of harness_cost. With one thread, the referee has a processor for itself. With a thread
+// for each processor, it must take time from the threads.
+//
 // Ordinary and verified sessions take turns. Figures are medians over the sessions.
 #include <unistd.h>
 
 #include <algorithm>
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <string>
+#include <thread>
 #include <vector>
 
 #include "base/clock.h"
 #include "harness/bench/arguments.h"
+#include "harness/bench/call_floor.h"
 #include "harness/bench/local_slot.h"
+#include "harness/player/library.h"
 #include "harness/referee/session/conductor.h"
 
 namespace keydrome {
@@ -34,6 +44,11 @@ namespace {
 constexpr uint32_t kPhases = 200;
 constexpr uint32_t kCalls = 200'000;
 constexpr uint32_t kSessions = 7;
+constexpr uint32_t kUnits = 4'000;  // of each thread whose program is cut
+constexpr uint32_t kCallsPerUnit = 256;
+// What the hand-over may cost a call, in multiples of the floor: with a processor to spare, and with
+// all processors busy.
+constexpr double kGoalSpare = 0.8, kGoalBusy = 1.3;
 
 struct Paths {
   std::string folder;
@@ -133,6 +148,60 @@ double call_cost(const JailOptions& options) {
   return static_cast<double>(result.phases[0].wall_ns) / kCalls;
 }
 
+// Returns the program of a thread that reads in transactions. With `cut`, the program can be cut at
+// every unit.
+std::vector<format::Op> units(bool cut) {
+  std::vector<format::Op> ops;
+  for (uint32_t unit = 0; unit < kUnits; ++unit) {
+    ops.push_back(op(format::OpCode::kOpen, 0, cut || unit == 0 ? format::kUnitStart : uint8_t{0}));
+    ops.push_back(op(format::OpCode::kBegin, kCallsPerUnit + 1));
+    ops.insert(ops.end(), kCallsPerUnit, op(format::OpCode::kGet));
+    ops.push_back(op(format::OpCode::kCommit));
+    ops.push_back(op(format::OpCode::kClose));
+  }
+  return ops;
+}
+
+// Returns nanoseconds per get of a session with `threads` threads.
+double unit_cost(JailOptions options, const Paths& paths, uint32_t threads, bool cut) {
+  script::Script reads = script();
+  reads.phases.push_back(phase({op(format::OpCode::kCreate, 0, format::kUnitStart)}));
+  reads.phases.push_back(phase({}));
+  reads.phases[1].threads.assign(threads, units(cut));
+  reads.phases[1].trace_capacity_bytes.assign(threads, 0);
+  options.plan.library.path = paths.folder + "../lib/bench/steady_work.so";
+  const SessionResult result = play_well(reads, options, {});
+  return static_cast<double>(result.phases[1].wall_ns) / (kUnits * kCallsPerUnit);
+}
+
+// Measures what the hand-over of pieces costs a call, by turns with the floor.
+struct HandOver {
+  std::vector<double> spare, busy, floor;
+
+  void measure(const Paths& paths, const player::IndexApi& null, uint32_t processors) {
+    const auto on_top = [&](uint32_t threads) {
+      const JailOptions options = paths.options(false);
+      return unit_cost(options, paths, threads, true) - unit_cost(options, paths, threads, false);
+    };
+    const std::vector<format::Op> calls(kCalls, op(format::OpCode::kGet));
+    floor.push_back(call_floor(null, calls).ns / kCalls);
+    if (processors > 1) spare.push_back(on_top(1));
+    busy.push_back(on_top(processors));
+  }
+};
+
+// Returns a cost as text, in ns and in multiples of the floor. Marks it if it misses the goal; both
+// are compared with one decimal, as printed.
+std::string against(double ns, double floor, double goal) {
+  const double floors = std::round(ns / floor * 10) / 10;
+  char line[96];
+  std::snprintf(line, sizeof line, "%.1f ns, %.1f times the floor of %.1f ns", ns, floors, floor);
+  std::string text = line;
+  if (floors - goal < 0.05) return text;
+  std::snprintf(line, sizeof line, "; *missed* by %.1f times the floor", floors - goal);
+  return text + line;
+}
+
 std::string text(double value, const char* unit, int digits) {
   char line[64];
   std::snprintf(line, sizeof line, "%.*f %s", digits, value, unit);
@@ -146,6 +215,13 @@ Json row(const std::string& figure, const std::string& value, const std::string&
 
 int run(const Paths& paths, const std::string& json_path) {
   std::vector<double> inside[2], all[2], call[2];
+  const LoadedLibrary null = load_library((paths.folder + "../lib/indexes/null.so").c_str(), "");
+  if (null.status != kLoadOk) {
+    std::fprintf(stderr, "phase_cost: %s\n", null.reason.c_str());
+    return 2;
+  }
+  const uint32_t processors = std::max(1u, std::thread::hardware_concurrency());
+  HandOver hand_over;
   for (uint32_t session = 0; session < kSessions; ++session) {
     for (const bool verified : {false, true}) {
       const JailOptions options = paths.options(verified);
@@ -154,6 +230,7 @@ int run(const Paths& paths, const std::string& json_path) {
       all[verified].push_back(cost.all_us);
       call[verified].push_back(call_cost(options));
     }
+    hand_over.measure(paths, null.api, processors);
   }
   Json figures = Json::Array{};
   const auto add = [&](const char* figure, double value, const char* unit, const char* target) {
@@ -166,6 +243,15 @@ int run(const Paths& paths, const std::string& json_path) {
   add("verified: whole phase, as above", median(all[1]), "us", "");
   add("get of null, one thread", median(call[0]), "ns", "");
   add("verified: get of null, one thread", median(call[1]), "ns", "");
+  const double floor = median(hand_over.floor);
+  if (!hand_over.spare.empty()) {
+    figures.push_back(row("hand-over of pieces, a call, with a processor to spare",
+                          against(median(hand_over.spare), floor, kGoalSpare),
+                          "goal 0.8 times the floor"));
+  }
+  figures.push_back(row("hand-over of pieces, a call, with all processors busy",
+                        against(median(hand_over.busy), floor, kGoalBusy),
+                        "goal 1.3 times the floor"));
   return write_figures(json_path,
                        Json::Object{{"title", "Phases, and verified mode"}, {"rows", figures}});
 }

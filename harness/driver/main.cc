@@ -55,11 +55,12 @@ class Driver {
     const Mapping slots(channel_.fds()[0].get(), Mapping::Access::kShare);
     slots_ = {reinterpret_cast<CallSlot*>(slots.bytes().data()),
               slots.bytes().size() / sizeof(CallSlot)};
-    channel_.send(MessageType::kLoaded, {}, 0, kLoadOk);
+    Phases phases(channel_, channel_.fds()[1], channel_.fds()[2]);
+    channel_.send(MessageType::kLoaded, {}, kLoadOk);
     while (channel_.receive() == MessageType::kGo) {
       const CallWait wait = call_wait(channel_.message());
-      phases_.play(remote_api(), {.before = [&](uint32_t thread) { enter(thread, wait); },
-                                  .after = [&](uint32_t thread) { threads_[thread].reset(); }});
+      phases.play(remote_api(), {.before = [&](uint32_t thread) { enter(thread, wait); },
+                                 .after = [&](uint32_t thread) { threads_[thread].reset(); }});
     }
     exit_now(0);
   }
@@ -71,7 +72,6 @@ class Driver {
   }
 
   RefereeChannel channel_;
-  Phases phases_{channel_};
   std::span<CallSlot> slots_;
   // The number of each slot's latest call, and each thread's RemoteThread. Both arrays are indexed
   // by thread number, and each thread uses only its own elements.

@@ -7,6 +7,7 @@
 #include <dlfcn.h>
 
 #include <cstring>
+#include <optional>
 #include <span>
 
 #include "harness/calls.h"
@@ -49,9 +50,14 @@ class Player {
     if (stack_page_.bytes().size() < sizeof(StackPage)) exit_now(1);
     install_stack_writer(reinterpret_cast<StackPage*>(stack_page_.bytes().data()));
     const bool serves = (channel_.message().flags & kLoadServes) != 0;
-    if (serves) slots_ = Mapping(channel_.fds()[1].get(), Mapping::Access::kShare);
+    if (serves) {
+      slots_ = Mapping(channel_.fds()[1].get(), Mapping::Access::kShare);
+    } else {
+      phases_.emplace(channel_, channel_.fds()[1], channel_.fds()[2]);
+    }
+    channel_.fds() = {};  // the library gets no descriptor of memory that the referee shares
     const LoadedLibrary library = load_and_tighten(channel_.message());
-    channel_.send(MessageType::kLoaded, {}, 0, library.status, library.reason);
+    channel_.send(MessageType::kLoaded, {}, library.status, library.reason);
     if (library.status != kLoadOk) exit_now(0);
     serves ? serve_phases(library.api) : play_phases(library.api);
     exit_now(0);
@@ -59,8 +65,7 @@ class Player {
 
  private:
   void play_phases(const player::IndexApi& api) {
-    Phases phases(channel_);
-    while (channel_.receive() == MessageType::kGo) phases.play(api);
+    while (channel_.receive() == MessageType::kGo) phases_->play(api);
   }
 
   void serve_phases(const player::IndexApi& api) {
@@ -77,7 +82,8 @@ class Player {
 
   RefereeChannel channel_;
   Mapping stack_page_;
-  Mapping slots_;  // only in verified mode
+  std::optional<Phases> phases_;  // not in verified mode
+  Mapping slots_;                 // only in verified mode
 };
 
 }  // namespace

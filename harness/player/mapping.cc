@@ -4,6 +4,8 @@
 
 #include <sys/mman.h>
 #include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
 namespace keydrome {
 
@@ -19,6 +21,12 @@ Mapping::Mapping(int fd, Access access) {
   if (memory != MAP_FAILED) bytes_ = {static_cast<std::byte*>(memory), size};
 }
 
+void Mapping::seal() const {
+  constexpr long kMseal = 462;  // SYS_mseal; the C library's headers may be older than the kernel
+  syscall(kMseal, bytes_.data(), bytes_.size(), 0);
+}
+
+// Has no effect on a sealed mapping.
 Mapping::~Mapping() {
   if (!bytes_.empty()) munmap(bytes_.data(), bytes_.size());
 }

@@ -25,6 +25,10 @@ class Mapping {
 
   std::span<std::byte> bytes() const { return bytes_; }
 
+  // Forbids every later change of the mapping, so that nothing in the process can replace or unmap it
+  // (mseal). The mapping then stays until the process ends. Does nothing before Linux 6.10.
+  void seal() const;
+
  private:
   std::span<std::byte> bytes_;
 };

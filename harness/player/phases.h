@@ -1,5 +1,4 @@
-// Plays the phases of a session, and keeps the state that they share: pools of keys and payloads,
-// index names, clocks.
+// Plays the phases of a session, and keeps what they share: ring, outcome, index names, clocks.
 //
 // Both the player and the driver of verified mode use Phases. In the player, the library is in the
 // same process; the driver reaches the library in another process (driver/remote_library.h).
@@ -7,8 +6,10 @@
 
 #include <functional>
 #include <optional>
+#include <span>
 
 #include "base/clock.h"
+#include "base/unique_fd.h"
 #include "benchmarks/kit/player/event_clock.h"
 #include "benchmarks/kit/player/index_names.h"
 #include "benchmarks/kit/player/pools_view.h"
@@ -21,22 +22,24 @@ namespace keydrome {
 
 class Phases {
  public:
-  // `channel` must outlive the object.
-  explicit Phases(RefereeChannel& channel) : channel_(channel) {}
+  // Maps and seals the ring and the outcome, which all phases use. Exits the process if they cannot
+  // be mapped. `channel` must outlive the object.
+  Phases(RefereeChannel& channel, const UniqueFd& ring, const UniqueFd& outcome);
 
   // Plays the phase of the GO message that the channel has just received. After an error play()
   // sends a DONE with the reason and does not return.
   void play(const player::IndexApi& api, const ThreadHooks& hooks = {});
 
  private:
-  player::EventClock* event_clock(const Mapping& outcome);
-  void open_pools(int fd, PhaseId phase);
+  player::EventClock* event_clock();
+  void open_session(PhaseId phase);
 
   RefereeChannel& channel_;
+  const Mapping ring_memory_, outcome_;
+  const RingView ring_;
   TickClock clock_;
   player::RetryBudget retry_budget_;
   std::optional<player::EventClock> event_clock_;
-  Mapping pools_image_;
   player::PoolsView pools_;
   std::optional<player::IndexNames> names_;
 };

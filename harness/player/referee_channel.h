@@ -5,6 +5,7 @@
 #pragma once
 
 #include <array>
+#include <cstdint>
 #include <string_view>
 
 #include "harness/channel.h"
@@ -28,10 +29,13 @@ class RefereeChannel {
   Fds& fds() { return fds_; }
 
   // Sends a message. `text` is truncated to kTextBytes - 1 bytes.
-  void send(MessageType type, PhaseId about, uint32_t round = 0, uint32_t status = 0,
-            std::string_view text = {}) const;
+  void send(MessageType type, PhaseId about, uint32_t status = 0, std::string_view text = {}) const;
+  // Asks for the next piece of a thread.
+  void need(PhaseId about, uint32_t thread, uint32_t piece) const;
 
  private:
+  void send_or_exit(const Message& message) const;
+
   Message message_{};
   Fds fds_;
 };

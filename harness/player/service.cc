@@ -114,7 +114,7 @@ char* Service::stable_name(const CallSlot& slot) {
 }
 
 void Service::give_up(PhaseId phase, DoneStatus status, std::string_view reason) const {
-  channel_.send(MessageType::kDone, phase, 0, status, reason);
+  channel_.send(MessageType::kDone, phase, status, reason);
   for (;;) pause();  // the referee ends the jail
 }
 

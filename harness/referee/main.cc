@@ -19,7 +19,7 @@
 //
 // Pipes and sockets
 //
-//     channel             referee <-> player, SEQPACKET: commands and rounds (harness/protocol.h)
+//     channel             referee <-> player, SEQPACKET: commands (harness/protocol.h)
 //     driver's channel    referee <-> driver, the same messages
 //     command channel     referee <-> jail, SEQPACKET: freeze, thaw, usage, kill (jail/command.h)
 //     meta pipe           jail -> referee: how the jail ended, which isolation it gave (jail_end.h)
@@ -27,8 +27,9 @@
 //
 // Memory that the referee creates as memfds and passes over a channel
 //
-//     pools, rounds       sealed inputs: keys, payloads, operations
-//     outcome             one per phase, of fixed size: the player writes counters, evidence and
+//     ring                operations and keys, piece by piece; only the referee can write to it
+//                         (harness/ring.h)
+//     outcome             of fixed size, for all phases: the player writes counters, evidence and
 //                         logs into it
 //     stack page          of fixed size: the player's threads write their stacks when a session
 //                         hangs (harness/stacks.h)
@@ -42,8 +43,8 @@
 // 3. Start the jail with the player; in verified mode start the driver too (session/partner.h).
 // 4. Have the player load the library and drop the rights that only loading needed.
 // 5. Play each phase (session/conductor.h):
-//    - make its inputs, thaw the jail, read the clock, send GO
-//    - hand out rounds, which are portions of the programs
+//    - make its inputs, send GO, read the clock, thaw the jail
+//    - hand out pieces, which are portions of the programs
 //    - read the clock at DONE, freeze the jail, copy and check the outcome
 // 6. End the jail. Judge outcome and recorded histories, and decide the verdict (judging/). A judge
 //    may play parts of the programs again, each in a fresh jail.

@@ -65,7 +65,7 @@ TEST(Channel, DoesNotWaitForAPeerThatDoesNotRead) {
   constexpr int kMoreThanFits = 1000;  // messages of 8 KiB; more than the socket can hold
   int sent = 0;
   while (sent < kMoreThanFits &&
-         send_message(pair.left.get(), make_message(MessageType::kRound), {}, Send::kNow)) {
+         send_message(pair.left.get(), make_message(MessageType::kGo), {}, Send::kNow)) {
     ++sent;
   }
   EXPECT_GT(sent, 0);

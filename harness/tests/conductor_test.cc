@@ -19,12 +19,12 @@ class ConductorTest : public JailedTest {};
 
 constexpr uint32_t kThreads = 2;
 constexpr uint32_t kInsertsPerUnit = 1000;
-constexpr uint32_t kUnits = 150;  // enough operations for three rounds
+constexpr uint32_t kUnits = 150;  // enough operations for many pieces
 constexpr uint32_t kKeysPerThread = kInsertsPerUnit * kUnits;
 
 script::Script script() { return testing::counting_script(kThreads, kUnits, kInsertsPerUnit); }
 
-TEST_F(ConductorTest, PlaysSeveralRoundsWithTwoThreads) {
+TEST_F(ConductorTest, PlaysManyPiecesWithTwoThreads) {
   const script::Script counting = script();
   std::vector<std::string> events;
   const SessionResult result = play(counting, options_for("honest"),
@@ -58,6 +58,26 @@ TEST_F(ConductorTest, DoesNotBelieveAForgedProtocol) {
   const SessionResult result = play(script(), options_for("early_done"), {});
   EXPECT_NE(result.stop, StopReason::kNone);
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "failed") << verdict_of(result);
+}
+
+// Returns the number that seeks_keys printed after `when`.
+uint64_t keys_found(const SessionResult& result, const std::string& when) {
+  const std::size_t at = result.standard_output.find(when + ": ");
+  EXPECT_NE(at, std::string::npos) << result.standard_output;
+  return at == std::string::npos ? 0
+                                 : std::stoull(result.standard_output.substr(at + when.size() + 2));
+}
+
+// No key is in the process before the clock of its phase runs, and then only the next ones.
+TEST_F(ConductorTest, ALibraryThatSeeksKeysFindsOnlyTheNextOnes) {
+  constexpr int64_t kMark = int64_t{0x5eec} << 48;  // as in tests/faulty/seeks_keys.cc
+  script::Script counting = testing::counting_script(1, kUnits, kInsertsPerUnit);
+  for (int64_t& key : counting.pools.int64_keys) key |= kMark;
+  const SessionResult result = play(counting, options_for("seeks_keys"), {});
+  ASSERT_EQ(result.stage, Stage::kComplete) << verdict_of(result);
+  EXPECT_EQ(keys_found(result, "create"), 0u);
+  EXPECT_GE(keys_found(result, "insert"), kInsertsPerUnit) << "the library does not find any keys";
+  EXPECT_LE(keys_found(result, "insert"), kKeysPerThread / 4);
 }
 
 }  // namespace

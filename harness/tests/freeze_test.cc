@@ -17,7 +17,7 @@ namespace keydrome {
 namespace {
 
 // The script sends HELLO and LOADED, logs the commands that it receives, and exits at GO or at the
-// command kill. Every reply contains the command's letter in the field for the memory usage, so
+// command kill. While it is frozen, it reads no messages. Every reply contains the command's letter in the field for the memory usage, so
 // that a test can see which reply the referee used. The script has three settings:
 // - `errors`: the errno of the reply, by command
 // - `wrong`: commands whose reply names another command
@@ -27,12 +27,13 @@ import os, select, socket, struct, sys
 channel, command = (socket.socket(fileno=fd) for fd in (3, 4))
 errors, wrong, late = SETTINGS
 held = b""
+frozen = False
 log = open(os.path.abspath(__file__) + ".log", "w", buffering=1)
 def say(kind):
-    channel.send(struct.pack("<IIQIIIIII8192x", 3, kind, 0, 0, 0, 0, 0, 0, 0))
+    channel.send(struct.pack("<IIQIIIIII8192x", VERSION, kind, 0, 0, 0, 0, 0, 0, 0))
 say(1)
 while True:
-    for ready in select.select([channel, command], [], [], 20)[0] or sys.exit(1):
+    for ready in select.select([command] if frozen else [channel, command], [], [], 20)[0] or sys.exit(1):
         if ready is channel:
             message = channel.recv(65536)
             if len(message) < 8 or struct.unpack_from("<I", message, 4)[0] != 2:
@@ -43,6 +44,7 @@ while True:
             if letter in (b"", b"K"):
                 sys.exit(0)
             log.write(letter.decode())
+            frozen = letter == b"F" or frozen and letter != b"T"
             answers, held = held + letter, b""
             if letter in late:
                 held, answers = answers, b""
@@ -60,6 +62,8 @@ class FreezeTest : public ::testing::Test {
     const std::string path = ::testing::TempDir() + "keydrome_fake_jail" + std::to_string(getpid());
     std::string text = kFakeJail;
     text.replace(text.find("SETTINGS"), std::string("SETTINGS").size(), settings);
+    text.replace(text.find("VERSION"), std::string("VERSION").size(),
+                 std::to_string(kProtocolVersion));
     std::ofstream(path) << text;
     EXPECT_EQ(chmod(path.c_str(), 0755), 0);
     script::Script script;

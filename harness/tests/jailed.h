@@ -5,71 +5,13 @@
 #include <unistd.h>
 
 #include <string>
-#include <utility>
-#include <vector>
 
 #include "harness/bench/local_slot.h"
 #include "harness/referee/judging/verdict.h"
 #include "harness/referee/session/conductor.h"
+#include "harness/tests/small_script.h"
 
 namespace keydrome::testing {
-
-inline format::Op op(format::OpCode code, uint32_t key = 0, uint32_t argument = 0,
-                     uint8_t flags = 0) {
-  return {.code = code,
-          .flags = flags,
-          .slot = 0,
-          .kind = 0,
-          .class_ = 0,
-          .key = key,
-          .payload = 0,
-          .argument = argument};
-}
-
-inline script::PhaseScript phase(const char* name, std::vector<std::vector<format::Op>> threads,
-                                 uint64_t trace_bytes) {
-  script::PhaseScript result;
-  result.name = name;
-  result.timed = true;
-  result.trace_capacity_bytes.assign(threads.size(), trace_bytes);
-  result.threads = std::move(threads);
-  return result;
-}
-
-// Returns a script in which `threads` threads insert distinct keys with auto-commit: each thread
-// makes `units` units of `inserts_per_unit` inserts. Then one thread scans all records.
-inline script::Script counting_script(uint32_t threads, uint32_t units, uint32_t inserts_per_unit) {
-  script::Script script;
-  script.indexes = {{"numbers", INT}};
-  script.class_names = {"insert"};
-  script.pools.payloads = {""};
-  const uint32_t keys = threads * units * inserts_per_unit;
-  for (uint32_t i = 0; i < keys; ++i) script.pools.int64_keys.push_back(i);
-  script.phases.push_back(
-      phase("create", {{op(format::OpCode::kCreate, 0, 0, format::kUnitStart)}}, 0));
-  std::vector<std::vector<format::Op>> programs(threads);
-  for (uint32_t thread = 0; thread < threads; ++thread) {
-    for (uint32_t unit = 0; unit < units; ++unit) {
-      programs[thread].push_back(op(format::OpCode::kOpen, 0, 0, format::kUnitStart));
-      for (uint32_t i = 0; i < inserts_per_unit; ++i) {
-        const uint32_t key = (unit * inserts_per_unit + i) * threads + thread;
-        programs[thread].push_back(op(format::OpCode::kInsert, key, key, format::kAutoCommit));
-      }
-      programs[thread].push_back(op(format::OpCode::kClose));
-    }
-  }
-  script.phases.push_back(phase("populate", std::move(programs), 0));
-  const uint32_t limit = keys + 1;
-  script.phases.push_back(
-      phase("verify",
-            {{op(format::OpCode::kOpen, 0, 0, format::kUnitStart), op(format::OpCode::kBegin, 0, 2),
-              op(format::OpCode::kNextToEnd, 0, limit, format::kEvidenceAll),
-              op(format::OpCode::kCommit), op(format::OpCode::kClose)}},
-            uint64_t{limit} * 48));
-  script.phases.back().timed = false;
-  script.phases.back().verifies = true;
-  return script;
-}
 
 // Returns verdict, reason and standard error, for the message of a failed expectation.
 inline std::string verdict_of(const SessionResult& result) {

@@ -197,7 +197,7 @@ static const char* const kAllowed[] = {
 /* Calls whose names libseccomp 2.5 does not know. They have the same numbers on all
  * architectures. */
 static const int kAllowedNumbers[] = {
-    462, /* mseal, for the second stage */
+    462, /* mseal, for the player's mappings and for the second stage */
 };
 
 /* Allowed commands of fcntl. Two jails see the same read-only files and must not communicate

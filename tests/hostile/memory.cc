@@ -9,12 +9,16 @@
 #include <algorithm>
 #include <array>
 #include <cstddef>
+#include <cstring>
+
+#include "benchmarks/kit/format/outcome.h"
 
 namespace hostile {
 namespace {
 
 using keydrome::Message;
 using keydrome::MessageType;
+using keydrome::format::OutcomeHeader;
 
 constexpr uintptr_t kPage = 4096;
 // Bytes to search below the lowest module. The kernel places mappings next to each other, from the
@@ -95,6 +99,33 @@ const Message* find_message(MessageType type) {
     const auto* message = reinterpret_cast<const Message*>(at);
     const bool fits = message->version == keydrome::kProtocolVersion && message->type == type;
     if (fits && message->nonce != 0) return message;
+  }
+  return nullptr;
+}
+
+// The header is at the beginning of a page. Its version alone could be any number, so the offsets that
+// follow must fit too.
+std::byte* find_outcome_memory() {
+  struct Start {
+    uint32_t version, threads;
+    uint64_t thread_offset;
+    OutcomeHeader::Span first;
+  };
+  static_assert(offsetof(OutcomeHeader, spans) == offsetof(Start, first));
+  const Regions regions = find_regions();
+  Reader reader;
+  for (uintptr_t page = regions.lowest - kBelow; page < regions.highest; page += kPage) {
+    if (!reader.read_page(page)) continue;
+    Start start{};
+    std::memcpy(&start, reader.words().data(), sizeof start);
+    if (start.version != keydrome::format::kOutcomeVersion || start.threads == 0 ||
+        start.threads > keydrome::format::kThreadsMax) {
+      continue;
+    }
+    const uint64_t end =
+        start.thread_offset + start.threads * sizeof(keydrome::format::ThreadOutcome);
+    if (start.thread_offset >= sizeof(OutcomeHeader) && start.first.ends_offset >= end)
+      return reinterpret_cast<std::byte*>(page);
   }
   return nullptr;
 }

@@ -1,6 +1,7 @@
 // Functions with which hostile libraries search the memory that they share with the player.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 
 #include "harness/protocol.h"
@@ -10,6 +11,10 @@ namespace hostile {
 // Finds a message of this type that the player has received, in the writable data of the player.
 // The message contains the phase's nonce. Returns nullptr if no message is found.
 const keydrome::Message* find_message(keydrome::MessageType type);
+
+// Finds the outcome, the memory to which the player writes the results of a phase, in readable memory.
+// Returns its address, or nullptr if it is not found.
+std::byte* find_outcome_memory();
 
 // Counts the occurrences of the eight bytes `masked` ^ `mask` in readable memory, at addresses that
 // are multiples of eight. The bytes are passed in two parts, so that the search does not find its

@@ -4,8 +4,8 @@
 #include <fcntl.h>
 #include <sys/mman.h>
 #include <sys/socket.h>
-#include <sys/stat.h>
 
+#include <algorithm>
 #include <cstring>
 #include <ctime>
 #include <vector>
@@ -27,25 +27,22 @@ void send_to_referee(const Message& message) {
   if (send(kChannelFd, &message, sizeof message, MSG_DONTWAIT) < 0) return;
 }
 
-// The memfd to which the player writes the outcome of the phase. The player got it with the message
-// GO. `bytes` is nullptr if the memfd was not found.
+// The memory to which the player writes the outcome of the phase. `bytes` is nullptr if it was not
+// found.
 struct Outcome {
-  int fd = -1;
   std::byte* bytes = nullptr;
   size_t size = 0;
 };
 
 Outcome find_outcome() {
-  for (int fd = kChannelFd + 1; fd < 64; ++fd) {
-    struct stat status{};
-    const int seals = fcntl(fd, F_GET_SEALS);
-    if (seals < 0 || (seals & F_SEAL_FUTURE_WRITE) != 0 || fstat(fd, &status) != 0) continue;
-    const auto size = static_cast<size_t>(status.st_size);
-    void* memory = mmap(nullptr, size, PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (memory != MAP_FAILED) return {fd, static_cast<std::byte*>(memory), size};
-  }
-  required("the outcome is found", 0);
-  return {};
+  std::byte* const bytes = find_outcome_memory();
+  required("the outcome is found", bytes != nullptr);
+  if (bytes == nullptr) return {};
+  const auto* header = reinterpret_cast<const keydrome::format::OutcomeHeader*>(bytes);
+  const keydrome::format::OutcomeHeader::Span& last = header->spans[header->threads - 1];
+  return {bytes, std::max({last.ends_offset + last.ends_capacity,
+                           last.words_offset + last.words_capacity * sizeof(uint64_t),
+                           last.trace_offset + last.trace_capacity})};
 }
 
 Message done_now() {
@@ -112,8 +109,8 @@ void replace_the_channel(Where) {
 // D04b: closes the channel while the process lives.
 void shut_the_channel(Where) { shutdown(kChannelFd, SHUT_RDWR); }
 
-// D13, D13b, D13c: overwrite the outcome; replace all words by those of commits; try to resize or
-// seal the outcome.
+// D13, D13b, D13c: overwrite the outcome; replace all words by those of commits; look for
+// descriptors with which the outcome or the operations could be resized or sealed.
 void overwrite_the_outcome(Where) {
   const Outcome outcome = find_outcome();
   if (outcome.bytes == nullptr) return;
@@ -137,12 +134,8 @@ void forge_commits(Where) {
 }
 
 void resize_the_outcome(Where) {
-  const Outcome outcome = find_outcome();
-  const auto end = static_cast<off_t>(outcome.size);
-  refused("shrink", ftruncate(outcome.fd, 0), EPERM);
-  refused("grow", ftruncate(outcome.fd, end + 4096), EPERM);
-  refused("grow by writing", pwrite(outcome.fd, "x", 1, end), EPERM);
-  refused("seal", fcntl(outcome.fd, F_ADD_SEALS, F_SEAL_WRITE), EPERM);
+  for (int fd = kChannelFd + 1; fd < 64; ++fd)
+    required("no memory of the referee has a descriptor", fcntl(fd, F_GET_SEALS) < 0);
 }
 
 // D13d: continues to write to the outcome after the phase has been judged.

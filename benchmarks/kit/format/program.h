@@ -21,7 +21,7 @@
 
 namespace keydrome::format {
 
-inline constexpr uint32_t kProgramVersion = 3;
+inline constexpr uint32_t kProgramVersion = 4;
 inline constexpr uint32_t kSlots = 16;              // handles that a thread can have open
 inline constexpr uint32_t kTransactionClasses = 8;  // such as get or scan; each has a histogram
 inline constexpr uint32_t kEvents = 16;             // counters for kSignal and kWait
@@ -97,8 +97,8 @@ inline constexpr uint8_t kAutoCommit = 1u << 0;
 inline constexpr uint8_t kEvidence = 1u << 1;
 // For kNext and kNextToEnd: write the result of every call to the trace.
 inline constexpr uint8_t kEvidenceAll = 1u << 2;
-// A round (one memfd of ops, see RoundHeader) may begin at this op. No handle and no transaction is
-// open here.
+// A piece (the next ops of one thread, see piece.h) may begin at this op. No handle and no
+// transaction is open here.
 inline constexpr uint8_t kUnitStart = 1u << 3;
 // Every documented code is legal, because the workload judges the evidence itself. On a kBegin, the
 // flag applies to the whole transaction, which runs to its programmed end even after DEADLOCK.
@@ -168,6 +168,15 @@ struct BareCall {
 
   static constexpr char kGarbage = '\xa5';
 
+  // Whether the call has a key, and a payload that the op names.
+  constexpr bool has_key() const {
+    return call == history::EventCall::kGet || call == history::EventCall::kInsert ||
+           call == history::EventCall::kDeletePair || call == history::EventCall::kDeleteKey;
+  }
+  constexpr bool has_payload() const {
+    return call != history::EventCall::kGet && call != history::EventCall::kNext;
+  }
+
   constexpr uint32_t packed() const {
     return static_cast<uint32_t>(call) | uint32_t{in_transaction} << 8 |
            static_cast<uint32_t>(key_type) << 16 | uint32_t{garbage} << 24;
@@ -180,30 +189,32 @@ struct BareCall {
   }
 };
 
-// The pools image: one memfd with all keys and payload texts that the programs refer to by number.
-// The referee sends it with the first phase, and the player maps it for the whole session
+// The session's image: one memfd with what all phases share and what says nothing about keys. The
+// referee sends it with the first phase, and the player maps it for the whole session
 // (script/images.h writes it, player/pools_view.h reads it).
 //
-// The image contains this header, the table of indexes, four pools, and the procedures with their
-// parameters. The pools of int32 and int64 keys are plain arrays. A pool of strings (varchar keys
-// or payload texts) is an array `uint32_t offsets[count + 1]`, followed by the bytes of all
-// strings. String i is the bytes [offsets[i], offsets[i + 1]), counted from the end of the array. A
-// string contains no NUL.
+// The image contains this header, the table of indexes and the procedures. It also contains the
+// payload texts, unless there are so many of them that they come with the pieces (piece.h).
+//
+// The only keys in the image are strings whose numbers procedures compute from records, because the
+// referee cannot predict when they are used. They have their numbers of the script, and all other
+// strings of this pool are empty. Few benchmarks have such keys (Pools::computed_keys).
+//
+// A pool of strings (varchar keys or payload texts) is an array `uint32_t offsets[count + 1]`,
+// followed by the bytes of all strings. String i is the bytes [offsets[i], offsets[i + 1]), counted
+// from the end of the array. A string contains no NUL.
 struct PoolsHeader {
   uint32_t version;  // kProgramVersion
   uint32_t reserved;
   uint64_t index_offset, index_count;              // IndexEntry[]
-  uint64_t int32_offset, int32_count;              // int32_t[]
-  uint64_t int64_offset, int64_count;              // int64_t[]
-  uint64_t varchar_offset, varchar_count;          // where offsets[] begins, and number of strings
-  uint64_t payload_offset, payload_count;          // the same for payload texts
+  uint64_t payload_offset, payload_count;          // payload texts; none: they come with the pieces
+  uint64_t computed_offset, computed_count;        // string keys that procedures compute
   uint64_t procedure_offset, procedure_count;      // ProcedureEntry[]
   uint64_t instruction_offset, instruction_count;  // Instruction[]
-  uint64_t parameter_offset, parameter_count;      // int64_t[]
 };
 
 // The player copies strings in pieces of 16 bytes, so it also reads bytes after the end of a
-// string. It reads at most this many bytes from the beginning of a string. Therefore the image ends
+// string. It reads at most this many bytes from the beginning of a string. Therefore an image ends
 // with this many zeros.
 inline constexpr uint32_t kReadAhead = 128;
 
@@ -212,20 +223,6 @@ inline constexpr uint32_t kIndexNameBytes = 1024;
 struct IndexEntry {
   uint32_t type;               // KeyType
   char name[kIndexNameBytes];  // NUL-terminated
-};
-
-// The header of a round: one memfd with the next ops of every thread of a phase. A long phase has
-// several rounds. The referee sends round r + 1 when the first thread begins round r. So a library
-// that searches the memory of the player can see at most one round in advance.
-struct RoundHeader {
-  uint32_t version;
-  uint32_t threads;
-  uint32_t round;  // number of this round in the phase, from 0
-  uint32_t last;   // 1: no further round follows
-  struct Span {
-    uint64_t offset;  // of the array Op[count]; a multiple of 16
-    uint64_t count;
-  } spans[kThreadsMax];
 };
 
 }  // namespace keydrome::format

@@ -45,9 +45,9 @@ class Interpreter : InterpreterState {
  public:
   explicit Interpreter(const InterpreterInputs& inputs) : InterpreterState(inputs) {}
 
-  // Executes the thread's next round, a part of its program. The rounds of a phase must be passed
-  // in order.
-  void run(std::span<const format::Op> ops);
+  // Executes the thread's next piece, a part of its program. The pieces of a phase must be passed in
+  // order. The piece is no longer used when run() returns.
+  void run(const PieceView& piece);
 
   // Writes the number of words and the end time to the outcome. The caller calls finish() once, after the last round.
   void finish();

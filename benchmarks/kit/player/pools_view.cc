@@ -1,19 +1,26 @@
-// Implements PoolsView::open(): checks every offset, count and length of the pools image before the
-// player uses it.
+// Implements PoolsView::open() and PieceView::open(): check the offsets and counts of an image before
+// the player uses it.
 #include "benchmarks/kit/player/pools_view.h"
 
 #include <algorithm>
 #include <cstring>
 #include <string>
 
+#include "benchmarks/kit/format/piece.h"
 #include "benchmarks/kit/player/arguments.h"
 #include "keydrome/index.h"
 
 namespace keydrome::player {
 namespace {
 
-Error damaged() {
-  return Error{"the pools image is damaged: one of its offsets, counts or lengths is out of range"};
+Error damaged(const std::string& image) {
+  return Error{image + " is damaged: one of its offsets, counts or lengths is out of range"};
+}
+
+Error wrong_version(const std::string& image, uint32_t version) {
+  return Error{"referee and player come from different versions of Keydrome: " + image +
+               " has version " + std::to_string(version) + ", but this player reads version " +
+               std::to_string(format::kProgramVersion)};
 }
 
 template <typename T>
@@ -26,18 +33,23 @@ bool view_array(std::span<const std::byte> image, uint64_t offset, uint64_t coun
 }
 
 bool view_strings(std::span<const std::byte> image, uint64_t offset, uint64_t count,
-                  uint32_t length_max, StringPool& out) {
+                  StringPool& out) {
   std::span<const uint32_t> offsets;
   if (count >= UINT32_MAX || !view_array(image, offset, count + 1, offsets)) return false;
   const uint64_t bytes_offset = offset + offsets.size_bytes();
   if (offsets[0] != 0 ||
       uint64_t{offsets[count]} + format::kReadAhead > image.size() - bytes_offset)
     return false;
-  for (uint64_t i = 0; i < count; ++i) {
-    if (offsets[i + 1] < offsets[i] || offsets[i + 1] - offsets[i] > length_max) return false;
-  }
   out =
       StringPool(offsets.data(), reinterpret_cast<const char*>(image.data() + bytes_offset), count);
+  return true;
+}
+
+// Checks the length of every string, which view_strings() does not.
+bool has_lengths(const StringPool& strings, uint32_t length_max) {
+  for (uint32_t i = 0; i < strings.size(); ++i) {
+    if (strings[i].size() > length_max) return false;
+  }
   return true;
 }
 
@@ -50,7 +62,6 @@ bool view_procedures(std::span<const std::byte> image, const format::PoolsHeader
   return view_array(image, header.procedure_offset, header.procedure_count, view.procedures) &&
          view_array(image, header.instruction_offset, header.instruction_count,
                     view.instructions) &&
-         view_array(image, header.parameter_offset, header.parameter_count, view.parameters) &&
          std::all_of(view.procedures.begin(), view.procedures.end(), is_within);
 }
 
@@ -58,28 +69,45 @@ bool view_procedures(std::span<const std::byte> image, const format::PoolsHeader
 
 Result<PoolsView> PoolsView::open(std::span<const std::byte> image) {
   format::PoolsHeader header{};
-  if (image.size() < sizeof(header)) return damaged();
+  if (image.size() < sizeof(header)) return damaged("the session's image");
   std::memcpy(&header, image.data(), sizeof(header));
   if (header.version != format::kProgramVersion)
-    return Error{
-        "referee and player come from different versions of Keydrome: the pools image has "
-        "version " +
-        std::to_string(header.version) + ", but this player reads version " +
-        std::to_string(format::kProgramVersion)};
+    return wrong_version("the session's image", header.version);
   PoolsView view;
-  const bool fits = view_array(image, header.index_offset, header.index_count, view.indexes) &&
-                    view_array(image, header.int32_offset, header.int32_count, view.int32_keys) &&
-                    view_array(image, header.int64_offset, header.int64_count, view.int64_keys) &&
-                    view_strings(image, header.varchar_offset, header.varchar_count,
-                                 MAX_VARCHAR_LEN, view.varchar_keys) &&
-                    view_strings(image, header.payload_offset, header.payload_count,
-                                 MAX_PAYLOAD_LEN - format::kTagBytes, view.payloads) &&
-                    view_procedures(image, header, view);
-  if (!fits) return damaged();
+  const bool fits =
+      view_array(image, header.index_offset, header.index_count, view.indexes) &&
+      view_strings(image, header.payload_offset, header.payload_count, view.payloads) &&
+      has_lengths(view.payloads, MAX_PAYLOAD_LEN - format::kTagBytes) &&
+      view_strings(image, header.computed_offset, header.computed_count, view.computed_keys) &&
+      has_lengths(view.computed_keys, MAX_VARCHAR_LEN) && view_procedures(image, header, view);
+  if (!fits) return damaged("the session's image");
   for (const format::IndexEntry& entry : view.indexes) {
-    if (std::memchr(entry.name, 0, sizeof entry.name) == nullptr) return damaged();
+    if (std::memchr(entry.name, 0, sizeof entry.name) == nullptr)
+      return damaged("the session's image");
   }
   return view;
+}
+
+Result<PieceView> PieceView::open(const PoolsView& session, std::span<const std::byte> image) {
+  format::PieceHeader header{};
+  if (image.size() < sizeof(header)) return damaged("a piece");
+  std::memcpy(&header, image.data(), sizeof(header));
+  if (header.version != format::kProgramVersion) return wrong_version("a piece", header.version);
+  PieceView piece{.pools = session, .ops = {}, .last = header.last != 0};
+  PoolsView& pools = piece.pools;
+  const bool has_texts = session.payloads.size() == 0;
+  const bool fits =
+      view_array(image, header.op_offset, header.op_count, piece.ops) &&
+      view_array(image, header.int32_offset, header.int32_count, pools.int32_keys) &&
+      view_array(image, header.int64_offset, header.int64_count, pools.int64_keys) &&
+      view_array(image, header.parameter_offset, header.parameter_count, pools.parameters) &&
+      view_array(image, header.string_offset, header.string_count, pools.parameter_strings) &&
+      (header.string_count == 0 || header.string_count == header.parameter_count) &&
+      view_strings(image, header.varchar_offset, header.varchar_count, pools.varchar_keys) &&
+      (!has_texts ||
+       view_strings(image, header.payload_offset, header.payload_count, pools.payloads));
+  if (!fits) return damaged("a piece");
+  return piece;
 }
 
 }  // namespace keydrome::player

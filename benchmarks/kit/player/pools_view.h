@@ -1,5 +1,5 @@
-// PoolsView: gives the player read access to the pools image (format/program.h). The pools image
-// contains index names, keys, payload texts and procedures. The referee writes it.
+// PoolsView and PieceView: give the player read access to the session's image (format/program.h) and to
+// pieces (format/piece.h), which the referee writes.
 #pragma once
 
 #include <cstddef>
@@ -29,21 +29,37 @@ class StringPool {
   uint64_t count_ = 0;
 };
 
-// Refers to the image, which must stay mapped as long as the view is used. Thread safety:
-// read-only.
+// Everything that ops refer to by number. It refers to the images, which must stay mapped as long as
+// the view is used. Thread safety: read-only.
 struct PoolsView {
+  // From the session's image.
   std::span<const format::IndexEntry> indexes;
+  std::span<const format::ProcedureEntry> procedures;
+  std::span<const format::Instruction> instructions;
+  StringPool computed_keys;  // by their number in the script; other strings are empty
+  // From the session's image, or from the piece if the session's image has none.
+  StringPool payloads;
+  // From the piece; empty in the view of a session's image.
   std::span<const int32_t> int32_keys;
   std::span<const int64_t> int64_keys;
   StringPool varchar_keys;
-  StringPool payloads;
-  std::span<const format::ProcedureEntry> procedures;
-  std::span<const format::Instruction> instructions;
   std::span<const int64_t> parameters;
+  std::span<const uint32_t> parameter_strings;  // empty, or one for each parameter
 
-  // Checks version, offsets and lengths of the image. So a damaged image gives an error instead of
-  // a crash.
+  // Checks version, offsets and lengths of the session's image. So a damaged image gives an error
+  // instead of a crash.
   static Result<PoolsView> open(std::span<const std::byte> image);
+};
+
+// The next ops of one thread, and what they refer to. Thread safety: read-only.
+struct PieceView {
+  PoolsView pools;
+  std::span<const format::Op> ops;
+  bool last = true;  // the thread has no further piece in this phase
+
+  // Checks version, offsets and counts, but no length of a string, because a piece is opened while
+  // the phase is timed. The referee is trusted, so the check only finds errors of Keydrome.
+  static Result<PieceView> open(const PoolsView& session, std::span<const std::byte> image);
 };
 
 }  // namespace keydrome::player

@@ -1,7 +1,7 @@
-// Images: turns a script into the bytes that the referee passes to the player in memfds.
-// format/program.h describes the layout of these bytes.
+// The session's image: turns what all phases of a script share into the bytes that the referee passes
+// to the player. format/program.h describes their layout; piece_writer.h writes the rest.
 //
-// Thread safety: pure functions.
+// Thread safety: a pure function.
 #pragma once
 
 #include <cstddef>
@@ -12,23 +12,8 @@
 
 namespace keydrome::script {
 
-// Returns the pools image of a script: its index names, keys, payload texts and procedures. Equal
-// scripts give equal bytes.
+// Returns the session's image of a script: its index names and procedures, and its payload texts if
+// texts_in_session() (piece_writer.h). It has no keys but Pools::computed_keys. Equal scripts give equal bytes.
 std::vector<std::byte> pools_image(const Script& script);
-
-// How a phase is cut into rounds, the parts that the referee sends one after another. In round r,
-// thread t executes its ops [cuts[r][t], cuts[r + 1][t]).
-struct RoundPlan {
-  std::vector<std::vector<uint64_t>> cuts;
-  uint32_t rounds() const { return static_cast<uint32_t>(cuts.size()) - 1; }
-};
-
-// Cuts a phase at ops with kUnitStart, so that each thread has about `ops_per_round` ops in a
-// round. A thread without such ops has all its ops in round 0. A phase has at least one round.
-// REQUIRES: ops_per_round > 0.
-RoundPlan plan_rounds(const PhaseScript& phase, uint64_t ops_per_round);
-
-// Returns the bytes of one round. REQUIRES: round < plan.rounds().
-std::vector<std::byte> round_image(const PhaseScript& phase, const RoundPlan& plan, uint32_t round);
 
 }  // namespace keydrome::script

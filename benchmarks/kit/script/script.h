@@ -33,6 +33,9 @@ struct Pools {
   std::vector<format::ProcedureEntry> procedures;
   std::vector<format::Instruction> instructions;  // of all procedures
   std::vector<int64_t> parameters;                // of all kRun ops
+  // Numbers of the varchar keys that procedures compute from records, in ascending order. The player
+  // gets these keys before the first phase, and every other key with the op that uses it.
+  std::vector<uint32_t> computed_keys;
 };
 
 // One phase of a script: create, populate, test or verify, for example.

@@ -313,6 +313,13 @@ void ScriptBuilder::set_varchar_keys(Strings keys) {
   script_.pools.varchar_keys = std::move(keys);
 }
 
+void ScriptBuilder::expect_computed_key(uint32_t number) {
+  std::vector<uint32_t>& keys = script_.pools.computed_keys;
+  KEYDROME_CHECK(number < script_.pools.varchar_keys.size());
+  KEYDROME_CHECK(keys.empty() || keys.back() < number);
+  keys.push_back(number);
+}
+
 uint32_t ScriptBuilder::add_text(std::string_view text) {
   KEYDROME_CHECK(text.size() <= MAX_PAYLOAD_LEN - format::kTagBytes);
   return text.empty() ? 0 : script_.pools.payloads.add(text);
@@ -478,22 +485,6 @@ Script ScriptBuilder::build() {
 void record_all(Script& script) {
   KEYDROME_CHECK(script.indexes.size() < kRecordedIndexesMax);
   for (PhaseScript& phase : script.phases) record(phase, script.pools);
-}
-
-void add_verify_phase(ScriptBuilder& script, uint32_t threads, uint32_t class_number,
-                      std::string name) {
-  threads = std::max(1u, std::min(threads, script.index_count()));
-  const uint32_t phase =
-      script.add_phase(std::move(name), threads, {.timed = false, .verifies = true});
-  for (uint32_t index = 0; index < script.index_count(); ++index) {
-    ThreadBuilder thread = script.thread(phase, index % threads);
-    thread.unit_start();
-    thread.open(0, index);
-    thread.begin(format::Kind::kScript, class_number);
-    thread.next_to_end(0, script.inserts(index), format::kEvidenceAll);
-    thread.commit();
-    thread.close(0);
-  }
 }
 
 }  // namespace keydrome::script

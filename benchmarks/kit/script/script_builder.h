@@ -153,6 +153,10 @@ class ScriptBuilder {
   // Sets the first varchar keys of the script. Key number i of `keys` gets pool number i. Each key
   // must satisfy the limits of add_varchar_key().
   void set_varchar_keys(Strings keys);
+  // Announces that a procedure may compute the number of this varchar key from a record. Without
+  // this, procedures can only use keys whose numbers are among their parameters. REQUIRES (checked):
+  // the numbers ascend.
+  void expect_computed_key(uint32_t number);
   // Adds a text and returns its number. The empty text has number 0. REQUIRES (checked): the text
   // has at most MAX_PAYLOAD_LEN - kTagBytes bytes and contains no zero byte.
   uint32_t add_text(std::string_view text);

@@ -150,9 +150,9 @@ uint64_t longest_ns(const script::ThreadTotals& totals, uint32_t class_number) {
 }
 
 // The start time of a transaction is normally the end time of the previous transaction. If the
-// thread waited for the next round (part of a phase) in between, the wait must not count as
+// thread waited for its next piece (part of its program) in between, the wait must not count as
 // latency.
-TEST(Interpreter, TheWaitForARoundIsNoLatency) {
+TEST(Interpreter, TheWaitForAPieceIsNoLatency) {
   constexpr uint64_t kWaitNs = 20'000'000, kSlackNs = 1'000'000;
   TwoEmptyTransactions two;
   player::Interpreter session(two.inputs);
@@ -160,13 +160,13 @@ TEST(Interpreter, TheWaitForARoundIsNoLatency) {
       format::Op{.code = format::OpCode::kBegin, .argument = 1},
       format::Op{.code = format::OpCode::kCommit}};
   const uint64_t start_ns = now_ns();
-  session.run(round);
+  session.run({.pools = {}, .ops = round});
   const uint64_t first_ns = now_ns() - start_ns;
   const uint64_t pause_ns = now_ns();
   while (now_ns() - pause_ns < kWaitNs) {
   }
   const uint64_t again_ns = now_ns();
-  session.run(round);
+  session.run({.pools = {}, .ops = round});
   const uint64_t run_ns = std::max(first_ns, now_ns() - again_ns);
   const std::array<format::Op, 4> both = {round[0], round[1], round[0], round[1]};
   const script::ThreadTotals totals = totals_of(session, two, both);
@@ -190,7 +190,7 @@ TEST(Interpreter, LatencyCountsFromTheArrival) {
                  .argument = static_cast<uint32_t>(kLateNs + kEarlyNs)},
       format::Op{.code = format::OpCode::kBegin, .class_ = 1, .argument = 1},
       format::Op{.code = format::OpCode::kCommit}};
-  session.run(ops);
+  session.run({.pools = {}, .ops = ops});
   const uint64_t elapsed_ns = now_ns() - start_ns;
   EXPECT_GE(elapsed_ns, kEarlyNs - kEarlyNs / 100);
   const script::ThreadTotals totals = totals_of(session, two, ops);

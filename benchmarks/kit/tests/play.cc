@@ -1,8 +1,8 @@
 // Implements play.h: plays the parts of referee and player in one process, with the real images.
 #include "benchmarks/kit/tests/play.h"
 
-#include <cstring>
 #include <optional>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -11,6 +11,7 @@
 #include "benchmarks/kit/player/interpreter.h"
 #include "benchmarks/kit/player/recording.h"
 #include "benchmarks/kit/script/images.h"
+#include "benchmarks/kit/script/piece_writer.h"
 
 namespace keydrome::testing {
 
@@ -32,30 +33,28 @@ class Image {
   uint64_t size_;
 };
 
-// Returns the ops of one thread in a round image.
-std::vector<format::Op> ops_of(const std::vector<std::byte>& round, std::size_t thread) {
-  format::RoundHeader header{};
-  std::memcpy(&header, round.data(), sizeof header);
-  std::vector<format::Op> ops(header.spans[thread].count);
-  if (!ops.empty()) {
-    std::memcpy(ops.data(), round.data() + header.spans[thread].offset,
-                ops.size() * sizeof(format::Op));
+constexpr uint64_t kPieceBytes = 20'000;  // about 1,000 ops
+
+// Plays the program of one thread. Each piece is freed when it has been played, so that a sanitizer
+// finds every later use.
+void play_pieces(player::Interpreter& session, const player::PoolsView& pools,
+                 const script::PieceWriter& writer, std::span<const format::Op> ops) {
+  for (uint64_t from = 0; from < ops.size();) {
+    const uint64_t end = writer.cut(ops, from, kPieceBytes);
+    const std::vector<std::byte> piece =
+        writer.write(ops.subspan(from, end - from), end == ops.size());
+    session.run(player::PieceView::open(pools, piece).value());
+    from = end;
   }
-  return ops;
 }
 
-script::PhaseOutcome play_phase(const script::Script& script, const script::PhaseScript& phase,
-                                const player::IndexApi& api, const player::PoolsView& pools,
-                                player::IndexNames& names, player::EventClock& event_clock,
-                                uint64_t ops_per_round, bool keep_calls) {
+script::PhaseOutcome play_phase(const script::Script& script, const script::PieceWriter& writer,
+                                const script::PhaseScript& phase, const player::IndexApi& api,
+                                const player::PoolsView& pools, player::IndexNames& names,
+                                player::EventClock& event_clock, bool keep_calls) {
   const script::OutcomeLayout layout = script::outcome_layout(phase, script.pools);
   Image image(layout.size_bytes);
   script::write_outcome_header(layout, image.bytes());
-  const script::RoundPlan plan = script::plan_rounds(phase, ops_per_round);
-  std::vector<std::vector<std::byte>> rounds;
-  rounds.reserve(plan.rounds());
-  for (uint32_t r = 0; r < plan.rounds(); ++r)
-    rounds.push_back(script::round_image(phase, plan, r));
   const TickClock clock(100'000);
   player::Signals events;
   player::Turns turns;
@@ -91,7 +90,7 @@ script::PhaseOutcome play_phase(const script::Script& script, const script::Phas
                                      .words_spare = span.words_spare,
                                      .trace = {base + span.trace_offset, span.trace_capacity},
                                      .recording = recording ? &*recording : nullptr});
-        for (const std::vector<std::byte>& round : rounds) session.run(ops_of(round, t));
+        play_pieces(session, pools, writer, phase.threads[t]);
         session.finish();
         if (recorded) {
           outcomes[t].events = recording->events();
@@ -106,8 +105,8 @@ script::PhaseOutcome play_phase(const script::Script& script, const script::Phas
 
 }  // namespace
 
-script::Outcome play(const script::Script& script, const player::IndexApi& api,
-                     uint64_t ops_per_round, bool keep_calls) {
+script::Outcome play(const script::Script& script, const player::IndexApi& api, bool keep_calls) {
+  const script::PieceWriter writer(script);
   const std::vector<std::byte> image = script::pools_image(script);
   const player::PoolsView pools = player::PoolsView::open(image).value();
   player::IndexNames names(pools.indexes);
@@ -116,7 +115,7 @@ script::Outcome play(const script::Script& script, const player::IndexApi& api,
   script::Outcome outcome;
   for (const script::PhaseScript& phase : script.phases) {
     outcome.phases.push_back(
-        play_phase(script, phase, api, pools, names, event_clock, ops_per_round, keep_calls));
+        play_phase(script, writer, phase, api, pools, names, event_clock, keep_calls));
   }
   return outcome;
 }

@@ -11,10 +11,10 @@
 
 namespace keydrome::testing {
 
-// Executes the script with one thread for each of its threads, in rounds of about `ops_per_round`
-// ops. Returns the results. With `keep_calls`, the results contain events made from the words.
+// Executes the script with one thread for each of its threads, in small pieces. Returns the results.
+// With `keep_calls`, the results contain events made from the words.
 script::Outcome play(const script::Script& script, const player::IndexApi& api,
-                     uint64_t ops_per_round = 1000, bool keep_calls = false);
+                     bool keep_calls = false);
 
 // Returns the findings as one text, for the messages of failing tests.
 std::string text_of(const judge::Findings& findings);

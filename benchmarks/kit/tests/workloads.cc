@@ -32,7 +32,7 @@ judge::Findings judged(std::string_view name, const std::string& instance,
 // Expects that the words of a run are certified, and for a workload that records itself also the log.
 void expect_certified(std::string_view name, const std::string& instance,
                       const script::Script& script) {
-  const script::Outcome outcome = play(script, test_index({}), 1000, true);
+  const script::Outcome outcome = play(script, test_index({}), true);
   judge::Findings findings{std::string(name)};
   EXPECT_TRUE(judge::judge_logs(script, outcome, findings));
   judge::judge_recorded(script, outcome, false, findings);

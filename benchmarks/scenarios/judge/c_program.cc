@@ -151,8 +151,8 @@ std::string c_program(const Scenario& scenario, const Variant& variant, const Sc
   if (shown_calls(log).size() > kCallsMax) return "";
   const RunLog shown = program_log(scenario, variant, run.vocabulary, log);
   // The calls that the program does not make may have given the anomaly another name.
-  const bool shows = std::ranges::any_of(
-      judge_run(scenario, variant, run, shown), [&](const RunViolation& one) {
+  const bool shows =
+      std::ranges::any_of(judge_run(scenario, variant, run, shown), [&](const RunViolation& one) {
         return one.severity == Severity::kRequired || one.name == violation.name;
       });
   if (!shows) return "";

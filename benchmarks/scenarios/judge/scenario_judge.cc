@@ -56,7 +56,8 @@ void judge_scenario(const PlannedScenario& planned, const ScriptedScenario& scri
       if (book.knows(violation.name, scenario.id)) continue;
       Json witness = violation.witness;
       witness["summary"] = (title + violation.rule).substr(0, kSummaryMax);
-      const std::string program = c_program(scenario, variant, scripted.runs[i], logs.runs[i], violation);
+      const std::string program =
+          c_program(scenario, variant, scripted.runs[i], logs.runs[i], violation);
       // Omits the program if it is longer than the report's schema allows.
       const bool readable = program.size() <= kProgramBytesMax;
       if (!program.empty() && readable) witness["program"] = program;

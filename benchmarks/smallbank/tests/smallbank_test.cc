@@ -139,7 +139,7 @@ TEST(SmallBank, WriteSkewIsFoundInARecordedRun) {
       op.payload = op.payload <= kBalance ? kBalance : kTransactSavings;
     }
   }
-  const script::Outcome outcome = play(script, snapshots::snapshot_index(), 1000, true);
+  const script::Outcome outcome = play(script, snapshots::snapshot_index(), true);
   judge::Findings findings;
   testing::benchmark(kName).make("hot_10")->judge(script, outcome, findings);
   EXPECT_TRUE(findings.empty()) << text_of(findings);

@@ -70,7 +70,7 @@ Session session(const std::string& instance, uint64_t seed, const Faults& faults
                   .script = {},
                   .outcome = {}};
   session.script = session.workload->generate(session.parameters, seed, {}).value();
-  session.outcome = play(session.script, test_index(faults), 1000, recorded);
+  session.outcome = play(session.script, test_index(faults), recorded);
   return session;
 }
 

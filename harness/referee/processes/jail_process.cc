@@ -25,10 +25,6 @@ namespace {
 constexpr uint64_t kExitTimeoutMs = 20'000;  // long enough to kill a large process tree
 constexpr size_t kMetaBytesMax = 65'536;
 constexpr int kDrainsAtExit = 64;  // reads of 64 KiB each; much more than a pipe can hold
-// A wait first polls for this long, and only then sleeps. Waking up a sleeping process takes tens
-// of microseconds, which would be most of the measured time of a short phase. Ranked phases are
-// much longer than 0.1 ms, so the polling takes hardly any CPU time from them.
-constexpr uint64_t kBusyNs = 100'000;
 
 int remaining_ms(uint64_t deadline_ns) {
   const uint64_t now = now_ns();
@@ -136,8 +132,8 @@ void JailProcess::drain_meta() {
 }
 
 // poll() ignores negative descriptors, so the code needs no special case for closed pipes.
-JailProcess::Event JailProcess::wait(Message& message, uint64_t deadline_ns, int other_fd) {
-  const uint64_t busy_until_ns = now_ns() + kBusyNs;
+JailProcess::Event JailProcess::wait(Message& message, uint64_t deadline_ns, int other_fd,
+                                     uint64_t busy_until_ns) {
   for (;;) {
     std::array<pollfd, 6> polled{{{channel_.get(), POLLIN, 0},
                                   {stdout_pipe_.get(), POLLIN, 0},

@@ -45,8 +45,9 @@ class JailProcess {
   ~JailProcess();
 
   // Waits for the player's next message until `deadline_ns` (on the clock of now_ns()). If
-  // `other_fd` is not -1, wait() polls it too and returns kOther when it is readable.
-  Event wait(Message& message, uint64_t deadline_ns, int other_fd = -1);
+  // `other_fd` is not -1, wait() polls it too and returns kOther when it is readable. Until
+  // `busy_until_ns`, wait() keeps the processor.
+  Event wait(Message& message, uint64_t deadline_ns, int other_fd = -1, uint64_t busy_until_ns = 0);
   // Never blocks. Returns false if the player has exited or does not read its messages.
   bool send(const Message& message, std::span<const int> fds = {});
 

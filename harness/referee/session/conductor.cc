@@ -5,8 +5,10 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <array>
+#include <cstring>
+#include <span>
 #include <string_view>
+#include <vector>
 
 #include "base/check.h"
 #include "base/clock.h"
@@ -15,10 +17,11 @@
 #include "harness/referee/hang/hang.h"
 #include "harness/referee/hang/program_position.h"
 #include "harness/referee/session/follow_phase.h"
+#include "harness/referee/session/input_ring.h"
 #include "harness/referee/session/memfd.h"
 #include "harness/referee/session/partner.h"
 #include "harness/referee/session/phase_account.h"
-#include "harness/referee/session/round_supply.h"
+#include "harness/referee/session/piece_supply.h"
 #include "harness/stacks.h"
 
 namespace keydrome {
@@ -26,6 +29,11 @@ namespace {
 
 // A crash closes the channel at once, but the process may need this long to exit.
 constexpr uint64_t kExitGraceMs = 2'000;
+
+// Size of a piece: the part of a program that a thread gets at a time. A thread has two pieces, so a
+// library that searches the memory of the player sees at most twice as much in advance: at 24 bytes
+// a read, 21,000 reads, which take 1 to 4 ms. Smaller pieces would cost more (harness/bench).
+constexpr uint64_t kPieceBytes = uint64_t{256} << 10;
 
 uint64_t fresh_nonce() {
   uint64_t nonce = 0;
@@ -55,7 +63,6 @@ Message go_message(uint32_t phase) {
   Message go = make_message(MessageType::kGo);
   go.nonce = fresh_nonce();
   go.phase = phase;
-  go.flags = phase == 0 ? kGoHasPools : 0;
   return go;
 }
 
@@ -76,6 +83,7 @@ class Conductor {
  public:
   Conductor(const script::Script& script, const JailOptions& options, const Progress& progress)
       : script_(script),
+        pieces_(script),
         options_(options),
         progress_(progress),
         partner_(Partner::create(options, threads_max(script))) {}
@@ -116,13 +124,35 @@ class Conductor {
   }
 
   bool start() {
-    Result<UniqueFd> pools = sealed_input(script::pools_image(script_));
-    if (!pools) return stop(StopReason::kNotStarted, pools.error().message);
-    pools_ = std::move(*pools);
+    if (const Result<void> made = make_memory(); !made)
+      return stop(StopReason::kNotStarted, made.error().message);
+    return passed(partner_->start(
+        {.stack_page = stacks_->fd(), .ring = ring_->fd(), .outcome = outcome_->fd()}));
+  }
+
+  // Makes the ring and the outcome as large as the largest phase needs. The player maps them before
+  // it loads the library, so that no phase has to map anything.
+  Result<void> make_memory() {
+    std::vector<uint64_t> half_bytes(threads_max(script_), kPieceBytes);
+    uint64_t outcome_bytes = sizeof(format::OutcomeHeader);
+    for (const script::PhaseScript& phase : script_.phases) {
+      plans_.push_back(plan_pieces(pieces_, phase, kPieceBytes));
+      for (std::size_t t = 0; t < phase.threads.size(); ++t)
+        half_bytes[t] = std::max(half_bytes[t], plans_.back().bytes_max[t]);
+      outcome_bytes =
+          std::max(outcome_bytes, script::outcome_layout(phase, script_.pools).size_bytes);
+    }
+    session_image_ = script::pools_image(script_);
+    Result<InputRing> ring = InputRing::create(session_image_.size(), half_bytes);
+    if (!ring) return ring.error();
+    ring_.emplace(std::move(*ring));
+    Result<SharedRegion> outcome = SharedRegion::create(outcome_bytes);
+    if (!outcome) return outcome.error();
+    outcome_.emplace(std::move(*outcome));
     Result<SharedRegion> stacks = SharedRegion::create(sizeof(StackPage));
-    if (!stacks) return stop(StopReason::kNotStarted, stacks.error().message);
+    if (!stacks) return stacks.error();
     stacks_.emplace(std::move(*stacks));
-    return passed(partner_->start());
+    return {};
   }
 
   bool load() {
@@ -131,7 +161,7 @@ class Conductor {
     account_.emplace(*partner_->jail(), result_);
     account_->begin_loading();
     Message message = load_message(options_.plan.library, threads_max(script_));
-    if (!partner_->send_load(message, stacks_->fd())) {
+    if (!partner_->send_load(message)) {
       return stop(StopReason::kClosed,
                   "the player ended before it received the command to load the library (LOAD), so "
                   "the library cannot be the cause; see the player's standard error");
@@ -159,36 +189,25 @@ class Conductor {
     return true;
   }
 
-  // Makes the inputs before GO, so that the clock measures only the player. If the rounds of a
-  // phase exceed 512 MiB, the last ones are made during the phase (round_supply.h).
+  // Makes the inputs before GO, so that the clock measures only the player. If the pieces of a phase
+  // exceed 512 MiB, the last ones are made during the phase (piece_supply.h).
   bool play_phase(uint32_t index) {
     const script::PhaseScript& phase = script_.phases[index];
     const script::OutcomeLayout layout = script::outcome_layout(phase, script_.pools);
-    Result<SharedRegion> outcome = SharedRegion::create(layout.size_bytes);
-    if (!outcome) return stop(StopReason::kNotStarted, outcome.error().message);
-    script::write_outcome_header(layout, outcome->bytes());
-    RoundSupply rounds(phase);
-    Result<UniqueFd> first = rounds.take();
-    if (!first) return stop(StopReason::kNotStarted, first.error().message);
-    if (Result<void> built = rounds.build_ahead(); !built) {
-      return stop(StopReason::kNotStarted, built.error().message);
-    }
+    const std::span<std::byte> outcome = outcome_->bytes().first(layout.size_bytes);
+    std::memset(outcome.data(), 0, outcome.size());  // the library may have written anywhere
+    script::write_outcome_header(layout, outcome);
+    if (index == 0) ring_->write_session(session_image_);
+    PieceSupply pieces(pieces_, phase, plans_[index], *ring_);
+    pieces.begin();
     const auto threads = static_cast<uint32_t>(phase.threads.size());
     const Message go = go_message(index);
-    std::vector<int> fds{first->get(), outcome->fd()};
-    if (index == 0) fds.insert(fds.begin(), pools_.get());
-
-    account_->before_clock();
-    // The clock runs before any thread of the jail does.
-    const uint64_t start_ns = now_ns();
-    if (!passed(account_->thaw(phase.name))) return false;
-    if (!partner_->send_go(go, fds, threads)) {
-      return stop(StopReason::kClosed, "the player ended before phase " + phase.name);
-    }
-    PhaseWatch watch(layout, outcome->bytes(), partner_->call_slots());
+    uint64_t start_ns = 0;
+    if (!start_phase(go, phase.name, threads, start_ns)) return false;
+    PhaseWatch watch(layout, outcome, partner_->call_slots());
     partner_->set_watch(&watch);
     const uint64_t deadline_ns = now_ns() + options_.plan.limits.phase_timeout_ms * kNsPerMs;
-    const bool ended = passed(follow_phase(*partner_, go, phase.name, rounds, deadline_ns));
+    const bool ended = passed(follow_phase(*partner_, go, phase.name, pieces, deadline_ns));
     partner_->set_watch(nullptr);
     if (!ended) {
       explain_stop(&phase, &watch);
@@ -198,10 +217,24 @@ class Conductor {
     done.name = phase.name;
     done.timed = phase.timed;
     done.threads = threads;
-    // If a phase has several rounds, one more thread of the player receives them.
-    done.player_threads = threads + (rounds.rounds() > 1 ? 1 : 0);
+    done.player_threads = threads;
     account_->stop_clock(start_ns, done);
-    return store(std::move(done), layout, outcome->bytes());
+    return store(std::move(done), layout, outcome);
+  }
+
+  // Starts the clock before any thread that plays programs runs. A frozen player receives GO only
+  // when it thaws, so the clock need not measure how long the sending takes.
+  bool start_phase(const Message& go, const std::string& name, uint32_t threads,
+                   uint64_t& start_ns) {
+    const bool sleeps = result_.frozen_between && partner_->plays_in_jail();
+    const auto send = [&] {
+      return partner_->send_go(go, threads) ||
+             stop(StopReason::kClosed, "the player ended before phase " + name);
+    };
+    if (sleeps && !send()) return false;
+    account_->before_clock();
+    start_ns = now_ns();
+    return passed(account_->thaw(name)) && (sleeps || send());
   }
 
   // Describes the threads after a deadline or limit has passed, or after the process has died.
@@ -260,11 +293,14 @@ class Conductor {
   }
 
   const script::Script& script_;
+  const script::PieceWriter pieces_;
   const JailOptions& options_;
   const Progress& progress_;
   const std::unique_ptr<Partner> partner_;
-  UniqueFd pools_;
-  std::optional<SharedRegion> stacks_;
+  std::vector<PiecePlan> plans_;  // by phase
+  std::vector<std::byte> session_image_;
+  std::optional<InputRing> ring_;
+  std::optional<SharedRegion> outcome_, stacks_;
   std::optional<PhaseAccount> account_;  // from the command to load on
   SessionResult result_;
 };

@@ -1,4 +1,4 @@
-// Implements follow_phase(): sends the requested rounds during one phase, and checks nonce and
+// Implements follow_phase(): publishes the requested pieces during one phase, and checks nonce and
 // order of each message.
 #include "harness/referee/session/follow_phase.h"
 
@@ -9,14 +9,17 @@ namespace {
 
 class PhaseFollower {
  public:
-  PhaseFollower(Partner& partner, const Message& go, const std::string& name, RoundSupply& rounds,
+  PhaseFollower(Partner& partner, const Message& go, const std::string& name, PieceSupply& pieces,
                 uint64_t deadline_ns)
-      : partner_(partner), go_(go), name_(name), rounds_(rounds), deadline_ns_(deadline_ns) {}
+      : partner_(partner), go_(go), name_(name), pieces_(pieces), deadline_ns_(deadline_ns) {
+    for (uint32_t t = 0; t < pieces_.threads(); ++t)
+      unpublished_ += pieces_.pieces(t) - pieces_.published(t);
+  }
 
   std::optional<Stopped> until_done() {
     Message message{};
     for (;;) {
-      const bool more = rounds_.sent() < rounds_.rounds();
+      const bool more = unpublished_ > 0;
       const MessageType type = more ? MessageType::kNeed : MessageType::kDone;
       std::optional<Stopped> stopped =
           partner_.expect(message, type, deadline_ns_, "phase " + name_ + " to end");
@@ -32,29 +35,21 @@ class PhaseFollower {
       }
       if (failed) return failure(message);
       if (!more) return std::nullopt;
-      if (message.round + 1 != rounds_.sent()) {
+      if (!is_next(message)) {
         return Stopped{StopReason::kViolation,
-                       "the player requested a round out of order in phase " + name_};
+                       "the player requested a piece of a program out of order in phase " + name_};
       }
-      if ((stopped = send_next_round())) return stopped;
+      pieces_.publish(message.thread);
+      --unpublished_;
     }
   }
 
  private:
-  std::optional<Stopped> send_next_round() {
-    Message message = make_message(MessageType::kRound);
-    message.nonce = go_.nonce;
-    message.phase = go_.phase;
-    message.round = rounds_.sent();
-    const Result<UniqueFd> round = rounds_.take();
-    if (!round) return Stopped{StopReason::kNotStarted, round.error().message};
-    if (!partner_.send_round(message, round->get())) {
-      return Stopped{StopReason::kClosed, "the player ended in phase " + name_};
-    }
-    if (const Result<void> built = rounds_.build_ahead(); !built) {
-      return Stopped{StopReason::kNotStarted, built.error().message};
-    }
-    return std::nullopt;
+  // Returns true if the message asks for the next piece of a thread that has more pieces.
+  bool is_next(const Message& message) const {
+    return message.thread < pieces_.threads() &&
+           message.piece == pieces_.published(message.thread) &&
+           message.piece < pieces_.pieces(message.thread);
   }
 
   Stopped failure(Message& message) const {
@@ -70,15 +65,16 @@ class PhaseFollower {
   Partner& partner_;
   const Message& go_;
   const std::string& name_;
-  RoundSupply& rounds_;
+  PieceSupply& pieces_;
   const uint64_t deadline_ns_;
+  uint64_t unpublished_ = 0;  // pieces of all threads that the player has not received
 };
 
 }  // namespace
 
 std::optional<Stopped> follow_phase(Partner& partner, const Message& go, const std::string& name,
-                                    RoundSupply& rounds, uint64_t deadline_ns) {
-  PhaseFollower follower(partner, go, name, rounds, deadline_ns);
+                                    PieceSupply& pieces, uint64_t deadline_ns) {
+  PhaseFollower follower(partner, go, name, pieces, deadline_ns);
   std::optional<Stopped> stopped = follower.until_done();
   if (stopped || !partner.must_finish(go.nonce)) return stopped;
   return follower.until_done();

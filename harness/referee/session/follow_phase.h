@@ -1,5 +1,5 @@
-// Follows one phase from GO to DONE: whenever the player sends NEED, the referee sends the next
-// round, a portion of the phase's operations.
+// Follows one phase from GO to DONE: whenever the player sends NEED, the referee publishes the next
+// piece of a thread's program.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 #include <string>
 
 #include "harness/referee/session/partner.h"
-#include "harness/referee/session/round_supply.h"
+#include "harness/referee/session/piece_supply.h"
 
 namespace keydrome {
 
@@ -15,6 +15,6 @@ namespace keydrome {
 // if it stopped early. In verified mode, both driver and player must send DONE. `go` is the GO that
 // was sent; `name` is the phase's name.
 std::optional<Stopped> follow_phase(Partner& partner, const Message& go, const std::string& name,
-                                    RoundSupply& rounds, uint64_t deadline_ns);
+                                    PieceSupply& pieces, uint64_t deadline_ns);
 
 }  // namespace keydrome

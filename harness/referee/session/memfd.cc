@@ -23,33 +23,12 @@ Result<UniqueFd> make(const char* name, size_t size) {
   return fd;
 }
 
-bool write_all(int fd, std::span<const std::byte> bytes) {
-  while (!bytes.empty()) {
-    const ssize_t written = write(fd, bytes.data(), bytes.size());
-    if (written < 0 && errno == EINTR) continue;
-    if (written <= 0) return false;
-    bytes = bytes.subspan(static_cast<size_t>(written));
-  }
-  return true;
-}
-
 Result<void> add_seals(int memfd, int seals) {
   if (fcntl(memfd, F_ADD_SEALS, seals) != 0) return failure("cannot seal");
   return {};
 }
 
 }  // namespace
-
-// Adds F_SEAL_FUTURE_WRITE instead of F_SEAL_WRITE. F_SEAL_WRITE fails with EBUSY while the kernel
-// uses a page of the memfd. Before Linux 6.7 it also forbids shared mappings, even read-only ones.
-Result<UniqueFd> sealed_input(std::span<const std::byte> bytes) {
-  constexpr int kSeals = F_SEAL_FUTURE_WRITE | F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
-  Result<UniqueFd> fd = make("keydrome-input", bytes.size());
-  if (!fd) return fd;
-  if (!write_all(fd->get(), bytes)) return failure("cannot write");
-  if (const Result<void> sealed = add_seals(fd->get(), kSeals); !sealed) return sealed.error();
-  return fd;
-}
 
 SharedRegion::SharedRegion(UniqueFd fd, void* memory, size_t size)
     : fd_(std::move(fd)), memory_(memory), size_(size) {}
@@ -63,15 +42,18 @@ SharedRegion::~SharedRegion() {
   if (memory_ != nullptr) munmap(memory_, size_);
 }
 
-Result<SharedRegion> SharedRegion::create(size_t bytes) {
-  constexpr int kSeals = F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL;
-  Result<UniqueFd> fd = make("keydrome-outcome", bytes);
+// F_SEAL_FUTURE_WRITE leaves the mapping that exists already, through which the referee writes.
+// F_SEAL_WRITE would not, and fails with EBUSY while the kernel uses a page of the memfd.
+Result<SharedRegion> SharedRegion::create(size_t bytes, Others others) {
+  const int seals = F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL |
+                    (others == Others::kReadOnly ? F_SEAL_FUTURE_WRITE : 0);
+  Result<UniqueFd> fd = make("keydrome-shared", bytes);
   if (!fd) return fd.error();
   void* memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd->get(), 0);
   if (memory == MAP_FAILED) return failure("cannot map");
   SharedRegion region(std::move(*fd), memory, bytes);
-  if (const Result<void> sealed = add_seals(region.fd(), kSeals); !sealed) return sealed.error();
+  if (const Result<void> sealed = add_seals(region.fd(), seals); !sealed) return sealed.error();
   return region;
 }
 

@@ -12,21 +12,21 @@
 
 namespace keydrome {
 
-// Returns a memfd with a copy of `bytes`, sealed against writing, growing and shrinking.
-Result<UniqueFd> sealed_input(std::span<const std::byte> bytes);
-
 // A zeroed memfd of fixed size that the referee and a child process map. create() touches all
 // pages, so the kernel charges them to the referee's cgroup, and the player need not allocate them
 // while its time is measured.
 class SharedRegion {
  public:
-  static Result<SharedRegion> create(size_t bytes);
+  // What other processes may do with the memfd.
+  enum class Others { kReadOnly, kMayWrite };
+
+  static Result<SharedRegion> create(size_t bytes, Others others = Others::kMayWrite);
   SharedRegion(SharedRegion&& other) noexcept;
   SharedRegion& operator=(SharedRegion&&) = delete;
   ~SharedRegion();
 
   int fd() const { return fd_.get(); }
-  // The child process may write at any time. Callers must copy the bytes first and then check the
+  // Unless others may only read, the child process may write at any time. Then callers must copy the bytes first and then check the
   // copy.
   std::span<std::byte> bytes() const { return {static_cast<std::byte*>(memory_), size_}; }
 

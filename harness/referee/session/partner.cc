@@ -3,6 +3,7 @@
 #include "harness/referee/session/partner.h"
 
 #include <algorithm>
+#include <array>
 
 #include "base/clock.h"
 #include "harness/referee/session/verified_partner.h"
@@ -12,6 +13,10 @@ namespace {
 
 // Interval at which wait() samples the progress of the threads while a phase runs.
 constexpr uint64_t kSampleEveryNs = 500 * kNsPerMs;
+// A wait at the beginning of a phase first polls for this long, and only then sleeps. Waking up a
+// sleeping process takes tens of microseconds, which would be most of the measured time of a short
+// phase. Later waits sleep at once, because the threads may need every processor.
+constexpr uint64_t kBusyNs = 100'000;
 
 }  // namespace
 
@@ -23,7 +28,13 @@ std::unique_ptr<Partner> Partner::create(const JailOptions& options, uint32_t th
 Partner::Partner(const JailOptions& options)
     : options_(options), limits_(options.wall_ms, options.plan.jail.cpu_seconds) {}
 
-std::optional<Stopped> Partner::start() {
+void Partner::set_watch(PhaseWatch* watch) {
+  watch_ = watch;
+  busy_until_ns_ = watch == nullptr ? 0 : now_ns() + kBusyNs;
+}
+
+std::optional<Stopped> Partner::start(const SessionMemory& memory) {
+  memory_ = memory;
   Result<JailProcess> jail = JailProcess::start(options_);
   if (!jail) return Stopped{StopReason::kNotStarted, jail.error().message};
   jail_.emplace(std::move(*jail));
@@ -35,18 +46,15 @@ uint64_t Partner::load_deadline_ns() const {
   return now_ns() + options_.plan.limits.load_timeout_ms * kNsPerMs;
 }
 
-bool Partner::send_load(const Message& load, int stack_page) {
-  return jail_->send(load, {&stack_page, 1});
+bool Partner::send_load(const Message& load) {
+  const std::array<int, 3> fds{memory_.stack_page, memory_.ring, memory_.outcome};
+  return jail_->send(load, fds);
 }
 
-bool Partner::send_go(const Message& go, std::span<const int> fds, uint32_t /*threads*/) {
-  return jail_->send(go, fds);
-}
-
-bool Partner::send_round(const Message& round, int fd) { return jail_->send(round, {&fd, 1}); }
+bool Partner::send_go(const Message& go, uint32_t /*threads*/) { return jail_->send(go); }
 
 JailProcess::Event Partner::receive(Message& message, uint64_t deadline_ns) {
-  return jail_->wait(message, deadline_ns);
+  return jail_->wait(message, deadline_ns, -1, busy_until_ns_);
 }
 
 // Wakes up for the next limit and, during a phase, for the next sample of the threads' progress. If

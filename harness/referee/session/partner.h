@@ -23,6 +23,13 @@
 
 namespace keydrome {
 
+// Descriptors of the memory that the referee shares with the processes of a session.
+struct SessionMemory {
+  int stack_page = -1;
+  int ring = -1;
+  int outcome = -1;
+};
+
 class Partner {
  public:
   // Returns the partner for the mode of `options`, and borrows `options`. `threads_max` is the
@@ -34,8 +41,9 @@ class Partner {
   Partner(const Partner&) = delete;
   Partner& operator=(const Partner&) = delete;
 
-  // Starts the processes and waits until each process has sent HELLO.
-  virtual std::optional<Stopped> start();
+  // Starts the processes and waits until each process has sent HELLO. The process that plays the
+  // programs will get `memory`.
+  virtual std::optional<Stopped> start(const SessionMemory& memory);
 
   // Waits for a message of type `type` from the process whose turn it is. Returns std::nullopt if
   // the message has arrived, or why the session stopped. Any other message is a violation of the
@@ -44,10 +52,10 @@ class Partner {
                                 const std::string& what);
 
   // Each send function returns false if the receiver has exited or does not read.
-  virtual bool send_load(const Message& load, int stack_page);
-  virtual bool send_go(const Message& go, std::span<const int> fds, uint32_t threads);
-  // Sends a round to the process that plays the programs.
-  virtual bool send_round(const Message& round, int fd);
+  virtual bool send_load(const Message& load);
+  virtual bool send_go(const Message& go, uint32_t threads);
+  // Returns true if the programs are played in the jail, and so not while it is frozen.
+  virtual bool plays_in_jail() const { return true; }
 
   // Called after a DONE. Returns true if the player must still send its own DONE for this phase.
   virtual bool must_finish(uint64_t /*nonce*/) { return false; }
@@ -58,8 +66,8 @@ class Partner {
   virtual std::span<const std::byte> call_slots() const { return {}; }
 
   // While `watch` is set, each wait samples the threads' progress. nullptr means that no phase
-  // runs.
-  void set_watch(PhaseWatch* watch) { watch_ = watch; }
+  // runs. At the beginning of a phase, the next waits keep the processor for a moment.
+  void set_watch(PhaseWatch* watch);
   // nullptr before start(), or if the jail could not be started.
   JailProcess* jail() { return jail_ ? &*jail_ : nullptr; }
   uint64_t load_deadline_ns() const;
@@ -70,6 +78,8 @@ class Partner {
   // Returns true if the last message came from the process whose turn it is.
   virtual bool in_turn() const { return true; }
   const JailOptions& options() const { return options_; }
+  const SessionMemory& memory() const { return memory_; }
+  uint64_t busy_until_ns() const { return busy_until_ns_; }
 
  private:
   JailProcess::Event wait(Message& message, uint64_t deadline_ns);
@@ -78,6 +88,8 @@ class Partner {
   SessionLimits limits_;
   std::string_view limit_reached_;  // the limit that ended the last wait(), or ""
   PhaseWatch* watch_ = nullptr;
+  uint64_t busy_until_ns_ = 0;
+  SessionMemory memory_;
   std::optional<JailProcess> jail_;
 };
 

@@ -31,8 +31,8 @@ VerifiedPartner::VerifiedPartner(const JailOptions& options, uint32_t threads_ma
       threads_max_(threads_max),
       spinning_threads_max_(cpu_pairs(options.plan.jail.cpus)) {}
 
-std::optional<Stopped> VerifiedPartner::start() {
-  if (std::optional<Stopped> stopped = Partner::start()) return stopped;
+std::optional<Stopped> VerifiedPartner::start(const SessionMemory& memory) {
+  if (std::optional<Stopped> stopped = Partner::start(memory)) return stopped;
   Result<SharedRegion> slots = SharedRegion::create(threads_max_ * sizeof(CallSlot));
   if (!slots) return Stopped{StopReason::kNotStarted, slots.error().message};
   slots_.emplace(std::move(*slots));
@@ -51,19 +51,19 @@ std::optional<Stopped> VerifiedPartner::start_driver() {
           expect(message, MessageType::kHello, load_deadline_ns(), "the driver to start")) {
     return stopped;
   }
-  const int slots_fd = slots_->fd();
-  driver_->send(make_message(MessageType::kLoad), {&slots_fd, 1});
-  return expect(message, MessageType::kLoaded, load_deadline_ns(), "the driver to map the slots");
+  const std::array<int, 3> fds{slots_->fd(), memory().ring, memory().outcome};
+  driver_->send(make_message(MessageType::kLoad), fds);
+  return expect(message, MessageType::kLoaded, load_deadline_ns(), "the driver to map its memory");
 }
 
-bool VerifiedPartner::send_load(const Message& load, int stack_page) {
+bool VerifiedPartner::send_load(const Message& load) {
   Message serving = load;
   serving.flags |= kLoadServes;
-  const std::array<int, 2> fds{stack_page, slots_->fd()};
+  const std::array<int, 2> fds{memory().stack_page, slots_->fd()};
   return jail()->send(serving, fds);
 }
 
-bool VerifiedPartner::send_go(const Message& go, std::span<const int> fds, uint32_t threads) {
+bool VerifiedPartner::send_go(const Message& go, uint32_t threads) {
   const uint32_t spin = threads <= spinning_threads_max_ ? kGoSpin : 0;
   Message serve = go;
   serve.flags = spin;
@@ -72,11 +72,7 @@ bool VerifiedPartner::send_go(const Message& go, std::span<const int> fds, uint3
   play.flags |= spin;
   player_done_.reset();
   drivers_turn_ = true;
-  return jail()->send(serve) && driver_->send(play, fds);
-}
-
-bool VerifiedPartner::send_round(const Message& round, int fd) {
-  return driver_->send(round, {&fd, 1});
+  return jail()->send(serve) && driver_->send(play);
 }
 
 bool VerifiedPartner::must_finish(uint64_t nonce) {
@@ -88,7 +84,7 @@ bool VerifiedPartner::must_finish(uint64_t nonce) {
 JailProcess::Event VerifiedPartner::receive(Message& message, uint64_t deadline_ns) {
   for (;;) {
     const int driver = drivers_turn_ ? driver_->descriptor() : -1;
-    const JailProcess::Event event = jail()->wait(message, deadline_ns, driver);
+    const JailProcess::Event event = jail()->wait(message, deadline_ns, driver, busy_until_ns());
     driver_spoke_ = event == JailProcess::Event::kOther;
     if (driver_spoke_) {
       return driver_->receive(message) == Receive::kMessage ? JailProcess::Event::kMessage

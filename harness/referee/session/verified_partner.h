@@ -5,10 +5,10 @@
 // that both processes map (harness/calls.h). The referee exchanges messages in this order:
 //
 //   start         player: HELLO
-//                 driver: HELLO, LOAD with the slots, LOADED
+//                 driver: HELLO, LOAD with slots, ring and outcome, LOADED
 //   loading       player: LOAD with the slots, LOADED
 //   each phase    player: GO with the number of slots to serve
-//                 driver: GO with the programs, then NEED and ROUND, then DONE
+//                 driver: GO, then NEED, then DONE
 //                 player: DONE
 //
 // The player's DONE may arrive before the referee has read the driver's DONE. The object then
@@ -30,10 +30,10 @@ class VerifiedPartner final : public Partner {
  public:
   VerifiedPartner(const JailOptions& options, uint32_t threads_max);
 
-  std::optional<Stopped> start() override;
-  bool send_load(const Message& load, int stack_page) override;
-  bool send_go(const Message& go, std::span<const int> fds, uint32_t threads) override;
-  bool send_round(const Message& round, int fd) override;
+  std::optional<Stopped> start(const SessionMemory& memory) override;
+  bool send_load(const Message& load) override;
+  bool send_go(const Message& go, uint32_t threads) override;
+  bool plays_in_jail() const override { return false; }
   bool must_finish(uint64_t nonce) override;
   bool driver_spoke() const override { return driver_spoke_; }
   std::span<const std::byte> call_slots() const override { return slots_->bytes(); }

@@ -34,21 +34,20 @@ class CallBuffers {
     return integer_key_.set_integer(type, pool_bits(pools, type, number));
   }
 
-  // Returns a Record whose key a procedure has computed: the integer `number` itself, or for a
-  // string index the string with this number in the pool.
-  Record& computed_record(const PoolsView& pools, KeyType type, int64_t number) {
-    if (type == VARCHAR) return record(pools, type, static_cast<uint32_t>(number));
+  // Returns a Record of an integer index with a key that a procedure has computed.
+  Record& computed_record(KeyType type, int64_t number) {
     return integer_record_.set_integer(type, computed_bits(type, number));
   }
 
   // Returns a Key with the key that computed_record() would use.
-  Key& computed_key(const PoolsView& pools, KeyType type, int64_t number) {
-    if (type == VARCHAR) return key(pools, type, static_cast<uint32_t>(number));
+  Key& computed_key(KeyType type, int64_t number) {
     return integer_key_.set_integer(type, computed_bits(type, number));
   }
 
-  // Returns a Record for a string index, with this text as its key.
+  // Return a Record and a Key for a string index, with this text as the key. REQUIRES: kReadAhead
+  // bytes from the beginning of the text may be read.
   Record& record_of_text(std::string_view text) { return string_record_.set_string(text); }
+  Key& key_of_text(std::string_view text) { return string_key_.set_string(text); }
 
   // Returns a Record for getNext. Only the type of its key is set.
   Record& empty_record(KeyType type) {

@@ -21,13 +21,6 @@ void put_key(const PoolsView& pools, const format::BareCall& call, uint32_t numb
   if (call.key_type == VARCHAR) key.keyval.charkey[bytes.size()] = '\0';
 }
 
-constexpr bool has_key(EventCall call) {
-  return call == EventCall::kGet || call == EventCall::kInsert || call == EventCall::kDeletePair ||
-         call == EventCall::kDeleteKey;
-}
-
-constexpr bool reads(EventCall call) { return call == EventCall::kGet || call == EventCall::kNext; }
-
 }  // namespace
 
 // Executes an op that makes no call, or starts the task that executes it.
@@ -107,8 +100,8 @@ Interpreter::Function Interpreter::bare_call(const format::Op& op) {
   Record& record = buffers_.last_record(VARCHAR);
   std::memset(static_cast<void*>(&record), bare.garbage ? format::BareCall::kGarbage : 0,
               sizeof record);
-  if (has_key(bare.call)) put_key(*pools_, bare, op.key, record.key);
-  if (!reads(bare.call)) {
+  if (bare.has_key()) put_key(*pools_, bare, op.key, record.key);
+  if (bare.has_payload()) {
     const std::string_view text = pools_->payloads[op.payload];
     text.copy(record.payload, text.size());
     record.payload[text.size()] = '\0';

@@ -1,6 +1,7 @@
 // Implements the part of the interpreter that runs procedures. A procedure is a transaction whose
 // keys and payloads are computed from earlier results (format/procedure.h).
 #include <cstring>
+#include <optional>
 #include <string_view>
 
 #include "base/hash.h"
@@ -12,11 +13,8 @@ namespace {
 // The window (format/evidence_word.h) of reads that a procedure makes.
 constexpr uint32_t kComputedWindow = format::kTagBytes;
 
-// Returns true if a key from getNext is less than the key that `number` denotes in this index.
-bool is_below(const PoolsView& pools, KeyType type, const Key& key, int64_t number) {
-  if (type == VARCHAR) {
-    return key_bytes(key, VARCHAR) < pools.varchar_keys[static_cast<uint32_t>(number)];
-  }
+// Returns true if an integer key from getNext is less than `number`.
+bool is_below(KeyType type, const Key& key, int64_t number) {
   return (type == SHORT ? key.keyval.shortkey : key.keyval.intkey) < number;
 }
 
@@ -50,29 +48,37 @@ Interpreter::Function Interpreter::next_of_procedure() {
   return procedure_call(*instruction_);
 }
 
+// Prepares a call. The transaction becomes unfit, without a call, if there is no key with the number
+// that the procedure has computed.
 Interpreter::Function Interpreter::procedure_call(const format::Instruction& instruction) {
   const KeyType type = slots_[instruction.c].type;
-  const int64_t key = procedure_.value(instruction.a);
   arguments_.slot = instruction.c;
   arguments_.transaction = transaction_;
-  switch (instruction.code) {
-    case format::InstructionCode::kGetByText:
-      arguments_.record = &buffers_.record_of_text(procedure_.text(instruction.a));
-      return Function::kGet;
-    case format::InstructionCode::kInsert:
-      arguments_.payload = buffers_.payload(procedure_.take_tag(), procedure_.text(instruction.b));
-      arguments_.key = &buffers_.computed_key(*pools_, type, key);
-      return Function::kInsert;
-    case format::InstructionCode::kScan:
-      procedure_.clear_list();
-      [[fallthrough]];
-    case format::InstructionCode::kGet:
-      arguments_.record = &buffers_.computed_record(*pools_, type, key);
-      return Function::kGet;
-    default:
-      arguments_.record = &buffers_.computed_record(*pools_, type, key);
-      return Function::kDelete;
+  if (instruction.code == format::InstructionCode::kGetByText) {
+    arguments_.record = &buffers_.record_of_text(procedure_.text(instruction.a));
+    return Function::kGet;
   }
+  const int64_t number = procedure_.value(instruction.a);
+  std::string_view text;
+  if (type == VARCHAR) {
+    const std::optional<std::string_view> key = procedure_.string_key(number);
+    if (!key) {
+      procedure_.stop();
+      return Function::kNone;
+    }
+    text = *key;
+  }
+  if (instruction.code == format::InstructionCode::kInsert) {
+    arguments_.payload = buffers_.payload(procedure_.take_tag(), procedure_.text(instruction.b));
+    arguments_.key =
+        type == VARCHAR ? &buffers_.key_of_text(text) : &buffers_.computed_key(type, number);
+    return Function::kInsert;
+  }
+  arguments_.record =
+      type == VARCHAR ? &buffers_.record_of_text(text) : &buffers_.computed_record(type, number);
+  if (instruction.code == format::InstructionCode::kDelete) return Function::kDelete;
+  if (instruction.code == format::InstructionCode::kScan) procedure_.clear_list();
+  return Function::kGet;
 }
 
 // Writes the words of a procedure's call.
@@ -146,9 +152,16 @@ Interpreter::Flow Interpreter::scan_flow(uint32_t code) {
   in_scan_ = false;
   if (code == DB_END) return Flow::kNext;
   if (code != SUCCESS) return computed_failure(code);
+  const KeyType type = slots_[arguments_.slot].type;
+  const Key& key = arguments_.record->key;
   const int64_t end = procedure_.value(instruction_->b);
-  if (!is_below(*pools_, slots_[arguments_.slot].type, arguments_.record->key, end))
+  if (type == VARCHAR) {
+    const std::optional<std::string_view> text = procedure_.string_key(end);
+    if (!text) procedure_.stop();
+    if (!text || key_bytes(key, VARCHAR) >= *text) return Flow::kNext;
+  } else if (!is_below(type, key, end)) {
     return Flow::kNext;
+  }
   in_scan_ = procedure_.append(payload_bytes(*arguments_.record), instruction_->field);
   if (!in_scan_) procedure_.stop();
   return Flow::kNext;

@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <optional>
 
+#include "benchmarks/kit/format/piece.h"
+
 namespace keydrome::player {
 namespace {
 
@@ -28,12 +30,23 @@ bool ProcedureState::append(std::string_view payload, format::Field field) {
   return true;
 }
 
+// Searches backwards, because a procedure usually uses the parameters that it has just read.
+std::optional<std::string_view> ProcedureState::string_key(int64_t number) const {
+  for (uint32_t i = next_parameter_; i-- > first_parameter_;) {
+    if (pools_->parameters[i] != number) continue;
+    if (i < pools_->parameter_strings.size() && pools_->parameter_strings[i] != format::kNoString)
+      return pools_->varchar_keys[pools_->parameter_strings[i]];
+  }
+  if (number < 0 || static_cast<uint64_t>(number) >= pools_->computed_keys.size())
+    return std::nullopt;
+  return pools_->computed_keys[static_cast<uint32_t>(number)];
+}
+
 bool ProcedureState::compute(const format::Instruction& instruction) {
   int64_t& a = registers_[instruction.a];
   switch (instruction.code) {
     case format::InstructionCode::kParameter:
-      a = parameters_.front();
-      parameters_ = parameters_.subspan(1);
+      a = pools_->parameters[next_parameter_++];
       return true;
     case format::InstructionCode::kText:
       // A text has at most kTextBytesMax bytes, because PoolsView::open() checks the length.

@@ -12,6 +12,7 @@
 #include <array>
 #include <cstdint>
 #include <cstring>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -31,7 +32,8 @@ class ProcedureState {
     pools_ = &pools;
     const format::ProcedureEntry& entry = pools.procedures[op.payload];
     code_ = pools.instructions.subspan(entry.first, entry.count);
-    parameters_ = pools.parameters.subspan(op.key);
+    first_parameter_ = op.key;
+    next_parameter_ = op.key;
     next_tag_ = op.argument;
     at_ = 0;
     calls_ = 0;
@@ -59,6 +61,9 @@ class ProcedureState {
   void stop() { stopped_ = true; }
   int64_t value(uint8_t number) const { return registers_[number]; }
   int64_t result() const { return result_; }
+  // Returns the string key with this number. It comes with the piece if the number is a parameter that
+  // this execution has read, and else from the session's image. Returns nothing if neither has it.
+  std::optional<std::string_view> string_key(int64_t number) const;
   uint32_t take_tag() { return next_tag_++; }
   uint32_t last_tag() const { return next_tag_ - 1; }
 
@@ -91,7 +96,7 @@ class ProcedureState {
 
   const PoolsView* pools_ = nullptr;
   std::span<const format::Instruction> code_;
-  std::span<const int64_t> parameters_;
+  uint32_t first_parameter_ = 0, next_parameter_ = 0;  // numbers in the piece's pool
   uint32_t at_ = 0;
   uint32_t calls_ = 0;
   uint32_t next_tag_ = 0;

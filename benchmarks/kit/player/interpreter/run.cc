@@ -176,10 +176,12 @@ template <bool kIsGet>
 // measured. A lambda that changes `op` in a case would cost 1 ns per call, because `op` would then
 // be in memory.
 // NOLINTNEXTLINE(readability-function-size): as above.
-void Interpreter::run(std::span<const format::Op> ops) {
+void Interpreter::run(const PieceView& piece) {
+  const std::span<const format::Op> ops = piece.ops;
   ops_ = ops;
+  pools_ = &piece.pools;
   at_ = 0;
-  known_start_ = kNowhere;  // too early if the thread waited for this round
+  known_start_ = kNowhere;  // too early if the thread waited for this piece
   const format::Op* op = ops.data();
   const format::Op* const end = op + ops.size();
   uint64_t* word = word_;

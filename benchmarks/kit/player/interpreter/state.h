@@ -34,7 +34,7 @@ namespace keydrome::player {
 // interpreter.
 struct InterpreterInputs {
   const IndexApi* api = nullptr;
-  const PoolsView* pools = nullptr;
+  const PoolsView* pools = nullptr;  // of the session's image
   IndexNames* names = nullptr;
   Signals* events = nullptr;            // shared by all threads of the phase
   Turns* turns = nullptr;               // shared by all threads; null if no program has steps
@@ -165,7 +165,7 @@ class InterpreterState {
   }
 
   const IndexApi* api_;
-  const PoolsView* pools_;
+  const PoolsView* pools_;  // of the current piece
   IndexNames* names_;
   Signals* events_;
   Turns* turns_;
@@ -180,7 +180,7 @@ class InterpreterState {
   uint64_t* unplanned_ = nullptr;
   EvidenceWriter evidence_;
 
-  std::span<const format::Op> ops_;  // the ops of the current round, a part of the program
+  std::span<const format::Op> ops_;  // the ops of the current piece, a part of the program
   std::size_t at_ = 0;               // position of the current op in ops_
   uint64_t base_ = 0;                // number of ops_[0] in the program
   Task task_ = Task::kProgram;

@@ -1,0 +1,35 @@
+// Defines pieces: the portions in which a thread gets its program (program.h).
+//
+// Thread safety: plain data.
+#pragma once
+
+#include <cstdint>
+
+#include "benchmarks/kit/format/program.h"
+
+namespace keydrome::format {
+
+// The header of a piece: the next ops of one thread, with the keys that they use. No key is in the
+// jail before its piece is. The piece contains this header, the ops, pools of keys, the parameters of
+// procedures and, if the session's image has no payload texts, these texts. Offsets are bytes from
+// the beginning of the header.
+//
+// The fields Op::key and Op::payload of a piece are numbers in the pools of this piece. Each op has
+// its own entry, and the entries are in the order of the ops, so that the player reads the pools
+// from beginning to end. The pools of int32 and int64 keys are plain arrays.
+struct PieceHeader {
+  uint32_t version;                    // kProgramVersion
+  uint32_t last;                       // 1: no further piece of the thread follows in this phase
+  uint64_t op_offset, op_count;        // Op[]
+  uint64_t int32_offset, int32_count;  // int32_t[]
+  uint64_t int64_offset, int64_count;  // int64_t[]
+  uint64_t parameter_offset, parameter_count;  // int64_t[]
+  // uint32_t[]: for each parameter that may number a string key, the number of that string in the
+  // pool of this piece, or kNoString. There are as many entries as parameters, or none.
+  uint64_t string_offset, string_count;
+  uint64_t varchar_offset, varchar_count;  // a pool of strings
+  uint64_t payload_offset, payload_count;  // a pool of strings
+};
+inline constexpr uint32_t kNoString = UINT32_MAX;
+
+}  // namespace keydrome::format

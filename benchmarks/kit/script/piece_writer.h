@@ -1,0 +1,70 @@
+// PieceWriter: turns a part of a thread's program into a piece (format/piece.h), the bytes that the
+// player executes. A piece contains the ops, and the keys that they use and no others.
+//
+// In a script, ops refer to pools of the whole session. A PieceWriter gives each op of a piece
+// numbers in the pools of that piece. The script stays as it is, because the judges need it.
+//
+// Thread safety: immutable after construction.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+#include "benchmarks/kit/script/script.h"
+
+namespace keydrome::script {
+
+// A script with more payload texts than this keeps them out of the session's image.
+inline constexpr std::size_t kSessionTextsMax = 4096;
+
+// Returns true if the session's image has all payload texts of the script: if there are few of them,
+// or if a procedure reads texts by number. Otherwise each piece has the texts that its ops use.
+bool texts_in_session(const Script& script);
+
+// The numbers of entries in a piece.
+struct PieceCounts {
+  uint64_t ops = 0;
+  uint64_t int32_keys = 0, int64_keys = 0;
+  uint64_t varchar_keys = 0, varchar_bytes = 0;
+  uint64_t texts = 0, text_bytes = 0;
+  uint64_t parameters = 0;
+  bool has_strings = false;  // a procedure uses numbers of string keys
+};
+
+class PieceWriter {
+ public:
+  // Borrows the script, which must not change.
+  explicit PieceWriter(const Script& script);
+
+  // Returns the end of the longest piece that begins at op `from` and has at most `bytes_max` bytes.
+  // It ends at an op with kUnitStart, or at the end of the program. If no such piece is small enough,
+  // returns the end of the shortest one.
+  uint64_t cut(std::span<const format::Op> ops, uint64_t from, uint64_t bytes_max) const;
+
+  // Returns the size of the piece with these ops in bytes. REQUIRES: no handle is open at its
+  // beginning.
+  uint64_t size_bytes(std::span<const format::Op> ops) const;
+
+  // Returns the piece with these ops. `last`: the thread has no further piece in the phase.
+  // REQUIRES: as for size_bytes().
+  std::vector<std::byte> write(std::span<const format::Op> ops, bool last) const;
+
+ private:
+  class Counter;
+  class Filler;
+  template <typename Pools>
+  class Converter;
+
+  PieceCounts count(std::span<const format::Op> ops) const;
+  std::span<const int64_t> parameters_of(const format::Op& run) const;
+
+  const Script& script_;
+  const bool with_texts_;
+  std::vector<uint32_t> run_starts_;       // the first parameter of every run, in ascending order
+  std::vector<uint32_t> slots_by_number_;  // for each procedure, bit s is 1 if it uses numbers as
+                                           // keys of slot s
+};
+
+}  // namespace keydrome::script

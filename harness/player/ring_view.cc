@@ -1,0 +1,21 @@
+// Implements RingView: waits for pieces with a futex in the ring.
+#include "harness/player/ring_view.h"
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+namespace keydrome {
+
+// The load acquires what the referee stored before it published the piece. The futex is shared
+// between processes, and waiting for it needs no write access.
+std::span<const std::byte> RingView::await(uint32_t thread, uint32_t number) const {
+  const RingThread& from = header().thread[thread];
+  for (uint32_t filled = from.filled.load(std::memory_order_acquire); filled <= number;
+       filled = from.filled.load(std::memory_order_acquire)) {
+    syscall(SYS_futex, &from.filled, FUTEX_WAIT, filled, nullptr, nullptr, 0);
+  }
+  return ring_.subspan(from.half_offset[number % 2], from.half_bytes);
+}
+
+}  // namespace keydrome

@@ -1,0 +1,40 @@
+// InputRing: the referee's side of the ring (harness/ring.h).
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "base/result.h"
+#include "harness/referee/session/memfd.h"
+#include "harness/ring.h"
+
+namespace keydrome {
+
+class InputRing {
+ public:
+  // Makes the ring of a session. `half_bytes` is the size of the halves of each thread.
+  static Result<InputRing> create(uint64_t session_bytes, std::span<const uint64_t> half_bytes);
+
+  int fd() const { return region_.fd(); }
+
+  // REQUIRES: the image has the size that create() received, and no phase has begun.
+  void write_session(std::span<const std::byte> image);
+  // Begins a phase: no thread has a piece. REQUIRES: no thread plays.
+  void clear();
+  // Copies the next piece of a thread, publishes it and wakes the thread. REQUIRES: the piece fits
+  // into a half, and the thread does not use that half.
+  void publish(uint32_t thread, std::span<const std::byte> piece);
+  // Returns the number of pieces that the thread has received in this phase.
+  uint32_t filled(uint32_t thread) const;
+
+ private:
+  explicit InputRing(SharedRegion region) : region_(std::move(region)) {}
+  RingHeader& header() const { return *reinterpret_cast<RingHeader*>(region_.bytes().data()); }
+
+  SharedRegion region_;
+};
+
+}  // namespace keydrome

@@ -1,0 +1,65 @@
+// Supplies the threads of a phase with their pieces (format/program.h), and makes the pieces before
+// they are needed.
+//
+// A piece is a portion of one thread's program, with its keys. The player gets piece n + 1 when the
+// thread begins piece n, so the untrusted library cannot read far ahead.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <vector>
+
+#include "benchmarks/kit/script/piece_writer.h"
+#include "benchmarks/kit/script/script.h"
+#include "harness/referee/session/input_ring.h"
+
+namespace keydrome {
+
+// Where the programs of a phase are cut: piece p of thread t has the ops
+// [cuts[t][p], cuts[t][p + 1]). Every thread has at least one piece.
+struct PiecePlan {
+  std::vector<std::vector<uint64_t>> cuts;
+  std::vector<uint64_t> bytes_max;  // size of the largest piece, by thread
+};
+
+// Cuts a phase into pieces that have about `bytes` bytes at most. A piece begins at an op with
+// kUnitStart, so a program without such ops is one piece.
+PiecePlan plan_pieces(const script::PieceWriter& writer, const script::PhaseScript& phase,
+                      uint64_t bytes);
+
+class PieceSupply {
+ public:
+  // Borrows all arguments.
+  PieceSupply(const script::PieceWriter& writer, const script::PhaseScript& phase,
+              const PiecePlan& plan, InputRing& ring);
+
+  uint32_t threads() const { return static_cast<uint32_t>(ready_.size()); }
+  // Returns the number of the thread's pieces in this phase.
+  uint32_t pieces(uint32_t thread) const {
+    return static_cast<uint32_t>(plan_.cuts[thread].size()) - 1;
+  }
+  // Returns how many pieces the thread has received.
+  uint32_t published(uint32_t thread) const { return ring_.filled(thread); }
+
+  // Makes pieces until the unpublished ones have 512 MiB together, or all are made. Then publishes
+  // the first piece of each thread. REQUIRES: no thread plays.
+  void begin();
+  // Publishes the thread's next piece. REQUIRES: published(thread) < pieces(thread).
+  void publish(uint32_t thread);
+
+ private:
+  void build(uint32_t thread);
+
+  const script::PieceWriter& writer_;
+  const script::PhaseScript& phase_;
+  const PiecePlan& plan_;
+  InputRing& ring_;
+  std::vector<std::deque<std::vector<std::byte>>> ready_;  // by thread
+  std::vector<uint32_t> built_;                            // by thread
+  uint64_t ready_bytes_ = 0;
+};
+
+}  // namespace keydrome
