@@ -161,7 +161,7 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         help="number of sessions, each in a fresh process; default: 3",
     )
     parser.add_argument(
-        "--record", action="store_true", help="record every call and certify the history; slower"
+        "--record", action="store_true", help="certify the history of each session; judging takes longer"
     )
     parser.add_argument(
         "--counters",
