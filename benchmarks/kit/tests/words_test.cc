@@ -9,6 +9,7 @@
 #include "benchmarks/kit/format/evidence_word.h"
 #include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/judge/recorded/history_judge.h"
 #include "benchmarks/kit/judge/words.h"
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/tests/play.h"
@@ -172,6 +173,40 @@ TEST_F(WordsTest, RetriesLeaveTheWordsOfTheLastAttempt) {
   EXPECT_GT(outcome.phases[test_].threads[0].reported->deadlocks, 10u);
   EXPECT_EQ(outcome.phases[test_].threads[0].words.size(), calls_on_records());
   EXPECT_TRUE(judge(outcome).empty()) << text_of(judge(outcome));
+}
+
+// A library may answer DEADLOCK to every twelfth call. Its failed attempts need more words than there is
+// room for, and it must be judged to its end all the same.
+TEST_F(WordsTest, WithoutRoomFailedAttemptsAreOverwritten) {
+  script::ThreadBuilder thread = out();
+  constexpr uint32_t kTransactions = 4'000;
+  for (uint32_t i = 0; i < kTransactions; ++i) {
+    thread.begin(format::Kind::kStream, 0);
+    for (uint32_t k = 0; k < 6; ++k) thread.get(0, keys_[(i * 7 + k) % kKeys]);
+    thread.commit();
+  }
+  out().close(0);
+  session_ = script_.build();
+  const script::Outcome outcome = play(session_, test_index({.deadlock_every = 12}), true);
+  const script::ThreadResult& result = outcome.phases[test_].threads[0];
+  EXPECT_GT(result.reported->attempts_overwritten, 0u);
+  EXPECT_LT(result.reported->attempts_overwritten, result.reported->deadlocks);
+  EXPECT_EQ(result.totals.committed[0], kTransactions);
+  judge::Findings findings = judge(outcome);
+  judge::judge_recorded(session_, outcome, true, findings);
+  EXPECT_TRUE(findings.empty()) << text_of(findings);
+  EXPECT_EQ(findings.not_judged_reason(), "");
+}
+
+// Words alone prove which transactions cannot have run one after the other.
+TEST_F(WordsTest, AbortedDataIsFoundInTheHistoryOfWords) {
+  write_mix();
+  out().close(0);
+  session_ = script_.build();
+  const script::Outcome outcome = play(session_, test_index({.keeps_aborted = true}), true);
+  judge::Findings findings;
+  judge::judge_recorded(session_, outcome, true, findings);
+  EXPECT_GT(findings.count("aborted_read"), 0u) << text_of(findings);
 }
 
 TEST_F(WordsTest, FaultsOfEveryCallAreFound) {
