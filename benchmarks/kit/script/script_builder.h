@@ -51,7 +51,7 @@ class ThreadBuilder {
   // Sets the kind (workload or check) and the transaction class of the auto-commit calls that
   // follow.
   void auto_commit_as(format::Kind kind, uint32_t class_number);
-  // Allows the referee to begin a new round (part of a phase) at the next op. REQUIRES: no handle
+  // Allows the referee to begin a new piece (format/piece.h) at the next op. REQUIRES: no handle
   // and no transaction is open.
   void unit_start();
 
