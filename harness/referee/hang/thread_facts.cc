@@ -1,8 +1,7 @@
 // Implements harness/referee/hang/thread_facts.h: reads status, stat and syscall in
-// /proc/PID/task/TID of each thread of the player, and counts the entries of /proc/PID/fd.
+// /proc/PID/task/TID of each thread of the player, and limits and fd in /proc/PID.
 #include "harness/referee/hang/thread_facts.h"
 
-#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -142,9 +141,13 @@ std::string descriptors_text(pid_t process) {
        !error && entry != end; entry.increment(error)) {
     ++open;
   }
-  rlimit limit{};
-  if (error || prlimit(process, RLIMIT_NOFILE, nullptr, &limit) != 0) return "";
-  return std::to_string(open) + " of " + std::to_string(limit.rlim_cur) + " descriptors are open";
+  constexpr std::string_view kLabel = "Max open files";
+  const std::string limits = read_text(folder + "/limits");
+  const size_t label = limits.find(kLabel);
+  if (error || label == std::string::npos) return "";
+  std::string limit;
+  std::istringstream(limits.substr(label + kLabel.size())) >> limit;
+  return std::to_string(open) + " of " + limit + " descriptors are open";
 }
 
 }  // namespace keydrome
