@@ -224,32 +224,33 @@ Violation violation_of_search(const Context& context, const OrderSearch& found, 
   return violation;
 }
 
+void keep_order(const OrderSearch& search, Certification& out) {
+  for (const TransactionSpan& span : *search.order) out.order.push_back({span.thread, span.first});
+}
+
 // Tries the serial orders. Leaves the verdict as it is if there are too many.
 void search(const Context& context, Certification& out) {
   if (context.transactions.committed.size() > kSearchedMax) return;
+  const bool strict = context.options.strict;
   const OrderSearch found = model::search_orders(context.history, /*strict=*/true, kTriesMax);
   if (found.gave_up) return;
   const bool clean = found.dirty_reads.empty();
-  const OrderSearch relaxed =
-      found.order || !clean ? OrderSearch{}
-                            : model::search_orders(context.history, /*strict=*/false, kTriesMax);
+  OrderSearch relaxed;
+  if (!found.order && clean) {
+    relaxed = model::search_orders(context.history, /*strict=*/false, kTriesMax);
+  }
   const bool stale = relaxed.order.has_value();
   const bool serial = clean && (found.order || stale);
   out.without_real_time = serial            ? Verdict::kCertified
                           : relaxed.gave_up ? Verdict::kUndecided
                                             : Verdict::kViolation;
-  if (serial && (!stale || !context.options.strict)) {
+  if (serial && !(stale && strict)) {
     out.verdict = Verdict::kCertified;
     out.reason.clear();
-    if (context.options.keep_order) {
-      const OrderSearch& order = stale ? relaxed : found;
-      for (const TransactionSpan& span : *order.order) {
-        out.order.push_back({span.thread, span.first});
-      }
-    }
+    if (context.options.keep_order) keep_order(stale ? relaxed : found, out);
   }
-  if (serial && !stale) return;
-  if (relaxed.gave_up && !context.options.strict) return;
+  const bool unknown = relaxed.gave_up && !strict;
+  if ((serial && !stale) || unknown) return;
   add_violation(violation_of_search(context, found, stale), context.options, out);
 }
 
