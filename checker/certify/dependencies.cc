@@ -7,8 +7,8 @@
 // covers into edges, choices or findings.
 #include "checker/certify/dependencies.h"
 
-#include "checker/certify/active_elements.h"
-#include "checker/certify/reader.h"
+#include "checker/certify/edges/active_elements.h"
+#include "checker/certify/edges/reader.h"
 #include "checker/certify/rules.h"
 #include "checker/model/cell_lists.h"
 
@@ -189,18 +189,15 @@ class DependencyFinder {
       cursor(event.index).place = CursorPlace::kLoose;
       return;
     }
+    if (event.code != ENTRY_DNE && event.code != KEY_NOTFOUND) return;
+    if (context_.rule(kRuleMissedDelete)) reader_.absent(bound.element, Coverage::kMissingKey);
     // KEY_NOTFOUND also says only that the pair is missing: the key may have other payloads.
-    const bool missed = event.code == ENTRY_DNE || event.code == KEY_NOTFOUND;
-    if (missed && context_.rule(kRuleMissedDelete)) {
-      reader_.absent(bound.element, Coverage::kMissingKey);
-    }
     if (event.code == KEY_NOTFOUND) reader_.denied_key(bound.cell, active_.lists());
   }
 
   void delete_key(const Event& event, Bound bound) {
-    if (event.code == KEY_NOTFOUND && context_.rule(kRuleMissedDelete)) {
-      cover_cell(bound.cell, Coverage::kMissingKey, nullptr);
-    }
+    const bool missed = event.code == KEY_NOTFOUND && context_.rule(kRuleMissedDelete);
+    if (missed) cover_cell(bound.cell, Coverage::kMissingKey, nullptr);
     if (event.code == SUCCESS) reader_.deleted_key(bound.cell, active_.lists());
   }
 

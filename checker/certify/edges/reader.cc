@@ -1,7 +1,7 @@
 // Implements reader.h: decides for each record what it says about the order of the reader and of the
 // transactions that inserted and deleted the record. An *element* is the number of a record, a *cell*
 // the number of a key (numbering.h).
-#include "checker/certify/reader.h"
+#include "checker/certify/edges/reader.h"
 
 #include "checker/model/model.h"
 
