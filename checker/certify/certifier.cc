@@ -22,6 +22,7 @@ namespace keydrome::certify {
 
 using history::Bound;
 using history::Event;
+using history::EventRef;
 using history::kNoNumber;
 using history::Transaction;
 using model::Mismatch;
@@ -165,6 +166,20 @@ void add_conflicts(const Graph& graph, const std::vector<Observation>& open_edge
   }
 }
 
+void append(const std::vector<GraphEdge>& more, std::vector<GraphEdge>& edges) {
+  edges.insert(edges.end(), more.begin(), more.end());
+}
+
+// Returns the first event of each transaction, in an order that fits all edges of the graph.
+std::vector<EventRef> first_events(const Context& context, const Graph& graph) {
+  const std::vector<Transaction>& committed = context.transactions.committed;
+  std::vector<EventRef> events;
+  for (const uint32_t node : order_of(graph, static_cast<uint32_t>(committed.size()))) {
+    if (node < committed.size()) events.push_back({committed[node].thread, committed[node].first});
+  }
+  return events;
+}
+
 // Judges one history. run() judges it with real time, and report_without_real_time() judges it
 // without real time.
 class Certifier {
@@ -282,17 +297,8 @@ class Certifier {
     if (!wrong.empty()) return undecided(std::move(wrong));
     out_.verdict = Verdict::kCertified;
     out_.reason.clear();
-    if (context_.options.keep_order) keep_order(graph);
+    if (context_.options.keep_order) out_.order = first_events(context_, graph);
     return Fit::kYes;
-  }
-
-  void keep_order(const Graph& graph) {
-    out_.order.clear();
-    for (const uint32_t node : order_of(graph, count_)) {
-      if (node >= count_) continue;
-      const Transaction& transaction = context_.transactions.committed[node];
-      out_.order.push_back({transaction.thread, transaction.first});
-    }
   }
 
   // If a transaction that never ended wrote records, reports the violations that exist whether it
@@ -305,7 +311,8 @@ class Certifier {
     bool found = report_cycles(graph, {});
     if (!found) {
       std::erase_if(choices, [this](const Choice& choice) {
-        return context_.is_unfinished_element(choice.element) || is_open(choice.element);
+        const bool open = (versions_.notes[choice.element] & kOpenDeleter) != 0;
+        return context_.is_unfinished_element(choice.element) || (open && tentative_);
       });
       const SettledChoices settled = settle(context_, graph, choices);
       std::vector<GraphEdge> all = edges;
@@ -313,15 +320,6 @@ class Certifier {
     }
     unfinished_matters_ = true;
     return found && has_required(out_);
-  }
-
-  // Returns true if the deleter of the element is not known, and its current deleter may be wrong.
-  bool is_open(uint32_t element) const {
-    return tentative_ && (versions_.notes[element] & kOpenDeleter) != 0;
-  }
-
-  static void append(const std::vector<GraphEdge>& more, std::vector<GraphEdge>& edges) {
-    edges.insert(edges.end(), more.begin(), more.end());
   }
 
   // Reports a violation if both sides of the choice `settled.impossible` are impossible. Adds one

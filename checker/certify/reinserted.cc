@@ -224,32 +224,36 @@ Violation violation_of_search(const Context& context, const OrderSearch& found, 
   return violation;
 }
 
+void keep_order(const Context& context, const OrderSearch& search, Certification& out) {
+  if (!context.options.keep_order) return;
+  for (const TransactionSpan& span : *search.order) out.order.push_back({span.thread, span.first});
+}
+
+// Searches for an order that contradicts real time, if it matters: if no order that respects real
+// time exists, and no read is dirty.
+OrderSearch search_without_real_time(const Context& context, const OrderSearch& strict) {
+  if (strict.order || !strict.dirty_reads.empty()) return {};
+  return model::search_orders(context.history, /*strict=*/false, kTriesMax);
+}
+
 // Tries the serial orders. Leaves the verdict as it is if there are too many.
 void search(const Context& context, Certification& out) {
   if (context.transactions.committed.size() > kSearchedMax) return;
+  const bool strict = context.options.strict;
   const OrderSearch found = model::search_orders(context.history, /*strict=*/true, kTriesMax);
   if (found.gave_up) return;
-  const bool clean = found.dirty_reads.empty();
-  const OrderSearch relaxed =
-      found.order || !clean ? OrderSearch{}
-                            : model::search_orders(context.history, /*strict=*/false, kTriesMax);
+  const OrderSearch relaxed = search_without_real_time(context, found);
   const bool stale = relaxed.order.has_value();
-  const bool serial = clean && (found.order || stale);
-  out.without_real_time = serial            ? Verdict::kCertified
-                          : relaxed.gave_up ? Verdict::kUndecided
-                                            : Verdict::kViolation;
-  if (serial && (!stale || !context.options.strict)) {
+  const bool serial = found.dirty_reads.empty() && (found.order || stale);
+  out.without_real_time = relaxed.gave_up ? Verdict::kUndecided : Verdict::kViolation;
+  if (serial) out.without_real_time = Verdict::kCertified;
+  if (serial && !(stale && strict)) {
     out.verdict = Verdict::kCertified;
     out.reason.clear();
-    if (context.options.keep_order) {
-      const OrderSearch& order = stale ? relaxed : found;
-      for (const TransactionSpan& span : *order.order) {
-        out.order.push_back({span.thread, span.first});
-      }
-    }
+    keep_order(context, stale ? relaxed : found, out);
   }
   if (serial && !stale) return;
-  if (relaxed.gave_up && !context.options.strict) return;
+  if (relaxed.gave_up && !strict) return;
   add_violation(violation_of_search(context, found, stale), context.options, out);
 }
 

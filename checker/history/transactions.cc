@@ -71,8 +71,8 @@ class Splitter {
   // The thread's handles of one index.
   struct Handles {
     uint32_t open = 0;
-    // True if a handle was closed and a call may still pass it: DB_DNE is then a right answer. False
-    // again when the thread opens the index anew, after it had closed all its handles.
+    // True if a handle was closed and a call may still pass it: DB_DNE is then a right answer. If the
+    // thread has closed all its handles, the next openIndex makes it false again.
     bool some_closed = false;
   };
 

@@ -114,8 +114,8 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"commit_after_deadlock", "0:b 0:g(1)=DL 0:c"},
         NamedCase{"answer_after_deadlock", "0:b 0:g(1)=DL 0:g(1)=NF 0:a"},
         NamedCase{"illegal_answer", "0:b 0:i(1,a)=TXN 0:c 1:g!(1)=NF"},
-        NamedCase{"illegal_answer", "0:open 0:b 0:i(1,a)=DNE 0:c 1:g!(1)=NF"},
-        NamedCase{"illegal_answer", "0:open 0:close 0:open 0:b 0:d(1,*)=DNE 0:c"},
+        NamedCase{"illegal_answer", "0:open 0:b 0:i(1,a)=NODB 0:c 1:g!(1)=NF"},
+        NamedCase{"illegal_answer", "0:open 0:close 0:open 0:b 0:d(1,*)=NODB 0:c"},
         NamedCase{"illegal_answer", "0:b 0:i(1,a) 0:c=TXN 0:a"},
         NamedCase{"undocumented_code", "0:b 0:g(1)=END 0:c"},
         NamedCase{"unexpected_failure", "0:b 0:g(1)=FAIL 0:c"},
@@ -132,8 +132,8 @@ INSTANTIATE_TEST_SUITE_P(
         // After DEADLOCK no transaction is open, and after closeIndex the client may pass a closed
         // handle.
         NamedCase{"certified", "0:b 0:g(1)=DL 0:g(1)=TXN 0:i(2,x)=TXN 0:c=TXN 0:a=TXN"},
-        NamedCase{"certified", "0:open 0:close 0:b 0:i(1,a)=DNE 0:c"},
-        NamedCase{"certified", "0:open 0:open 0:close 0:b 0:i(1,a)=DNE 0:c"},
+        NamedCase{"certified", "0:open 0:close 0:b 0:i(1,a)=NODB 0:c"},
+        NamedCase{"certified", "0:open 0:open 0:close 0:b 0:i(1,a)=NODB 0:c"},
         // Histories that cannot be judged.
         NamedCase{"could_not_judge", "0:c"}, NamedCase{"could_not_judge", "0:b 0:b"},
         NamedCase{"could_not_judge", "0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=NF 1:g!(1)=NF"}));

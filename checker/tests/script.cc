@@ -20,7 +20,7 @@ namespace {
 const std::map<std::string, uint8_t> kCodes = {
     {"NF", KEY_NOTFOUND}, {"END", DB_END},      {"EXISTS", ENTRY_EXISTS},
     {"NONE", ENTRY_DNE},  {"DL", DEADLOCK},     {"TXN", TXN_DNE},
-    {"FAIL", FAILURE},    {"OPEN", TXN_EXISTS}, {"DNE", DB_DNE}};
+    {"FAIL", FAILURE},    {"OPEN", TXN_EXISTS}, {"NODB", DB_DNE}};
 const std::map<std::string, EventCall> kCalls = {
     {"b", EventCall::kBegin},      {"c", EventCall::kCommit},    {"a", EventCall::kAbort},
     {"g", EventCall::kGet},        {"n", EventCall::kNext},      {"i", EventCall::kInsert},

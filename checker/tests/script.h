@@ -11,7 +11,7 @@
 //   open close create   openIndex, closeIndex, create
 //
 // A result code may follow '=': NF (KEY_NOTFOUND), END (DB_END), EXISTS (ENTRY_EXISTS), NONE
-// (ENTRY_DNE), DL (DEADLOCK), TXN (TXN_DNE), DNE (DB_DNE), OPEN (TXN_EXISTS) or FAIL (FAILURE). Without '=' the
+// (ENTRY_DNE), DL (DEADLOCK), TXN (TXN_DNE), NODB (DB_DNE), OPEN (TXN_EXISTS) or FAIL (FAILURE). Without '=' the
 // result is SUCCESS.
 //
 // '!' after the letter makes the call auto-committed. "B." before the call means index 1; "A." or

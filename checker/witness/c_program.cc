@@ -263,22 +263,27 @@ class SessionWriter {
     }
     text += "  if (!await_turn(call)) goto stop;\n  code = " + expression(call) + ";\n";
     const std::string wanted = code_expression(call.code);
-    std::string same = "code == " + wanted;
-    if (reads && found && !call.returned.is_unknown_payload) {
-      same += " && strcmp(record.payload, failed.payload) == 0";
-    }
-    if (returns_key(call) && !call.returned.is_unknown_key) {
-      same += " && same_key(&record.key, &failed.key, " +
-              type_name(reproducer_.indexes[call.index].type) + ")";
-    }
-    const std::string unknown = reads && found ? is_unknown(call.returned) : "";
-    if (!unknown.empty()) same += " && " + unknown;
+    const std::string same = "code == " + wanted + (found && reads ? same_record(call) : "");
     text += "  check(" + c_string(call.text) + ", code, " + wanted + ", " +
             (reads ? "&record, &failed, " : "NULL, NULL, ") + same + ");\n";
     if (call.call == EventCall::kCommit || call.call == EventCall::kAbort) {
       text += "  if (code != DEADLOCK) txn = NULL;\n";
     }
     return text + "  if (code != " + wanted + ") goto stop;\n  end_turn(call);\n";
+  }
+
+  // Returns a C condition, with a leading "&&": a read returned the recorded record.
+  std::string same_record(const ReproducerCall& call) const {
+    std::string same;
+    if (!call.returned.is_unknown_payload) {
+      same += " && strcmp(record.payload, failed.payload) == 0";
+    }
+    if (returns_key(call) && !call.returned.is_unknown_key) {
+      same += " && same_key(&record.key, &failed.key, " +
+              type_name(reproducer_.indexes[call.index].type) + ")";
+    }
+    const std::string unknown = is_unknown(call.returned);
+    return same + (unknown.empty() ? "" : " && " + unknown);
   }
 
   std::string expression(const ReproducerCall& call) const {

@@ -40,6 +40,7 @@ class ProgramLog {
     }
     read_everything(events);
     out.last_attempts = 1;
+    out.left_over = false;
     return out;
   }
 

@@ -34,6 +34,24 @@ constexpr uint32_t kLoneAttemptsMax = 10;  // from the index API, convention 3
 // beginTransaction sets no handle has more, and the search of a serial order would take too long.
 constexpr std::size_t kTransactionsMax = 100;
 
+// Returns the same calls, with times as if all steps had been made at once. Real time then no
+// longer restricts the order of the transactions. The set-up remains before the steps, and the
+// final reads remain after them.
+History without_real_time(History history, const RunLog& log) {
+  constexpr uint64_t kSetUp = 1, kSteps = uint64_t{1} << 30, kEnd = uint64_t{1} << 31;
+  for (std::size_t thread = 0; thread < history.threads.size(); ++thread) {
+    std::vector<Event>& events = history.threads[thread];
+    for (std::size_t i = 0; i < events.size(); ++i) {
+      const bool sets_up = thread == 0 && i < log.steps_begin;
+      const bool reads = thread == 0 && i >= log.steps_end;
+      const bool step = !sets_up && !reads;
+      events[i].end = (sets_up ? kSetUp : reads ? kEnd : kSteps) + i;
+      events[i].duration = step ? static_cast<uint32_t>(i) : 0;
+    }
+  }
+  return history;
+}
+
 class RunJudge {
  public:
   RunJudge(const Scenario& scenario, const Variant& variant, const ScriptedRun& run,
@@ -138,7 +156,7 @@ class RunJudge {
   }
 
   void report_order(const History& history) {
-    if (scenario_.sessions > 1 && model::search_orders(without_real_time(history)).order) {
+    if (scenario_.sessions > 1 && model::search_orders(without_real_time(history, log_)).order) {
       report("stale_read",
              "no serial order of the committed transactions that respects real time (a transaction "
              "follows those that committed before it began) gives these results");
@@ -165,24 +183,6 @@ class RunJudge {
     if (scenario_.sessions > 1) reported.name = found->name;
     reported.rule += ". " + found->detail;
     reported.witness = witness::witness_json(history, *found, /*with_program=*/false);
-  }
-
-  // Returns the same calls, with times as if all steps had been made at once. Real time then no
-  // longer restricts the order of the transactions. The set-up remains before the steps, and the
-  // final reads remain after them.
-  History without_real_time(History history) const {
-    constexpr uint64_t kSetUp = 1, kSteps = uint64_t{1} << 30, kEnd = uint64_t{1} << 31;
-    for (std::size_t thread = 0; thread < history.threads.size(); ++thread) {
-      std::vector<Event>& events = history.threads[thread];
-      for (std::size_t i = 0; i < events.size(); ++i) {
-        const bool sets_up = thread == 0 && i < log_.steps_begin;
-        const bool reads = thread == 0 && i >= log_.steps_end;
-        const bool step = !sets_up && !reads;
-        events[i].end = (sets_up ? kSetUp : reads ? kEnd : kSteps) + i;
-        events[i].duration = step ? static_cast<uint32_t>(i) : 0;
-      }
-    }
-    return history;
   }
 
   // Compares the results with the answers that the scenario lists. Stops at DEADLOCK, which every

@@ -1,0 +1,114 @@
+// Reader: derives edges, choices and findings (dependencies.h) from each record that one transaction,
+// called the reader, saw or did not see. The reader may also write.
+//
+// find_dependencies() follows the cursors of the reader, and passes each record that a call returned
+// or covers to the Reader. A call *covers* a record that it did not return, but would have returned
+// if the record had existed at that time. Cost: O(1) for each record. Thread safety: one thread at a time.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "checker/certify/dependencies.h"
+#include "checker/certify/rules.h"
+#include "checker/model/cell_lists.h"
+
+namespace keydrome::certify {
+
+class Reader {
+ public:
+  Reader(const Context& context, bool lean, DependencySink& sink)
+      : context_(context),
+        committed_(context.transactions.committed),
+        versions_(context.versions),
+        sink_(sink),
+        lean_(lean && context.rule(kRuleRealTime)),
+        own_(context.numbering.element_cells.size(), 0) {}
+
+  // Makes `transaction` the reader. `is_judged` is false for a transaction that failed or never
+  // ended. For such a reader, only the inserters of the records that it saw are checked.
+  void start(uint32_t number, const history::Transaction& transaction, bool is_judged) {
+    number_ = number;
+    transaction_ = &transaction;
+    is_judged_ = is_judged;
+  }
+  void set_call(history::EventRef event, uint64_t end) {
+    event_ = event;
+    event_end_ = end;
+  }
+
+  uint32_t number() const { return number_; }
+  bool is_judged() const { return is_judged_; }
+  bool rule(uint32_t rule) const { return context_.rule(rule); }
+
+  // Handles a successful insertRecord.
+  void inserted(uint32_t element);
+  void note_own_delete(uint32_t element) { own_[element] = own_mark(false); }
+
+  // Handles an element that the call returned (kind kWriteRead) or deleted (kind kWriteWrite).
+  void present(uint32_t element, EdgeKind kind);
+
+  // Handles an element that the call covers but did not return. To the reader it did not exist.
+  void absent(uint32_t element, Coverage coverage);
+
+  // Handles a successful deleteRecord of all payloads of a key. `lists` has the active elements.
+  void deleted_key(uint32_t cell, const model::CellLists& lists);
+
+  // Handles a deleteRecord of a missing pair of the key `cell` that returned KEY_NOTFOUND. The
+  // contract asks for ENTRY_DNE if the key has payloads. Real time must prove that it has one.
+  void denied_key(uint32_t cell, const model::CellLists& lists);
+
+  void report(const char* name, const char* text, uint32_t element,
+              uint32_t other = history::kNoNumber) {
+    sink_.add_finding({name, text, element, event_, transaction_, other});
+  }
+
+ private:
+  // Returns true if the reader's deleteRecord of all payloads deleted this element.
+  bool takes(uint32_t element);
+
+  // Handles a deleteRecord of all payloads that is not checked: only marks the reader's own inserts
+  // of the key as deleted.
+  void forget_own(uint32_t cell, const model::CellLists& lists);
+
+  // Reports that the reader did not see the write of the transaction `writer`, if both are of the
+  // same thread and `writer` had returned before the reader began. With real time, a cycle shows
+  // this too, so it is a finding only without real time.
+  void check_session(uint32_t writer, uint32_t element, const char* text);
+
+  // Returns true if the element exists for the reader in every serial order that respects real time.
+  bool certainly_exists(uint32_t element) const;
+
+  // Adds what follows from the absence of an element that another transaction inserted. If
+  // `exists_later` is true, no transaction can have deleted the element before the reader.
+  void add_absence(Version version, bool exists_later, Coverage coverage, uint32_t element);
+  void present_without_insert(uint32_t element);
+
+  void report_dirty(uint32_t element, uint32_t inserter, EdgeKind kind);
+
+  void add_edge(uint32_t from, uint32_t to, EdgeKind kind, Coverage coverage, uint32_t element);
+
+  void report_deleter(const char* name, const char* text, uint32_t element,
+                      uint32_t other = history::kNoNumber);
+
+  uint32_t own_mark(bool exists) const { return (number_ + 1) * 2 + (exists ? 1 : 0); }
+
+  static constexpr const char* kAbortedRead =
+      "A transaction saw a record whose writer never committed";
+
+  const Context& context_;
+  const std::vector<history::Transaction>& committed_;
+  const Versions& versions_;
+  DependencySink& sink_;
+  const bool lean_;
+  // By element: own_mark(true) if the reader has inserted it, own_mark(false) if the reader has
+  // deleted it. Marks of other readers have other values and are ignored.
+  std::vector<uint32_t> own_;
+  uint32_t number_ = 0;
+  const history::Transaction* transaction_ = nullptr;
+  bool is_judged_ = true;
+  history::EventRef event_;  // the current call
+  uint64_t event_end_ = 0;
+};
+
+}  // namespace keydrome::certify
