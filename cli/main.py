@@ -161,7 +161,9 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         help="number of sessions, each in a fresh process; default: 3",
     )
     parser.add_argument(
-        "--record", action="store_true", help="certify the history of each session; judging takes longer"
+        "--record",
+        action="store_true",
+        help="certify the history of each session; judging takes longer",
     )
     parser.add_argument(
         "--counters",
