@@ -1,6 +1,6 @@
-// Tests what the seals of outcomes forbid (harness/referee/session/memfd.h). ring_test.cc tests those of
+// Tests what the seals of outcomes forbid (harness/referee/memory/memfd.h). ring_test.cc tests those of
 // the ring.
-#include "harness/referee/session/memfd.h"
+#include "harness/referee/memory/memfd.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>

@@ -17,8 +17,8 @@
 #include "benchmarks/kit/script/images.h"
 #include "harness/player/mapping.h"
 #include "harness/player/ring_view.h"
-#include "harness/referee/session/input_ring.h"
-#include "harness/referee/session/piece_supply.h"
+#include "harness/referee/memory/input_ring.h"
+#include "harness/referee/memory/piece_supply.h"
 #include "harness/tests/small_script.h"
 
 namespace keydrome {

@@ -33,7 +33,7 @@ LOW = {"api", "base"}
 # The folders of the referee. Each folder may use some of the folders before it in this list.
 REFEREE = tuple(
     f"harness/referee/{folder}"
-    for folder in ("machine", "plan", "processes", "hang", "session", "judging", "report")
+    for folder in ("machine", "plan", "processes", "hang", "memory", "session", "judging", "report")
 )
 
 MAY_INCLUDE: dict[str, set[str]] = {
@@ -75,17 +75,18 @@ MAY_INCLUDE: dict[str, set[str]] = {
         *LOW,
     },
     "harness/referee/hang": {"harness", *JUDGING, *LOW},
+    "harness/referee/memory": {"harness", f"{KIT}/script", FORMAT, *LOW},
     "harness/referee/session": {
-        *REFEREE[:4],
+        *REFEREE[:5],
         "harness",
         f"{KIT}/workload",
         f"{KIT}/script",
         FORMAT,
         *LOW,
     },
-    "harness/referee/judging": {*REFEREE[:5], "harness", *JUDGING, *LOW},
+    "harness/referee/judging": {*REFEREE[:6], "harness", *JUDGING, *LOW},
     "harness/referee/report": {
-        *REFEREE[:6],
+        *REFEREE[:7],
         "harness",
         f"{KIT}/workload",
         *JUDGING,

@@ -5,24 +5,20 @@
 #include <sys/random.h>
 
 #include <algorithm>
-#include <cstring>
 #include <span>
 #include <string_view>
 #include <vector>
 
 #include "base/check.h"
 #include "base/clock.h"
-#include "benchmarks/kit/script/images.h"
 #include "benchmarks/kit/script/outcome_layout.h"
 #include "harness/referee/hang/hang.h"
 #include "harness/referee/hang/program_position.h"
+#include "harness/referee/memory/piece_supply.h"
+#include "harness/referee/memory/session_memory.h"
 #include "harness/referee/session/follow_phase.h"
-#include "harness/referee/session/input_ring.h"
-#include "harness/referee/session/memfd.h"
 #include "harness/referee/session/partner.h"
 #include "harness/referee/session/phase_account.h"
-#include "harness/referee/session/piece_supply.h"
-#include "harness/stacks.h"
 
 namespace keydrome {
 namespace {
@@ -30,22 +26,10 @@ namespace {
 // A crash closes the channel at once, but the process may need this long to exit.
 constexpr uint64_t kExitGraceMs = 2'000;
 
-// Size of a piece: the part of a program that a thread gets at a time. A thread has two pieces, so a
-// library that searches the memory of the player sees at most twice as much in advance: at 24 bytes
-// a read, 21,000 reads, which take 1 to 4 ms. Smaller pieces would cost more (harness/bench).
-constexpr uint64_t kPieceBytes = uint64_t{256} << 10;
-
 uint64_t fresh_nonce() {
   uint64_t nonce = 0;
   KEYDROME_CHECK(getrandom(&nonce, sizeof nonce, 0) == sizeof nonce);
   return nonce;
-}
-
-uint32_t threads_max(const script::Script& script) {
-  std::size_t threads = 1;
-  for (const script::PhaseScript& phase : script.phases)
-    threads = std::max(threads, phase.threads.size());
-  return static_cast<uint32_t>(threads);
 }
 
 // Makes the message LOAD. Its text is the library's path in the jail, a NUL, and the configuration
@@ -83,7 +67,7 @@ class Conductor {
  public:
   Conductor(const script::Script& script, const JailOptions& options, const Progress& progress)
       : script_(script),
-        pieces_(script),
+        memory_(script),
         options_(options),
         progress_(progress),
         partner_(Partner::create(options, threads_max(script))) {}
@@ -124,35 +108,9 @@ class Conductor {
   }
 
   bool start() {
-    if (const Result<void> made = make_memory(); !made)
+    if (const Result<void> made = memory_.create(); !made)
       return stop(StopReason::kNotStarted, made.error().message);
-    return passed(partner_->start(
-        {.stack_page = stacks_->fd(), .ring = ring_->fd(), .outcome = outcome_->fd()}));
-  }
-
-  // Makes the ring and the outcome as large as the largest phase needs. The player maps them before
-  // it loads the library, so that no phase has to map anything.
-  Result<void> make_memory() {
-    std::vector<uint64_t> half_bytes(threads_max(script_), kPieceBytes);
-    uint64_t outcome_bytes = sizeof(format::OutcomeHeader);
-    for (const script::PhaseScript& phase : script_.phases) {
-      plans_.push_back(plan_pieces(pieces_, phase, kPieceBytes));
-      for (std::size_t t = 0; t < phase.threads.size(); ++t)
-        half_bytes[t] = std::max(half_bytes[t], plans_.back().bytes_max[t]);
-      outcome_bytes =
-          std::max(outcome_bytes, script::outcome_layout(phase, script_.pools).size_bytes);
-    }
-    session_image_ = script::pools_image(script_);
-    Result<InputRing> ring = InputRing::create(session_image_.size(), half_bytes);
-    if (!ring) return ring.error();
-    ring_.emplace(std::move(*ring));
-    Result<SharedRegion> outcome = SharedRegion::create(outcome_bytes);
-    if (!outcome) return outcome.error();
-    outcome_.emplace(std::move(*outcome));
-    Result<SharedRegion> stacks = SharedRegion::create(sizeof(StackPage));
-    if (!stacks) return stacks.error();
-    stacks_.emplace(std::move(*stacks));
-    return {};
+    return passed(partner_->start(memory_.descriptors()));
   }
 
   bool load() {
@@ -194,12 +152,8 @@ class Conductor {
   bool play_phase(uint32_t index) {
     const script::PhaseScript& phase = script_.phases[index];
     const script::OutcomeLayout layout = script::outcome_layout(phase, script_.pools);
-    const std::span<std::byte> outcome = outcome_->bytes().first(layout.size_bytes);
-    std::memset(outcome.data(), 0, outcome.size());  // the library may have written anywhere
-    script::write_outcome_header(layout, outcome);
-    if (index == 0) ring_->write_session(session_image_);
-    PieceSupply pieces(pieces_, phase, plans_[index], *ring_);
-    pieces.begin();
+    const std::span<std::byte> outcome = memory_.begin_outcome(layout);
+    PieceSupply pieces = memory_.begin_pieces(index);
     const auto threads = static_cast<uint32_t>(phase.threads.size());
     const Message go = go_message(index);
     uint64_t start_ns = 0;
@@ -252,7 +206,7 @@ class Conductor {
     if (result_.stop != StopReason::kDeadline && result_.stop != StopReason::kLimit) return;
     if (options_.explain_hangs) {
       result_.hang = hang_evidence({.jail = partner_->jail()->pid(),
-                                    .stack_page = stacks_->bytes(),
+                                    .stack_page = memory_.stack_page(),
                                     .script = &script_,
                                     .phase = phase,
                                     .watch = watch});
@@ -293,14 +247,10 @@ class Conductor {
   }
 
   const script::Script& script_;
-  const script::PieceWriter pieces_;
+  SessionMemory memory_;
   const JailOptions& options_;
   const Progress& progress_;
   const std::unique_ptr<Partner> partner_;
-  std::vector<PiecePlan> plans_;  // by phase
-  std::vector<std::byte> session_image_;
-  std::optional<InputRing> ring_;
-  std::optional<SharedRegion> outcome_, stacks_;
   std::optional<PhaseAccount> account_;  // from the command to load on
   SessionResult result_;
 };

@@ -6,8 +6,8 @@
 #include <optional>
 #include <string>
 
+#include "harness/referee/memory/piece_supply.h"
 #include "harness/referee/session/partner.h"
-#include "harness/referee/session/piece_supply.h"
 
 namespace keydrome {
 

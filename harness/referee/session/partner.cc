@@ -33,7 +33,7 @@ void Partner::set_watch(PhaseWatch* watch) {
   busy_until_ns_ = watch == nullptr ? 0 : now_ns() + kBusyNs;
 }
 
-std::optional<Stopped> Partner::start(const SessionMemory& memory) {
+std::optional<Stopped> Partner::start(const SharedMemory& memory) {
   memory_ = memory;
   Result<JailProcess> jail = JailProcess::start(options_);
   if (!jail) return Stopped{StopReason::kNotStarted, jail.error().message};

@@ -17,18 +17,12 @@
 #include <string_view>
 
 #include "harness/referee/hang/phase_watch.h"
+#include "harness/referee/memory/session_memory.h"
 #include "harness/referee/processes/jail_process.h"
 #include "harness/referee/session/session_limits.h"
 #include "harness/referee/session/session_result.h"
 
 namespace keydrome {
-
-// Descriptors of the memory that the referee shares with the processes of a session.
-struct SessionMemory {
-  int stack_page = -1;
-  int ring = -1;
-  int outcome = -1;
-};
 
 class Partner {
  public:
@@ -43,7 +37,7 @@ class Partner {
 
   // Starts the processes and waits until each process has sent HELLO. The process that plays the
   // programs will get `memory`.
-  virtual std::optional<Stopped> start(const SessionMemory& memory);
+  virtual std::optional<Stopped> start(const SharedMemory& memory);
 
   // Waits for a message of type `type` from the process whose turn it is. Returns std::nullopt if
   // the message has arrived, or why the session stopped. Any other message is a violation of the
@@ -78,7 +72,7 @@ class Partner {
   // Returns true if the last message came from the process whose turn it is.
   virtual bool in_turn() const { return true; }
   const JailOptions& options() const { return options_; }
-  const SessionMemory& memory() const { return memory_; }
+  const SharedMemory& memory() const { return memory_; }
   uint64_t busy_until_ns() const { return busy_until_ns_; }
 
  private:
@@ -89,7 +83,7 @@ class Partner {
   std::string_view limit_reached_;  // the limit that ended the last wait(), or ""
   PhaseWatch* watch_ = nullptr;
   uint64_t busy_until_ns_ = 0;
-  SessionMemory memory_;
+  SharedMemory memory_;
   std::optional<JailProcess> jail_;
 };
 

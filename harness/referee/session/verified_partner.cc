@@ -31,7 +31,7 @@ VerifiedPartner::VerifiedPartner(const JailOptions& options, uint32_t threads_ma
       threads_max_(threads_max),
       spinning_threads_max_(cpu_pairs(options.plan.jail.cpus)) {}
 
-std::optional<Stopped> VerifiedPartner::start(const SessionMemory& memory) {
+std::optional<Stopped> VerifiedPartner::start(const SharedMemory& memory) {
   if (std::optional<Stopped> stopped = Partner::start(memory)) return stopped;
   Result<SharedRegion> slots = SharedRegion::create(threads_max_ * sizeof(CallSlot));
   if (!slots) return Stopped{StopReason::kNotStarted, slots.error().message};

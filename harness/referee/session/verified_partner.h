@@ -20,8 +20,8 @@
 #include <optional>
 #include <span>
 
+#include "harness/referee/memory/memfd.h"
 #include "harness/referee/processes/driver_process.h"
-#include "harness/referee/session/memfd.h"
 #include "harness/referee/session/partner.h"
 
 namespace keydrome {
@@ -30,7 +30,7 @@ class VerifiedPartner final : public Partner {
  public:
   VerifiedPartner(const JailOptions& options, uint32_t threads_max);
 
-  std::optional<Stopped> start(const SessionMemory& memory) override;
+  std::optional<Stopped> start(const SharedMemory& memory) override;
   bool send_load(const Message& load) override;
   bool send_go(const Message& go, uint32_t threads) override;
   bool plays_in_jail() const override { return false; }

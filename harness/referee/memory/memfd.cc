@@ -1,6 +1,6 @@
-// Implements harness/referee/session/memfd.h: sealed memfds for inputs, and mapped memfds of fixed
+// Implements harness/referee/memory/memfd.h: sealed memfds for inputs, and mapped memfds of fixed
 // size for outcomes.
-#include "harness/referee/session/memfd.h"
+#include "harness/referee/memory/memfd.h"
 
 #include <fcntl.h>
 #include <sys/mman.h>

@@ -14,7 +14,7 @@
 
 #include "benchmarks/kit/script/piece_writer.h"
 #include "benchmarks/kit/script/script.h"
-#include "harness/referee/session/input_ring.h"
+#include "harness/referee/memory/input_ring.h"
 
 namespace keydrome {
 

@@ -1,6 +1,6 @@
 // Implements PieceSupply: makes the pieces of a phase before its clock runs, and copies them into the
 // ring one by one.
-#include "harness/referee/session/piece_supply.h"
+#include "harness/referee/memory/piece_supply.h"
 
 #include <algorithm>
 #include <span>

@@ -1,5 +1,5 @@
 // Implements InputRing: lays out the ring's memory and copies pieces into it.
-#include "harness/referee/session/input_ring.h"
+#include "harness/referee/memory/input_ring.h"
 
 #include <linux/futex.h>
 #include <sys/syscall.h>

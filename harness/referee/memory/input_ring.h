@@ -8,7 +8,7 @@
 #include <span>
 
 #include "base/result.h"
-#include "harness/referee/session/memfd.h"
+#include "harness/referee/memory/memfd.h"
 #include "harness/ring.h"
 
 namespace keydrome {

@@ -1,0 +1,69 @@
+// Implements session_memory.h: computes the sizes of all parts, and fills them before each phase.
+#include "harness/referee/memory/session_memory.h"
+
+#include <algorithm>
+#include <cstring>
+#include <utility>
+
+#include "benchmarks/kit/script/images.h"
+#include "harness/stacks.h"
+
+namespace keydrome {
+namespace {
+
+// Size of a piece: the part of a program that a thread gets at a time. A thread has two pieces, so a
+// library that searches the memory of the player sees at most twice as much in advance: at 24 bytes
+// a read, 21,000 reads, which take 1 to 4 ms. Smaller pieces would cost more (harness/bench).
+constexpr uint64_t kPieceBytes = uint64_t{256} << 10;
+
+}  // namespace
+
+uint32_t threads_max(const script::Script& script) {
+  std::size_t threads = 1;
+  for (const script::PhaseScript& phase : script.phases)
+    threads = std::max(threads, phase.threads.size());
+  return static_cast<uint32_t>(threads);
+}
+
+Result<void> SessionMemory::create() {
+  std::vector<uint64_t> half_bytes(threads_max(script_), kPieceBytes);
+  uint64_t outcome_bytes = sizeof(format::OutcomeHeader);
+  for (const script::PhaseScript& phase : script_.phases) {
+    plans_.push_back(plan_pieces(writer_, phase, kPieceBytes));
+    for (std::size_t t = 0; t < phase.threads.size(); ++t)
+      half_bytes[t] = std::max(half_bytes[t], plans_.back().bytes_max[t]);
+    outcome_bytes =
+        std::max(outcome_bytes, script::outcome_layout(phase, script_.pools).size_bytes);
+  }
+  session_image_ = script::pools_image(script_);
+  Result<InputRing> ring = InputRing::create(session_image_.size(), half_bytes);
+  if (!ring) return ring.error();
+  ring_.emplace(std::move(*ring));
+  Result<SharedRegion> outcome = SharedRegion::create(outcome_bytes);
+  if (!outcome) return outcome.error();
+  outcome_.emplace(std::move(*outcome));
+  Result<SharedRegion> stacks = SharedRegion::create(sizeof(StackPage));
+  if (!stacks) return stacks.error();
+  stacks_.emplace(std::move(*stacks));
+  return {};
+}
+
+SharedMemory SessionMemory::descriptors() const {
+  return {.stack_page = stacks_->fd(), .ring = ring_->fd(), .outcome = outcome_->fd()};
+}
+
+std::span<std::byte> SessionMemory::begin_outcome(const script::OutcomeLayout& layout) {
+  const std::span<std::byte> outcome = outcome_->bytes().first(layout.size_bytes);
+  std::memset(outcome.data(), 0, outcome.size());
+  script::write_outcome_header(layout, outcome);
+  return outcome;
+}
+
+PieceSupply SessionMemory::begin_pieces(uint32_t phase) {
+  if (phase == 0) ring_->write_session(session_image_);
+  PieceSupply pieces(writer_, script_.phases[phase], plans_[phase], *ring_);
+  pieces.begin();
+  return pieces;
+}
+
+}  // namespace keydrome

@@ -1,0 +1,60 @@
+// SessionMemory: the memory that the referee shares with the player in one session: the ring for the
+// programs, the outcome, and the page for stacks. It also cuts the programs of all phases into pieces.
+//
+// Ring and outcome are as large as the largest phase needs. The player maps them before it loads the
+// library, so that no phase has to map anything.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "base/result.h"
+#include "benchmarks/kit/script/outcome_layout.h"
+#include "benchmarks/kit/script/piece_writer.h"
+#include "benchmarks/kit/script/script.h"
+#include "harness/referee/memory/input_ring.h"
+#include "harness/referee/memory/memfd.h"
+#include "harness/referee/memory/piece_supply.h"
+
+namespace keydrome {
+
+// Descriptors of the memory that the referee shares with the processes of a session.
+struct SharedMemory {
+  int stack_page = -1;
+  int ring = -1;
+  int outcome = -1;
+};
+
+// Returns the largest number of threads that a phase of the script has, at least 1.
+uint32_t threads_max(const script::Script& script);
+
+class SessionMemory {
+ public:
+  // Borrows the script. Use no other function before create() has succeeded.
+  explicit SessionMemory(const script::Script& script) : script_(script), writer_(script) {}
+  Result<void> create();
+
+  SharedMemory descriptors() const;
+  std::span<const std::byte> stack_page() const { return stacks_->bytes(); }
+
+  // Prepares the outcome of a phase, which the library may have written to before, and returns its
+  // bytes. REQUIRES: no thread plays.
+  std::span<std::byte> begin_outcome(const script::OutcomeLayout& layout);
+  // Publishes the first piece of each thread. REQUIRES: as above.
+  PieceSupply begin_pieces(uint32_t phase);
+
+ private:
+  const script::Script& script_;
+  const script::PieceWriter writer_;
+  std::vector<PiecePlan> plans_;  // by phase
+  std::vector<std::byte> session_image_;
+  std::optional<InputRing> ring_;
+  std::optional<SharedRegion> outcome_, stacks_;
+};
+
+}  // namespace keydrome
