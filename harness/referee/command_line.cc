@@ -9,7 +9,7 @@ namespace {
 
 using Arguments = std::span<const std::string_view>;
 
-std::string quoted(std::string_view text) { return "\"" + std::string(text) + "\""; }
+std::string in_quotes(std::string_view text) { return "\"" + std::string(text) + "\""; }
 
 // Stores the value of the option `arguments[at]` in `to`, and moves `at` to the value.
 Result<void> take_value(Arguments arguments, std::size_t& at, const char* what, std::string& to) {
@@ -35,10 +35,10 @@ Result<CommandLine> parse_run(Arguments arguments) {
     } else if (argument == "--histories") {
       taken = take_value(arguments, at, "the folder", run.histories.folder);
     } else if (argument.starts_with("--")) {
-      taken = Error{"run: unknown option " + quoted(argument)};
+      taken = Error{"run: unknown option " + in_quotes(argument)};
     } else if (!run.plan_path.empty()) {
-      taken = Error{"run: unexpected argument " + quoted(argument) + " after the plan " +
-                    quoted(run.plan_path)};
+      taken = Error{"run: unexpected argument " + in_quotes(argument) + " after the plan " +
+                    in_quotes(run.plan_path)};
     } else {
       run.plan_path = argument;
     }
@@ -68,10 +68,10 @@ Result<CommandLine> parse_command_line(Arguments arguments) {
     line.benchmark = rest[0];
     expected = 1;
   } else {
-    return Error{"unknown command " + quoted(command)};
+    return Error{"unknown command " + in_quotes(command)};
   }
   if (rest.size() <= expected) return line;
-  return Error{std::string(command) + ": unexpected argument " + quoted(rest[expected])};
+  return Error{std::string(command) + ": unexpected argument " + in_quotes(rest[expected])};
 }
 
 }  // namespace keydrome

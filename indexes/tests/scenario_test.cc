@@ -132,10 +132,11 @@ TEST_P(RequiredScenario, IsExplainedByASerialOrder) {
   const HangAlarm alarm(GetParam().id);
   const std::vector<PlannedScenario> plan = plan_runs({GetParam()}, kSize, test_seed());
   script::ScriptBuilder builder;
+  SharedIndexes shared;
   PoolNumbers pools(builder);
   const uint32_t class_number = builder.add_class("scenario");
   const ScriptedScenario scripted =
-      script_scenario(plan.front(), kStepUs, class_number, pools, builder);
+      script_scenario(plan.front(), kStepUs, class_number, shared, pools, builder);
   const script::Outcome outcome = testing::play(builder.build(), api_of(library()));
   FindingBook book;
   judge_scenario(plan.front(), scripted, outcome.phases.front(), book);

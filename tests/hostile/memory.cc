@@ -124,7 +124,7 @@ std::byte* find_outcome_memory() {
     }
     const uint64_t end =
         start.thread_offset + start.threads * sizeof(keydrome::format::ThreadOutcome);
-    if (start.thread_offset >= sizeof(OutcomeHeader) && start.first.ends_offset >= end)
+    if (start.thread_offset >= sizeof(OutcomeHeader) && start.first.words_offset >= end)
       return reinterpret_cast<std::byte*>(page);
   }
   return nullptr;

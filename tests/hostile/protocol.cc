@@ -40,9 +40,8 @@ Outcome find_outcome() {
   if (bytes == nullptr) return {};
   const auto* header = reinterpret_cast<const keydrome::format::OutcomeHeader*>(bytes);
   const keydrome::format::OutcomeHeader::Span& last = header->spans[header->threads - 1];
-  return {bytes, std::max({last.ends_offset + last.ends_capacity,
-                           last.words_offset + last.words_capacity * sizeof(uint64_t),
-                           last.trace_offset + last.trace_capacity})};
+  return {bytes, std::max(last.words_offset + last.words_capacity * sizeof(uint64_t),
+                          last.trace_offset + last.trace_capacity)};
 }
 
 Message done_now() {

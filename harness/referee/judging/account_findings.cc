@@ -24,7 +24,7 @@ constexpr uint64_t kUnexplainedDivisor = 100;
 constexpr uint64_t kKernelWorkUs = 1'000;
 constexpr uint64_t kKernelWorkDivisor = 100;
 
-std::string seconds(uint64_t us) {
+std::string cpu_seconds(uint64_t us) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.3f s", static_cast<double>(us) / 1e6);
   return text.data();
@@ -42,12 +42,13 @@ void add_late_work(const SessionResult& result, judge::Findings& findings) {
     const uint64_t allowed_us = kTickUs + late_ns / kNsPerUs * processors / 4;
     if (!phase.timed || late_ns <= kLateNs || phase.freezing_cpu_us.value_or(0) <= allowed_us)
       continue;
-    findings.advisory(
-        "late_work",
-        "phase " + phase.name + ": after the last call had returned, the library used " +
-            seconds(*phase.freezing_cpu_us) + " of CPU time in " + seconds(late_ns / kNsPerUs) +
-            ". This time counts as part of the phase. A thread of the library did "
-            "work in the kernel that belongs before the end of a call");
+    findings.advisory("late_work",
+                      "phase " + phase.name +
+                          ": after the last call had returned, the library used " +
+                          cpu_seconds(*phase.freezing_cpu_us) + " of CPU time in " +
+                          cpu_seconds(late_ns / kNsPerUs) +
+                          ". This time counts as part of the phase. A thread of the library did "
+                          "work in the kernel that belongs before the end of a call");
   }
 }
 
@@ -68,8 +69,8 @@ void add_unaccounted_threads(const SessionResult& result, judge::Findings& findi
     if (ended_us <= allowed_us) continue;
     findings.advisory("unaccounted_threads",
                       "phase " + phase.name + ": threads that ended in it used " +
-                          seconds(ended_us) + " of CPU time, but the " + std::to_string(known) +
-                          " known ones can have used at most " + seconds(explained_us) +
+                          cpu_seconds(ended_us) + " of CPU time, but the " + std::to_string(known) +
+                          " known ones can have used at most " + cpu_seconds(explained_us) +
                           ". The library starts threads that work and end within the phase");
   }
 }
@@ -79,7 +80,8 @@ void add_setup_budget(const SessionResult& result, judge::Findings& findings) {
   const Setup setup = setup_of(result);
   std::string excess;
   if (setup.cpu_us.value_or(0) > kSetupCpuUsMax) {
-    excess = seconds(*setup.cpu_us) + " of CPU time (allowed: " + seconds(kSetupCpuUsMax) + ")";
+    excess =
+        cpu_seconds(*setup.cpu_us) + " of CPU time (allowed: " + cpu_seconds(kSetupCpuUsMax) + ")";
   }
   const uint64_t bytes_max = setup_memory_max(result);
   if (setup.memory_bytes.value_or(0) > bytes_max) {
@@ -103,7 +105,7 @@ void add_kernel_work(const SessionResult& result, judge::Findings& findings) {
       if (us <= allowed_us) continue;
       findings.advisory("kernel_work",
                         "phase " + phase.name + ": the kernel's thread " + name + " worked for " +
-                            seconds(us) + " in " + seconds(phase.wall_ns / kNsPerUs) +
+                            cpu_seconds(us) + " in " + cpu_seconds(phase.wall_ns / kNsPerUs) +
                             ", for this library or for another process of the machine; this time "
                             "is in no account of the library");
     }
