@@ -126,8 +126,7 @@ Mismatch Model::step_in_key(Cursor& at, uint32_t element) {
 }
 
 Mismatch Model::end_of_scan(const Event& event, Cursor& at) {
-  // A scan that has ended may stay at the end, although the transaction has inserted a record since.
-  if (at.place == Place::kLoose || at.at_end) return Mismatch::kNone;
+  if (at.place == Place::kLoose) return Mismatch::kNone;
   const bool at_cell = at.place == Place::kAtCell;
   const uint32_t from = at_cell ? at.cell + 1 : numbering_.first_cells[event.index];
   if (at_cell && at.left > 0) return Mismatch::kRecordsAreLeft;
