@@ -44,7 +44,7 @@ while True:
             if letter in (b"", b"K"):
                 sys.exit(0)
             log.write(letter.decode())
-            frozen = letter == b"F" or frozen and letter != b"T"
+            frozen = letter == b"F" or frozen and (letter != b"T" or ord("T") in errors)
             answers, held = held + letter, b""
             if letter in late:
                 held, answers = answers, b""

@@ -132,7 +132,8 @@ TEST_P(RequiredScenario, IsExplainedByASerialOrder) {
   const HangAlarm alarm(GetParam().id);
   const std::vector<PlannedScenario> plan = plan_runs({GetParam()}, kSize, test_seed());
   script::ScriptBuilder builder;
-  SharedIndexes shared;
+  // The library still has the indexes of the scenarios that this process played before.
+  SharedIndexes shared(GetParam().id + "-");
   PoolNumbers pools(builder);
   const uint32_t class_number = builder.add_class("scenario");
   const ScriptedScenario scripted =

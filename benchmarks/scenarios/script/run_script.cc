@@ -34,7 +34,7 @@ class RunWriter {
   ScriptedRun write(uint32_t first_step, uint32_t step_wait_us) {
     for (uint32_t index = 0; index < scenario_.indexes; ++index) {
       const KeyType type = index_type(variant_, index);
-      names_[index] = SharedIndexes::name(scenario_.id, number_ == 0, index_name(index), type);
+      names_[index] = shared_.name(scenario_.id, number_ == 0, index_name(index), type);
       script_.add_index(names_[index], type);
     }
     for (uint32_t t = 0; t < scenario_.sessions; ++t) thread(t).unit_start();

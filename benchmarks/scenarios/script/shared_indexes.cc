@@ -6,9 +6,9 @@
 namespace keydrome::scenarios {
 
 std::string SharedIndexes::name(const std::string& scenario, bool first_run,
-                                const std::string& letter, KeyType type) {
+                                const std::string& letter, KeyType type) const {
   constexpr std::array<const char*, 3> kTypes{"int32", "int64", "varchar"};
-  return (first_run ? scenario : kTypes.at(static_cast<std::size_t>(type))) + "-" + letter;
+  return scope_ + (first_run ? scenario : kTypes.at(static_cast<std::size_t>(type))) + "-" + letter;
 }
 
 std::vector<uint32_t> SharedIndexes::take_keys(const std::string& name) {

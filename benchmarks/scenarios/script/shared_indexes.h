@@ -10,6 +10,7 @@
 #include <map>
 #include <set>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "keydrome/index.h"
@@ -18,9 +19,12 @@ namespace keydrome::scenarios {
 
 class SharedIndexes {
  public:
+  // All names begin with `scope`, so that sessions with one library can have indexes of their own.
+  explicit SharedIndexes(std::string scope = "") : scope_(std::move(scope)) {}
+
   // Returns the name of an index with keys of `type` in a run of a scenario.
-  static std::string name(const std::string& scenario, bool first_run, const std::string& letter,
-                          KeyType type);
+  std::string name(const std::string& scenario, bool first_run, const std::string& letter,
+                   KeyType type) const;
 
   // Returns true if an earlier run has created the index.
   bool exists(const std::string& name) const { return keys_.contains(name); }
@@ -33,6 +37,7 @@ class SharedIndexes {
   }
 
  private:
+  const std::string scope_;
   std::map<std::string, std::set<uint32_t>> keys_;  // by name of an index that exists
 };
 

@@ -8,7 +8,6 @@ enum class Quirk {
   none,
   // The cursor.
   restarts_after_end,     // after DB_END, getNext begins again at the first record
-  stays_at_end,           // after DB_END, getNext does not find an own insert beyond the end
   exact_delete_moves,     // a delete of one pair moves the cursor to the place of the pair
   handles_share_cursors,  // all handles of an index have one cursor for each transaction
   reopening_keeps_cursor,

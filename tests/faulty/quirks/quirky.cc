@@ -319,7 +319,6 @@ ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
     return advance(*idxState->index, start, record) ? SUCCESS : DB_END;
   }
   Position& position = position_of(idxState, access.transaction());
-  if (position.at_end && has(Quirk::stays_at_end)) return DB_END;
   if (advance(*idxState->index, position.cursor, record)) return SUCCESS;
   position.at_end = true;
   if (has(Quirk::restarts_after_end)) position.cursor.reset();
