@@ -33,7 +33,6 @@ constexpr bool has(Quirk quirk) { return kQuirk == quirk; }
 // The position of a scan in one transaction.
 struct Position {
   std::optional<Cursor> cursor;
-  bool at_end = false;
   uint64_t transaction = 0;  // the transaction that moved the cursor
 
   void begin(uint64_t number) {
@@ -304,7 +303,6 @@ ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
   if (access.transaction() != nullptr) {
     Position& position = position_of(idxState, access.transaction());
     position.cursor = Cursor{key, hit ? std::optional(*found->second.begin()) : std::nullopt};
-    position.at_end = false;
   }
   if (!hit) return KEY_NOTFOUND;
   write(record, key, idxState->index->type, *found->second.begin());
@@ -320,7 +318,6 @@ ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
   }
   Position& position = position_of(idxState, access.transaction());
   if (advance(*idxState->index, position.cursor, record)) return SUCCESS;
-  position.at_end = true;
   if (has(Quirk::restarts_after_end)) position.cursor.reset();
   return DB_END;
 }
@@ -358,7 +355,6 @@ ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
   if (has(Quirk::exact_delete_moves) && access.transaction() != nullptr) {
     Position& position = position_of(idxState, access.transaction());
     position.cursor = Cursor{key, payload};
-    position.at_end = false;
   }
   return SUCCESS;
 }
