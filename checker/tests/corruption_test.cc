@@ -203,7 +203,8 @@ TEST(BlindDeletes, NearlyEveryHarmfulChangeIsAViolation) {
     std::printf("\n");
   }
   EXPECT_GT(violations, rounds(60) * 2);
-  EXPECT_LE(undecided * 100, (violations + undecided) * 3) << "at most 3 % may be undecided";
+  // One more, because builds with sanitizers play few rounds.
+  EXPECT_LE(undecided, (violations + undecided) * 3 / 100 + 1) << "at most 3 % may be undecided";
 }
 
 // Changes one result in a large history: a get that found a record now reports that it is missing.

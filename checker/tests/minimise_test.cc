@@ -154,7 +154,8 @@ TEST(Minimal, HasTheSameViolationAndOnlyRecordedCalls) {
   RecordProperty("minimised", static_cast<int>(minimised));
   RecordProperty("programs", static_cast<int>(programs));
   EXPECT_GT(violations, rounds(3000) / 30);
-  EXPECT_GT(minimised * 100, violations * 95) << "nearly all violations must be reduced";
+  // One more, because builds with sanitizers play few rounds.
+  EXPECT_LE(violations - minimised, violations / 20 + 1) << "nearly all violations must be reduced";
   EXPECT_GT(programs * 2, violations) << "at least half of the violations must get a C program";
 }
 
