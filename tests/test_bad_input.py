@@ -215,7 +215,8 @@ def test_each_bad_file_gets_its_verdict_and_the_queue_continues(
     unknown.refresh_from_db()
     assert (unknown.state, unknown.attempt) == (State.QUEUED, 0)
     status = unescape(alice.get("/status/").content.decode())
-    assert "wait for fun version 1, and this worker has no such benchmark" in status
+    version = unknown.benchmark_version
+    assert f"wait for fun version {version}, and this worker has no such benchmark" in status
     last.refresh_from_db()
     assert (last.state, last.verdict, last.reason) == (State.DONE, "passed", "")
 

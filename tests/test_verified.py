@@ -48,7 +48,7 @@ def test_a_right_library_passes(benchmark: str, instance: str, tmp_path: Path) -
         ("drops_1000th_write", "sigmod2009", "preliminary1", "missing_record"),
         ("allows_phantoms", "phantom", "phantom", "phantom"),
         ("throws_exception", "unit", "unit", "exception"),
-        ("loses_aborts", "differential", "differential", "wrong_insert"),
+        ("loses_aborts", "differential", "differential", "aborted_read"),
     ],
 )
 def test_a_wrong_library_is_found_out(

@@ -15,7 +15,6 @@ namespace keydrome::certify {
 
 using history::Event;
 using history::EventCall;
-using history::EventRef;
 using history::Transaction;
 using history::TransactionSpan;
 using history::TransactionState;

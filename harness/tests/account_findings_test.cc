@@ -72,14 +72,14 @@ TEST(AccountFindings, WorkOfTheKernelIsShown) {
 
 TEST(AccountFindings, WorkBeforeTheFirstTimedPhaseHasABudget) {
   SessionResult result = one_phase();
-  result.loading = {.wall_ns = 1, .cpu_us = kSetupCpuUsMax, .memory_bytes = 64 * kMiB};
+  result.loading = {.wall_ns = 1, .cpu_us = kSetupCpuUsMax, .memory_bytes = 192 * kMiB};
   EXPECT_EQ(finding(result, Severity::kRequired), "");
   result.loading.cpu_us = kSetupCpuUsMax + 1;
   EXPECT_EQ(finding(result, Severity::kRequired), "setup_budget");
   result.loading.cpu_us = 0;
-  result.loading.memory_bytes = 64 * kMiB + 1;
+  result.loading.memory_bytes = 192 * kMiB + 1;
   EXPECT_EQ(finding(result, Severity::kRequired), "setup_budget");
-  result.memory_limit_bytes = 512 * kMiB;
+  result.memory_limit_bytes = 1024 * kMiB;
   EXPECT_EQ(finding(result, Severity::kRequired), "") << "a quarter of the limit is allowed";
   result.loading = {};
   EXPECT_EQ(finding(result, Severity::kRequired), "") << "nothing is known about loading";

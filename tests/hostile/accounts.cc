@@ -84,9 +84,9 @@ void hide_memory(Where where) {
 void compute_early(Where) { burn_ms(2'500); }
 
 void take_memory_early(Where) {
-  void* space = map(160 * kMiB);
+  void* space = map(320 * kMiB);
   required("take", space != MAP_FAILED);
-  std::memset(space, 1, 160 * kMiB);
+  std::memset(space, 1, 320 * kMiB);
 }
 
 // D54: lets further threads work, which have ended when the phase ends.

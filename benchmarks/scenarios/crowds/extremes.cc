@@ -6,7 +6,6 @@
 
 namespace keydrome::scenarios {
 
-using history::Event;
 using history::EventCall;
 
 namespace {

@@ -29,7 +29,7 @@ class Writer : public CrowdStage {
   // Pairs of names of 16, 40 and 63 bytes. The names of a pair differ only in the last byte.
   void long_names() {
     std::vector<std::string> names;
-    for (const std::size_t bytes : {16, 40, 63}) {
+    for (const std::size_t bytes : {16u, 40u, 63u}) {
       for (const char last : {'a', 'b'}) {
         names.push_back(id_ + std::string(bytes - id_.size() - 1, 'n') + last);
       }

@@ -18,7 +18,7 @@ struct Setup {
 // milliseconds and a few MiB.
 inline constexpr uint64_t kSetupCpuUsMax = 2'000'000;
 
-// Returns the budget of memory in bytes: a quarter of the jail's limit, but at least 64 MiB.
+// Returns the budget of memory in bytes: a quarter of the jail's limit, but at least 192 MiB.
 uint64_t setup_memory_max(const SessionResult& result);
 
 // A value that the machine cannot measure is absent.
