@@ -13,8 +13,10 @@
 //   - the high half of bytes 1 to 3: the high half of the same byte of w
 //   - the high half of bytes 4 to 7: the low half of bytes 0 to 3 of w
 // For getNext, w is XORed with four bytes of the key: with the low bytes of an integer, or with the
-// bytes of a string at the window. If the payload begins with bytes other than 'A' to 'P', the
-// subtraction also changes high halves, so the word differs from the expected word all the same.
+// bytes of a string at the window.
+//
+// The letters of a tag are 'A' to 'P'. If a faulty library returns other bytes there, the word still
+// differs from the expected word: subtracting 'A' from such a byte changes the high half of its byte.
 //
 // A call that returned no record, and every insert and delete, leaves only its code.
 //

@@ -157,7 +157,7 @@ class Interpreter : InterpreterState {
   void end_attempt(format::AttemptEnd end);
   void restore(bool retries);
   void restored();
-  bool out_of_patience(uint32_t attempts, uint64_t start_ticks);
+  bool is_budget_spent(uint32_t attempts, uint64_t start_ticks);
   // Saves a slot before the open transaction opens or closes it for the first time.
   void save_slot(uint8_t number) {
     const auto bit = static_cast<uint16_t>(1u << number);

@@ -183,7 +183,9 @@ class Conductor {
     const bool sleeps = result_.frozen_between && partner_->plays_in_jail();
     const auto send = [&] {
       return partner_->send_go(go, threads) ||
-             stop(StopReason::kClosed, "the player ended before phase " + name);
+             stop(StopReason::kClosed,
+                  "the player's process ended before phase " + name +
+                      " began; its exit status and its standard error say why");
     };
     if (sleeps && !send()) return false;
     account_->before_clock();

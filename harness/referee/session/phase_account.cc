@@ -56,7 +56,9 @@ std::optional<Stopped> PhaseAccount::thaw(const std::string& phase) {
     return std::nullopt;
   }
   if (has_ended(jail_)) {
-    return Stopped{StopReason::kClosed, "the player ended before phase " + phase};
+    return Stopped{StopReason::kClosed,
+                   "the player's process ended before phase " + phase +
+                       " began; its exit status and its standard error say why"};
   }
   return Stopped{StopReason::kNotStarted, "the jail could not be thawed for phase " + phase};
 }

@@ -98,7 +98,7 @@ void collect_keys(const script::Script& script, const script::PhaseScript& phase
 
 // Returns true if the phase opens only indexes that it creates, so that no earlier phase affects
 // its results.
-bool begins_anew(const script::PhaseScript& phase) {
+bool starts_new_history(const script::PhaseScript& phase) {
   std::set<uint32_t> created, opened;
   for (const std::vector<format::Op>& ops : phase.threads) {
     for (const format::Op& op : ops) {
@@ -201,7 +201,7 @@ void for_each_history(const script::Script& script, const script::Outcome& outco
   const uint64_t rate = words ? ticks_per_s() >> script::kTimeShift : ticks_per_s();
   std::size_t first = 0;
   for (std::size_t end = 1; end <= outcome.phases.size(); ++end) {
-    if (end < outcome.phases.size() && !begins_anew(script.phases[end])) continue;
+    if (end < outcome.phases.size() && !starts_new_history(script.phases[end])) continue;
     History history = history_of(script, outcome, first, end);
     history.ticks_per_s = rate;
     if (!visit(script.phases[first].name, std::move(history))) return;

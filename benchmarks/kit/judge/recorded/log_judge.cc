@@ -160,7 +160,7 @@ class Follower {
     ran_procedure_ = false;
     may_roll_back_ = false;
     kind_ = op_kind(ops_[at]);
-    goes_on_ = (ops_[at].flags & format::kAnyCode) != 0;
+    accepts_any_code_ = (ops_[at].flags & format::kAnyCode) != 0;
     while (!stopped_) {
       const uint32_t code = take({EventCall::kBegin});
       if (code == SUCCESS) {
@@ -185,7 +185,7 @@ class Follower {
       const uint32_t code = take({EventCall::kAbort});
       if (code == DEADLOCK) {
         abort_attempt();
-      } else if (code != SUCCESS && (!goes_on_ || code > FAILURE)) {
+      } else if (code != SUCCESS && (!accepts_any_code_ || code > FAILURE)) {
         open_ = false;
         return Flow::kFailed;
       }
@@ -322,7 +322,7 @@ class Follower {
   Flow judge(const format::Op& op, uint32_t code) const {
     if (code == SUCCESS) return Flow::kNext;
     const bool outer = (op.flags & format::kAutoCommit) != 0 || !open_;
-    const bool goes_on = goes_on_ && !outer;
+    const bool goes_on = accepts_any_code_ && !outer;
     if (code == DEADLOCK) return goes_on ? Flow::kNext : Flow::kRetry;
     const bool is_stream = (outer ? op_kind(op) : kind_) == format::Kind::kStream;
     const bool legal = format::is_legal_answer(op, is_stream, code) || (code <= FAILURE && goes_on);
@@ -443,9 +443,9 @@ class Follower {
   Saved saved_;
   format::Kind kind_ = format::Kind::kStream;
   bool open_ = false;
-  bool goes_on_ = false;        // the transaction has kAnyCode, so it continues after DEADLOCK
-  bool ran_procedure_ = false;  // this attempt of the transaction ran a procedure
-  bool may_roll_back_ = false;  // this attempt ran a procedure that may roll back
+  bool accepts_any_code_ = false;  // the transaction has kAnyCode, so it continues after DEADLOCK
+  bool ran_procedure_ = false;     // this attempt of the transaction ran a procedure
+  bool may_roll_back_ = false;     // this attempt ran a procedure that may roll back
   uint32_t attempts_ = 0, round_ = 0, openings_ = 0;
   uint64_t next_ = 0;  // number of the next transaction
 };

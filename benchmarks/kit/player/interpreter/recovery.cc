@@ -24,7 +24,7 @@ void back_off(uint32_t attempts) {
 
 }  // namespace
 
-bool Interpreter::out_of_patience(uint32_t attempts, uint64_t start_ticks) {
+bool Interpreter::is_budget_spent(uint32_t attempts, uint64_t start_ticks) {
   return retry_budget_->ends(attempts, [&] { return clock_.ns_since(start_ticks); });
 }
 
@@ -58,7 +58,7 @@ Interpreter::Function Interpreter::next_of_task() {
 void Interpreter::end_outside(Flow flow) {
   if (flow == Flow::kRetry) {
     if (single_.attempts == 0) single_.deadlock_ticks = clock_.since_go();
-    if (!out_of_patience(++single_.attempts, single_.deadlock_ticks)) {
+    if (!is_budget_spent(++single_.attempts, single_.deadlock_ticks)) {
       word_ -= kRareWords;
       return back_off(single_.attempts);
     }
@@ -81,7 +81,7 @@ void Interpreter::not_begun(const format::Op& op, uint32_t code) {
 
 void Interpreter::begin_again(const format::Op& op) {
   if ((op.flags & format::kOneAttempt) != 0) return give_up(format::AttemptEnd::kDeadlocked);
-  if (out_of_patience(++attempts_, start_ticks_)) {
+  if (is_budget_spent(++attempts_, start_ticks_)) {
     violation(at_, format::kCodeNoProgress);
     return fail_transaction();
   }
@@ -167,7 +167,7 @@ void Interpreter::attempt_aborted(uint32_t code) {
 void Interpreter::retry() {
   if ((ops_[saved_.at].flags & format::kOneAttempt) != 0)
     return give_up(format::AttemptEnd::kDeadlocked);
-  if (out_of_patience(++attempts_, start_ticks_)) {
+  if (is_budget_spent(++attempts_, start_ticks_)) {
     violation(at_, format::kCodeNoProgress);
     return give_up(format::AttemptEnd::kFailed);
   }

@@ -473,7 +473,7 @@ void Interpreter::end_auto_commit(const format::Op& op, Flow flow) {
   if ((op.flags & format::kObserved) != 0) evidence_.rewind(single_.evidence);
   if (flow == Flow::kRetry) {
     if (single_.attempts == 0) single_.deadlock_ticks = clock_.since_go();
-    if (!out_of_patience(++single_.attempts, single_.deadlock_ticks)) {
+    if (!is_budget_spent(++single_.attempts, single_.deadlock_ticks)) {
       word_ = format::is_scan(op.code) ? single_.word : word_ - 1;
       sched_yield();
       return;
