@@ -1,9 +1,9 @@
-"""Adds a spot check to some timed runs: one more session, in which every call is recorded and the history certified.
+"""Adds a spot check to some timed runs: one more session, whose history is certified.
 
-A dishonest library could behave correctly only while it is tested, or only in short runs. The spot check therefore uses
-the same instance and the same player as the timed sessions, with a seed of its own. The library is not informed of the
-spot check. The times of the recorded session are not used. Its history is judged as in the correctness benchmarks. On
-average one of N runs has a spot check; N is the setting KEYDROME_RECORD_ONE_IN.
+A dishonest library could behave correctly only while it is tested, or only in short runs. The spot check is therefore
+played exactly like the timed sessions, with a seed of its own: every session leaves the words from which a history is
+made, and the player does not know which sessions are certified. The times of the spot check are not used. On average
+one of N runs has a spot check; N is the setting KEYDROME_RECORD_ONE_IN.
 
 A hash of the run's own secret seeds chooses the runs. A run that is repeated after a machine failure therefore has its
 spot check again. When the seeds have been published, everyone can verify the choice. The seeds stay secret until the
