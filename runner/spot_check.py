@@ -1,7 +1,7 @@
 """Adds a spot check to some timed runs: one more session, whose history is certified.
 
 A dishonest library could behave correctly only while it is tested, or only in short runs. The spot check is therefore
-played exactly like the timed sessions, with a seed of its own: every session leaves the words from which a history is
+played exactly like the timed sessions, with a seed of its own. Every session leaves the words from which a history is
 made, and the player does not know which sessions are certified. The times of the spot check are not used. On average
 one of N runs has a spot check; N is the setting KEYDROME_RECORD_ONE_IN.
 
