@@ -96,8 +96,8 @@ Everything& everything() {
 thread_local TxnState* own = nullptr;
 
 bool take_lock() {
-  const std::chrono::milliseconds patience(has(Quirk::locks_for_80_ms) ? 80 : 5);
-  return everything().data_lock.try_lock_for(patience);
+  const std::chrono::milliseconds timeout(has(Quirk::locks_for_80_ms) ? 80 : 5);
+  return everything().data_lock.try_lock_for(timeout);
 }
 
 ErrCode misused(ErrCode code) {
