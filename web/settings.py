@@ -234,7 +234,7 @@ CELERY_TIMEZONE = "UTC"
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     f"wake {_queue}": {
-        "task": "leaderboard.doorbell",  # the name of leaderboard.tasks.wake_up in messages
+        "task": "leaderboard.wake_up",  # the name of leaderboard.tasks.wake_up in messages
         "args": [_queue],
         "schedule": KEYDROME_SWEEP_SECONDS,
         "options": {"queue": _queue, "expires": KEYDROME_SWEEP_SECONDS},

@@ -58,7 +58,7 @@ Result<script::Script> Suite::generate(const workload::Parameters& parameters, u
   }
   std::erase_if(*catalogue, [](const Scenario& s) { return s.crowd || s.bare; });
   plan_ = plan_runs(std::move(*catalogue), size, seed);
-  const uint32_t step_wait_us = parameters.u32("patience_us");
+  const uint32_t step_wait_us = parameters.u32("step_wait_us");
   script::ScriptBuilder script;
   PoolNumbers pools(script);
   SharedIndexes shared;

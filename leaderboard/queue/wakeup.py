@@ -14,7 +14,7 @@ from kombu.exceptions import OperationalError
 BENCH = "bench"
 RESULTS = "results"
 # The task's name in messages. The name must not change, because running workers receive the messages of a newer site.
-TASK = "leaderboard.doorbell"
+TASK = "leaderboard.wake_up"
 # A message expires after this time. By then the scheduler has sent another message.
 EXPIRES_SECONDS = 60
 

@@ -23,7 +23,7 @@ workload::Parameters small(std::string_view instance, int64_t large_runs,
   return workload::Parameters({{"runs", crowds ? 1 : 120},
                                {"interleavings", 50},
                                {"large_runs", large_runs},
-                               {"patience_us", 200},
+                               {"step_wait_us", 200},
                                {"extent_percent", extent_percent}});
 }
 
