@@ -1,13 +1,13 @@
 // The program `certify [--json] [--serialisable] [--order FILE] HISTORY` judges a history file,
 // which contains the recorded calls of a run (docs/reference/history-format.md), and prints a
-// report. With --serialisable the serial order may contradict real time. With --order it writes the
-// serial order that it found to FILE, for checker/replay_order.py.
+// report. With --serialisable, the serial order may contradict real time. With --order, the program
+// also writes the serial order that it found to FILE, for checker/replay_order.py.
 //
 // Exit status:
 // 0: certified, so a serial order gives every recorded result
 // 1: a violation was found
 // 2: no verdict, because of a wrong option, an unreadable or incomplete history, or an undecided
-//    search
+//    search; or FILE cannot be written
 #include <cstdio>
 #include <string>
 #include <string_view>
@@ -35,8 +35,8 @@ int refuse(const std::string& why) {
   return kCouldNotJudge;
 }
 
-// Writes the order as text: a line of header, then thread and position of the first event of each
-// transaction.
+// Writes the order as text: a header line, then one line for each transaction, with the thread and
+// the position of its first event.
 Result<void> write_order(const std::vector<history::EventRef>& order, const std::string& path) {
   std::string text = "keydrome serial order 1\n";
   for (const history::EventRef& first : order) {

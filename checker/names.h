@@ -1,10 +1,9 @@
 // Defines the names of the ten calls of contract A (keydrome/index.h) and of its result codes, as
-// findings, witnesses and tests show them. The only copy is in the C programs that
-// benchmarks/differential writes, which are compiled without these headers.
+// findings, witnesses and tests show them.
 //
 // benchmarks/, harness/ and all parts of checker/ need these names, and all of them may include
-// from checker/. The file is not in api/, which has only the headers for contestants, and not in
-// base/, which must not depend on a contract. Thread safety: pure functions.
+// headers of checker/. The file is not in api/, which contains only the headers for contestants. It
+// is not in base/, because base/ must not depend on a contract. Thread safety: pure functions.
 #pragma once
 
 #include <array>
@@ -30,15 +29,15 @@ inline std::string code_text(uint32_t code) {
   return "undocumented code " + std::to_string(code);
 }
 
-// Returns the name of the result code of a recorded call. An event has one byte for the code, so
-// undocumented codes that need more bytes all get the same name.
+// Returns the name of the result code of a recorded call. An event stores the code in one byte, so
+// the function returns the same name for all undocumented codes that need more bytes.
 inline std::string code_text(const history::Event& event) {
   if (event.code == history::kEventUnknownCode) return "an undocumented code";
   return code_text(uint32_t{event.code});
 }
 
 // Returns the name of a call, such as "insertRecord". Both kinds of delete are "deleteRecord".
-// Safe for any byte: a number without a call gives "an unknown call".
+// Safe for any byte: if no call has this number, returns "an unknown call".
 inline std::string_view call_name(history::EventCall call) {
   constexpr std::array<std::string_view, 11> kCallNames = {
       "create",           "openIndex", "closeIndex", "beginTransaction", "commitTransaction",

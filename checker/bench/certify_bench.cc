@@ -39,7 +39,8 @@ double cpu_seconds() {
   return static_cast<double>(now.tv_sec) + static_cast<double>(now.tv_nsec) * 1e-9;
 }
 
-// Resets the peak of the process's resident memory, by writing "5" (Linux, proc(5)).
+// Resets the value that peak_mib() reads: writing 5 to clear_refs sets the peak of the process's
+// resident memory to its current size (proc(5)).
 void reset_peak() { std::ofstream("/proc/self/clear_refs") << "5"; }
 
 double peak_mib() {

@@ -17,7 +17,7 @@ using history::History;
 
 namespace {
 
-// Returns a word of 24 bytes for a key. The words have the same order as the numbers.
+// Returns a word of 24 bytes for the number of a key. A larger number has a larger word.
 std::string word_of(uint32_t key) {
   std::string digits = std::to_string(key);
   return "key " + std::string(20 - digits.size(), '0') + digits;

@@ -1,6 +1,7 @@
 // synthetic_history(): makes a history as a recorder would write it for many threads of a correct,
-// strictly serialisable library. No library runs, so it makes millions of calls per second.
-// certify_bench measures certify() with such histories, and tests use them as large histories.
+// strictly serialisable library. No library runs, so the function makes millions of events per
+// second. certify_bench measures certify() with such histories, and tests use them as large
+// histories.
 //
 // Each transaction takes effect at one moment between its begin and its end. Transactions of
 // different threads overlap in time, as on a busy machine. The last transaction reads all records.
@@ -26,9 +27,9 @@ struct SyntheticOptions {
 
 history::History synthetic_history(const SyntheticOptions& options);
 
-// Returns the history with stale reads, as a library with old snapshots would produce it. The
-// read-only transactions of each thread move to an additional thread and to a time that is
-// `delay_ticks` later. At this time, their results may be out of date.
+// Returns a copy of the history with stale reads, as a library that reads old snapshots would
+// produce them. The read-only transactions of each thread move to an additional thread and to a
+// time that is `delay_ticks` later. At this time, their results may be out of date.
 history::History with_stale_readers(const history::History& history, uint64_t delay_ticks);
 
 }  // namespace keydrome
