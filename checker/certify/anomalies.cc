@@ -1,5 +1,6 @@
-// Implements anomalies.h: describes violations for people. The kinds of edges in a cycle decide the
-// name of its anomaly (Adya 1999). Each violation and each edge is described by a sentence.
+// Implements anomalies.h: describes violations for people. An edge of a cycle says that one
+// transaction must precede another. Its kind says why (EdgeKind), and the kinds of all edges of a
+// cycle decide the name of the anomaly (Adya 1999).
 //
 // A *read-write edge* (kReadWrite or kPredicateWrite) leads from a transaction that saw an old
 // state of a record to the transaction that changed this state. The code calls such an edge "anti",
@@ -69,7 +70,8 @@ std::string edge_text(const Context& context, const CycleEdge& edge, const std::
   }
 }
 
-// Returns the call by which a transaction inserted or deleted a record.
+// Returns the call by which a transaction inserted or deleted a record. If there is no such call,
+// returns the last call of the transaction.
 EventRef write_of(const Context& context, uint32_t number, uint32_t element, bool deletion) {
   const Transaction& writer = context.transactions.committed[number];
   const std::vector<Bound>& bounds = context.numbering.bounds[writer.thread];
@@ -155,8 +157,9 @@ class MissedLater : public DependencySink {
 };
 
 // Returns true if a transaction that returned after `reader` did not find the record `element`,
-// although its lookup or scan would have returned the record if it had existed. For this search the
-// record counts as never deleted, because real time alone would explain why it was not found.
+// although its lookup or scan would have returned the record if it had existed. The search uses a
+// copy of the versions in which no transaction deleted the record, because find_dependencies() does
+// not examine records that were certainly deleted before.
 bool is_missed_after(const Context& context, uint32_t element, uint32_t reader) {
   Versions versions = context.versions;
   versions.of[element].deleter = kNoNumber;
@@ -200,7 +203,7 @@ class CycleClassifier {
     }
     if (has_reader_between_antis()) {
       return {"read_only_anomaly",
-              "A transaction that only reads saw a state that no serial order has (G2)"};
+              "A transaction that only reads saw a state that no serial order produces (G2)"};
     }
     return {"write_skew",
             "Transactions deleted records that others had read, in a cycle (G2-item)"};
@@ -231,7 +234,7 @@ class CycleClassifier {
             "A committed record was not found, although no transaction deleted it"};
   }
 
-  // Names a cycle in which a transaction saw a record after its deleter had returned.
+  // Names a cycle in which a transaction saw a record after the record's deleter had returned.
   Anomaly with_undone_delete() const {
     const CycleEdge& saw =
         cycle_.edges[0].kind == EdgeKind::kReadWrite ? cycle_.edges[0] : cycle_.edges[1];

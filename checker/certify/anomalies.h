@@ -1,6 +1,8 @@
-// Describes for people the violations that certify() found in a history. A described violation has
-// the name of the anomaly, a sentence about it, and a sentence for every edge if it is a cycle.
-// Thread safety: pure functions.
+// Turns what certify() found wrong in a history into a Violation (violation.h), which people can
+// read. The Violation contains the name of the anomaly and a sentence about the anomaly. For a
+// cycle of transactions, it also contains one sentence for each edge: why one transaction must
+// precede the next. Thread safety: pure functions, except that rename_as_stale_read() changes its
+// argument.
 #pragma once
 
 #include <string>

@@ -4,8 +4,8 @@
 // 2. Report their cycles, which are violations.
 // 3. Choose a side for each Choice (dependencies.h).
 // 4. Replay the transactions on the model in an order that fits all edges.
-// Some records, called open elements, have several possible deleters. If an attempt does not fit,
-// further attempts use other deleters for open elements.
+// Some records, called open elements, have several possible deleters. If an attempt finds no serial
+// order, further attempts use other deleters for open elements.
 #include "checker/certify/certifier.h"
 
 #include <algorithm>
@@ -30,8 +30,9 @@ using model::Model;
 
 namespace {
 
-// Collects what find_dependencies() finds. Keeps edges and findings apart if they depend on the
-// current deleter of an open element, because they prove nothing while other deleters are possible.
+// Collects what find_dependencies() finds. Edges and findings that depend on the current deleter of
+// an open element have lists of their own, because they prove nothing while other deleters are
+// possible.
 class Collector : public DependencySink {
  public:
   // Set `tentative` if the current deleters of open elements may be wrong.
@@ -57,19 +58,19 @@ class Collector : public DependencySink {
 
   std::vector<GraphEdge> edges;
   std::vector<Observation> open_edges;
-  // Edges about keys that a transaction that never ended has written. They prove nothing, because
-  // this transaction may have committed.
+  // Edges about keys that were written by a transaction that never ended. They prove nothing,
+  // because this transaction may have committed.
   std::vector<GraphEdge> unfinished_edges;
   std::vector<Choice> choices;
   std::vector<DirectFinding> findings;
-  // Groups of open elements. In each group at least one element has a wrong current deleter.
+  // Groups of open elements. In each group at least one element has a wrong current deleter, if the
+  // library made no error.
   std::vector<std::vector<uint32_t>> contradicted;
 
  private:
-  // Returns open elements of which at least one must have a wrong deleter if the library made no
-  // error. If `found` is about a delete of all payloads that had nothing to delete, returns every
-  // open element of the key that this delete may have deleted. Otherwise returns the element of
-  // `found`.
+  // Returns a group for `contradicted`. If `found` is about a delete of all payloads that had
+  // nothing to delete, the group contains every open element of the key that this delete may have
+  // deleted. Otherwise the group contains the element of `found`.
   std::vector<uint32_t> suspects(const DirectFinding& found) const {
     std::vector<uint32_t> elements;
     const std::vector<uint32_t>& cells = context_.numbering.element_cells;
@@ -91,8 +92,8 @@ class Collector : public DependencySink {
 };
 
 // Returns an order of the graph's nodes that fits all its edges. The graph has `count` transactions
-// and their time nodes (precedence.h). If the graph allows two transactions in either order, the
-// one that returned first comes first.
+// and their time nodes (precedence.h). Of the transactions that may come next, the one that
+// returned first comes next.
 std::vector<uint32_t> order_of(const Graph& graph, uint32_t count) {
   std::vector<uint32_t> priorities(graph.size());
   for (uint32_t node = 0; node < graph.size(); ++node) {
@@ -140,15 +141,15 @@ std::string replay(const Context& context, const Graph& graph) {
     if (node >= count || !context.rule(kRuleReplay)) continue;
     const std::string wrong = replay_one(context, context.transactions.committed[node], model);
     if (!wrong.empty())
-      return "the dependencies have no cycle, but replaying the transactions in the order that was "
-             "found fails at " +
+      return "the dependencies have no cycle, but a result contradicts the order that was found; "
+             "record another run. The result is that of " +
              wrong;
   }
   return "";
 }
 
-// Adds one group to `conflicts` for each strongly connected component of the graph. The group has
-// the open elements that have an edge in this component.
+// Adds one group to `conflicts` for each strongly connected component of the graph. The group
+// contains the open elements that have an edge in this component.
 void add_conflicts(const Graph& graph, const std::vector<Observation>& open_edges,
                    std::vector<std::vector<uint32_t>>& conflicts) {
   const std::vector<std::vector<uint32_t>> components = graph.components();
@@ -301,8 +302,9 @@ class Certifier {
     return Fit::kYes;
   }
 
-  // If a transaction that never ended wrote records, reports the violations that exist whether it
-  // committed or not: those about keys that it did not write. Returns true if there are any.
+  // If a transaction that never ended wrote records, reports the violations about keys that it did
+  // not write. They exist whether the transaction committed or not. Returns true if there is a
+  // required violation.
   bool report_despite_unfinished(const std::vector<GraphEdge>& edges, std::vector<Choice> choices,
                                  uint32_t nodes) {
     if (!versions_.unfinished_writes) return false;
@@ -322,9 +324,9 @@ class Certifier {
     return found && has_required(out_);
   }
 
-  // Reports a violation if both sides of the choice `settled.impossible` are impossible. Adds one
-  // of these sides and all forced sides to the graph, and reports the cycles that result. Returns
-  // false if there is no cycle.
+  // Reports a violation if settle() found that both sides of the choice `settled.impossible` are
+  // impossible. Adds one of these sides and all settled sides to the graph, and reports the cycles
+  // that result. Returns false if there is no cycle.
   bool report_impossible(std::vector<GraphEdge>& edges, const std::vector<Choice>& choices,
                          const SettledChoices& settled) {
     std::vector<Observation> sides{side_of(choices[settled.impossible], true)};
@@ -335,7 +337,8 @@ class Certifier {
     return report_cycles(Graph(count_ * 2, edges), sides);
   }
 
-  // Reports the cycles of the graph. Returns true if there are any.
+  // Reports the cycles of the graph. If they may depend on whether a transaction that never ended
+  // committed, sets the verdict kCouldNotJudge instead. Returns true if there are any cycles.
   bool report_cycles(const Graph& graph, const std::vector<Observation>& added) {
     std::vector<std::vector<uint32_t>> components = graph.components();
     if (components.empty()) return false;
@@ -359,7 +362,8 @@ class Certifier {
   void report(Violation violation) { add_violation(std::move(violation), context_.options, out_); }
 
   // Sets the verdict kUndecided. Returns kUnknown if the current deleters may be wrong, because an
-  // attempt with other deleters may still find a verdict.
+  // attempt with other deleters may still find a verdict. Otherwise returns kYes: no further
+  // attempt would help.
   Fit undecided(std::string why) {
     out_.verdict = Verdict::kUndecided;
     out_.reason = std::move(why);
@@ -371,10 +375,11 @@ class Certifier {
   Certification& out_;
   OpenOptions options_;
   const uint32_t count_;
-  // By transaction: its position in an order that fits the edges without open elements.
+  // By transaction: its position in an order that fits all edges that depend on no open element.
   std::vector<uint32_t> firm_order_;
   bool tentative_ = false;  // true while the current deleters of open elements may be wrong
-  // False while the graph has no edges about keys that a transaction that never ended has written.
+  // False while the graph lacks the edges about keys that were written by a transaction that never
+  // ended.
   bool unfinished_matters_ = true;
   std::vector<std::vector<uint32_t>> conflicts_;  // groups of open elements of the last attempt
 };

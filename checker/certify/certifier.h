@@ -13,7 +13,7 @@
 
 namespace keydrome::certify {
 
-// Sets the verdict in `out`, adds violations to it, or does both. `context` must refer to
+// Sets the verdict in `out`, adds violations to `out`, or does both. `context` must refer to
 // `versions`, in which judge() changes the open deleters.
 void judge(const Context& context, Versions& versions, Certification& out);
 
@@ -22,7 +22,7 @@ void judge(const Context& context, Versions& versions, Certification& out);
 // or on one side of a Choice (dependencies.h), because they prove nothing.
 void report_without_real_time(const Context& context, Versions& versions, Certification& out);
 
-// Adds a violation to `out`, except if `out` already has a violation of this name, or already has
+// Adds a violation to `out`, except if `out` already contains a violation of this name, or
 // options.violations_max violations.
 void add_violation(Violation violation, const CertifyOptions& options, Certification& out);
 

@@ -39,8 +39,9 @@ void count(const History& history, const Transactions& transactions, Certificati
 }
 
 // Searches for a serial order that may contradict real time. Moves transactions back in time and
-// judges again, until a serial order exists or no transaction is left to move (relaxed_time.h).
-// Returns true if it found an order, and then keeps it in `out` if the options ask for it.
+// judges again (relaxed_time.h), until a serial order exists, no transaction is left to move, or
+// kMovesMax attempts have failed. Returns true if it found an order, and then stores the order in
+// `out` if the options ask for it.
 bool has_some_order(History history, const CertifyOptions& options, Certification& out) {
   for (uint32_t i = 0; i < kMovesMax; ++i) {
     const Transactions transactions = split_into_transactions(history);
@@ -74,8 +75,8 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   } else if (is_long) {
     out.verdict = Verdict::kUndecided;
     out.reason =
-        "no serial order respects real time; whether another serial order exists was not "
-        "searched, because the history has " +
+        "no serial order respects real time, and the checker did not search for another serial "
+        "order, because the history has " +
         std::to_string(count) + " transactions and the limit is " +
         std::to_string(options.without_real_time_max) +
         ": record a shorter run to learn whether stale reads are the only violation";
@@ -90,8 +91,8 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   }
 }
 
-// Violations that are wrong in every order: a lost insert, a lost delete, and a visible effect of a
-// transaction that never committed.
+// Names of the violations that exist in every order: a lost insert, a lost delete, and a visible
+// effect of a transaction that never committed.
 constexpr std::string_view kLostData[] = {"missing_record", "deleted_record", "aborted_read"};
 
 bool needs_real_time(const Violation& violation) {
@@ -111,8 +112,8 @@ std::vector<Violation> real_time_first(std::vector<Violation> found) {
   return ordered;
 }
 
-// Merges both judgements into `out`. Before the call, `out` has the violations of the judgement
-// with real time. `lax` is the judgement without real time.
+// Merges both judgements into `out`. Before the call, `out` contains the violations of the
+// judgement with real time. `lax` is the judgement without real time.
 void merge(Certification lax, const CertifyOptions& options, Certification& out) {
   const bool is_serial = lax.verdict == Verdict::kCertified;
   std::vector<Violation> found = std::exchange(out.violations, {});
@@ -120,8 +121,8 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   for (Violation& violation : found) {
     const bool is_lost = std::ranges::count(kLostData, violation.name) > 0;
     lost |= is_lost;
-    // If a serial order exists, each other violation only shows that the order contradicts real
-    // time.
+    // If a serial order exists, a violation other than lost data only shows that this order
+    // contradicts real time.
     const bool required = violation.severity == Severity::kRequired;
     if (is_serial && !is_lost && required) rename_as_stale_read(violation);
     if (!options.strict && !is_lost) violation.severity = Severity::kAdvisory;
@@ -129,7 +130,7 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   // add_violation() keeps only the first violation of each name. A real-time edge explains a stale
   // read best, so violations with such an edge come first.
   if (is_serial) found = real_time_first(std::move(found));
-  // Without `strict`, the violations of `lax` come first, because those of `found` are mostly
+  // If `strict` is false, the violations of `lax` come first, because those of `found` are mostly
   // advisory.
   if (!options.strict) found.swap(lax.violations);
   for (Violation& violation : found) add_violation(std::move(violation), options, out);
@@ -140,8 +141,8 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   out.order = std::move(lax.order);
 }
 
-// Judges a history in which a record was inserted several times. `context` has one element for the
-// record.
+// Judges a history in which a record was inserted several times. In `context`, all inserts of the
+// record share one element.
 void judge_inserted_again(const Context& context, Certification& out) {
   Numbering numbering = context.numbering;
   if (split_reinserted(context.history, context.transactions, numbering)) {
@@ -179,21 +180,21 @@ void judge_orders(const History& history, const Transactions& transactions,
   merge(std::move(lax), options, out);
 }
 
-// If an insert has a key that is not in History::varchar_keys, returns the reason why the history
-// cannot be judged: the position of the key among the other keys is unknown, so scans cannot be
-// checked. Returns "" if there is no such insert.
+// If an insert passed a key that is not in History::varchar_keys, returns the reason why the
+// history cannot be judged: the position of the key among the other keys is unknown, so scans
+// cannot be checked. Returns "" if there is no such insert.
 std::string unknown_insert(const History& history) {
   for (const UnknownKey& at : history.unknown_arguments) {
     if (call_of(history.threads[at.thread][at.position]) != EventCall::kInsert) continue;
     return place_text({at.thread, at.position}) +
            ": insertRecord was passed a key that is not in the history's table of keys, so the "
-           "order of the keys is unknown; the log is damaged";
+           "order of the keys is unknown; the log is damaged, so record another run";
   }
   return "";
 }
 
-// Replaces the verdict kCertified by kCouldNotJudge. certify() calls it if the log of a thread
-// filled up, because the later calls are unknown.
+// Replaces the verdict kCertified by kCouldNotJudge. certify() calls this function if the log of a
+// thread filled up, because the later calls are unknown.
 void limit_to_recorded_part(Certification& out) {
   for (Verdict* verdict : {&out.verdict, &out.without_real_time}) {
     if (*verdict != Verdict::kCertified) continue;

@@ -3,19 +3,20 @@
 // model (model/model.h) gives every recorded result.
 //
 // In a recorded run every insert passes a different payload, so the payload of a record identifies
-// the transaction that inserted the record. From the results, certify() derives edges: an edge from
-// T1 to T2 means that T1 precedes T2 in every serial order. Two kinds of results give edges:
-// - A call returned a record.
-// - A lookup or a scan step would have returned a record if the record had existed. These are the
-//   predicate dependencies of Adya 1999, which include phantoms.
+// the transaction that inserted the record. (reinserted.h is for other histories.) From the
+// results, certify() derives edges: an edge from T1 to T2 means that T1 precedes T2 in every serial
+// order. Edges follow from real time and from two kinds of results:
+// - A call shows that a record existed: the call returned it, deleted it or reported ENTRY_EXISTS.
+// - A call shows that a record did not exist: the call would have returned or deleted the record
+//   otherwise. These are the predicate dependencies of Adya 1999, which include phantoms.
 //
 // A cycle of edges is a violation. If there is no cycle, certify() replays the transactions on the
 // model, in an order that fits all edges, and compares every result. This replay proves the verdict
 // "certified", so the proof does not depend on the edges.
 //
-// If no serial order respects real time, certify() judges the history a second time and ignores
-// real time (relaxed_time.h). If the library only returned old but consistent states, this second
-// judgement finds a serial order, and certify() reports only stale reads.
+// If no serial order respects real time, certify() judges the history a second time without real
+// time (relaxed_time.h). If the library's only error was to return old but consistent states, this
+// second judgement finds a serial order, and certify() reports only stale reads.
 //
 // Cost for a million transactions of about 11 operations: about two seconds of CPU time, and 0.7 GB
 // including the history (docs/reference/figures.md).
@@ -29,8 +30,8 @@
 namespace keydrome::certify {
 
 struct CertifyOptions {
-  // True: the serial order must respect real time (strict serialisability). False: violations of
-  // real time alone are advisory.
+  // True: the serial order must respect real time (strict serialisability). False: a violation that
+  // contradicts nothing but real time is advisory.
   bool strict = true;
   // The largest number of reported violations. At most one violation of each name is reported.
   uint32_t violations_max = 5;
@@ -38,8 +39,8 @@ struct CertifyOptions {
   // complete. Its time and memory grow with the square of the number of transactions, because every
   // record that ever existed under a key matters to every reader of that key. If there are more
   // transactions, the second judgement does not search for an order. It then reports only results
-  // that are wrong in every order, and gives the verdict kUndecided if it finds none. A read that
-  // did not find a deleted record is never such a result, because it may have followed the delete.
+  // that are wrong in every order. If it finds none, its verdict is kUndecided. A read that did not
+  // find a deleted record is never such a result, because the read may have followed the delete.
   uint64_t without_real_time_max = 20'000;
   // True: Certification::order is set if the verdict is kCertified.
   bool keep_order = false;
@@ -47,9 +48,8 @@ struct CertifyOptions {
   uint32_t disabled_rules = 0;
 };
 
-// Accepts any events: a history with impossible calls or timestamps gets the verdict
-// kCouldNotJudge. `history` must have ranked keys (rank_varchar_keys). Thread safety: pure
-// function.
+// Accepts any events: for impossible calls or timestamps, the verdict is kCouldNotJudge. The keys
+// of `history` must be ranked (rank_varchar_keys). Thread safety: pure function.
 Certification certify(const history::History& history, const CertifyOptions& options = {});
 
 }  // namespace keydrome::certify

@@ -1,12 +1,12 @@
 // Picks short cycles of transactions from the strongly connected components of the precedence graph
 // (precedence.h). Each cycle proves a violation.
 //
-// The kinds of edges in a cycle decide which isolation level the cycle breaks. pick_cycles() takes
-// the cycle that breaks the weakest level, because a library that fails this level also fails all
-// stronger levels.
+// The kinds of edges in a cycle decide which isolation level the cycle breaks. In each component,
+// pick_cycles() picks a cycle that breaks the weakest level, because a library that fails this
+// level also fails all stronger levels.
 //
 // pick_cycles() runs only if there is a violation, so its speed matters little. Cost: one more pass
-// over the history, and searches among at most some hundred transactions of each component.
+// over the history, and searches among at most about 800 transactions of each component.
 #pragma once
 
 #include <cstdint>
@@ -30,12 +30,14 @@ struct Cycle {
   std::vector<Observation> observations;
 };
 
-// Returns one cycle for each of the smallest components, at most `cycles_max`. `components` are the
-// strongly connected components of `graph`, and may contain its time nodes (precedence.h). `added`
-// has the edges that stand for the chosen side of each Choice (dependencies.h). pick_cycles()
-// derives all other edges from the history again. It leaves out the edges that prove nothing: about
-// keys that a transaction which never ended has written and, if `tentative` is true, about open
-// elements (versions.h).
+// Returns at most one cycle for each component. Uses only the `cycles_max` smallest components.
+// `components` are the strongly connected components of `graph`, and may contain its time nodes
+// (precedence.h). `added` contains the edges that were chosen for Choices (dependencies.h).
+// pick_cycles() derives all other edges from the history again.
+//
+// Leaves out edges that prove nothing: those about keys that were written by a transaction that
+// never ended. If `tentative` is true, also leaves out those that depend on the deleter of an open
+// element (versions.h).
 std::vector<Cycle> pick_cycles(const Context& context, const Graph& graph,
                                std::vector<std::vector<uint32_t>> components,
                                const std::vector<Observation>& added, std::size_t cycles_max,

@@ -28,7 +28,7 @@ namespace {
 enum class CursorPlace : uint8_t {
   kStart,   // before the first record
   kAtCell,  // at the key `cell`
-  kLoose,  // unknown, so the next getNext may return any record that exists, and anchors the cursor
+  kLoose,   // unknown: the next getNext may return any existing record, which anchors the cursor
 };
 
 // The cursor of an index in the current transaction.
@@ -38,8 +38,8 @@ struct Cursor {
   uint32_t serial = 0;  // changes whenever the cursor moves to a key; see returned_
   CursorPlace place = CursorPlace::kStart;
   bool at_end = false;  // the last getNext returned DB_END
-  // True if a scan that leaves the key must have returned all its records. False if a get had found
-  // no record of the key, or if the cursor was loose and getNext anchored it at the key.
+  // True if a scan must return all records of the key before it leaves the key. False if a get had
+  // found no record of the key, or if the cursor was loose and getNext anchored it at the key.
   bool owes_key = false;
 };
 
@@ -191,7 +191,7 @@ class DependencyFinder {
     }
     if (event.code != ENTRY_DNE && event.code != KEY_NOTFOUND) return;
     if (context_.rule(kRuleMissedDelete)) reader_.absent(bound.element, Coverage::kMissingKey);
-    // KEY_NOTFOUND also says only that the pair is missing: the key may have other payloads.
+    // Even KEY_NOTFOUND says only that the pair is missing: the key may have other payloads.
     if (event.code == KEY_NOTFOUND) reader_.denied_key(bound.cell, active_.lists());
   }
 
@@ -201,8 +201,8 @@ class DependencyFinder {
     if (event.code == SUCCESS) reader_.deleted_key(bound.cell, active_.lists());
   }
 
-  // Handles a result which says that no element of the key `cell` exists. If `at` is given,
-  // ignores elements that this cursor has returned or may leave out.
+  // Handles a result that shows that no element of the key `cell` exists. If `at` is given, ignores
+  // elements that this cursor has returned or may leave out.
   void cover_cell(uint32_t cell, Coverage coverage, const Cursor* at) {
     if (!reader_.is_judged()) return;
     const CellLists& lists = active_.lists();
@@ -229,8 +229,8 @@ class DependencyFinder {
     at.owes_key = owes_key;
   }
 
-  // Moves the cursor to a record that a call returned. If it was loose, the record anchors it: the
-  // scan is judged from there on, but it may leave out further records of this key.
+  // Moves the cursor to a record that a call returned. If the cursor was loose, this anchors it:
+  // the scan is checked from this record on, but may leave out further records of this key.
   void move_to(Cursor& at, Bound bound, bool owes_key) {
     enter(at, bound.cell, owes_key);
     returned_[bound.element] = at.serial * 2;

@@ -2,13 +2,18 @@
 // calls. An edge says that one transaction must precede another. find_dependencies() also finds
 // results that are wrong in every serial order.
 //
-// One pass visits the committed transactions in the order in which they returned. Two kinds of
-// results give edges:
-// - A call returned a record. The record's inserter precedes the reader, and the reader precedes
-//   the record's deleter.
-// - A lookup or a scan step did not return a record in the range that it read. This gives a
-//   predicate edge. Only records that may have existed at that time are examined
-//   (active_elements.h). Real time alone explains why the call did not return any other record.
+// One pass visits the committed transactions in the order in which they returned. Edges follow from
+// two kinds of results:
+// - A call shows that a record existed: the call returned it, deleted it or reported ENTRY_EXISTS.
+//   The record's inserter precedes the transaction of the call. This transaction precedes the
+//   record's deleter, unless it is the deleter.
+// - A call shows that a record did not exist, because the call would have returned or deleted the
+//   record otherwise. From this follows a predicate edge. Only records that may have existed at
+//   that time are examined (active_elements.h). Real time alone explains the absence of other
+//   records.
+//
+// After the committed transactions, the pass visits the other transactions. It checks only that
+// they saw no record that they must not see.
 #pragma once
 
 #include <cstdint>
@@ -33,7 +38,7 @@ struct Context {
   bool rule(uint32_t rule) const { return (options.disabled_rules & rule) == 0; }
 
   // Returns true if a transaction that never ended wrote records of the key `cell`. If it committed,
-  // it may explain why another transaction did not see a record of this key.
+  // its writes may explain why another transaction did not see a record of this key.
   bool is_unfinished(uint32_t cell) const {
     return versions.unfinished_writes && versions.unfinished_cells[cell];
   }
@@ -53,9 +58,9 @@ struct Observation {
 };
 
 // Two possible edges, of which the serial order must respect at least one. A reader did not see an
-// element, and the element's inserter and deleter both overlap the reader in time. So the reader
-// precedes the inserter, or the deleter precedes the reader. Papadimitriou (1979) calls a graph
-// with such choices a polygraph.
+// element, and real time does not show whether the reader came too early or too late to see it. So
+// the reader precedes the element's inserter, or the element's deleter precedes the reader.
+// Papadimitriou (1979) calls a graph with such choices a polygraph.
 struct Choice {
   uint32_t reader;
   uint32_t inserter;

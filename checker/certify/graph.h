@@ -3,8 +3,8 @@
 //
 // Nodes are numbers. The edges of each node are stored together. All algorithms are iterative,
 // because a path can contain millions of nodes, and recursion that deep would overflow the stack.
-// Cost: O(nodes + edges) for each function, and 8 bytes for each node and 4 for each edge. Thread
-// safety: constant after construction.
+// Cost: O(nodes + edges); order() takes O(nodes log nodes + edges). Memory: 8 bytes for each node
+// and 4 bytes for each edge. Thread safety: constant after construction.
 #pragma once
 
 #include <cstdint>

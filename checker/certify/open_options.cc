@@ -1,8 +1,8 @@
 // Implements open_options.h. For some records it is not known which transaction deleted them, if
 // any. OpenOptions searches for deleters with which a serial order exists. It tries all
 // combinations if there are few. Otherwise it changes the deleters of single records. It picks
-// these records from conflicts: groups of records whose deleters contradicted each other in an
-// earlier try. It picks them first systematically and then at random.
+// these records from conflicts, first systematically and then at random. A conflict is a group of
+// records whose deleters contradicted each other in an earlier try.
 #include "checker/certify/open_options.h"
 
 #include <algorithm>
@@ -65,8 +65,8 @@ bool OpenOptions::next(const std::vector<std::vector<uint32_t>>& conflicts,
 }
 
 // For each conflict, changes the option of one of its elements: the element whose option was
-// changed least often so far. If several elements have this number of changes, takes the element
-// with the smallest margin_ticks (versions.h). Returns false if no conflict has an element.
+// changed least often so far. If there are several such elements, chooses the one with the smallest
+// margin_ticks (versions.h). Returns false if no conflict contains an element.
 bool OpenOptions::next_locally(const Conflicts& conflicts) {
   bool changed = false;
   std::set<std::size_t> moved;
@@ -97,8 +97,8 @@ void OpenOptions::keep(const Conflicts& conflicts) {
   kept_conflicts_ = conflicts;
 }
 
-// Goes back to the kept choice. Then picks a random element of a random conflict, and gives it
-// another option at random. Returns false if the kept choice has no conflict.
+// Goes back to the kept choice. Then picks a random element of a random conflict, and changes its
+// option to another one at random. Returns false if the kept choice has no conflict.
 bool OpenOptions::walk() {
   if (kept_conflicts_.empty()) return false;
   for (std::size_t i = 0; i < positions_.size(); ++i) choose(i, kept_[i]);

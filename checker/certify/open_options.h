@@ -17,10 +17,10 @@
 //    other, in an order that fits all edges without open elements, as with optimistic validation.
 // 2. Start from the better choice, and change the option of one element in each conflict. Conflicts
 //    are local, so a few changes suffice if a solution exists.
-// 3. Walk at random, as in WalkSAT (B. Selman, H. Kautz, B. Cohen, AAAI 1994). Each step changes
-//    one random element of one random conflict of the best choice so far. The new choice replaces
-//    the best one if it has at most as many elements in conflict, and sometimes even if it has
-//    more.
+// 3. Walk at random, as in WalkSAT (B. Selman, H. Kautz, B. Cohen, AAAI 1994). The walk keeps one
+//    choice. Each step changes one random element of one random conflict of the kept choice. The
+//    new choice is kept instead if it has at most as many elements in conflict, and sometimes even
+//    if it has a few more.
 //
 // The random numbers have a fixed seed, so a history always gets the same verdict. Thread safety:
 // one thread at a time.
@@ -44,9 +44,9 @@ class OpenOptions {
   bool empty() const { return versions_.open.empty(); }
 
   // Makes the next choice. Returns false if all combinations or the maximum number of choices were
-  // tried, or if no conflict has an element to change. `conflicts` are the conflicts that the
-  // caller found with the current choice. `order` has the position of each committed transaction in
-  // an order that fits all edges without open elements.
+  // tried, or if no conflict contains an element to change. `conflicts` are the conflicts that the
+  // caller found with the current choice. `order` contains the position of each committed
+  // transaction in an order that fits all edges that depend on no open element.
   bool next(const std::vector<std::vector<uint32_t>>& conflicts,
             const std::vector<uint32_t>& order);
 

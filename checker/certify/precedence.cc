@@ -181,7 +181,7 @@ class Settler {
 // therefore starts at `i` and moves backwards in steps of doubling size.
 uint32_t count_returned_before(const std::vector<Transaction>& committed, uint32_t i) {
   const uint64_t begin = committed[i].begin;
-  uint32_t high = i;  // transaction `high` ended at `begin` or later
+  uint32_t high = i;  // transaction `high` and all later ones ended at `begin` or later
   uint32_t step = 1;
   while (step <= high && committed[high - step].end >= begin) {
     high -= step;

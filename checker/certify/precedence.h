@@ -29,7 +29,7 @@ enum class Settled : uint8_t { kYes, kImpossible, kGaveUp };
 // The side that was chosen for a choice. If `reader_first` is true, the reader precedes the
 // inserter. Otherwise the deleter precedes the reader.
 struct SettledSide {
-  std::size_t choice;
+  std::size_t choice;  // position in the list of choices
   bool reader_first;
 };
 
@@ -38,9 +38,11 @@ Observation side_of(const Choice& choice, bool reader_first);
 
 struct SettledChoices {
   Settled settled = Settled::kYes;
-  // If kYes, one side for each choice. If kImpossible, only the forced sides.
+  // If kYes, one side for each choice. If kImpossible, the sides that were settled before the
+  // search found the impossible choice, including all forced sides.
   std::vector<SettledSide> sides;
-  std::size_t impossible = 0;  // if kImpossible, a choice whose two sides are both impossible
+  std::size_t impossible =
+      0;  // if kImpossible: position of a choice whose sides both close a cycle
 };
 
 // Chooses a side for every choice so that the edges form no cycle. First takes every side whose

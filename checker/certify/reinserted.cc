@@ -22,8 +22,8 @@ using model::OrderSearch;
 
 namespace {
 
-// Limits of the search for a serial order. It copies nothing, but its depth is the number of
-// transactions. 100,000 tries take about 0.1 s.
+// Limits of the search for a serial order. Its recursion is as deep as the number of transactions.
+// 100,000 tries take about 0.1 s.
 constexpr std::size_t kSearchedMax = 1'000;
 constexpr uint64_t kTriesMax = 100'000;
 
@@ -37,7 +37,8 @@ class WriteCounts {
         key_deletes_(context.numbering.cells.size()) {
     for (const Transaction& writer : context.transactions.committed) count(writer);
     for (const Transaction& writer : context.transactions.others) {
-      // It may have committed, so its deletes may have made room for an insert.
+      // An unfinished transaction may have committed, so its deletes may have made room for an
+      // insert.
       if (writer.state == TransactionState::kUnfinished) count(writer);
     }
   }
@@ -50,9 +51,8 @@ class WriteCounts {
       Violation violation;
       violation.name = "wrong_insert";
       violation.detail =
-          "insertRecord stored a record more often than it was deleted, so at least one call "
-          "should "
-          "have returned ENTRY_EXISTS";
+          "insertRecord stored the same record again, although no delete can have removed it; at "
+          "least one of the calls should have returned ENTRY_EXISTS";
       for (const Transaction& writer : context_.transactions.committed) {
         cite(writer, element, violation);
       }
@@ -150,8 +150,8 @@ class Splitter {
     }
   }
 
-  // Gives the second insert and each further one an element of its own. Returns false if inserts
-  // overlap, because their order is then unknown.
+  // Assigns an element of its own to each insert after the first. Returns false if inserts overlap,
+  // because their order is then unknown.
   bool number(uint32_t element, std::vector<Insert>& inserts) {
     inserts[0].element = element;
     for (std::size_t i = 1; i < inserts.size(); ++i) {
@@ -163,8 +163,9 @@ class Splitter {
     return true;
   }
 
-  // Replaces the elements of a transaction. Returns false if the transaction overlaps an insert of a
-  // record that it names.
+  // Replaces the elements in the calls of a transaction by those of the inserts that they saw.
+  // Returns false if the transaction overlaps an insert, by another transaction, of a record that
+  // it names.
   bool rename(const Transaction& transaction) {
     bool known = true;
     for_each_call(history_, transaction, [&](uint32_t position, const Event& /*event*/) {
@@ -191,11 +192,11 @@ class Splitter {
   const history::History& history_;
   const history::Transactions& transactions_;
   history::Numbering& numbering_;
-  std::map<uint32_t, std::vector<Insert>> inserts_;  // by element: those of a record with several
+  std::map<uint32_t, std::vector<Insert>> inserts_;  // by element, only if it has several inserts
 };
 
 void report_own_findings(const Context& context, Certification& out) {
-  // These rules need to know who inserted and deleted a record.
+  // These rules need to know which transactions inserted and deleted a record.
   constexpr uint32_t kRulesOfVersions =
       kRuleDeleteAll | kRuleRealTime | kRuleAborted | kRuleDirty | kRuleIntermediate;
   CertifyOptions options = context.options;
@@ -228,8 +229,8 @@ void keep_order(const Context& context, const OrderSearch& search, Certification
   for (const TransactionSpan& span : *search.order) out.order.push_back({span.thread, span.first});
 }
 
-// Searches for an order that contradicts real time, if it matters: if no order that respects real
-// time exists, and no read is dirty.
+// If no order that respects real time exists, and no read is dirty, searches for an order that
+// contradicts real time. Otherwise such an order does not matter.
 OrderSearch search_without_real_time(const Context& context, const OrderSearch& strict) {
   if (strict.order || !strict.dirty_reads.empty()) return {};
   return model::search_orders(context.history, /*strict=*/false, kTriesMax);

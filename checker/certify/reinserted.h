@@ -1,13 +1,13 @@
 // Judges histories in which two committed inserts stored the same record. It is then unknown which of
-// the two inserts a read saw, so the history has no dependencies (dependencies.h). There are two
-// ways to judge such a history:
-// - Real time often shows which insert a read saw. split_reinserted() then gives the record another
-//   element for each insert, and certify() judges the history as any other.
-// - Otherwise judge_reinserted() takes three steps:
-//   1. It reports what is wrong in every order: a record was inserted more often than it can have
-//      been deleted, or a scan went backwards or returned a record twice.
-//   2. If there is nothing of this kind, it tries serial orders (model/search_orders.h).
-//   3. If it has tried too many orders, the verdict is kCouldNotJudge.
+// the two inserts a read saw, so find_dependencies() cannot derive edges (dependencies.h). There
+// are two ways to judge such a history:
+// - Real time often shows which insert a read saw. split_reinserted() then assigns the record
+//   another element for each insert, and certify() judges the history like any other.
+// - Otherwise judge_reinserted() takes two steps:
+//   1. It reports what is wrong in every order: a record was inserted again although no delete can
+//      have removed it, or a transaction contradicts its own scan or its own writes.
+//   2. If there is nothing of this kind, it tries serial orders (model/search_orders.h). If there
+//      are too many transactions or orders, the verdict is kCouldNotJudge.
 // Thread safety: pure functions.
 #pragma once
 
@@ -16,14 +16,14 @@
 
 namespace keydrome::certify {
 
-// Gives each record that was inserted several times one element for each insert, and fills
+// Assigns to each record that was inserted several times one element for each insert, and fills
 // Numbering::earlier. Returns false, and leaves `numbering` unusable, if a transaction that names
-// such a record overlaps an insert of it. The elements are right only for orders that respect real
-// time.
+// such a record overlaps an insert of the record by another transaction. The elements are right
+// only for orders that respect real time.
 bool split_reinserted(const history::History& history, const history::Transactions& transactions,
                       history::Numbering& numbering);
 
-// Reports a record that was inserted more often than it can have been deleted.
+// Reports a record that was inserted again although no delete can have removed it before.
 void report_wrong_inserts(const Context& context, Certification& out);
 
 // Sets the verdict in `out`, adds violations to it, or does both. `context.versions.problem` must

@@ -23,14 +23,14 @@ using history::Transaction;
 
 namespace {
 
-// The largest number of committed transactions for which move_back() tries its third group. A
-// recorded run of the correctness tests has a few thousand. With more transactions, wider windows
-// left so many choices that the search took minutes.
+// The largest number of committed transactions for which move_back() tries its third group.
+// Recorded runs of the correctness tests have a few thousand transactions. With more transactions,
+// wider windows left so many choices that the search took minutes.
 constexpr std::size_t kDeletersMax = 4000;
 
-// Collects edges between transactions. `edges` has the edges that do not depend on real time.
-// `doubtful` has edges from a deleter to a reader that did not see the record. Such an edge follows
-// only from real time, which rules out that the reader preceded the inserter.
+// Collects edges between transactions. `edges` contains the edges that do not depend on real time.
+// `doubtful` contains edges from a deleter to a reader that did not see the record. Such an edge
+// follows only from real time, which rules out that the reader preceded the inserter.
 //
 // An open element is a record whose deleter is not known. If `as_chosen` is true, the edges between
 // readers and the current deleters of open elements are doubtful. If `as_chosen` is false, the only

@@ -30,8 +30,9 @@ struct BlindDelete {
   uint64_t ticks;  // when the deleteRecord call returned
 };
 
-// Finds the inserter of every element, and its deleter if the delete is not blind. If a transaction
-// deletes all payloads of a key, VersionPass tracks which payloads the transaction saw before.
+// Finds the inserter of every element, and the element's deleter if the delete is not blind. If a
+// transaction deletes all payloads of a key, VersionPass tracks which payloads the transaction saw
+// before.
 class VersionPass {
  public:
   VersionPass(const History& history, const Numbering& numbering, const Transactions& transactions,
@@ -274,7 +275,8 @@ class BlindDeletes {
   // Returns the options, the likeliest first. In a library whose writers wait for locks, calls take
   // effect in the order in which they return. So the first option is the delete whose call returned
   // first after the call of the insert. The order of commits would mislead: a transaction may wait
-  // for a lock, get it from a commit, and then commit and return before that first commit returns.
+  // for a lock that a second transaction releases during its commit. The first transaction may then
+  // commit and return before the commit of the second transaction returns.
   static std::vector<uint32_t> by_calls(std::vector<BlindDelete> possible, uint64_t inserted,
                                         bool may_live) {
     std::sort(possible.begin(), possible.end(),

@@ -5,14 +5,15 @@
 // deleteRecord of all payloads of a key names no record. Such a delete removes two kinds of
 // records:
 // - Records that its transaction had seen under the key.
-// - Records that its transaction had not seen, but that existed at the time of the delete. Their
-//   deletion is called *blind*.
+// - Records that its transaction had not seen, but that existed at the time of the delete. A delete
+//   that may have removed such records is called *blind*.
 //
 // If an insert overlaps a blind delete of the same key in time, the delete may or may not have
 // removed the new record. The element of this record is then *open*: it has a list of possible
 // deleters, called options. One of the options is chosen as the current deleter.
 //
-// Cost: one pass over the events, O(elements). Thread safety: plain data.
+// Cost: three passes over the events, and for each record one step for each blind delete of its
+// key. Thread safety: plain data.
 #pragma once
 
 #include <cstdint>
@@ -32,14 +33,17 @@ enum ElementNote : uint8_t {
 };
 
 struct Version {
-  uint32_t inserter = history::kNoNumber;  // both are positions in Transactions::committed
+  // Positions in Transactions::committed. kNoNumber if no committed transaction is known.
+  uint32_t inserter = history::kNoNumber;
   uint32_t deleter = history::kNoNumber;
 };
 
 struct OpenElement {
   uint32_t element;
   std::vector<uint32_t> options;  // possible deleters, kNoNumber for none; the likeliest first
-  uint64_t margin_ticks;          // from the end of the inserter to the nearest end of an option
+  // Time between the end of the inserter and the nearest end of a possible deleter. The smaller
+  // this time, the less certain is the current deleter.
+  uint64_t margin_ticks;
 };
 
 struct DoubleDelete {

@@ -1,11 +1,11 @@
 // Certification: the result of certify(), which is a verdict and the violations that were found.
-// Most violations are cycles of transactions: each transaction must precede the next. A violation
-// has these transactions and the calls that prove each edge of the cycle. To write a report or a
-// witness, a Certification and its History are enough.
+// Most violations are cycles of transactions: each transaction must precede the next, and the last
+// must precede the first. For each such pair, an edge says why the first transaction of the pair
+// must precede the second, and cites the calls that prove it.
 //
-// Calls and transactions are references, by thread and position, into the History that was judged
-// (history/history.h). So a Certification is small, but useless without its History. Thread safety:
-// plain data.
+// A Certification refers to calls and transactions by their thread and position in the History that
+// was judged (history/history.h). So a Certification is small, but useless without its History. The
+// two together are enough to write a report or a witness. Thread safety: plain data.
 #pragma once
 
 #include <cstdint>
@@ -52,7 +52,10 @@ struct ViolationEdge {
   EdgeKind kind = EdgeKind::kRealTime;
   Coverage coverage = Coverage::kNone;
   std::string because;  // one sentence that starts with a capital letter, without full stop
-  std::vector<history::EventRef> causes;  // first the read, then the write that the read is about
+  // The two calls that prove the edge. For kRealTime: the end of `from`, then the begin of `to`.
+  // For other kinds: the call that saw, missed or deleted a record, then the insert or delete of
+  // this record by the other transaction.
+  std::vector<history::EventRef> causes;
 };
 
 struct Violation {
@@ -64,13 +67,13 @@ struct Violation {
   // transactions that are involved; `edges` is then empty.
   std::vector<history::TransactionSpan> transactions;
   std::vector<ViolationEdge> edges;
-  std::vector<history::EventRef> events;  // the calls that show the violation, most important first
+  std::vector<history::EventRef> events;  // the calls that show the violation
 };
 
 inline constexpr std::string_view kViolationNames[] = {
     "aborted_read",               // G1a: saw a write of a transaction that never committed
     "answer_after_deadlock",      // the library carried out a call of a transaction after DEADLOCK
-    "circular_information_flow",  // G1c: a cycle in which each saw a write of the previous one
+    "circular_information_flow",  // G1c: in a cycle, each saw a write of the previous transaction
     "commit_after_deadlock",      // commitTransaction returned SUCCESS after DEADLOCK
     "corrupt_key",                // returned a key that no call ever passed
     "corrupt_payload",            // returned a payload that no call inserted under that key
@@ -81,11 +84,11 @@ inline constexpr std::string_view kViolationNames[] = {
     "duplicate_record",           // one scan returned a record twice
     "illegal_answer",             // an open transaction or handle was reported as missing
     "intermediate_read",          // G1b: saw a record that its writer deleted before committing
-    "internal",                   // a transaction did not read its own writes
+    "internal",                   // a transaction contradicts its own writes, or no order fits
     "lost_update",                // two transactions deleted or replaced the same record
     "missing_record",             // a committed record is not found, although nothing deleted it
     "non_repeatable_read",        // a record disappeared within one transaction
-    "phantom",                    // G2 about a record that a lookup or scan did not return
+    "phantom",                    // a lookup or scan missed a record that was inserted meanwhile
     "read_only_anomaly",          // G2 with a transaction that only reads (Fekete et al. 2004)
     "read_skew",                  // G-single: saw one write of a transaction but missed another
     "read_your_writes",           // a transaction missed an earlier commit of its own thread
@@ -105,7 +108,8 @@ struct CertificationCounts {
   uint64_t unfinished = 0;
   uint64_t events = 0;
   uint64_t edges = 0;
-  // Number of Choices (dependencies.h): a read missed a record, and two orders can explain this.
+  // Number of Choices (dependencies.h). In a Choice, a call missed a record, and two orders of the
+  // transactions can explain why.
   uint64_t leftovers = 0;
 };
 

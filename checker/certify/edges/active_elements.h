@@ -4,8 +4,8 @@
 //
 // A record is in the set for a transaction T if both of these are true:
 // - The transaction that inserted the record began before T returned.
-// - No transaction deleted the record before a certain time: the earliest begin of T and of all
-//   transactions that returned after T.
+// - No transaction that deleted the record had returned before a certain time: the earliest begin
+//   of T and of all transactions that returned after T.
 // Any other record certainly did not exist during T: it was inserted later or deleted before. So
 // the cost of a pass depends on how many records were written at about the same time, and not on
 // how many keys a scan covers.
@@ -85,8 +85,8 @@ class ActiveElements {
     }
   }
 
-  // Removes an element from the set if transaction `number` deleted it. But an open element, whose
-  // deleter is not known (versions.h), stays in the set if kRuleChoice is on, because another
+  // Removes an element from the set if transaction `number` deleted it. But while kRuleChoice is
+  // on, an open element stays in the set: its deleter is not known (versions.h), so another
   // transaction may have deleted it later.
   void remove_deleted(uint32_t number, uint32_t element) {
     const bool open =

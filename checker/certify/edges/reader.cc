@@ -43,7 +43,8 @@ void Reader::present(uint32_t element, EdgeKind kind) {
 }
 
 void Reader::inserted(uint32_t element) {
-  // The insert also proves that an earlier insert of the same record no longer stores it.
+  // The insert also proves that the record of an earlier insert with the same payload no longer
+  // existed.
   if (!context_.numbering.earlier.empty() && rule(kRuleMissedDelete)) {
     const uint32_t earlier = context_.numbering.earlier[element];
     if (earlier != kNoNumber) absent(earlier, Coverage::kMissingKey);
@@ -85,7 +86,7 @@ void Reader::add_absence(Version version, bool exists_later, Coverage coverage, 
 void Reader::deleted_key(uint32_t cell, const CellLists& lists) {
   if (!is_judged_ || !rule(kRuleDeleteAll)) return forget_own(cell, lists);
   bool deletes = false;
-  // An element that the call could have deleted, preferably an open element.
+  // The element that a finding names: one that another transaction deleted, preferably an open one.
   uint32_t suspect = kNoNumber;
   bool lost = false;  // another transaction deleted one of the elements of the key
   for (uint32_t element = lists.first(cell); element != kNoNumber; element = lists.after(element)) {

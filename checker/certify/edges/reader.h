@@ -26,7 +26,8 @@ class Reader {
         own_(context.numbering.element_cells.size(), 0) {}
 
   // Makes `transaction` the reader. `is_judged` is false for a transaction that failed or never
-  // ended. For such a reader, only the inserters of the records that it saw are checked.
+  // ended. For such a reader, Reader reports only records that it must not see: uncommitted,
+  // aborted and corrupt ones.
   void start(uint32_t number, const history::Transaction& transaction, bool is_judged) {
     number_ = number;
     transaction_ = &transaction;
@@ -45,7 +46,8 @@ class Reader {
   void inserted(uint32_t element);
   void note_own_delete(uint32_t element) { own_[element] = own_mark(false); }
 
-  // Handles an element that the call returned (kind kWriteRead) or deleted (kind kWriteWrite).
+  // Handles an element that the call returned or reported as existing (kind kWriteRead), or deleted
+  // (kind kWriteWrite).
   void present(uint32_t element, EdgeKind kind);
 
   // Handles an element that the call covers but did not return. To the reader it did not exist.
@@ -54,8 +56,9 @@ class Reader {
   // Handles a successful deleteRecord of all payloads of a key. `lists` has the active elements.
   void deleted_key(uint32_t cell, const model::CellLists& lists);
 
-  // Handles a deleteRecord of a missing pair of the key `cell` that returned KEY_NOTFOUND. The
-  // contract asks for ENTRY_DNE if the key has payloads. Real time must prove that it has one.
+  // Handles a deleteRecord of a missing pair of the key `cell` that returned KEY_NOTFOUND. If real
+  // time proves that the key has a payload, reports an advisory finding, because the contract then
+  // asks for ENTRY_DNE.
   void denied_key(uint32_t cell, const model::CellLists& lists);
 
   void report(const char* name, const char* text, uint32_t element,
@@ -64,7 +67,8 @@ class Reader {
   }
 
  private:
-  // Returns true if the reader's deleteRecord of all payloads deleted this element.
+  // Returns true if the reader's deleteRecord of all payloads deleted this element. Then also adds
+  // the edge from the element's inserter, and marks the element as deleted.
   bool takes(uint32_t element);
 
   // Handles a deleteRecord of all payloads that is not checked: only marks the reader's own inserts
