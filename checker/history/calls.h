@@ -1,6 +1,6 @@
 // Functions that read an Event (event.h), the record of one API call. They return which call was
-// made, whether the call succeeded, and whether its result proves that a record existed. Thread
-// safety: pure functions.
+// made, when it began, whether it succeeded, and whether its result proves that a record existed.
+// Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>

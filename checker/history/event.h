@@ -1,5 +1,5 @@
-// Event: one recorded API call of one thread. An event has 32 bytes, so that a log of ten million
-// calls fits into memory and recording a call writes half a cache line.
+// Event: one recorded API call of one thread. An event has only 32 bytes, so that a log of ten
+// million calls fits into memory, and recording a call writes only half a cache line.
 //
 // Timestamps are ticks of the processor's time stamp counter (TSC). The recorder requires a TSC
 // that runs at a constant rate, never stops and agrees on all CPUs, so timestamps of different
@@ -41,7 +41,7 @@ inline constexpr uint8_t kEventAutoCommit = 0x80;
 // Value of Event::code if the library returned a number that does not fit into a byte.
 inline constexpr uint8_t kEventUnknownCode = 0xff;
 // Value of Event::duration if the call took this many ticks or more. The begin of such a call is
-// unknown, except that it is after the end of the thread's previous event.
+// unknown, except that it is not before the end of the thread's previous event.
 inline constexpr uint32_t kEventLongDuration = 0xffffffff;
 
 struct Event {

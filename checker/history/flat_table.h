@@ -1,6 +1,6 @@
-// FlatTable: a hash table that gives consecutive 32-bit numbers to pairs of a 64-bit key and a
-// 32-bit tag. A caller that knows its next keys can prefetch() their slots, which hides the cache
-// misses of millions of lookups.
+// FlatTable: a hash table that assigns consecutive 32-bit numbers to pairs of a 64-bit key and a
+// 32-bit tag. A caller that knows its next keys can prefetch() their slots, so that later lookups
+// do not wait for memory.
 //
 // The table uses open addressing with linear probing. It has 16 bytes per slot and is at most 5/8
 // full. Thread safety: one thread at a time.
@@ -35,7 +35,7 @@ class FlatTable {
     }
   }
 
-  // Returns the number of (key, tag). A new pair is added and gets the next number, counted from 0.
+  // Returns the number of (key, tag). Adds a new pair under the next number; the first number is 0.
   uint32_t number_of(uint64_t key, uint32_t tag) {
     std::size_t slot_index = home(key);
     while (slots_[slot_index].number != 0) {

@@ -32,10 +32,10 @@ struct UnknownKey {
 
 struct History {
   std::vector<HistoryIndex> indexes;        // Event::index is a position here
-  std::vector<std::vector<Event>> threads;  // in the order in which each thread made its calls
+  std::vector<std::vector<Event>> threads;  // by thread: its events in the order of its calls
   std::vector<std::string> varchar_keys;    // sorted by unsigned bytes, no duplicates
-  // Filled by rank_varchar_keys(): `unknown_keys` are unknown keys that getNext returned,
-  // `unknown_arguments` are unknown keys that the client passed to a call.
+  // Filled by rank_varchar_keys(): `unknown_keys` lists unknown keys that getNext returned, and
+  // `unknown_arguments` lists unknown keys that the client passed to a call.
   std::vector<UnknownKey> unknown_keys, unknown_arguments;
   // Threads whose log filled up, so that their later calls are missing. The history is judged only
   // up to the time at which the first of these logs filled up.
@@ -47,7 +47,7 @@ struct History {
   uint64_t ticks_per_s = 1'000'000'000;  // the rate of the timestamps, above 0
 };
 
-// The rank that every unknown varchar key gets.
+// The value of Event::key that replaces every unknown varchar key.
 inline constexpr uint64_t kUnknownKeyRank = 0x7fffffffffffffff;
 
 // Returns true if the varchar key of the event is unknown. Requires a valid Event::index.
@@ -56,8 +56,8 @@ bool has_unknown_key(const History& history, const Event& event);
 // Sorts varchar_keys. In every event on a VARCHAR index, replaces the hash of the key (hash_bytes)
 // by the key's rank. A hash that belongs to no key in varchar_keys becomes kUnknownKeyRank, and its
 // event is noted in `unknown_keys` or `unknown_arguments`. If getNext returned an unknown key, the
-// library made the key up. If the client passed an unknown key to get, the get must find nothing,
-// because no call inserts an unknown key.
+// library made the key up. If the client passed an unknown key to get, a right library finds
+// nothing, because no call inserts an unknown key.
 //
 // Fails if two keys have the same hash. Must be called once for each history, after it is recorded
 // or read from a file. Cost: one hash lookup for each event on a VARCHAR index.

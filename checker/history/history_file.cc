@@ -1,8 +1,7 @@
-// Implements history_file.h: reads and writes history files. A file has a header and tables,
-// followed by a checksum of both. Then it has the events of each thread, each followed by a
-// checksum of its own. The tables list the indexes, the threads whose log filled up, the varchar
-// keys, and the number of events of each thread. docs/reference/history-format.md describes the
-// layout.
+// Implements history_file.h: reads and writes history files. A file begins with a header, tables,
+// and a checksum of both. The events of each thread follow, with one checksum for each thread. The
+// tables list the indexes, the threads whose log filled up, the varchar keys, and the number of
+// events of each thread. docs/reference/history-format.md describes the layout.
 #include "checker/history/history_file.h"
 
 #include <bit>
@@ -119,8 +118,8 @@ class HistoryReader {
     if (std::fseek(file_, 0, SEEK_END) != 0) return error("cannot be read: " + reason());
     if (static_cast<uint64_t>(std::ftell(file_)) != header_.file_bytes) {
       return error(
-          "has a different size than its header says, so it is truncated or damaged; copy it again "
-          "or record another run");
+          "does not have the size that its header states, so it is truncated or damaged; copy it "
+          "again or record another run");
     }
     Result<std::vector<uint64_t>> sizes = read_tables();
     if (!sizes) return sizes.error();
@@ -138,7 +137,7 @@ class HistoryReader {
     const uint64_t size = header_.table_bytes;
     if (size < sizeof header_ + 8 || size > header_.file_bytes)
       return error(
-          "is damaged: its header gives an impossible size of the tables; copy it again or record "
+          "is damaged: its header states an impossible size of the tables; copy it again or record "
           "another run");
     std::string tables(size, '\0');
     if (std::fseek(file_, 0, SEEK_SET) != 0) return error("cannot be read: " + reason());
@@ -183,8 +182,8 @@ class HistoryReader {
       sizes.push_back(reader.take<uint64_t>());
       if (sizes.back() > header_.file_bytes / sizeof(Event))
         return error(
-            "is damaged: its tables give a thread more events than the file can contain; copy it "
-            "again or record another run");
+            "is damaged: its tables state more events for a thread than the file can contain; copy "
+            "it again or record another run");
       expected += sizes.back() * sizeof(Event) + 8;
     }
     if (!reader.at_end() || expected != header_.file_bytes)

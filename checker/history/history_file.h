@@ -1,5 +1,5 @@
-// Reads and writes history files, which contain the recorded calls of a run. The format is in
-// docs/reference/history-format.md.
+// Reads and writes history files, which contain the recorded calls of a run.
+// docs/reference/history-format.md describes the format.
 //
 // A file contains hashes of varchar keys, not ranks. So callers must call write_history() before
 // rank_varchar_keys(), and must call rank_varchar_keys() after read_history().
@@ -14,8 +14,8 @@ namespace keydrome::history {
 
 Result<void> write_history(const History& history, const std::string& path);
 
-// Safe for any file: checks every size before it uses the size, and checks the checksums, which
-// cover every byte.
+// Safe for any file: checks every size before use, and verifies the checksums, which cover every
+// byte.
 Result<History> read_history(const std::string& path);
 
 }  // namespace keydrome::history

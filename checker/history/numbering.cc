@@ -1,6 +1,6 @@
-// Implements numbering.h: gives numbers to the keys (cells) and records (elements) of a history.
+// Implements numbering.h: assigns numbers to the keys (cells) and records (elements) of a history.
 // One pass over all events numbers keys and records as they occur, with two hash tables. Then the
-// cells get new numbers in the order of keys.
+// cells are numbered again, in the order of keys.
 #include "checker/history/numbering.h"
 
 #include <algorithm>
@@ -43,8 +43,8 @@ std::size_t guess_elements(const History& history) {
   return events / 5;
 }
 
-// Numbers keys and records in the order in which events first name them. The constructor of
-// Numbering then gives the cells new numbers, in the order of keys.
+// Numbers keys and records in the order in which events first name them. Also finds the getNext
+// calls whose cursor position is unknown (kAnyCursor).
 class Binder {
  public:
   Binder(const History& history, Numbering& out)

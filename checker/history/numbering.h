@@ -1,12 +1,13 @@
-// Numbering: gives small consecutive numbers to the keys and records of a history, so that later
+// Numbering: assigns small consecutive numbers to the keys and records of a history, so that later
 // stages of the checker use arrays instead of hash tables.
 //
 // A *cell* is the number of a key of an index. An *element* is the number of a record, which is one
 // payload under one key of an index. Cells are numbered index after index, and in the order of
 // keys within an index, so that a scan covers an interval of cells.
 //
-// Cost: two hash lookups for each event, 8 bytes for each event and 28 bytes for each element.
-// Thread safety: constant after construction.
+// Cost: at most two hash lookups for each event. Memory: 8 bytes for each event, 4 for each element
+// and 16 for each cell. The constructor also needs hash tables of at least 26 bytes for each
+// element and each cell. Thread safety: constant after construction.
 #pragma once
 
 #include <cstdint>
@@ -42,11 +43,11 @@ struct Numbering {
 
   std::vector<std::vector<Bound>> bounds;  // by thread and position, as in history.threads
   std::vector<Cell> cells;                 // sorted by index and key
-  // By index: its first cell. One more element at the end has the number of all cells.
+  // By index: its first cell. The last entry is the number of all cells.
   std::vector<uint32_t> first_cells;
   std::vector<uint32_t> element_cells;  // cell of each element
-  // By element: the element that an earlier insert of the same record has, or kNoNumber. Empty if
-  // every record has one element (certify/reinserted.h).
+  // By element: the element of the previous insert of the same record, or kNoNumber. Empty if every
+  // record has only one element (certify/reinserted.h).
   std::vector<uint32_t> earlier;
 };
 

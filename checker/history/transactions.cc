@@ -71,31 +71,33 @@ class Splitter {
   // The thread's handles of one index.
   struct Handles {
     uint32_t open = 0;
-    // True if a handle was closed and a call may still pass it: DB_DNE is then a right answer. If the
-    // thread has closed all its handles, the next openIndex makes it false again.
+    // True if a handle was closed and a call may still pass it: DB_DNE is then a right answer. An
+    // openIndex while no handle is open sets some_closed to false again.
     bool some_closed = false;
   };
 
   bool check(uint32_t position, const Event& event) {
     const EventCall call = call_of(event);
     if (call > EventCall::kDeleteKey)
-      return refuse(position, "the log is damaged: it has the unknown call number " +
+      return refuse(position, "the log is damaged, so record another run: unknown call number " +
                                   std::to_string(event.call));
     if (is_auto_commit(event) && !is_data_call(call)) {
       return refuse(position,
                     "the log marks this call as auto-commit, but only get, getNext, insertRecord "
-                    "and deleteRecord can be auto-commit calls; the log is damaged");
+                    "and deleteRecord can be auto-commit calls; the log is damaged, so record "
+                    "another run");
     }
     const bool has_index =
         call != EventCall::kBegin && call != EventCall::kCommit && call != EventCall::kAbort;
     if (has_index && event.index >= history_.indexes.size()) {
-      return refuse(position, "the log is damaged: it names index " + std::to_string(event.index) +
-                                  ", but the number of indexes is " +
+      return refuse(position, "the log is damaged, so record another run: the call names index " +
+                                  std::to_string(event.index) + ", but the number of indexes is " +
                                   std::to_string(history_.indexes.size()));
     }
     const bool is_long = event.duration == kEventLongDuration;
     if (event.end < before_ || (!is_long && event.end < event.duration)) {
-      return refuse(position, "its timestamps go backwards; the log is damaged");
+      return refuse(position,
+                    "its timestamps go backwards; the log is damaged, so record another run");
     }
     if (!is_documented(call, event.code)) {
       add_violation("undocumented_code", Severity::kRequired, position);
@@ -143,7 +145,8 @@ class Splitter {
     if (!succeeded(event)) return;
     if (open_) {
       refuse(position,
-             "the thread began a transaction while another one was open; the log is damaged");
+             "the thread began a transaction while another one was open; the log is damaged, so "
+             "record another run");
       return;
     }
     open_ = true;
@@ -155,7 +158,9 @@ class Splitter {
     const bool commits = call_of(event) == EventCall::kCommit && succeeded(event);
     if (!open_) {
       if (commits)
-        refuse(position, "a commit succeeded without an open transaction; the log is damaged");
+        refuse(position,
+               "a commit succeeded without an open transaction; the log is damaged, so record "
+               "another run");
       return;
     }
     transaction_.last = position;
@@ -185,7 +190,9 @@ class Splitter {
       if (!failed_ && denies(event)) add_violation("illegal_answer", Severity::kRequired, position);
       failed_ |= event.code == DEADLOCK;
     } else if (was_carried_out(event)) {
-      refuse(position, "the call passes a transaction, but none is open; the log is damaged");
+      refuse(position,
+             "the call passes a transaction, but none is open; the log is damaged, so record "
+             "another run");
     }
   }
 
@@ -266,7 +273,7 @@ Transactions split_into_transactions(const History& history) {
     if (thread >= history.threads.size()) {
       out.problem = "the history says that the log of thread " + std::to_string(thread) +
                     " is full, but the history has only " + std::to_string(history.threads.size()) +
-                    " threads; the file is damaged";
+                    " threads; the file is damaged, so copy it again or record another run";
       return out;
     }
     const std::vector<Event>& events = history.threads[thread];

@@ -19,8 +19,8 @@ namespace keydrome::history {
 struct Transaction {
   uint64_t begin = 0;  // ticks just before its first call
   uint64_t end = 0;    // ticks just after its last call; UINT64_MAX if it never ended
-  // Ticks just before commitTransaction, minus History::timestamp_slack. If the transaction is an
-  // auto-committed call, equal to `begin`.
+  // Ticks just before commitTransaction, minus History::timestamp_slack. For an auto-committed
+  // call, equal to `begin`. 0 for any other transaction that did not commit.
   uint64_t commit_begin = 0;
   uint32_t thread = 0;
   uint32_t first = 0;  // positions of its first and last event
@@ -29,7 +29,7 @@ struct Transaction {
   bool auto_commit = false;
 };
 
-// A call whose result is wrong or suspicious by itself, without regard to other transactions.
+// A call whose result is wrong or suspicious regardless of what other transactions did.
 struct CallViolation {
   std::string name;  // one of certify::kViolationNames
   Severity severity = Severity::kRequired;
