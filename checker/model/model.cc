@@ -1,9 +1,9 @@
 // Implements model.h: checks recorded calls against a sequential model of contract A. An *element*
 // is a record, and a *cell* is a key of an index (numbering.h).
 //
-// contents_ has the records that exist. Cursor::left counts the records of the cursor's key that
-// getNext must still return. notes_ remembers which records this cursor has returned or may leave
-// out.
+// contents_ contains the records that exist. Cursor::left counts the records of the cursor's key
+// that getNext must still return. notes_ remembers for each record whether a cursor has returned it
+// or may leave it out.
 #include "checker/model/model.h"
 
 #include "checker/history/calls.h"
@@ -22,9 +22,9 @@ std::string text_of(Mismatch mismatch) {
     case Mismatch::kNone:
       return "the result is right";
     case Mismatch::kRecordIsMissing:
-      return "the call returned or deleted a record that does not exist at this point";
+      return "the call returned, deleted or reported a record that does not exist at this point";
     case Mismatch::kRecordIsThere:
-      return "the call reported that the record does not exist, but the record exists here";
+      return "the call reported as missing, or inserted again, a record that exists at this point";
     case Mismatch::kShownTwice:
       return "the scan returned this record a second time";
     case Mismatch::kNotTheNext:
@@ -95,8 +95,8 @@ Mismatch Model::next(const Event& event, Bound bound) {
   if (event.code == DB_END) return end_of_scan(event, at);
   if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
   if (bound.cell == kAnyCursor) return Mismatch::kNone;
-  // After DB_END a scan may start again at the first record, so a key up to the cursor's is
-  // accepted. A larger key is checked as usual: the scan must not skip a record.
+  // After DB_END a scan may start again at the first record, so a key that is not larger than the
+  // cursor's key is accepted. A larger key is checked as usual: the scan must not skip a record.
   const bool restarts = at.at_end && at.place == Place::kAtCell && bound.cell <= at.cell;
   if (restarts || at.place == Place::kLoose) {
     anchor(at, bound.element);

@@ -3,9 +3,9 @@
 //
 // The state of the model is a set of payloads for each key of each index, and a cursor for each
 // index in the current transaction. Transactions run one after the other. rewind() undoes changes:
-// callers use it for abortTransaction and to try another order. The model has no concurrency. For
-// concurrent transactions, certify() and search_orders() look for a serial order, and replay the
-// transactions on the model in this order.
+// callers use it for abortTransaction, and to try another order of transactions. For concurrent
+// transactions, certify() and search_orders() look for a serial order, and replay the transactions
+// on the model in this order.
 //
 // The contract (docs/reference/index-api.md) allows more than one result in these cases:
 // - The payloads of a key are returned in any order, each payload once.
@@ -14,19 +14,23 @@
 // - Deleting a missing pair returns ENTRY_DNE or KEY_NOTFOUND. If the key has other payloads,
 //   KEY_NOTFOUND breaks an advisory promise (breaks_delete_code()).
 //
-// Each of these three events makes the cursor of the index *loose*:
+// Each of these events makes the cursor of the index *loose*:
 // - The transaction deleted one pair, under any key of the index.
 // - The client called openIndex or closeIndex.
-// - After DB_END, getNext returned a record at or before the cursor: the scan started again.
+// - The position of the cursor became unknown (kAnyCursor in numbering.h).
 // The next getNext of a loose cursor may return any existing record, or DB_END. A returned record
 // *anchors* the cursor: from then on the scan must return every record of the later keys, in order.
-// Of the anchor's own key it may return each other record once, or leave it out.
+// Of the other records of the same key, the scan may return each once or leave it out.
 //
-// The model accepts DEADLOCK, FAILURE and the codes for misuse as the result of any call. A call
-// with such a result changes nothing.
+// After DB_END, a getNext may return a record at or before the cursor: the scan starts again. This
+// record anchors the cursor, too.
+//
+// The model accepts DEADLOCK, FAILURE and the codes for misuse as the result of any call on
+// records. Such a call changes nothing.
 //
 // An *element* is the number of a record and a *cell* the number of a key (numbering.h). Cost: O(1)
-// for each call, O(n) for deleting n payloads; 20 bytes for each element and 8 for each cell.
+// for most calls; a scan step also skips empty cells (cell_lists.h), and deleting n payloads costs
+// O(n). Memory: 12 bytes for each element, 8 for each cell, and 8 for each change since settle().
 // Thread safety: one thread at a time.
 #pragma once
 
@@ -42,15 +46,15 @@ namespace keydrome::model {
 
 enum class Mismatch : uint8_t {
   kNone,
-  kRecordIsMissing,  // the call returned or deleted a record that does not exist
-  kRecordIsThere,    // the call reported that a record or key is missing, although it exists
+  kRecordIsMissing,  // the call returned, deleted or reported a record that does not exist
+  kRecordIsThere,    // the call reported as missing, or inserted again, a record that exists
   kShownTwice,       // getNext returned a record for the second time
   kNotTheNext,       // getNext skipped a record or went backwards
   kRecordsAreLeft,   // getNext returned DB_END although more records follow
   kNothingToDelete,  // deleteRecord of all payloads succeeded on a key without payloads
 };
 
-// What Model::breaks_delete_code() means, as a sentence without full stop.
+// Explains what Model::breaks_delete_code() means, as a sentence without full stop.
 inline constexpr const char* kDeleteCodeText =
     "deleteRecord of a missing pair returned KEY_NOTFOUND although the key has other payloads; the "
     "code for this is ENTRY_DNE";
@@ -79,8 +83,9 @@ class Model {
   void settle() { journal_.clear(); }
 
   bool contains(uint32_t element) const { return contents_.contains(element); }
-  // Returns true if the last applied call was right, but reported KEY_NOTFOUND for a missing pair of
-  // a key that has payloads. The contract asks for ENTRY_DNE there; this is only advisory.
+  // Returns true if the last applied call was right, but returned KEY_NOTFOUND for a missing pair
+  // of a key that has payloads. The contract asks for ENTRY_DNE there, but this rule is only
+  // advisory.
   bool breaks_delete_code() const { return breaks_delete_code_; }
   // Returns true if the element exists under the cursor's key, and getNext must still return it.
   bool owes(uint32_t index, uint32_t element) const;
@@ -89,7 +94,7 @@ class Model {
   enum class Place : uint8_t {
     kStart,   // before the first record
     kAtCell,  // at a key; getNext must still return `left` of its records
-    kLoose,   // anywhere: the next record that getNext returns is advisory, and anchors the cursor
+    kLoose,   // unknown: getNext may return any existing record, which anchors the cursor
   };
   struct Cursor {
     uint32_t transaction = 0;  // in any other transaction the cursor is at kStart
@@ -113,14 +118,15 @@ class Model {
   Cursor& cursor(uint32_t index);
   void move_to(Cursor& cursor, uint32_t cell);
   void anchor(Cursor& cursor, uint32_t element);
-  // Returns the first cell >= `cell` of the index that has a record, or kNoNumber if none has one.
+  // Returns the first cell >= `cell` of the index that contains a record, or kNoNumber if there is
+  // no such cell.
   uint32_t occupied_from(uint32_t index, uint32_t cell) const;
   void erase(uint32_t element);
   // Returns true if an earlier insert of the same record (Numbering::earlier) still stores it.
   bool is_there_from_before(uint32_t element) const;
 
-  // Values of notes_. returned() means that the cursor has returned the element. optional() means
-  // that the cursor may return the element or leave it out.
+  // Values of notes_: returned() for an element that the cursor has returned, and optional() for an
+  // element that the cursor may return or leave out.
   static uint32_t returned(const Cursor& cursor) { return cursor.serial * 2; }
   static uint32_t optional(const Cursor& cursor) { return cursor.serial * 2 + 1; }
 

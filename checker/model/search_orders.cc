@@ -26,7 +26,8 @@ namespace {
 
 class Search {
  public:
-  // If `exact_codes` is true, an order with a call of Model::breaks_delete_code() does not count.
+  // If `exact_codes` is true, the search rejects orders in which Model::breaks_delete_code() is
+  // true after some call.
   Search(const History& history, const Numbering& numbering, std::vector<Transaction> all,
          bool strict, bool exact_codes, uint64_t tries_max)
       : history_(history),
@@ -60,8 +61,8 @@ class Search {
 
   bool gave_up() const { return tries_left_ == 0; }
 
-  // Returns the calls of order_ with a result as Model::breaks_delete_code() has it. Replays order_
-  // on a new model.
+  // Replays order_ on a new model. Returns the calls after which Model::breaks_delete_code() is
+  // true.
   std::vector<EventRef> delete_codes() const {
     Model model(numbering_);
     std::vector<EventRef> found;
@@ -90,8 +91,8 @@ class Search {
     return true;
   }
 
-  // Returns the earliest end of the transactions that are not yet in order_. The next transaction
-  // in order_ must have begun before this end.
+  // Returns the earliest end of the transactions that are not yet in order_. In real time, a
+  // transaction that began after this end cannot be the next in order_.
   uint64_t first_open_end() const {
     uint64_t end = UINT64_MAX;
     for (std::size_t i = 0; i < all_.size(); ++i) {
@@ -122,9 +123,9 @@ class Search {
   std::vector<std::size_t> order_;
 };
 
-// Finds dirty reads. It knows when each insert became visible to other transactions: when the
-// inserting transaction called commitTransaction. The inserts of a transaction that never ended
-// count as visible from the return of the insert.
+// Finds dirty reads. Knows when each insert became visible to other transactions: when the
+// inserting transaction called commitTransaction. If this transaction never ended, the insert
+// counts as visible as soon as the insert returned. If it failed, the insert never became visible.
 class Visibility {
  public:
   Visibility(const History& history, const Numbering& numbering, const Transactions& transactions)

@@ -1,6 +1,6 @@
-// search_orders(): decides by brute force whether a small recorded history is right. It tries the
-// serial orders that respect real time, until the model (model.h) accepts all results in one of
-// them. It judges scripted scenarios, and the tests compare certify() with it.
+// search_orders(): decides by brute force whether a small recorded history is right. It tries
+// serial orders of the transactions, until the model (model.h) accepts all results in one of the
+// orders. It judges scripted scenarios, and the tests compare certify() with it.
 //
 // Cost: exponential in the number of concurrent transactions, up to the given number of tries.
 // Thread safety: pure function.
@@ -17,15 +17,15 @@
 namespace keydrome::model {
 
 struct OrderSearch {
-  // The first order found in which the model gives every recorded result; nothing if no order does.
-  // The order contains all committed transactions. It may also contain unfinished transactions,
-  // which the search then treated as committed.
+  // The first order found in which the model accepts every recorded result; nothing if none was
+  // found. The order contains all committed transactions. It may also contain unfinished
+  // transactions, which the search then treated as committed.
   std::optional<std::vector<history::TransactionSpan>> order;
   // Reads that returned a record before its writer called commitTransaction. The reading
   // transaction may have committed, failed or not ended.
   std::vector<history::EventRef> dirty_reads;
-  // Calls of `order` that only break an advisory promise, Model::breaks_delete_code(). Empty if
-  // another order has no such calls, because `order` is then this one.
+  // Calls of `order` that only break an advisory promise, Model::breaks_delete_code(). The search
+  // prefers an order without such calls.
   std::vector<history::EventRef> delete_codes;
   bool gave_up = false;  // the search reached its limit before it had tried all orders
   std::string problem;   // why the history cannot be judged; empty if it can

@@ -61,7 +61,8 @@ class Explainer {
     }
   }
 
-  // Explains a call of Model::breaks_delete_code(), which named a pair of the key `cell`.
+  // Explains a call after which Model::breaks_delete_code() is true. The call named a pair of the
+  // key `cell`.
   SessionViolation advise(uint32_t call, uint32_t cell) const {
     return about(call, "delete_code", kDeleteCodeText, trace_.record_under(cell, model_));
   }

@@ -42,14 +42,14 @@ inline constexpr uint32_t kLoneAttemptsMax = 10;
 
 struct SessionCheck {
   std::optional<SessionViolation> violation;
-  // The first call that only breaks an advisory promise, before the violation if there is one:
-  // "delete_code" (Model::breaks_delete_code()).
+  // The first call that only breaks an advisory promise: "delete_code", if
+  // Model::breaks_delete_code() is true. Calls after a violation do not count.
   std::optional<SessionViolation> advice;
   std::string problem;  // why the history cannot be judged; empty if it was judged
 };
 
-// Judges `history`, which must have one thread and ranked keys (rank_varchar_keys). No auto-commit
-// call may be between the calls of an open transaction: such a history is judged wrongly.
+// Judges `history`, which must have one thread and ranked keys (rank_varchar_keys). The verdict is
+// not reliable if an auto-commit call is between the calls of an open transaction.
 SessionCheck check_session(const history::History& history);
 
 }  // namespace keydrome::model

@@ -6,8 +6,8 @@
 //
 // A call is identified by its position in the only thread. Records are elements and keys are cells
 // of a Numbering (numbering.h). Cost: O(1) for each call, except a deleteRecord of all payloads,
-// which costs O(records of the key). Memory: 12 bytes for each element and 4 bytes for each event,
-// plus lists of the elements. Thread safety: one thread at a time.
+// which costs O(records of the key). Memory: 16 bytes for each element, 24 for each cell and 4 for
+// each event. Thread safety: one thread at a time.
 #pragma once
 
 #include <cstdint>
@@ -19,7 +19,7 @@
 
 namespace keydrome::model {
 
-// Means "no call" in a variable for the position of a call.
+// Stands for "no call" in a variable that contains the position of a call.
 inline constexpr uint32_t kNoCall = 0xffffffff;
 
 // The calls that last inserted, deleted and returned a record; kNoCall where there was none. An
