@@ -26,7 +26,7 @@ inline std::string c_string(std::string_view bytes) {
   return text + "\"";
 }
 
-// Returns the C definition of the array kCodes, which has the name of each result code.
+// Returns the C definition of the array kCodes, which contains the name of each result code.
 inline std::string c_code_names() {
   std::string text = "static const char* const kCodes[] = {";
   for (std::size_t code = 0; code < kCodeNames.size(); ++code) {

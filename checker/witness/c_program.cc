@@ -272,7 +272,7 @@ class SessionWriter {
     return text + "  if (code != " + wanted + ") goto stop;\n  end_turn(call);\n";
   }
 
-  // Returns a C condition, with a leading "&&": a read returned the recorded record.
+  // Returns a C condition with a leading "&&". It is true if a read returned the recorded record.
   std::string same_record(const ReproducerCall& call) const {
     std::string same;
     if (!call.returned.is_unknown_payload) {

@@ -24,7 +24,7 @@ struct ReproducerRecord {
   int64_t number = 0;   // the key of an int32 or int64 index
   std::string text;     // the key of a varchar index
   std::string payload;  // empty if the call passes none
-  // True if the failed run returned a key or a payload that no call inserted. Its value is not
+  // True if the failed run returned a key, or a payload, that no call inserted. Its value is not
   // known: any value that the program does not insert counts as the same.
   bool is_unknown_key = false;
   bool is_unknown_payload = false;
@@ -51,15 +51,16 @@ struct Reproducer {
   std::vector<ReproducerRecord> initial;  // inserted before the sessions begin
   uint32_t sessions = 0;
   std::vector<ReproducerCall> calls;
-  // The records at the end of the failed run. If they are given, the program compares its own
-  // records at the end with them. The program ignores records with the payload `ignored`.
+  // The records at the end of the failed run. If they are given, the program compares the records
+  // at the end of each attempt with them, and ignores records with the payload `ignored`.
   std::optional<std::vector<ReproducerRecord>> final_records;
   std::string ignored;
 };
 
-// Returns the text of the program. The program makes up to 100 attempts. It exits with 1 as soon as
-// every call of an attempt has returned its recorded result, because the violation then occurred
-// again. Otherwise it exits with 0.
+// Returns the text of the program. The program makes up to 100 attempts. It exits with 1 after the
+// first attempt in which the violation occurred again: every call returned its recorded result, the
+// final records are the recorded ones, and calls that did not overlap kept their order. If there is
+// no such attempt, it exits with 0.
 std::string c_program(const Reproducer& reproducer);
 
 }  // namespace keydrome::witness

@@ -12,12 +12,13 @@ std::string type_name(KeyType type);
 // Returns a C expression for the record.
 std::string make(const Reproducer& reproducer, const ReproducerRecord& record);
 
-// Returns C functions that say whether the program inserts a payload or a key, or "" if
-// the failed run returned no unknown payload or key.
+// Returns C functions that say whether the program inserts a given payload or key. Returns "" if
+// the failed run returned no unknown payload and no unknown key.
 std::string inserted_functions(const Reproducer& reproducer);
 
-// Returns a C condition: `record`, which a call on the index returned, has the unknown parts of a
-// result of the failed run. `result` must have an unknown part.
+// Returns a C condition on the C variable `record`, which the program has read. If the key of
+// `result` is unknown, the program must not insert the key of `record`. The same applies to the
+// payload. Returns "" if neither is unknown.
 std::string is_unknown(const ReproducerRecord& result);
 
 }  // namespace keydrome::witness

@@ -5,15 +5,16 @@
 // - The violation's transactions keep the calls that the violation depends on, and the scan steps
 //   that led to such a call.
 // - Other transactions are kept if they inserted or deleted a record that these calls read or
-//   write. They keep only this insert or delete.
+//   write. They keep only their begin, their end, and this insert or delete.
 // - If such a record was inserted and committed before the first of the violation's transactions
 //   began, an additional thread inserts the record at the beginning of the small history instead.
 //
-// So the small history has the insert of every record that it reads, if the whole history has one.
-// certify() judges the history after every step of the reduction, and must find the same violation
-// again. Only a stale read may get another name: it means that a transaction missed a record that a
-// later transaction found. If the later transaction is left out, certify() names the violation
-// "missing_record". minimise() accepts this and keeps the name "stale_read".
+// So the small history contains the insert of every record that it reads, if the whole history
+// contains one. certify() judges the history after every step of the reduction, and must find the
+// same violation again. Only a stale read may have another name in the small history. It means that
+// a transaction missed a record that a later transaction found. If the later transaction is left
+// out, certify() names the violation "missing_record". minimise() accepts this and keeps the name
+// "stale_read".
 //
 // Cost: one pass over the whole history, and up to a few hundred certifications of a few dozen
 // calls each.
@@ -40,7 +41,7 @@ struct MinimalHistory {
   history::History history;
   certify::Violation violation;  // refers to `history`
   // First the transactions of the violation, in the order of Violation::transactions. Then the
-  // other transactions, in order of time. They wrote records that the violation's transactions use.
+  // transactions that wrote records which the former use, in order of time.
   std::vector<MinimalTransaction> transactions;
 };
 

@@ -1,8 +1,8 @@
 // ReducedHistory: builds a part of a recorded history that certify() can judge on its own. The
 // caller chooses transactions and some of their calls. ReducedHistory adds the transactions that
-// inserted or deleted a record that the chosen calls name.
+// inserted a record which the chosen calls name, or that deleted it at about the same time.
 //
-// An added transaction keeps only its begin, its end and the write for which it was added. If an
+// An added transaction keeps only its begin, its end and the writes for which it was added. If an
 // insert had committed before all chosen transactions began, ReducedHistory replaces it by an
 // auto-committed insert at the beginning, on an additional last thread.
 //

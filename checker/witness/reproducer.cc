@@ -26,7 +26,7 @@ namespace {
 constexpr std::size_t kInitialRecordsMax = 200;
 constexpr std::size_t kReproducedCallsMax = 200;
 
-// Violations that a program would not show by making the recorded calls again.
+// Violations that a program does not prove by making the recorded calls again.
 constexpr std::array<std::string_view, 6> kNotReproducible = {
     "commit_after_deadlock", "corrupt_key",       "corrupt_payload",
     "delete_code",           "undocumented_code", "unexpected_failure"};
@@ -58,7 +58,7 @@ class ReproducerWriter {
   }
 
  private:
-  // Numbers the threads that have calls and the indexes that the calls use, and notes when the
+  // Numbers the threads that have calls, and the indexes that these calls use. Also notes when the
   // first call began. Returns false if there is no such thread or no such index.
   bool number_sessions() {
     std::set<uint32_t> indexes;

@@ -10,9 +10,10 @@
 
 namespace keydrome::witness {
 
-// Returns nothing in any of these cases, in which a program could not repeat the violation:
+// Returns nothing in any of these cases:
 // - A call returned DEADLOCK, FAILURE, an undocumented code or a code for misuse.
-// - A call returned a key or payload that no call passed.
+// - The violation is that a call returned a key or payload that no call passed.
+// - The violation is the advisory delete_code: a serialisable library may return the same results.
 // - A transaction never ended, or contains a create, openIndex or closeIndex.
 // - The duration of a call is unknown, or there is no call on records.
 // - There are more than 200 initial records or 200 calls.

@@ -1,5 +1,5 @@
 // Implements witness.h: writes a witness, which is JSON with the transactions, calls and edges of a
-// violation. kMeanings explains each name of a violation in one sentence.
+// violation. kMeanings contains a sentence for each name of a violation.
 #include "checker/witness/witness.h"
 
 #include <algorithm>
@@ -27,9 +27,9 @@ using history::TransactionState;
 
 namespace {
 
-// The largest number of calls that a witness shows of a transaction. kCallsOfMinimal is for a
-// history that minimise() (minimise.h) has reduced to the calls that the violation depends on.
-// kCallsShown is for other histories.
+// The largest number of calls that a witness shows of each transaction. kCallsOfMinimal is for a
+// history that minimise() (minimise.h) has reduced to the calls that the violation depends on. The
+// other two limits are for a history that minimise() cannot reduce.
 constexpr std::size_t kCallsShown = 12;
 constexpr std::size_t kCallsOfMinimal = 200;
 constexpr std::size_t kTransactionsShown = 16;
@@ -56,15 +56,14 @@ constexpr std::array kMeanings = {
     Meaning{"deleted_record", "A record was found although a committed transaction had deleted it"},
     Meaning{"dirty_read",
             "A transaction saw a write of another transaction that had not yet committed"},
-    Meaning{
-        "dirty_write",
-        "Transactions overwrote each other's changes in a cycle: the result is a mixture that no "
-        "order of the transactions gives"},
+    Meaning{"dirty_write",
+            "A transaction overwrote a change that was not yet committed, or transactions "
+            "overwrote each other's changes in a cycle: no order of the transactions gives these "
+            "results"},
     Meaning{"duplicate_record", "One scan returned the same record twice"},
     Meaning{"illegal_answer",
             "A call of an open transaction returned TXN_DNE or DB_DNE, although the transaction "
-            "and the "
-            "handle existed"},
+            "and the handle existed"},
     Meaning{"intermediate_read",
             "A transaction saw a record that its writer deleted before committing"},
     Meaning{
@@ -203,9 +202,9 @@ class WitnessWriter {
                        [&](const ViolationEdge& edge) { return in(edge.causes); });
   }
 
-  // Returns the calls of a transaction to show, at most calls_max. Prefers the calls that the
-  // violation cites, and fills up with other calls, the first calls first. Returns the chosen calls
-  // in the order of time.
+  // Returns the calls of a transaction that the witness shows, at most calls_max, in the order of
+  // time. Prefers the calls that the violation cites. If there is room for others, adds the
+  // earliest.
   std::vector<EventRef> choose(const TransactionSpan& span) const {
     const std::vector<EventRef> calls = calls_of(shown_.history, span);
     std::vector<EventRef> chosen;

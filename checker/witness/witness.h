@@ -1,8 +1,7 @@
-// witness_json(): describes a violation for people, as JSON called a *witness*. A witness has the
-// transactions of the violation, their relevant calls in time order, and the reasons why each
-// transaction must precede the next. Its fields are defined as "witness" in
-// harness/schema/report.v1.schema.json. Other parts of Keydrome draw pictures, tables and pages
-// from a witness.
+// witness_json(): describes a violation for people, as JSON called a *witness*. A witness contains
+// the transactions of the violation and their relevant calls in time order. If the transactions
+// form a cycle, it also says why each must precede the next. harness/schema/report.v1.schema.json
+// defines its fields. Other parts of Keydrome make pictures, tables and pages from a witness.
 //
 // If minimise() (minimise.h) can reduce the history, the witness shows the reduced history. For
 // every record that a call returns, the witness then contains the transaction that wrote the
@@ -18,8 +17,8 @@
 
 namespace keydrome::witness {
 
-// Returns what a violation of that name means, for a reader who knows nothing about isolation.
-// Returns one sentence without full stop. Returns "" if there is no such name.
+// Returns one sentence, without full stop, that says what a violation of this name means. The
+// sentence is for readers who know nothing about isolation. Returns "" if there is no such name.
 std::string_view violation_meaning(std::string_view name);
 
 // Returns the witness of a violation, which must be a result of certify(history). With
