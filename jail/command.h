@@ -1,10 +1,11 @@
 /* The command channel of the jail (--command-fd). Over this channel the caller freezes, thaws,
- * measures and kills the jailed program and every process that the program started. For C and C++.
+ * measures and kills the process tree: the jailed program and every process that the program
+ * started. This header is for C and C++.
  *
- * The channel is a socket pair (SOCK_SEQPACKET or SOCK_STREAM). The caller sends one byte, an enum
- * keydrome_jail_command, and receives one struct keydrome_jail_reply. Replies arrive in the order
- * of the commands. If the caller closes its end, or leaves it full of unread replies, the jail
- * kills the program.
+ * The channel is a socket pair (SOCK_SEQPACKET or SOCK_STREAM). For each command, the caller sends
+ * one byte, an enum keydrome_jail_command, and receives one struct keydrome_jail_reply. Replies
+ * arrive in the order of the commands. If the caller closes its end, or leaves it full of unread
+ * replies, the jail kills the program.
  *
  * Use the channel from one thread at a time, with at most one command outstanding, because replies
  * have no number that matches them to commands. */
@@ -16,12 +17,12 @@
 enum keydrome_jail_command {
   KEYDROME_JAIL_FREEZE = 'F', /* the jail replies when all threads of the tree have stopped */
   KEYDROME_JAIL_THAW = 'T',   /* the jail replies when the threads may run again */
-  KEYDROME_JAIL_USAGE = 'U',  /* only reads the usage */
-  KEYDROME_JAIL_KILL = 'K'    /* replies, then kills; the jail ends with status:killed */
+  KEYDROME_JAIL_USAGE = 'U',  /* the jail only replies */
+  KEYDROME_JAIL_KILL = 'K'    /* the jail replies, kills the tree and ends with status:killed */
 };
 
-/* Counters of the option --counters. The processor counts the first six; virtual machines often
- * offer none of these. */
+/* Counters of the option --counters. The processor counts the first six events, which many virtual
+ * machines do not offer. The kernel counts the others. */
 enum keydrome_jail_counter {
   KEYDROME_JAIL_CYCLES,
   KEYDROME_JAIL_INSTRUCTIONS,
@@ -44,16 +45,16 @@ struct keydrome_jail_reply {
   uint32_t command; /* the command byte that the jail received */
   /* 0 or an errno value:
    * - ENOTSUP: the machine cannot freeze processes
-   * - ETIMEDOUT: a freeze took more than two seconds
+   * - ETIMEDOUT: a freeze or thaw took more than two seconds
    * - EINVAL: the command is unknown */
   uint32_t error;
   uint64_t cpu_us; /* CPU time of the tree so far; UINT64_MAX: unknown */
-  /* Memory charged to the tree at present, with page cache and tmpfs; UINT64_MAX: unknown. */
+  /* Memory charged to the tree at present, including page cache and tmpfs; UINT64_MAX: unknown. */
   uint64_t memory_bytes;
   uint64_t memory_peak_bytes; /* maximum of memory_bytes so far */
   /* CPU time before the jail executed the command. While the tree runs, the kernel's account of a
-   * thread is late by up to 4 ms. So cpu_us - cpu_before_us is what the tree used while it froze, and
-   * some milliseconds more. */
+   * running thread is late by up to 4 ms. So for a freeze, cpu_us - cpu_before_us is the CPU time
+   * that the tree used while it froze, plus up to 4 ms for each running thread. */
   uint64_t cpu_before_us;
   uint64_t counters[KEYDROME_JAIL_COUNTERS]; /* of the tree so far; UINT64_MAX: unknown */
 };

@@ -15,11 +15,11 @@
  * Pipes and sockets
  *
  *     report pipe         child -> parent   FAILED, ENTERED, ENDED; end of file: init is dead
- *     alive pipe          parent -> child   one byte: the network namespace exists;
+ *     alive pipe          parent -> child   one byte: the child may enter the network namespace;
  *                                           end of file: the parent is dead
  *     command channel     caller <-> parent freeze, thaw, usage, kill (--command-fd, command.h)
  *     meta descriptor     parent -> caller  level and outcome (--meta-fd)
- *     passed descriptors  caller <-> program (--pass-fd); parent and init close their copies
+ *     passed descriptors  caller <-> program (--pass-fd); the parent and init close their copies
  *
  * Steps of the parent
  *
@@ -59,7 +59,8 @@
  * - The parent dies: the kernel kills init. The control groups remain until the next jail of the
  *   slot or `jail --sweep` removes them. Processes that a v1 freezer has frozen die only when their
  *   group is removed.
- * - The tree reaches its memory limit: the kernel kills the program.
+ * - The tree reaches its memory limit: the kernel kills the program, with v2 every process of the
+ *   group.
  * - A step of the child fails: the child reports FAILED and exits. The parent repeats the message
  *   and exits with EXIT_JAIL_FAILED.
  *
@@ -82,9 +83,9 @@ static struct cgroups cgroups;
 /* Clean-up function for die(): a jail that fails removes its groups. */
 static void remove_groups(void) { cgroup_remove(&cgroups); }
 
-/* Returns the mechanisms that are known before cgroup_create, which adds the others. Most of them
- * exist on every supported machine, so failing to set one up is an error. The last two depend on
- * options and kernel. */
+/* Returns the mechanisms that do not depend on control groups. cgroup_create adds the others. Most
+ * of the returned ones exist on every supported machine, so failing to set one up is an error. The
+ * last two depend on the options and the kernel. */
 static uint32_t basic_mechanisms(const struct options* options) {
   static const enum mechanism always[] = {MECHANISM_NAMESPACES, MECHANISM_ROOT,
                                           MECHANISM_CAPABILITIES, MECHANISM_NO_NEW_PRIVS,
@@ -132,7 +133,7 @@ static void fill_standard_descriptors(void) {
 }
 
 /* Writes the meta line `left`, which lists what the jail has left on the machine. If the list is
- * not empty, ends the process with an error. Leftovers would disturb later runs, and may have
+ * not empty, ends the process with an error, because leftovers disturb later runs and may have
  * influenced this run. */
 static void report_leftovers(const struct options* options, const struct leftovers_baseline* before,
                              bool removed) {
@@ -148,8 +149,8 @@ static void report_leftovers(const struct options* options, const struct leftove
 }
 
 /* Picks a free slot for --check, so that --check succeeds while another jail runs in slot 0, the
- * default. Reserves the slot by its name until this process ends. If no slot from kFirstLocalSlot
- * on is free, --check uses slot 0 and fails if a jail runs there. */
+ * default. Reserves the slot by its name until this process ends. If all slots from kFirstLocalSlot
+ * on are reserved, --check uses slot 0, and fails if a jail runs there. */
 static void pick_slot(struct options* options) {
   int name;
   for (int slot = kSlots - 1; slot >= kFirstLocalSlot; slot--) {

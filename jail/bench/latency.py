@@ -56,7 +56,7 @@ def run_ms(command: list[str]) -> float:
     _, status = os.waitpid(process, 0)
     elapsed = time.perf_counter_ns() - start
     if status != 0:
-        message = f"{' '.join(command)}: ended with status {status}"
+        message = f"{' '.join(command)}: failed with wait status {status}; run the command alone to see its message"
         raise SystemExit(message)
     return elapsed / 1e6
 
@@ -130,7 +130,7 @@ def latency_undisturbed(
 
 
 def slowdown(jail: str, busy: str, turns: int, order: random.Random) -> dict[str, list[float]]:
-    """Measure the running time of the busy program, which uses locks and allocates memory, inside and outside."""
+    """Measure how long the busy program, which uses locks and allocates memory, runs inside and outside the jail."""
     inside = [jail, "--slot", str(_SLOT), "--bind", f"{busy}:/program", "--", "/program", *BUSY]
     return interleaved({"outside": [busy, *BUSY], "inside": inside}, turns, order)
 
@@ -148,7 +148,7 @@ def quantiles(times: list[float]) -> dict[str, float]:
 
 
 def compared(times: dict[str, list[float]]) -> dict[str, dict[str, float]]:
-    """Return the quantiles of every variant, and the ratio of its median to the median of the first variant."""
+    """Return for every variant its quantiles, and the ratio of its median to the median of the first variant."""
     plain = statistics.median(next(iter(times.values())))
     return {
         name: {**quantiles(each), "ratio": round(statistics.median(each) / plain, 2)}
@@ -157,7 +157,7 @@ def compared(times: dict[str, list[float]]) -> dict[str, dict[str, float]]:
 
 
 def ratios(inside: list[float], outside: list[float]) -> dict[str, float]:
-    """Return the quartiles of the turns' ratios: low, median and high."""
+    """Divide each turn's time inside the jail by its time outside. Return the quartiles: low, median and high."""
     each = [a / b for a, b in zip(inside, outside, strict=True)]
     low, middle, high = statistics.quantiles(each, n=4)
     return {"low": round(low, 4), "median": round(middle, 4), "high": round(high, 4)}
