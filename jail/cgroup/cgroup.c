@@ -108,8 +108,8 @@ static bool remove_one(const struct cgroups* cgroups, enum hierarchy hierarchy) 
 
 bool cgroup_remove(const struct cgroups* cgroups) {
   bool removed = true;
-  /* Remove the other groups first and the group that serves as lock at the end. As soon as the lock
-   * is gone, the next jail of this slot may create groups of the same names. */
+  /* Remove the group that serves as the lock last. As soon as the lock is gone, the next jail of
+   * this slot may create groups of the same names. */
   for (int i = 0; i < HIERARCHY_COUNT; i++) {
     if (i != cgroups->lock) {
       removed = remove_one(cgroups, (enum hierarchy)i) && removed;

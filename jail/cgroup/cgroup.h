@@ -21,7 +21,7 @@
 
 enum hierarchy {
   HIERARCHY_UNIFIED, /* cgroup v2 */
-  HIERARCHY_MEMORY,  /* this one and all below: v1, one hierarchy per controller */
+  HIERARCHY_MEMORY,  /* this and all following: cgroup v1, one hierarchy per controller */
   HIERARCHY_PIDS,
   HIERARCHY_CPUSET,
   HIERARCHY_FREEZER,
@@ -41,8 +41,8 @@ struct group {
 struct cgroups {
   struct group groups[HIERARCHY_COUNT];
   char name[32]; /* keydrome-slot-N */
-  int lock;      /* hierarchy whose group directory is the slot's lock; -1: no group */
-  /* The directory whose files serve each purpose: a directory of `groups` above, or -1. */
+  int lock;      /* hierarchy whose group directory is the slot's lock; -1: none */
+  /* For each purpose, the directory whose files serve it: a directory of `groups` above, or -1. */
   int memory;
   int pids;
   int cpuset;
@@ -58,8 +58,9 @@ struct cgroups {
 void cgroup_init(struct cgroups* cgroups);
 
 /* Locks the slot, kills and removes the leftovers of an earlier jail of this slot, makes the groups
- * and sets the limits. Adds the mechanisms in force to `isolation`. Ends the process by die() if a
- * running jail uses the slot; main() makes die() remove the groups made so far. In create.c. */
+ * and sets the limits. Adds the mechanisms in force to `isolation`. Calls die() if a running jail
+ * uses the slot, a leftover cannot be removed, or --cpus names a processor that the machine lacks;
+ * main() makes die() remove the groups made so far. In create.c. */
 void cgroup_create(struct cgroups* cgroups, const struct options* options,
                    struct isolation* isolation);
 
@@ -71,9 +72,9 @@ int cgroup_clone_target(const struct cgroups* cgroups);
  * failure. */
 void cgroup_enter(const struct cgroups* cgroups);
 
-/* Freezes all threads of the tree if `frozen` is true, otherwise thaws them. Waits until they
- * have stopped, or may run again. Returns 0 or an errno value: ENOTSUP without a freezer, ETIMEDOUT
- * after two seconds. In freeze.c. */
+/* If `frozen` is true, freezes all threads of the tree and waits until they have stopped. Otherwise
+ * thaws them and waits until they may run again. Returns 0 or an errno value, such as ENOTSUP
+ * without a freezer, or ETIMEDOUT after two seconds. In freeze.c. */
 int cgroup_freeze(const struct cgroups* cgroups, bool frozen);
 
 /* Sends SIGKILL to every process of the tree, frozen or not, and does not wait. Uses cgroup.kill
@@ -81,10 +82,11 @@ int cgroup_freeze(const struct cgroups* cgroups, bool frozen);
  * init's PID namespace. */
 void cgroup_kill(const struct cgroups* cgroups, int init_pidfd);
 
-/* Sets memory and cpu_us of the tree in `usage`; UINT64_MAX: unknown. */
+/* Sets cpu_us, memory_bytes and memory_peak_bytes in `usage` to the values of the tree; UINT64_MAX:
+ * unknown. */
 void cgroup_usage(const struct cgroups* cgroups, struct keydrome_jail_reply* usage);
 
-/* Returns the CPU time of the tree so far; UINT64_MAX: unknown. */
+/* Returns the CPU time of the tree so far, in microseconds; UINT64_MAX: unknown. */
 uint64_t cgroup_cpu_us(const struct cgroups* cgroups);
 
 /* Returns how many processes the kernel has killed because the tree reached its memory limit. */

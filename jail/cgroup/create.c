@@ -15,8 +15,8 @@ static void add(struct isolation* isolation, enum mechanism mechanism) {
   isolation->mechanisms |= mechanism_bit(mechanism);
 }
 
-/* Records the first reason why a mechanism is missing. Later errors usually follow from the first
- * one. */
+/* Records why a mechanism is missing. Keeps only the first reason, because later errors usually
+ * follow from the first one. */
 static void note(struct isolation* isolation, const char* what, int error) {
   if (!isolation->note[0]) {
     snprintf(isolation->note, sizeof isolation->note, "%s: %s", what, strerror(error));
@@ -25,8 +25,8 @@ static void note(struct isolation* isolation, const char* what, int error) {
 }
 
 /* Makes the group of a hierarchy. The first group that is made also serves as the slot's lock.
- * Returns false if the hierarchy is not mounted or the group cannot be made; the second case is
- * noted in `isolation`. */
+ * Returns false if the hierarchy is not mounted, or if the group cannot be made. In the second
+ * case, also notes the error in `isolation`. */
 static bool make(struct cgroups* cgroups, enum hierarchy hierarchy, struct isolation* isolation) {
   struct group* group = &cgroups->groups[hierarchy];
   if (!group->mount[0]) {
@@ -66,7 +66,7 @@ static bool set_number(int directory, const char* name, uint64_t number,
   return set_text(directory, name, text, isolation);
 }
 
-/* Returns true if the file `name`, which contains one line of words, contains `word`. */
+/* Returns true if `word` is one of the words in the file `name`, which contains a single line. */
 static bool lists(int directory, const char* name, const char* word) {
   char words[256];
   if (read_file_at(directory, name, words, sizeof words) <= 0) {
@@ -81,9 +81,9 @@ static bool lists(int directory, const char* name, const char* word) {
   return false;
 }
 
-/* Enables a v2 controller for the jail's group by writing its name to cgroup.subtree_control of the
- * parent group. Returns false if the parent does not offer the controller or the write fails; a
- * failed write is noted in `isolation`. */
+/* Enables a v2 controller for the jail's group by writing the controller's name to
+ * cgroup.subtree_control of the parent group. Returns false if the parent does not offer the
+ * controller or the write fails, and records the cause in `isolation`. */
 static bool enable_v2(const struct cgroups* cgroups, const char* controller,
                       struct isolation* isolation) {
   const struct group* group = &cgroups->groups[HIERARCHY_UNIFIED];
@@ -142,10 +142,10 @@ static void set_up_pids(struct cgroups* cgroups, const struct options* options,
   }
 }
 
-/* Returns true if the group got all processors that were written to cpuset.cpus. A v1 cpuset
- * rejects a list with processors that do not exist, so a v1 cpuset needs no comparison. A v2 cpuset
- * accepts such a list and uses the existing processors. Therefore the function compares the written
- * list with the list in use, which the kernel prints in the same notation. */
+/* Returns true if the group may use all processors that were written to cpuset.cpus. A v1 cpuset
+ * rejects a list that names processors which do not exist, so the function returns true for v1. A
+ * v2 cpuset accepts such a list and uses the existing processors. So the function compares the
+ * written list with the list in use, which the kernel prints in the same notation. */
 static bool gets_all_processors(const struct cgroups* cgroups) {
   char asked[256];
   char given[256];
@@ -182,18 +182,19 @@ static void set_up_cpuset(struct cgroups* cgroups, const struct options* options
     error = EINVAL;
   }
   if (error == EINVAL || error == EACCES || error == ERANGE) {
-    die("--cpus %s: this machine does not have all these processors (%s)", options->cpus,
-        strerror(error));
+    die("--cpus %s: this machine does not have all these processors (%s); name processors of "
+        "/sys/devices/system/cpu/online",
+        options->cpus, strerror(error));
   }
   if (error == 0) {
     add(isolation, MECHANISM_CPUSET);
   }
 }
 
-/* Finds the files for CPU time, freezing and killing. A v2 hierarchy usually has these files in
- * every group, without a controller. If v2 lacks cpu.stat, the v1 controller cpuacct replaces it.
- * If v2 lacks cgroup.freeze, the v1 controller freezer replaces it. Nothing replaces cgroup.kill.
- */
+/* Finds the files for CPU time, freezing and killing. In a v2 hierarchy, usually every group
+ * contains these files, even without a controller. If there is no v2 file cpu.stat, the v1
+ * controller cpuacct replaces it. If there is no v2 file cgroup.freeze, the v1 controller freezer
+ * replaces it. Nothing replaces cgroup.kill. */
 static void set_up_time_and_freezing(struct cgroups* cgroups, struct isolation* isolation) {
   int unified = cgroups->groups[HIERARCHY_UNIFIED].directory;
   uint64_t unused;

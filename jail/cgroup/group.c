@@ -33,7 +33,8 @@ static bool has_word(const char* list, const char* word) {
   return false;
 }
 
-/* Takes the mount point from one line of mountinfo, if the line describes a hierarchy:
+/* If a line of mountinfo describes a hierarchy of control groups, stores its mount point. The
+ * format of a line is
  *     ID PARENT DEVICE ROOT MOUNT OPTIONS... - TYPE SOURCE SUPER-OPTIONS */
 static void take_mount(struct cgroups* cgroups, const char* line) {
   const char* separator = strstr(line, " - ");
@@ -49,8 +50,8 @@ static void take_mount(struct cgroups* cgroups, const char* line) {
                        ? strcmp(type, "cgroup") == 0 && has_word(super_options, kControllers[i])
                        : strcmp(type, "cgroup2") == 0;
     char* found = cgroups->groups[i].mount;
-    /* Prefer a writable mount: a container often has a read-only mount in addition to the writable
-     * one that was bound for the jail. */
+    /* Prefer a writable mount: a container often has a read-only mount of its own, in addition to
+     * the writable bind mount for the jail. */
     if (matches && (!found[0] || (access(found, W_OK) < 0 && access(mount, W_OK) == 0))) {
       memcpy(found, mount, sizeof mount);
     }
@@ -99,7 +100,7 @@ static void kill_members(int directory) {
 }
 
 /* Kills the processes of each leftover group with cgroup.kill, which also kills frozen processes.
- * If a group has no cgroup.kill, kills its processes one by one. Then thaws the group, because its
+ * If a group has no cgroup.kill, kills its processes one by one and then thaws the group, because
  * frozen processes die only after they have been thawed. */
 void cgroup_kill_leftovers(const struct cgroups* cgroups) {
   for (int i = 0; i < HIERARCHY_COUNT; i++) {
@@ -143,8 +144,8 @@ bool cgroup_delete(const struct cgroups* cgroups, enum hierarchy hierarchy) {
 }
 
 /* Returns true if `path` still leads to the directory that this process has opened and locked. The
- * slot's lock is an flock on the group's directory, and another jail may remove the directory
- * between open and flock. */
+ * slot's lock is an flock on a group's directory. Another jail may have removed the directory
+ * between this process's open and flock. */
 static bool is_still_named(int directory, const char* path) {
   struct stat held;
   struct stat named;

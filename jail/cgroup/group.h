@@ -1,5 +1,5 @@
-/* Works on single control groups: finds the mounted hierarchies; makes, locks, empties and removes
- * one group. For the implementation of cgroup.h and for leftovers/sweep.c. */
+/* Functions for single control groups: find the mounted hierarchies; make, lock, empty and remove
+ * one group. Only the implementation of cgroup.h and leftovers/sweep.c use them. */
 #ifndef KEYDROME_JAIL_CGROUP_GROUP_H_
 #define KEYDROME_JAIL_CGROUP_GROUP_H_
 
@@ -10,15 +10,16 @@
 void cgroup_find_mounts(struct cgroups* cgroups, const char* parent);
 
 /* Makes the group of one hierarchy. An existing group is a leftover of an earlier jail: the
- * function kills its processes, removes it and makes a new group. With `lock`, the function first
- * locks the group's directory, which locks the slot. Ends the process with a message if a running
- * jail has locked the slot. Returns false with errno set if the group cannot be made. */
+ * function kills its processes, removes it and makes a new group. If `lock` is true, the function
+ * also locks the group's directory, which locks the slot. Ends the process with a message if a
+ * running jail has locked the slot, or if a leftover cannot be removed. Returns false with errno
+ * set if the group cannot be made. */
 bool cgroup_make(struct cgroups* cgroups, enum hierarchy hierarchy, bool lock);
 
 /* Tries to lock the slot without making groups for a jail. Creates only the directory that serves
- * as lock, in the hierarchy `lock`. Returns true if the lock was free; this process then has the
- * lock until it exits. Returns false if a running jail has the lock or the directory cannot be
- * made. */
+ * as the lock, in the hierarchy `lock`. Returns true if the lock was free; this process then holds
+ * the lock until it exits. Returns false if a running jail holds the lock, or if the directory
+ * cannot be made. */
 bool cgroup_lock_slot(const struct cgroups* cgroups, enum hierarchy lock);
 
 /* Sends SIGKILL to all processes in the slot's leftover groups, frozen or not, and does not wait. A
