@@ -1,5 +1,5 @@
-/* Wrappers of the system calls for mounts. The wrappers use syscall() with the call's number,
- * because musl has no functions for the newer calls and glibc's <sys/mount.h> conflicts with
+/* Wrappers of the system calls for mounts. The wrappers use syscall() with the call's number for
+ * two reasons: musl has no functions for the newer calls, and glibc's <sys/mount.h> conflicts with
  * <linux/mount.h>. Each function returns the call's result, or -1 with errno set. */
 #ifndef KEYDROME_JAIL_FILESYSTEM_MOUNT_CALLS_H_
 #define KEYDROME_JAIL_FILESYSTEM_MOUNT_CALLS_H_

@@ -18,8 +18,8 @@
 #include "jail/isolation/hint.h"
 #include "jail/support/die.h"
 
-/* One file or folder of the host that will be mounted in the new root. It is cloned from the host's
- * tree before the new root is mounted, because the new root may cover the source. */
+/* One file or folder of the host that will be mounted in the new root. It is cloned before the new
+ * root is mounted, because the mount of the new root may cover the source. */
 struct clone {
   int tree; /* descriptor of the detached clone of the source (open_tree) */
   const char* target;
@@ -111,8 +111,8 @@ static void configure(int fs, const char* key, const char* value) {
   }
 }
 
-/* Makes a tmpfs of `size` bytes as a detached mount that belongs to user and group `id`. Returns
- * the descriptor of the mount. */
+/* Makes a tmpfs of `size` bytes as a detached mount, whose root folder belongs to user and group
+ * `id`. Returns the descriptor of the mount. */
 static int make_tmpfs(uint64_t size, const char* inodes, const char* mode, unsigned int id,
                       uint64_t attributes) {
   int fs = call_fsopen("tmpfs", FSOPEN_CLOEXEC);
@@ -184,13 +184,12 @@ static void enter_empty_root(int root) {
   }
 }
 
-/* Moves the new root over the old one. Used where the kernel refuses pivot_root, for example
- * because of Docker's default seccomp profile. The old root stays mounted in this namespace, but
- * covered. Uncovering it needs CAP_SYS_CHROOT or CAP_SYS_ADMIN, and no process in the jail has a
- * capability. */
+/* Moves the new root over the old one. This is for machines that refuse pivot_root, for example
+ * because of Docker's default seccomp profile. The old root stays mounted in this namespace, but is
+ * covered. Uncovering it needs CAP_SYS_CHROOT or CAP_SYS_ADMIN, but the program has none. */
 static void cover_old_root(void) {
   if (call_mount(".", "/", MS_MOVE) < 0 || chroot(".") < 0 || chdir("/") < 0) {
-    die_errno("pivot_root is refused, and the old root cannot be covered by the new one either");
+    die_errno("pivot_root is refused, and the new root cannot be mounted over the old one either");
   }
 }
 

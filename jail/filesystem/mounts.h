@@ -5,22 +5,22 @@
 
 #include "jail/options/options.h"
 
-/* The folder on which the child mounts the new root while building it. The mount exists only in the
- * child's own mount namespace. Every machine has /tmp; any other folder would do as well. */
+/* The folder on which the child mounts the new root while it builds the root. The mount exists only
+ * in the child's own mount namespace. Every machine has /tmp; any other folder would do as well. */
 static const char kMountsPlace[] = "/tmp";
 
-/* Returns true if the kernel knows the mount attribute MOUNT_ATTR_NOSYMFOLLOW, with which it
- * follows no symbolic links (Linux 5.14 for bind mounts). */
+/* Returns true if the kernel knows the mount attribute MOUNT_ATTR_NOSYMFOLLOW (Linux 5.14 for bind
+ * mounts). In a mount with this attribute, the kernel follows no symbolic links. */
 bool mounts_nosymfollow_works(void);
 
-/* Builds the new root in the calling process's mount namespace and makes it the root, so that the
- * old root is out of reach. The root is a tmpfs of 1 MiB with at most 1024 files, which becomes
- * read-only after it has been filled. The current directory becomes /work, or / with --tmpfs-bytes
- * 0. Ends the process on failure. */
+/* Builds the new root in the calling process's mount namespace and switches to it, so that the old
+ * root is out of reach. The new root is a tmpfs of 1 MiB with at most 1024 files, which becomes
+ * read-only after it has been filled. The current directory becomes /work, or / with
+ * --tmpfs-bytes 0. Ends the process on failure. */
 void mounts_enter(const struct options* options);
 
-/* Checks that the program's user can read the target of each bind; otherwise ends the process with
- * advice. Callers must already run as that user. */
+/* Checks that the program's user can read the target of each --bind. If not, ends the process with
+ * advice. The calling process must already run as that user. */
 void mounts_check_readable(const struct options* options);
 
 #endif

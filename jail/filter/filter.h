@@ -4,9 +4,9 @@
 #ifndef KEYDROME_JAIL_FILTER_FILTER_H_
 #define KEYDROME_JAIL_FILTER_FILTER_H_
 
-/* Number of the descriptor of the program's file. The filter allows execveat only for this
+/* The descriptor that refers to the program's file. The filter allows execveat only for this
  * descriptor, with AT_EMPTY_PATH, so that the jail can start the program. The program itself cannot
- * use the rule: the descriptor is close-on-exec, and RLIMIT_NOFILE keeps the program's own
+ * make such a call: the descriptor is close-on-exec, and RLIMIT_NOFILE keeps the program's own
  * descriptors below this number. */
 enum { kExecDescriptor = 4096 };
 
