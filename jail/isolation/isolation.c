@@ -24,14 +24,14 @@ static const char* const kNames[MECHANISM_COUNT] = {
     [MECHANISM_USER_NAMESPACE] = "user_namespace",
 };
 
-/* Mechanisms that level weak needs. Level weak also needs UID or USER_NAMESPACE: see
- * isolation_level(). */
+/* The mechanisms that level weak needs, besides UID or USER_NAMESPACE, which isolation_level()
+ * checks. */
 static const enum mechanism kWeak[] = {MECHANISM_NAMESPACES,   MECHANISM_ROOT,
                                        MECHANISM_CAPABILITIES, MECHANISM_NO_NEW_PRIVS,
                                        MECHANISM_RLIMITS,      MECHANISM_SECCOMP};
-/* Mechanisms that level full needs in addition. UID separates the program from the caller's files.
- * MEMORY, PIDS, CPU_TIME and FREEZE limit and measure the whole process tree. Rlimits cannot
- * replace them, because rlimits count per process or per user.
+/* The mechanisms that level full needs in addition. UID separates the program from the caller's
+ * files. MEMORY, PIDS, CPU_TIME and FREEZE limit, measure and stop the whole process tree. Rlimits
+ * cannot replace them, because rlimits count per process or per user.
  *
  * The level does not depend on three other mechanisms:
  * - KILL: the end of the PID namespace kills all processes of the jail in any case.

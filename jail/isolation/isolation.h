@@ -10,7 +10,7 @@
 enum mechanism {
   MECHANISM_NAMESPACES,   /* mount, PID, network, IPC, UTS and cgroup namespaces */
   MECHANISM_ROOT,         /* a separate read-only root without /proc and /sys */
-  MECHANISM_UID,          /* a user and a group of its own, 60000 + slot (the number of --slot) */
+  MECHANISM_UID,          /* the program has its own user and group, 60000 + the number of --slot */
   MECHANISM_CAPABILITIES, /* the program has no capability and cannot regain one */
   MECHANISM_NO_NEW_PRIVS,
   MECHANISM_RLIMITS,
@@ -21,9 +21,9 @@ enum mechanism {
   MECHANISM_FREEZE,         /* the jail can stop and continue the whole tree */
   MECHANISM_KILL,           /* cgroup.kill; without it, ending the PID namespace kills the tree */
   MECHANISM_CPUSET,         /* the tree is pinned to --cpus */
-  MECHANISM_NOSYMFOLLOW,    /* the kernel follows no symbolic links in /work */
+  MECHANISM_NOSYMFOLLOW,    /* the kernel follows symbolic links only in the library folders */
   MECHANISM_USER_NAMESPACE, /* replaces UID if an ordinary user starts the jail: the program runs
-                               as that user, in a user namespace with no other user */
+                               as this user, in a user namespace that contains no other user */
   MECHANISM_COUNT
 };
 
@@ -34,7 +34,7 @@ static inline uint32_t mechanism_bit(enum mechanism mechanism) {
   return UINT32_C(1) << (uint32_t)mechanism;
 }
 
-/* The first problem with control groups or one of their controllers. */
+/* The first problem with the control groups. */
 enum cgroup_trouble {
   TROUBLE_NONE,
   TROUBLE_DISABLED,      /* --without cgroup */
@@ -45,8 +45,8 @@ enum cgroup_trouble {
 };
 
 struct isolation {
-  /* The mechanisms that are in force when the program starts. If the jail cannot set one of them
-   * up, it ends with an error. */
+  /* The mechanisms that are in force when the program starts. If the jail cannot set up one of
+   * them, the jail ends with an error. */
   uint32_t mechanisms;
   const char* backend; /* the hierarchies in use: "hybrid", "v1", "v2" or "none" (cgroup.h) */
   enum cgroup_trouble trouble;
@@ -54,10 +54,10 @@ struct isolation {
 };
 
 /* Returns the level of a set of mechanisms:
- * - full: isolated under a user of its own, with limits on memory and processes; CPU time is known
- *   and freezing works
- * - weak: isolated, but limited only by rlimits and deadlines, or without a user of its own
- * - none: a part of the isolation itself is missing */
+ * - full: the program is isolated and has its own user. The memory and the number of processes of
+ *   the whole tree are limited. The jail can read the tree's CPU time and freeze the tree.
+ * - weak: the program is isolated, but a part of what level full adds is missing.
+ * - none: a part of the isolation itself is missing. */
 enum level isolation_level(uint32_t mechanisms);
 
 const char* mechanism_name(enum mechanism mechanism);
