@@ -18,7 +18,7 @@
 #include "jail/support/clock.h"
 #include "jail/support/die.h"
 
-/* How long a dying process may take to disappear. */
+/* How long the check waits for dying processes to disappear. */
 enum { kDyingUs = 500000 };
 
 static dev_t device_of_root_place(void) {
@@ -33,11 +33,11 @@ void leftovers_note_baseline(struct leftovers_baseline* baseline) {
   baseline->root_device = device_of_root_place();
 }
 
-/* Asks the kernel whether the current user has other processes. With RLIMIT_NPROC at two, starting
- * a second thread fails with EAGAIN if the user has another process or thread. The call never
- * starts a thread, because it also requests the thread number 1. The kernel refuses this number
- * with EPERM after it has checked RLIMIT_NPROC. Starting a real thread would take ten times as
- * long; reading /proc would take a hundred times as long. */
+/* Returns true if the kernel says that the current user may have other processes. With RLIMIT_NPROC
+ * at two, starting a second thread fails with EAGAIN if the user has another process or thread. The
+ * call never starts a thread, because it also requests the thread number 1. The kernel refuses this
+ * number with EPERM after it has checked RLIMIT_NPROC. Starting a real thread would take ten times
+ * as long, and reading /proc a hundred times as long. */
 static bool may_have_others(void) {
   pid_t number = 1;
   struct clone_args arguments = {
@@ -83,8 +83,8 @@ static bool processes_left(const struct options* options, char* detail, size_t c
     return false;
   }
   /* The kernel's count may include processes that are about to disappear, such as those that this
-   * jail killed when it started. Therefore the code now reads /proc repeatedly, until no process is
-   * left or the deadline has passed. The result of /proc decides. */
+   * jail killed when it started. Therefore /proc decides: the code reads it repeatedly, until no
+   * process is left or the deadline has passed. */
   const struct timespec pause = {.tv_nsec = 10000000};
   const uint64_t deadline = now_us() + kDyingUs;
   for (;;) {

@@ -1,7 +1,6 @@
 /* Checks that a jail has left nothing on the machine: no process, no control group, no mount. The
- * namespaces end when the jail's init has been reaped; the kernel then removes the jail's processes
- * and mounts. This check verifies the kernel's work, because a leftover process would disturb later
- * measurements. */
+ * kernel removes the jail's processes and mounts when the jail's namespaces end. This check
+ * verifies the kernel's work, because a leftover process would disturb later measurements. */
 #ifndef KEYDROME_JAIL_LEFTOVERS_FIND_H_
 #define KEYDROME_JAIL_LEFTOVERS_FIND_H_
 

@@ -1,6 +1,6 @@
 /* Implements `jail --sweep`: finds the slots that have leftover groups or processes. Locks each of
- * these slots, kills its processes and removes its groups. A slot is the number that gives a jail
- * its user and its groups. */
+ * these slots, kills its processes and removes its groups. A slot is the number that selects a
+ * jail's user and groups. */
 #include "jail/leftovers/sweep.h"
 
 #include <dirent.h>
@@ -102,8 +102,8 @@ static bool group_exists(const struct cgroups* cgroups, enum hierarchy hierarchy
 
 static bool remove_groups(struct cgroups* cgroups, enum hierarchy lock, bool lock_was_there) {
   bool removed = true;
-  /* The last turn removes the group that serves as lock. As soon as the lock is gone, a new jail
-   * may create groups of the same names. */
+  /* The last turn removes the group that serves as the lock. As soon as the lock is gone, a new
+   * jail may create groups of the same names. */
   for (int turn = 0; turn <= HIERARCHY_COUNT; turn++) {
     enum hierarchy hierarchy = turn == HIERARCHY_COUNT ? lock : (enum hierarchy)turn;
     if ((turn < HIERARCHY_COUNT && hierarchy == lock) || !group_exists(cgroups, hierarchy)) {

@@ -1,5 +1,5 @@
-/* `jail --sweep`: removes the leftovers of jails that were killed with SIGKILL and so could not
- * clean up. */
+/* Implements the command `jail --sweep`: removes the leftovers of jails that were killed with
+ * SIGKILL and therefore could not clean up. */
 #ifndef KEYDROME_JAIL_LEFTOVERS_SWEEP_H_
 #define KEYDROME_JAIL_LEFTOVERS_SWEEP_H_
 

@@ -43,7 +43,7 @@ static const char kUsage[] =
     "Defaults in parentheses. Exit status: 0 the program ran, 2 the jail failed, 3 the machine\n"
     "offers less isolation than --require. Manual: jail.1 and docs/reference/jail.md.\n";
 
-/* One option. `set` stores the value. The functions set_number and set_flag store it at
+/* One option. `set` stores its value in struct options; set_number and set_flag store it at
  * `offset`. */
 struct spec {
   const char* name;
@@ -83,7 +83,8 @@ static void set_slot(struct options* options, const struct spec* spec, char* val
 static void set_bind(struct options* options, const struct spec* spec, char* value) {
   (void)spec;
   if (options->bind_count == kMaxBinds) {
-    die("--bind: given too often; at most %d binds are possible", kMaxBinds);
+    die("--bind: at most %d binds are possible; bind a folder that contains several files",
+        kMaxBinds);
   }
   options->binds[options->bind_count++] = value_bind(value);
 }
@@ -95,11 +96,11 @@ static void set_cpus(struct options* options, const struct spec* spec, char* val
 
 static void set_pass_fd(struct options* options, const struct spec* spec, char* value) {
   if (options->pass_fd_count == kMaxPassFds) {
-    die("--pass-fd: given too often; at most %d descriptors are possible", kMaxPassFds);
+    die("--pass-fd: at most %d descriptors are possible; pass fewer", kMaxPassFds);
   }
   int fd = value_descriptor(spec->name, value);
   if (fd <= STDERR_FILENO) {
-    die("--pass-fd %d: descriptors 0 to 2 are always passed; must be 3 or more", fd);
+    die("--pass-fd %d: must be 3 or more, because descriptors 0 to 2 are always passed", fd);
   }
   options->pass_fds[options->pass_fd_count++] = fd;
 }
@@ -110,7 +111,7 @@ static void set_command_fd(struct options* options, const struct spec* spec, cha
 
 static void set_meta_fd(struct options* options, const struct spec* spec, char* value) {
   options->meta_fd = value_descriptor(spec->name, value);
-  die_set_meta_fd(options->meta_fd); /* from now on die() also writes there */
+  die_set_meta_fd(options->meta_fd); /* from now on, die() also writes to this descriptor */
 }
 
 static void set_disabled(struct options* options, const struct spec* spec, char* value) {
@@ -164,11 +165,12 @@ static void check_pass_fds(const struct options* options) {
   for (int i = 0; i < options->pass_fd_count; i++) {
     int fd = options->pass_fds[i];
     if (fd == options->command_fd || fd == options->meta_fd) {
-      die("--pass-fd %d: is also the command or meta descriptor, which the program must not have",
+      die("--pass-fd %d: the program must not have the descriptor of --command-fd or --meta-fd; "
+          "pass another one",
           fd);
     }
     if ((uint64_t)fd >= options->open_files) {
-      die("--pass-fd %d: must be below --open-files %llu", fd,
+      die("--pass-fd %d: must be below %llu, the value of --open-files", fd,
           (unsigned long long)options->open_files);
     }
   }
@@ -187,7 +189,7 @@ static void check_binds(const struct options* options) {
 
 static void check_program(const struct options* options) {
   if (options->check && options->sweep) {
-    die("--check and --sweep cannot be given together");
+    die("--check and --sweep cannot be given together: run two commands");
   }
   bool takes_program = !options->check && !options->sweep;
   if (takes_program && !options->program) {

@@ -1,5 +1,5 @@
-/* Implements jail/privileges/privileges.h: takes user, groups and capabilities from the calling
- * process, and checks that its permitted set of capabilities is empty. */
+/* Implements jail/privileges/privileges.h: the calling process gives up its user, groups and
+ * capabilities. Then checks that the process's permitted set of capabilities is empty. */
 #include "jail/privileges/privileges.h"
 
 #include <errno.h>
@@ -18,8 +18,8 @@
 #include "jail/support/files.h"
 
 static void empty_bounding_set(void) {
-  /* The kernel numbers its capabilities without gaps and returns EINVAL after the last one.
-   * The kernel also allows dropping a capability that is not in the set. So the code drops every
+  /* The kernel numbers its capabilities without gaps, and returns EINVAL for the number after the
+   * last one. It also allows dropping a capability that is not in the set. So the code drops every
    * capability without reading the set first, which halves the number of calls. */
   unsigned long capability = 0;
   while (prctl(PR_CAPBSET_DROP, capability, 0, 0, 0) == 0) {
@@ -77,7 +77,7 @@ void privileges_map(const struct options* options) {
 void privileges_drop(const struct options* options) {
   uid_t id = (uid_t)options_user(options);
   empty_bounding_set();
-  /* setgroups is denied in a user namespace that an ordinary user made: see privileges_map. */
+  /* In a user namespace that an ordinary user made, setgroups is denied: see privileges_map. */
   if (options->has_root && setgroups(0, NULL) < 0) {
     die_errno("cannot drop the supplementary groups");
   }

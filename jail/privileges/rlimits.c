@@ -9,7 +9,7 @@
 #include "jail/filter/filter.h"
 #include "jail/support/die.h"
 
-/* Calls prlimit64 by number: glibc and musl declare the type of `resource` differently. */
+/* Calls prlimit64 by its number, because glibc and musl declare different types for `resource`. */
 static int call_prlimit(int resource, const struct rlimit* wanted, struct rlimit* found) {
   return (int)syscall(SYS_prlimit64, 0, resource, wanted, found);
 }
@@ -32,7 +32,7 @@ static void set_limit(int resource, const char* name, rlim_t value) {
 
 void rlimits_apply(const struct options* options) {
   /* The limit is 1 instead of 0. If core_pattern names a handler program, the kernel starts the
-   * program even with limit 0, but not with limit 1. With limit 1 the kernel also writes no core
+   * handler even with limit 0, but not with limit 1. With limit 1 the kernel also writes no core
    * file, because none fits into one byte. */
   set_limit(RLIMIT_CORE, "CORE", 1);
   set_limit(RLIMIT_MEMLOCK, "MEMLOCK", 0);
@@ -47,9 +47,9 @@ void rlimits_apply(const struct options* options) {
    * --processes plus one. A pids controller gets the same limit. */
   set_limit(RLIMIT_NPROC, "NPROC", options->processes + 1);
   if (options->cpu_seconds) {
-    /* A fallback for machines without CPU accounting by control groups; elsewhere the parent
-     * enforces --cpu-seconds. The limit is one second higher, because the kernel counts CPU time in
-     * ticks and may count too many. */
+    /* A fallback for machines on which control groups do not account CPU time. On other machines
+     * the parent enforces --cpu-seconds. The limit is one second higher, because the kernel counts
+     * this CPU time in ticks and may count too many. */
     set_limit(RLIMIT_CPU, "CPU", options->cpu_seconds + 1);
   }
 }
