@@ -53,8 +53,8 @@ static int fail(char* reason, size_t capacity, const char* what) {
   return -1;
 }
 
-/* Sets the access rights that Landlock `version` knows, because the kernel rejects unknown bits.
- * Returns the size of the structure in that version. */
+/* Sets only the access rights that this version of Landlock knows, because the kernel rejects
+ * unknown bits. Returns the size of the structure in this version. */
 static size_t fit(struct ruleset_attributes* attributes, int version) {
   const uint64_t first = LANDLOCK_ACCESS_FS_MAKE_SYM * 2 - 1; /* all access rights of version 1 */
   attributes->handled_access_fs = first;
@@ -110,9 +110,9 @@ static int fill(int ruleset, const char* working_directory, uint64_t handled) {
   return 0;
 }
 
-/* Restricts which files can be opened: in all threads if the kernel supports this, else in the
- * calling thread. Returns the KEYDROME_TIGHTEN_LANDLOCK bits in force, 0 if the kernel has no
- * Landlock, or -1 on failure. */
+/* Restricts which files can be opened: in all threads if the kernel supports this, otherwise in the
+ * calling thread. Returns the bits of enum keydrome_tighten_layer in force, 0 if the kernel has no
+ * Landlock, or -1 with errno set on failure. */
 static int restrict_opening(const char* working_directory) {
   long version = syscall(SYS_landlock_create_ruleset, NULL, 0, LANDLOCK_CREATE_RULESET_VERSION);
   if (version < 0) {
@@ -145,8 +145,8 @@ static bool seal(uintptr_t begin, uintptr_t end, uintptr_t page) {
   return syscall((long)kMseal, first, last - first, 0ul) == 0;
 }
 
-/* Callback of dl_iterate_phdr: seals code and relocated data of one loaded object. Returns 0 to
- * continue, or an errno, which ends the iteration. */
+/* Callback of dl_iterate_phdr: seals code and relocated data of one loaded object. Returns 0, or an
+ * errno value, which ends the iteration. */
 static int seal_object(struct dl_phdr_info* object, size_t size, void* unused) {
   (void)size;
   (void)unused;
@@ -181,9 +181,9 @@ static int seal_all(void) {
 #define REFUSE RETURN(SECCOMP_RET_ERRNO | EPERM)
 #define REFUSE_CALL(number) IF_EQUAL((number), 0, 1), REFUSE
 
-/* Loads a second filter, which refuses calls that the first filter, the jail's, allows only for
- * loading. For other calls the kernel still applies the first filter, because the strictest filter
- * wins. Returns 0, or -1 with errno set. */
+/* Loads a second filter, which refuses the calls that the jail's own filter allows only for
+ * loading. The jail's filter stays in force, because for each call the strictest filter wins.
+ * Returns 0, or -1 with errno set. */
 static int restrict_calls(void) {
   struct sock_filter code[] = {
       LOAD(arch),

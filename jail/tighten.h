@@ -1,13 +1,13 @@
-/* The second stage of the jail. A program calls keydrome_tighten() after it has loaded everything
- * it needs, and thereby gives up the rights that only loading requires. This header is for C and
- * C++. The static library jail_tighten contains the function and needs only libc.
+/* The second stage of the jail. A jailed program calls keydrome_tighten() after it has loaded
+ * everything that it needs, and thereby gives up the rights that only loading requires. This header
+ * is for C and C++. The static library jail_tighten contains the function and needs only libc.
  *
  * From then on:
  * - execve, further seccomp filters and new Landlock rules are refused. prctl is refused except for
  *   naming threads and mappings.
  * - No memory can become executable: mmap and mprotect with PROT_EXEC are refused.
- * - With Linux 6.10 or newer, mseal seals all loaded code, and data that is read-only after
- *   relocation such as tables of functions. Sealed memory cannot be made writable, unmapped or
+ * - On Linux 6.10 or newer, mseal seals all loaded code, and data that is read-only after
+ *   relocation, such as tables of functions. Sealed memory cannot be made writable, unmapped or
  *   replaced.
  * - With Landlock, only files below the working directory, /dev/null, /dev/zero and /dev/urandom
  *   can be opened. On an older kernel, this rule binds only the calling thread and the threads that
@@ -32,7 +32,7 @@ extern "C" {
 
 enum keydrome_tighten_layer {
   KEYDROME_TIGHTEN_SECCOMP = 1,      /* the filter, in all threads; always in force */
-  KEYDROME_TIGHTEN_LANDLOCK = 2,     /* the file rule, in this thread and those it starts later */
+  KEYDROME_TIGHTEN_LANDLOCK = 2,     /* the file rule, in this thread and threads that it starts */
   KEYDROME_TIGHTEN_LANDLOCK_ALL = 4, /* the file rule, in all threads; needs a newer kernel */
   KEYDROME_TIGHTEN_MSEAL = 8         /* code and read-only data are sealed */
 };

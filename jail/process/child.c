@@ -26,7 +26,7 @@
 
 static const char kHostName[] = "jail";
 
-/* Makes the host's /dev/null the standard input. Marks every descriptor above 2 close-on-exec,
+/* Opens the host's /dev/null as standard input. Marks every descriptor above 2 close-on-exec,
  * except those of --pass-fd. */
 static void set_up_descriptors(const struct options* options) {
   int null = open("/dev/null", O_RDONLY | O_CLOEXEC);
@@ -72,15 +72,15 @@ static void reset_signals(void) {
   sigprocmask(SIG_SETMASK, &none, NULL);
 }
 
-/* Runs in PID 2 until it executes the program. PID 2 shares init's memory for this time: see
+/* Runs in PID 2, and ends by executing the program. Until then PID 2 shares init's memory: see
  * start_program. */
 static int run_program(void* argument) {
   const struct program* program = argument;
   const struct options* options = program->options;
   char* environment[] = {"PATH=/bin", "LC_ALL=C", NULL};
   reset_signals();
-  /* The filter allows execveat only for the descriptor kExecDescriptor, a number that the program
-   * can never get: see filter/filter.h. */
+  /* The filter allows execveat only for kExecDescriptor, a descriptor that the program can never
+   * open: see filter/filter.h. */
   if (!options->check && dup3(program->descriptor, kExecDescriptor, O_CLOEXEC) < 0) {
     die_errno("cannot move the program's descriptor to number %d", kExecDescriptor);
   }
@@ -112,8 +112,8 @@ static uint64_t cpu_time_us(const struct rusage* usage) {
          (uint64_t)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
-/* Reaps processes until none is left, then sends the report. When the program ends, kills and
- * counts all processes that are still alive. */
+/* Reaps processes until none is left, then sends the report. When the program ends, kills all
+ * processes that are still alive. The report contains their number. */
 static _Noreturn void reap(pid_t program, int report_fd) {
   struct child_report report = {.kind = REPORT_ENDED};
   bool ended = false;

@@ -8,11 +8,10 @@
 
 /* Descriptors that connect the child with its parent. All are close-on-exec. */
 struct child_links {
-  /* The child writes struct child_report here. End of file means to the parent that init is
-   * dead. */
+  /* The child writes struct child_report here. When init is dead, the parent reads end of file. */
   int report;
-  /* The parent writes one byte when the network namespace exists. End of file means to the child
-   * that the parent is dead. */
+  /* The child reads one byte here when the network namespace exists, or end of file when the parent
+   * is dead. */
   int parent;
   int parent_pidfd; /* refers to the parent, whose network namespace the child enters */
 };

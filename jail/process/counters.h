@@ -8,7 +8,7 @@
 #include "jail/command.h"
 
 struct counters {
-  int events[KEYDROME_JAIL_COUNTERS]; /* one perf descriptor each; -1: not open */
+  int events[KEYDROME_JAIL_COUNTERS]; /* by counter: its perf descriptor; -1: not open */
 };
 
 /* Marks every counter as not open. */
@@ -19,9 +19,9 @@ void counters_init(struct counters* counters);
  * counted. Never fails; a counter that this machine or kernel lacks stays unknown. */
 void counters_open(struct counters* counters, pid_t process);
 
-/* Stores the counts so far in `counts`; UINT64_MAX: unknown. If the processor has too few
- * registers, the kernel measures each event only part of the time, and the function extrapolates
- * the count. */
+/* Stores the counts so far in `counts`; UINT64_MAX: unknown. If the processor has too few registers
+ * for all events, the kernel measures each event only part of the time. The function then
+ * extrapolates the count. */
 void counters_read(const struct counters* counters, uint64_t counts[KEYDROME_JAIL_COUNTERS]);
 
 #endif

@@ -30,7 +30,7 @@
  * seconds hangs in the kernel, and waiting longer would not help. */
 enum { kKillTimeoutUs = 20000000, kCpuCheckUs = 5000 };
 
-/* Why the jail killed the process tree. END_BY_ITSELF means that the jail did not kill it. */
+/* The reason why the jail killed the process tree. END_BY_ITSELF: the jail did not kill it. */
 enum end_reason { END_BY_ITSELF, END_TIMED_OUT, END_CPU_EXCEEDED, END_KILLED };
 
 struct run {
@@ -47,13 +47,13 @@ struct run {
   uint64_t deadline_us;
   uint64_t cpu_check_us; /* time of the next CPU time check; UINT64_MAX: never */
   enum end_reason reason;
-  /* True when REPORT_ENTERED has arrived. Until then, the child still has the slot's lock open, so
-   * the parent executes no commands. If the parent executed a freeze and then died, the frozen
-   * child would keep the slot locked. */
+  /* True after REPORT_ENTERED has arrived. Until then, the child still holds the slot's lock, so
+   * the parent executes no commands. Otherwise the parent could freeze the child and die, and the
+   * frozen child would keep the slot locked. */
   bool entered;
   bool has_ended_report;
   struct child_report ended;
-  char failure[kMaxMessage]; /* the child's REPORT_FAILED message; empty: none */
+  char failure[kMaxMessage]; /* the message of the child's REPORT_FAILED; empty: none arrived */
 };
 
 static void make_pipe(int ends[2]) {
@@ -66,8 +66,8 @@ static void make_pipe(int ends[2]) {
   }
 }
 
-/* Replaces the caller's signal settings, which the jail would otherwise inherit. For example, with
- * SIGCHLD ignored init would lose the program's exit status. */
+/* Replaces the caller's signal settings, which the jail would otherwise inherit. For example, if
+ * the caller ignores SIGCHLD, init would lose the program's exit status. */
 static void block_signals(struct run* run) {
   signal(SIGCHLD, SIG_DFL);
   signal(SIGTERM, SIG_DFL);
@@ -140,12 +140,12 @@ static void clone_child(struct run* run) {
   close(alive[0]);
 }
 
-/* Makes the jail's network namespace if root started the jail, and then tells the child that the
- * namespace exists. The parent itself moves into the new namespace, and the child follows by setns
- * on the parent's pidfd. Meanwhile the child builds the root, which takes about the same time.
+/* If root started the jail, makes the jail's network namespace. The parent itself moves into the
+ * new namespace, and the child follows with setns on the parent's pidfd. Meanwhile the child builds
+ * the root, which takes about the same time.
  *
- * If an ordinary user started the jail, clone_child has already made the namespace, because the
- * user namespace must own it. */
+ * If an ordinary user started the jail, clone_child has already made the network namespace, because
+ * the user namespace must own it. In both cases, then tells the child that the namespace exists. */
 static void make_network_namespace(struct run* run) {
   if (run->options->has_root && unshare(CLONE_NEWNET) < 0) {
     int error = errno;
@@ -232,9 +232,8 @@ static bool take_report(struct run* run) {
 
 /* Kills the tree if its CPU time has reached the limit of --cpu-seconds. If the limit is not
  * reached, sets the time of the next check: the earliest time at which the tree can reach the limit
- * with all processors busy, but at least kCpuCheckUs from now. Until the next check is due, calls
- * do nothing. If the CPU time is unknown, there are no further checks, and only RLIMIT_CPU limits
- * the program. */
+ * with all processors busy, but at least kCpuCheckUs from now. Does nothing before this time. If
+ * the CPU time is unknown, makes no further checks; only RLIMIT_CPU then limits the program. */
 static void check_cpu_time(struct run* run) {
   uint64_t now = now_us();
   if (now < run->cpu_check_us || run->reason != END_BY_ITSELF) {

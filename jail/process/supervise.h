@@ -1,5 +1,5 @@
-/* The parent outside the jail: starts the child in its new namespaces, watches the deadlines and
- * the command channel, kills the process tree, and records how the program ended. */
+/* The parent process, which stays outside the jail: starts the child in new namespaces, watches the
+ * deadlines and the command channel, kills the process tree, and records how the program ended. */
 #ifndef KEYDROME_JAIL_PROCESS_SUPERVISE_H_
 #define KEYDROME_JAIL_PROCESS_SUPERVISE_H_
 
@@ -22,8 +22,8 @@ struct outcome {
   int exit_code; /* set for STATUS_EXITED */
   int signal;    /* set for STATUS_SIGNALED, otherwise 0 */
   uint64_t wall_us;
-  /* The usage of the process tree; UINT64_MAX: unknown. Without control groups, cpu_us is the CPU
-   * time of the program alone, from its rusage. */
+  /* CPU time and memory of the process tree; UINT64_MAX: unknown. The other members are not set. If
+   * control groups do not account CPU time, cpu_us is that of the program alone (rusage). */
   struct keydrome_jail_reply usage;
   uint64_t oom_kills;
   uint32_t processes_left; /* processes that outlived the program and were killed */

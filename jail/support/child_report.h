@@ -1,6 +1,6 @@
-/* Messages from the child side to the parent, over a pipe. The child side is the jail's init, and
- * the program's process before its exec. Each message is one write smaller than PIPE_BUF, so the
- * parent never reads half a message. */
+/* The message that the jail's init, or the program's process before its exec, sends to the parent
+ * over a pipe. A message is smaller than PIPE_BUF and is sent by one write, so the parent never
+ * reads half a message. */
 #ifndef KEYDROME_JAIL_SUPPORT_CHILD_REPORT_H_
 #define KEYDROME_JAIL_SUPPORT_CHILD_REPORT_H_
 
@@ -10,7 +10,8 @@
 
 enum child_report_kind {
   REPORT_FAILED = 1, /* a setup step failed; `text` says which */
-  /* Init now dies with its parent and has closed the slot's lock, so the parent may freeze init. */
+  /* From now on, init dies with its parent and does not hold the slot's lock, so the parent may
+   * freeze init. */
   REPORT_ENTERED,
   REPORT_ENDED /* the program has ended, and all processes that it left are dead */
 };
@@ -18,7 +19,7 @@ enum child_report_kind {
 struct child_report {
   uint32_t kind;
   int32_t wait_status;     /* REPORT_ENDED: the program's status as from waitpid */
-  uint32_t processes_left; /* REPORT_ENDED: number of killed processes that outlived it */
+  uint32_t processes_left; /* REPORT_ENDED: number of processes that outlived it and were killed */
   uint32_t unused;
   uint64_t cpu_us; /* REPORT_ENDED: user and system time of the program, from its rusage */
   char text[kMaxMessage];

@@ -6,17 +6,18 @@
 
 enum { EXIT_JAIL_FAILED = 2, EXIT_JAIL_REFUSED = 3, kMaxMessage = 480 };
 
-/* Set where die() writes in addition to stderr. -1, the initial value, means nowhere. Each
- * descriptor is set once.
- * - The meta descriptor (set by the parent) receives "status:failed\nerror:MESSAGE\n".
- * - The report descriptor (set by the child) receives a struct child_report of kind REPORT_FAILED.
- *   In this case die() writes nothing to stderr, which belongs to the program; the parent repeats
- *   the message on its own stderr. */
+/* Set the descriptor to which die() writes. -1, the initial value, means none.
+ * - The parent sets the meta descriptor. die() writes the message to stderr, and the lines
+ *   "status:failed\nerror:MESSAGE\n" to the meta descriptor.
+ * - The child sets the report descriptor. die() then writes only a struct child_report of kind
+ *   REPORT_FAILED to it, because stderr belongs to the program. The parent repeats the message on
+ *   its own stderr. */
 void die_set_meta_fd(int fd);
 void die_set_report_fd(int fd);
 
-/* Sets a function that die() calls first, such as one that removes the control groups. The function
- * must not call die(). NULL, the initial value, means no function. */
+/* Sets a function that die() calls in the parent before it writes the message, such as one that
+ * removes the control groups. The function must not call die(). NULL, the initial value, means no
+ * function. */
 void die_set_clean_up(void (*function)(void));
 
 /* Ends the process with EXIT_JAIL_FAILED and a message; die_errno appends the text of errno.

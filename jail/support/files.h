@@ -7,8 +7,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Writes `text` or a number to the existing file `name` in `directory`. Uses a single write(2), as
- * these files require. Returns 0 or an errno value. */
+/* Write `text`, or a number, to the existing file `name` in `directory`. Use a single write(2), as
+ * these files require. Return 0 or an errno value. */
 int write_file_at(int directory, const char* name, const char* text);
 int write_number_at(int directory, const char* name, uint64_t number);
 
