@@ -10,6 +10,7 @@
 #include "checker/model/search_orders.h"
 #include "checker/tests/script.h"
 #include "checker/witness/report.h"
+#include "checker/witness/witness.h"
 
 namespace keydrome {
 
@@ -267,6 +268,13 @@ TEST(Certify, ARecordThatIsInsertedAgainIsJudged) {
   EXPECT_EQ(verdict(script(scan)), "duplicate_record");
   EXPECT_EQ(verdict(script("0:i!(1,a) 0:i!(2,c) 1:b 1:g(2)=c 0:d!(1,a) 0:i!(1,a) 1:n=1,a 1:c")),
             "wrong_order");
+}
+
+// A witness begins with the meaning of its violation.
+TEST(Certify, EveryNameOfAViolationHasAMeaning) {
+  for (const std::string_view name : certify::kViolationNames) {
+    EXPECT_NE(witness::violation_meaning(name), "") << name;
+  }
 }
 
 TEST(Certify, UnknownKeysAreCorrupt) {

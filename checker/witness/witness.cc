@@ -53,6 +53,10 @@ constexpr std::array kMeanings = {
     Meaning{"corrupt_key", "The library returned a key that no call ever passed to it"},
     Meaning{"corrupt_payload",
             "The library returned a payload that no call inserted under that key"},
+    Meaning{
+        "delete_code",
+        "A call that deletes a missing pair reported the whole key as missing, although the key "
+        "has other payloads"},
     Meaning{"deleted_record", "A record was found although a committed transaction had deleted it"},
     Meaning{"dirty_read",
             "A transaction saw a write of another transaction that had not yet committed"},
@@ -66,10 +70,9 @@ constexpr std::array kMeanings = {
             "and the handle existed"},
     Meaning{"intermediate_read",
             "A transaction saw a record that its writer deleted before committing"},
-    Meaning{
-        "internal",
-        "A transaction did not read its own writes: a result contradicts a change that the same "
-        "transaction had made before"},
+    Meaning{"internal",
+            "A transaction contradicts itself: a result does not fit an earlier call of the same "
+            "transaction, or fits no state of the index"},
     Meaning{
         "lost_update",
         "Two transactions changed the same record, each as if the other transaction did not exist: "
