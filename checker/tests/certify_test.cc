@@ -110,6 +110,8 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"internal", "0:b 0:i(1,a) 0:g(1)=NF 0:c"},
         NamedCase{"internal", "0:i!(1,a) 0:b 0:d(1,a) 0:g(1)=a 0:c"},
         NamedCase{"internal", "0:b 0:d(1,*) 0:c"},
+        NamedCase{"internal", "0:i!(1,a) 0:b 0:d(1,*) 0:d(1,*) 0:c"},
+        NamedCase{"internal", "0:i!(1,a) 0:b 0:d(1,a) 0:d(1,*) 0:c"},
         NamedCase{"corrupt_payload", "0:i!(1,a) 0:g!(1)=b"},
         NamedCase{"corrupt_payload", "0:i!(1,a) 0:g!(2)=a"},
         NamedCase{"commit_after_deadlock", "0:b 0:g(1)=DL 0:c"},

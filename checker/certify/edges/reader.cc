@@ -95,7 +95,8 @@ void Reader::deleted_key(uint32_t cell, const CellLists& lists) {
       continue;
     }
     absent(element, Coverage::kMissingKey);
-    const bool deleted = versions_.of[element].deleter != kNoNumber;
+    const uint32_t deleter = versions_.of[element].deleter;
+    const bool deleted = deleter != kNoNumber && deleter != number_;
     lost |= deleted;
     const bool open = (versions_.notes[element] & kOpenDeleter) != 0;
     if (open || (deleted && suspect == kNoNumber)) suspect = element;
