@@ -2,10 +2,10 @@
 
     python checker/replay_order.py [--serialisable] HISTORY ORDER
 
-This program knows only the contract (docs/reference/index-api.md) and the file formats
-(docs/reference/history-format.md), so a reader need not trust the checker. It executes the committed transactions in
-the given order and compares each result. With --serialisable the order may contradict real time. Exit status: 0 if
-the order explains all results, 1 if not, 2 if a file is unusable.
+This program shares no code with the checker, so a reader need not trust the checker. It executes the committed
+transactions in the given order on a model of the contract (docs/reference/index-api.md), and compares each result with
+the recorded result. docs/reference/history-format.md describes both files. With --serialisable the order may contradict
+real time. Exit status: 0 if the order explains all results, 1 if not, 2 if an argument or a file is unusable.
 """
 
 from __future__ import annotations
@@ -76,7 +76,7 @@ def read_history(path: Path) -> tuple[list[int], list[Events], dict[int, bytes]]
 
 
 def committed(events: Events) -> dict[int, list[int]]:
-    """Return the positions of the events of each committed transaction, by the position of its first event."""
+    """Map the position of each committed transaction's first event to the positions of all its events."""
     found, current = {}, []
     for position, (call, code, *_) in enumerate(events):
         if call >= 128:  # auto-commit: a transaction of its own
@@ -93,7 +93,7 @@ def committed(events: Events) -> dict[int, list[int]]:
 
 
 def handles(events: Events) -> list[int]:
-    """Return for each event how many handles of its index were open. The log does not tell which one a call used."""
+    """Return for each event how many handles of its index were open. The log does not say which handle a call used."""
     opened: dict[int, int] = {}
     counts = []
     for call, code, index, *_ in events:
@@ -112,10 +112,10 @@ class Cursor:
 
     key: Key | None = None
     shown: set[int] = field(default_factory=set)
-    optional: set[int] = field(default_factory=set)  # inserted under the key since, may be left out
-    ended: bool = False
-    loose: bool = False  # the place is unknown
-    anchored: bool = False  # was loose when it came to the key, so it may leave out all others
+    optional: set[int] = field(default_factory=set)  # inserted since then; may be left out
+    ended: bool = False  # the last getNext returned DB_END
+    loose: bool = False  # the position is unknown
+    anchored: bool = False  # was loose before this key, so it may leave out the other payloads
 
 
 class Index:
@@ -157,7 +157,7 @@ class Index:
         stored.remove(payload)
         if not stored:
             self.remove(key)
-        cursor.loose = True  # the contract leaves the place open after the delete of one pair
+        cursor.loose = True  # after the delete of one pair, the contract allows any position
         return code == SUCCESS
 
     def _next(self, cursor: Cursor, code: int, key: Key, payload: int) -> bool:

@@ -52,7 +52,8 @@ TEST_P(Anomaly, HasItsName) {
   EXPECT_EQ(verdict(script(GetParam().steps)), GetParam().name) << GetParam().steps;
 }
 
-// The CPU may take the end timestamp of a read too early. timestamp_slack allows for this error.
+// The CPU may read its counter too early, so that the end timestamp of a read is too small.
+// timestamp_slack allows for this error.
 TEST(Certify, AnEarlyTimestampIsNoDirtyRead) {
   History history = script("0:b 0:i(5,x) 1:b 1:g(5)=x 0:c 1:c");
   EXPECT_EQ(verdict(history), "dirty_read");
@@ -141,7 +142,7 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"could_not_judge", "0:c"}, NamedCase{"could_not_judge", "0:b 0:b"},
         NamedCase{"could_not_judge", "0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=NF 1:g!(1)=NF"}));
 
-// A right library may have found the key empty, so real time must prove that it was not.
+// certify() reports the code only if real time proves that the key was not empty.
 TEST(Certify, TheCodeForAMissingPairIsAdvisory) {
   for (const char* steps : {"0:i!(5,x) 1:d!(5,y)=NF", "0:b 0:i(5,x) 0:d(5,y)=NF 0:c",
                             "0:i!(5,x) 0:b 1:b 0:d(5,y)=NF 1:i(5,z) 1:c 0:c"}) {
@@ -167,7 +168,8 @@ TEST(Certify, RealTimeIsAdvisoryIfOnlySerialisabilityIsRequired) {
             "phantom");
 }
 
-// Lost data, and a change of its own thread that a transaction misses, are wrong in every order.
+// Two kinds of results are wrong in every order: lost data, and a transaction that does not see an
+// earlier change of its own thread.
 TEST(Certify, WithoutRealTimeALostChangeIsAViolation) {
   const CertifyOptions lax{.strict = false};
   for (const auto& [name, steps] : std::initializer_list<std::pair<const char*, const char*>>{
@@ -233,7 +235,8 @@ TEST(Certify, AnUnfinishedTransactionCausesNoViolation) {
   EXPECT_EQ(verdict(script("1:b 1:i(1,a) 1:a 0:b 0:i(1,a) 2:g!(1)=a")), "undecided");
 }
 
-// Thread 2 never ends. Cycles about keys that it did not write are violations all the same.
+// The transaction of thread 2 never ends. Cycles about keys that it did not write are violations
+// all the same.
 TEST(Certify, AnUnfinishedWriterHidesOnlyViolationsOfItsOwnKeys) {
   const std::string unfinished = "2:b 2:i(7,z) 2:d(8,w)=NONE ";
   for (const auto& [name, steps] : std::initializer_list<std::pair<std::string, std::string>>{
@@ -262,10 +265,12 @@ TEST(Certify, ARecordThatIsInsertedAgainIsJudged) {
   EXPECT_EQ(verdict(script("0:i!(1,a) " + again)), "certified");
   EXPECT_EQ(verdict(script("0:i!(1,a) " + again + others)), "certified");
   EXPECT_EQ(verdict(script("0:i!(1,a) " + again + "1:i!(1,a) " + others)), "wrong_insert");
-  // A delete of a transaction that failed makes no room. One that never ended may have.
+  // A delete of a failed transaction has no effect. A delete of a transaction that never ended may
+  // have removed the record.
   EXPECT_EQ(verdict(script("0:i!(1,a) 1:b 1:d(1,*) 1:a 0:i!(1,a)")), "wrong_insert");
   EXPECT_NE(verdict(script("0:i!(1,a) 1:b 1:d(1,*) 0:i!(1,a)")), "wrong_insert");
-  // The record is deleted and inserted again while thread 1 scans past it, which shows it twice.
+  // The record is deleted and inserted again while thread 1 scans, so that the scan returns it
+  // twice.
   const std::string scan = "0:i!(1,a) " + others + "1:b 1:g(1)=a 0:d!(1,a) 0:i!(1,a) 1:n=1,a 1:c";
   EXPECT_EQ(verdict(script(scan)), "duplicate_record");
   EXPECT_EQ(verdict(script("0:i!(1,a) 0:i!(2,c) 1:b 1:g(2)=c 0:d!(1,a) 0:i!(1,a) 1:n=1,a 1:c")),
@@ -406,7 +411,7 @@ TEST(Certify, OtherViolationsAreFoundTogetherWithStaleReads) {
   EXPECT_EQ(lost.without_real_time, Verdict::kViolation);
 }
 
-// In a long history that has no serial order in real time, certify() does not search for another
+// If no serial order of a long history respects real time, certify() does not search for another
 // order. Even then, it must not report stale reads as violations of serialisability.
 TEST(Certify, InALongHistoryStaleReadsAreNoViolationOfSerialisability) {
   for (uint64_t seed = 1; seed <= 4; ++seed) {

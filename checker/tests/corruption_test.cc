@@ -203,7 +203,7 @@ TEST(BlindDeletes, NearlyEveryHarmfulChangeIsAViolation) {
     std::printf("\n");
   }
   EXPECT_GT(violations, rounds(60) * 2);
-  // One more, because builds with sanitizers play few rounds.
+  // One more is allowed, because builds with sanitizers run few rounds.
   EXPECT_LE(undecided, (violations + undecided) * 3 / 100 + 1) << "at most 3 % may be undecided";
 }
 

@@ -154,7 +154,7 @@ TEST(Minimal, HasTheSameViolationAndOnlyRecordedCalls) {
   RecordProperty("minimised", static_cast<int>(minimised));
   RecordProperty("programs", static_cast<int>(programs));
   EXPECT_GT(violations, rounds(3000) / 30);
-  // One more, because builds with sanitizers play few rounds.
+  // One more is allowed, because builds with sanitizers run few rounds.
   EXPECT_LE(violations - minimised, violations / 20 + 1) << "nearly all violations must be reduced";
   EXPECT_GT(programs * 2, violations) << "at least half of the violations must get a C program";
 }

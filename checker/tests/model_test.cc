@@ -150,12 +150,13 @@ TEST(Model, ALooseCursorIsAnchoredByTheNextRecord) {
   EXPECT_FALSE(has_order(loose + "0:n=5,y 0:n=9,z 0:c"));
   EXPECT_FALSE(has_order(loose + "0:n=5,y 0:n=END 0:c"));
   EXPECT_FALSE(has_order(loose + "0:n=7,u 0:n=5,x 0:c"));
-  // Another delete, or DB_END, leaves it loose.
+  // After another delete of a pair the cursor is loose again. After DB_END it is still loose.
   EXPECT_TRUE(has_order(loose + "0:n=7,u 0:d(9,z) 0:n=5,x 0:n=5,y 0:n=7,u 0:n=END 0:c"));
   EXPECT_TRUE(has_order(loose + "0:n=END 0:n=5,x 0:c"));
 }
 
-// While a thread has several handles of an index, an event does not show whose cursor moved.
+// While a thread has several handles of an index, an event does not show which handle's cursor
+// moved.
 TEST(Model, AScanIsJudgedAgainWhenOneHandleIsLeft) {
   const std::string two = "0:i!(5,x) 0:i!(7,y) 0:i!(9,z) 0:open 0:open ";
   EXPECT_TRUE(has_order(two + "0:b 0:n=5,x 0:n=5,x 0:n=9,z 0:c"));
@@ -190,8 +191,7 @@ TEST(Model, AfterDbEndOnlyAnOwnInsertAheadIsReturned) {
 
 TEST(Model, AfterDbEndAScanMayStartAgain) {
   EXPECT_TRUE(has_order("0:i!(5,x) 0:b 0:n=5,x 0:n=END 0:n=5,x 0:n=END 0:c"));
-  // With a record that the cursor may leave out at the end of its key, and returns when it starts
-  // again.
+  // The first scan leaves out an own insert under the cursor's key. The second scan returns it.
   EXPECT_TRUE(has_order("0:b 0:i(1,x) 0:g(1)=x 0:i(1,y) 0:n=END 0:n=1,y 0:n=1,x 0:n=END 0:c"));
   // The second scan is judged as the first.
   const std::string again = "0:i!(5,x) 0:i!(7,y) 0:i!(9,z) 0:b 0:g(9)=z 0:n=END ";

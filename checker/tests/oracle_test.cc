@@ -47,8 +47,8 @@ TEST(Oracle, CertifyAgreesWithTheSearchOfAllOrders) {
   for (const auto& [name, count] : verdicts) std::printf("%8lu %s\n", count, name.c_str());
 }
 
-// Returns true for violations that are violations even if a serial order exists: lost data, and a
-// change of its own thread that a transaction did not see.
+// Returns true for a violation that certify() reports even if a serial order exists: lost data, or
+// a transaction that did not see an earlier change of its own thread.
 bool is_lost(const Violation& one) {
   return one.name == "missing_record" || one.name == "deleted_record" ||
          one.name == "aborted_read" || one.name == "read_your_writes";

@@ -38,10 +38,11 @@ struct Client {
       cursors;  // by index: the key, and its payloads that were returned
 };
 
-// Makes one history. In half of the histories, transactions read the snapshot of their begin, which
-// one call in twenty replaces by the committed state. In the other half, every call reads the
-// committed state. The store never detects conflicts, so only some histories are serialisable.
-// LIMIT: 250 lines; every random call uses the same store, snapshots and clocks.
+// Makes one history. In half of the histories, each transaction reads a snapshot from the time of
+// its begin, but one call in twenty replaces the snapshot by the committed state. In the other
+// half, every call reads the committed state. The store never detects conflicts, so only some
+// histories are serialisable. LIMIT: 250 lines; every random call uses the same store, snapshots
+// and clocks.
 class Generator {
  public:
   Generator(uint64_t seed, const RandomHistoryOptions& options)

@@ -1,5 +1,5 @@
-/* Implements cgroup_freeze() of cgroup.h: freezes and thaws all threads of a jail with the v2 or the
- * v1 freezer. */
+/* Implements cgroup_freeze() of cgroup.h: freezes and thaws all threads of a jail with the v2 or
+ * the v1 freezer. */
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
@@ -36,11 +36,11 @@ static int write_state(const struct cgroups* cgroups, bool frozen) {
 }
 
 /* Waits until the group is frozen or thawed; this usually takes less than 0.1 ms. Reads the state
- * every 20 us during the first 2 ms, and then after at most 1 ms each time. Does not rely on events:
- * the v2 file cgroup.events raises POLLPRI at most every 10 ms (CGROUP_FILE_NOTIFY_MIN_INTV in
- * kernel/cgroup/cgroup.c), and v1 has no events. A v1 group can stay FREEZING for ever if a process
- * starts another process while the group freezes. Therefore the loop writes the v1 state again, as
- * the kernel's documentation (cgroup-v1/freezer-subsystem) advises. */
+ * every 20 us during the first 2 ms, and then after at most 1 ms each time. Does not rely on
+ * events: the v2 file cgroup.events raises POLLPRI at most every 10 ms (CGROUP_FILE_NOTIFY_MIN_INTV
+ * in kernel/cgroup/cgroup.c), and v1 has no events. A v1 group can stay FREEZING for ever if a
+ * process starts another process while the group freezes. Therefore the loop writes the v1 state
+ * again, as the kernel's documentation (cgroup-v1/freezer-subsystem) advises. */
 static int wait_for_state(const struct cgroups* cgroups, bool frozen) {
   const uint64_t started = now_us();
   const struct timespec moment = {.tv_nsec = 20000};

@@ -57,7 +57,7 @@ REPLY = struct.Struct("=IIQQQQ9Q")  # struct keydrome_jail_reply of jail/command
 
 @dataclass(frozen=True)
 class Outcome:
-    """The end of a jail: exit code, meta lines and output."""
+    """How a jail ended: its exit code, meta lines and output."""
 
     code: int
     meta: dict[str, str]
@@ -166,7 +166,7 @@ def groups() -> list[str]:
 
 
 def until(condition: Callable[[], bool], what: str) -> None:
-    """Poll until the condition is true, because the kernel has no event for the conditions used here."""
+    """Poll until the condition is true. The kernel has no event for the conditions that the tests wait for."""
     deadline = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < deadline, f"after {TIMEOUT_S} s still not true: {what}"

@@ -248,8 +248,8 @@ def test_commands(jails: Jails, backend: list[str]) -> None:
         until(lambda: ask(ours, b"U")[2] > 20_000, "CPU time passes")
         frozen = ask(ours, b"F")
         assert frozen[:2] == (ord("F"), 0)
-        # The kernel reports a thread as frozen just before the thread leaves its processor, and accounts the last time
-        # slice later.
+        # The kernel reports a thread as frozen just before the thread leaves its processor, and adds the thread's last
+        # time slice to the CPU time later.
         until(lambda: ask(ours, b"U")[2] == ask(ours, b"U")[2], "the last slice is counted")
         later = [ask(ours, b"U") for _ in range(200)]
         assert {reply[2] for reply in later} == {later[0][2]}, "nothing runs while frozen"

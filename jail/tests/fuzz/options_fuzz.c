@@ -80,7 +80,7 @@ static void parse(int count, char** arguments) {
 }
 
 int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
-  /* The parser modifies its arguments, so it gets a copy. */
+  /* The parser modifies its arguments, so they are in a copy of the input. */
   char* text = malloc(size + 1);
   char* arguments[kMaxArguments + 1] = {(char[]){"jail"}};
   int count = 1;

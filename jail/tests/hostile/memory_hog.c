@@ -1,7 +1,7 @@
 /* Hostile program: takes memory until the kernel kills it at the memory limit.
  *
  * usage: memory_hog [huge]
- * With `huge`, the program asks for transparent huge pages and prints "huge" when it has one. */
+ * With `huge`, the program asks for transparent huge pages, and prints "huge" if it gets one. */
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
