@@ -1,6 +1,6 @@
 // Implements anomalies.h: describes violations for people. An edge of a cycle says that one
-// transaction must precede another. Its kind says why (EdgeKind), and the kinds of all edges of a
-// cycle decide the name of the anomaly (Adya 1999).
+// transaction must precede another, and the kind of the edge says why (EdgeKind). The kinds of all
+// edges of a cycle decide the name of the anomaly (Adya 1999).
 //
 // A *read-write edge* (kReadWrite or kPredicateWrite) leads from a transaction that saw an old
 // state of a record to the transaction that changed this state. The code calls such an edge "anti",

@@ -41,8 +41,7 @@ struct SettledChoices {
   // If kYes, one side for each choice. If kImpossible, the sides that were settled before the
   // search found the impossible choice, including all forced sides.
   std::vector<SettledSide> sides;
-  std::size_t impossible =
-      0;  // if kImpossible: position of a choice whose sides both close a cycle
+  std::size_t impossible = 0;  // if kImpossible: a choice of which both sides close a cycle
 };
 
 // Chooses a side for every choice so that the edges form no cycle. First takes every side whose

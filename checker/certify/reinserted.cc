@@ -90,8 +90,8 @@ class WriteCounts {
   std::vector<uint32_t> key_deletes_;        // by cell
 };
 
-// Adds the findings that are about one transaction alone: the order of its scans, and whether it saw
-// its own writes.
+// Adds the findings about one transaction alone: its scans went backwards or returned a record
+// twice, or it did not see its own writes.
 class OwnFindings : public DependencySink {
  public:
   OwnFindings(const Context& context, Certification& out) : context_(context), out_(out) {}

@@ -26,8 +26,8 @@ bool split_reinserted(const history::History& history, const history::Transactio
 // Reports a record that was inserted again although no delete can have removed it before.
 void report_wrong_inserts(const Context& context, Certification& out);
 
-// Sets the verdict in `out`, adds violations to it, or does both. `context.versions.problem` must
-// not be empty.
+// Sets the verdict in `out`, adds violations to `out`, or does both. `context.versions.problem`
+// must not be empty.
 void judge_reinserted(const Context& context, Certification& out);
 
 }  // namespace keydrome::certify

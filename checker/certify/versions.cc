@@ -65,7 +65,7 @@ class VersionPass {
     uint32_t element;
     uint32_t previous;
   };
-  // The cursor of an index, as dependencies.cc has it.
+  // The cursor of an index, which moves as in dependencies.cc.
   struct Cursor {
     uint32_t cell = kNoNumber;  // its key; kNoNumber if it is before the first key or loose
     // True if a scan that leaves the key has returned all its payloads. False if the cursor was
@@ -108,7 +108,7 @@ class VersionPass {
     return found;
   }
 
-  // Follows the cursors, to find the keys whose payloads the transaction has all read.
+  // Follows the cursors, to find the keys of which the transaction has read every payload.
   void track(const Event& event, Bound bound) {
     const EventCall call = call_of(event);
     if (call == EventCall::kBegin || call == EventCall::kCommit) return;

@@ -1,6 +1,6 @@
-// Implements reader.h: decides for each record what it says about the order of the reader and of the
-// transactions that inserted and deleted the record. An *element* is the number of a record, a *cell*
-// the number of a key (numbering.h).
+// Implements reader.h: decides what each record that the reader saw or missed implies for the order
+// of three transactions: the reader, the record's inserter and the record's deleter. An *element*
+// is the number of a record, a *cell* the number of a key (numbering.h).
 #include "checker/certify/edges/reader.h"
 
 #include "checker/model/model.h"

@@ -1,9 +1,10 @@
-// Reader: derives edges, choices and findings (dependencies.h) from each record that one transaction,
-// called the reader, saw or did not see. The reader may also write.
+// Reader: derives edges, choices and findings (dependencies.h) from each record that one
+// transaction, called the reader, saw or did not see. The reader may also write.
 //
-// find_dependencies() follows the cursors of the reader, and passes each record that a call returned
-// or covers to the Reader. A call *covers* a record that it did not return, but would have returned
-// if the record had existed at that time. Cost: O(1) for each record. Thread safety: one thread at a time.
+// find_dependencies() follows the cursors of the reader. It calls Reader for each record that a
+// call of the reader returned or covers. A call *covers* a record that it did not return, but would
+// have returned if the record had existed at that time. Cost: O(1) for each record. Thread safety:
+// one thread at a time.
 #pragma once
 
 #include <cstdint>
