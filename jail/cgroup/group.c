@@ -203,8 +203,8 @@ bool cgroup_make(struct cgroups* cgroups, enum hierarchy hierarchy, bool lock) {
     bool deleted = cgroup_delete(cgroups, hierarchy);
     close(directory);
     if (!deleted) {
-      die("cannot remove %s, a leftover of an earlier jail: its processes were killed but still "
-          "exist; see its cgroup.procs",
+      die("cannot remove %s, a leftover of an earlier jail: the processes in its cgroup.procs were "
+          "killed but still exist; if they do not disappear, restart the machine",
           path);
     }
   }

@@ -112,8 +112,8 @@ static bool remove_groups(struct cgroups* cgroups, enum hierarchy lock, bool loc
     const char* mount = cgroups->groups[hierarchy].mount;
     if (!cgroup_delete(cgroups, hierarchy)) {
       dprintf(STDERR_FILENO,
-              "jail: cannot remove %s/%s: processes in it were killed but still exist; see its "
-              "cgroup.procs\n",
+              "jail: cannot remove %s/%s: the processes in its cgroup.procs were killed but still "
+              "exist; if they do not disappear, restart the machine\n",
               mount, cgroups->name);
       removed = false;
     } else if (hierarchy != lock || lock_was_there) {

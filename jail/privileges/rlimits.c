@@ -66,7 +66,8 @@ void rlimits_raise_open_files(void) {
   }
   limit.rlim_cur = limit.rlim_max;
   if (setrlimit(RLIMIT_NOFILE, &limit) < 0) {
-    die("the jail needs a hard limit of %d open files, but it is %llu: raise it (ulimit -Hn)",
+    die("the jail needs a hard limit of %d open files, but the limit is %llu: raise it with ulimit "
+        "-Hn",
         kNeeded, (unsigned long long)allowed);
   }
 }

@@ -61,7 +61,8 @@ static void make_pipe(int ends[2]) {
     die_errno("cannot make a pipe");
   }
   if (ends[0] >= kExecDescriptor || ends[1] >= kExecDescriptor) {
-    die("the caller has too many files open: the jail needs free descriptors below %d",
+    die("the jail needs free descriptors below %d, but the caller passed it too many open files: "
+        "close some of them first",
         kExecDescriptor);
   }
 }
