@@ -217,9 +217,10 @@ Windows widest_windows(const Context& context, const EdgeSink& found,
   return std::move(wider.windows);
 }
 
-// Returns windows for the third group of move_back(): readers in cycles that depend on the current
-// deleters of open elements. Transactions with writes are moved only if no read-only transaction
-// can be moved, because a moved write overlaps more readers and so leaves more orders to search.
+// Returns windows for the third group of move_back(): transactions in cycles that depend on the
+// current deleters of open elements. Transactions with writes are moved only if no read-only
+// transaction can be moved, because a moved write overlaps more readers and so leaves more orders
+// to search.
 Windows windows_of_deleters(const Context& context) {
   EdgeSink found(context, /*as_chosen=*/true);
   find_dependencies(context, /*lean=*/false, found);

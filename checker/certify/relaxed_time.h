@@ -4,7 +4,7 @@
 // A library may return results from states that are old but consistent. Its transactions then began
 // too late for what they saw. move_back() moves such transactions back to a time that fits their
 // results. If certify() certifies the moved history, the replay on the model has proven that a
-// serial order exists. Transactions move only as far back as their results demand.
+// serial order exists.
 //
 // The new time of a transaction must be after the begin of every transaction that must precede it,
 // and before the end of every transaction that it must precede. Here "must precede" means an edge
@@ -12,10 +12,10 @@
 //
 // An edge is *doubtful* if it depends on real time, or on the current deleter of an open element (a
 // record whose deleter is not known, versions.h). move_back() first assumes that doubtful edges are
-// right. If they lead to a cycle, move_back() gives the readers in the cycle an earlier begin, so
-// that these readers overlap more transactions. The begin first moves back to the insert of the
-// record that the doubtful edge is about. If the cycle remains, the begin moves back to the first
-// begin of all transactions in the cycle.
+// right. If they lead to a cycle, move_back() moves the begin of the readers in the cycle back, so
+// that these readers overlap more transactions. The begin first moves to the insert of the record
+// that the doubtful edge is about. If the cycle remains, the begin moves to the earliest begin of
+// all transactions in the cycle.
 //
 // An earlier begin cannot make a wrong order right, because the order is replayed. But a reader
 // with an earlier begin overlaps more transactions, which leaves more orders to search. So a
@@ -33,7 +33,7 @@ namespace keydrome::certify {
 // 1. Transactions that began too late. They move back to a time that fits their results.
 // 2. Readers in a cycle that contains a doubtful edge. They move back to a time at which the record
 //    of the edge may not have existed yet.
-// 3. Readers in a cycle that depends on the current deleters of open elements, preferably
+// 3. Transactions in a cycle that depends on the current deleters of open elements, preferably
 //    transactions that only read. This group is empty if the history has many transactions.
 // Cost: two passes over the history and a copy of it.
 bool move_back(const Context& context, history::History& moved);

@@ -17,7 +17,7 @@
 // Each of these events makes the cursor of the index *loose*:
 // - The transaction deleted one pair, under any key of the index.
 // - The client called openIndex or closeIndex.
-// - The position of the cursor became unknown (kAnyCursor in numbering.h).
+// - getNext was called while the position of the cursor is unknown (kAnyCursor in numbering.h).
 // The next getNext of a loose cursor may return any existing record, or DB_END. A returned record
 // *anchors* the cursor: from then on the scan must return every record of the later keys, in order.
 // Of the other records of the same key, the scan may return each once or leave it out.
