@@ -16,9 +16,9 @@ std::string make(const Reproducer& reproducer, const ReproducerRecord& record);
 // the failed run returned no unknown payload and no unknown key.
 std::string inserted_functions(const Reproducer& reproducer);
 
-// Returns a C condition on the C variable `record`, which the program has read. If the key of
-// `result` is unknown, the program must not insert the key of `record`. The same applies to the
-// payload. Returns "" if neither is unknown.
+// Returns a C condition: the C variable `record`, which the program has read, matches the unknown
+// parts of `result`. An unknown key matches every key that the program does not insert, and an
+// unknown payload every payload that it does not insert. Returns "" if no part is unknown.
 std::string is_unknown(const ReproducerRecord& result);
 
 }  // namespace keydrome::witness

@@ -41,7 +41,8 @@ struct MinimalHistory {
   history::History history;
   certify::Violation violation;  // refers to `history`
   // First the transactions of the violation, in the order of Violation::transactions. Then the
-  // transactions that wrote records which the former use, in order of time.
+  // other transactions, which wrote records that the violation's transactions use, in order of
+  // time.
   std::vector<MinimalTransaction> transactions;
 };
 
