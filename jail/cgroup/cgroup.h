@@ -93,7 +93,8 @@ uint64_t cgroup_cpu_us(const struct cgroups* cgroups);
 uint64_t cgroup_oom_kills(const struct cgroups* cgroups);
 
 /* Removes the groups and thereby unlocks the slot. All processes in the groups must be dead or
- * dying. Returns false, with a message on stderr, if a group still exists after five seconds. */
+ * dying; the function waits for them up to five seconds for each group. Returns false, with a
+ * message on stderr, if a group cannot be removed. */
 bool cgroup_remove(const struct cgroups* cgroups);
 
 #endif

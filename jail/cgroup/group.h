@@ -6,7 +6,8 @@
 #include "jail/cgroup/cgroup.h"
 
 /* Sets cgroups->groups[].mount from /proc/self/mountinfo and appends `parent` unless it is NULL. If
- * a hierarchy is mounted several times, takes the first writable mount. */
+ * a hierarchy is mounted several times, uses the first writable mount, or the first mount if none
+ * is writable. */
 void cgroup_find_mounts(struct cgroups* cgroups, const char* parent);
 
 /* Makes the group of one hierarchy. An existing group is a leftover of an earlier jail: the
