@@ -1,11 +1,8 @@
 /* Implements cgroup_freeze() of cgroup.h: freezes and thaws all threads of a jail with the v2 or
  * the v1 freezer. */
 #include <errno.h>
-#include <fcntl.h>
-#include <poll.h>
 #include <string.h>
 #include <time.h>
-#include <unistd.h>
 
 #include "jail/cgroup/cgroup.h"
 #include "jail/support/clock.h"
@@ -36,38 +33,26 @@ static int write_state(const struct cgroups* cgroups, bool frozen) {
 }
 
 /* Waits until the group is frozen or thawed; this usually takes less than 0.1 ms. Reads the state
- * every 20 us during the first 2 ms, and then after at most 1 ms each time. Does not rely on
- * events: the v2 file cgroup.events raises POLLPRI at most every 10 ms (CGROUP_FILE_NOTIFY_MIN_INTV
- * in kernel/cgroup/cgroup.c), and v1 has no events. A v1 group can stay FREEZING for ever if a
- * process starts another process while the group freezes. Therefore the loop writes the v1 state
- * again, as the kernel's documentation (cgroup-v1/freezer-subsystem) advises. */
+ * every 20 us during the first 2 ms, and then every millisecond. Does not wait for events: the v2
+ * file cgroup.events raises POLLPRI at most every 10 ms (CGROUP_FILE_NOTIFY_MIN_INTV in
+ * kernel/cgroup/cgroup.c), and v1 has no events. A v1 group can stay FREEZING for ever if a process
+ * starts another process while the group freezes. Therefore the loop writes the v1 state again, as
+ * the kernel's documentation (cgroup-v1/freezer-subsystem) advises. */
 static int wait_for_state(const struct cgroups* cgroups, bool frozen) {
   const uint64_t started = now_us();
-  const struct timespec moment = {.tv_nsec = 20000};
-  struct pollfd events = {.fd = -1, .events = POLLPRI};
-  if (cgroups->freezer_is_v2) {
-    events.fd = openat(cgroups->freezer, "cgroup.events", O_RDONLY | O_CLOEXEC);
-  }
-  int error = 0;
   while (!has_state(cgroups, frozen)) {
     const uint64_t waited = now_us() - started;
     if (waited > kFreezeTimeoutUs) {
-      error = ETIMEDOUT;
-      break;
+      return ETIMEDOUT;
     }
-    if (waited < kFreezeSoonUs) {
-      nanosleep(&moment, NULL);
-      continue;
-    }
-    poll(&events, 1, 1);
-    if (!cgroups->freezer_is_v2) {
+    const bool is_soon = waited < kFreezeSoonUs;
+    const struct timespec pause = {.tv_nsec = is_soon ? 20000 : 1000000};
+    nanosleep(&pause, NULL);
+    if (!is_soon && !cgroups->freezer_is_v2) {
       write_state(cgroups, frozen);
     }
   }
-  if (events.fd >= 0) {
-    close(events.fd);
-  }
-  return error;
+  return 0;
 }
 
 int cgroup_freeze(const struct cgroups* cgroups, bool frozen) {

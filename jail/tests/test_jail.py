@@ -1,5 +1,6 @@
 """Tests a jailed program's surroundings, the end of a run, commands, isolation levels and the jail's meta lines."""
 
+import errno
 import os
 import re
 import signal
@@ -18,6 +19,7 @@ from jail.tests.jailing import (
     JAIL,
     REPLY,
     Jails,
+    Started,
     groups,
     jailed_processes,
     until,
@@ -33,6 +35,12 @@ LIMITS = {"memory", "pids", "cpu_time", "freeze"}
 def ask(channel: socket.socket, command: bytes) -> tuple[int, ...]:
     channel.send(command)
     return REPLY.unpack(channel.recv(REPLY.size))
+
+
+def reads_of(started: Started) -> int:
+    """Return how many times the jail has called read."""
+    lines = Path(f"/proc/{started.process.pid}/io").read_text().splitlines()
+    return int(dict(line.split(": ") for line in lines)["syscr"])
 
 
 def test_an_ordinary_program(jails: Jails) -> None:
@@ -259,6 +267,41 @@ def test_commands(jails: Jails, backend: list[str]) -> None:
         until(lambda: ask(ours, b"U")[2] > later[0][2], "CPU time passes again")
         assert ask(ours, b"?")[1] == 22
         assert ask(ours, b"K")[1] == 0
+        assert started.finish().meta["status"] == "killed"
+
+
+@BACKENDS
+def test_a_freeze_that_never_ends_is_polled_slowly(jails: Jails, backend: list[str]) -> None:
+    """A bind mount hides the state of the group, so that the freeze fails after two seconds."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        with theirs:
+            options = ["--command-fd", str(theirs.fileno()), *backend]
+            started = jails.start("spin", options=options, pass_fds=(theirs.fileno(),))
+        started.wait_until_running()
+        mine = [Path(group) for group in groups()]
+        v2 = next((group for group in mine if (group / "cgroup.freeze").exists()), None)
+        other = v2.parent / f"keydrome-test-{os.getpid()}" if v2 else None
+        if v2 and other:
+            other.mkdir()
+            hidden, cover = v2 / "cgroup.events", other / "cgroup.events"
+        else:
+            hidden = next(
+                group / "freezer.state" for group in mine if (group / "freezer.state").exists()
+            )
+            cover = Path("/dev/null")
+        subprocess.run(["mount", "--bind", cover, hidden], check=True)
+        try:
+            before = reads_of(started)
+            assert ask(ours, b"F")[1] == errno.ETIMEDOUT
+            # One reading of the state in each millisecond needs two system calls.
+            assert reads_of(started) - before < 10_000
+        finally:
+            subprocess.run(["umount", hidden], check=True)
+            if other:
+                other.rmdir()
+        assert ask(ours, b"T")[1] == 0
+        ask(ours, b"K")
         assert started.finish().meta["status"] == "killed"
 
 
