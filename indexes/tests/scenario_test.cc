@@ -74,7 +74,7 @@ constexpr std::string_view kFurther = R"json({
 })json";
 
 // How long the other sessions wait for the end of a step before they continue. The time is longer
-// than in the benchmark, so that a busy machine also keeps the written order.
+// than in the benchmark, so that the written order is kept even on a busy machine.
 constexpr uint32_t kStepUs = 5'000;
 // Plays each scenario once for each key type, in the written order.
 constexpr PlanSize kSize{.runs = 1, .interleavings = 1, .large_runs = 0};
