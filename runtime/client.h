@@ -46,7 +46,7 @@ class Client {
   enum class State : uint8_t {
     kNone,  // no transaction
     kOpen,
-    kDoomed  // a call has returned DEADLOCK; abort must be the next call of the transaction
+    kDoomed  // a call has returned DEADLOCK; all further calls except abort return DEADLOCK
   };
 
   Client(uint32_t number, std::unique_ptr<ClientConcurrency> concurrency)

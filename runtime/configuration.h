@@ -30,7 +30,7 @@ struct Configuration {
   std::string options;  // JSON text for the structure; empty if there are none
 };
 
-// What keydrome_configure receives: a structure and how to run it.
+// What keydrome_configure receives: a structure, and how to run the structure.
 struct Setup {
   std::string structure_path;
   Configuration configuration;

@@ -35,8 +35,7 @@ namespace {
 
 // Scenarios that the benchmark does not have, because adding them would change its version and its
 // fingerprint. Some of them find lock managers that lose the lock on a gap between keys when the
-// gap is split or merged. tests/faulty/mutants.json names faults that only these scenarios find
-// within a second.
+// gap is split or merged. tests/faulty/mutants.json names faults that these scenarios find.
 constexpr std::string_view kFurther = R"json({
   "instance": "contract",
   "scenarios": [

@@ -69,7 +69,7 @@ typedef struct TxnState TxnState;
 
 typedef enum ErrCode {
   SUCCESS,
-  DB_DNE,       /* no such index */
+  DB_DNE,       /* no such index, or no such open handle */
   DB_EXISTS,    /* an index of that name already exists */
   DB_END,       /* no record after the cursor */
   KEY_NOTFOUND, /* no record has that key */

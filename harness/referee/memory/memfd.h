@@ -1,5 +1,5 @@
 // Memory that the referee shares with a child process: memfds that no process can resize. A child
-// process may only read some of them, and may write to others.
+// process may write to some of them, and may only read others.
 //
 // Not thread-safe.
 #pragma once

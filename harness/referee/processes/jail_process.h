@@ -1,4 +1,4 @@
-// Runs one jail with a player in it: starts the jail's process, holds the pipes and sockets to it,
+// Runs one jail with a player in it: starts the jail's process, owns the pipes and sockets to it,
 // and reports how the jail ended.
 //
 // The jail (jail/main.c) is a trusted program that runs the untrusted player. The referee keeps its
