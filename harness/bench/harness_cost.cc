@@ -29,13 +29,13 @@
 //
 // Contract B (bare data structures)
 //
-// The floor is the same loop over structures/null. For one get, the runtime calls seek and next.
+// The floor is the same loop with structures/null. For one get, the runtime calls seek and next.
 // The loop makes the same two calls through the pointers of the structure's table. The program
 // compares the floor with interpreter and runtime together, per get, in the configuration bare. So
 // the call of contract A's get counts as cost of the harness. In the last row, the calls of begin
-// and commit count too.
+// and commit count as cost, too.
 //
-// Targets on a machine whose floor is 1.5 ns: a get costs more than the floor by at most
+// Targets on a machine whose floor is 1.5 ns: a get may exceed the floor by at most
 // - 2 ns (1.3 times the floor), if no call is timed
 // - 3 ns (2 times the floor), if one call in 61 is timed
 // - 17 ns (11 times the floor), if every call is timed

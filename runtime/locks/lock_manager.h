@@ -1,7 +1,7 @@
 // LockManager: shared and exclusive locks for transactions, with queues and deadlock detection.
 //
 //   LockManager locks;
-//   Lock lock;                 // any object; outlives its holders
+//   Lock lock;                 // must outlive its holders
 //   Waiter waiter;             // one per thread
 //   LockOwner owner(waiter);   // one per transaction
 //   if (!locks.acquire(owner, lock, LockMode::kExclusive)) {
@@ -17,10 +17,10 @@
 //
 // Invitations. A sleeping thread needs tens of microseconds to run again, far longer than a short
 // transaction. If release_all gave the lock to a sleeping thread, the lock would be unused during
-// this time. Therefore release_all only invites the threads at the front of the queue that could
-// get the lock now, that is, it wakes them. Until an invited thread runs, other threads may
-// overtake it, that is, take and release the lock. If other threads have overtaken a thread for
-// kOvertakenMaxNs (1 ms), the next release gives it the lock, so no thread starves.
+// this time. Therefore release_all only invites, that is, wakes, the threads at the front of the
+// queue that could have the lock now. Until an invited thread runs, other threads may overtake it:
+// they may take and release the lock. If other threads have overtaken a thread for kOvertakenMaxNs
+// (1 ms), the next release gives it the lock, so no thread starves.
 //
 // Deadlocks. Before a thread waits, it searches the wait-for graph for a cycle through itself. The
 // youngest owner in the cycle becomes the victim. An owner keeps its age until `forget_age`. A
