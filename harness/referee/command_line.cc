@@ -64,7 +64,7 @@ Result<CommandLine> parse_command_line(Arguments arguments) {
     line.command = CommandLine::Command::kVersion;
   } else if (command == "fingerprint") {
     line.command = CommandLine::Command::kFingerprint;
-    if (rest.empty()) return Error{"fingerprint: the argument BENCHMARK is missing"};
+    if (rest.empty()) return Error{"fingerprint: BENCHMARK is missing"};
     line.benchmark = rest[0];
     expected = 1;
   } else {

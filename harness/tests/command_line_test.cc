@@ -50,7 +50,7 @@ TEST(CommandLineArguments, AnErrorNamesTheArgument) {
       {{"run", "p.json", "q.json"},
        "run: unexpected argument \"q.json\" after the plan \"p.json\""},
       {{"list", "all"}, "list: unexpected argument \"all\""},
-      {{"fingerprint"}, "fingerprint: the argument BENCHMARK is missing"},
+      {{"fingerprint"}, "fingerprint: BENCHMARK is missing"},
       {{"fingerprint", "a", "b"}, "fingerprint: unexpected argument \"b\""},
       {{"--version", "2"}, "--version: unexpected argument \"2\""},
   };

@@ -1,6 +1,6 @@
 // Reads what the kernel knows about the threads of the player, from /proc outside the jail.
 //
-// The functions read only numbers that the kernel computes. They read nothing that the untrusted
+// The functions use only values that the kernel computes. They use nothing that the untrusted
 // player can write, such as its memory or its threads' names.
 #pragma once
 

@@ -1,4 +1,4 @@
-// Implements make_report(): each function makes one member of the JSON object.
+// Implements make_report(): most functions make one member of the report.
 #include "harness/referee/report/report.h"
 
 #include <algorithm>

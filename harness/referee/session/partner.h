@@ -48,7 +48,7 @@ class Partner {
   // Each send function returns false if the receiver has exited or does not read.
   virtual bool send_load(const Message& load);
   virtual bool send_go(const Message& go, uint32_t threads);
-  // Returns true if the programs are played in the jail, and so not while it is frozen.
+  // Returns true if the programs are played in the jail. They then stop while the jail is frozen.
   virtual bool plays_in_jail() const { return true; }
 
   // Called after a DONE. Returns true if the player must still send its own DONE for this phase.

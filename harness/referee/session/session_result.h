@@ -89,7 +89,7 @@ struct SessionResult {
   std::optional<uint64_t> memory_before_loading_bytes;  // charged to the jail before LOAD
   LoadingResult loading;
   uint64_t memory_limit_bytes = 0;  // of the jail; 0: the jail's default
-  bool frozen_between = false;      // freezing worked after loading and was used between phases too
+  bool frozen_between = false;      // true: the jail is frozen after loading and between phases
   std::string unfrozen_after;       // the first step after which freezing failed; empty: none
   JailEnd jail;
   std::string standard_output;

@@ -1,4 +1,4 @@
-// What a library used before the first clock of its session: loading, and the untimed phases `create`
+// What a library used at the beginning of a session: in loading, and in the untimed phases `create`
 // that follow. A library receives no keys in these steps, but it could compute and allocate memory.
 #pragma once
 
