@@ -41,7 +41,7 @@ class TickClock {
     use_counter_ = factor_ != 0;
   }
 
-  // Returns the current time in ticks. Takes 5 to 10 ns with the counter.
+  // Returns the current time in ticks. Takes 5 to 10 ns if it uses the counter.
   uint64_t ticks() const { return use_counter_ ? read_counter() : now_ns(); }
 
   // Converts a difference of ticks to nanoseconds.

@@ -1,9 +1,9 @@
 // hash_bytes(): a fast 64-bit hash of bytes. Keydrome uses it for digests of everything that a run
 // has read, and for recorded keys and payloads.
 //
-// The hash is not cryptographic: an adversary who chooses the inputs can find two inputs with the
-// same hash. The hash of an input is the same in every process and on every little-endian machine,
-// so it may be sent to other processes and stored in files. Thread safety: pure functions.
+// The hash is not cryptographic: an adversary can construct two inputs with the same hash. The hash
+// of an input is the same in every process and on every little-endian machine, so it may be sent to
+// other processes and stored in files. Thread safety: pure functions.
 #pragma once
 
 #include <cstdint>

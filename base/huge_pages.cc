@@ -5,9 +5,10 @@
 // some 100 MB often miss the TLB, and on a virtual machine each miss reads two page tables. In
 // certify_bench, huge pages save a sixth of the CPU time.
 //
-// The replacement applies to the whole program ([new.delete.single]). So link this file only into
-// programs that load no library under test. Each large allocation takes up to 2 MiB more.
-// Thread-safe. The file is empty under sanitizers, because they replace operator new themselves.
+// The replacement also applies to all libraries that the program loads ([new.delete.single]). So
+// link this file only into programs that load no library under test. Each large allocation takes up
+// to 2 MiB more. Thread-safe. The file is empty under sanitizers, because they replace operator new
+// themselves.
 #ifndef KEYDROME_SANITIZED
 
 #include <sys/mman.h>

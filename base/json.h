@@ -56,7 +56,7 @@ class Json {
   const Array& as_array() const;
   const Object& as_object() const;
 
-  // Returns the member of an object, or nullptr if this value is no object or lacks the member.
+  // Returns the member of an object, or nullptr if this value is not an object or lacks the member.
   const Json* find(std::string_view key) const;
 
   // Return the member of an object, or an error such as "seed: missing" or "seed: must be a

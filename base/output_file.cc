@@ -41,8 +41,8 @@ std::string folder_of(const std::string& path) {
   return folder.empty() ? "." : folder;
 }
 
-// Returns the descriptor of the standard output or error if it is the file that `status` describes.
-// Returns -1 otherwise.
+// Returns the descriptor of the standard output or error if one of them is the file that `status`
+// describes. Returns -1 otherwise.
 int stream_of(const struct stat& status) {
   for (const int stream : {STDOUT_FILENO, STDERR_FILENO}) {
     struct stat other{};
@@ -61,7 +61,7 @@ bool is_proc_folder(const std::string& folder) {
   return statfs(folder.c_str(), &facts) == 0 && facts.f_type == PROC_SUPER_MAGIC;
 }
 
-// Returns true if the folder allows everybody to create files, and the link belongs neither to this
+// Returns true if every user may create files in the folder, and the link belongs neither to this
 // user nor to the owner of the folder. The kernel's rule protected_symlinks (proc_sys_fs(5))
 // forbids following such a link.
 bool is_strangers_link(const struct stat& link, const std::string& folder) {
@@ -112,8 +112,8 @@ std::string temporary_of(const std::string& path) {
   return path + ".unfinished-" + std::to_string(getpid());
 }
 
-// Creates the temporary file. First removes an older file of that name, which only a dead process
-// with the same pid can have left. O_EXCL ensures that no file or link of another user is opened.
+// Creates the temporary file. First removes an older file of that name, which can only come from a
+// dead process with the same pid. O_EXCL ensures that no file or link of another user is opened.
 Result<UniqueFd> create(const std::string& temporary) {
   unlink(temporary.c_str());
   UniqueFd fd(open(temporary.c_str(), O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0644));

@@ -1,10 +1,10 @@
 // Writes a file that a person has named, such as a report. How it is written depends on the target:
 //
-//   - A new or regular file appears complete or not at all: the text goes to the temporary file
-//     TARGET.unfinished-PID in the same folder, which is then renamed to TARGET. If the path is a
-//     symbolic link, the link stays, and the file that the link names is replaced.
+//   - A new or regular file appears complete or not at all: the text is written to the temporary
+//     file TARGET.unfinished-PID in the same folder, and this file is then renamed to TARGET. If
+//     the path is a symbolic link, the link stays, and the file that the link names is replaced.
 //   - A character device or FIFO, such as /dev/null or >(command), is opened and written. Opening a
-//     FIFO waits until another process reads from the FIFO.
+//     FIFO waits until another process has opened it for reading.
 //   - A file that a link in /proc leads to is written in place, because it may have no name.
 //   - `-` means the standard output. For `-` and for other names of the standard output or error,
 //     such as /dev/stdout, the text is written to the open stream.
@@ -23,7 +23,7 @@
 namespace keydrome {
 
 // Returns an error if write_file() could not write `path` now. Call this function before a long
-// session, so that the user learns of a wrong path at once. The function creates no lasting file.
+// session, so that the user sees a wrong path at once. The function leaves no file.
 Result<void> check_writable(const std::string& path);
 
 // Writes `text` to `path` as described above. After an error, removes the temporary file.

@@ -1,5 +1,5 @@
-// Result<T>: the return type of functions that can fail. It has a value, or an error with a message
-// for people. (C++20 has no std::expected.)
+// Result<T>: the return type of functions that can fail. A Result contains a value, or an error
+// with a message for people. (C++20 has no std::expected.)
 //
 //     Result<Json> plan = Json::parse_file(path);
 //     if (!plan) return plan.error();
@@ -17,7 +17,7 @@
 
 namespace keydrome {
 
-// The message is one sentence without full stop, which says what happened and what to do about it.
+// The message is one sentence without a full stop. It says what happened and what to do about it.
 struct Error {
   std::string message;
 };

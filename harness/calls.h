@@ -4,10 +4,10 @@
 // operations. The library under test is in the player, a process inside the jail.
 //
 // Each thread has one CallSlot. All slots are in one memfd, which driver and player map. A thread
-// has at most one call outstanding, so a slot holds one call and needs no queue. The fields
-// `request` and `reply` hold the number of the latest call. If the two numbers are equal, the
-// driver may write the slot. If `request` is one higher than `reply`, the player may write the
-// slot.
+// has at most one call outstanding, so a slot holds one call and needs no queue. The field
+// `request` contains the number of the latest call, and `reply` the number of the latest call that
+// has returned. If the two numbers are equal, the driver may write the slot. If `request` is one
+// higher than `reply`, the player may write the slot.
 //
 // Trust: the library shares the player's process and can write to any byte of a slot at any time.
 // Therefore the driver:
@@ -37,19 +37,19 @@
 
 namespace keydrome {
 
-// A value of CallSlot::call that is no EventCall: the thread makes no more calls in this phase.
+// A value of CallSlot::call that is not an EventCall: the thread makes no more calls in this phase.
 inline constexpr uint32_t kEndOfCalls = 0xff;
 
-// How a thread waits for a call or a reply. With kSpin it polls for about 0.1 ms before it sleeps,
-// with kSleep much more briefly. kSpin is faster only if each thread has two CPUs, one for its
-// driver side and one for its player side.
+// How a thread waits for a call or a reply. With kSpin it polls for about 0.1 ms before it sleeps.
+// With kSleep it polls much more briefly. kSpin is faster only if each thread has two CPUs, one for
+// its driver side and one for its player side.
 enum class CallWait : uint8_t { kSleep, kSpin };
 
 inline CallWait call_wait(const Message& go) {
   return (go.flags & kGoSpin) != 0 ? CallWait::kSpin : CallWait::kSleep;
 }
 
-// Signals the calls of a slot to the player, or its replies to the driver. Stores the number of the
+// Signals the calls of a slot to the player, or the replies to the driver. Stores the number of the
 // latest call or reply, and whether the receiver sleeps.
 class CallSignal {
  public:

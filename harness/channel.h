@@ -19,7 +19,7 @@ inline constexpr size_t kMessageFdsMax = 3;  // LOAD has the most: stack page, r
 
 enum class Receive {
   kMessage,    // a message was received and stored in `message`
-  kClosed,     // the peer closed the socket or exited
+  kClosed,     // the peer closed the socket, exited or sent an empty message
   kMalformed,  // the message has a wrong size or version
 };
 

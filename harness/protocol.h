@@ -23,11 +23,11 @@
 // that they use, piece by piece. The outcome is the memory for the player's results. Both are mapped
 // once and are as large as the largest phase needs.
 //
-// When GO arrives, the ring has the first piece of every thread and no other. The answer to NEED is
-// not a message: the referee copies the piece into the ring and wakes the thread. A NEED for any
-// piece but the next one of a thread fails the run.
-// A DONE with an error status may come at any time in a phase and is the player's last message.
-// After END the referee kills the jail and reads no more messages.
+// When GO arrives, the ring contains the first piece of every thread and no other piece. The answer
+// to NEED is not a message: the referee copies the piece into the ring and wakes the thread. A NEED
+// for a piece that is not the thread's next one fails the run. A DONE with an error status may come
+// at any time in a phase and is the player's last message. After END the referee kills the jail and
+// reads no more messages.
 //
 // In verified mode the driver, a trusted process outside the jail, exchanges these messages with
 // the referee on its own socket. The driver's LOAD carries the memfd of the call slots
@@ -39,8 +39,8 @@
 //
 // Time: the jail is frozen between phases. The referee sends GO to the frozen player, reads
 // CLOCK_MONOTONIC and thaws the jail. It reads the clock again when it has received DONE and the jail
-// is frozen. The driver is not frozen, so in verified mode the clock starts before GO. A message of
-// unexpected type, size or nonce fails the run.
+// is frozen. The driver is never frozen. So in verified mode, and on a machine that cannot freeze
+// the jail, the clock starts before GO. A message of unexpected type, size or nonce fails the run.
 #pragma once
 
 #include <cstdint>

@@ -7,13 +7,13 @@
 // process can write to the ring.
 //
 // The ring contains this header, the session's image (format/program.h) and two halves for each
-// thread. A thread's pieces are in its halves by turns: piece n of a phase is in half n % 2. Before
-// GO, the referee copies piece 0 of every thread, while the jail is frozen. When a thread begins
-// piece n, half (n + 1) % 2 is free, and the thread asks for piece n + 1 with a NEED message. No
-// thread waits for another one.
+// thread. A thread's pieces alternate between its halves: piece n of a phase is in half n % 2.
+// Before GO, while the jail is frozen, the referee copies piece 0 of every thread into the ring.
+// When a thread begins piece n, half (n + 1) % 2 is free, and the thread asks for piece n + 1 with
+// a NEED message. No thread waits for the pieces of another thread.
 //
 // Thread safety: `filled` is atomic. Everything else changes only while no phase runs, except for
-// halves that are not filled.
+// free halves.
 #pragma once
 
 #include <atomic>
@@ -23,9 +23,10 @@
 
 namespace keydrome {
 
-// How many pieces of the phase a thread has received. Only the referee writes the number. It stores
-// it (release) after it has copied a piece, and then wakes the thread (FUTEX_WAKE). Each number has
-// its own cache line, because a thread may wait for it.
+// How many pieces of the phase a thread has received. Only the referee writes the number. The
+// referee stores the number (release) after it has copied a piece, and then wakes the thread
+// (FUTEX_WAKE). Each number has its own cache line, so that a store for one thread does not slow
+// down another thread.
 struct alignas(64) RingThread {
   std::atomic<uint32_t> filled;
   uint32_t reserved;

@@ -47,7 +47,7 @@ struct ThreadStack {
 };
 
 struct StackPage {
-  uint32_t next;  // number of stacks begun: the next free index in `stacks`
+  uint32_t next;  // number of stacks begun, which is the next free index in `stacks`
   uint32_t reserved[3];
   ThreadStack stacks[kStacksMax];
 };

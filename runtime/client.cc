@@ -1,5 +1,5 @@
-// Implements Client, which opens and closes the handles of one thread, and ClientPool, which gives
-// each thread a client.
+// Implements Client, which opens and closes the handles of one thread, and ClientPool, which
+// provides a client for each thread.
 #include "runtime/client.h"
 
 #include <functional>

@@ -3,8 +3,8 @@
 //
 // The IdxState* and TxnState* values that a client receives are numbers, not addresses. The runtime
 // compares them with the handles and the transaction of the calling thread, and never dereferences
-// them. A value that is NULL, closed, invented or from another thread therefore gets DB_DNE or
-// TXN_DNE and cannot crash the process.
+// them. A value that is NULL, closed, invented or from another thread therefore leads to DB_DNE or
+// TXN_DNE, and cannot crash the process.
 //
 // Thread safety: one thread at a time uses a Client. Any thread may call a ClientPool.
 #pragma once
@@ -46,7 +46,7 @@ class Client {
   enum class State : uint8_t {
     kNone,  // no transaction
     kOpen,
-    kDoomed  // a call has returned DEADLOCK; abort must be the next call of the transaction
+    kDoomed  // a call has returned DEADLOCK; all further calls except abort return DEADLOCK
   };
 
   Client(uint32_t number, std::unique_ptr<ClientConcurrency> concurrency)
@@ -108,8 +108,8 @@ class Client {
     return scratch_;
   }
 
-  // The two transaction objects of the concurrency control. own() is for transactions that the
-  // client begins; automatic() is for its auto-commit calls.
+  // The client's two transaction objects. own() is for transactions that the client begins, and
+  // automatic() is for its auto-commit calls.
   Transaction& own() { return own_; }
   Transaction& automatic() { return automatic_; }
 
@@ -136,12 +136,13 @@ class Client {
   uint64_t transaction_ = 0;  // 0: none
   uint64_t transactions_ = 0;
   std::vector<std::unique_ptr<Handle>> handles_;
-  std::vector<uint32_t> closed_;  // slots of closed handles; capacity for all, so push_back is safe
-  std::array<std::shared_ptr<Index>, 64> names_;  // indexes opened recently, by hash of the name
+  // Slots of closed handles. The vector has capacity for all handles, so push_back cannot fail.
+  std::vector<uint32_t> closed_;
+  std::array<std::shared_ptr<Index>, 64> names_;  // recently opened indexes, by hash of the name
   Cursor scratch_;
 };
 
-// Gives each calling thread a client. The client of a thread that has ended is reused for a new
+// Provides a client for each calling thread. When a thread ends, its client is reused for another
 // thread.
 class ClientPool {
  public:

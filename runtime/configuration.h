@@ -22,7 +22,7 @@ enum class LockKind { kExclusive, kReadWrite, kNone };
 
 struct Configuration {
   std::string name;         // 1 to 64 characters of a-z, 0-9, '-' and '_'
-  std::string title;        // for people
+  std::string title;        // a short name for tables
   std::string description;  // one sentence
   StrategyKind strategy;
   std::string concurrency;  // the name of a concurrency control, see concurrency/methods.h
@@ -30,11 +30,11 @@ struct Configuration {
   std::string options;  // JSON text for the structure; empty if there are none
 };
 
-// What keydrome_configure receives: a structure and how to run it.
+// What keydrome_configure receives: a structure, and how to run the structure.
 struct Setup {
   std::string structure_path;
   Configuration configuration;
-  int64_t threads;  // the most threads that will call; 1 if the JSON has no such field
+  int64_t threads;  // the number of threads that will make calls; 1 if the JSON has no such field
 };
 
 // Parses the JSON of keydrome_configure. An unknown, missing or mistyped field is an error whose

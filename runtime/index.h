@@ -2,7 +2,7 @@
 // concurrency control keeps for it.
 //
 // The catalog and the caches of clients own an index together. A thread may use an index only while
-// a handle or a transaction has pinned it, because a pinned index cannot be deleted.
+// a handle or a transaction has pinned it, because an unpinned index may be deleted at any time.
 #pragma once
 
 #include <atomic>
@@ -47,7 +47,8 @@ class Index {
   void pin() { ++pins_; }
   void unpin() { --pins_; }
 
-  // Frees the data. Returns false if the index is pinned or has been deleted already.
+  // Marks the index as deleted and frees its data. Returns false if the index is pinned, or if it
+  // has been deleted already.
   bool try_delete() {
     int64_t none = 0;
     if (!pins_.compare_exchange_strong(none, kDeleted)) return false;

@@ -1,6 +1,6 @@
 // Exports the functions of index.h and extensions.h. Each of them calls the Runtime and turns every
-// exception into FAILURE. No other symbol is exported, because only these two headers are included
-// with default visibility.
+// exception into an error result, such as FAILURE. No other symbol is exported, because only these
+// two headers are included with default visibility.
 #pragma GCC visibility push(default)
 #include "keydrome/extensions.h"
 #include "keydrome/index.h"
@@ -23,8 +23,8 @@ using keydrome::MutexLock;
 using keydrome::Result;
 using keydrome::runtime::Runtime;
 
-// The pointer is set once. The runtime is never destroyed, because threads may still make calls
-// while the process exits.
+// The runtime of this process, which is set once. It is never destroyed, because threads may still
+// make calls while the process exits.
 std::atomic<Runtime*> g_runtime = nullptr;
 Mutex g_configure_mutex;
 
@@ -75,8 +75,9 @@ int keydrome_configure(const char* json, char* reason, uint32_t capacity) {
   try {
     const MutexLock guard(g_configure_mutex);
     if (g_runtime.load() != nullptr) {
-      write_reason("the runtime is configured already; load it in a fresh process", reason,
-                   capacity);
+      write_reason(
+          "the runtime is configured already; start a new process to use another configuration",
+          reason, capacity);
       return 1;
     }
     Result<std::unique_ptr<Runtime>> runtime = Runtime::make(json == nullptr ? "" : json);

@@ -1,5 +1,5 @@
 // install(): sets the runtime that the exported calls of this library use. A library with a
-// built-in structure calls it; other programs call keydrome_configure instead.
+// built-in structure calls install(). All other programs call keydrome_configure instead.
 #pragma once
 
 #include <memory>

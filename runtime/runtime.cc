@@ -20,8 +20,8 @@ struct ThreadEnd {
 };
 
 // The client of the calling thread. Every call reads this variable. The TLS model initial-exec
-// makes the read one load instead of a call of __tls_get_addr. In return, the variable uses eight
-// bytes of the static TLS space that glibc reserves for libraries that are loaded with dlopen.
+// makes the read one load instead of a call of __tls_get_addr. The cost is eight bytes of the
+// static TLS space that glibc reserves for libraries that are loaded with dlopen.
 [[gnu::tls_model("initial-exec")]] thread_local Client* t_client = nullptr;
 thread_local ThreadEnd t_thread_end;
 
@@ -41,7 +41,7 @@ void copy_payload(const Cursor& cursor, Record& record) {
 
 }  // namespace
 
-// Every call inlines this function. take_client() is not inlined, because a thread rarely needs it.
+// Every call inlines this function, but not take_client(), which a thread usually calls once.
 inline Client* Runtime::current_client() {
   if (t_client == nullptr) [[unlikely]] {
     take_client();
@@ -57,8 +57,8 @@ inline Client* Runtime::current_client() {
 namespace {
 
 // Implements the calls for one type of concurrency control. `AnyConcurrency` is Concurrency or
-// NoConcurrency. NoConcurrency is final, so the compiler can inline its functions. It is used to
-// time the structure alone, where every nanosecond that the runtime adds matters.
+// NoConcurrency. NoConcurrency is final, so the compiler can inline its functions. This matters
+// because NoConcurrency is used to time the structure alone, with as little overhead as possible.
 template <class AnyConcurrency>
 class RuntimeUnder final : public Runtime {
  public:

@@ -160,8 +160,8 @@ def test_fingerprint_is_a_digest_and_does_not_change() -> None:
     [
         ([], "a command is missing"),
         (["dance"], 'unknown command "dance"'),
-        (["run"], "run: PLAN.json is missing"),
-        (["run", "a", "--report"], "--report: the file is missing"),
+        (["run"], "run: the argument PLAN.json is missing"),
+        (["run", "a", "--report"], "--report: name the file after this option"),
         (["run", "a", "--rapport", "b"], 'run: unknown option "--rapport"'),
     ],
 )

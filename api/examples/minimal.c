@@ -5,12 +5,12 @@
  *
  * An index is an array of pointers to records, sorted by key and then by payload. Lookups use
  * binary search, and insertions shift the rest of the array with memmove. This is fast enough for
- * about ten thousand records per index. The first improvement is a tree.
+ * about ten thousand records per index. As the first improvement, replace the array with a tree.
  *
  * One lock makes transactions serialisable. A transaction takes the lock at its first call on data
  * and keeps the lock until it commits or aborts. The transaction logs its insertions and deletions,
  * so that an abort can undo them. Threads cannot deadlock with a single lock. enter() explains the
- * only case in which a call returns DEADLOCK. The second improvement is to let transactions on
+ * only case in which a call returns DEADLOCK. As the second improvement, let transactions on
  * different indexes, or on different keys, run at the same time. */
 #include <pthread.h>
 #include <stdlib.h>
@@ -135,8 +135,8 @@ static void log_change(TxnState* txn, Index* index, Record* record, int deleted)
   }
 }
 
-/* Ends the open transaction. An abort undoes the changes of the transaction. Undoing a deletion
- * allocates no memory, because the deletion has left room in the array. */
+/* Ends the open transaction. If `commit` is 0, undoes the changes of the transaction. Undoing a
+ * deletion allocates no memory, because the deletion has left room in the array. */
 static void finish(TxnState* txn, int commit) {
   while (txn->count > 0) {
     const Change change = txn->changes[--txn->count];

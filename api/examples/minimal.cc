@@ -80,8 +80,9 @@ static ErrCode check(const IdxState* handle, const Key& key) {
   return ends ? SUCCESS : FAILURE;
 }
 
-// Runs `body`, one call on data, while it holds the lock. If the thread's own transaction holds the
-// lock, an auto-commit call would wait for its own thread for ever, so it returns DEADLOCK.
+// Holds the lock while it runs `body`, which is one call on data. If the thread's own transaction
+// holds the lock, an auto-commit call would wait for its own thread for ever, so it returns
+// DEADLOCK.
 template <typename Body>
 static ErrCode locked(TxnState* txn, Body body) {
   if (txn == nullptr && own.locked) return DEADLOCK;
@@ -167,7 +168,7 @@ ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
     if (txn != nullptr && idxState->number == own.number) {
       place = pairs.upper_bound(idxState->last);
       while (idxState->after_key && place != pairs.end() && place->first == idxState->last.first) {
-        ++place;  // skips pairs that the transaction inserted after a get had not found their key
+        ++place;  // skips pairs of the key that get did not find, which were inserted since then
       }
     }
     if (place == pairs.end()) return DB_END;

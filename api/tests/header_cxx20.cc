@@ -1,4 +1,4 @@
-// Tests that Keydrome's headers compile as strict C++20 and can be included twice, and that
+// Tests that Keydrome's headers compile as strict C++20 and can be included twice, and that three
 // functions of contract A have the types of the 2009 contest.
 #include "keydrome/extensions.h"
 #include "keydrome/index.h"

@@ -1,8 +1,8 @@
 // Tests that the sizes, offsets and enumerators of contract A are those of the contest's header
 // (version 1.03, 2009, x86-64), so that a library compiled with that header still works.
 //
-// Also tests the layout of contract B, so that every change of the layout is noticed. Contract B is
-// still version 0. Before version 1 its layout and these tests may change together.
+// Also tests the layout of contract B, so that every change of the layout is noticed. Contract B
+// still has version 0. Until version 1, its layout and these tests may change together.
 #include <gtest/gtest.h>
 
 #include <cstddef>

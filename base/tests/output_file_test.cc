@@ -169,8 +169,7 @@ TEST_F(OutputFileTest, NamesOfStandardOutputAreThatStream) {
   EXPECT_EQ(files(), 1u);
 }
 
-// A file that is named by a link in /proc must be written in place, because a process has this file
-// open.
+// A link in /proc names a file that a process has opened. Such a file must be written in place.
 TEST_F(OutputFileTest, AnOpenFileIsWrittenInPlace) {
   const std::filesystem::path file = folder_ / "open";
   const UniqueFd fd(open(file.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600));

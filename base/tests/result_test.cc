@@ -1,5 +1,5 @@
-// Tests base/result.h: a Result has a value or an error, and aborts if its value is read although
-// it has an error.
+// Tests base/result.h: a Result contains a value or an error. It aborts the process if its value is
+// read although it contains an error.
 #include "base/result.h"
 
 #include <gtest/gtest.h>

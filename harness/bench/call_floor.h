@@ -1,4 +1,5 @@
-// The floor of a call: the smallest possible cost, which figures of the harness are compared with.
+// The floor of a call: its smallest possible cost. The measured costs of the harness are compared
+// with the floor.
 //
 // Thread safety: a pure function.
 #pragma once

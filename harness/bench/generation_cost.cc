@@ -4,7 +4,7 @@
 //   generation_cost [BENCHMARK [INSTANCE]] [--json FILE]
 //
 // A session does not measure this time, but people wait for it. For each performance benchmark the
-// output shows the instance whose operations are most expensive to generate:
+// output names the instance whose operations are most expensive to generate, and shows:
 // - the seconds for ten million operations
 // - the bytes per operation in the pools of keys and payloads, in addition to the 16 bytes of the
 //   operation
@@ -25,8 +25,8 @@ namespace keydrome {
 namespace {
 
 constexpr double kShown = 1e7;  // number of operations for which the time is shown
-// Instances with fewer operations are not shown as the most expensive, because the fixed part
-// dominates their time.
+// An instance with fewer operations is never shown as the most expensive one, because the fixed
+// part dominates its time.
 constexpr uint64_t kOperationsMin = 100000;
 constexpr int kRepetitions = 3;
 

@@ -29,13 +29,13 @@
 //
 // Contract B (bare data structures)
 //
-// The floor is the same loop over structures/null. For one get, the runtime calls seek and next.
+// The floor is the same loop with structures/null. For one get, the runtime calls seek and next.
 // The loop makes the same two calls through the pointers of the structure's table. The program
 // compares the floor with interpreter and runtime together, per get, in the configuration bare. So
 // the call of contract A's get counts as cost of the harness. In the last row, the calls of begin
-// and commit count too.
+// and commit count as cost, too.
 //
-// Targets on a machine whose floor is 1.5 ns: a get costs more than the floor by at most
+// Targets on a machine whose floor is 1.5 ns: a get may exceed the floor by at most
 // - 2 ns (1.3 times the floor), if no call is timed
 // - 3 ns (2 times the floor), if one call in 61 is timed
 // - 17 ns (11 times the floor), if every call is timed
@@ -80,7 +80,7 @@ constexpr uint32_t kText = 1;  // number of a payload text with the average leng
 constexpr std::size_t kTextBytes = 41;
 constexpr uint32_t kKeyStep = 5003;             // odd, so that every key occurs before one repeats
 constexpr int64_t kContestTransactions = 4000;  // about 130,000 calls
-constexpr std::size_t kContestPhase = 2;        // phase 2 is test; 0 is create, 1 is populate
+constexpr std::size_t kContestPhase = 2;        // the phase test, after create and populate
 
 format::Op make_op(format::OpCode code, uint8_t flags, uint32_t key, uint32_t argument) {
   format::Op op{};
@@ -111,7 +111,7 @@ std::vector<format::Op> program(format::OpCode code, uint32_t calls, uint32_t le
   return ops;
 }
 
-// Returns a program of transactions of one get and 31 getNext calls.
+// Returns a program whose transactions each make one get and 31 getNext calls.
 std::vector<format::Op> scans() {
   constexpr uint32_t kRecords = 32;
   std::vector<format::Op> ops{make_op(format::OpCode::kOpen, format::kUnitStart, 0, 0)};
@@ -191,8 +191,9 @@ class Tables {
   std::vector<std::byte> trace_;
 };
 
-// What a call may cost beyond its floor: on a machine whose floor is 1.5 ns, and on any machine. The
-// goal is what a prototype of a leaner loop reached, in multiples of the floor; 0: there is none.
+// What a call may cost beyond its floor: `ns` on a machine whose floor is 1.5 ns, `floors`
+// (multiples of the floor) on any machine. `goal` is what a prototype of a leaner loop reached, in
+// multiples of the floor; 0: there is no goal.
 struct Target {
   double ns;
   double floors;
@@ -271,8 +272,8 @@ class Bench {
   player::Signals events_;
   TickClock clock_;
   player::EventClock event_clock_;
-  // Has room for all calls. Creating the vector writes all pages, because in a run they are touched
-  // before the measured time too.
+  // Buffers with room for the results of all calls. Their pages are written before the clock
+  // starts, as in a run.
   std::vector<uint64_t> words_;
   std::vector<Event> log_ = std::vector<Event>(2 * kCalls);
 };
@@ -307,7 +308,7 @@ double structure_floor(const KeydromeStructureTable& table, const std::vector<fo
   return elapsed / kCalls;
 }
 
-// Measures the floor and each row once per repetition, in turns.
+// In each repetition, measures the floor once and each row once.
 void measure(Bench& bench, Group& group) {
   for (uint32_t repetition = 0; repetition < kRepetitions; ++repetition) {
     group.floor_ns.push_back(group.floor());

@@ -1,8 +1,8 @@
 // Reserves a jail slot for a test or measuring program that starts jails itself.
 //
 // A slot is the number that gives a jail its own user and control groups, so two jails must not use
-// one slot at the same time. Every program that starts jails therefore reserves its slot by the
-// name of an abstract Unix socket (runner/slots.py).
+// one slot at the same time. Therefore every program that starts jails first reserves its slot: it
+// binds an abstract Unix socket to the slot's name (runner/slots.py).
 #pragma once
 
 #include <sys/socket.h>

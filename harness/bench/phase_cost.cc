@@ -4,21 +4,22 @@
 //   phase_cost [--json FILE]      run as root; needs jail, player, driver and indexes/null, which
 //                                 are built next to this program
 //
-// Phase: one session has many phases of one thread with nothing to do. The time from GO to DONE is
-// what the protocol adds to a phase: a message in each direction and two mappings. The player's
-// main thread plays the program itself. Before GO and after DONE, outside the measured time, the
-// referee makes the inputs, thaws and freezes the jail and reads its cgroup usage.
+// Phase: one session has many phases of one thread with nothing to do. The first figure is the
+// referee's time of such a phase: what the protocol adds to a phase. This time includes a message
+// in each direction, and the thaw and the freeze of the jail. The player's main thread plays the
+// program itself. The second figure also includes the referee's work between the phases, such as
+// making the inputs.
 //
 // Call: one thread makes reads in one long transaction. In an ordinary session the thread is in the
-// player. In verified mode it is in the driver, which calls the library in another process. If
-// driver and player each have their own CPU, a verified call moves two cache lines and a Record to
-// the other CPU and back.
+// player. In verified mode the thread is in the driver, which calls the library in another process.
+// If driver and player each have their own CPU, a verified call moves two cache lines and a Record
+// to the other CPU and back.
 //
 // Hand-over: threads make reads that take some 60 ns each (harness/bench/steady_work.c). A program that
 // is cut into pieces is compared with the same program in one piece, which is in the ring before the
-// clock runs. The difference is what the hand-over costs a call, and is also given as a multiple of
-// the floor of harness_cost. With one thread, the referee has a processor for itself. With a thread
-// for each processor, it must take time from the threads.
+// clock runs. The difference is the cost of the hand-over per call, and is also shown as a multiple
+// of the floor of harness_cost. With one thread, the referee has a processor for itself. With a
+// thread for each processor, it must take time from the threads.
 //
 // Ordinary and verified sessions take turns. Figures are medians over the sessions.
 #include <unistd.h>
@@ -44,10 +45,10 @@ namespace {
 constexpr uint32_t kPhases = 200;
 constexpr uint32_t kCalls = 200'000;
 constexpr uint32_t kSessions = 7;
-constexpr uint32_t kUnits = 4'000;  // of each thread whose program is cut
+constexpr uint32_t kUnits = 4'000;  // per thread, to measure the hand-over
 constexpr uint32_t kCallsPerUnit = 256;
-// What the hand-over may cost a call, in multiples of the floor: with a processor to spare, and with
-// all processors busy.
+// The largest allowed cost of the hand-over per call, in multiples of the floor: with a processor
+// to spare, and with all processors busy.
 constexpr double kGoalSpare = 0.8, kGoalBusy = 1.3;
 
 struct Paths {
@@ -112,8 +113,8 @@ double median(std::vector<double> values) {
 }
 
 struct PhaseCost {
-  double go_to_done_us;
-  double all_us;  // including the referee's work before GO and after DONE
+  double go_to_done_us;  // the referee's time of the phase
+  double all_us;         // also the referee's work between the phases
 };
 
 PhaseCost phase_cost(const JailOptions& options) {
@@ -174,7 +175,8 @@ double unit_cost(JailOptions options, const Paths& paths, uint32_t threads, bool
   return static_cast<double>(result.phases[1].wall_ns) / (kUnits * kCallsPerUnit);
 }
 
-// Measures what the hand-over of pieces costs a call, by turns with the floor.
+// Measures what the hand-over of pieces costs a call. The measurements of the floor are made in
+// between.
 struct HandOver {
   std::vector<double> spare, busy, floor;
 
@@ -190,8 +192,8 @@ struct HandOver {
   }
 };
 
-// Returns a cost as text, in ns and in multiples of the floor. Marks it if it misses the goal; both
-// are compared with one decimal, as printed.
+// Returns a cost as text, in ns and in multiples of the floor. Marks the cost if it misses the
+// goal. Cost and goal are compared with one decimal, as printed.
 std::string against(double ns, double floor, double goal) {
   const double floors = std::round(ns / floor * 10) / 10;
   char line[96];

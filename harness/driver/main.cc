@@ -1,7 +1,7 @@
 // The driver of verified mode: plays the benchmark's operations outside the jail. It passes each
 // call through shared memory (harness/calls.h) to the player, which runs the library in the jail.
 //
-// The driver and the referee exchange the same messages as player and referee do
+// The driver and the referee exchange the same messages as the player and the referee
 // (harness/protocol.h), and the referee trusts the driver. Operations, clock, counters, evidence
 // and logs are in the driver's process, where the library cannot reach them. The driver does not
 // trust what it reads from the call slots. It runs as user `nobody`, so that an attacker who

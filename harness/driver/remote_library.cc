@@ -116,8 +116,8 @@ struct RemoteCalls {
     return with_record(EventCall::kNext, handle, transaction, record);
   }
 
-  // Copies kPayloadBytes bytes. `payload` always has that many: it is either the payload buffer of the
-  // interpreter or the payload of a Record.
+  // Copies MAX_PAYLOAD_LEN + 1 bytes. `payload` always has that many bytes: it is either the
+  // payload buffer of the interpreter or the payload of a Record.
   static ErrCode insert(IdxState* handle, TxnState* transaction, Key* key, const char* payload) {
     RemoteThread& to = thread();
     to.slot_.record.key = *key;

@@ -1,9 +1,9 @@
 // The ten functions of contract A (keydrome/index.h) for a library that is in another process. Each
 // function sends its call through the calling thread's CallSlot and returns the result.
 //
-// The driver gives this table of functions to the interpreter, which executes benchmark operations.
-// So verified mode uses the same interpreter as ordinary sessions. The class Recording, which logs
-// calls, runs in the driver too, so the library cannot reach the log.
+// The driver passes this table of functions to the interpreter, which executes benchmark
+// operations. So verified mode uses the same interpreter as ordinary sessions. The class Recording,
+// which logs calls, runs in the driver too, so the library cannot reach the log.
 #pragma once
 
 #include <cstdint>
@@ -14,7 +14,7 @@
 namespace keydrome {
 
 // Connects the calling thread to its slot during one phase. The thread itself creates and destroys
-// the object. A thread has at most one RemoteThread at a time.
+// the object. Each thread has at most one RemoteThread at a time.
 class RemoteThread {
  public:
   // Borrows its arguments. `number` is the number of the slot's last call; it is outside the shared

@@ -16,8 +16,8 @@ struct LoadedLibrary {
 
 // Loads `path` with dlopen(RTLD_NOW | RTLD_LOCAL), looks up the ten functions of contract A, and
 // passes `configuration` to keydrome_configure. `configuration` is the text of a JSON object. If
-// the text has length 0, keydrome_configure is not called. load_library() may hang, because it
-// runs the library's constructors. The library stays loaded until the process exits.
+// the text is empty, keydrome_configure is not called. load_library() may hang, because it runs the
+// library's constructors. The library stays loaded until the process exits.
 LoadedLibrary load_library(const char* path, const char* configuration);
 
 }  // namespace keydrome

@@ -22,9 +22,10 @@
 namespace keydrome {
 namespace {
 
-// Loads the unwinder before keydrome_tighten(), which forbids opening more files. Without this call
-// pthread_exit() would try to load the unwinder later, and fail. The player is normally linked with
-// the unwinder already; the call is needed only if the linker dropped it as unused.
+// Loads the unwinder before keydrome_tighten(), which forbids opening the unwinder's file. Without
+// this call pthread_exit() would try to load the unwinder later, and fail. The player is normally
+// linked with the unwinder already. The call is needed only if the linker has dropped the unwinder
+// as unused.
 void preload_unwinder() { dlopen("libgcc_s.so.1", RTLD_NOW | RTLD_LOCAL); }
 
 // Loads the library, then gives up rights with keydrome_tighten(). After that call the process can
@@ -55,7 +56,7 @@ class Player {
     } else {
       phases_.emplace(channel_, channel_.fds()[1], channel_.fds()[2]);
     }
-    channel_.fds() = {};  // the library gets no descriptor of memory that the referee shares
+    channel_.fds() = {};  // the library must not receive these descriptors
     const LoadedLibrary library = load_and_tighten(channel_.message());
     channel_.send(MessageType::kLoaded, {}, library.status, library.reason);
     if (library.status != kLoadOk) exit_now(0);

@@ -1,4 +1,5 @@
-// Maps a memfd of the referee into the memory of player or driver, until the object is destroyed.
+// Maps a memfd of the referee into the memory of the player or the driver, until the object is
+// destroyed.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Implements Phase: starts the threads, gives them their pieces, and collects the outcome. The
-// referee measures the time of everything in this file.
+// Implements Phase: starts the threads, passes them their pieces, and collects the outcome.
+// Everything in this file counts in the time of the phase.
 #include "harness/player/phase.h"
 
 #include <sys/resource.h>
@@ -81,8 +81,8 @@ void Phase::play_recorded(uint32_t thread) {
   inputs.outcome->timestamp_slack = inputs_.event_clock->slack();
 }
 
-// When the thread begins a piece, the other half of its ring is free. So it asks for the next piece
-// at once, and the piece has usually arrived before the thread needs it.
+// When the thread begins a piece, the other half of its ring is free. So the thread requests the
+// next piece at once, and that piece has usually arrived before the thread needs it.
 void Phase::play_pieces(player::Interpreter& interpreter, format::ThreadOutcome& outcome,
                         uint32_t thread) {
   const uint64_t switches = context_switches_of_this_thread();

@@ -1,10 +1,10 @@
 // Plays one phase of a session: plays each program in its own thread, and fills the outcome.
 //
-// A program is the list of operations of one thread. A thread gets its program piece by piece, from
-// the ring (harness/ring.h). The outcome is shared memory for counters, results and logs.
+// A program is the list of operations of one thread. A thread receives its program piece by piece
+// from the ring (harness/ring.h). The outcome is shared memory for counters, results and logs.
 //
-// All of this work happens between the referee's messages GO and DONE, so it counts in the phase's
-// time. A thread that waits for a piece sleeps, so that it takes no CPU time from the other threads.
+// All of this work happens between the messages GO and DONE, so it counts in the phase's time. A
+// thread that waits for a piece sleeps, so that it takes no CPU time from the other threads.
 #pragma once
 
 #include <cstdint>

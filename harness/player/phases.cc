@@ -1,4 +1,5 @@
-// Implements Phases: builds each Phase from its GO message and what all phases of a session share.
+// Implements Phases: builds each Phase from its GO message and from what all phases of a session
+// share.
 #include "harness/player/phases.h"
 
 namespace keydrome {

@@ -14,7 +14,7 @@ std::string in_quotes(std::string_view text) { return "\"" + std::string(text) +
 // Stores the value of the option `arguments[at]` in `to`, and moves `at` to the value.
 Result<void> take_value(Arguments arguments, std::size_t& at, const char* what, std::string& to) {
   if (at + 1 >= arguments.size()) {
-    return Error{std::string(arguments[at]) + ": " + what + " is missing"};
+    return Error{std::string(arguments[at]) + ": name " + what + " after this option"};
   }
   to = arguments[++at];
   return {};
@@ -44,8 +44,8 @@ Result<CommandLine> parse_run(Arguments arguments) {
     }
     if (!taken) return taken.error();
   }
-  if (run.plan_path.empty()) return Error{"run: PLAN.json is missing"};
-  if (run.report_path.empty()) return Error{"run: --report FILE is missing"};
+  if (run.plan_path.empty()) return Error{"run: the argument PLAN.json is missing"};
+  if (run.report_path.empty()) return Error{"run: the option --report FILE is missing"};
   return line;
 }
 

@@ -45,7 +45,7 @@
 // 5. Play each phase (session/conductor.h):
 //    - make its inputs, send GO, read the clock, thaw the jail
 //    - hand out pieces, which are portions of the programs
-//    - read the clock at DONE, freeze the jail, copy and check the outcome
+//    - at DONE, freeze the jail, read the clock, copy and check the outcome
 // 6. End the jail. Judge outcome and recorded histories, and decide the verdict (judging/). A judge
 //    may play parts of the programs again, each in a fresh jail.
 // 7. Write the report (report/). After step 3, a report is missing only if a file could not be
@@ -105,8 +105,8 @@ int run(const CommandLine& line) {
 }  // namespace keydrome
 
 int main(int count, char** arguments) {
-  // Without SIGPIPE, the session ends with a report even if the reader of the progress lines exits
-  // early.
+  // SIGPIPE is ignored, so that the session ends with a report even if the reader of the progress
+  // lines exits early.
   std::signal(SIGPIPE, SIG_IGN);
   const std::vector<std::string_view> words(arguments + 1, arguments + count);
   const keydrome::Result<keydrome::CommandLine> line = keydrome::parse_command_line(words);

@@ -13,7 +13,7 @@ namespace {
 
 constexpr uint64_t kMiB = uint64_t{1} << 20;
 
-// Returns a session with one timed phase of one client, 1 s long.
+// Returns a session with one timed phase, which has one client and takes 1 s.
 SessionResult one_phase() {
   SessionResult result;
   PhaseResult phase;

@@ -72,7 +72,8 @@ TEST_F(AccountsRunTest, MemoryOfAConstructorCounts) {
   const uint64_t before = bytes(result.memory_before_loading_bytes);
   EXPECT_LT(before, 16 * kMiB);
   ASSERT_EQ(result.phases.size(), 3u);
-  // From the end of loading on, memory shrinks. From before loading on, it grows.
+  // Compared with the end of loading, memory shrinks. Compared with the time before loading, it
+  // grows.
   EXPECT_LT(bytes(result.phases[1].memory_bytes), before + bytes(result.loading.memory_bytes));
   EXPECT_GT(bytes(result.phases[1].memory_bytes), before + kMiB) << "20,000 records need memory";
 }

@@ -68,7 +68,8 @@ uint64_t keys_found(const SessionResult& result, const std::string& when) {
                                  : std::stoull(result.standard_output.substr(at + when.size() + 2));
 }
 
-// No key is in the process before the clock of its phase runs, and then only the next ones.
+// No key is in the player's memory before the clock of the key's phase runs. Then only the keys of
+// the next operations are.
 TEST_F(ConductorTest, ALibraryThatSeeksKeysFindsOnlyTheNextOnes) {
   constexpr int64_t kMark = int64_t{0x5eec} << 48;  // as in tests/faulty/seeks_keys.cc
   script::Script counting = testing::counting_script(1, kUnits, kInsertsPerUnit);

@@ -17,8 +17,9 @@ namespace keydrome {
 namespace {
 
 // The script sends HELLO and LOADED, logs the commands that it receives, and exits at GO or at the
-// command kill. While it is frozen, it reads no messages. Every reply contains the command's letter in the field for the memory usage, so
-// that a test can see which reply the referee used. The script has three settings:
+// command kill. While it is frozen, it reads no messages. Every reply contains the command's letter
+// in the field for the memory usage, so that a test can see which reply the referee used. The
+// script has three settings:
 // - `errors`: the errno of the reply, by command
 // - `wrong`: commands whose reply names another command
 // - `late`: commands whose reply arrives together with the next reply

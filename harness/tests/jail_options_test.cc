@@ -1,4 +1,4 @@
-// Tests the limits and the command line that the referee gives to a jail.
+// Tests the limits and the command line that the referee passes to a jail.
 #include "harness/referee/processes/jail_options.h"
 
 #include <gtest/gtest.h>

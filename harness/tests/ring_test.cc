@@ -65,7 +65,7 @@ TEST(Ring, WhatTheRefereeWritesIsSeenAtOnce) {
   EXPECT_EQ(ring->filled(1), 0u);
 }
 
-// A thread that has used up its pieces sleeps until the next one is there.
+// A thread that has used up its pieces sleeps until its next piece arrives.
 TEST(Ring, AThreadWaitsForItsPiece) {
   constexpr uint8_t kPieces = 200;
   const std::array<uint64_t, 1> halves{8};
@@ -91,8 +91,8 @@ TEST(Ring, AThreadWaitsForItsPiece) {
 }
 
 #ifdef __linux__
-// A library could put its own memory in the place of the ring. mseal, which needs Linux 6.10,
-// prevents that.
+// A library could put its own memory in the place of the ring. The system call mseal (Linux 6.10)
+// prevents this.
 TEST(Ring, ASealedMappingCannotBeReplaced) {
   constexpr long kMseal = 462;
   if (syscall(kMseal, nullptr, 0, 0) != 0 && errno == ENOSYS) GTEST_SKIP() << "no mseal";

@@ -172,7 +172,7 @@ TEST(Verdict, RefusesLessIsolationThanRequired) {
   EXPECT_EQ(decide(result, judge::Findings(), "full").name, "refused");
   EXPECT_EQ(decide(result, judge::Findings(), "full").reason,
             "the jail gave weak isolation, but the plan requires full; missing: uid, memory "
-            "(run `jail --check` to see what to do, or accept less: jail.require)");
+            "(run `jail --check` to see what to do, or lower jail.require in the plan)");
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "passed");
   result.jail.meta.erase("level");
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "refused");

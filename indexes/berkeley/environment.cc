@@ -8,9 +8,10 @@ namespace keydrome {
 namespace {
 
 constexpr uint32_t kMiB = 1u << 20;
-constexpr uint32_t kCacheBytes = 512 * kMiB;  // largest size; memory is allocated page by page
+constexpr uint32_t kCacheBytes = 512 * kMiB;  // largest size; memory is allocated as it is needed
 constexpr uint32_t kCacheMutexes = 1024;
-// Size of the log. The log must have room for all writes since the oldest open transaction began.
+// Size of the log. The log must have room for all writes since the first write of the oldest open
+// transaction.
 constexpr uint32_t kLogBytes = 512 * kMiB;
 constexpr uint32_t kLogFileBytes = 32 * kMiB;  // the log is recycled in pieces of this size
 // Largest number of locks, and of locked objects. A long scan needs one lock for each page.

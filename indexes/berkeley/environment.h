@@ -28,9 +28,9 @@ struct Index {
 
 class Environment {
  public:
-  // Returns the environment, and opens it in the first call. Returns nullptr if it cannot be
-  // opened; Berkeley DB then prints the cause on stderr. The environment is never closed, because
-  // threads may still run when main returns.
+  // Returns the environment, which the first call opens. Returns nullptr if it cannot be opened;
+  // Berkeley DB then prints the cause on stderr. The environment is never closed, because threads
+  // may still run when main returns.
   static Environment* instance();
 
   // Creates an index. Returns SUCCESS, DB_EXISTS or FAILURE. Throws std::bad_alloc.
@@ -38,8 +38,8 @@ class Environment {
   // Returns the index of that name, or nullptr.
   Index* find(const char* name);
   // Begins a transaction. If `wait` is false, the calls of this transaction never wait for a lock.
-  // A call that needs a taken lock then fails with a deadlock error. Returns 0 or Berkeley DB's
-  // error.
+  // A call that needs a lock of another transaction then fails with a deadlock error. Returns 0 or
+  // Berkeley DB's error.
   int begin(bool wait, DB_TXN** txn) {
     return env_->txn_begin(env_, nullptr, txn, wait ? 0 : DB_TXN_NOWAIT);
   }

@@ -59,8 +59,8 @@ struct TxnState {
     return error;
   }
 
-  // Returns `code`, the result of a call. If it is DEADLOCK, also rolls the transaction back. Later
-  // calls of the transaction then return DEADLOCK, too.
+  // Returns `code`, the result of a call. If `code` is DEADLOCK, also rolls the transaction back.
+  // Later calls of the transaction then return DEADLOCK, too.
   ErrCode note(ErrCode code) {
     if (code == DEADLOCK) {
       roll_back();

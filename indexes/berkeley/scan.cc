@@ -44,7 +44,8 @@ int Scan::close() {
 }
 
 int Scan::read(std::string_view from, uint32_t flags) {
-  // Berkeley DB overwrites the given key with the key that it finds, so this passes a copy.
+  // Berkeley DB overwrites the given key with the key that it finds, so this function passes a
+  // copy.
   std::array<char, MAX_VARCHAR_LEN + 1> bytes;
   std::memcpy(bytes.data(), from.data(), from.size());
   DBT key = buffer(bytes.data(), static_cast<uint32_t>(from.size()), bytes.size());
@@ -88,15 +89,15 @@ int Scan::seek_after_pair() {
   const PairBytes last = pair_;
   // Searches for the first pair of this key that is equal to the last pair or larger. If the last
   // pair was deleted while a cursor was on it, Berkeley DB may find a smaller pair. So the loop
-  // skips all pairs that are not larger.
+  // skips all pairs that are not larger than the last pair.
   int error = read(DB_GET_BOTH_RANGE);
   while (error == 0 && pair_.payload_view() <= last.payload_view()) error = read(DB_NEXT_DUP);
   return error == DB_NOTFOUND ? seek_after_key() : error;
 }
 
 // Searches for the key with an appended NUL, which is the smallest byte string that is larger than
-// the key. A search for the key itself could find the key although all its payloads have been
-// deleted, because another cursor may still be on the key.
+// the key. A search for the key itself could find the key even if all its payloads have been
+// deleted, because another cursor may still be on it.
 int Scan::seek_after_key() {
   std::array<char, MAX_VARCHAR_LEN + 1> after{};  // the key and a NUL, which no string key contains
   std::memcpy(after.data(), pair_.key.bytes.data(), pair_.key.size);

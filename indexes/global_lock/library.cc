@@ -1,7 +1,7 @@
 // Implements the ten functions of contract A (keydrome/index.h) with sorted sets and one lock. The
-// code is so simple that a reader can check it, so other libraries are compared with this library.
-// It is also the control library: the runner times it together with every ranked library, so that
-// noise of the machine cancels.
+// code is so simple that a reader can check it. Therefore the results of other libraries are
+// compared with the results of this library. It is also the control library: it is timed next to
+// every ranked library, so that noise of the machine cancels.
 //
 // One lock on the data serialises transactions. A transaction takes the lock at its first call on
 // data and keeps the lock until the transaction ends. So the serial order is the order in which
@@ -31,7 +31,7 @@ namespace {
 struct Library {
   std::mutex directory_lock;
   std::map<std::string, std::unique_ptr<Index>, std::less<>> directory;  // under directory_lock
-  std::mutex data_lock;                                                  // the pairs of every index
+  std::mutex data_lock;  // guards the pairs of all indexes
 };
 
 Library& library() {

@@ -1,4 +1,4 @@
-// Tests contract A with many threads at the same time, which retry after DEADLOCK. Sums must stay
+// Tests contract A with many concurrent threads, which retry after DEADLOCK. Sums must stay
 // constant, updates must not be lost, scans must be repeatable, and all threads must make progress.
 // Transfers also run in one thread first, which shows failures that do not depend on concurrency.
 #include <gtest/gtest.h>
@@ -37,8 +37,8 @@ bool commit_with_retry(const std::function<ErrCode(TxnState*)>& body) {
     if (code == SUCCESS) return true;
     const ErrCode aborted = library().abort(txn);
     if (code != DEADLOCK || (aborted != SUCCESS && aborted != TXN_DNE)) {
-      ADD_FAILURE() << "a call returned " << code_name(code) << ", and then abortTransaction "
-                    << code_name(aborted);
+      ADD_FAILURE() << "a call returned " << code_name(code)
+                    << ", and abortTransaction then returned " << code_name(aborted);
       return false;
     }
   }

@@ -168,7 +168,7 @@ class Game {
     for (size_t i = 0; i < kIndexes; ++i) {
       ModelCursor cursor;
       Read answer;
-      do {  // the loop ends, because the model accepts no more records than it has
+      do {  // the loop ends, because the model accepts no more records than it contains
         answer = handles_[i]->next(txn);
         ASSERT_TRUE(state_[i].accept_next(&cursor, answer)) << "final scan: " << answer;
       } while (answer.code == SUCCESS);

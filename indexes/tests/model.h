@@ -19,7 +19,7 @@ using Contents = std::map<KeyValue, std::set<std::string>>;
 
 // The cursor of a transaction in an index.
 struct ModelCursor {
-  bool started = false;        // false: the cursor is before the first record
+  bool started = false;        // false: before the first record; the other fields are unused
   KeyValue key;                // the key of the last read, even if a get has not found the key
   std::set<std::string> must;  // payloads of `key` that getNext must still return
   std::set<std::string> may;   // payloads inserted since the last read, which getNext may return

@@ -35,8 +35,7 @@ namespace {
 
 // Scenarios that the benchmark does not have, because adding them would change its version and its
 // fingerprint. Some of them find lock managers that lose the lock on a gap between keys when the
-// gap is split or merged. tests/faulty/mutants.json names faults that only these scenarios find
-// within a second.
+// gap is split or merged. tests/faulty/mutants.json names faults that these scenarios find.
 constexpr std::string_view kFurther = R"json({
   "instance": "contract",
   "scenarios": [
@@ -74,7 +73,7 @@ constexpr std::string_view kFurther = R"json({
 })json";
 
 // How long the other sessions wait for the end of a step before they continue. The time is longer
-// than in the benchmark, so that a busy machine also keeps the written order.
+// than in the benchmark, so that the written order is kept even on a busy machine.
 constexpr uint32_t kStepUs = 5'000;
 // Plays each scenario once for each key type, in the written order.
 constexpr PlanSize kSize{.runs = 1, .interleavings = 1, .large_runs = 0};

@@ -1,10 +1,11 @@
 // The interface of a concurrency control, the part of the runtime that isolates transactions from
 // each other.
 //
-// The runtime (runtime.h) checks handles, keys and transaction states. Then it makes exactly one
-// call of this interface per API call. A concurrency control receives encoded keys, an Index with
-// its Store, and objects that it has made itself: one per index, and one per client thread.
-// Locking, optimistic validation and multiple versions all fit this interface.
+// The runtime (runtime.h) checks handles, keys and transaction states. Then it passes each call to
+// this interface. For an auto-commit call, it also calls begin and then commit or abort. A
+// concurrency control receives encoded keys, an Index with its Store, and objects that it has made
+// itself: one per index, and one per client thread. Locking, optimistic validation and multiple
+// versions all fit this interface.
 //
 //   std::unique_ptr<Concurrency> occ = ...;            // see methods.h
 //   std::unique_ptr<ClientConcurrency> client = occ->make_client();
@@ -71,12 +72,12 @@ class Concurrency {
   virtual ErrCode commit(Transaction& transaction) = 0;
   virtual ErrCode abort(Transaction& transaction) = 0;
 
-  // On SUCCESS the cursor is at the key's first pair and contains this pair. On KEY_NOTFOUND the
-  // cursor is after the key.
+  // On SUCCESS the cursor has moved to the key's first pair and contains a copy of this pair. On
+  // KEY_NOTFOUND the cursor is after the key.
   virtual ErrCode get(Transaction& transaction, Index& index, Cursor& cursor,
                       KeydromeBytes key) = 0;
-  // On SUCCESS the cursor has moved to the next pair and contains this pair. On DB_END the cursor
-  // has not moved.
+  // On SUCCESS the cursor has moved to the next pair and contains a copy of this pair. On DB_END
+  // the cursor has not moved.
   virtual ErrCode get_next(Transaction& transaction, Index& index, Cursor& cursor) = 0;
   virtual ErrCode insert(Transaction& transaction, Index& index, KeydromeBytes key,
                          KeydromeBytes payload) = 0;

@@ -14,8 +14,8 @@
 //   waits until no other transaction holds a lock on that gap. If the inserting transaction holds a
 //   lock on that gap itself, it also locks the new gap before its key.
 // - The deletion of a key's last payload locks the key exclusively, then the next key shared, then
-//   the gap before the next key exclusively. This gap grows by the deletion, and no other
-//   transaction may read in it until the commit.
+//   the gap before the next key (or the end) exclusively. The deletion makes this gap larger, and
+//   no other transaction may read in it until the commit.
 //
 // Invariant: a transaction that has locked the gap before a key has also locked the key. No other
 // transaction can therefore insert or remove this key, not even by an abort. So no other
@@ -309,8 +309,8 @@ ErrCode Gap2pl::erase_latched(LockingTransaction& transaction, Index& index, Key
                             : change(transaction.undo, index, false, key, *payload);
 }
 
-// Locks the gap that a deletion makes larger, so that no other transaction reads or inserts in it.
-// Returns false and sets `blocked` if a lock is not free.
+// Locks the gap that a deletion makes larger (the gap before `next`), so that no other transaction
+// reads or inserts in it. Returns false and sets `blocked` if a lock is not free.
 bool Gap2pl::lock_gap_before(LockingTransaction& transaction, const SuccessorKey& next,
                              BlockedBy& blocked) {
   if (!next.is_end() && !try_lock(transaction, next.key(), LockMode::kShared)) {

@@ -7,7 +7,8 @@
 // A read takes the lock either exclusively or shared, as the configuration says. With exclusive
 // reads, only one transaction at a time uses an index, and a deadlock needs two indexes. With
 // shared reads, several transactions may read one index at once. A transaction that reads and then
-// writes upgrades its lock to exclusive. Two transactions that both upgrade deadlock.
+// writes upgrades its lock to exclusive. If two transactions share a lock and both upgrade it, they
+// deadlock.
 #include <memory>
 
 #include "runtime/concurrency/families/two_phase.h"

@@ -6,7 +6,7 @@
 //   ConcurrencyMethod NAME_method();
 //
 // CMake collects the files and generates the table, so a new method needs only its own file. The
-// folder families/ contains base classes of methods, and no methods.
+// folder families/ contains only base classes of methods.
 #pragma once
 
 #include <memory>
@@ -20,7 +20,7 @@ namespace keydrome::runtime {
 
 struct ConcurrencyOptions {
   LatchKind latch;             // the configuration's `lock`
-  bool structure_thread_safe;  // the structure has KEYDROME_THREAD_SAFE
+  bool structure_thread_safe;  // true if the structure has KEYDROME_THREAD_SAFE
 };
 
 struct ConcurrencyMethod {

@@ -79,7 +79,7 @@ class Mvcc final : public Buffered {
   const LatchKind latch_;
   // The timestamp of the newest commit that is completely installed.
   std::atomic<uint64_t> clock_ = 0;
-  std::atomic<uint64_t> collected_ = 0;  // deleted pairs that have been reclaimed
+  std::atomic<uint64_t> collected_ = 0;  // number of deleted pairs removed from the structures
   Mutex snapshots_mutex_;
   // One pointer per transaction object. The objects live as long as this concurrency control.
   std::vector<const Snapshot*> snapshots_ KEYDROME_GUARDED_BY(snapshots_mutex_);
@@ -91,7 +91,7 @@ namespace {
 
 constexpr uint64_t kForEver = UINT64_MAX;  // the end of a life that has not ended
 
-// The pair exists in the snapshots with timestamp t if begin <= t < end.
+// The pair exists in a snapshot with timestamp t if begin <= t < end.
 struct Life {
   uint64_t begin;
   uint64_t end;
@@ -267,8 +267,8 @@ bool Mvcc::Versioned::roll_back(Index& index, const std::string& pair, uint64_t 
   return true;
 }
 
-// Removes the lives of the pair that neither the snapshot `oldest` nor a later one can see. If no
-// life is left, deletes the pair from the structure. Returns false if memory runs out.
+// Removes the lives that ended at or before `oldest`, because no snapshot sees them. If no life is
+// left, deletes the pair from the structure. Returns false if memory runs out.
 bool Mvcc::Versioned::reclaim(Index& index, const std::string& pair, uint64_t oldest,
                               uint64_t& collected) {
   const auto at = lives.find(pair);

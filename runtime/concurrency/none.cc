@@ -55,7 +55,7 @@ std::unique_ptr<ClientConcurrency> NoConcurrency::make_client() {
   if (!thread_safe_ && !client->claim(has_client_)) {
     print_once(
         warned_of_thread_,
-        "a second thread is calling; all its calls return FAILURE, because the structure is not "
+        "a second thread has made a call; its calls return FAILURE, because the structure is not "
         "KEYDROME_THREAD_SAFE and concurrency \"none\" adds no latch. Use one thread "
         "(--threads 1), or a configuration with another concurrency.");
     return nullptr;
@@ -75,8 +75,8 @@ bool NoConcurrency::may_change(const Transaction& transaction) {
   return false;
 }
 
-// Invalidates the stored positions of all cursors on the index. With a thread-safe structure
-// nothing must be invalidated, because get_next seeks on every call.
+// Invalidates the stored positions of all cursors on the index. With a thread-safe structure this
+// is not necessary, because get_next seeks on every call.
 void NoConcurrency::changed(Index& index) const {
   if (!thread_safe_) ++content_of(index).changes;
 }

@@ -58,14 +58,14 @@ class NoConcurrency final : public Concurrency {
   void changed(Index& index) const;
 
   const bool thread_safe_;
-  std::atomic<bool> has_client_ = false;  // while an OnlyClient exists
+  std::atomic<bool> has_client_ = false;  // true while a client exists; unused if thread_safe_
   std::atomic<bool> warned_of_thread_ = false, warned_of_change_ = false;
 };
 
-// Moves the cursor to the next pair, which the structure writes directly into the cursor. Returns
-// the result of the structure's `next`, or -1 if the structure reports a key or payload that is too
-// long. If the result is negative, the cursor is moved to the start. Precondition: the cursor's
-// position is valid.
+// Moves the cursor to the next pair. The structure writes the pair directly into the cursor.
+// Returns the result of the structure's `next`, or -1 if the structure reports a key or payload
+// that is too long. If the result is negative, step() has moved the cursor to the start.
+// Precondition: the cursor's position is valid.
 [[gnu::always_inline]] inline int NoConcurrency::step(const Store& store, Cursor& cursor) {
   KeydromeBuffer key{cursor.key, 0, sizeof cursor.key};
   KeydromeBuffer payload{cursor.payload, 0, sizeof cursor.payload};
@@ -82,8 +82,8 @@ class NoConcurrency final : public Concurrency {
   return 1;
 }
 
-// This function is in the header so that the compiler inlines it into the runtime. It causes most
-// of the time that a call takes in addition to the structure's own work.
+// This function is in the header so that the compiler inlines it into the runtime. Most of the
+// runtime's overhead per call is in this function.
 [[gnu::always_inline]] inline ErrCode NoConcurrency::get(Transaction&, Index& index, Cursor& cursor,
                                                          KeydromeBytes key) {
   const Store& store = index.store();

@@ -10,11 +10,11 @@
 // installs anything, it adds one to the versions of all indexes that it writes. After it has
 // installed everything, it adds one again. A version is therefore odd while a commit installs.
 //
-// If all versions are even and the same as before the first read of each index, the reads are
-// valid. Proof: consider the instant of the last of these first reads. From that instant to
-// validation no version changed, and every index was as the transaction read it. No commit was half
-// installed at that instant, because a commit keeps the versions of all its indexes odd until its
-// end.
+// The reads are valid if every version is even and has not changed since the transaction began to
+// read the index. Proof: consider the instant at which the transaction began to read the last
+// of its indexes. At this instant every index was as the transaction read it, because no version
+// has changed. No commit was half installed then, because a commit keeps the versions of all its
+// indexes odd until its end.
 //
 // If a version is odd or has changed, the reads are repeated inside the critical section.
 #include <atomic>

@@ -9,9 +9,9 @@
 // youngest of them is rolled back.
 //
 // An index begins as one partition. After kCutAfterChanges changes, a transaction that has this
-// partition cuts the index into kPartitions partitions with equally many keys. This happens once
-// per index. Before the cut, this method behaves like index_2pl with the lock "exclusive". After
-// the cut, transactions in different partitions run in parallel.
+// partition cuts the index into kPartitions partitions with about equally many keys. An index is
+// cut once. Before the cut, this method behaves like index_2pl with the lock "exclusive". After the
+// cut, transactions in different partitions run in parallel.
 #include <algorithm>
 #include <array>
 #include <atomic>
@@ -150,8 +150,8 @@ Serial::Use& Serial::use_of(Running& transaction, Index& index) {
   return uses.back();
 }
 
-// Returns SUCCESS or DEADLOCK. After DEADLOCK the transaction has been rolled back and `use`
-// deleted.
+// Returns SUCCESS or DEADLOCK. After DEADLOCK the transaction has been rolled back, and `use` no
+// longer exists.
 ErrCode Serial::take(Running& transaction, Use& use, size_t partition) {
   if (use.held[partition]) return SUCCESS;
   const ErrCode granted =
@@ -245,8 +245,8 @@ ErrCode Serial::erase_key(Transaction& transaction, Index& index, KeydromeBytes 
   return content_of(index).broken ? FAILURE : erase_payloads(self.undo, index, key);
 }
 
-// If the transaction has the only partition of an index that has grown enough, cuts the index
-// before the partition is released.
+// If the transaction has the only partition of an index, and the index has changed often enough,
+// cuts the index before the partition is released.
 void Serial::before_release(Locking& transaction) {
   auto& self = static_cast<Running&>(transaction);
   for (const Use& use : self.uses) {
@@ -263,7 +263,7 @@ bool Serial::cut(Index& index) {
   content.cut_at = 2 * content.changes;
   // This transaction has the only partition, so no other transaction changes the index. Other
   // threads may still read the structure, because step() reads the next pair before it takes the
-  // pair's partition. Therefore this function needs the latch.
+  // pair's partition. Therefore this function takes the latch.
   const ReadLatch latch(content.latch);
   try {
     const std::vector<std::string> keys = keys_of(index.store());

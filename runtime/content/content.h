@@ -26,7 +26,7 @@ struct Content : IndexConcurrency {
   explicit Content(LatchKind kind) : latch(kind) {}
 
   Latch latch;
-  uint64_t changes = 0;  // number of puts and deletions
+  uint64_t changes = 0;  // number of changes so far; a change makes stored positions invalid
   // True after memory ran out during an undo, which leaves wrong content in the index. From then on
   // every call on the index returns FAILURE.
   bool broken = false;
@@ -76,7 +76,7 @@ struct Pair {
   }
 };
 
-// Moves the position to the bound. Returns a negative number for a failure.
+// Moves the position to the bound. Returns 0, or a negative number for a failure.
 int seek(const Store& store, KeydromePosition& position, const Bound& bound);
 // Reads the pair after the position and moves the position past it. Returns the result of the
 // structure's `next`: 1, 0 at the end, or negative. Returns -1 also if the structure reports a key
@@ -93,8 +93,8 @@ void declare_broken(Index& index);
 // Seeks if the cursor's stored position is missing or out of date. Returns 0, or a negative number
 // for a failure.
 int refresh(const Content& content, const Store& store, Cursor& cursor);
-// Moves the cursor to the pair. Precondition: the cursor's stored position, if it has one, is
-// directly after the pair.
+// Moves the cursor to the pair. The caller must also ensure that the cursor's stored position, if
+// it has one, is directly after the pair.
 void place_on(Cursor& cursor, const Pair& pair);
 // Finds the first pair of the key and moves the cursor, as `get` of index.h specifies.
 ErrCode read_key(Index& index, Cursor& cursor, KeydromeBytes key);

@@ -1,4 +1,5 @@
-// Cursor: how far the reads with one handle have come in one transaction.
+// Cursor: the place in an index from which the next read with a handle continues, in one
+// transaction.
 //
 // A cursor stores a copy of the pair that was read last. The cursor therefore stays valid when this
 // pair is deleted, and the next read sees pairs that the transaction has inserted in the meantime.
@@ -21,7 +22,7 @@ struct Cursor {
   };
 
   Place place = Place::kStart;
-  bool has_position = false;  // `position` is set; it is valid while `changes` is current
+  bool has_position = false;  // true: `position` is set; it is valid while `changes` is current
   uint32_t key_size = 0;
   uint32_t payload_size = 0;
   uint64_t changes = 0;

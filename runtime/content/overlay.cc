@@ -24,7 +24,8 @@ bool is_before(KeydromeBytes key, KeydromeBytes payload, const Bound& bound) {
 Overlay::StoredPair::StoredPair(KeydromeBytes key, KeydromeBytes payload)
     : key_(text_of(key)), payload_(text_of(payload)) {}
 
-// std::string compares as memcmp does; of two strings with a common prefix the shorter is first.
+// std::string compares as memcmp does. If one string is a prefix of the other, the shorter is
+// first.
 bool Overlay::Order::operator()(const StoredPair& a, const StoredPair& b) const {
   const int order = a.key_.compare(b.key_);
   return order < 0 || (order == 0 && a.payload_ < b.payload_);

@@ -2,9 +2,9 @@
 //
 // Each read is logged as one or more steps. A step searches for the first committed pair at or
 // after the bound `from`. Its outcome is this pair, or the fact that there is no pair before the
-// bound `to`. A step covers all keys from `from` to its outcome, so repeating the steps finds
-// changed records and phantoms. The log stores whole pairs instead of a hash, so validation is
-// exact.
+// bound `to` or the end of the index. A step covers all keys from `from` to its outcome, so
+// repeating the steps finds changed records and phantoms. The log stores whole pairs instead of a
+// hash, so validation is exact.
 //
 //   log.add(from, ReadLog::Step::Outcome::kPair, to);
 //   ReadLog::Reader reader(log);
@@ -58,8 +58,9 @@ class ReadLog {
   };
 
  private:
-  // The encoding of a step is a header, then the bytes of `from` unless the step continues, then
-  // the bytes of `to`.
+  // The encoding of a step is a header, then the bytes of `from` and the bytes of `to`. The bytes
+  // of `from` are absent if the step continues the previous one. The bytes of `to` are absent after
+  // kNone.
   struct Header {
     Step::Outcome outcome;
     bool continues;
@@ -73,7 +74,8 @@ class ReadLog {
   void append(KeydromeBytes bytes);
 
   std::vector<uint8_t> bytes_;
-  // If the newest step found a pair: the offset in bytes_ where the pair's key and payload begin.
+  // Whether the newest step found a pair. If it did: the offset in bytes_ where the pair's key
+  // begins, and the sizes of key and payload.
   bool has_last_pair_ = false;
   size_t last_pair_ = 0;
   uint8_t last_key_size_ = 0;

@@ -1,5 +1,5 @@
 // Instance: one instance of a bare structure (a data structure without transactions and locks),
-// with the memory allocator that the runtime gives to it.
+// with the memory allocator that the runtime passes to it.
 #pragma once
 
 #include <atomic>
@@ -12,9 +12,7 @@
 
 namespace keydrome::runtime {
 
-// The memory allocator of an instance: allocates with malloc and counts the bytes. `retire` frees
-// memory at once. This is safe because no configuration yet runs readers and a writer in one
-// structure at the same time. Thread-safe.
+// The memory allocator of an instance: allocates with malloc and counts the bytes. Thread-safe.
 class HeapEnvironment {
  public:
   HeapEnvironment();
@@ -26,6 +24,9 @@ class HeapEnvironment {
 
  private:
   static void* allocate(void* context, size_t size, size_t alignment);
+  // Frees the memory at once, although structure.h promises to wait for concurrent readers. This is
+  // safe if a latch or lock keeps readers and writers apart. The configuration `bare` has no latch,
+  // so under `bare` a thread-safe structure must not rely on the promise.
   static void retire(void* context, void* memory, size_t size, size_t alignment);
 
   KeydromeEnvironment interface_;
@@ -45,7 +46,7 @@ class Instance {
   // Returns the first argument for the functions of the structure's table. structure.h says which
   // calls may run in parallel.
   KeydromeStructure* structure() const { return structure_; }
-  // Returns one of the structure's statistics, or 0 if the structure does not have it.
+  // Returns one of the structure's statistics, or 0 if the structure has no statistics.
   uint64_t statistic(uint32_t which) const;
   uint64_t allocated_bytes() const { return environment_->bytes(); }
 

@@ -14,7 +14,7 @@ Error loader_error(const std::string& what) {
   return Error{what + ": " + (reason == nullptr ? "unknown reason" : reason)};
 }
 
-// The name of the first mandatory function that the table lacks, or nullptr.
+// Returns the name of the first mandatory function that the table lacks, or nullptr if it has all.
 const char* missing_function(const KeydromeStructureTable& table) {
   if (table.create == nullptr) return "create";
   if (table.destroy == nullptr) return "destroy";
@@ -45,7 +45,7 @@ Result<StructureLibrary> StructureLibrary::load(const std::string& path) {
                  ": build the structure again with this runtime's structure.h"};
   }
   if (table->name == nullptr || table->description == nullptr) {
-    return Error{path + ": its KeydromeStructureTable sets no name or no description; set both"};
+    return Error{path + ": its KeydromeStructureTable must set both name and description"};
   }
   if (const char* missing = missing_function(*table)) {
     return Error{path + ": its KeydromeStructureTable leaves " + missing +

@@ -33,7 +33,7 @@
 namespace keydrome::runtime {
 
 enum class LatchKind : uint8_t {
-  kNone,       // does nothing: a stronger lock protects the structure, or no protection is wanted
+  kNone,       // no latch: a stronger lock protects the structure, or no protection is wanted
   kExclusive,  // one thread at a time, reader or writer
   kShared,     // several readers, or one writer
 };

@@ -1,7 +1,7 @@
 // LockManager: shared and exclusive locks for transactions, with queues and deadlock detection.
 //
 //   LockManager locks;
-//   Lock lock;                 // any object; outlives its holders
+//   Lock lock;                 // must outlive its holders
 //   Waiter waiter;             // one per thread
 //   LockOwner owner(waiter);   // one per transaction
 //   if (!locks.acquire(owner, lock, LockMode::kExclusive)) {
@@ -12,15 +12,15 @@
 //
 // Waiting. A thread sleeps while it waits, and waits for at most one lock at a time. Each lock has
 // a queue, which is first come, first served. The exception is a thread that upgrades its shared
-// lock to an exclusive one: it goes to the front, because all others in the queue wait for it
-// anyway.
+// lock to an exclusive one: it enters the queue at the front, because all others in the queue wait
+// for it anyway.
 //
 // Invitations. A sleeping thread needs tens of microseconds to run again, far longer than a short
 // transaction. If release_all gave the lock to a sleeping thread, the lock would be unused during
-// this time. Therefore release_all only invites the threads at the front of the queue that could
-// get the lock now, that is, it wakes them. Until an invited thread runs, other threads may
-// overtake it, that is, take and release the lock. If other threads have overtaken a thread for
-// kOvertakenMaxNs (1 ms), the next release gives it the lock, so no thread starves.
+// this time. Therefore release_all only invites, that is, wakes, the threads at the front of the
+// queue that could have the lock now. Until an invited thread runs, other threads may overtake it:
+// they may take and release the lock. If other threads have overtaken a thread for kOvertakenMaxNs
+// (1 ms), the next release gives it the lock, so no thread starves.
 //
 // Deadlocks. Before a thread waits, it searches the wait-for graph for a cycle through itself. The
 // youngest owner in the cycle becomes the victim. An owner keeps its age until `forget_age`. A
@@ -49,8 +49,8 @@ class Lock;
 class LockManager;
 class LockOwner;
 
-// The part of a thread that sleeps until its lock is free. Several owners may share a waiter if
-// they never wait at the same time. A waiter outlives its owners.
+// A thread's means to sleep until its lock is free. Several owners may share a waiter if they never
+// wait at the same time. A waiter outlives its owners.
 class Waiter {
  public:
   Waiter() = default;
@@ -86,15 +86,15 @@ class Waiter {
   State state_ KEYDROME_GUARDED_BY(mutex_) = State::kAwake;
 };
 
-// A transaction, as far as the lock manager needs it. Only its waiter's thread calls it.
+// A transaction, as the lock manager sees it. Only the thread of its waiter calls its functions.
 class LockOwner {
  public:
   explicit LockOwner(Waiter& waiter) : waiter_(waiter) {}
   LockOwner(const LockOwner&) = delete;
   LockOwner& operator=(const LockOwner&) = delete;
 
-  // Makes the next wait assign a new age. Call it when the transaction has ended for a reason other
-  // than a deadlock.
+  // Makes the next wait assign a new age. Call this function when the transaction has ended, except
+  // after a deadlock.
   void forget_age() { age_ = 0; }
   // Returns the number of locks that the owner holds.
   size_t held() const { return held_.size(); }
@@ -102,8 +102,8 @@ class LockOwner {
  private:
   friend class Lock;
   friend class LockManager;
-  // newest() searches the last kNewest entries of held_, so it needs no mutex. `mode` may be weaker
-  // than the mode in the lock itself.
+  // newest() searches the last kNewest entries of held_. It needs no mutex, because only the
+  // owner's thread uses held_. Held::mode may be weaker than the mode in the lock itself.
   static constexpr size_t kNewest = 8;
   struct Held {
     Lock* lock;
@@ -177,7 +177,7 @@ class LockManager {
   bool acquire(LockOwner& owner, Lock& lock, LockMode mode);
   // Like acquire, but returns false instead of waiting. The caller may hold a latch.
   bool try_acquire(LockOwner& owner, Lock& lock, LockMode mode);
-  // Returns which owners hold the lock at this moment.
+  // Returns whether this owner, and whether any other owner, holds the lock at this moment.
   LockView view(const LockOwner& owner, Lock& lock);
   void release_all(LockOwner& owner);
   LockStatistics statistics() const { return {locks_, waits_, waiting_, deadlocks_}; }

@@ -8,8 +8,8 @@
 //   table.give_back(entry);                  // when the transaction ends
 //
 // The table contains a lock as long as at least one thread refers to it. Any thread may call any
-// function. The table is divided into shards; each has its own mutex, which a thread holds for one
-// look-up.
+// function. The table is divided into shards. Each shard has its own mutex, which a thread holds
+// during one look-up.
 #pragma once
 
 #include <array>

@@ -1,5 +1,5 @@
-// Implements DirectStrategy: each index has one instance, and the calling thread calls its
-// functions.
+// Implements DirectStrategy: each index has one instance, and the client's thread calls the
+// functions of this instance.
 #include "runtime/strategy/direct.h"
 
 #include <utility>

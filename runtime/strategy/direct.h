@@ -1,5 +1,5 @@
-// DirectStrategy: the strategy with one instance of the structure per index, which all threads
-// share. The client's own thread calls the instance.
+// DirectStrategy: the strategy with one instance of the structure per index. All threads share the
+// instance, and each thread calls it directly.
 #pragma once
 
 #include <memory>

@@ -17,12 +17,12 @@ namespace keydrome::runtime {
 struct StoreStatistics {
   uint64_t pairs = 0;
   uint64_t bytes = 0;   // bytes that the structure has allocated
-  uint64_t height = 0;  // height of the highest instance
+  uint64_t height = 0;  // the largest height of an instance
 };
 
 // The pairs of one index, sorted. Parameters and results are those of structure.h. The structure's
-// capabilities say which calls may run in parallel, and the concurrency control prevents all others
-// from running in parallel.
+// capabilities say which calls may run in parallel, and the concurrency control prevents all other
+// calls from running in parallel.
 //
 // The four operations are function pointers, as in structure.h. They usually point to the
 // structure's own functions, so that an operation costs one indirect call. A strategy may also pass

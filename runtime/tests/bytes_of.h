@@ -1,4 +1,4 @@
-// Gives tests the bytes of a string as KeydromeBytes. The string must outlive the KeydromeBytes.
+// Converts a string to KeydromeBytes, for tests. The string must outlive the KeydromeBytes.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
 // Tests what each concurrency control promises in addition to isolation: which transaction waits
-// for which, what is counted, and what is reclaimed. Other tests play a script for each known
+// for which, what is counted, and what is reclaimed. Further tests play a script for each known
 // anomaly, call by call.
 #include <gtest/gtest.h>
 
@@ -45,7 +45,7 @@ class World {
     const size_t colon = script.rfind(':');
     return stage_->result(static_cast<size_t>(script[colon - 1] - '0'));
   }
-  // Gives one call to an actor. The actor may have to wait.
+  // Makes an actor execute one call. The actor may have to wait.
   void step(size_t actor, const std::string& call) { stage_->step(actor, parse_call(call)); }
   int64_t counted(const std::string& name) const {
     return *concurrency_->statistics().int_member(name);

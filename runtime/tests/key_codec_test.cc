@@ -1,4 +1,4 @@
-// Tests of key_codec.h: encoded keys have the order of the keys, and decoding gives the keys back.
+// Tests of key_codec.h: encoded keys have the order of the keys, and decoding returns the keys.
 #include "runtime/codec/key_codec.h"
 
 #include <gtest/gtest.h>
@@ -52,9 +52,9 @@ std::string encoded(const Key& key) {
   return code;
 }
 
-// Checks that keys and their encodings have the same order, and that decoding gives each key back.
-// The encodings are compared as std::string, which has the order of structure.h: byte by byte, and
-// a prefix comes first.
+// Checks that keys and their encodings have the same order, and that decoding returns each key. The
+// encodings are compared as std::string, which has the order of structure.h: byte by byte, and a
+// prefix comes first.
 template <class Value, class MakeKey>
 void expect_order_and_round_trip(const std::vector<Value>& values, MakeKey make_key) {
   for (const Value& a : values) {

@@ -17,7 +17,7 @@ namespace {
 constexpr LockMode kShared = LockMode::kShared;
 constexpr LockMode kExclusive = LockMode::kExclusive;
 
-// A thread with one transaction, which makes requests for a test.
+// A thread with one transaction, which requests locks for a test.
 struct Locker {
   Waiter waiter;
   LockOwner owner{waiter};
@@ -165,8 +165,8 @@ TEST_F(LockManagerTest, TheQueueIsServedInOrder) {
   release(lockers_[3]);
 }
 
-// A thread that takes and releases a lock without pause overtakes a sleeping thread for a limited
-// time only.
+// A thread that takes and releases a lock without pause can overtake a sleeping thread only for a
+// limited time.
 TEST_F(LockManagerTest, NoThreadIsOvertakenForEver) {
   for (const LockMode mode : {kShared, kExclusive}) {
     EXPECT_TRUE(acquire(lockers_[0], a_, kExclusive));
@@ -221,7 +221,7 @@ TEST_F(LockManagerTest, TwoUpgradesAreADeadlock) {
   release(lockers_[0]);
 }
 
-// The cycle leads through the queue: the reader waits for a writer that waits for the same lock.
+// The cycle includes a queue: the reader waits for a writer that waits for the same lock.
 TEST_F(LockManagerTest, WaitingAfterAWriterCanCloseACycle) {
   EXPECT_TRUE(acquire(lockers_[0], a_, kShared));
   EXPECT_TRUE(acquire(lockers_[1], b_, kExclusive));

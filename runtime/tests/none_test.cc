@@ -1,5 +1,5 @@
-// Tests of the method "none", which adds no concurrency control: it refuses a second thread and
-// changes inside a transaction, and all other calls return the right results.
+// Tests of the method "none", which adds no concurrency control. It must refuse a second thread,
+// and changes inside a transaction. All other calls must return the right results.
 #include <gtest/gtest.h>
 
 #include <functional>

@@ -7,9 +7,9 @@
 
 #include "keydrome/structure.h"
 
-// Tests find these functions with dlsym. The next `successes` puts and deletions succeed. After
-// set_structure_fail_after, all later ones fail; after set_structure_fail_at, only the next one
-// fails. If `successes` is negative, none fails.
+// Tests find these functions with dlsym. The next `successes` puts and deletions succeed. After a
+// call of set_structure_fail_after, all later puts and deletions fail. After a call of
+// set_structure_fail_at, only one more fails. If `successes` is negative, none fails.
 extern "C" __attribute__((visibility("default"))) void set_structure_fail_after(int successes);
 extern "C" __attribute__((visibility("default"))) void set_structure_fail_at(int successes);
 

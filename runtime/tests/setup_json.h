@@ -1,4 +1,4 @@
-// Makes the JSON text that tests give to keydrome_configure, and the paths of test structures.
+// Makes the JSON text that tests pass to keydrome_configure, and the paths of test structures.
 #pragma once
 
 #include <string>

@@ -1,8 +1,8 @@
 // Stage: runs several actors on one concurrency control, one call at a time, as a test's script
 // says.
 //
-// Each actor is a client in a thread of its own. The stage gives a call to an actor, and waits
-// until the call has returned or the actor sleeps in a lock. The lock manager counts sleeping
+// Each actor is a client in a thread of its own. The stage passes a call to an actor, and waits
+// until the call has returned or the actor waits for a lock. The lock manager counts waiting
 // threads, so the stage needs no timeouts, and a script always runs in the same way. Every call is
 // recorded with timestamps of a logical clock. The checker then searches for a serial order that
 // explains all results.
@@ -32,10 +32,10 @@ class Stage {
   Stage& operator=(const Stage&) = delete;
   ~Stage();
 
-  // Gives the call to an actor that is not waiting. Returns when every actor is idle or asleep in a
-  // lock. After a transaction has failed, its remaining calls are skipped until the next begin.
+  // Passes the call to an actor that is not waiting. Returns when every actor is idle or waits for
+  // a lock. After a transaction has failed, its remaining calls are skipped until the next begin.
   void step(size_t actor, const Call& call);
-  // Returns true while the actor's last call has not returned.
+  // Returns true if the actor's last call has not returned yet.
   bool waits(size_t actor);
   // Returns the result of the actor's last call. Precondition: the actor is not waiting.
   ErrCode result(size_t actor) const;
@@ -58,7 +58,7 @@ class Stage {
   Concurrency& concurrency_;
   const ClientIndexes indexes_;
   std::atomic<uint64_t> clock_ = 1;
-  std::atomic<uint64_t> busy_ = 0;  // actors whose call has not returned
+  std::atomic<uint64_t> busy_ = 0;  // number of actors whose call has not returned
   std::vector<std::unique_ptr<Actor>> actors_;
 };
 

@@ -4,7 +4,7 @@
 // Usage: runtime_stress_test --library PATH --configure JSON.
 //
 // Every transaction is retried after DEADLOCK until it commits. The test therefore also shows that
-// transactions finally succeed.
+// every transaction finally succeeds.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

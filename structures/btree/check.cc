@@ -12,8 +12,8 @@ enum Broken : int {
   kFill,        // a node is too full or too empty
   kHead,        // a head differs from the first eight key bytes of its entry
   kOrder,       // the slots of a node are not strictly ascending
-  kBounds,      // a slot is outside the range that the parents' separators define
-  kList,        // the linked list does not have the leaves in order
+  kBounds,      // a slot is outside the range that separators of inner nodes define
+  kList,        // the linked list does not contain the leaves in order
   kPairCount,   // pairs_ differs from the number of entries
 };
 

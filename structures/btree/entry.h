@@ -69,9 +69,9 @@ struct Probe {
 };
 
 // Compares two byte strings in memcmp order. If one is a prefix of the other, the shorter string is
-// smaller. The caller guarantees that the first `common` bytes are equal. Returns a negative
-// number if `a` is smaller, zero if both are equal, and a positive number if `a` is larger. The
-// functions below return the same for their first argument.
+// smaller. The caller guarantees that the first `common` bytes are equal. Returns a negative number
+// if `a` is smaller, zero if both are equal, and a positive number if `a` is larger. The result of
+// the comparisons below has the same meaning.
 inline int compare_bytes(const uint8_t* a, uint32_t a_size, const uint8_t* b, uint32_t b_size,
                          uint32_t common = 0) {
   const uint32_t shorter = std::min(a_size, b_size);

@@ -1,5 +1,6 @@
-// Implements Tree::del: removes an entry from a leaf of the B+-tree. If a node then has fewer than
-// kFillMin slots in use, it is merged with a sibling or gets slots from the sibling ("refill").
+// Implements Tree::del: removes an entry from a leaf of the B+-tree. If a node other than the root
+// would then use fewer than kFillMin slots, it is merged with a sibling, or receives slots from the
+// sibling ("refill").
 #include "structures/btree/separator.h"
 #include "structures/btree/slots.h"
 #include "structures/btree/tree.h"

@@ -2,8 +2,8 @@
 //
 // Leaves contain the stored entries and form a doubly linked list. Inner nodes contain separators
 // and pointers to children. A separator is an additional entry between two children. It is larger
-// than all pairs in the left child, and not larger than any pair in the right child. It is as short
-// as possible (separator.h).
+// than every entry in the left child, and not larger than any entry in the right child. It is as
+// short as possible (separator.h).
 //
 // Every node except the root uses at least kFillMin slots. A split in the middle leaves two
 // half-full nodes. A split at the right edge of the tree leaves the left node nearly full, so that
@@ -19,15 +19,17 @@ namespace keydrome::btree {
 
 // The largest number of entries in a leaf, and of separators in an inner node.
 inline constexpr uint32_t kSlots = 64;
-// A node that uses fewer slots is merged with a sibling, or gets slots from the sibling.
+// A node other than the root that would use fewer slots is merged with a sibling, or receives slots
+// from the sibling.
 inline constexpr uint32_t kFillMin = 8;
-// Two nodes are merged if they have at most this many slots together. The merged node then has free
-// slots, so that the next insert does not split it again.
+// Such a node is merged with its sibling if both together use at most this many slots. The merged
+// node has free slots, so the next insertion does not split it again.
 inline constexpr uint32_t kMergeMax = 48;
 // Number of slots that the left node keeps after a split at the right edge of the tree.
 inline constexpr uint32_t kAppendKeep = 56;
-// The largest height. Inner nodes have at least kFillMin + 1 = 9 children, and 9^24 nodes exceed
-// every address space.
+// The largest height. The root has at least 2 children, and every other inner node has at least
+// kFillMin + 1 = 9. A tree of this height has at least 2 * 9^22 leaves, more than any address space
+// holds.
 inline constexpr uint32_t kHeightMax = 24;
 inline constexpr size_t kNodeAlignment = 64;
 static_assert(kSlots + 1 - kAppendKeep > kFillMin && kFillMin * 2 <= kMergeMax);

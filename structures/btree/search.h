@@ -50,8 +50,8 @@ inline uint32_t child_rank(const Inner& node, const Probe& probe) {
   return rank<true>(node.heads, node.separators, node.count, probe);
 }
 
-// The inner nodes on the way from the root to a leaf. For each node, `child` is the index of the
-// child through which the way continues.
+// The inner nodes on the path from the root to a leaf. In each step, `child` is the index of the
+// child that is next on the path.
 struct Path {
   struct Step {
     Inner* node;

@@ -1,5 +1,5 @@
-// Moves slots inside and between the nodes of the B+-tree, leaves and inner nodes alike. A slot is
-// a pointer to an entry and the entry's head: its first eight key bytes as a number.
+// Moves slots inside and between nodes of the B+-tree. It works for leaves and for inner nodes. A
+// slot is a pointer to an entry and the entry's head: its first eight key bytes as a number.
 #pragma once
 
 #include <cstddef>
@@ -50,9 +50,9 @@ struct Slots {
   }
 };
 
-// A buffer for the slots of two adjacent nodes and one additional slot. A split, a merge or a
-// refill collects the slots here and then divides them. For inner nodes, `children` has one more
-// item than there are slots.
+// A buffer for the slots of two adjacent nodes and one additional slot. A change that may move
+// slots between nodes, such as a split or a merge, collects the slots here and then copies them to
+// their nodes. For inner nodes, `children` has one more item than there are slots.
 struct Gathered {
   uint64_t heads[2 * kSlots + 1];
   Entry* entries[2 * kSlots + 1];

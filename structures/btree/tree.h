@@ -5,7 +5,7 @@
 //
 // Thread safety: several threads may call seek, next, check and the statistics at the same time, as
 // long as no thread calls put or del. Errors: put and del allocate all memory before they change
-// anything, and return -1 if an allocation fails.
+// anything. They return -1 if an allocation fails.
 #pragma once
 
 #include <cstdint>

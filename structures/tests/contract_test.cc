@@ -17,7 +17,7 @@ namespace {
 
 const KeydromeStructureTable* g_table = nullptr;
 
-// The divisor of the number of operations. It is larger under sanitizers, because sanitizers are
+// Divides the number of operations. The divisor is larger under sanitizers, because sanitizers are
 // slow and need only a few operations to find memory errors and races.
 #ifdef KEYDROME_SANITIZED
 constexpr uint32_t kLess = 4;

@@ -17,7 +17,7 @@
 
 namespace keydrome {
 
-// std::string compares as contract B demands: in memcmp order, and a prefix is smaller than the
+// std::string compares as contract B demands: in memcmp order, and a prefix is smaller than any
 // longer string.
 using Pair = std::pair<std::string, std::string>;
 using Model = std::set<Pair>;
@@ -120,7 +120,7 @@ class Structure {
     return true;
   }
 
-  // Returns all pairs, in the structure's order.
+  // Returns all pairs, in the order of the structure.
   std::vector<Pair> scan() const {
     std::vector<Pair> pairs;
     KeydromePosition position = seek("", kNoPayload, false);

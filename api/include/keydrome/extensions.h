@@ -1,9 +1,10 @@
 /* Declares optional functions of a library that implements contract A (index.h). A library may
- * export any of them, or none. The player, the process that loads the library, finds them with
- * dlsym.
+ * export any of them, or none. So far Keydrome calls only keydrome_configure: the player, the
+ * process that loads the library, finds it with dlsym. The other functions are reserved for later
+ * use, and for programs that load a library themselves.
  *
- * Returned strings must stay valid until the process ends. Keydrome calls none of these functions
- * while it measures time. */
+ * Returned strings must stay valid until the process ends. None of these functions is called while
+ * a run measures time. */
 #ifndef KEYDROME_EXTENSIONS_H_
 #define KEYDROME_EXTENSIONS_H_
 
@@ -24,7 +25,7 @@ const char* keydrome_describe(void);
  * Keydrome's own runtime receives its configuration in this way (runtime/README.md). */
 int keydrome_configure(const char* json, char* reason, uint32_t capacity);
 
-/* Returns a JSON object of counters for the report. Called after all measured work is done. */
+/* Returns a JSON object of counters. May be called only while no other thread uses the library. */
 const char* keydrome_statistics(void);
 
 /* Removes an index that no thread has open. Returns SUCCESS, DB_DNE or FAILURE. */
@@ -34,7 +35,7 @@ ErrCode keydrome_delete_index(char* name);
  * FAILURE. */
 ErrCode keydrome_upsert(IdxState* idxState, TxnState* txn, Key* k, const char* payload);
 
-/* Does the same as `count` calls of get, one for each of `records`. results[i] becomes the result
+/* Does the same as `count` calls of get, one for each of `records`. Sets results[i] to the result
  * code of the get for records[i]. The cursor is undefined afterwards. Returns SUCCESS, DEADLOCK or
  * FAILURE. */
 ErrCode keydrome_get_batch(IdxState* idxState, TxnState* txn, uint32_t count, Record* records,

@@ -44,9 +44,9 @@
  * 8. Order. SHORT and INT are ordered numerically (signed). VARCHAR is ordered by unsigned bytes;
  *    if one string is a prefix of the other, the shorter comes first (strcmp order). The payloads
  *    of one key may come in any order.
- * 9. Misuse. A library should detect these errors of its client. A handle that is NULL or closed
- *    gives DB_DNE. A transaction that has ended gives TXN_DNE. A key whose type is not the type
- *    of the index gives FAILURE.
+ * 9. Misuse. A library should detect these errors of its client. A call with a handle that is NULL
+ *    or closed returns DB_DNE. A call in a transaction that has ended returns TXN_DNE. A call with
+ *    a key whose type is not the type of the index returns FAILURE.
  *
  * docs/reference/index-api.md marks each promise as "required" or "advisory". A broken required
  * promise fails the library. A broken advisory promise is only shown as a warning. */
@@ -69,7 +69,7 @@ typedef struct TxnState TxnState;
 
 typedef enum ErrCode {
   SUCCESS,
-  DB_DNE,       /* no such index */
+  DB_DNE,       /* no such index, or no such open handle */
   DB_EXISTS,    /* an index of that name already exists */
   DB_END,       /* no record after the cursor */
   KEY_NOTFOUND, /* no record has that key */
@@ -133,8 +133,8 @@ ErrCode get(IdxState* idxState, TxnState* txn, Record* record);
 
 /* Copies the record after the cursor into *record and moves the cursor to this record. The cursor
  * is before the first record if txn == NULL, or if the transaction has not read through this handle
- * before. If no record is after the cursor, returns DB_END. Further calls also return DB_END, as
- * long as the transaction itself inserts no record after the cursor.
+ * before. If no record is after the cursor, returns DB_END. Further calls also return DB_END, until
+ * the transaction itself inserts a record after the cursor.
  *
  * The transaction may change the index between two calls of getNext. A record inserted after the
  * cursor is returned by a later call. A record inserted with the key of the current record may be

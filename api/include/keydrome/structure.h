@@ -2,11 +2,10 @@
  * transactions.
  *
  * An instance of a structure is one sorted set of (key, payload) pairs. It has no threads, no
- * transactions and no locks. Keydrome's runtime adds transactions, short locks (latches) and the
- * placement on NUMA nodes, as its configuration demands. The runtime offers the result through
- * contract A (index.h). So one unchanged structure can be compared under many execution strategies
- * (T. Bang et al., "Robust Performance of Main Memory Data Structures by Configuration", SIGMOD
- * 2020).
+ * transactions and no locks. Keydrome's runtime adds transactions and short locks (latches), as its
+ * configuration demands. Together, structure and runtime implement contract A (index.h). So one
+ * unchanged structure can be compared under many execution strategies (T. Bang et al., "Robust
+ * Performance of Main Memory Data Structures by Configuration", SIGMOD 2020).
  *
  * Rules
  *
@@ -69,14 +68,14 @@ typedef struct {
   void* (*allocate)(void* context, size_t size, size_t alignment);
   /* Frees memory. If readers may still use the memory, frees it after these readers have ended. */
   void (*retire)(void* context, void* memory, size_t size, size_t alignment);
-  uint32_t home_node; /* logical NUMA node of the instance */
+  uint32_t home_node; /* logical NUMA node of the instance; always 0 in version 0 */
 } KeydromeEnvironment;
 
 enum {
   /* Several threads may call seek and next at the same time, while none calls put or del. */
   KEYDROME_SHARED_READS = 1u << 0,
-  /* Several threads may make any calls at the same time, and the runtime adds no latch. `next` must
-   * accept a position that another thread's change has invalidated. */
+  /* Several threads may make any calls at the same time, so a configuration may run the structure
+   * without a latch. `next` must accept a position that another thread's change has invalidated. */
   KEYDROME_THREAD_SAFE = 1u << 1,
   /* Seek and next may run while put or del changes the instance. They may then return wrong
    * results, but they must not crash or hang. So their loops must be bounded, and memory must never
@@ -92,8 +91,8 @@ enum {
 
 enum { KEYDROME_STATISTIC_PAIRS, KEYDROME_STATISTIC_BYTES, KEYDROME_STATISTIC_HEIGHT };
 
-/* The functions of a structure. Functions that return int return a negative number if the
- * environment has no more memory. They must then leave the instance unchanged. */
+/* The functions of a structure. Functions that return int return a negative number if `allocate`
+ * fails. They must then leave the instance unchanged. */
 typedef struct {
   uint32_t version;      /* KEYDROME_STRUCTURE_VERSION */
   uint32_t capabilities; /* KEYDROME_SHARED_READS | ... */

@@ -38,8 +38,8 @@ std::string hang_evidence(const HangInputs& inputs);
 std::string last_calls(const script::Script& script, const script::PhaseScript& phase,
                        const PhaseWatch& watch);
 
-// Returns the end of a sentence that lists the first unfinished threads and their current
-// operations, such as "; thread 0 is at operation 5 of 8". Returns "" if all threads have finished.
+// Returns the end of a sentence that lists some unfinished threads and their current operations,
+// such as "; thread 0 is at operation 5 of 8". Returns "" if all threads have finished.
 std::string unfinished_threads(const script::PhaseScript& phase, const PhaseWatch& watch);
 
 }  // namespace keydrome

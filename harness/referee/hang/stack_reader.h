@@ -20,8 +20,8 @@ namespace keydrome {
 // ...". The innermost call comes first. The last entry is "player", the caller of the library.
 using Stacks = std::map<uint32_t, std::string>;
 
-// Sends kStackSignal to the threads of `process`, and waits up to a second until they have written
-// their stacks. The result omits threads that wrote no stack.
+// Sends kStackSignal to the threads of `process`, and waits until they have written their stacks,
+// but at most a second. The result omits threads that wrote no stack.
 Stacks collect_stacks(pid_t process, const std::vector<ThreadFacts>& threads,
                       std::span<const std::byte> page);
 

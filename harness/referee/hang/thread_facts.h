@@ -1,6 +1,6 @@
 // Reads what the kernel knows about the threads of the player, from /proc outside the jail.
 //
-// The functions read only numbers that the kernel computes. They read nothing that the untrusted
+// The functions use only values that the kernel computes. They use nothing that the untrusted
 // player can write, such as its memory or its threads' names.
 #pragma once
 
@@ -30,8 +30,8 @@ pid_t program_of(pid_t jail);
 // visible.
 std::vector<ThreadFacts> thread_facts(pid_t process);
 
-// Returns how many descriptors a process has open, and the most that it may have, as text such as
-// "12 of 4096 descriptors are open". Returns "" if the process is not visible.
+// Returns how many descriptors a process has open, and how many it may have at most, as text such
+// as "12 of 4096 descriptors are open". Returns "" if the process is not visible.
 std::string descriptors_text(pid_t process);
 
 }  // namespace keydrome

@@ -32,9 +32,9 @@ std::string cpu_seconds(uint64_t us) {
 
 std::string mebibytes(uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; }
 
-// Adds a finding for a phase after whose end the library still worked. The time is part of the
-// phase's time, so nothing is gained. A thread that only waits in the kernel also delays the freeze,
-// but uses no CPU time.
+// Adds a finding for each phase in which the library still worked after its last call had returned.
+// This time is part of the phase's time, so the library gains nothing. A thread that only waits in
+// the kernel also delays the freeze, but uses no CPU time.
 void add_late_work(const SessionResult& result, judge::Findings& findings) {
   const auto processors = static_cast<uint64_t>(std::max(1L, sysconf(_SC_NPROCESSORS_ONLN)));
   for (const PhaseResult& phase : result.phases) {
@@ -47,14 +47,15 @@ void add_late_work(const SessionResult& result, judge::Findings& findings) {
                           ": after the last call had returned, the library used " +
                           cpu_seconds(*phase.freezing_cpu_us) + " of CPU time in " +
                           cpu_seconds(late_ns / kNsPerUs) +
-                          ". This time counts as part of the phase. A thread of the library did "
-                          "work in the kernel that belongs before the end of a call");
+                          ". This time counts as part of the phase. A thread of the library still "
+                          "worked in the kernel; such work should end before the call returns");
   }
 }
 
-// Adds a finding for a phase in which threads that have ended used more CPU time than those threads
-// can have used that are known: the player's, except its leader, which lives, and the library's
-// threads that lived when the phase began. The rest was used by threads that came and went.
+// Adds a finding for each phase in which ended threads used too much CPU time. Two kinds of ended
+// threads are known: those of the player without its leader, and those of the library that lived
+// when the phase began. Each can have used at most the phase's time. The rest was used by threads
+// that came and went.
 void add_unaccounted_threads(const SessionResult& result, judge::Findings& findings) {
   for (const PhaseResult& phase : result.phases) {
     if (!phase.timed || !phase.cpu_us || !phase.threads_used) continue;
@@ -68,14 +69,14 @@ void add_unaccounted_threads(const SessionResult& result, judge::Findings& findi
         explained_us + kUnexplainedUs + std::max(explained_us, wall_us) / kUnexplainedDivisor;
     if (ended_us <= allowed_us) continue;
     findings.advisory("unaccounted_threads",
-                      "phase " + phase.name + ": threads that ended in it used " +
+                      "phase " + phase.name + ": threads that ended during it used " +
                           cpu_seconds(ended_us) + " of CPU time, but the " + std::to_string(known) +
                           " known ones can have used at most " + cpu_seconds(explained_us) +
                           ". The library starts threads that work and end within the phase");
   }
 }
 
-// Nothing is timed before the first timed phase, so work done there is limited.
+// Work before the first timed phase is not timed, so it has a budget.
 void add_setup_budget(const SessionResult& result, judge::Findings& findings) {
   const Setup setup = setup_of(result);
   std::string excess;
@@ -107,7 +108,7 @@ void add_kernel_work(const SessionResult& result, judge::Findings& findings) {
                         "phase " + phase.name + ": the kernel's thread " + name + " worked for " +
                             cpu_seconds(us) + " in " + cpu_seconds(phase.wall_ns / kNsPerUs) +
                             ", for this library or for another process of the machine; this time "
-                            "is in no account of the library");
+                            "does not count as the library's");
     }
   }
 }

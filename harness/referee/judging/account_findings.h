@@ -1,5 +1,5 @@
-// Findings from the accounts of a session: work that was done late, early, or by threads that the
-// account does not know.
+// Findings from the accounts of a session: work that the library did too early or too late, and
+// work by threads that are missing from the accounts.
 #pragma once
 
 #include "benchmarks/kit/judge/finding.h"

@@ -34,8 +34,8 @@ std::string end_finding(const RunVerdict& verdict) {
 }
 
 // Returns true if the library crashed, threw an exception or did not return from a call, although
-// all calls so far were legal. Such an end is never a mere warning. A slow phase and a reached limit
-// may be one.
+// all calls so far were legal. Such an end is never only a warning. A slow phase or a reached limit
+// may be only a warning.
 bool ended_in_legal_calls(const PreparedSession& session, const SessionResult& result,
                           const RunVerdict& verdict) {
   const bool crashed = result.stop == StopReason::kClosed && verdict.name == "crashed";
@@ -54,8 +54,8 @@ Judgement judge_session(const PreparedSession& session, const SessionResult& res
   add_session_findings(result, findings);
   const bool complete = result.stop == StopReason::kNone;
   const bool advisory = session.manifest.instances.find(session.plan.instance)->second.advisory;
-  // An advisory instance only gives warnings, unless the library crashes or hangs in legal calls. If
-  // its session ended early, the calls up to then are judged.
+  // An advisory instance produces only warnings, unless the library crashes or hangs in legal
+  // calls. If its session ended early, the calls up to then are judged.
   const bool judged = complete || advisory;
   // A log that does not match the program proves nothing about the library, so judging stops.
   const bool sound = !judged || judge::judge_logs(session.script, result.outcome, findings);

@@ -124,8 +124,8 @@ std::string missing_mechanisms(const JailEnd& jail) {
   return list.empty() ? "not reported" : list;
 }
 
-// Returns the verdict `refused` or `infrastructure` if the jail did not work as the plan requires,
-// else nothing.
+// Returns the verdict `refused` or `infrastructure` if the jail did not work as the plan requires.
+// Otherwise returns nothing.
 std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
                                          const std::string& required_level) {
   const JailEnd& jail = result.jail;
@@ -153,7 +153,7 @@ std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
   return RunVerdict{
       "refused", "the jail gave " + level + " isolation, but the plan requires " + required_level +
                      "; missing: " + missing_mechanisms(jail) +
-                     " (run `jail --check` to see what to do, or accept less: jail.require)"};
+                     " (run `jail --check` to see what to do, or lower jail.require in the plan)"};
 }
 
 std::string in_seconds(uint64_t ns) {

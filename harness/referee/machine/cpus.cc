@@ -1,5 +1,5 @@
 // Implements harness/referee/machine/cpus.h: counts the usable CPUs with sched_getaffinity(), and
-// parses the list of CPUs that a plan gives to the jail.
+// parses the list of CPUs that a plan assigns to the jail.
 #include "harness/referee/machine/cpus.h"
 
 #include <sched.h>

@@ -15,7 +15,8 @@ namespace keydrome {
 
 class InputRing {
  public:
-  // Makes the ring of a session. `half_bytes` is the size of the halves of each thread.
+  // Makes the ring of a session. `half_bytes` contains, for each thread, the size of one of its two
+  // halves.
   static Result<InputRing> create(uint64_t session_bytes, std::span<const uint64_t> half_bytes);
 
   int fd() const { return region_.fd(); }

@@ -1,5 +1,4 @@
-// Implements harness/referee/memory/memfd.h: sealed memfds for inputs, and mapped memfds of fixed
-// size for outcomes.
+// Implements harness/referee/memory/memfd.h: creates, maps and seals memfds.
 #include "harness/referee/memory/memfd.h"
 
 #include <fcntl.h>
@@ -42,8 +41,8 @@ SharedRegion::~SharedRegion() {
   if (memory_ != nullptr) munmap(memory_, size_);
 }
 
-// F_SEAL_FUTURE_WRITE leaves the mapping that exists already, through which the referee writes.
-// F_SEAL_WRITE would not, and fails with EBUSY while the kernel uses a page of the memfd.
+// The referee writes through its mapping after the memfd has been sealed. F_SEAL_FUTURE_WRITE
+// allows this. F_SEAL_WRITE does not, and fails with EBUSY while a writable mapping exists.
 Result<SharedRegion> SharedRegion::create(size_t bytes, Others others) {
   const int seals = F_SEAL_GROW | F_SEAL_SHRINK | F_SEAL_SEAL |
                     (others == Others::kReadOnly ? F_SEAL_FUTURE_WRITE : 0);

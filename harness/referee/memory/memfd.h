@@ -1,5 +1,5 @@
-// Memory that the referee passes into the jail: sealed inputs, which no process can modify, and
-// shared regions, which no process can resize.
+// Memory that the referee shares with a child process: memfds that no process can resize. A child
+// process may write to some of them, and may only read others.
 //
 // Not thread-safe.
 #pragma once
@@ -26,8 +26,8 @@ class SharedRegion {
   ~SharedRegion();
 
   int fd() const { return fd_.get(); }
-  // Unless others may only read, the child process may write at any time. Then callers must copy the bytes first and then check the
-  // copy.
+  // With kMayWrite, the child process may write at any time. Callers must then copy the bytes
+  // first, and check the copy.
   std::span<std::byte> bytes() const { return {static_cast<std::byte*>(memory_), size_}; }
 
  private:

@@ -11,8 +11,8 @@
 namespace keydrome {
 namespace {
 
-// begin() makes pieces until the unpublished ones have this many bytes. With so many pieces in stock
-// before GO, the referee only copies during the measured time.
+// begin() makes pieces until the unpublished ones have this many bytes. If a phase needs no more,
+// all its pieces are made before GO, and the referee only copies during the measured time.
 constexpr uint64_t kReadyBytesMax = uint64_t{512} << 20;
 
 }  // namespace

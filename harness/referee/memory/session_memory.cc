@@ -11,9 +11,10 @@
 namespace keydrome {
 namespace {
 
-// Size of a piece: the part of a program that a thread gets at a time. A thread has two pieces, so a
-// library that searches the memory of the player sees at most twice as much in advance: at 24 bytes
-// a read, 21,000 reads, which take 1 to 4 ms. Smaller pieces would cost more (harness/bench).
+// Size of a piece: the part of a program that a thread receives at a time. Only a program that
+// cannot be cut has larger pieces. The player's memory contains at most two pieces of each thread,
+// so a library that searches this memory cannot see further ahead. Two pieces have 21,000 reads of
+// 24 bytes, which take 1 to 4 ms. Smaller pieces would cost more (harness/bench).
 constexpr uint64_t kPieceBytes = uint64_t{256} << 10;
 
 }  // namespace

@@ -42,10 +42,10 @@ class SessionMemory {
   SharedMemory descriptors() const;
   std::span<const std::byte> stack_page() const { return stacks_->bytes(); }
 
-  // Prepares the outcome of a phase, which the library may have written to before, and returns its
-  // bytes. REQUIRES: no thread plays.
+  // Clears the outcome, to which the library may have written before, and prepares it for a phase.
+  // Returns its bytes. REQUIRES: no thread plays.
   std::span<std::byte> begin_outcome(const script::OutcomeLayout& layout);
-  // Publishes the first piece of each thread. REQUIRES: as above.
+  // Publishes the first piece of each thread. REQUIRES: no thread plays.
   PieceSupply begin_pieces(uint32_t phase);
 
  private:

@@ -91,7 +91,7 @@ Result<void> parse_limits(const Json& json, LimitsPlan& limits) {
   return reader.finish();
 }
 
-// Parses the members of the plan that are objects.
+// Parses those members of the plan that are JSON objects.
 Result<void> parse_parts(StrictObject& reader, Plan& plan) {
   const Json* library = reader.object("library", true);
   const Json* jail = reader.object("jail", true);

@@ -73,7 +73,7 @@ Json to_json(const Plan& plan);
 
 // Returns the argument of keydrome_configure in the jail. If the text is empty, keydrome_configure
 // is not called. For a structure, the text is the runtime's configuration with `threads`, the
-// number of threads that call at the same time.
+// largest number of threads that call at the same time.
 std::string configuration_text(const LibraryPlan& library, uint32_t threads);
 
 }  // namespace keydrome

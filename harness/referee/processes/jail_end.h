@@ -21,7 +21,7 @@ struct JailEnd {
   std::string_view text(std::string_view key) const;
   // Returns the value as a number, or nothing if the key is missing or the value is not a number.
   std::optional<int64_t> number(std::string_view key) const;
-  // Returns the parts of a value that is separated by commas or blanks.
+  // Returns the parts of a value. Commas or blanks separate the parts.
   std::vector<std::string> words(std::string_view key) const;
 };
 

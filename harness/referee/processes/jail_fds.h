@@ -1,5 +1,5 @@
-// Descriptor numbers that the referee gives a jail process, in addition to 0, 1, 2 and kChannelFd
-// (harness/protocol.h).
+// Numbers of the descriptors that a jail process receives from the referee, in addition to 0, 1, 2
+// and kChannelFd (harness/protocol.h).
 #pragma once
 
 namespace keydrome {

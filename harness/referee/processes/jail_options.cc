@@ -74,8 +74,8 @@ Result<JailOptions> jail_options(const Plan& plan, const workload::Manifest& man
   for (const script::PhaseScript& phase : script.phases)
     threads = std::max(threads, phase.threads.size());
   options.processes = plan.jail.processes.value_or(2 * threads + kSpareTasks);
-  // Limited to the jail's maximum, so the session may end before the last phase reaches its own
-  // limit.
+  // The limit of the session is at most the jail's maximum. So a long session may end before its
+  // last phase reaches the phase's limit.
   options.wall_ms =
       std::min<uint64_t>(kJailWallMsMax - kJailSpareMs,
                          2 * plan.limits.load_timeout_ms + kOwnWorkMs +

@@ -17,17 +17,17 @@ namespace keydrome {
 // and can report what the threads were doing; the jail would only kill them.
 struct JailOptions {
   Plan plan;
-  uint64_t wall_ms = 60'000;  // of the whole session: longer than all phase deadlines together
+  uint64_t wall_ms = 60'000;  // limit of the whole session
   uint64_t memory_bytes = 0;  // 0 here and below: the jail's default
   uint64_t tmpfs_bytes = 0;
   uint64_t processes = 0;               // tasks, including threads
   uint64_t command_timeout_ms = 5'000;  // for each of the commands freeze, thaw and usage
-  bool explain_hangs = true;            // describe hung threads; takes up to a second
+  bool explain_hangs = true;            // describe hung threads; takes up to 1.1 s
   bool keep_calls = false;              // make events from words, so that histories can be judged
 };
 
 // Wall time that the jail gets in addition to JailOptions::wall_ms. It is longer than any step of
-// the referee between two checks of its limits. The longest steps build a round or wait for stacks.
+// the referee between two checks of its limits. The longest steps make pieces or wait for stacks.
 inline constexpr uint64_t kJailSpareMs = 60'000;
 
 // Returns the CPU time in seconds that the jail gets in addition to the plan's limit: all CPUs for

@@ -1,4 +1,4 @@
-// Runs one jail with a player in it: starts the jail's process, holds the pipes and sockets to it,
+// Runs one jail with a player in it: starts the jail's process, owns the pipes and sockets to it,
 // and reports how the jail ended.
 //
 // The jail (jail/main.c) is a trusted program that runs the untrusted player. The referee keeps its
@@ -46,14 +46,14 @@ class JailProcess {
 
   // Waits for the player's next message until `deadline_ns` (on the clock of now_ns()). If
   // `other_fd` is not -1, wait() polls it too and returns kOther when it is readable. Until
-  // `busy_until_ns`, wait() keeps the processor.
+  // `busy_until_ns`, wait() polls without sleeping.
   Event wait(Message& message, uint64_t deadline_ns, int other_fd = -1, uint64_t busy_until_ns = 0);
   // Never blocks. Returns false if the player has exited or does not read its messages.
   bool send(const Message& message, std::span<const int> fds = {});
 
   // freeze() stops every thread in the jail and thaw() resumes them. Each returns false if the jail
-  // failed to do so or did not reply in time. If the jail replied, `usage` is what the jail had used
-  // while it was frozen: after the freeze, or before the thaw.
+  // failed to do so or did not reply in time. If the jail replied, `usage` is what the jail had
+  // used so far. The jail reads it while it is frozen: after the freeze, or before the thaw.
   bool freeze(JailUsage* usage = nullptr);
   bool thaw(JailUsage* usage = nullptr);
   // Returns nothing if the jail did not reply in time.
@@ -88,7 +88,7 @@ class JailProcess {
   OutputCapture stderr_;
   std::string meta_text_;
   uint64_t command_timeout_ms_;
-  uint32_t unanswered_ = 0;  // commands that have no reply yet
+  uint32_t unanswered_ = 0;  // number of commands that have no reply yet
 };
 
 }  // namespace keydrome

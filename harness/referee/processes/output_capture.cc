@@ -1,4 +1,5 @@
-// Implements OutputCapture: the beginning of the stream is in a string, the end in a ring buffer.
+// Implements OutputCapture: stores the beginning of the stream in a string, and the end in a ring
+// buffer.
 #include "harness/referee/processes/output_capture.h"
 
 #include <algorithm>

@@ -36,8 +36,9 @@ class SpawnActions {
   void give(const UniqueFd& fd, int as);
 
   // Starts the program `arguments[0]`. Returns 0 or an errno value. The environment contains only
-  // PATH and LC_ALL; standard input is /dev/null. The child gets its own process group, so that
-  // Ctrl-C at the terminal reaches only the referee. Jail and driver end when the referee has died.
+  // PATH and LC_ALL; standard input is /dev/null. The child is in a process group of its own, so
+  // that Ctrl-C at the terminal reaches only the referee. Jail and driver end by themselves when
+  // the referee has died.
   int spawn(pid_t& pid, const std::vector<std::string>& arguments);
 
  private:

@@ -1,5 +1,5 @@
-// Implements keep_histories(): certifies each recorded history again, and writes every history with
-// a violation or a warning to a file.
+// Implements keep_histories(): certifies each recorded history again, and writes each history that
+// fails this check to a file. On request, writes every history.
 #include "harness/referee/report/kept_histories.h"
 
 #include <algorithm>

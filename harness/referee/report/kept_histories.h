@@ -21,8 +21,8 @@ struct HistoryRequest {
 // history's first phase.
 // - With `request.all`, writes every history.
 // - Without `request.all`, certifies the histories again, and writes those that the checker does
-//   not certify or certifies with a warning. A session that was fully judged and has no findings
-//   has no such history.
+//   not certify, and those that it certifies with a warning. If a session was fully judged and has
+//   no findings, writes nothing.
 Result<void> keep_histories(const HistoryRequest& request, const Plan& plan,
                             const script::Script& script, const script::Outcome& outcome,
                             const judge::Findings& findings);

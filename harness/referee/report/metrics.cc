@@ -104,7 +104,7 @@ void add_counts(const judge::Totals& sums, uint64_t main_wall_ns, Json& metrics)
 }
 
 // Counts the recorded transactions that committed. A call without a transaction (auto-commit) is a
-// transaction of its own. It commits if its code is none of the four codes that mean failure.
+// transaction of its own. It commits unless its code is one of the four codes that mean failure.
 uint64_t recorded_transactions(const script::Outcome& outcome) {
   const auto commits = [](const Event& event) {
     if (!is_auto_commit(event)) return call_of(event) == EventCall::kCommit && succeeded(event);
@@ -138,8 +138,9 @@ void add_setup(const SessionResult& result, Json& metrics) {
   if (setup.memory_bytes) metrics["setup_bytes"] = *setup.memory_bytes;
 }
 
-// Adds the number of threads of the library that live at the ends of a timed phase, and their CPU
-// time. Adds nothing if a timed phase lacks them.
+// Adds the largest number of the library's threads that live at the beginning or end of a timed
+// phase. Also adds their CPU time in all timed phases. Adds nothing if a timed phase has no such
+// numbers.
 void add_library_threads(const SessionResult& result, Json& metrics) {
   uint32_t threads = 0;
   uint64_t cpu_us = 0;

@@ -1,4 +1,4 @@
-// Implements make_report(): each function makes one member of the JSON object.
+// Implements make_report(): most functions make one member of the report.
 #include "harness/referee/report/report.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ Json loading_json(const LoadingResult& loading) {
   return entry;
 }
 
-// Adds the CPU time of threads that are not the clients'.
+// Adds the CPU time of the library's threads, of exited threads, and of the kernel's own threads.
 void add_threads(const PhaseResult& phase, Json& entry) {
   if (phase.threads_used) {
     const ThreadUse& used = *phase.threads_used;

@@ -1,5 +1,6 @@
-// Implements play(): start the processes, load the library, play the phases, end the session. This
-// file follows the order of the protocol; partner.h hides whether a driver takes part.
+// Implements play(): starts the processes, loads the library, plays the phases and ends the
+// session. This file follows the order of the protocol. partner.h hides whether a driver takes
+// part.
 #include "harness/referee/session/conductor.h"
 
 #include <sys/random.h>
@@ -23,7 +24,7 @@
 namespace keydrome {
 namespace {
 
-// A crash closes the channel at once, but the process may need this long to exit.
+// When the player crashes, its channel closes at once, but the process may need this long to exit.
 constexpr uint64_t kExitGraceMs = 2'000;
 
 uint64_t fresh_nonce() {
@@ -216,8 +217,8 @@ class Conductor {
     if (phase != nullptr) result_.detail += unfinished_threads(*phase, *watch);
   }
 
-  // The player wrote the positions, so they only decide whether a failure is a warning in instances
-  // whose failures are warnings anyway.
+  // The player wrote the positions, so the referee does not trust them. They have an effect only in
+  // advisory instances: there they decide whether a failure is more than a warning.
   void note_positions(const script::PhaseScript& phase, const PhaseWatch& watch) {
     const uint64_t now = now_ns();
     const uint64_t stuck_ns = options_.plan.limits.phase_timeout_ms * kNsPerMs / 2;
@@ -253,7 +254,7 @@ class Conductor {
   const JailOptions& options_;
   const Progress& progress_;
   const std::unique_ptr<Partner> partner_;
-  std::optional<PhaseAccount> account_;  // from the command to load on
+  std::optional<PhaseAccount> account_;  // exists after start()
   SessionResult result_;
 };
 

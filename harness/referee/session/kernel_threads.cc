@@ -17,8 +17,8 @@ namespace {
 
 constexpr std::array<std::string_view, 4> kNames{"kcompactd", "khugepaged", "kswapd", "ksmd"};
 
-// Returns true if the process has no program. So a process that only has the name of a thread of the
-// kernel is not taken for one.
+// Returns true if the process has no program file. A process that only has the name of a kernel
+// thread has a program file.
 bool is_of_the_kernel(const std::string& folder) {
   char program = 0;
   return readlink((folder + "/exe").c_str(), &program, 1) < 0 && errno == ENOENT;

@@ -18,7 +18,8 @@ class KernelThreads {
   // Finds the threads. Finds none in a container with its own process ids. Takes some milliseconds.
   KernelThreads();
 
-  // The threads as of the first call. They live as long as the machine. Thread-safe.
+  // Returns the threads that the first call found. They live as long as the machine runs.
+  // Thread-safe.
   static const KernelThreads& found();
 
   // CPU time in microseconds, by the thread's name without its number.

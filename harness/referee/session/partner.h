@@ -36,19 +36,19 @@ class Partner {
   Partner& operator=(const Partner&) = delete;
 
   // Starts the processes and waits until each process has sent HELLO. The process that plays the
-  // programs will get `memory`.
+  // programs receives `memory` later, with LOAD.
   virtual std::optional<Stopped> start(const SharedMemory& memory);
 
   // Waits for a message of type `type` from the process whose turn it is. Returns std::nullopt if
-  // the message has arrived, or why the session stopped. Any other message is a violation of the
-  // protocol. `what` completes the text "while the referee waited for `what`".
+  // the message has arrived, and otherwise why the session stopped. Any other message is a
+  // violation of the protocol. `what` completes the text "while the referee waited for `what`".
   std::optional<Stopped> expect(Message& message, MessageType type, uint64_t deadline_ns,
                                 const std::string& what);
 
   // Each send function returns false if the receiver has exited or does not read.
   virtual bool send_load(const Message& load);
   virtual bool send_go(const Message& go, uint32_t threads);
-  // Returns true if the programs are played in the jail, and so not while it is frozen.
+  // Returns true if the programs are played in the jail. They then stop while the jail is frozen.
   virtual bool plays_in_jail() const { return true; }
 
   // Called after a DONE. Returns true if the player must still send its own DONE for this phase.
@@ -60,7 +60,7 @@ class Partner {
   virtual std::span<const std::byte> call_slots() const { return {}; }
 
   // While `watch` is set, each wait samples the threads' progress. nullptr means that no phase
-  // runs. At the beginning of a phase, the next waits keep the processor for a moment.
+  // runs. At the beginning of a phase, waits poll for a moment before they sleep.
   void set_watch(PhaseWatch* watch);
   // nullptr before start(), or if the jail could not be started.
   JailProcess* jail() { return jail_ ? &*jail_ : nullptr; }

@@ -26,7 +26,7 @@ bool has_ended(JailProcess& jail) {
 
 }  // namespace
 
-// The player waits for its command, so its account is not late.
+// The player is waiting for its command, so the kernel has accounted all its CPU time.
 void PhaseAccount::begin_loading() {
   player_ = program_of(jail_.pid());
   usage_ = jail_.usage().value_or(JailUsage{});
@@ -87,7 +87,8 @@ void PhaseAccount::end() {
   if (const std::optional<JailUsage> usage = jail_.usage()) take_over(*usage);
 }
 
-// Between two freezes, a thread's times are exact. REQUIRES: the jail is frozen.
+// The CPU times are exact, because both readings are made while the jail is frozen. REQUIRES: the
+// jail is frozen.
 void PhaseAccount::add_threads(PhaseResult& phase) {
   std::optional<ThreadTimes> now = read_thread_times(player_);
   if (threads_ && now) phase.threads_used = thread_use(player_, *threads_, *now);
@@ -113,8 +114,8 @@ bool PhaseAccount::freeze_after(const std::string& step, JailUsage* usage) {
   return false;
 }
 
-// Adds CPU time that appeared in the account while the jail was frozen to the last phase, because the
-// kernel may account for it about a millisecond late. Before the first phase it belongs to loading.
+// The kernel may account CPU time about a millisecond late. Adds the CPU time that appeared while
+// the jail was frozen to the last phase, or to loading if no phase has ended yet.
 void PhaseAccount::take_over(const JailUsage& usage) {
   const uint64_t late_us = growth(usage_.cpu_us, usage.cpu_us).value_or(0);
   std::optional<uint64_t>& used_us =

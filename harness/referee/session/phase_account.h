@@ -1,7 +1,7 @@
 // PhaseAccount: freezes the jail between the phases of a session. Measures the time, CPU time, memory
 // and performance counters of loading and of each phase, and the CPU time of each thread.
 //
-// Refers to its arguments, which must outlive the object. Not thread-safe.
+// Borrows its arguments, which must outlive the object. Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -19,8 +19,8 @@ class PhaseAccount {
  public:
   PhaseAccount(JailProcess& jail, SessionResult& result) : jail_(jail), result_(result) {}
 
-  // Notes what the jail uses before the player gets the command to load the library. What the
-  // library allocates later, constructors included, is memory of the library.
+  // Notes what the jail uses before the player receives the command to load the library. What the
+  // library allocates later, constructors included, counts as memory of the library.
   void begin_loading();
 
   // Freezes the jail after the library has been loaded, and stores what loading used.
@@ -29,8 +29,8 @@ class PhaseAccount {
   // Reads what must be known just before the clock of a phase starts.
   void before_clock();
 
-  // Lets the threads of the jail run for the next phase. Returns why the session stopped, or nothing
-  // if it continues.
+  // Lets the threads of the jail run for the next phase. Returns why the session stopped, or
+  // nothing if the session continues.
   std::optional<Stopped> thaw(const std::string& phase);
 
   // Freezes the jail and stops the clock of the phase, which started at `start_ns`. The clock stops
@@ -38,7 +38,7 @@ class PhaseAccount {
   // there after DONE. Sets all measurements of `phase`. REQUIRES: its name is set.
   void stop_clock(uint64_t start_ns, PhaseResult& phase);
 
-  // Adds CPU time that the kernel accounted late to the last phase.
+  // Adds to the last phase the CPU time that the kernel accounted late.
   void end();
 
  private:

@@ -1,5 +1,5 @@
-// Implements SessionLimits: checks the wall time and the CPU time of a session. The farther
-// the CPU time is from its limit, the more rarely it is read.
+// Implements SessionLimits: checks the wall time and the CPU time of a session. The CPU time is
+// read less often while it is far from its limit.
 #include "harness/referee/session/session_limits.h"
 
 #include <time.h>

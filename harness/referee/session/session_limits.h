@@ -18,8 +18,8 @@ class SessionLimits {
   // later.
   SessionLimits(uint64_t wall_ms, std::optional<uint64_t> cpu_seconds);
 
-  // Returns the limit that has passed at `now_ns` as the beginning of a sentence, or "". `jail` is
-  // the process id of the jail.
+  // Returns the beginning of a sentence that names the limit that has passed at `now_ns`. Returns
+  // "" if none has. `jail` is the process id of the jail.
   std::string_view passed(pid_t jail, uint64_t now_ns);
 
   // Returns the earliest time at which a limit can pass, computed by the last call of passed().

@@ -54,16 +54,18 @@ struct LoadingResult {
 struct PhaseResult {
   std::string name;
   bool timed = false;
-  uint32_t threads = 0;         // of the clients
-  uint32_t player_threads = 0;  // threads of the player that may use CPU time at once
+  uint32_t threads = 0;         // number of client threads
+  uint32_t player_threads = 0;  // number of the player's threads that may run at the same time
   // By the referee's clock, from before the jail is thawed until it is frozen again. On a machine
   // that cannot freeze the jail, from GO to DONE.
   uint64_t wall_ns = 0;
   std::optional<uint64_t> cpu_us;  // of the whole jail
-  // The end of wall_ns, from DONE until the jail was frozen, and the CPU time of the jail in it.
+  // The last part of wall_ns, from DONE until the jail was frozen, and the jail's CPU time during
+  // it.
   std::optional<uint64_t> freezing_ns, freezing_cpu_us;
-  // CPU time of threads that live. The rest of cpu_us is that of threads that have exited: of the
-  // clients, and of threads of the library that came and went. Nothing if the jail was not frozen.
+  // CPU time of the threads that live at the end of the phase. Exited threads used the rest of
+  // cpu_us: threads of the clients, and threads of the library that came and went. Nothing if the
+  // jail was not frozen.
   std::optional<ThreadUse> threads_used;
   // CPU time of threads of the kernel that work for the whole machine, by name (kernel_threads.h).
   std::map<std::string, uint64_t> kernel_cpu_us;
@@ -79,7 +81,7 @@ struct SessionResult {
   // At the stop, by thread of the phase: the number of the op that the thread plays. Empty if no
   // phase was being played.
   std::vector<uint64_t> positions;
-  bool stuck = false;        // at a deadline: a call has not returned for half of the phase's limit
+  bool stuck = false;        // at the stop, a call had not returned for half of the phase's limit
   std::string hang;          // what the threads did at the stop (hang/hang.h); empty: unknown
   uint32_t load_status = 0;  // a LoadStatus that the player reported
   std::vector<PhaseResult> phases;                      // the phases that ended, in order
@@ -87,7 +89,7 @@ struct SessionResult {
   std::optional<uint64_t> memory_before_loading_bytes;  // charged to the jail before LOAD
   LoadingResult loading;
   uint64_t memory_limit_bytes = 0;  // of the jail; 0: the jail's default
-  bool frozen_between = false;      // freezing worked after loading and was used between phases too
+  bool frozen_between = false;      // true: the jail is frozen after loading and between phases
   std::string unfrozen_after;       // the first step after which freezing failed; empty: none
   JailEnd jail;
   std::string standard_output;

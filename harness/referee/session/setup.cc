@@ -1,4 +1,4 @@
-// Implements setup.h.
+// Implements setup.h: adds up what loading and the phases `create` used.
 #include "harness/referee/session/setup.h"
 
 #include <algorithm>

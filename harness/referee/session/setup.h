@@ -1,5 +1,5 @@
-// What a library used before the first clock of its session: loading, and the untimed phases `create`
-// that follow. These steps get no keys, but a library could compute and allocate in them.
+// What a library used at the beginning of a session: in loading, and in the untimed phases `create`
+// that follow. A library receives no keys in these steps, but it could compute and allocate memory.
 #pragma once
 
 #include <cstdint>
@@ -14,11 +14,11 @@ struct Setup {
   std::optional<uint64_t> memory_bytes;  // growth since before loading
 };
 
-// The budget. A library that exceeds it fails. The libraries of this repository use some
-// milliseconds and a few MiB.
+// The budget of CPU time. A library that exceeds a budget fails. The libraries of this repository
+// use some milliseconds and a few MiB.
 inline constexpr uint64_t kSetupCpuUsMax = 2'000'000;
 
-// Returns the budget of memory in bytes: a quarter of the jail's limit, but at least 192 MiB.
+// Returns the memory budget in bytes: a quarter of the jail's limit, but at least 192 MiB.
 uint64_t setup_memory_max(const SessionResult& result);
 
 // A value that the machine cannot measure is absent.

@@ -62,7 +62,7 @@ ThreadUse thread_use(pid_t leader, const ThreadTimes& before, const ThreadTimes&
   ThreadUse use;
   for (const auto& [thread, cpu_ns] : after) {
     const auto earlier = before.find(thread);
-    // A smaller time than before is that of another thread, which got the same id.
+    // If the time is smaller than before, the kernel has reused the id for another thread.
     const bool is_same = earlier != before.end() && earlier->second <= cpu_ns;
     const uint64_t used_ns = is_same ? cpu_ns - earlier->second : cpu_ns;
     living_ns += used_ns;

@@ -25,8 +25,8 @@ std::optional<ThreadTimes> read_thread_times(pid_t process);
 struct ThreadUse {
   uint64_t living_us = 0;        // CPU time of the threads in the second reading
   uint64_t library_us = 0;       // the part of living_us that is not the leader's
-  uint32_t library_ended = 0;    // threads other than the leader in the first reading only
-  uint32_t library_threads = 0;  // threads other than the leader in either reading
+  uint32_t library_ended = 0;    // number of threads without the leader, only in the first reading
+  uint32_t library_threads = 0;  // number of threads without the leader, in at least one reading
 };
 
 ThreadUse thread_use(pid_t leader, const ThreadTimes& before, const ThreadTimes& after);

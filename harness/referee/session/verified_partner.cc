@@ -2,8 +2,8 @@
 // outside the jail, plays the operations and collects the results, where the library cannot reach
 // them. The player in the jail makes the library calls that the driver requests.
 //
-// This file starts the driver, sends each message to driver or player, and waits for the reply of
-// the process whose turn it is.
+// This file starts the driver, sends each message to the driver or the player, and waits for a
+// message from the process whose turn it is.
 #include "harness/referee/session/verified_partner.h"
 
 #include <algorithm>

@@ -92,8 +92,8 @@ Buffered::Use& Buffered::use_of(Running& transaction, Index& index) {
 }
 
 // Finds the first pair at or after `from` and before `limit` that the transaction sees. If `limit`
-// is nullptr, the search has no upper end. Returns 1 and the pair, 0 if there is none, or a
-// negative number for a failure. Records every committed pair that it passes in the read log.
+// is nullptr, the search has no upper end. Returns 1 and sets `pair`, 0 if there is none, or a
+// negative number for a failure. Adds each committed pair on the way to the read log.
 //
 // On entry `position` must be at `from`. On return `position_good` is true if `position` is
 // directly before the next committed pair. The caller holds the latch.
@@ -185,9 +185,9 @@ ErrCode Buffered::get_next(Transaction& transaction, Index& index, Cursor& curso
   return SUCCESS;
 }
 
-// Sets `there` to true if the transaction sees the pair, to false otherwise, and returns SUCCESS.
-// Returns DEADLOCK after it has ended the transaction because the reads are no longer consistent.
-// Returns FAILURE if the structure fails.
+// Returns SUCCESS, and sets `there` to whether the transaction sees the pair. If the transaction's
+// reads are no longer consistent, ends the transaction and returns DEADLOCK. Returns FAILURE if the
+// structure fails.
 ErrCode Buffered::exists(Running& transaction, Use& use, KeydromeBytes key, KeydromeBytes payload,
                          bool& there) {
   const Overlay::State own = use.overlay.state(key, payload);

@@ -9,8 +9,8 @@
 // committed now. If all results are the same, commit installs the writes; otherwise it returns
 // DEADLOCK. A transaction with writes therefore behaves as if it ran at one instant within its
 // commit, so it is strictly serialisable. Phantoms are found too, because a repeated read covers a
-// whole range of keys. A transaction T fails only if another transaction commits between T's begin
-// and T's commit.
+// whole range of keys. The validation of a transaction T fails only if another transaction commits
+// between T's begin and T's commit.
 //
 // A subclass decides:
 // - which committed state a transaction reads (next_committed),
@@ -60,7 +60,7 @@ class Buffered : public Concurrency {
   // The reads and the writes of a transaction in one index.
   struct Use {
     Index* index = nullptr;
-    uint64_t version = 0;  // the index's version before the first read; for subclasses
+    uint64_t version = 0;  // for subclasses: the index's version before the first read
     Overlay overlay;
     ReadLog log;
   };
@@ -95,11 +95,12 @@ class Buffered : public Concurrency {
   virtual bool unchanged(const Running& transaction, const Use& use) const = 0;
   // Commits a transaction that has written nothing.
   virtual ErrCode commit_reads(Running& transaction) = 0;
-  // A call that writes reads first, and then calls this. Checks that all reads of the transaction
-  // so far are consistent. Returns SUCCESS, DEADLOCK if they are not, or FAILURE.
+  // An insertion or deletion calls this function after it has read committed data. Checks that all
+  // reads of the transaction so far are consistent. Returns SUCCESS, DEADLOCK if they are not, or
+  // FAILURE.
   virtual ErrCode check_reads(Running&) { return SUCCESS; }
-  // Installs all writes and returns SUCCESS, or installs none and returns FAILURE. The caller is
-  // alone in the critical section.
+  // Installs all writes and returns SUCCESS, or installs none and returns FAILURE. The calling
+  // thread has entered the critical section exclusively.
   virtual ErrCode install(Running& transaction) = 0;
   // Called when a transaction commits, aborts or fails, before its indexes are unpinned.
   virtual void ended(Running&) {}
@@ -112,7 +113,7 @@ class Buffered : public Concurrency {
   // validate only. A thread that needs both the section and an index's latch enters the section
   // first.
   Latch section_{LatchKind::kShared};
-  std::atomic<uint64_t> sections_ = 0;  // how many times threads have entered the section
+  std::atomic<uint64_t> sections_ = 0;  // number of entries into the critical section
 
  private:
   Use& use_of(Running& transaction, Index& index);

@@ -32,8 +32,8 @@ class TwoPhase : public Concurrency {
 
   // The two transactions of a thread share one Waiter, because only one of them can wait at a time.
   // While the automatic transaction waits, the thread's own transaction makes no progress. If the
-  // automatic transaction requests a lock that the own transaction has, this is a deadlock, and the
-  // lock manager finds it at once.
+  // automatic transaction requests a lock that the thread's own transaction holds, this is a
+  // deadlock, and the lock manager detects it at once.
   template <class Kind>
   class ClientOf final : public ClientConcurrency {
    public:
@@ -50,7 +50,7 @@ class TwoPhase : public Concurrency {
   // transaction then keeps its age, which the lock manager uses to choose victims.
   ErrCode acquire(Locking& transaction, Lock& lock, LockMode mode);
   // Called at the end of a transaction, when its changes are final or undone. The transaction still
-  // has its locks.
+  // holds its locks.
   virtual void before_release(Locking&) {}
   // Called after the locks have been released. The indexes are still pinned.
   virtual void after_release(Locking&) {}

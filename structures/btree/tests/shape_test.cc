@@ -46,7 +46,7 @@ TEST(BtreeShape, HeightFallsAgain) {
   EXPECT_LT(owned.tree->bytes(), 2u * sizeof(Leaf));
 }
 
-// An entry in a buffer of its own, for tests of functions on entries.
+// An entry that is stored in a buffer of its own, for tests of functions that take entries.
 struct Text {
   Text(const std::string& key, const std::string& payload) {
     auto* made =
