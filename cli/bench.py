@@ -92,6 +92,7 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         histories=history_folder(options.history, "--history", everything=options.all_histories),
         all_histories=options.all_histories,
         counters=options.counters,
+        memory_bytes=options.memory,
         verified=options.verified,
     )
 

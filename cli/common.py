@@ -30,6 +30,9 @@ if TYPE_CHECKING:
 
 _PRINTED_SEED = re.compile(r"[0-9a-f]{16}")
 _SEED_END = 1 << 64
+MEMORY_BYTES_MIN = 1 << 24
+"""The least memory limit that a jail accepts."""
+MEMORY_BYTES_MAX = 1 << 50
 
 
 class UsageError(ValueError):
@@ -41,6 +44,19 @@ def positive(text: str) -> int:
     if not (text.isascii() and text.isdigit() and int(text) >= 1):
         raise argparse.ArgumentTypeError(f"{text!r} is not a whole number of at least 1")
     return int(text)
+
+
+def gibibytes(text: str) -> int:
+    """Parse a positive number of GiB, such as 2 or 0.5, for argparse. Return the number of bytes."""
+    try:
+        size = round(float(text) * 2**30)
+    except (ValueError, OverflowError):
+        size = 0
+    if not MEMORY_BYTES_MIN <= size <= MEMORY_BYTES_MAX:
+        raise argparse.ArgumentTypeError(
+            f"{text!r} is not a number of GiB from {MEMORY_BYTES_MIN / 2**30:g} to {MEMORY_BYTES_MAX // 2**30}"
+        )
+    return size
 
 
 def seed_series(text: str | None, count: int) -> tuple[str, ...]:

@@ -118,6 +118,7 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         plain=options.plain,
         require=JailLevel(options.require),
         control=True,
+        memory_bytes=options.memory,
     )
 
 

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from cli import bench, check, compare, inspect_file, listing, machine, plot
-from cli.common import UsageError, positive
+from cli.common import UsageError, gibibytes, positive
 from runner.contract import Cancelled
 from runner.manifest import RequestError
 from runner.output_file import output_path
@@ -146,6 +146,12 @@ def _add_workload(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument(
         "--plain", action="store_true", help="run the workload only, without checks"
+    )
+    parser.add_argument(
+        "--memory",
+        metavar="GIB",
+        type=gibibytes,
+        help="memory limit of a library, such as 2 or 0.5; default: enough for the records of the instance",
     )
 
 

@@ -70,9 +70,10 @@ def build_plan(
         "path": str(settings.jail),
         "slot": settings.slot,
         "require": request.require.value,
-        "memory_bytes": limits.memory_bytes,
         "tmpfs_bytes": limits.tmpfs_bytes,
     }
+    if request.memory_bytes is not None:
+        jail["memory_bytes"] = request.memory_bytes
     if request.counters:
         jail["counters"] = True
     if settings.cpus:

@@ -47,6 +47,7 @@ class Request:
     - `record`: whether to record every call and certify the history.
     - `histories`: the folder for the recorded histories of failed sessions, or None.
     - `all_histories`: whether to write the histories of sessions that passed, too.
+    - `memory_bytes`: the memory limit of a library, or None: the referee computes it from the parameters.
     - `counters`: whether to count cycles, cache misses, context switches and more.
     - `verified`: whether another process makes every call (docs/explanation/security.md).
     """
@@ -64,6 +65,7 @@ class Request:
     record: bool = False
     histories: Path | None = None
     all_histories: bool = False
+    memory_bytes: int | None = None
     counters: bool = False
     verified: bool = False
 

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
@@ -58,9 +59,19 @@ class Generator : public workload::ClientScript {
   uint32_t index_ = 0, lookup_ = 0;
 };
 
+constexpr double kRecordBytes = 16;  // key and payload
+
 class Affinity : public workload::Workload {
  public:
   explicit Affinity(bool affine) : affine_(affine) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads");
+    workload::Demand demand(threads);
+    demand.add_load(parameters.number("records"), kRecordBytes);
+    demand.add_transactions(threads * parameters.number("lookups_per_thread"), 1);
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

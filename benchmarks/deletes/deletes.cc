@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/distributions.h"
 #include "benchmarks/kit/workload/workload.h"
 
@@ -162,9 +163,31 @@ class Generator : public workload::ClientScript {
   std::vector<std::deque<uint32_t>> live_;  // by thread: the keys with a record, oldest first
 };
 
+constexpr double kKeyBytes = 8, kRecordBytes = 16;
+
 class Deletes : public workload::Workload {
  public:
   explicit Deletes(Pattern pattern) : pattern_(pattern) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads"), records = parameters.number("records");
+    const double each = parameters.number("records_per_transaction");
+    const double rounds = parameters.number("rounds");
+    workload::Demand demand(threads);
+    demand.add_load(records, kRecordBytes);
+    if (pattern_ == Pattern::kRefill) {
+      demand.add_transactions(2 * rounds * (records / each + threads), each);
+      return demand;
+    }
+    const double transactions = threads * rounds * parameters.number("transactions_per_round");
+    if (pattern_ == Pattern::kRanges) {
+      demand.add_transactions(2 * transactions, each + 1, 3 * each / 2);
+    } else {
+      demand.add_transactions(transactions, 2);
+      demand.add_keys(transactions, kKeyBytes);
+    }
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

@@ -11,6 +11,7 @@
 #include "benchmarks/differential/script_calls.h"
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/judge/replay.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
@@ -23,6 +24,13 @@ constexpr uint32_t kPhaseCalls = 20'000;
 
 class Differential : public workload::Workload {
  public:
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    workload::Demand demand(1);
+    demand.add_recorded_calls(parameters.number("calls"));
+    demand.add_bytes(200 * parameters.number("calls"));
+    return demand;
+  }
+
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy&) override {
     shrink_ms_ = parameters.u64("shrink_ms");

@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/distributions.h"
 #include "benchmarks/kit/workload/workload.h"
 
@@ -181,9 +182,26 @@ std::optional<Error> refusal(const std::vector<uint32_t>& counts, uint32_t threa
                " records under such keys: lower payloads_per_key or threads"};
 }
 
+constexpr double kRecordBytes = 16;  // key and payload
+
 class Duplicates : public workload::Workload {
  public:
   explicit Duplicates(Distribution distribution) : distribution_(distribution) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads"),
+                 mean = parameters.number("payloads_per_key");
+    const bool constant = distribution_ == Distribution::kConstant;
+    // Every key has at least one payload, and the heavy key has as many as all others together.
+    const double records = parameters.number("keys") * (constant ? mean : 2 * mean);
+    const double payloads_read = constant ? std::min<double>(mean, kPayloadsMax) : kPayloadsMax;
+    workload::Demand demand(threads);
+    demand.add_load(records, kRecordBytes);
+    const double replaced = 0.02 * payloads_read;  // by the operation delete_all, on average
+    demand.add_transactions(threads * parameters.number("operations_per_thread"), 2 + replaced,
+                            2 + replaced + 0.25 * payloads_read);
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

@@ -1,11 +1,13 @@
 // Generates the operations of the benchmark "insert_ratio": lookups and inserts on a loaded index,
 // at a given ratio (README.md).
+#include <algorithm>
 #include <memory>
 #include <string>
 #include <string_view>
 #include <vector>
 
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
@@ -74,9 +76,23 @@ class Generator : public workload::ClientScript {
   uint64_t next_ = 0;           // for sorted inserts: the next odd key is 2 * next_ + 1
 };
 
+constexpr double kKeyBytes = 8, kRecordBytes = 16;
+
 class InsertRatio : public workload::Workload {
  public:
   explicit InsertRatio(bool sorted) : sorted_(sorted) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads"), records = parameters.number("records");
+    const double operations = threads * parameters.number("operations_per_thread");
+    workload::Demand demand(threads);
+    demand.add_load(records, kRecordBytes);
+    demand.add_load(std::min(records, operations * parameters.number("insert_percent") / 100),
+                    kRecordBytes);
+    demand.add_keys(records, kKeyBytes);
+    demand.add_transactions(operations, 1);
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

@@ -10,6 +10,7 @@
 #include "benchmarks/inserts/key_orders.h"
 #include "benchmarks/kit/format/program_walk.h"
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
@@ -110,9 +111,24 @@ class Generator : public workload::ClientScript {
   uint32_t index_ = 0, first_key_ = 0;
 };
 
+constexpr double kRecordBytes = 16;  // key and payload
+
 class Inserts : public workload::Workload {
  public:
   explicit Inserts(std::string_view instance) : instance_(instance) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads");
+    const double each = std::max(1.0, parameters.number("inserts_per_transaction"));
+    const double inserting = threads * (parameters.number("inserts_per_thread") / each + 1);
+    const double lookups = parameters.number("lookup_percent") /
+                           (100 - parameters.number("lookup_percent"));  // per insert
+    workload::Demand demand(threads);
+    demand.add_load(parameters.number("records"), kRecordBytes);
+    demand.add_transactions(inserting, each, each, each, kRecordBytes);
+    demand.add_transactions(inserting * lookups, 1);
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

@@ -12,6 +12,7 @@
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/judge/recorded/history_judge.h"
 #include "benchmarks/kit/script/script_builder.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/random_text.h"
 #include "benchmarks/kit/workload/workload.h"
 
@@ -170,8 +171,25 @@ class RoundWriter {
   std::vector<uint32_t> indexes_;  // indexes of the current round
 };
 
+// Calls of a base transaction with those of its retries: on average, and of the largest kind of round.
+constexpr double kCallsOnAverage = 24, kCallsMax = 80;
+// Keys of a round, in all its indexes.
+constexpr double kKeysOnAverage = 5'000, kKeysMax = 40'000;
+
 class Isolation : public workload::Workload {
  public:
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads");
+    const bool all_kinds = parameters["only"] == 0;
+    const double calls = all_kinds ? kCallsOnAverage : kCallsMax;
+    const double keys = all_kinds ? kKeysOnAverage : kKeysMax;
+    workload::Demand demand(threads);
+    demand.add_recorded_calls(threads * parameters.number("rounds") *
+                              parameters.number("transactions") * calls);
+    demand.add_keys(parameters.number("rounds") * keys, sizeof(int64_t));
+    return demand;
+  }
+
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy&) override {
     script::ScriptBuilder script;

@@ -15,6 +15,7 @@
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/script/strings.h"
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
@@ -162,9 +163,23 @@ std::vector<int64_t> inserted_integers(const script::Script& script,
   return keys;
 }
 
+constexpr double kKeyBytes = 8, kTagBytes = 8;
+
 class KeySets : public workload::Workload {
  public:
   explicit KeySets(std::string_view set) : set_(set) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads"), records = parameters.number("records");
+    const double key_bytes = is_string_set(set_) ? MAX_VARCHAR_LEN / 2 : kKeyBytes;
+    workload::Demand demand(threads);
+    demand.add_keys(records, key_bytes);
+    demand.add_transactions(records, 1, 1, 1, key_bytes + kTagBytes);
+    demand.add_transactions(2 * threads * parameters.number("lookups_per_thread"), 1);
+    demand.add_transactions(threads * parameters.number("scans_per_thread"), 2,
+                            parameters.number("records_per_scan"));
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

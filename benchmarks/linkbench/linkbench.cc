@@ -4,6 +4,7 @@
 #include <array>
 #include <cmath>
 #include <memory>
+#include <numeric>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -12,6 +13,7 @@
 
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/distributions.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/linkbench/distributions.h"
@@ -287,8 +289,22 @@ class Generator : public workload::ClientScript {
   std::vector<uint32_t> node_texts_, link_texts_;
 };
 
+constexpr double kMeanRecordBytes = 60;
+constexpr uint32_t kNodesSampled = 10'000;  // enough to estimate the mean number of links
+
 class LinkBench : public workload::Workload {
  public:
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads"), nodes = parameters.number("nodes");
+    const std::vector<uint32_t> degrees = out_degrees(kNodesSampled);
+    const double links = std::accumulate(degrees.begin(), degrees.end(), 0.0) / kNodesSampled;
+    workload::Demand demand(threads);
+    demand.add_load(nodes * (1 + kTypes * (1 + 2 * links)), kMeanRecordBytes);
+    demand.add_transactions(threads * parameters.number("requests_per_thread"), 6, 32, 1,
+                            kMeanRecordBytes);
+    return demand;
+  }
+
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
     return Generator(parameters, seed, policy).write();

@@ -1,10 +1,12 @@
 // Generates the operations of the benchmark "lookup_upsert": upserts, then lookups, of uniform
 // random keys from a dense domain (README.md).
+#include <algorithm>
 #include <memory>
 #include <span>
 #include <string_view>
 
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
@@ -66,9 +68,24 @@ class Generator : public workload::ClientScript {
   uint32_t index_ = 0;
 };
 
+constexpr double kKeyBytes = 8, kRecordBytes = 16;
+
 class LookupUpsert : public workload::Workload {
  public:
   explicit LookupUpsert(bool loads) : loads_(loads) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads"),
+                 upserts = threads * parameters.number("upserts_per_thread");
+    workload::Demand demand(threads);
+    demand.add_load(
+        loads_ ? parameters.number("records") : std::min(parameters.number("records"), upserts),
+        kRecordBytes);
+    demand.add_keys(parameters.number("records"), kKeyBytes);
+    demand.add_transactions(upserts, 2);
+    demand.add_transactions(threads * parameters.number("lookups_per_thread"), 1);
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

@@ -5,6 +5,7 @@
 #include <string_view>
 
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/distributions.h"
 #include "benchmarks/kit/workload/workload.h"
 
@@ -77,9 +78,21 @@ class Generator : public workload::ClientScript {
   uint32_t index_ = 0, hit_ = 0, miss_ = 0;
 };
 
+constexpr double kKeyBytes = 8, kStringBytes = 24, kTagBytes = 8;
+
 class Lookups : public workload::Workload {
  public:
   explicit Lookups(Misses misses) : misses_(misses) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads"), records = parameters.number("records");
+    const double key_bytes = misses_ == Misses::kSuffix ? kStringBytes : kKeyBytes;
+    workload::Demand demand(threads);
+    demand.add_load(records, key_bytes + kTagBytes);
+    demand.add_keys(records, key_bytes);
+    demand.add_transactions(threads * parameters.number("lookups_per_thread"), 1);
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

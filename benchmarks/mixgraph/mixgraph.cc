@@ -7,6 +7,7 @@
 
 #include "benchmarks/kit/format/digits.h"
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/mixgraph/distributions.h"
 
@@ -99,8 +100,18 @@ class Generator : public workload::ClientScript {
   std::vector<uint32_t> texts_;
 };
 
+constexpr double kMeanValueBytes = 48;
+
 class Mixgraph : public workload::Workload {
  public:
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads");
+    workload::Demand demand(threads);
+    demand.add_load(parameters.number("records"), kKeyBytes + kMeanValueBytes);
+    demand.add_transactions(threads * parameters.number("operations_per_thread"), 2, 4);
+    return demand;
+  }
+
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
     return Generator(parameters, seed, policy).write();

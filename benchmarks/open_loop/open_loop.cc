@@ -13,6 +13,7 @@
 #include "benchmarks/kit/script/histogram.h"
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/open_loop/knee.h"
 
@@ -148,8 +149,25 @@ class Generator : public workload::ClientScript {
   std::vector<Arrivals> arrivals_;
 };
 
+constexpr double kKeyBytes = 8, kRecordBytes = 16;
+
 class OpenLoop : public workload::Workload {
  public:
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads"), records = parameters.number("records");
+    double transactions = 0;
+    for (const uint64_t rate : rates_of(parameters)) {
+      transactions += static_cast<double>(rate) * parameters.number("step_ms") / 1e3;
+    }
+    workload::Demand demand(threads);
+    demand.add_load(records, kRecordBytes);
+    demand.add_load(std::min(records, transactions * parameters.number("insert_percent") / 100),
+                    kRecordBytes);
+    demand.add_keys(records, kKeyBytes);
+    demand.add_transactions(transactions, 2);
+    return demand;
+  }
+
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
     rates_ = rates_of(parameters);

@@ -13,6 +13,7 @@
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/judge/words.h"
 #include "benchmarks/kit/script/script_builder.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
@@ -153,6 +154,15 @@ class PassJudge {
 
 class Phantom : public workload::Workload {
  public:
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    workload::Demand demand(2);
+    demand.add_transactions(
+        1, parameters.number("passes"),
+        parameters.number("passes") * (parameters.number("inserts") + kOldRecords));
+    demand.add_transactions(parameters.number("inserts"), 1, 1, 1, 16);
+    return demand;
+  }
+
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t /*seed*/,
                                   const workload::CheckPolicy& /*policy*/) override {
     return Generator(parameters).write();

@@ -10,6 +10,7 @@
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
@@ -112,8 +113,20 @@ uint64_t calls_of(std::span<const format::Op> ops) {
   return calls;
 }
 
+constexpr double kKeyBytes = 8;
+
 class Scan : public workload::Workload {
  public:
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads"), records = parameters.number("records");
+    const double range = parameters.number("records_per_scan");
+    workload::Demand demand(threads);
+    demand.add_load(records, kKeyBytes + parameters.number("payload_bytes"));
+    demand.add_transactions(threads * parameters.number("scans_per_thread"), 2,
+                            range == 0 ? records : range);
+    return demand;
+  }
+
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
     if (parameters["records_per_scan"] > parameters["records"]) {

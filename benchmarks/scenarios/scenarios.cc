@@ -2,9 +2,11 @@
 // reveals one kind of error (README.md).
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 
 #include "benchmarks/kit/script/outcome_reader.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/scenarios/suite.h"
 
@@ -12,9 +14,28 @@ namespace keydrome {
 namespace scenarios {
 namespace {
 
+// Upper bounds, which only estimate the memory of a session. kCallsOfExtremes is the number of calls
+// of all scenarios of the instance "extremes" together, in their configured sizes.
+constexpr double kThreadsMax = 128, kCallsOfRun = 2'000, kCallsOfLargeRun = 200'000;
+constexpr double kExtremes = 6, kCallsOfExtremes = 5e6;
+
 class Scenarios : public workload::Workload {
  public:
-  explicit Scenarios(std::string_view instance) : suite_(instance) {}
+  explicit Scenarios(std::string_view instance) : instance_(instance), suite_(instance) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const int64_t percent = parameters["extent_percent"];
+    const double extent = percent == 0 ? 1 : static_cast<double>(percent) / 100;
+    workload::Demand demand(kThreadsMax);
+    demand.add_recorded_calls(parameters.number("runs") * kCallsOfRun +
+                              parameters.number("large_runs") * kCallsOfLargeRun);
+    if (instance_ == "extremes") {
+      // The scenarios take turns, and each is played at least once.
+      demand.add_recorded_calls((parameters.number("runs") / kExtremes + 1) * extent *
+                                kCallsOfExtremes);
+    }
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy&) override {
@@ -43,6 +64,7 @@ class Scenarios : public workload::Workload {
   }
 
  private:
+  std::string instance_;
   Suite suite_;
 };
 

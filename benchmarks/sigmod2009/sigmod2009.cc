@@ -8,6 +8,7 @@
 
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/workload/canaries.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/rng.h"
 #include "benchmarks/kit/workload/stripes.h"
 #include "benchmarks/kit/workload/workload.h"
@@ -263,9 +264,27 @@ class Generator {
   std::vector<std::vector<uint32_t>> stored_;
 };
 
+constexpr double kMeanKeyBytes = 26, kMeanRecordBytes = 80;
+
 class Sigmod2009 : public workload::Workload {
  public:
   explicit Sigmod2009(KeyRule rule) : rule_(rule) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads"),
+                 inserts = threads * parameters.number("inserts_per_thread");
+    const double tests = threads * parameters.number("tests_per_thread");
+    workload::Demand demand(threads);
+    demand.add_transactions(inserts, 1, 1, 1, kMeanRecordBytes);
+    demand.add_keys(3 * inserts, kMeanKeyBytes);  // a pool of each key type
+    if (rule_ == KeyRule::kDoubleLookup) {
+      demand.add_transactions(tests, 3, 2 * 2 * kLookupsMax);
+      demand.add_bytes(tests * kLookupsMax * sizeof(int64_t));
+    } else {
+      demand.add_transactions(tests, 18, 32, 4.2, kMeanRecordBytes);
+    }
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

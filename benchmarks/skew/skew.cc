@@ -11,6 +11,7 @@
 #include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/distributions.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/skew/recovery.h"
@@ -144,9 +145,19 @@ std::vector<std::size_t> changes_of(const script::PhaseScript& script,
   return changes;
 }
 
+constexpr double kRecordBytes = 16;  // key and payload
+
 class Skew : public workload::Workload {
  public:
   explicit Skew(bool zipf) : zipf_(zipf) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads");
+    workload::Demand demand(threads);
+    demand.add_load(parameters.number("records"), kRecordBytes);
+    demand.add_transactions(threads * parameters.number("lookups_per_part") * kParts, 1);
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

@@ -9,6 +9,7 @@
 
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/smallbank/money.h"
 #include "benchmarks/smallbank/procedures.h"
@@ -110,8 +111,18 @@ class Generator : public workload::ClientScript {
   uint8_t evidence_;
 };
 
+constexpr double kMeanRecordBytes = 40;
+
 class SmallBank : public workload::Workload {
  public:
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads");
+    workload::Demand demand(threads);
+    demand.add_load(double{kTables} * parameters.number("accounts"), kMeanRecordBytes);
+    demand.add_transactions(threads * parameters.number("transactions_per_thread"), 5, 24);
+    return demand;
+  }
+
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
     if (parameters["accounts"] < parameters["hot_accounts"] + 2) {

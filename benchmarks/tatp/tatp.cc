@@ -7,6 +7,7 @@
 #include <vector>
 
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
@@ -292,9 +293,22 @@ class Generator : public workload::ClientScript {
   std::vector<uint8_t> facilities_, active_;
 };
 
+constexpr double kRecordsPerSubscriber = 11, kMeanRecordBytes = 40;
+
 class Tatp : public workload::Workload {
  public:
   explicit Tatp(bool nonuniform) : nonuniform_(nonuniform) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads"),
+                 subscribers = parameters.number("subscribers");
+    workload::Demand demand(threads);
+    demand.add_load(kRecordsPerSubscriber * subscribers, kMeanRecordBytes);
+    demand.add_keys(kForwardings * subscribers, sizeof(int64_t));
+    demand.add_transactions(threads * parameters.number("transactions_per_thread"),
+                            kCallsOnAverage + 1);
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

@@ -12,6 +12,7 @@
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/workload/canaries.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/rng.h"
 #include "benchmarks/kit/workload/stripes.h"
 #include "benchmarks/kit/workload/workload.h"
@@ -109,8 +110,27 @@ class Counter {
   Done& done_;
 };
 
+// Of an average customer and transaction, rounded up. They only estimate the memory of a session.
+constexpr double kRowsPerCustomer = 24, kMeanRowBytes = 60;
+constexpr double kCallsOnAverage = 60, kInsertsOnAverage = 7, kParametersOnAverage = 40;
+
 class Tpcc : public workload::Workload {
  public:
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const Scale scale(parameters);
+    const auto warehouses = static_cast<double>(scale.warehouses);
+    const double customers = warehouses * kDistricts * static_cast<double>(scale.customers);
+    const double transactions =
+        parameters.number("threads") * parameters.number("transactions_per_thread");
+    workload::Demand demand(parameters.number("threads"));
+    demand.add_load(
+        kRowsPerCustomer * customers + (4 * warehouses + 1) * parameters.number("items"),
+        kMeanRowBytes);
+    demand.add_transactions(transactions, 4, 2 * kCallsOnAverage, kInsertsOnAverage, kMeanRowBytes);
+    demand.add_bytes(transactions * kParametersOnAverage * sizeof(int64_t));
+    return demand;
+  }
+
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
     const Scale& scale = scale_.emplace(parameters);

@@ -11,6 +11,7 @@
 #include "base/check.h"
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/workload/client_script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/tpcw/conditions.h"
 #include "benchmarks/tpcw/mixes.h"
@@ -227,9 +228,26 @@ class Generator : public workload::ClientScript {
   std::vector<Browser> browsers_;      // by thread
 };
 
+// Rounded up. They only estimate the memory of a session.
+constexpr double kRowsPerItem = 8, kRowsPerCustomer = 9, kMeanRowBytes = 70;
+
 class Tpcw : public workload::Workload {
  public:
   explicit Tpcw(const Shares& shares) : shares_(shares) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double transactions =
+        parameters.number("threads") * parameters.number("transactions_per_thread");
+    workload::Demand demand(parameters.number("threads"));
+    demand.add_load(kRowsPerItem * parameters.number("items") +
+                        kRowsPerCustomer * parameters.number("customers"),
+                    kMeanRowBytes);
+    // At most 11 % of the pages are Best Sellers, which reads the lines of the newest orders.
+    demand.add_transactions(transactions, 4,
+                            2 * (60 + 0.11 * 4 * parameters.number("newest_orders")), 3,
+                            kMeanRowBytes);
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

@@ -6,6 +6,7 @@
 
 #include "benchmarks/kit/judge/evidence.h"
 #include "benchmarks/kit/judge/judge.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/workload.h"
 #include "benchmarks/unit/unit_script.h"
 
@@ -15,6 +16,12 @@ namespace {
 
 class Unit : public workload::Workload {
  public:
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    workload::Demand demand(3);
+    demand.add_recorded_calls(parameters.number("rounds") * 1'000);
+    return demand;
+  }
+
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t,
                                   const workload::CheckPolicy&) override {
     UnitScript script(parameters.u32("rounds"));

@@ -13,6 +13,7 @@
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/workload/canaries.h"
 #include "benchmarks/kit/workload/clients.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/distributions.h"
 #include "benchmarks/kit/workload/rng.h"
 #include "benchmarks/kit/workload/stripes.h"
@@ -293,9 +294,24 @@ class Generator {
   uint32_t check_ = 0, load_ = 0;
 };
 
+constexpr double kIntegerRecordBytes = 16, kStringRecordBytes = 124;
+
 class Ycsb : public workload::Workload {
  public:
   explicit Ycsb(const Mix& mix) : mix_(mix) {}
+
+  workload::Demand demand(const workload::Parameters& parameters) const override {
+    const double threads = parameters.number("threads");
+    const double record_bytes =
+        mix_.mapping == Mapping::kInt64 ? kIntegerRecordBytes : kStringRecordBytes;
+    workload::Demand demand(threads);
+    demand.add_load(parameters.number("records"), record_bytes);
+    const double scanned =
+        mix_.scan * kScanMax / 200.0;  // calls of scans in an average transaction
+    demand.add_transactions(threads * parameters.number("operations_per_thread"), 3, 3 + scanned,
+                            mix_.insert / 100.0, record_bytes);
+    return demand;
+  }
 
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {

@@ -21,7 +21,7 @@ Result<void> take_value(Arguments arguments, std::size_t& at, const char* what, 
 }
 
 Result<CommandLine> parse_run(Arguments arguments) {
-  CommandLine line{.command = CommandLine::Command::kRun, .run = {}, .benchmark = {}};
+  CommandLine line;
   RunArguments& run = line.run;
   for (std::size_t at = 0; at < arguments.size(); ++at) {
     const std::string_view argument = arguments[at];
@@ -62,9 +62,14 @@ Result<CommandLine> parse_command_line(Arguments arguments) {
     line.command = CommandLine::Command::kList;
   } else if (command == "--version") {
     line.command = CommandLine::Command::kVersion;
+  } else if (command == "memory") {
+    line.command = CommandLine::Command::kMemory;
+    if (rest.empty()) return Error{"memory: the argument PLAN.json is missing"};
+    line.plan_path = rest[0];
+    expected = 1;
   } else if (command == "fingerprint") {
     line.command = CommandLine::Command::kFingerprint;
-    if (rest.empty()) return Error{"fingerprint: BENCHMARK is missing"};
+    if (rest.empty()) return Error{"fingerprint: the argument BENCHMARK is missing"};
     line.benchmark = rest[0];
     expected = 1;
   } else {

@@ -15,6 +15,7 @@ namespace keydrome {
 inline constexpr std::string_view kUsage =
     "usage: referee run PLAN.json --report FILE [--progress]"
     " [--histories FOLDER [--all-histories]]\n"
+    "       referee memory PLAN.json\n"
     "       referee list\n"
     "       referee fingerprint BENCHMARK\n"
     "       referee --version\n";
@@ -27,9 +28,10 @@ struct RunArguments {
 };
 
 struct CommandLine {
-  enum class Command { kRun, kList, kFingerprint, kVersion };
+  enum class Command { kRun, kMemory, kList, kFingerprint, kVersion };
   Command command = Command::kRun;
   RunArguments run;       // set for Command::kRun
+  std::string plan_path;  // set for Command::kMemory
   std::string benchmark;  // set for Command::kFingerprint
 };
 

@@ -96,6 +96,20 @@ int command_run(const RunArguments& arguments) {
   return write_report(*report, arguments.report_path, progress);
 }
 
+int command_memory(const std::string& plan_path) {
+  const Result<Plan> plan = read_plan(plan_path);
+  if (!plan) return print_error(plan.error(), kExitUnusable);
+  const Result<const workload::BenchmarkEntry*> entry = find_benchmark(plan->benchmark);
+  if (!entry) return print_error(entry.error(), kExitUnusable);
+  const Result<MemoryNeed> need = session_memory(*plan, **entry);
+  if (!need) return print_error(need.error(), kExitUnusable);
+  const auto whole = [](uint64_t bytes) { return static_cast<int64_t>(bytes); };
+  const Json text = Json::Object{{"referee_bytes", whole(need->referee_bytes)},
+                                 {"library_bytes", whole(need->library_bytes)}};
+  std::puts(text.dump().c_str());
+  return kExitDone;
+}
+
 int command_list() {
   Json benchmarks = Json::Array{};
   for (const workload::BenchmarkEntry& entry : workload::benchmark_registry()) {

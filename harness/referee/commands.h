@@ -1,4 +1,4 @@
-// The commands of the referee: run, list and fingerprint. Each function returns the exit code of
+// The commands of the referee: run, memory, list and fingerprint. Each function returns the exit code of
 // the process and prints an error to standard error.
 #pragma once
 
@@ -14,6 +14,9 @@ inline constexpr int kExitNotWritten = 3;  // the report or a history could not 
 
 // Plays and judges one session, and writes its report.
 int command_run(const RunArguments& arguments);
+// Prints the memory that the session of a plan would need, as {"referee_bytes": N,
+// "library_bytes": N}.
+int command_memory(const std::string& plan_path);
 // Prints the manifest (description and parameters) of every benchmark, as {"benchmarks": [...]}.
 int command_list();
 // Prints the fingerprint of a benchmark, a SHA-256 of its generated operations. Tests compare the

@@ -92,6 +92,8 @@ int run(const CommandLine& line) {
       return command_run(line.run);
     case CommandLine::Command::kList:
       return command_list();
+    case CommandLine::Command::kMemory:
+      return command_memory(line.plan_path);
     case CommandLine::Command::kFingerprint:
       return command_fingerprint(line.benchmark);
     case CommandLine::Command::kVersion:

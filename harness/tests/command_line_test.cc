@@ -36,6 +36,9 @@ TEST(CommandLineArguments, OfTheOtherCommands) {
   const Result<CommandLine> line = parse_command_line(Arguments{"fingerprint", "tatp"});
   EXPECT_EQ(line->command, CommandLine::Command::kFingerprint);
   EXPECT_EQ(line->benchmark, "tatp");
+  const Result<CommandLine> memory = parse_command_line(Arguments{"memory", "plan.json"});
+  EXPECT_EQ(memory->command, CommandLine::Command::kMemory);
+  EXPECT_EQ(memory->plan_path, "plan.json");
 }
 
 TEST(CommandLineArguments, AnErrorNamesTheArgument) {
@@ -50,7 +53,8 @@ TEST(CommandLineArguments, AnErrorNamesTheArgument) {
       {{"run", "p.json", "q.json"},
        "run: unexpected argument \"q.json\" after the plan \"p.json\""},
       {{"list", "all"}, "list: unexpected argument \"all\""},
-      {{"fingerprint"}, "fingerprint: BENCHMARK is missing"},
+      {{"memory"}, "memory: the argument PLAN.json is missing"},
+      {{"fingerprint"}, "fingerprint: the argument BENCHMARK is missing"},
       {{"fingerprint", "a", "b"}, "fingerprint: unexpected argument \"b\""},
       {{"--version", "2"}, "--version: unexpected argument \"2\""},
   };

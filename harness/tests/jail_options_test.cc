@@ -30,17 +30,5 @@ TEST(JailArguments, TheLimitsOfTheJailAreLongerThanThoseOfTheReferee) {
   EXPECT_EQ(given(options, "--cpu-seconds"), std::to_string(kJailCpuSecondsMax));
 }
 
-TEST(CheckMemory, NamesTheLimitAndTheMemory) {
-  constexpr uint64_t kMachine = uint64_t{1000} << 20;
-  EXPECT_TRUE(check_memory(uint64_t{899} << 20, kMachine).ok());
-  EXPECT_TRUE(check_memory(UINT64_MAX, 0).ok()) << "the machine's memory is not known";
-  // Less than the machine has, but more than a jail may use.
-  const Result<void> much = check_memory(uint64_t{950} << 20, kMachine);
-  ASSERT_FALSE(much.ok());
-  EXPECT_EQ(much.error().message,
-            "the instance may use 950 MiB, but a jail may use at most 900 MiB here, 90 % of the "
-            "machine's 1000 MiB; choose a smaller scale, or set jail.memory_bytes in the plan");
-}
-
 }  // namespace
 }  // namespace keydrome

@@ -82,7 +82,7 @@ def test_the_plan_fits_its_schema(settings: Settings, one_request: Request, tmp_
     structure = Loadable(tmp_path / "runtime.so", tmp_path / "btree.so", {"name": "rw"})
     full = build_plan(
         structure,
-        replace(one_request, overrides={"threads": 2}),
+        replace(one_request, overrides={"threads": 2}, memory_bytes=1 << 29),
         SEED,
         replace(settings, cpus="0-1"),
     )
@@ -90,7 +90,8 @@ def test_the_plan_fits_its_schema(settings: Settings, one_request: Request, tmp_
     assert full["library"]["configuration"] == {"name": "rw"}
     assert full["parameters"] == {"threads": 2}
     assert full["jail"]["cpus"] == "0-1"
-    assert full["jail"]["memory_bytes"] == 67108864
+    assert full["jail"]["memory_bytes"] == 1 << 29
+    assert "memory_bytes" not in plain["jail"], "the referee computes the limit"
 
 
 def test_slots_take_the_lists_of_cores_in_turn(

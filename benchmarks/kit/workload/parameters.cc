@@ -201,6 +201,10 @@ uint32_t Parameters::u32(std::string_view name) const {
   return static_cast<uint32_t>(value);
 }
 
+double Parameters::number(std::string_view name) const {
+  return static_cast<double>((*this)[name]);
+}
+
 uint64_t Parameters::u64(std::string_view name) const {
   const int64_t value = (*this)[name];
   KEYDROME_CHECK(value >= 0);

@@ -19,6 +19,7 @@
 #include "benchmarks/kit/judge/replay.h"
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/script/script.h"
+#include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/parameters.h"
 #include "keydrome/index.h"
 
@@ -44,6 +45,9 @@ struct CheckPolicy {
 class Workload {
  public:
   virtual ~Workload() = default;
+  // Estimates the memory of a session with these parameters (demand.h). Takes microseconds, and
+  // gives a result for all parameters within their bounds, even those that generate() refuses.
+  virtual Demand demand(const Parameters& parameters) const = 0;
   // Returns the script for these parameters. Equal arguments must give equal scripts.
   virtual Result<script::Script> generate(const Parameters& parameters, uint64_t seed,
                                           const CheckPolicy& policy) = 0;

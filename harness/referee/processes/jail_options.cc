@@ -8,7 +8,6 @@
 #include <optional>
 
 #include "harness/protocol.h"
-#include "harness/referee/machine/machine.h"
 #include "harness/referee/processes/jail_fds.h"
 
 namespace keydrome {
@@ -21,16 +20,6 @@ constexpr uint64_t kOwnWorkMs = 60'000;
 // Tasks in addition to two for each client thread: for the player's main thread, the jail's init
 // and threads of the library.
 constexpr uint64_t kSpareTasks = 64;
-constexpr uint64_t kMemoryPercentMax = 90;  // share of the machine's memory that one jail may use
-
-std::optional<uint64_t> limit_of(const workload::Manifest& manifest, const std::string& scale,
-                                 const char* name) {
-  const auto limits = manifest.limits.find(scale);
-  if (limits == manifest.limits.end()) return std::nullopt;
-  const auto limit = limits->second.find(name);
-  if (limit == limits->second.end()) return std::nullopt;
-  return static_cast<uint64_t>(limit->second);
-}
 
 void option(std::vector<std::string>& arguments, const char* name, const std::string& value) {
   arguments.emplace_back(name);
@@ -48,26 +37,23 @@ void bind(std::vector<std::string>& arguments, const std::string& source, const 
 
 }  // namespace
 
+std::optional<uint64_t> limit_of(const workload::Manifest& manifest, const std::string& scale,
+                                 const char* name) {
+  const auto limits = manifest.limits.find(scale);
+  if (limits == manifest.limits.end()) return std::nullopt;
+  const auto limit = limits->second.find(name);
+  if (limit == limits->second.end()) return std::nullopt;
+  return static_cast<uint64_t>(limit->second);
+}
+
 uint64_t jail_spare_cpu_seconds() {
   const auto cpus = static_cast<uint64_t>(std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN)));
   return kJailSpareMs / 1000 * cpus;
 }
 
-Result<void> check_memory(uint64_t limit_bytes, uint64_t machine_bytes) {
-  const uint64_t allowed_bytes = machine_bytes / 100 * kMemoryPercentMax;
-  if (machine_bytes == 0 || limit_bytes < allowed_bytes) return {};
-  return Error{"the instance may use " + std::to_string(limit_bytes >> 20) +
-               " MiB, but a jail may use at most " + std::to_string(allowed_bytes >> 20) +
-               " MiB here, " + std::to_string(kMemoryPercentMax) + " % of the machine's " +
-               std::to_string(machine_bytes >> 20) +
-               " MiB; choose a smaller scale, or set jail.memory_bytes in the plan"};
-}
-
-Result<JailOptions> jail_options(const Plan& plan, const workload::Manifest& manifest,
-                                 const script::Script& script) {
-  JailOptions options{.plan = plan};
-  options.memory_bytes =
-      plan.jail.memory_bytes.value_or(limit_of(manifest, plan.scale, "memory_bytes").value_or(0));
+JailOptions jail_options(const Plan& plan, const workload::Manifest& manifest,
+                         const script::Script& script, uint64_t memory_bytes) {
+  JailOptions options{.plan = plan, .memory_bytes = memory_bytes};
   options.tmpfs_bytes = plan.jail.tmpfs_bytes.value_or(
       limit_of(manifest, plan.scale, "tmpfs_bytes").value_or(kTmpfsBytesDefault));
   size_t threads = 0;
@@ -83,8 +69,6 @@ Result<JailOptions> jail_options(const Plan& plan, const workload::Manifest& man
   // Correctness benchmarks have a limit of their own, so that a slow library ends soon.
   const uint64_t session_ms = limit_of(manifest, plan.scale, "session_timeout_ms").value_or(0);
   if (session_ms > 0 && !plan.verified) options.wall_ms = std::min(options.wall_ms, session_ms);
-  const Result<void> fits = check_memory(options.memory_bytes, physical_memory_bytes());
-  if (!fits) return fits.error();
   return options;
 }
 

@@ -2,10 +2,10 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
-#include "base/result.h"
 #include "benchmarks/kit/script/script.h"
 #include "benchmarks/kit/workload/parameters.h"
 #include "harness/referee/plan/plan.h"
@@ -34,15 +34,15 @@ inline constexpr uint64_t kJailSpareMs = 60'000;
 // kJailSpareMs.
 uint64_t jail_spare_cpu_seconds();
 
-// Returns the options for an instance. Each limit is the plan's, if the plan sets it. Otherwise the
-// limit is the manifest's for the plan's scale, or is computed from the number of phases and
-// threads. Returns an error if the memory limit exceeds what this machine can give.
-Result<JailOptions> jail_options(const Plan& plan, const workload::Manifest& manifest,
-                                 const script::Script& script);
+// Returns a limit of the manifest for a scale, or nothing if the manifest does not set it.
+std::optional<uint64_t> limit_of(const workload::Manifest& manifest, const std::string& scale,
+                                 const char* name);
 
-// Returns an error if `limit_bytes`, the memory limit of a jail, is more than 90 % of the machine's
-// memory. If `machine_bytes` is 0, the memory is unknown and there is no error.
-Result<void> check_memory(uint64_t limit_bytes, uint64_t machine_bytes);
+// Returns the options for an instance. `memory_bytes` is the limit of the jail (session/memory_fit.h).
+// Each other limit is the plan's, if the plan sets it. Otherwise the limit is the manifest's for the
+// plan's scale, or is computed from the number of phases and threads.
+JailOptions jail_options(const Plan& plan, const workload::Manifest& manifest,
+                         const script::Script& script, uint64_t memory_bytes);
 
 // Returns the command line of the jail. It names the descriptors that JailProcess passes to the
 // jail.

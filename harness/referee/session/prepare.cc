@@ -1,5 +1,5 @@
-// Implements prepare_session(): finds parameters, files and workload, generates the script, and
-// derives the jail's options.
+// Implements prepare_session(): finds parameters, files and workload, checks the memory, generates
+// the script, and derives the jail's options.
 #include "harness/referee/session/prepare.h"
 
 #include <unistd.h>
@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "benchmarks/kit/script/script_builder.h"
+#include "harness/referee/machine/machine.h"
 
 namespace keydrome {
 namespace {
@@ -30,6 +31,35 @@ Result<void> check_files(const Plan& plan) {
   return {};
 }
 
+// What a plan refers to, and the memory of its session.
+struct Basis {
+  workload::Manifest manifest;
+  workload::Parameters parameters;
+  std::unique_ptr<workload::Workload> workload;
+  MemoryNeed memory;
+};
+
+Result<Basis> find_basis(const Plan& plan, const workload::BenchmarkEntry& entry) {
+  Result<workload::Manifest> manifest = workload::Manifest::parse(entry.manifest_json);
+  if (!manifest) return manifest.error();
+  const workload::ParameterValues overrides(plan.parameters.begin(), plan.parameters.end());
+  Result<workload::Parameters> parameters = manifest->resolve(plan.instance, plan.scale, overrides);
+  if (!parameters) return parameters.error();
+  std::unique_ptr<workload::Workload> workload = entry.make(plan.instance);
+  if (workload == nullptr) {
+    return Error{"benchmark " + plan.benchmark + " has no instance \"" + plan.instance + "\""};
+  }
+  const uint64_t least_bytes = limit_of(*manifest, plan.scale, "memory_bytes").value_or(0);
+  const Result<MemoryNeed> memory =
+      fit_memory(*workload, *manifest, *parameters, least_bytes, plan.jail.memory_bytes.value_or(0),
+                 physical_memory_bytes());
+  if (!memory) return memory.error();
+  return Basis{.manifest = std::move(*manifest),
+               .parameters = std::move(*parameters),
+               .workload = std::move(workload),
+               .memory = *memory};
+}
+
 bool records_itself(const script::Script& script) {
   return std::any_of(script.phases.begin(), script.phases.end(),
                      [](const script::PhaseScript& phase) { return !phase.log_capacity.empty(); });
@@ -46,31 +76,29 @@ Result<const workload::BenchmarkEntry*> find_benchmark(const std::string& name) 
   return Error{"there is no benchmark \"" + name + "\"; there are: " + known};
 }
 
+Result<MemoryNeed> session_memory(const Plan& plan, const workload::BenchmarkEntry& entry) {
+  const Result<Basis> basis = find_basis(plan, entry);
+  if (!basis) return basis.error();
+  return basis->memory;
+}
+
 Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntry& entry) {
-  PreparedSession session;
-  Result<workload::Manifest> manifest = workload::Manifest::parse(entry.manifest_json);
-  if (!manifest) return manifest.error();
-  const workload::ParameterValues overrides(plan.parameters.begin(), plan.parameters.end());
-  Result<workload::Parameters> parameters = manifest->resolve(plan.instance, plan.scale, overrides);
-  if (!parameters) return parameters.error();
+  Result<Basis> basis = find_basis(plan, entry);
+  if (!basis) return basis.error();
   if (Result<void> files = check_files(plan); !files) return files.error();
-  session.workload = entry.make(plan.instance);
-  if (session.workload == nullptr) {
-    return Error{"benchmark " + plan.benchmark + " has no instance \"" + plan.instance + "\""};
-  }
+  PreparedSession session;
+  session.manifest = std::move(basis->manifest);
+  session.parameters = std::move(basis->parameters);
+  session.workload = std::move(basis->workload);
   const workload::CheckPolicy policy{
       .stripes = !plan.plain, .canaries = !plan.plain, .evidence = !plan.plain};
   Result<script::Script> script =
-      session.workload->generate(*parameters, plan.seed_number(), policy);
+      session.workload->generate(session.parameters, plan.seed_number(), policy);
   if (!script) return script.error();
   session.certify = plan.record && !records_itself(*script);
-  Result<JailOptions> jail = jail_options(plan, *manifest, *script);
-  if (!jail) return jail.error();
+  session.jail = jail_options(plan, session.manifest, *script, basis->memory.library_bytes);
   session.plan = std::move(plan);
-  session.manifest = std::move(*manifest);
-  session.parameters = std::move(*parameters);
   session.script = std::move(*script);
-  session.jail = std::move(*jail);
   session.jail.keep_calls = session.certify;
   return session;
 }

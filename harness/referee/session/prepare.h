@@ -9,6 +9,7 @@
 #include "benchmarks/kit/workload/workload.h"
 #include "harness/referee/plan/plan.h"
 #include "harness/referee/processes/jail_options.h"
+#include "harness/referee/session/memory_fit.h"
 
 namespace keydrome {
 
@@ -27,6 +28,10 @@ struct PreparedSession {
 
 // Returns the benchmark of this name, or an error that lists all names.
 Result<const workload::BenchmarkEntry*> find_benchmark(const std::string& name);
+
+// Returns the memory that the session of a plan would need, or an error if this machine has less, or
+// if the parameters are wrong. Takes less than a millisecond. `entry` must be the plan's benchmark.
+Result<MemoryNeed> session_memory(const Plan& plan, const workload::BenchmarkEntry& entry);
 
 // `entry` must be the plan's benchmark and have the plan's version. Generating the script may take
 // several seconds.
