@@ -72,7 +72,7 @@ class Generator : public workload::ClientScript {
   uint32_t index_ = 0, search_ = 0, insert_ = 0;
   // By i: the tag of the payload of odd key 2 * i + 1, or kNoTag before its first insert.
   std::vector<uint32_t> tags_;
-  uint64_t next_ = 0;           // for sorted inserts: the next odd key is 2 * next_ + 1
+  uint64_t next_ = 0;  // for sorted inserts: the next odd key is 2 * next_ + 1
 };
 
 class InsertRatio : public workload::Workload {

@@ -32,10 +32,10 @@ namespace keydrome::smallbank {
 // A customer's loaded balances, and the effects of committed transactions on them.
 struct Account {
   int64_t savings = 0, checking = 0;
-  int64_t paid_in = 0, paid_out = 0;                // known payments to and from both balances
+  int64_t paid_in = 0, paid_out = 0;  // known payments to and from both balances
   // The parts of paid_out that left each balance, except the money that an Amalgamate moved away.
   int64_t out_of_savings = 0, out_of_checking = 0;
-  bool emptied = false;                             // an Amalgamate moved all money away
+  bool emptied = false;  // an Amalgamate moved all money away
 };
 
 // The result of a Balance, or of a transaction that aborted for lack of money. `money` is the sum
@@ -50,9 +50,9 @@ struct Observation {
 struct Books {
   std::vector<Account> accounts;  // by the customer's number
   std::vector<Observation> balances, refusals;
-  uint64_t committed = 0;  // committed transactions of the workload, without checks
-  bool exact = true;       // false if evidence of a result is missing
-  int64_t added = 0;       // change of the sum of all balances, without unknown penalties
+  uint64_t committed = 0;     // committed transactions of the workload, without checks
+  bool exact = true;          // false if evidence of a result is missing
+  int64_t added = 0;          // change of the sum of all balances, without unknown penalties
   int64_t penalties_max = 0;  // sum of the penalties that are possible but unknown
 };
 

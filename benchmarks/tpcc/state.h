@@ -58,7 +58,7 @@ struct State {
   std::vector<StockRow> stock;
   // By table: the number of records. Each part of a split row is a record.
   std::array<uint64_t, kTables.size()> records{};
-  uint64_t malformed = 0;                          // records that are not valid rows of their table
+  uint64_t malformed = 0;  // records that are not valid rows of their table
   std::string first_malformed;
 };
 

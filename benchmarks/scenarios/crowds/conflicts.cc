@@ -12,7 +12,7 @@ using history::EventCall;
 
 namespace {
 
-constexpr uint32_t kHalf = 2, kUpdated = 3;  // events that threads signal
+constexpr uint32_t kHalf = 2, kUpdated = 3;   // events that threads signal
 constexpr uint32_t kReaderWaitsUs = 100'000;  // longest wait for the updates of the other thread
 constexpr uint32_t kReadKeys = 100;
 

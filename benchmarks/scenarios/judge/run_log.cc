@@ -33,8 +33,7 @@ std::string assign_events(std::span<const Event> events, std::size_t thread, uin
         return "the recording contains a call on an index of another scenario";
       }
       if (enters(call_of(event))) run = number / indexes;
-      if (number / indexes != run)
-        return "the recorded calls are not in the order of the program";
+      if (number / indexes != run) return "the recorded calls are not in the order of the program";
       event.index = static_cast<uint16_t>(number % indexes);
     }
     runs[run].history.threads[thread].push_back(event);

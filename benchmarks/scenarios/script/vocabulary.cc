@@ -13,7 +13,7 @@ namespace keydrome::scenarios {
 namespace {
 
 // The key of label 0. This number is added to every label, so that keys without literals are
-// positive numbers, or strings of a "k" and such a number with the letters "a" to "j" as digits.
+// positive numbers. String keys are a "k" and such a number with the letters "a" to "j" as digits.
 // Entries of the contest of 2009 may rely on such keys.
 constexpr int64_t kOrigin = 500'000'000;
 constexpr std::size_t kStringDigits = 10;
