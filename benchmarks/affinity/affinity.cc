@@ -12,8 +12,8 @@ namespace keydrome {
 namespace affinity {
 namespace {
 
-// Writes the script: the operations of all threads. The script's list of keys (pool) is 0 ..
-// records-1, so a key equals its number in the pool.
+// Writes the script: the operations of all threads. The script's list of keys (pool) begins with
+// the keys 0 .. records-1, so each of these keys equals its number in the pool.
 class Generator : public workload::ClientScript {
  public:
   Generator(bool affine, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
@@ -77,9 +77,9 @@ class Affinity : public workload::Workload {
                                   const workload::CheckPolicy& policy) override {
     const uint32_t records = parameters.u32("records"), threads = parameters.u32("threads");
     if (records < threads) {
-      return Error{"records is " + std::to_string(records) + ", but each of the " +
-                   std::to_string(threads) + " threads needs a record of its own: raise records " +
-                   "to at least " + std::to_string(threads) + ", or lower threads"};
+      return Error{"records is " + std::to_string(records) + ", but the " +
+                   std::to_string(threads) + " threads need at least one record each: raise " +
+                   "records to at least " + std::to_string(threads) + ", or lower threads"};
     }
     return Generator(affine_, parameters, seed, policy).write();
   }

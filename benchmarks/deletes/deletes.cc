@@ -160,7 +160,8 @@ class Generator : public workload::ClientScript {
   uint32_t per_transaction_;  // records in a transaction
   uint64_t next_key_ = 0;
   uint32_t index_ = 0, churn_ = 0, delete_ = 0, insert_ = 0;
-  std::vector<std::deque<uint32_t>> live_;  // by thread: the keys with a record, oldest first
+  // By thread: the keys with a record. churn_oldest keeps them in the order of their inserts.
+  std::vector<std::deque<uint32_t>> live_;
 };
 
 constexpr double kKeyBytes = 8, kRecordBytes = 16;
@@ -196,8 +197,8 @@ class Deletes : public workload::Workload {
         pattern_ == Pattern::kRanges ? parameters.u32("records_per_transaction") : 1;
     if (records / threads < needed) {
       return Error{"records / threads is " + std::to_string(records / threads) +
-                   ", but one transaction of a thread needs " + std::to_string(needed) +
-                   " records: raise records, or lower threads or records_per_transaction"};
+                   ", but must be at least " + std::to_string(needed) +
+                   ": raise records, or lower threads or records_per_transaction"};
     }
     return Generator(pattern_, parameters, seed, policy).write();
   }

@@ -57,9 +57,9 @@ struct KeyValue {
 // A session: the calls of a thread, and the indexes, keys and texts that they refer to.
 struct Case {
   std::vector<KeyType> indexes;
-  // By index: its name, and whether an index before it has the same name. The later index is the
-  // earlier one of the library, which the client has emptied. Both lists are empty if every index
-  // has a name of its own, index_name().
+  // By index: its name, and whether an earlier entry of `indexes` has the same name. Entries with
+  // the same name are one index of the library, which the client empties before it uses the name
+  // again. Both lists are empty if every index has a name of its own, index_name().
   std::vector<std::string> names = {};
   std::vector<bool> reuses = {};
   std::vector<KeyValue> keys;      // each key is used with only one index

@@ -18,8 +18,8 @@ namespace keydrome {
 namespace differential {
 namespace {
 
-// The smallest number of calls in a phase, except the last. Each phase is judged separately and has
-// its own time limit, so short phases report a hang soon.
+// The minimum number of calls in a phase, except the last. Each phase is judged separately and has
+// its own time limit, so a hang is reported sooner if phases are short.
 constexpr uint32_t kPhaseCalls = 20'000;
 
 class Differential : public workload::Workload {

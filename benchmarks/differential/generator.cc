@@ -17,12 +17,12 @@ constexpr std::array<KeyType, 3> kTypes = {SHORT, INT, VARCHAR};
 // The slot of an index's second handle is the slot of its first handle plus this number.
 constexpr uint8_t kSecondHandles = 3;
 constexpr uint8_t kMissingSlot = 7;  // slot for opening kMissingIndex
-constexpr uint32_t kIndexesMax = 3;  // most indexes of a round
-// Rounds take turns with this many indexes of each key type, because a library may hold a descriptor
-// or a memory area for each index.
+constexpr uint32_t kIndexesMax = 3;  // maximum number of indexes of a round
+// Rounds reuse this many indexes of each key type, because a library may hold a descriptor or a
+// memory area for each index.
 constexpr uint32_t kNamesPerType = 30;
-// The chance, in a thousand, that a call ends the transaction, in most rounds and in rounds with
-// transactions of hundreds of calls. One round in kLongEvery is of the latter kind.
+// The probability, in thousandths, that a step ends the open transaction. On average, one round in
+// kLongEvery uses the lower probability, so that its transactions have hundreds of calls.
 constexpr uint64_t kEndsPerMille = 110, kEndsLongPerMille = 4;
 constexpr uint64_t kLongEvery = 8;
 constexpr std::size_t kLongest = MAX_PAYLOAD_LEN - format::kTagBytes;
@@ -70,7 +70,7 @@ struct RoundIndex {
   std::vector<std::vector<Pair>> used;  // by key: payloads that were inserted
 };
 
-// By key type: how many indexes the rounds have used.
+// By key type: how many indexes the rounds have used so far, including reused ones.
 using Uses = std::array<uint32_t, kTypes.size()>;
 
 class RoundWriter {

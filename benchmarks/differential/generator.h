@@ -1,7 +1,7 @@
 // Generates the random calls of one thread, in rounds.
 //
 // A round is a part of the session that creates its own indexes, so that it can also be played
-// alone. A round uses only a few keys, and some keys more often than others. So equal records,
+// alone. Most rounds use only a few keys, and some keys more often than others. So equal records,
 // missing records and all cursor positions are frequent. A payload is new, or was used before under
 // the same key or another key.
 #pragma once

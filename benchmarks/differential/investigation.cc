@@ -37,7 +37,7 @@ constexpr uint64_t kNsPerMs = 1'000'000;
 constexpr std::size_t kLinesMax = 40;
 constexpr std::size_t kSummaryMax = 900;           // report.v1.schema.json allows 1,000 characters
 constexpr std::size_t kProgramBytesMax = 200'000;  // limit of the same schema
-// Only one failure is shrunk. At most this many findings with other names are reported as they are.
+// Only one failure is shrunk. At most this many findings with other names are reported unshrunk.
 constexpr std::size_t kOthersMax = 4;
 // Time limits of replays. Some thousand calls take a few ms, so the search for a hang treats a
 // replay that exceeds the short limit as a hang. The final replay uses the long limit to confirm
@@ -433,7 +433,7 @@ class Investigation {
   const judge::Played& played_;
   judge::Findings& findings_;
   std::vector<Suspect> suspects_;
-  std::map<std::string, std::string> details_;  // details of a finding, by its name
+  std::map<std::string, std::string> details_;  // details of a finding, by the finding's name
   std::map<std::string, Json> witnesses_;
   bool mismatch_ = false;
 };

@@ -80,7 +80,7 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
     return judged;
   }
   if (!judged.history.unknown_arguments.empty()) {
-    judged.mismatch = "the recording has calls with keys that the program does not use";
+    judged.mismatch = "the recording contains calls with keys that the program does not use";
     return judged;
   }
   SessionCheck check = model::check_session(judged.history);

@@ -18,7 +18,7 @@ struct JudgedCalls {
   // Case::indexes.
   history::History history;
   std::optional<model::SessionViolation> fault;
-  // The first call that only breaks an advisory promise (model::SessionCheck::advice).
+  // The first call that breaks nothing but an advisory promise (model::SessionCheck::advice).
   std::optional<model::SessionViolation> advice;
   // If not empty: the reason why the recording cannot belong to the program's calls.
   std::string mismatch;

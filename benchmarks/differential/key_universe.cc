@@ -1,6 +1,6 @@
-// Implements the choice of keys: boundary values, keys that share a half or a prefix, and numbered
-// keys for large rounds. All keys are positive numbers, or strings of letters and underscores. The
-// scenarios have other keys (scenarios/data/keys.json).
+// Implements the choice of keys: boundary values, keys that share half of their bytes or a prefix,
+// and numbered keys for large rounds. All keys are positive numbers, or strings of letters and
+// underscores. The scenarios also use other keys (scenarios/data/keys.json).
 #include "benchmarks/differential/key_universe.h"
 
 #include <array>

@@ -11,8 +11,8 @@
 namespace keydrome::differential {
 
 // Returns `count` different random keys of the type, in random order. If `count` is small, most
-// integer keys are boundary values, are near 0, or share one half with another key. Most string
-// keys are short or share a long prefix.
+// integer keys are boundary values, are near 0, or share their upper or lower half with another
+// key. Most string keys are short or share a long prefix.
 std::vector<KeyValue> random_keys(KeyType type, std::size_t count, workload::Rng& rng);
 
 }  // namespace keydrome::differential

@@ -21,7 +21,7 @@ using history::History;
 namespace {
 
 constexpr uint32_t kRunMin = 4;        // at least this many similar calls become one line
-constexpr uint32_t kTokensMax = 20;    // most calls that are shown in the notation
+constexpr uint32_t kTokensMax = 20;    // maximum number of calls shown in the notation
 constexpr int64_t kNumberMax = 1'000;  // larger keys get labels in the notation
 
 bool has_index(EventCall call) {

@@ -1,4 +1,4 @@
-// Describes a session to people, in words and in the notation of the scenarios.
+// Describes a session in words and in the notation of the scenarios.
 #pragma once
 
 #include <cstdint>

@@ -92,7 +92,7 @@ class Remover {
     if (left.size() < size()) smallest_.accept_calls(std::move(left));
   }
 
-  // Removes all calls of a kind, on an index, on a handle or on a key at once. If a failure needs a
+  // Removes at once all calls of one kind, or on one index, handle or key. If a failure needs a
   // thousand calls of one kind, this step removes the other kinds.
   void remove_classes() {
     remove_if([](const Call& call) { return !uses_index(call.kind); });
@@ -135,7 +135,7 @@ class Remover {
   SmallestCase& smallest_;
 };
 
-// Replaces types, keys and payloads by simpler ones.
+// Replaces types, keys and payloads with simpler ones.
 class Simplifier {
  public:
   explicit Simplifier(SmallestCase& smallest) : smallest_(smallest) {}
@@ -177,8 +177,8 @@ class Simplifier {
     return changed;
   }
 
-  // Replaces the keys by 1, 2, 3 or a, b, c, in the same order. Returns false if there are too many
-  // keys.
+  // Replaces the keys with 1, 2, 3 or a, b, c, in the same order. Returns false if there are too
+  // many keys.
   static bool number_keys(Case& session, const std::vector<uint32_t>& keys) {
     constexpr std::size_t kLetters = 26;
     if (keys.size() > kLetters * MAX_VARCHAR_LEN) return false;
@@ -235,7 +235,8 @@ class Simplifier {
     });
   }
 
-  // Replaces the second to tenth key by the first, because fewer different keys are easier to read.
+  // Replaces the second to tenth key with the first, because fewer different keys are easier to
+  // read.
   bool merge_keys(uint16_t index) {
     const std::vector<uint32_t> keys = keys_of(index);
     bool changed = false;

@@ -18,7 +18,7 @@ namespace keydrome {
 namespace duplicates {
 namespace {
 
-// The rule by which keys get their numbers of payloads.
+// The distribution of payloads over the keys.
 enum class Distribution : uint8_t { kConstant, kZipf, kOneHeavy };
 
 Distribution distribution_of(std::string_view instance) {
@@ -33,8 +33,8 @@ constexpr std::array kClasses = {"get", "read_all", "replace", "insert_existing"
 
 // The most payloads of one key that a transaction reads, or deletes and inserts again.
 constexpr uint32_t kPayloadsMax = 1'000;
-// own_key() chooses keys at random until one fits. The generator refuses parameters with which the
-// choice would take more than this number of attempts on average.
+// own_key() chooses keys at random until one fits. The generator refuses parameters with which this
+// would take more attempts on average.
 constexpr uint64_t kAttemptsMax = 10'000;
 constexpr uint64_t kRecordsMax = 1'000'000'000;
 // Calls of an average transaction on keys with few payloads: one call for most operations, more for
@@ -165,10 +165,11 @@ class Generator : public workload::ClientScript {
   uint32_t index_ = 0;
 };
 
-// Returns an error if a thread would need too many attempts to choose a key for delete_all.
+// Returns an error if a thread would need more than kAttemptsMax attempts, on average, to choose a
+// key for delete_all.
 std::optional<Error> refusal(const std::vector<uint32_t>& counts, uint32_t threads) {
   uint64_t records = 0;
-  // By thread: the number of records under its own keys that fit delete_all.
+  // By thread: the number of records whose keys the thread owns and can use in delete_all.
   std::vector<uint64_t> fitting(threads);
   for (std::size_t key = 0; key < counts.size(); ++key) {
     records += counts[key];
@@ -177,9 +178,9 @@ std::optional<Error> refusal(const std::vector<uint32_t>& counts, uint32_t threa
   const uint64_t fewest = *std::min_element(fitting.begin(), fitting.end());
   if (fewest * kAttemptsMax >= records) return std::nullopt;
   return Error{"delete_all needs keys with at most " + std::to_string(kPayloadsMax) +
-               " payloads, but one thread owns only " + std::to_string(fewest) + " of all " +
+               " payloads, but one thread owns only " + std::to_string(fewest) + " of the " +
                std::to_string(records) +
-               " records under such keys: lower payloads_per_key or threads"};
+               " records with such keys: lower payloads_per_key or threads"};
 }
 
 constexpr double kRecordBytes = 16;  // key and payload

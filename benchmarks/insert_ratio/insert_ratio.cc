@@ -14,8 +14,8 @@ namespace keydrome {
 namespace insert_ratio {
 namespace {
 
-// Writes the script: the operations of all threads. The script's list of keys (pool) is 0 .. 2 *
-// records - 1, so a key equals its number in the pool.
+// Writes the script: the operations of all threads. The script's list of keys (pool) begins with
+// the keys 0 .. 2 * records - 1, so each of these keys equals its number in the pool.
 class Generator : public workload::ClientScript {
  public:
   Generator(bool sorted, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
@@ -35,7 +35,7 @@ class Generator : public workload::ClientScript {
   }
 
  private:
-  // Loads the even keys in random order. The order is ours, because the paper names none.
+  // Loads the even keys in random order. The paper names no order.
   void load() override {
     load_shuffled(records_, [this](uint32_t i) {
       return Row{.index = index_, .key = 2 * i, .payload = builder().new_payload()};
@@ -72,8 +72,9 @@ class Generator : public workload::ClientScript {
   uint32_t records_;
   uint64_t operations_, insert_percent_;
   uint32_t index_ = 0, search_ = 0, insert_ = 0;
-  std::vector<uint32_t> tags_;  // number (tag) of the payload of odd key 2 * i + 1, or kNoTag
-  uint64_t next_ = 0;           // for sorted inserts: the next odd key is 2 * next_ + 1
+  // By i: the tag of the payload of odd key 2 * i + 1, or kNoTag before its first insert.
+  std::vector<uint32_t> tags_;
+  uint64_t next_ = 0;  // for sorted inserts: the next odd key is 2 * next_ + 1
 };
 
 constexpr double kKeyBytes = 8, kRecordBytes = 16;
@@ -101,8 +102,8 @@ class InsertRatio : public workload::Workload {
       return Error{
           "records is " + std::to_string(parameters.u64("records")) +
           ", but threads * operations_per_thread is " + std::to_string(inserts) +
-          ". Every sorted insert needs a new odd key, and there are only as many odd keys as " +
-          "records: raise records or lower operations_per_thread"};
+          ". Every sorted insert needs a new odd key, and the number of odd keys equals records: " +
+          "raise records or lower operations_per_thread"};
     }
     return Generator(sorted_, parameters, seed, policy).write();
   }

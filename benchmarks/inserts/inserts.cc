@@ -21,8 +21,9 @@ constexpr uint32_t kInsert = 0, kLookup = 1;  // transaction classes
 constexpr const char* kPhase = "run";
 constexpr uint32_t kInsertsPerCheck = 100;
 
-// Writes the script. The key pool first gets the keys of the stripes, which check private keys of
-// each thread. Each inserted key is added to the pool when its insert is written.
+// Writes the script. The pool of keys begins with the keys of the stripes (check transactions on
+// keys that only one thread uses). Keys of loaded records follow. Each inserted key is added when
+// its insert is written.
 class Generator : public workload::ClientScript {
  public:
   Generator(std::string_view instance, const Parameters& parameters, uint64_t seed,
@@ -69,7 +70,8 @@ class Generator : public workload::ClientScript {
     clients().finish();
   }
 
-  // Writes a lookup or the client's next inserts. `inserted` counts the inserts of the client.
+  // Writes a lookup, or the client's next inserts. `inserted` is the number of inserts written for
+  // the client so far.
   void transaction(Client& client, uint32_t& inserted) {
     if (scale_.records > 0 && client.rng().below(100) < lookup_percent_) return lookup(client);
     if (per_transaction_ == 0) {
@@ -159,7 +161,7 @@ class Inserts : public workload::Workload {
   }
 
  private:
-  // Returns the number of inserts of the workload itself.
+  // Returns the number of inserts of the workload itself, without those of check transactions.
   static uint64_t inserts_of(std::span<const format::Op> ops) {
     uint64_t inserts = 0;
     format::walk_program(ops, [&](const format::Step& step) {

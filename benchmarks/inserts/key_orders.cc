@@ -24,7 +24,7 @@ class SharedCounter : public KeyOrder {
 };
 
 // Computes the blocks that a shared counter would assign. All threads need their next block in the
-// same turn, so the counter would assign blocks in the order of thread numbers.
+// same turn, so the counter would assign the blocks in the order of thread numbers.
 class Blocks : public KeyOrder {
  public:
   explicit Blocks(uint32_t threads) : threads_(threads) {}

@@ -34,7 +34,7 @@ inline constexpr int64_t kGap = int64_t{1} << 20;
 //
 // - monotone_shared: 0, 1, 2, ...; each insert takes the next key, across all threads.
 // - monotone_blocks: each thread takes blocks of 1,000 consecutive keys.
-// - monotone_timestamp: i << 16 | thread, where i is the number of the thread's insert.
+// - monotone_timestamp: i << 16 | thread, for the thread's i-th insert.
 // - bulk_sorted, bulk_autocommit: each thread inserts its own part of 0 .. threads * inserts - 1,
 //   in ascending order.
 // - bulk_reverse, bulk_random: as bulk_sorted, but in descending or random order.

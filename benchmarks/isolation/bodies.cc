@@ -9,7 +9,7 @@ namespace keydrome::isolation {
 namespace {
 
 constexpr uint32_t kPauseOneIn = 8;
-// An event that is never signalled. A yield that waits for this event returns when its time is up.
+// An event that is never signalled, so a yield that waits for it returns when its time is up.
 constexpr uint32_t kNever = format::kEvents - 1;
 
 }  // namespace
@@ -114,8 +114,8 @@ void append(BodyWriter& out, uint32_t operations, bool read_only) {
   }
 }
 
-// Reads a range, often an empty one or the end of the index, and then writes into any range of an
-// index. Makes phantoms likely.
+// Reads a range, often an empty one or the end of the index. Then writes anywhere in an index.
+// Makes phantoms likely.
 void predicates(BodyWriter& out, uint32_t operations, bool read_only) {
   const KeySpace& read = out.any_key_space();
   const KeySpace& written = out.any_key_space();
@@ -193,8 +193,8 @@ void transfer(BodyWriter& out, uint32_t operations, bool read_only) {
   }
 }
 
-// Round kinds. Their names are part of phase names and of the benchmark's fingerprint, so two kinds
-// keep their old names although their bodies were renamed.
+// The kinds of rounds. Their names are part of the phase names and of the benchmark's fingerprint.
+// Therefore two kinds keep their old names, although their bodies have new ones.
 constexpr std::array<RoundKind, 9> kKinds = {{
     {.name = "soup", .body = mixed, .indexes = 2, .keys = 40, .calls = 10, .percent = 100},
     {.name = "registers", .body = registers, .indexes = 2, .keys = 16, .calls = 9, .percent = 100},

@@ -15,8 +15,9 @@
 
 namespace keydrome::isolation {
 
-// The keys of one index in a round (one phase on fresh indexes): pool numbers in ascending key
-// order. All transactions of the round choose from these few keys, so that they conflict.
+// The keys of one index in a round (one phase on empty indexes), in ascending order, as their
+// numbers in the script's pool of keys. All transactions of the round choose from these keys, so
+// that they conflict.
 struct KeySpace {
   uint8_t slot = 0;
   std::vector<uint32_t> keys;
@@ -36,7 +37,7 @@ class BodyWriter {
   std::size_t key_spaces() const { return key_spaces_.size(); }
   const KeySpace& any_key_space() { return key_spaces_[rng_->below(key_spaces_.size())]; }
   const KeySpace& key_space(std::size_t number) const { return key_spaces_[number]; }
-  // Returns a random key. Small keys are more likely than large ones, so some keys are hot.
+  // Returns a random key. Small keys are more likely than large ones, so that some keys are hot.
   uint32_t any_key(const KeySpace& space);
   // Returns a random key from positions [low, high) of the key order.
   uint32_t key_between(const KeySpace& space, std::size_t low, std::size_t high);
@@ -66,7 +67,7 @@ struct RoundKind {
   uint32_t indexes;
   uint32_t keys;     // keys of each index
   uint32_t calls;    // average calls of a transaction
-  uint32_t percent;  // transactions of a thread, in percent of the parameter `transactions`
+  uint32_t percent;  // transactions of each thread, in percent of the parameter `transactions`
 };
 
 // Returns all kinds, in the order in which rounds use them.

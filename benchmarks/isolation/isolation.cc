@@ -23,8 +23,8 @@ namespace {
 constexpr uint32_t kReady = 0, kDone = 1;  // events that threads signal
 constexpr std::array<KeyType, 3> kTypes = {SHORT, VARCHAR, INT};
 constexpr uint32_t kPopulateBatch = 50;  // inserts or deletes per transaction
-// A library may hold a descriptor or a memory area for each index, so a session has at most this
-// many. Later rounds use the indexes of earlier ones, which these have emptied.
+// The maximum number of indexes of a session, because a library may hold a descriptor or a memory
+// area for each index. Later rounds reuse the indexes of earlier rounds, which are empty by then.
 constexpr uint32_t kIndexesMax = 96;
 constexpr uint32_t kAbortOneIn = 50, kLongAbortOneIn = 5;
 constexpr uint32_t kLongOperations = 40;
@@ -33,14 +33,15 @@ struct Scale {
   uint32_t threads, transactions;  // transactions of each thread in a round, at 100 %
 };
 
-// Returns the round kind of round `number`; with `only` > 0, the kind with this number.
+// Returns the kind of round `number`. If `only` is positive, all rounds have the kind with the
+// number `only`, counted from 1.
 const RoundKind& kind_of(uint32_t number, uint32_t only) {
   const std::span<const RoundKind> kinds = round_kinds();
   return kinds[only == 0 ? number % kinds.size() : (only - 1) % kinds.size()];
 }
 
-// Returns after how many rounds the indexes are used again. Rounds that use the same indexes have
-// the same kind and the same key types.
+// Returns the number of rounds after which the indexes are reused. It is a multiple of the number
+// of kinds and of key types, so rounds with the same indexes have the same kind and key types.
 uint32_t rounds_with_own_indexes(uint32_t only) {
   const auto kinds = static_cast<uint32_t>(round_kinds().size());
   static_assert(kTypes.size() == 3);
@@ -50,9 +51,9 @@ uint32_t rounds_with_own_indexes(uint32_t only) {
   return kinds * std::max(1u, kIndexesMax / indexes);
 }
 
-// Writes the rounds of a script. Each round is a phase on empty indexes. Thread 0 creates them, if
-// no earlier round has, and fills them. All threads run their transactions, and thread 0 reads
-// everything back and deletes it.
+// Writes the rounds of a script. Each round is a phase on empty indexes. Thread 0 creates the
+// indexes, unless an earlier round has done so, and fills them. All threads then run their
+// transactions. At the end thread 0 reads everything back and deletes it.
 class RoundWriter {
  public:
   RoundWriter(script::ScriptBuilder& script, const Scale& scale, uint32_t only, uint64_t seed)
@@ -140,7 +141,7 @@ class RoundWriter {
   }
 
   // Reads all records at the end of the round, so that a lost record is found even if no other
-  // transaction reads it. Then deletes all keys, and reads that nothing is left.
+  // transaction reads it. Then deletes all keys and checks with a scan that no record is left.
   void read_back(script::ThreadBuilder out, std::span<const KeySpace> key_spaces) {
     out.wait(kDone, scale_.threads);
     out.begin(format::Kind::kScript, read_only_);

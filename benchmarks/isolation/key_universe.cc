@@ -10,8 +10,8 @@
 namespace keydrome::isolation {
 namespace {
 
-// Integer keys come in clusters that are far apart. A cluster has this width. Adjacent keys of a
-// cluster share nodes and gaps of the index.
+// The width of a cluster of integer keys. Clusters are far apart; the adjacent keys of one cluster
+// share nodes and gaps of the index.
 constexpr uint64_t kClusterWidth = 64;
 
 template <typename Int>
@@ -23,7 +23,7 @@ Int random_integer(workload::Rng& rng) {
   return static_cast<Int>(1 + cluster + static_cast<int64_t>(rng.below(kClusterWidth)));
 }
 
-// Writes a number with the letters "a" to "j" as digits.
+// Returns a number in decimal, with the letters "a" to "j" as digits.
 std::string letters_of(std::size_t number) {
   std::string text = std::to_string(number);
   for (char& digit : text) digit = static_cast<char>(digit - '0' + 'a');

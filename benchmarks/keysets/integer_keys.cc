@@ -21,8 +21,8 @@ constexpr uint32_t kNormalEnd = 28, kLogNormalEnd = 24;  // number of low bits t
 constexpr double kNormalMean = 0x1.0p33, kNormalDeviation = 0x1.0p30;
 constexpr double kLogNormalSigma = 2, kLogNormalUnit = 0x1.0p18;
 
-// Returns `count` different values of `random` in ascending order. Replaces repeated values by new
-// ones.
+// Returns `count` different values of `random` in ascending order. Replaces repeated values with
+// new ones.
 template <typename Random>
 std::vector<int64_t> distinct(uint32_t count, const Random& random) {
   std::vector<int64_t> keys;
@@ -35,15 +35,16 @@ std::vector<int64_t> distinct(uint32_t count, const Random& random) {
   return keys;
 }
 
-// Returns a standard normal number (G. Box and M. Muller, 1958). Takes two random numbers.
+// Returns a random number from the standard normal distribution (G. Box and M. Muller, 1958). Uses
+// two numbers of `rng`.
 double normal(workload::Rng& rng) {
   const double radius = std::sqrt(-2 * std::log(1 - workload::unit_interval(rng)));
   return radius * std::cos(2 * std::numbers::pi * workload::unit_interval(rng));
 }
 
 // Returns a key whose high bits are a value of `random`, and whose low `bits` bits are uniform. The
-// low bits of `random` are dropped, because the last bits of logarithms differ between machines.
-// Values outside the domain are replaced by new ones.
+// fraction of the value is dropped, because the last bits of logarithms differ between machines.
+// A value outside the domain is replaced with a new one.
 template <typename Random>
 int64_t with_random_end(uint32_t bits, workload::Rng& rng, const Random& random) {
   while (true) {
@@ -54,8 +55,8 @@ int64_t with_random_end(uint32_t bits, workload::Rng& rng, const Random& random)
   }
 }
 
-// Generates random points on a plane, in clusters, as positions along a Hilbert curve (D. Hilbert,
-// 1891).
+// Generates random points on a plane, in clusters. Returns each point as its position along a
+// Hilbert curve (D. Hilbert, 1891).
 class HilbertPoints {
  public:
   explicit HilbertPoints(workload::Rng& rng) : rng_(&rng), popularity_(kClusters, kZipf) {
@@ -118,18 +119,19 @@ struct Published {
   uint64_t local, global;
 };
 constexpr uint64_t kPublishedKeys = 200'000'000;
-// The numbers of segments that GRE publishes for the data sets in these names (C. Wongkham et al.,
-// PVLDB 2022).
+// The numbers of segments that GRE publishes for the data sets after which these sets are named (C.
+// Wongkham et al., PVLDB 2022).
 constexpr std::array kPublished = {
     Published{"synth_gre_books", 262'604, 97}, Published{"synth_gre_osm", 661'115, 5'495},
     Published{"synth_gre_fb", 1'055'308, 1'687}, Published{"synth_gre_genome", 1'290'208, 1'426}};
 
-// Returns keys whose rank function has one corner for each wanted segment.
+// Returns keys that need the target's numbers of line segments.
 //
-// The keys form pieces of equal length. Pieces with small gaps and pieces with large gaps alternate
-// and make the local segments. Longer pieces, which also change the size of the gaps, make the
-// global segments. If pieces have more than 4 epsilon keys, no line fits two adjacent pieces. Each
-// key is a random number from the first half of its gap, so that chance adds no further corners.
+// The keys form pieces with equally many keys. Pieces with small gaps and pieces with large gaps
+// alternate and make the local segments. Longer pieces, which also change the size of the gaps,
+// make the global segments. If a piece has more than 4 * epsilon keys, no line fits two adjacent
+// pieces. Each key is a random number from the first half of its gap, so chance adds no further
+// segments.
 std::vector<int64_t> with_corners(Hardness target, uint32_t count, workload::Rng& rng) {
   constexpr int64_t kClose = 16, kFarLocal = 1'024, kFarGlobal = 64;
   std::vector<int64_t> keys;

@@ -17,8 +17,8 @@ namespace keydrome::keysets {
 // Returns true if the set with this name has string keys.
 bool is_string_set(std::string_view name);
 
-// Return `count` different random keys of the set with this name. Integers are in ascending order,
-// strings in random order. An unknown name ends the program.
+// Return `count` different keys of the set with this name. Integers are in ascending order, strings
+// in random order. An unknown name ends the program.
 std::vector<int64_t> integer_keys(std::string_view name, uint32_t count, workload::Rng& rng);
 script::Strings string_keys(std::string_view name, uint32_t count, workload::Rng& rng);
 
@@ -30,8 +30,8 @@ int64_t absent_key(const std::vector<int64_t>& keys, workload::Rng& rng);
 struct Hardness {
   uint64_t local, global;
 };
-// Returns the target for `count` keys, in proportion to the number published for 200 million keys.
-// Returns nothing for a set without a target.
+// Returns the target for `count` keys: the numbers published for 200 million keys, scaled to
+// `count`. Returns nothing for a set without a target.
 std::optional<Hardness> target_hardness(std::string_view name, uint32_t count);
 
 }  // namespace keydrome::keysets

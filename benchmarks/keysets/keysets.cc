@@ -28,9 +28,9 @@ constexpr std::array kPhases = {"insert", "lookup", "miss", "scan"};
 constexpr std::array kMetrics = {"inserts_per_s", "lookups_per_s", "misses_per_s",
                                  "scanned_records_per_s"};
 
-// The largest number of records of a set of strings. Text offsets in a script's image have 32 bits.
-// The pool has one absent key for each present key, so the number is divided by 2. 100,000 keys are
-// left for the checks.
+// The maximum number of records for a set of strings. Offsets of texts in a script's image have 32
+// bits. The pool contains one absent key for each present key, so the number is divided by 2.
+// 100,000 keys are left for the checks.
 constexpr int64_t kStringRecordsMax = UINT32_MAX / MAX_VARCHAR_LEN / 2 - 100'000;
 
 // Writes the script: four phases on the keys of one set.
@@ -108,7 +108,8 @@ class Generator : public workload::ClientScript {
     clients().finish();
   }
 
-  // Adds a phase in which each client makes `count` transactions with these calls.
+  // Adds a phase in which each client makes `count` transactions. `calls` writes the calls of one
+  // transaction.
   template <typename Calls>
   void phase(Phase phase, uint64_t count, const Calls& calls) {
     run_phase(kPhases[phase], count, 2, [&](Client& client) {

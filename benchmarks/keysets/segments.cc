@@ -1,5 +1,5 @@
-// Implements the count of segments: keeps the lines that fit all keys so far, and starts a new
-// segment when no line is left.
+// Implements the count of segments: keeps the set of lines that fit all keys of the segment so far,
+// and starts a new segment when no such line is left.
 #include "benchmarks/keysets/segments.h"
 
 #include <vector>
@@ -59,9 +59,9 @@ class UpperHull {
   std::vector<Point> points_;
 };
 
-// The set of lines that predict the ranks of all keys so far within epsilon. Every pair of keys
-// gives a lower and an upper bound for the slope of such a line. A line exists while the largest
-// lower bound is at most the smallest upper bound.
+// The set of lines that predict the ranks of all keys of the segment so far within epsilon. Every
+// pair of keys gives a lower and an upper bound for the slope of such a line. A line exists as long
+// as the largest lower bound is at most the smallest upper bound.
 class Segment {
  public:
   explicit Segment(int64_t epsilon) : epsilon_(epsilon) {}

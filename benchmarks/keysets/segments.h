@@ -1,5 +1,5 @@
-// Segments: measures how hard keys are to learn. Computes the minimum number of straight lines that
-// predict the rank of every key with an error of at most `epsilon`.
+// Measures how hard keys are to learn: computes the minimum number of line segments that predict
+// the rank of every key with an error of at most `epsilon`.
 //
 // The algorithm is optimal piecewise linear approximation (J. O'Rourke, CACM 1981), as used by P.
 // Ferragina and G. Vinciguerra for the PGM-index (PVLDB 2020). C. Wongkham et al. (GRE, PVLDB 2022)
@@ -15,7 +15,7 @@ inline constexpr int64_t kLocalEpsilon = 32;
 inline constexpr int64_t kGlobalEpsilon = 4'096;
 
 // Returns the number of segments. `keys` must be ascending, different and not negative. The result
-// is exact, because only integers are used. Takes O(n log n) time; half a second for two million
+// is exact, because only integers are used. Takes O(n log n) time: half a second for two million
 // keys.
 uint64_t segments(std::span<const int64_t> keys, int64_t epsilon);
 

@@ -89,8 +89,8 @@ class Urls {
       std::string host = host_name(rng);
       hosts_.add((host += '.') += domain(rng));
     }
-    // The first words are the most frequent. Word lengths are 10, 17, 8, 15, ... in every set, so
-    // that the mean length of a set does not depend on chance.
+    // The first words are the most frequent. The lengths of the words are always 10, 17, 8, 15,
+    // ..., so that the mean length of the keys does not depend on chance.
     while (words_.size() < kWords) {
       words_.add('/' +
                  of().lower_and_digits.text(rng, kShortest + (words_.size() + 1) * 7 % kLengths));

@@ -15,9 +15,9 @@
 namespace keydrome::keysets {
 namespace {
 
-// A hash table from texts to their numbers, at most half full. A table slot has bits that the
-// number does not need. These bits store further bits of the hash, which avoids most comparisons
-// with different texts. Each such comparison would be a cache miss.
+// A hash table that maps texts to their numbers. It is at most half full. The bits of a table slot
+// that the number does not need store further bits of the hash. They avoid most comparisons with
+// different texts, each of which would be a cache miss.
 class TextNumbers {
  public:
   explicit TextNumbers(uint32_t count)
@@ -27,7 +27,7 @@ class TextNumbers {
   static uint64_t hash(std::string_view text) { return std::hash<std::string_view>{}(text); }
   void prefetch(uint64_t hash) const { __builtin_prefetch(&slots_[first(hash)], 1); }
 
-  // Returns true if `text` is new. The caller must then append it to `texts`.
+  // Adds `text` if it is new, and returns whether it is. The caller must then append it to `texts`.
   bool add(std::string_view text, uint64_t hash, const script::Strings& texts) {
     const auto rest = static_cast<uint32_t>(hash >> 32) >> number_bits_ << number_bits_;
     std::size_t at = first(hash);

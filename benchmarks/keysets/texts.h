@@ -1,5 +1,5 @@
-// Generates millions of different random texts. Generating texts is the slowest step in making a
-// set of strings.
+// Generates millions of different random texts. This is the slowest step in making a set of string
+// keys.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +21,8 @@ struct TextSource {
 };
 
 // Returns `count` different texts, truncated to `length_max` bytes, in the order of generation. The
-// source should be able to generate many more than `count` different texts, or the loop takes long.
+// source should be able to generate many more than `count` different texts. Otherwise the function
+// takes long, because it repeats its attempts until it has found enough.
 // Only the referee uses this function, outside timed phases.
 script::Strings distinct_texts(uint32_t count, std::size_t length_max, const TextSource& source,
                                workload::Rng& rng);

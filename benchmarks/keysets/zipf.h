@@ -1,6 +1,6 @@
 // ZipfTable: a Zipf distribution with any exponent, from a table of all ranks.
-// kit/workload/distributions.h has YCSB's Zipf distribution, which is approximate and needs an
-// exponent below 1.
+// YCSB's Zipf distribution in kit/workload/distributions.h is only approximate, and its exponent
+// must be below 1.
 #pragma once
 
 #include <cmath>
@@ -13,7 +13,7 @@ namespace keydrome::keysets {
 
 // Draws ranks by the alias method (A. Walker, 1977; M. Vose, 1991). The whole probability is
 // divided into as many equal parts as there are ranks. Each part is divided between its own rank
-// and one other rank, with a precision of 2^-32. next() reads only one part for any exponent.
+// and one other rank, with a precision of 2^-32. So next() reads only one part.
 // Immutable after construction and therefore thread-safe.
 class ZipfTable {
  public:
@@ -27,12 +27,14 @@ class ZipfTable {
     }
     for (double& share : shares) share *= items / sum;
     for (uint32_t rank = 0; rank < items; ++rank) parts_.push_back({UINT32_MAX, rank});
-    // The probabilities decrease with rank, so those below 1 are at the end and leave room in their
-    // parts. The first probability above 1 fills this room, part by part, until its rest is below
-    // 1. The next probability then fills the part of this rest, and continues with the other parts.
+    // The shares decrease with rank, so those below 1 are at the end and leave room in their parts.
+    // The share of the first rank fills this room, part by part, until less than 1 is left of it.
+    // The share of the next rank then fills the part of that rank, and continues at the end.
     uint32_t small = 0;
     while (small < items && shares[small] >= 1) ++small;
-    uint32_t large = 0, open = small;  // `open`: the next rank at the end whose part is not full
+    // `large`: the rank whose share fills parts. `open`: the next rank at the end whose part has
+    // room.
+    uint32_t large = 0, open = small;
     for (uint32_t part = small; large < small && part < items;) {
       parts_[part] = {.own = static_cast<uint32_t>(shares[part] * 0x1p32), .other = large};
       shares[large] -= 1 - shares[part];
@@ -53,7 +55,7 @@ class ZipfTable {
 
   struct Part {
     uint32_t own = 0;    // fraction of the part's own rank, in units of 2^-32
-    uint32_t other = 0;  // the rank that gets the rest of the part
+    uint32_t other = 0;  // the rank that has the rest of the part
   };
   std::vector<Part> parts_;
 };

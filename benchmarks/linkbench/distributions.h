@@ -33,11 +33,12 @@ Operation random_operation(workload::Rng& rng);
 // of two fitted functions, which differ from the table by at most a quarter up to 20,000 links.
 double share_above(uint32_t links);
 
-// Returns the number of links of each node, largest first. The numbers follow from share_above()
-// without random numbers: 4.5 links per node for 100,000 nodes, fewer in a smaller graph.
+// Returns the number of links of each node, in descending order. The numbers follow from
+// share_above() without random numbers. For 100,000 nodes the mean is 4.5; for fewer nodes it is
+// lower.
 std::vector<uint32_t> out_degrees(uint32_t nodes);
 
-// Returns the number of links that one getlink requests: geometric, 1 to 128, 2.6 on average.
+// Returns a random number of links that one getlink requests: geometric, 1 to 128, 2.6 on average.
 uint32_t random_multiget(workload::Rng& rng);
 
 }  // namespace keydrome::linkbench

@@ -3,16 +3,16 @@
 //
 // Findings, all required (each fails the library):
 // - link_count: the count of a list differs from the number of its links
-// - count_history: an update was lost. A list must have the loaded links, plus those that committed
-//   transactions added, minus those that they hid.
+// - count_history: a list does not have the loaded links, plus those that committed transactions
+//   added, minus those that they hid. An update was lost.
 // - index_agreement: a link is missing from one of its two indexes, occurs twice, or has different
 //   rows
 // - node_count: a node is missing, occurs twice, or occurs although it was deleted
-// - impossible_list: a committed transaction read a number of links that the list never had
+// - impossible_list: a committed transaction read a number of links that the list cannot have had
 // - malformed_row: a record is not a valid row of its table
 //
-// The evidence of a transaction (its copied result) shows whether it added or hid a link. Without
-// evidence (`--plain`), count_history and impossible_list are not checked.
+// The evidence of a transaction (a copy of its result) shows whether the transaction added or hid a
+// link. Without evidence (`--plain`), count_history and impossible_list are not checked.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@
 
 namespace keydrome::linkbench {
 
-// Numbers of links of a list: those loaded, and those that committed transactions added or hid.
+// For one list: how many links were loaded, and how many committed transactions added and hid.
 struct ListHistory {
   int64_t loaded = 0, added = 0, hidden = 0;
 };
@@ -39,20 +39,21 @@ struct Observation {
   bool whole;     // true if the read began at the newest link
 };
 
-// The graph as the script and the results of the run describe it.
+// The expected graph, according to the script and the results of the run.
 struct Books {
   std::vector<ListHistory> lists;
   std::vector<uint8_t> nodes;             // by id: 1 if the node must exist, otherwise 0
-  std::vector<Observation> observations;  // all reads of lists
+  std::vector<Observation> observations;  // the reads of lists that left evidence
   bool exact = true;                      // false if evidence is missing
 };
 
-// Computes the books, the expected graph, from the rows that phase `load` of the script loads. If
-// `run` is given, also uses the ends and results of the transactions of phase `run`.
+// Computes the expected graph from the rows that phase `load` of the script loads. If `run` is
+// given, also applies the committed transactions of phase `run`.
 Books keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t load,
                  std::optional<uint32_t> run);
 
-// The tables as a scan read them. The outcome must outlive this object, because rows point into it.
+// The tables as phase `verify` read them. The outcome must outlive this object, because rows point
+// into it.
 struct Graph {
   struct List {
     int64_t count = 0, count_rows = 0, links = 0;

@@ -9,7 +9,8 @@
 //   3. the keys of all loaded links in `links_by_id2` (pairs), in the same order
 //   4. keys that the run adds
 //
-// The records of links contain the numbers of keys in `links`. So procedures compute these numbers.
+// The record of a link contains the number of the link's key in `links`. Procedures read this
+// number from the record and use the key.
 //
 // Not thread-safe.
 #pragma once
@@ -27,9 +28,9 @@ namespace keydrome::linkbench {
 
 class GraphKeys {
  public:
-  // Adds the keys of all nodes, lists and loaded links. `degrees` are the loaded links of each
-  // node, which are divided evenly among the types. Reserves memory for `spare_texts` texts that
-  // the caller adds later.
+  // Adds the keys of all nodes, lists and loaded links. `degrees` contains the number of loaded
+  // links of each node. They are divided evenly among the types. Reserves memory for `spare_texts`
+  // texts that the caller adds later.
   GraphKeys(script::ScriptBuilder& builder, std::span<const uint32_t> degrees,
             uint32_t spare_texts);
 
@@ -67,7 +68,7 @@ class GraphKeys {
   uint32_t nodes_;
   // The number of the first link of each list, and at the end the number of all links.
   std::vector<uint32_t> first_link_ = {0};
-  // The keys of links that were not loaded, by list << 32 | i.
+  // The pool numbers of keys in `links_by_id2` for links that were not loaded, by list << 32 | i.
   std::unordered_map<uint64_t, uint32_t> later_pairs_;
   uint32_t next_id_, time_ = 0;
   std::string key_;  // buffer for the key that is being written

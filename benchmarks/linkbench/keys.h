@@ -25,8 +25,8 @@ inline constexpr std::size_t kListBytes = kIdBytes + 2;
 inline constexpr std::size_t kPairBytes = kListBytes + 1 + kIdBytes;
 inline constexpr std::size_t kLinkBytes = kPairBytes + 1 + kIdBytes;
 
-// Append a key to a string. There are millions of keys, and a reused string needs no allocations.
-// In key order, the list key of type kTypes is after all links of the node.
+// Append a key to a string. There are millions of keys, and a string that the caller reuses needs
+// no allocations. In key order, the list key of type kTypes is after all links of the node.
 inline void append_list_key(std::string& key, uint32_t id1, uint32_t type) {
   format::append_hexadecimal(key, id1);
   (key += '|') += static_cast<char>('0' + type);

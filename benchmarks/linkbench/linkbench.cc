@@ -35,7 +35,7 @@ constexpr std::array kClasses = {"write_link",    "delete_link", "count_links", 
                                  "get_link_list", "get_node",    "write_node"};
 constexpr std::array<uint32_t, kOperations> kClassOf = {0, 1, 0, 2, 3, 4, 5, 6, 6, 6};
 
-// For each operation: the probability that the operation chooses a link that was loaded.
+// The probability that an operation (add, update, delete, get) chooses a link that was loaded.
 constexpr double kAddLoaded = 0.05, kUpdateLoaded = 0.9, kDeleteLoaded = 0.9, kGetLoaded = 0.5;
 constexpr uint64_t kHistoryPerMille = 3;
 
@@ -225,7 +225,7 @@ class Generator : public workload::ClientScript {
     }
   }
 
-  // Returns the position of a random link in the list. If the list was loaded with links, the link
+  // Returns the number i of a random link of the list. If links of the list were loaded, the link
   // is one of them with probability `loaded`.
   uint32_t random_link(Rng& rng, uint32_t list, double loaded) const {
     const auto range = static_cast<uint64_t>(std::llround(keys_.links_of(list) / loaded));

@@ -1,5 +1,5 @@
-// Defines the tables of the graph, their rows, and the procedures: transactions whose writes depend
-// on their reads.
+// Defines the tables of the graph, their rows, and the procedures: transactions whose later calls
+// depend on the results of earlier calls.
 #pragma once
 
 #include <cstdint>
@@ -30,9 +30,10 @@ enum Procedure : uint32_t {
   kHideLink,
   // Parameters: id, text. Replaces a node, if it exists.
   kReplaceNode,
-  // Parameters: from, end. Reads at most kListMax links of a list. The result is their number. The
-  // three procedures differ only in the number of calls that they may make. A recorded run reserves
-  // room for this number of calls in its log.
+  // The following three procedures differ only in the number of calls that they may make. The log
+  // of a recorded run reserves room for this number of calls.
+  // Parameters: from, end (keys). Reads at most kListMax links of a list. The result is the number
+  // of links read.
   kShortList,
   kMediumList,
   kLongList,

@@ -16,8 +16,8 @@ namespace {
 // Transaction classes, by which the report groups transactions. The phases have the same names.
 constexpr uint32_t kUpsert = 0, kLookup = 1;
 
-// Writes the script: the operations of all threads. The script's list of keys (pool) is 0 ..
-// records-1, so a key equals its number in the pool.
+// Writes the script: the operations of all threads. The script's list of keys (pool) begins with
+// the keys 0 .. records-1, so each of these keys equals its number in the pool.
 class Generator : public workload::ClientScript {
  public:
   Generator(bool loads, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)

@@ -2,8 +2,8 @@
 // lengths as measured in Facebook's key-value stores.
 //
 // Source: Z. Cao et al. (FAST 2020), with the constants that RocksDB's db_bench documents for the
-// workload of prefix-distributed keys. Each function takes one random number from `rng` unless its
-// comment gives another number.
+// workload of prefix-distributed keys. Each function that returns a random number uses one number
+// of `rng`, except HotKeys::next().
 #pragma once
 
 #include <cstdint>
@@ -19,10 +19,10 @@ class HotKeys {
  public:
   static constexpr uint32_t kRanges = 30;
 
-  // `keys` must be at least kRanges. `rng` shuffles the ranges.
+  // `keys` must be at least kRanges. Shuffles the ranges with `rng`.
   HotKeys(uint64_t keys, workload::Rng& rng);
 
-  // Returns a key number below `keys`. Takes two random numbers.
+  // Returns a key number below `keys`. Uses two numbers of `rng`.
   uint64_t next(workload::Rng& rng) const;
 
   // Returns the probability of the i-th hottest range, where i counts from 0.
@@ -34,7 +34,7 @@ class HotKeys {
  private:
   uint64_t keys_;
   std::vector<double> shares_;       // probabilities of the ranges, hottest first; their sum is 1
-  std::vector<uint32_t> positions_;  // positions of the i-th hottest range in key order
+  std::vector<uint32_t> positions_;  // by i: position of the i-th hottest range in key order
 };
 
 // Returns the length of a payload in bytes, from a generalised Pareto distribution clamped to 10 ..

@@ -1,4 +1,5 @@
-// Implements the knee: finds the first step above the bound and interpolates on logarithmic scales.
+// Implements sustained_per_s(): finds the first step above the bound and interpolates on
+// logarithmic scales.
 #include "benchmarks/open_loop/knee.h"
 
 #include <algorithm>

@@ -15,9 +15,9 @@ struct Step {
 // Returns the rate per second at which the 99th percentile of latency reaches the bound. `steps`
 // must contain at least one step, and their rates must ascend.
 //
-// Usually interpolates, on logarithmic scales, between the first step above the bound and the step
-// before it. If the first step is already above the bound, returns its rate times bound / p99. If
-// all steps are within the bound, returns the last rate, which is a lower limit.
+// Usually interpolates, on logarithmic scales, between the first step whose percentile is above the
+// bound and the step before it. If steps[0] is already above the bound, returns its rate times
+// bound / p99. If all steps are within the bound, returns the last rate, which is a lower limit.
 double sustained_per_s(std::span<const Step> steps, uint64_t bound_ns);
 
 }  // namespace keydrome::open_loop

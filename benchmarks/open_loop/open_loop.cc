@@ -24,8 +24,8 @@ namespace {
 constexpr uint32_t kSteps = 7;  // each step has a transaction class; the checks have another
 static_assert(kSteps + 1 == format::kTransactionClasses);
 constexpr uint64_t kNsPerSecond = 1'000'000'000, kNsPerUs = 1'000, kPercent = 100;
-// Time from the start of a phase to its first possible arrival. All threads start and load their
-// first page of operations in this time.
+// Time from the start of a phase to its first possible arrival. In this time all threads start and
+// load their first page of operations.
 constexpr uint64_t kHeadStartNs = 5 * kNsPerMs;
 constexpr uint64_t kTransactionsMax = 200'000'000;  // their operations take 13 GB of memory
 constexpr double kQuantile = 0.99;
@@ -68,8 +68,8 @@ class Arrivals {
   workload::Rng rng_;
 };
 
-// Writes the script: the operations of all threads. The script's list of keys (pool) is
-// 0 .. 2 * records - 1, so a key equals its number in the pool.
+// Writes the script: the operations of all threads. The script's list of keys (pool) begins with
+// the keys 0 .. 2 * records - 1, so each of these keys equals its number in the pool.
 // Even keys are loaded. Odd keys are inserted during the run. Each odd key has one fixed payload,
 // so the stored record is the same whichever thread inserts the key.
 class Generator : public workload::ClientScript {
@@ -93,7 +93,7 @@ class Generator : public workload::ClientScript {
 
  private:
   static constexpr uint64_t kArriveAndCall =
-      2;  // arrive and call: the operations of a transaction, without begin and commit
+      2;  // operations of a transaction without begin and commit: the arrival and one call
 
   void load() override {
     load_shuffled(records_, [this](uint32_t i) {
@@ -111,7 +111,7 @@ class Generator : public workload::ClientScript {
     }
   }
 
-  // Appends the transactions of a thread in a step.
+  // Appends the transactions of a thread in a step, each with its arrival.
   void append_arrivals(Client& client, uint32_t step) {
     const double per_s = static_cast<double>(rates_[step]) / clients().size();
     Arrivals& arrivals = arrivals_[client.number()];
@@ -145,7 +145,8 @@ class Generator : public workload::ClientScript {
   uint64_t insert_percent_, step_ns_;
   Rates rates_;
   uint32_t index_ = 0;
-  std::vector<uint32_t> tags_;  // number (tag) of the payload of odd key 2 * i + 1, or kNoTag
+  // By i: the tag of the payload of odd key 2 * i + 1, or kNoTag before its first insert.
+  std::vector<uint32_t> tags_;
   std::vector<Arrivals> arrivals_;
 };
 
@@ -193,8 +194,8 @@ class OpenLoop : public workload::Workload {
     return Generator(parameters, seed, policy).write();
   }
 
-  // Computes the throughput of a step from all its transactions and the time until the last one
-  // ended.
+  // Computes the throughput of a step from the number of its transactions and the time between the
+  // head start and the end of the last transaction.
   void measure(const script::Script& script, const script::Outcome& outcome,
                std::span<const workload::PhaseMeasures> phases,
                workload::Metrics& metrics) const override {

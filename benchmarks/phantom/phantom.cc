@@ -25,7 +25,7 @@ constexpr uint32_t kReader = 0, kWriter = 1;
 constexpr uint32_t kFirstPassDone = 0, kWritten = 1;  // events that threads signal
 // After its first pass, the reader waits at most this many microseconds for the writer's commit.
 // Without the wait a fast reader would finish before the writer is scheduled. If the library makes
-// the writer wait for the reader, the reader waits the whole time once.
+// the writer wait for the reader, the reader waits for the whole time.
 constexpr uint32_t kWaitUs = 50'000;
 constexpr uint32_t kFillPhase = 0, kScanPhase = 1;
 constexpr uint32_t kOldRecords = 2;
@@ -102,8 +102,8 @@ class Generator {
 
 // Judges the passes of the reader, one after the other. All passes must show the same records: only
 // the old records, or the old records and all new records. A reader may see the new records if it
-// began, or was retried, after the writer's commit. A simple fault, such as a record that is returned
-// twice, explains every other difference, so only the first fault is reported.
+// began, or was retried, after the writer's commit. Reports only the first fault, because it may
+// explain all later differences.
 class PassJudge {
  public:
   PassJudge(std::set<uint32_t> old_tags, std::set<uint32_t> new_tags, judge::Findings& findings)
@@ -145,7 +145,7 @@ class PassJudge {
                        "pass " + std::to_string(number_) + " of the reading transaction " + what);
   }
 
-  const std::set<uint32_t> old_, new_;  // tags of the records of before, and of the writer
+  const std::set<uint32_t> old_, new_;  // tags of the loaded records, and of the writer's records
   judge::Findings& findings_;
   std::size_t number_ = 0;
   std::set<uint32_t> first_;  // the writer's records that the first pass returned

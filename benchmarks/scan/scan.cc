@@ -22,9 +22,9 @@ constexpr double kNsPerSecond = 1e9;
 constexpr uint32_t kTexts = 1024;
 constexpr const char* kPhase = "scan";
 
-// Writes the script: the operations of all threads. The script's list of keys (pool) is
-// 0 .. records-1, and all of them are loaded. A key therefore equals its number in the pool, and a
-// scan of n records from key k ends at key k + n - 1.
+// Writes the script: the operations of all threads. The script's list of keys (pool) begins with
+// the keys 0 .. records-1, and all of these are loaded. Such a key therefore equals its number in
+// the pool, and a scan of n records from key k ends at key k + n - 1.
 class Generator : public workload::ClientScript {
  public:
   Generator(const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)
@@ -43,8 +43,8 @@ class Generator : public workload::ClientScript {
   }
 
  private:
-  // Each long scan is followed by checks, because a run makes few long scans. Checks take at most 2
-  // % of the run's time.
+  // Each long scan is followed by checks, because a run makes few long scans. The checks take at
+  // most 2 % of the run's time.
   static constexpr uint32_t kLongScan = 5'000;  // a scan of at least this many records is long
   static constexpr uint64_t kScansPerCheck = 100;
 
@@ -63,7 +63,7 @@ class Generator : public workload::ClientScript {
   }
 
   // A scan of the whole index begins with a get of key 0. A getNext without this get would begin at
-  // the smaller keys of the stripes, which are checks on private keys of each thread.
+  // the smaller keys of the stripes (check transactions on keys that only one thread uses).
   void transaction(Client& client) {
     client.begin(index_, scan_);
     if (range_ == 0) {
@@ -87,8 +87,8 @@ class Generator : public workload::ClientScript {
   uint32_t index_ = 0, scan_ = 0;
 };
 
-// Returns how many records the scans of a program read. The number follows from the program alone,
-// because no record changes during the run.
+// Returns how many records the scans of a thread read. The number follows from the program alone,
+// because no record that they read changes during the run.
 uint64_t records_of(std::span<const format::Op> ops) {
   uint64_t records = 0;
   format::walk_program(ops, [&](const format::Step& step) {

@@ -14,7 +14,7 @@ namespace keydrome::scenarios {
 
 namespace {
 
-constexpr int64_t kCrowdMax = 200;  // most threads, and most rounds
+constexpr int64_t kCrowdMax = 200;  // maximum number of threads, and of rounds
 constexpr int64_t kCrowdRecordsMax = 1'000'000;
 
 constexpr std::array<std::pair<std::string_view, KeyType>, 3> kTypes{
@@ -45,7 +45,7 @@ Result<void> read_severity(const Json& json, Scenario& out) {
   const Json* severity = json.find("severity");
   if (severity == nullptr) return {};
   if (!severity->is_string() || severity->as_string() != "advisory") {
-    return Error{"severity: must be \"advisory\" or absent (required)"};
+    return Error{"severity: must be \"advisory\"; a required scenario leaves it out"};
   }
   out.severity = Severity::kAdvisory;
   return {};

@@ -11,7 +11,7 @@
 namespace keydrome::scenarios {
 
 // Parses one file of data/: {"instance": "...", "scenarios": [...]}. An error names the scenario
-// and says what is wrong with the scenario.
+// and says what is wrong with it.
 Result<std::vector<Scenario>> parse_scenarios(std::string_view json);
 
 // Parses all compiled-in files. Returns the scenarios in the order of their ids, which must be

@@ -1,5 +1,5 @@
-// Implements Suite: the script begins with the scenarios that have steps, then come the bare
-// scenarios, and then the crowds.
+// Implements Suite: the script begins with the scenarios that have steps. The bare scenarios
+// follow, then the crowds.
 #include "benchmarks/scenarios/suite.h"
 
 #include <algorithm>
@@ -17,17 +17,17 @@ std::span<const std::string_view> scenarios_data();
 namespace scenarios {
 
 namespace {
-constexpr uint64_t kEventsMin = 1 << 18;  // smallest log of a thread, in calls
+constexpr uint64_t kEventsMin = 1 << 18;  // minimum size of a thread's log, in calls
 // Phases with more threads than this keep the smaller logs that the builder reserved.
 constexpr uint32_t kCrowdThreads = 8;
 constexpr std::array<KeyType, 3> kTypes{SHORT, INT, VARCHAR};
 
-// Crowds with up to this many records are as large at every scale.
+// Crowds with up to this many records have the same size at every scale.
 constexpr uint32_t kScaledFrom = 10'000;
 
 // Crowds that leave no more records than they found, so memory should not grow in them. A growth is
-// reported if it has at least kGrowthMin bytes, more than allocators keep in reserve, and at least
-// this many bytes per transaction.
+// reported if it is at least kGrowthMin bytes, which is more than allocators keep in reserve, and
+// at least kGrowthPerTransactionMin bytes per transaction.
 constexpr std::array<std::string_view, 2> kSteadyCrowds{"empty_transactions", "conflicts"};
 constexpr uint64_t kGrowthMin = uint64_t{4} << 20;
 constexpr double kGrowthPerTransactionMin = 128;
@@ -74,8 +74,8 @@ Result<script::Script> Suite::generate(const workload::Parameters& parameters, u
   }
   script_crowds(size.runs, seed, class_number, pools, script);
   script::Script built = script.build();
-  // A call that returns DEADLOCK immediately is retried for as long as a step may take, so a log
-  // needs room for many calls.
+  // A call that returns DEADLOCK immediately is retried many times within the time of a step, so a
+  // log needs room for many calls.
   for (script::PhaseScript& phase : built.phases) {
     if (phase.threads.size() > kCrowdThreads) continue;
     for (uint64_t& events : phase.log_capacity) events = std::max(events, kEventsMin);
@@ -132,7 +132,7 @@ void Suite::judge_memory(const script::Outcome& outcome,
         "memory_growth",
         growth.scenario->id + ", " + growth.scenario->title + ": memory grew by " +
             std::to_string(growth.bytes >> 10) + " KiB in " + std::to_string(growth.begins) +
-            " transactions that left no more records, " +
+            " transactions, although these left no more records than before: " +
             std::to_string(static_cast<uint64_t>(growth.per_transaction())) +
             " bytes per transaction. Memory that grows with every transaction has no bound\n" +
             growth.scenario->about);

@@ -24,28 +24,29 @@ class Suite {
  public:
   explicit Suite(std::string_view instance) : instance_(instance) {}
 
-  // Writes one phase per scenario. A crowd (a scenario with loops and many threads) gets one phase
-  // per repetition. So if a phase hangs, the finding can name the scenario.
+  // Writes one phase for each scenario, and one for each repetition of a crowd (a scenario with
+  // loops and many threads). So if a phase hangs, the finding can name the scenario.
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed);
 
   // Judges the phases that were played, in their order. Must be called after generate().
   void judge(const script::Outcome& outcome, judge::Findings& findings) const;
 
-  // Adds a warning for each crowd without lasting records in which the library's memory grew. Must be
-  // called after generate().
+  // Adds a warning for each crowd that leaves no more records than it found, but in which the
+  // library's memory grew. Must be called after generate().
   void judge_memory(const script::Outcome& outcome, std::span<const workload::PhaseMeasures> phases,
                     judge::Findings& findings) const;
-  // Adds the largest growth of such a crowd, in bytes per transaction.
+  // Adds the metric growth_per_transaction: the largest growth in such a crowd, in bytes per
+  // transaction.
   void measure_memory(const script::Outcome& outcome,
                       std::span<const workload::PhaseMeasures> phases,
                       workload::Metrics& metrics) const;
 
-  // Returns true if the session has reached a step of a bare scenario that may be misuse.
-  // Must be called after generate().
+  // Returns true if a session that is at operation `op` of `phase` has reached a step of a bare
+  // scenario that may be misuse. Must be called after generate().
   bool has_misused(uint32_t phase, uint64_t op) const;
 
  private:
-  // How the memory grew in a crowd, and in how many attempts of transactions.
+  // The growth of memory during a crowd, and the number of attempts of transactions in it.
   struct Growth {
     const Scenario* scenario = nullptr;
     uint64_t bytes = 0, begins = 0;

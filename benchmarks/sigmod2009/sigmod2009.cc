@@ -21,17 +21,18 @@ namespace {
 constexpr int64_t kIndicesMax = 50;
 constexpr uint32_t kVerifyThreads = 4;
 constexpr uint8_t kSlot = 0;
-// The transactions of a thread form groups of this size. In each group, one transaction is followed
-// by a stripe (a check on private keys) and one by a canary (a check whose reads must agree).
+// The transactions of a thread form groups of this size. In each complete group, a stripe (a check
+// on private keys) follows one transaction, and a canary (a check whose reads must agree) follows
+// one.
 constexpr uint32_t kCheckEvery = 100;
 constexpr uint64_t kOpenInsertClose = 3;  // operations of an insert of the populate phase
 
 constexpr uint8_t kSecondSlot = 1;
 constexpr int64_t kLookupsMin = 100, kLookupsMax = 199;
 
-// Returns the procedure of a transaction of the instance double_lookup. Its parameters are the
-// number of pairs of lookups, then the first key of each pair. If the first lookup of a pair finds
-// no record, the procedure skips the second.
+// Returns the procedure for a transaction of the instance double_lookup. The parameters of the
+// procedure are the number of pairs of lookups, then the first key of each pair. If the first
+// lookup of a pair finds no record, the procedure skips the second.
 script::ProcedureBuilder double_lookups() {
   constexpr uint8_t kCount = 0, kKey = 1, kOne = 2, kZero = 3, kRow = 0, kFound = 1;
   script::ProcedureBuilder p;
@@ -195,7 +196,8 @@ class Generator {
     out.close(kSlot);
   }
 
-  // Looks up keys in one index. Uses each payload that it finds as a key to look up in another one.
+  // Looks up keys in one index. Uses each payload that it finds as a key to look up in another
+  // index.
   void look_up_twice(script::ThreadBuilder& out, workload::Rng& rng) {
     const uint32_t first = random_index(rng);
     uint32_t second = random_index(rng);

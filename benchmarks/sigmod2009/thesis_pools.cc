@@ -41,8 +41,8 @@ void add_random_entries(script::ScriptBuilder& script, workload::Rng& rng, uint6
   pools.keys.fill(static_cast<uint32_t>(entries));
 }
 
-// Adds strings that serve as texts and as keys: a payload is its tag (eight letters that number it)
-// followed by a key.
+// Adds strings that serve both as texts and as keys: a payload is a tag (eight letters that make it
+// unique), followed by a key.
 void add_shared_entries(script::ScriptBuilder& script, workload::Rng& rng, uint64_t entries,
                         ThesisPools& pools) {
   script.reserve_varchar_keys(entries, entries * kPayloadLengths / 2);

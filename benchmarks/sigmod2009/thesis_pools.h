@@ -14,8 +14,8 @@ namespace keydrome::sigmod2009 {
 
 // The entries of the script's pools that the benchmark may choose.
 struct ThesisPools {
-  std::array<uint32_t, 3> keys{};  // by KeyType: number of entries; their pool numbers begin at 0
-  std::vector<uint32_t> texts;     // pool numbers, one per payload
+  std::array<uint32_t, 3> keys{};  // by KeyType: number of keys; their pool numbers begin at 0
+  std::vector<uint32_t> texts;     // pool numbers of the payload texts
 };
 
 // The rule by which an instance chooses its keys (thesis 2.3.3).
@@ -34,7 +34,8 @@ KeyRule key_rule(std::string_view instance);
 //   int32    1 .. 2^31 - 2
 //   int64    two consecutive 31-bit random numbers, concatenated, modulo 2^63 - 2, plus 1
 //   varchar  0 to 126 letters, upper and lower case
-//   payload  0 to 97 letters, including a tag of 8 letters, which makes each payload unique
+//   payload  a length of 0 to 97 letters is chosen; the first 8 letters are a tag, which makes each
+//            payload unique, so a shorter payload also has 8 letters
 //
 // With kDoubleLookup there is one pool of strings of 0 to 89 letters, used as keys and as texts.
 // With the kVary rules there are only the 256 int64 keys of the rule, and the payload texts. The

@@ -10,15 +10,15 @@ namespace keydrome::skew {
 
 // The recovery from one change of the workload, counted in time windows of the throughput curve.
 struct Recovery {
-  uint64_t windows = 0;  // windows before the first one with at least 95 % of the plateau
+  uint64_t windows = 0;  // windows of the part before the first with at least 95 % of the plateau
   double drop = 0;       // largest drop in these windows, as a fraction of the plateau
 };
 
-// Returns one Recovery for each change. `committed` has the number of commits in each window.
-// `changes` has the windows in which the workload changed, in ascending order.
+// Returns one Recovery for each change. `committed` contains the number of commits in each window.
+// `changes` contains the windows in which the workload changed, in ascending order.
 //
 // The time from one change to the next is a part. The window of a change also covers time before
-// the change, so a part begins with the window after it. The part ends before the window of the
+// the change, so the part begins with the following window. The part ends before the window of the
 // next change. The plateau of a part is the median of its second half.
 //
 // Returns nothing if a part has fewer than kWindowsMin windows, because so few windows prove
@@ -28,8 +28,9 @@ inline constexpr std::size_t kWindowsMin = 8;
 std::optional<std::vector<Recovery>> recoveries(std::span<const uint64_t> committed,
                                                 std::span<const std::size_t> changes);
 
-// Returns the window of a thread's `transactions`-th commit, or the last window if the thread
-// committed fewer transactions.
+// Returns the window that contains commit number `transactions` of a thread, or the last window if
+// the thread committed fewer transactions. `committed` contains the number of the thread's commits
+// in each window.
 std::size_t window_of(std::span<const uint64_t> committed, uint64_t transactions);
 
 }  // namespace keydrome::skew

@@ -67,8 +67,8 @@ std::unique_ptr<KeyChooser> chooser_of(bool zipf, uint32_t records) {
   return std::make_unique<ShiftingRange>(records);
 }
 
-// Writes the script: the operations of all threads. The script's list of keys (pool) is 0 ..
-// records-1, so a key equals its number in the pool.
+// Writes the script: the operations of all threads. The script's list of keys (pool) begins with
+// the keys 0 .. records-1, so each of these keys equals its number in the pool.
 class Generator : public workload::ClientScript {
  public:
   Generator(bool zipf, const Parameters& parameters, uint64_t seed, const CheckPolicy& policy)

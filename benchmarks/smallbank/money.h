@@ -5,8 +5,8 @@
 // - row_count: a customer has no savings or checking balance, or more than one of a kind
 // - money_sum: the sum of all balances differs from the loaded sum plus later deposits minus
 //   withdrawals
-// - account_money: a customer's two balances differ in sum from the loaded sum plus the effects of
-//   committed transactions, because an update was lost or applied twice
+// - account_money: the sum of a customer's two balances differs from the loaded sum plus the
+//   effects of committed transactions, because an update was lost or applied twice
 // - impossible_balance: a committed Balance read more or less money than the customer can have had
 // - groundless_abort: a transaction aborted for lack of money, but there was always enough
 //
@@ -32,31 +32,32 @@ namespace keydrome::smallbank {
 // A customer's loaded balances, and the effects of committed transactions on them.
 struct Account {
   int64_t savings = 0, checking = 0;
-  int64_t paid_in = 0, paid_out = 0;                // known payments to and from both balances
-  int64_t out_of_savings = 0, out_of_checking = 0;  // parts of paid_out, without emptied balances
-  bool emptied = false;                             // an Amalgamate moved all money away
+  int64_t paid_in = 0, paid_out = 0;  // known payments to and from both balances
+  // The parts of paid_out that left each balance, except the money that an Amalgamate moved away.
+  int64_t out_of_savings = 0, out_of_checking = 0;
+  bool emptied = false;  // an Amalgamate moved all money away
 };
 
-// One result of a transaction. `money` is the sum that a Balance read, or the amount that a
-// transaction needed when it aborted because the balance was lower.
+// The result of a Balance, or of a transaction that aborted for lack of money. `money` is the sum
+// that the Balance read, or the amount that the transaction needed.
 struct Observation {
   Transaction transaction;
   uint32_t customer;
   int64_t money;
 };
 
-// The money of all customers as the script and the outcome of a run describe it.
+// The expected money of all customers, according to the script and the outcome of a run.
 struct Books {
   std::vector<Account> accounts;  // by the customer's number
   std::vector<Observation> balances, refusals;
-  uint64_t committed = 0;  // committed transactions of the workload, without checks
-  bool exact = true;       // false if evidence of a result is missing
-  int64_t added = 0;       // change of the sum of all balances, without unknown penalties
-  int64_t penalties_max = 0;
+  uint64_t committed = 0;     // committed transactions of the workload, without checks
+  bool exact = true;          // false if evidence of a result is missing
+  int64_t added = 0;          // change of the sum of all balances, without unknown penalties
+  int64_t penalties_max = 0;  // sum of the penalties that are possible but unknown
 };
 
-// Computes the books: the expected money of all customers. Uses the rows that phase `load` of the
-// script loads, and the ends and results of the transactions of phase `run`.
+// Computes the expected money of all customers from the rows that phase `load` of the script loads,
+// and from the ends and results of the transactions of phase `run`.
 Books keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t load,
                  uint32_t run);
 

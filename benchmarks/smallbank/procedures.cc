@@ -1,5 +1,5 @@
-// Implements the six transactions as procedures: instructions that the player executes, because
-// writes depend on earlier reads.
+// Implements the six transactions as procedures, because their writes depend on earlier reads. A
+// procedure is a list of instructions that the player executes.
 #include "benchmarks/smallbank/procedures.h"
 
 #include "benchmarks/kit/script/procedure_helpers.h"
@@ -32,7 +32,7 @@ void read(ProcedureBuilder& p, Table table, uint8_t number, uint8_t row, uint8_t
   p.load(balance, row, kBalanceField);
 }
 
-// Updates the record in `row` with a new balance.
+// Writes a new balance into `row`, and `row` into the table.
 void write(ProcedureBuilder& p, Table table, uint8_t number, uint8_t row, uint8_t balance) {
   p.store(row, kBalanceField, balance);
   p.replace(table, number, row);

@@ -27,8 +27,8 @@ enum Transaction : uint32_t {
 inline constexpr format::Field kCustomerField{.at = 0, .width = 5};
 inline constexpr format::Field kBalanceField{.at = 0, .width = 8, .is_signed = true};
 
-// Every transaction has all three parameters. kCustomer and kOther are pool numbers of names, which
-// equal the customer numbers.
+// Every transaction has all three parameters. kCustomer and kOther are the pool numbers of names;
+// a pool number equals the customer number.
 enum Parameter : uint32_t {
   kCustomer,
   kOther,   // the customer who receives the money (kAmalgamate and kSendPayment)

@@ -47,7 +47,8 @@ constexpr uint32_t forwarding_number(uint32_t type, uint32_t start) {
 
 // Characters of each row after its tag (the first eight characters of a payload). Columns have
 // fixed widths.
-constexpr uint32_t kSubscriberBytes = 70;  // 10 x 1 bit, 10 x 1, 10 x 3 and 2 x 10 digits
+// A subscriber has 10 bits, 10 numbers of one digit, 10 of three digits and 2 of ten digits.
+constexpr uint32_t kSubscriberBytes = 70;
 constexpr uint32_t kAccessBytes = 14;      // 2 x 3 digits, 3 letters, 5 letters
 constexpr uint32_t kFacilityBytes = 12;    // 1 flag, 2 x 3 digits, 5 letters
 constexpr uint32_t kForwardingBytes = 17;  // an hour of 2 digits, a number of 15
@@ -143,15 +144,15 @@ class Generator : public workload::ClientScript {
     return builder().new_payload(texts_[table][rng.below(texts_[table].size())]);
   }
 
-  // Returns the payload tag of the forwarding, or kNoTag if the row is missing at this point of the
-  // script.
+  // Returns a reference to the payload tag of the forwarding. The tag is kNoTag if the row does not
+  // exist at this point of the script.
   uint32_t& forwarding_tag(uint32_t s, uint32_t row) {
     return forwarding_tags_[s * kForwardings + row];
   }
 
   // Returns the payload of an existing forwarding, or a new payload for a missing one. A second
-  // insert of a row therefore repeats its payload and returns ENTRY_EXISTS, as for a primary key. A
-  // deleted payload is never used again.
+  // insert of a row therefore repeats its payload and returns ENTRY_EXISTS, like an insert with an
+  // existing primary key. A deleted payload is never used again.
   script::Payload forwarding(uint32_t s, uint32_t row) {
     uint32_t& tag = forwarding_tag(s, row);
     if (tag == format::kNoTag) tag = builder().new_payload().tag;

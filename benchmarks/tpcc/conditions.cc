@@ -56,7 +56,7 @@ class Reporter {
   judge::Findings& findings_;
 };
 
-// Sums over the orders of a district, from several tables.
+// The numbers of rows of a district in several tables, and its highest and lowest order numbers.
 struct Orders {
   int64_t count = 0, highest = 0;
   int64_t new_count = 0, new_lowest = INT64_MAX, new_highest = 0;
@@ -119,7 +119,8 @@ class OrderChecker {
                         scale_.delivered() + at(*done_.deliveries, row.district),
                         "the number of delivered orders", in);
     }
-    // Keys are unique, so all numbers are used if the counts are equal.
+    // Keys are unique, and condition_2 bounds the numbers. If the counts are equal, all numbers are
+    // therefore used.
     out_.expect_equal("order_numbers", orders.count, "the number of orders", last, what_last, in);
     out_.expect_equal("order_count", last, what_last,
                       scale_.customers + at(done_.orders, row.district),

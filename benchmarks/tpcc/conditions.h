@@ -18,15 +18,17 @@
 // - condition_12: C_BALANCE + C_YTD_PAYMENT = amounts of the customer's delivered lines
 // - index_agreement: a secondary index does not have exactly one entry per row
 // - order_numbers: the orders of a district are not numbered 1 .. D_NEXT_O_ID - 1
-// - order_count: the number of orders differs from the number that were loaded or committed
+// - order_count: D_NEXT_O_ID - 1 differs from the number of orders that were loaded or committed
 // - stock_sum: S_YTD, S_ORDER_CNT and S_REMOTE_CNT differ from the sums of committed orders
-// - payment_count: the payments or deliveries counted by customers differ from those committed
-// - row_count: a table does not have the expected number of rows
+// - payment_count: the payments or deliveries counted in the rows of customers differ from those
+//   that were loaded or committed
+// - row_count: warehouse, district, customer, item, stock or history does not have the expected
+//   number of records
 // - malformed_row: a record is not a valid row of its table
 //
 // NewOrder transactions that were rolled back must leave no trace. order_count and order_numbers
-// check this. The default judge also finds their records by the tags (numbers) of their payloads
-// and reports impossible_record.
+// check this. The default judge also recognises their records by the tags of their payloads, and
+// reports impossible_record.
 #pragma once
 
 #include <cstdint>
@@ -41,9 +43,9 @@ namespace keydrome::tpcc {
 
 // The effects of the committed transactions. Empty for the check after the load.
 struct Done {
-  std::map<int64_t, int64_t> orders;  // by district_key
-  // Delivered orders by district_key. Unknown if the transactions left no evidence of their
-  // results.
+  std::map<int64_t, int64_t> orders;  // numbers of new orders, by district_key
+  // Numbers of delivered orders, by district_key. Unknown if the transactions left no evidence of
+  // their results.
   std::optional<std::map<int64_t, int64_t>> deliveries;
   int64_t lines = 0, quantity = 0, remote_lines = 0;
   int64_t payments = 0;

@@ -1,5 +1,5 @@
 // Computes the keys of the tables in the benchmark "tpcc": positive numbers, in the order of
-// TPC-C's key tuples.
+// TPC-C's key tuples, and strings for customer_name.
 //
 // Ranges: warehouse w 1 .. kWarehousesMax, district d 1 .. 10, customer c 1 .. 4,095, order o <
 // 2^32, order line 1 .. 15, item i 1 .. 131,071. Thread safety: pure functions.
@@ -25,7 +25,8 @@ inline constexpr int64_t kNewestOrder = 0xffffffff;
 
 constexpr int64_t district_key(int64_t w, int64_t d) { return w << 4 | d; }
 
-// Part 0 has the fields that transactions change, part 1 the address, parts 2 to 7 C_DATA.
+// Part 0 contains the names and the counters that transactions change, part 1 the address, parts 2
+// to 7 C_DATA.
 constexpr int64_t customer_key(int64_t district, int64_t c, int64_t part) {
   return (district << kCustomerBits | c) << kCustomerPartBits | part;
 }
@@ -41,12 +42,12 @@ constexpr int64_t order_line_key(int64_t order, int64_t number) {
 constexpr int64_t order_by_customer_key(int64_t district, int64_t c, int64_t o) {
   return district << kCustomerOrderBits | c << kOrderBits | (kNewestOrder - o);
 }
-// Part 0 has S_DIST_10 and the fields that transactions change, parts 1 to 3 the other S_DIST.
+// Part 0 contains S_DIST_10 and the fields that transactions change, parts 1 to 3 the other S_DIST.
 constexpr int64_t stock_key(int64_t w, int64_t i, int64_t part) {
   return (w << kItemBits | i) << kStockPartBits | part;
 }
 
-// Returns the part of a stock row that has S_DIST_d.
+// Returns the part of a stock row that contains S_DIST_d.
 constexpr int64_t dist_part(int64_t d) { return d == kDistricts ? 0 : (d - 1) / 3 + 1; }
 
 // Returns the common prefix of the customer_name keys of all customers of a district who have this

@@ -14,8 +14,8 @@ namespace {
 
 constexpr uint32_t kTexts = 512;
 constexpr uint32_t kInsertsPerOpen = 100;
-// A thread inserts one stripe record after this many inserts. Stripes are extra records that only
-// one thread uses, so the judge knows the right result of every read of them.
+// A thread inserts one stripe record after this many inserts. Only one thread uses a stripe record,
+// so the judge knows the right result of every read of it.
 constexpr uint32_t kStripeEvery = 1000;
 constexpr int64_t kCents = 100;
 constexpr int64_t kTaxMax = 2000, kDiscountMax = 5000, kPriceMin = 100, kPriceMax = 10'000;

@@ -1,4 +1,5 @@
-// Population: writes the rows that all tables have before the run (TPC-C clause 4.3.3, scaled).
+// Population: writes the inserts of all rows that exist before the run (TPC-C clause 4.3.3,
+// scaled).
 #pragma once
 
 #include <array>

@@ -475,7 +475,7 @@ void add_procedures(script::ScriptBuilder& builder) {
   constexpr uint32_t kLinesTop = static_cast<uint32_t>(kLinesMax);
   constexpr uint32_t kDistrictsTop = static_cast<uint32_t>(kDistricts);
   constexpr uint32_t kScanned = kOrdersLooked * kLinesTop;
-  constexpr uint32_t kNamesakes = 128;  // largest number of customers with the same last name
+  constexpr uint32_t kNamesakes = 128;  // room for this many customers with the same last name
   constexpr uint32_t kDataPartsTop = static_cast<uint32_t>(kDataParts);
   const auto add = [&](Transaction number, const ProcedureBuilder& code,
                        const script::ProcedureLimits& limits) {

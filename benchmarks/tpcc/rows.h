@@ -5,9 +5,9 @@
 // 94 (kit/format/digits.h). Money is in cents, taxes and discounts in 1/10,000. Null is the number
 // 0.
 //
-// A payload has room for 92 characters, so large rows are split into parts. One part has all fields
-// that transactions change, and all transactions read this part. Splitting a row therefore leaves
-// its contention unchanged.
+// A payload has room for 92 characters, so large rows are split into parts. Part 0 contains all
+// fields that transactions change, except C_DATA. A transaction that changes C_DATA changes part 0
+// too. Splitting a row therefore leaves its contention unchanged.
 #pragma once
 
 #include <cstddef>

@@ -1,4 +1,4 @@
-// State: the tables as a final scan read them. The fields of the rows are numbers.
+// State: the tables as a final scan read them, with those fields that the conditions use.
 #pragma once
 
 #include <array>
@@ -56,8 +56,9 @@ struct State {
   std::vector<OrderNumberRow> by_customer, new_orders;
   std::vector<LineRow> lines;
   std::vector<StockRow> stock;
-  std::array<uint64_t, kTables.size()> records{};  // per table, with all parts of split rows
-  uint64_t malformed = 0;                          // records that are not valid rows of their table
+  // By table: the number of records. Each part of a split row is a record.
+  std::array<uint64_t, kTables.size()> records{};
+  uint64_t malformed = 0;  // records that are not valid rows of their table
   std::string first_malformed;
 };
 

@@ -1,5 +1,5 @@
-// Terminals: writes the run phase of the benchmark "tpcc", which has the transactions of every
-// terminal (thread).
+// Terminals: writes the run phase of the benchmark "tpcc": the transactions of every terminal
+// (thread).
 #pragma once
 
 #include <cstdint>
@@ -42,7 +42,7 @@ class Terminals {
     int64_t history = 0;   // history records written by this thread
     uint32_t in_open = 0;  // transactions since the indices were opened
     int64_t done = 0;
-    uint32_t turns = 0;  // turn of the canary checks
+    uint32_t turns = 0;  // number of the next canary check
   };
 
   void transaction(Terminal& at);

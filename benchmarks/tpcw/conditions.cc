@@ -75,7 +75,7 @@ class Checker {
     }
     for (const auto& [key, order] : found_.orders) {
       const std::string which = " of order " + std::to_string(kNewest - key);
-      expect("order_lines", counts[key], order.lines, "the number of lines" + which);
+      expect("order_lines", counts[key], order.lines, "the number of rows in order_lines" + which);
       const auto customer = found_.customers.find(order.customer);
       const int64_t percent =
           customer == found_.customers.end() ? 100 : 100 - customer->second.discount;
@@ -84,7 +84,7 @@ class Checker {
       if (wanted == wanted_.orders.end()) continue;
       expect("order_lines", order.number, wanted->second.number, "the number" + which);
       expect("order_lines", order.customer, wanted->second.customer, "the customer" + which);
-      expect("order_lines", order.lines, wanted->second.lines, "the count of lines" + which);
+      expect("order_lines", order.lines, wanted->second.lines, "the stored line count" + which);
     }
   }
 
@@ -130,8 +130,8 @@ class Checker {
                                                           : given->second.contains(item.price);
       if (!right) {
         report("item_price", "the price" + which + " is " + std::to_string(item.price) +
-                                 ", but none of the transactions that may have changed the price "
-                                 "last set this value");
+                                 ", but the last committed change of the price (or the load, if "
+                                 "none changed it) set another value");
       }
       expect("index_agreement", item.date, wanted->second.date, "the date" + which);
     }

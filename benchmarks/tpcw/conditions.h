@@ -7,8 +7,9 @@
 // - order_lines: an order does not have the lines that were in the buyer's cart
 // - line_amount: the amount of a line is not its quantity times a price that the item has had
 // - order_total: the total of an order is not the sum of its lines minus the discount
-// - stock: the stock of an item contradicts the loaded stock and the quantity sold
-// - item_price: an item has a price that no committed transaction set, or an old price
+// - stock: the stock of an item does not follow from the loaded stock and the quantity sold
+// - item_price: the price of an item is not the loaded price, or, if committed transactions changed
+//   the price, not one of their prices
 // - logins: a customer's count of logins differs from the number of committed logins: a lost update
 // - cart: a cart differs from the items that its client added and has not bought
 // - index_agreement: a secondary index does not have exactly one entry per row

@@ -34,7 +34,7 @@ inline constexpr std::array<uint32_t, kInteractions> kClassOf = {0, 1, 2, 3, 1, 
                                                                  4, 4, 5, 6, 6, 6, 6};
 inline constexpr uint32_t kBuyConfirmClass = 5;
 
-// Percentages of the interactions, in hundredths of a percent.
+// The sum of the shares of a mix. A share is in hundredths of a percent.
 inline constexpr uint32_t kWhole = 10'000;
 using Shares = std::array<uint32_t, kInteractions>;
 struct Mix {

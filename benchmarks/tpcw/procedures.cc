@@ -1,5 +1,5 @@
-// Implements the interactions as procedures: instructions that the player executes, because writes
-// depend on earlier reads.
+// Implements the interactions as procedures, because their later calls depend on the results of
+// earlier ones. A procedure is a list of instructions that the player executes.
 #include "benchmarks/tpcw/procedures.h"
 
 #include <initializer_list>
@@ -300,7 +300,8 @@ ProcedureBuilder buy_confirm() {
 }
 
 // Reads the customer's newest order, if there is one. The order must have all its lines, and their
-// sum must match its total. Otherwise the transaction is unfit: it must not commit.
+// sum minus the discount must equal its total. Otherwise the transaction is unfit: it must not
+// commit.
 ProcedureBuilder order_display() {
   ProcedureBuilder p = start({kName});
   const Label ordered = p.label(), line = p.label(), wrong = p.label(), right = p.label();

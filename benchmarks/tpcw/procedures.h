@@ -62,7 +62,7 @@ enum ConfirmParameter : uint32_t {
 
 enum AdminParameter : uint32_t { kAdminItem, kAdminPrice, kAdminDate, kAdminParameters };
 
-inline constexpr uint8_t kPage = 50;  // largest number of entries that a list page shows
+inline constexpr uint8_t kPage = 50;  // maximum number of entries that a list page shows
 
 // Adds all procedures. `newest_orders` is the number of orders that BestSellers reads.
 void add_procedures(script::ScriptBuilder& builder, uint32_t newest_orders);

@@ -256,8 +256,8 @@ Shop read_scan(const script::Script& script, const script::Outcome& outcome, uin
 
 void keep_books(const script::Script& script, const script::Outcome& outcome, uint32_t run,
                 Books& books) {
-  // Threads are applied one after the other, although their real order is unknown. Threads share
-  // only logins, stock and prices, whose results are the same in every order.
+  // Applies the transactions of one thread after the other, although their real order is unknown.
+  // Threads share only logins, stock, dates and prices, whose books are the same in every order.
   Bookkeeper keeper(script.pools, books);
   const std::vector<script::ThreadResult>& threads = outcome.phases[run].threads;
   for (std::size_t t = 0; t < threads.size(); ++t) {

@@ -84,7 +84,7 @@ inline constexpr int64_t kStockMin = 10, kRestock = 21;
 
 inline constexpr int32_t kItemBits = 20, kDateBits = 24, kOrderBits = 32, kLineBits = 4;
 inline constexpr int64_t kNewest = 0xffffffff;  // order keys are kNewest - order
-inline constexpr int64_t kLastDate = 800'000;   // subject_items has kLastDate - date
+inline constexpr int64_t kLastDate = 800'000;   // keys of subject_items contain kLastDate - date
 inline constexpr int64_t kToday = 40'000;
 
 constexpr int64_t subject_key(int64_t subject, int64_t date, int64_t item) {

@@ -15,7 +15,7 @@ constexpr uint32_t kRecordsMax = 64;
 constexpr uint32_t kWritten = 0, kObserved = 1;
 // The longest time in microseconds that an uncommitted record waits for the observer to read it.
 constexpr uint32_t kWaitUs = 500;
-constexpr int64_t kManyInserts = 32;  // of the aborted transaction in large_abort()
+constexpr int64_t kManyInserts = 32;  // inserts of the aborted transaction in large_abort()
 
 std::vector<judge::Answer> only(ErrCode code) { return {judge::Answer::just(code)}; }
 
@@ -85,7 +85,7 @@ void UnitScript::advise(script::ThreadBuilder& out, const char* name, const char
 void UnitScript::handles(script::ThreadBuilder& out) {
   for (const uint32_t index : {primary_, secondary_, terciary_}) {
     out.create(index, format::kEvidence);
-    require(out, "create", "create of a new index succeeds", {only(SUCCESS)});
+    require(out, "create", "a new index can be created", {only(SUCCESS)});
   }
   out.create(primary_, format::kEvidence | format::kAnyCode);
   require(out, "create_twice", "an index cannot be created twice", {only(DB_EXISTS)});
@@ -222,12 +222,12 @@ void UnitScript::cursor_and_writes(script::ThreadBuilder& out) {
   out.get(kFirst, aa, format::kEvidence);
   out.insert(kFirst, b, ahead);
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "insert_ahead", "getNext returns an own insert ahead of the cursor",
+  require(out, "insert_ahead", "getNext returns a record inserted ahead of the cursor",
           {one_of(b, {ahead})});
   out.insert(kFirst, b, under);
   out.next(kFirst, 1, format::kEvidence);
   require(out, "insert_under",
-          "after an own insert under the current key, getNext returns that record or the next key",
+          "after an insert under the current key, getNext returns the new record or the next key",
           {either(one_of(b, {under}), one_of(c, {c1_}))});
   out.get(kFirst, c, format::kEvidence);
   out.next(kFirst, 1, format::kEvidence);
@@ -235,12 +235,12 @@ void UnitScript::cursor_and_writes(script::ThreadBuilder& out) {
   out.insert(kFirst, d, beyond);
   out.next(kFirst, 1, format::kEvidence);
   advise(out, "insert_beyond_end",
-         "after DB_END, getNext returns an own insert beyond the last record",
+         "after DB_END, getNext returns a record inserted beyond the last record",
          {one_of(d, {beyond})});
   out.get(kFirst, b, format::kEvidence);
   out.delete_key(kFirst, b);
   out.next(kFirst, 1, format::kEvidence);
-  require(out, "delete_current", "after its current record was deleted, a scan continues in order",
+  require(out, "delete_current", "after the delete of its current record, a scan goes forward",
           {one_of(c, {c1_})});
   out.abort();
   out.begin(format::Kind::kScript, check_);
@@ -435,7 +435,7 @@ void UnitScript::secondary_thread(script::ThreadBuilder out) {
   out.insert(kFirst, c, c2);
   out.next(kFirst, 1, format::kEvidence);
   require(out, "insert_under",
-          "after an own insert under the current key, getNext returns that record or DB_END",
+          "after an insert under the current key, getNext returns the new record or DB_END",
           {either(one_of(c, {c2}), only(DB_END))});
   out.commit();
   out.begin(format::Kind::kScript, check_);

@@ -11,8 +11,9 @@
 
 namespace keydrome::unit {
 
-// Writes one script. An object is used once. No transaction waits for another thread, so a library
-// may lock whole indices, or pages as Berkeley DB does, until the end of a transaction.
+// Writes one script. An object is used once. No transaction waits for another thread without a time
+// limit, so a library may lock whole indices, or pages as Berkeley DB does, until the end of a
+// transaction.
 class UnitScript {
  public:
   explicit UnitScript(uint32_t rounds);
@@ -46,7 +47,7 @@ class UnitScript {
 
   // Each function adds an expectation for the operation that was appended last: its results must be
   // in `answers`. A wrong result fails the library if the expectation was added by require(), and
-  // is only a warning if it was added by advise(). `rule` states the expectation for people.
+  // is only a warning if it was added by advise(). `rule` states the expectation in words.
   void require(script::ThreadBuilder& out, const char* name, const char* rule,
                judge::Answers answers);
   void advise(script::ThreadBuilder& out, const char* name, const char* rule,
@@ -66,7 +67,7 @@ class UnitScript {
   uint32_t primary_ = 0, secondary_ = 0, terciary_ = 0, missing_ = 0;
   std::vector<uint32_t> keys_;     // by Key
   std::vector<uint32_t> numbers_;  // ascending keys of the terciary index
-  std::vector<uint32_t> many_;     // more keys of the terciary index, which no transaction commits
+  std::vector<uint32_t> many_;     // keys that large_abort() inserts into the terciary index
   script::Payload a1_, a2_, c1_;
 };
 

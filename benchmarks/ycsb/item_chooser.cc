@@ -14,7 +14,8 @@ ItemChooser::ItemChooser(const Mix& mix, uint64_t records, uint64_t expected_ins
   if (mix.items == Items::kLatest) {
     latest_.emplace(records / distributions - 1);
   } else {
-    // The range has one more item than exist, because YCSB's range includes both ends.
+    // The range has one item more than records and expected inserts, because YCSB's range includes
+    // both ends.
     zipf_.emplace((records + expected_inserts) / distributions + 1);
   }
 }

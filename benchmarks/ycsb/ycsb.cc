@@ -31,7 +31,7 @@ constexpr uint32_t kVerifyThreads = 4;
 // of all transactions.
 constexpr uint32_t kCheckEvery = 100;
 constexpr uint32_t kTexts = 1024;
-constexpr uint32_t kTextBytes = 92;  // 100 with the tag, which is the longest payload
+constexpr uint32_t kTextBytes = 92;  // with the tag, 100 bytes: the longest payload
 // Operations of an update, the longest common transaction: begin, delete, insert, commit.
 constexpr uint64_t kOpsOfUpdate = 4;
 
@@ -80,7 +80,7 @@ class UserTable {
                                         : workload::random_texts(builder, seed, kTexts, kTextBytes);
   }
 
-  // Adds the key of the next item.
+  // Adds the key of `item`, which must be the next item.
   void add_key(uint64_t item) {
     const uint64_t hash = workload::fnv_63(item);
     keys_.push_back(mapping_ == Mapping::kInt64
@@ -153,7 +153,7 @@ class Generator {
     uint64_t done = 0;     // transactions so far
     uint32_t in_open = 0;  // transactions since the index was opened
     uint32_t opened = 0;   // index + 1; 0: none is open
-    uint32_t turns = 0;    // turn of the canary checks
+    uint32_t turns = 0;    // number of the next canary check
   };
 
   // Returns twice the average number of inserts, as YCSB does for the range of its Zipf
@@ -287,7 +287,7 @@ class Generator {
   ItemChooser chooser_;
   script::ScriptBuilder script_;
   std::optional<UserTable> table_;
-  std::vector<uint64_t> inserted_;  // items that were inserted in this turn
+  std::vector<uint64_t> inserted_;  // items that all threads inserted in this turn
   std::optional<workload::Stripes> stripes_;
   std::optional<workload::Canaries> canaries_;
   std::array<uint32_t, kClasses.size()> classes_{};

@@ -125,8 +125,8 @@ TEST(Deletes, ChurnAtRandomTakesAny) {
   EXPECT_NEAR(young / deaths, 0.634, 0.012);
 }
 
-// Adjacent records are deleted together and inserted by the next transaction. Threads use different
-// records.
+// Adjacent records are deleted together, and the next transaction inserts them again. Threads use
+// different records.
 TEST(Deletes, RangesAreNeighboursAndComeBack) {
   const script::Script script =
       make_script(kName, "range_10", 6,

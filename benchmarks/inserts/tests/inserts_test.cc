@@ -58,7 +58,7 @@ INSTANTIATE_TEST_SUITE_P(Inserts, InsertsInstance,
                            return std::string(parameter.param);
                          });
 
-// Returns the first keys of two threads, by thread.
+// Returns the first `inserts` keys of each of two threads, by thread.
 std::vector<std::vector<int64_t>> first_keys(const std::string& instance, uint32_t inserts,
                                              uint32_t records = 0, uint32_t permille = 1) {
   const auto order = inserts::key_order(

@@ -199,9 +199,9 @@ struct Known {
 };
 
 // For two million keys an independent program counts these local and global segments: dense 1 and
-// 1, uniform 545 and 1, normal 552 and 13, lognormal 551 and 18. Ours agrees within 3 %
-// (README.md). The bounds here are for a twentieth of these keys and include the variation between
-// seeds.
+// 1, uniform 545 and 1, normal 552 and 13, lognormal 551 and 18. Our local counts (README.md) agree
+// within 3 %, and our global counts differ by at most 1. The bounds here are for a twentieth of
+// these keys and include the variation between seeds.
 TEST(KeySets, SyntheticSetsAreAsHardAsTheyAreKnownToBe) {
   for (const Known& known :
        {Known{"dense", 1, 0, 1}, Known{"uniform", 27, 7, 1}, Known{"normal", 46, 10, 4},
@@ -346,7 +346,7 @@ TEST(KeySets, HashesDecimalsAndPrefixesAreWhatTheirNamesSay) {
   EXPECT_NE(prefixed.front()[120], prefixed.back()[120]);
 }
 
-// Transforms each value by the distribution function. The results must be uniform.
+// The distribution function transforms each rank to a number. These numbers must be uniform.
 TEST(KeySets, ZipfTableFollowsTheDistributionForEveryExponent) {
   for (const double exponent : {0.0, 0.5, 0.9, 1.0, 1.5}) {
     constexpr uint32_t kItems = 5'000;
@@ -424,8 +424,8 @@ TEST(KeySets, EveryPhaseAsksForWhatItsNameSays) {
   }
 }
 
-// Present and absent keys are mixed like coin tosses: in key order, the next key is equally often
-// of the same kind and of the other kind.
+// Present and absent keys alternate like the results of coin tosses: in key order, the next key is
+// equally often of the same kind and of the other kind.
 TEST(KeySets, AbsentStringsLieBetweenTheOthers) {
   const script::Script script =
       make_script(kName, "email_like", 2, {{"records", 1'000}, {"lookups_per_thread", 2'500}});

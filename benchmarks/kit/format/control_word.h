@@ -1,12 +1,14 @@
 // Defines the words of a thread's outcome that are no results of gets, scans, inserts or deletes.
-// Together with the evidence words (evidence_word.h) they tell everything that the thread did: which
-// calls it made, what they returned, which attempts it repeated, and when transactions began and
-// ended. The referee replays its own copy of the program with these words
-// (script/word_follower.h). So every run is recorded, and the player need not count or time anything.
+// Together with the evidence words (evidence_word.h) they describe everything that the thread did:
+// which calls it made, what they returned, which attempts it repeated, and when transactions began
+// and ended. The referee replays its own copy of the program with these words
+// (script/word_follower.h). So every run is recorded, and the player need not compute counts and
+// latencies.
 //
 // The words of a thread in execution order, where [x] may be missing:
 //   - A transaction: begin, the words of its ops, commit.
-//   - A failed attempt: begin, the words of its ops, [commit], [abort], [rare calls], end of attempt.
+//   - A failed attempt: begin, the words of its ops, [commit], [abort], [rare calls], end of
+//     attempt.
 //   - A programmed abort: begin, the words of its ops, abort, end of attempt.
 //   - An auto-commit op: [time], the words of the op, [time].
 //   - A get, insert, delete or getNext: one evidence word.
@@ -46,7 +48,7 @@ enum class ControlWord : uint8_t {
   kNoCall = 0xec,
 };
 
-// How an attempt of a transaction ended that did not commit.
+// How an attempt ended in which the transaction did not commit.
 enum class AttemptEnd : uint8_t {
   kRetried,     // the next words belong to the next attempt
   kAborted,     // as programmed, or because a procedure rolled back
@@ -123,12 +125,13 @@ constexpr InstructionCode procedure_end_of(uint64_t word) {
 }
 
 // Of the auto-commit ops outside of transactions, the first and every kTimedEvery-th after it are
-// timed. A prime number, so that the timed calls do not follow a pattern of the program. All
-// explicit transactions are timed, but an auto-commit op takes less time than reading the clock.
+// timed, because an auto-commit op can take less time than reading the clock. The number is prime,
+// so that the timed calls do not follow a pattern of the program. All explicit transactions are
+// timed.
 inline constexpr uint32_t kTimedEvery = 61;
 
-// A failed attempt may need this many words more than its ops before it is overwritten: for its
-// abort, its end, and handles that are reverted.
+// A failed attempt may need this many words more than its ops, before it is overwritten: for its
+// abort, its end, and the calls that restore its handles.
 inline constexpr uint64_t kWordsReserve = 4 + 4 * kSlots;
 
 }  // namespace keydrome::format

@@ -1,11 +1,10 @@
 // Defines the evidence word: 8 bytes that every get, getNext, insertRecord and deleteRecord of a
-// program's own ops leaves in the outcome. So the judge knows every answer of the library, and no
-// answer is less important than another.
+// program's own ops leaves in the outcome. So the judge knows every result of the library.
 //
 // A word is small, because the player writes one after each call. It holds the result code, the tag
 // of the returned payload (payload_tag.h), and 28 of the 32 bits of four payload bytes. The referee
-// chooses the place of these four bytes, the window, for each op at random. So a library that keeps
-// only the tags and forgets the texts is found out.
+// chooses the position of these four bytes, the window, for each op at random. So the judge detects
+// a library that stores only the tags and forgets the texts.
 //
 // Layout, from the low byte 0 to the high byte 7, where w is the window's four bytes:
 //   - the low half of byte i: letter i of the tag, minus 'A'
@@ -15,8 +14,9 @@
 // For getNext, w is XORed with four bytes of the key: with the low bytes of an integer, or with the
 // bytes of a string at the window.
 //
-// The letters of a tag are 'A' to 'P'. If a faulty library returns other bytes there, the word still
-// differs from the expected word: subtracting 'A' from such a byte changes the high half of its byte.
+// The letters of a tag are 'A' to 'P'. If a faulty library returns other bytes there, the word
+// still differs from the expected word: subtracting 'A' from such a byte changes the high half of
+// its byte.
 //
 // A call that returned no record, and every insert and delete, leaves only its code.
 //
@@ -39,7 +39,7 @@ static_assert(kWindowMax % 4 == 0);
 
 inline constexpr uint64_t kWordCode = 0xf0;  // the bits that hold the result code plus 1
 
-// In place of a result code: the library returned a number that is no ErrCode.
+// Stored in place of a result code if the library returned a number that is no ErrCode.
 inline constexpr uint32_t kUndocumentedCode = FAILURE + 1;
 
 // Returns the word of a call that returned no record.
@@ -74,22 +74,23 @@ inline uint64_t record_word(const char* payload, uint32_t window, const void* ke
   return (word & ~kWordCode) | code_word(SUCCESS);
 }
 
-// Returns the bits of a record's word that are known if only some bytes of the window and the key are
-// known. `known` has a byte 0xff for each known byte. The bits of tag and code are always known.
+// Returns the bits of a record's word that are known if only some bytes of the window and the key
+// are known. `known` has a byte 0xff for each known byte. The bits of tag and code are always
+// known.
 constexpr uint64_t known_bits(uint32_t known) {
   const uint64_t bits = known;
   return ~0xf0f0f0f0f0f0f0f0 | kWordCode | ((bits | bits << 36) & 0xf0f0f0f0f0f0f0f0);
 }
 
-// Returns the word of a get. The word of a get that found nothing is computed
-// without a branch, because such a branch would often be mispredicted.
+// Returns the word of a get. Whether the get found a record is decided without a branch, because
+// such a branch would often be mispredicted.
 inline uint64_t get_word(const char* payload, uint32_t window, uint32_t code) {
   constexpr uint32_t kNoKey = 0;
   const uint64_t found = code == SUCCESS ? ~kWordCode : 0;
   return (record_word(payload, window, &kNoKey) & found) | code_word(code);
 }
 
-// Returns where the four bytes of a key are that the word of a getNext contains.
+// Returns the position of the four bytes of a key that the word of a getNext contains.
 inline const char* word_bytes(const Key& key, KeyType type, uint32_t window) {
   return reinterpret_cast<const char*>(&key.keyval) + (type == VARCHAR ? window : 0);
 }

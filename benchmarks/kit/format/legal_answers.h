@@ -19,7 +19,7 @@ namespace keydrome::format {
 inline constexpr uint32_t kAbortsMax = 100;
 
 // Normally a transaction may be retried many times after DEADLOCK. After several transactions have
-// used up all their retries, each later transaction fails when it has returned DEADLOCK this many
+// used up all their retries, each later transaction fails when it has received DEADLOCK this many
 // times in a row (player/retry_budget.h).
 inline constexpr uint32_t kAttemptsAfterwards = 10;
 

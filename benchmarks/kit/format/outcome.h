@@ -32,7 +32,7 @@ inline constexpr uint32_t kCodeUnfit = 1003;
 
 // The first violation of a thread: a call that returned a result which the contract forbids.
 struct IllegalAnswer {
-  uint64_t op;    // number of the op in the thread's program, over all rounds
+  uint64_t op;    // number of the op in the thread's program, over all pieces
   uint32_t code;  // the returned number, documented or not, or one of the codes above
   uint32_t reserved;
 };

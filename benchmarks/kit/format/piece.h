@@ -1,4 +1,4 @@
-// Defines pieces: the portions in which a thread gets its program (program.h).
+// Defines pieces: the portions in which a thread receives its program (program.h).
 //
 // Thread safety: plain data.
 #pragma once
@@ -10,9 +10,9 @@
 namespace keydrome::format {
 
 // The header of a piece: the next ops of one thread, with the keys that they use. No key is in the
-// jail before its piece is. The piece contains this header, the ops, pools of keys, the parameters of
-// procedures and, if the session's image has no payload texts, these texts. Offsets are bytes from
-// the beginning of the header.
+// jail before its piece is. The piece contains this header, the ops, pools of keys, and the
+// parameters of procedures. If the session's image contains no payload texts, the piece also
+// contains the texts of its ops. Offsets are bytes from the beginning of the header.
 //
 // The fields Op::key and Op::payload of a piece are numbers in the pools of this piece. Each op has
 // its own entry, and the entries are in the order of the ops, so that the player reads the pools

@@ -90,7 +90,7 @@ constexpr bool is_jump(InstructionCode code) {
 
 // One procedure: where its instructions are in the pool, and upper bounds for one execution.
 struct ProcedureEntry {
-  uint32_t first = 0, count = 0;  // its first instruction, and their number
+  uint32_t first = 0, count = 0;  // number of its first instruction, and how many it has
   uint32_t parameters = 0;        // parameters that one execution reads
   uint32_t tags = 0;              // records that one execution inserts
   uint32_t calls = 0;             // calls of the library; determines the log size of recorded runs

@@ -1,10 +1,10 @@
 // Defines programs: the operations that the referee generates, the player executes and the judge
 // checks.
 //
-// A benchmark is data. Outside the jail, the referee turns a workload and a seed into programs, one
-// for each phase and thread. Inside the jail (a sandbox), the player interprets a program and knows
-// no workload. So no seed, no generator and no expected result enters the jail, and a new benchmark
-// never changes the player.
+// Outside the jail (a sandbox), the referee turns a workload and a seed into programs, one for each
+// phase and thread. Inside the jail, the player interprets these programs and knows no workload. So
+// seeds, generators and expected results never enter the jail, and a new benchmark never changes
+// the player.
 //
 // Referee and player pass these structs to each other in sealed memfds. Therefore the structs have
 // fixed sizes, contain no pointers and are little-endian. Offsets are bytes from the beginning of
@@ -103,7 +103,7 @@ inline constexpr uint8_t kUnitStart = 1u << 3;
 // Every documented code is legal, because the workload judges the evidence itself. On a kBegin, the
 // flag applies to the whole transaction, which runs to its programmed end even after DEADLOCK.
 inline constexpr uint8_t kAnyCode = 1u << 4;
-// For kBegin: a transaction that gets DEADLOCK is aborted and not retried.
+// For kBegin: a transaction that receives DEADLOCK is aborted and not retried.
 inline constexpr uint8_t kOneAttempt = 1u << 5;
 // For kInsert: the program inserts this pair more than once, so ENTRY_EXISTS is legal. On a kBegin,
 // the same bit means kOneAttempt.
@@ -197,8 +197,8 @@ struct BareCall {
 // payload texts, unless there are so many of them that they come with the pieces (piece.h).
 //
 // The only keys in the image are strings whose numbers procedures compute from records, because the
-// referee cannot predict when they are used. They have their numbers of the script, and all other
-// strings of this pool are empty. Few benchmarks have such keys (Pools::computed_keys).
+// referee cannot predict when they are used. They have the same numbers as in the script, and all
+// other strings of this pool are empty. Few benchmarks have such keys (Pools::computed_keys).
 //
 // A pool of strings (varchar keys or payload texts) is an array `uint32_t offsets[count + 1]`,
 // followed by the bytes of all strings. String i is the bytes [offsets[i], offsets[i + 1]), counted

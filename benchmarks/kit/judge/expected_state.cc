@@ -41,8 +41,8 @@ bool same_op(const Moment& a, const Moment& b) {
   return a.phase == b.phase && a.thread == b.thread && a.op == b.op;
 }
 
-// Returns true if `a` comes before `b` in the order of phase, thread and op, in which the changes of
-// a key are sorted.
+// Returns true if `a` comes before `b` in the order of phase, thread and op. The changes of a key
+// are sorted in this order.
 bool sorts_before(const Moment& a, const Moment& b) {
   return std::tie(a.phase, a.thread, a.op) < std::tie(b.phase, b.thread, b.op);
 }
@@ -82,7 +82,7 @@ ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks
   pair_deletes_of_ = TagTable(changes_, What::kDeletePair);
 }
 
-// Numbers the keys and collects the changes of each and the deletes of the whole key.
+// Numbers the keys. Notes the changes of each key, and the deletes of the whole key.
 void ExpectedState::number_keys() {
   for (uint32_t i = 0; i < changes_.size(); ++i) {
     Change& change = changes_[i];
@@ -197,9 +197,9 @@ std::span<const Change> ExpectedState::changes(uint32_t index, uint64_t from, ui
   return {first, last};
 }
 
-// Returns a delete of the insert's record that comes after `after` and before `before` in the order of
-// the changes, and that accepts() accepts. Returns null if there is none. No op 0 deletes, so first_of()
-// is before all deletes of a thread.
+// Returns a delete of the insert's record that comes after `after` and before `before` in the order
+// of the changes, and that accepts() accepts. Returns null if there is none. Op 0 of a thread never
+// deletes, so first_of() is before all deletes of the thread.
 template <typename Accepts>
 const Change* ExpectedState::find_delete(const Change& insert, const Moment& after,
                                          const Moment& before, Accepts&& accepts) const {
@@ -240,8 +240,8 @@ bool ExpectedState::must_see(const Change& insert, const Moment& reader) const {
          !hides(last_of(reader.phase, reader.thread), first_of(reader.phase + 1, 0));
 }
 
-// Returns true if another thread may delete the whole key in the phase of the reader. Then no record
-// of the key is required, because the delete may have happened just before the read.
+// Returns true if another thread may delete the whole key in the phase of the reader. Then no
+// record of the key is required, because the delete may have happened just before the read.
 bool ExpectedState::others_delete(const Key& key, const Moment& reader) const {
   const auto last = deletes_.begin() + key.last_delete;
   auto at = std::partition_point(deletes_.begin() + key.first_delete, last, [&](uint32_t i) {
@@ -260,8 +260,8 @@ bool ExpectedState::others_delete(const Key& key, const Moment& reader) const {
   return false;
 }
 
-// Visits the required records of one key, from the newest to the oldest. A delete of the whole key by
-// the reader's own thread ends the search, because it deleted all older records.
+// Visits the required records of one key, from the newest to the oldest. A delete of the whole key
+// by the reader's own thread ends the search, because it deleted all older records.
 void ExpectedState::for_each_required(
     const Key& key, const Moment& reader,
     const std::function<void(const Change& insert)>& visit) const {
@@ -292,9 +292,9 @@ void ExpectedState::for_each_required(
   }
 }
 
-// Returns true if the reader can find a record of the key. It looks at the records of other threads
-// first, and then at the others from the newest to the oldest, because it then rarely looks at more
-// than a few.
+// Returns true if the reader can find a record of the key. First looks at the records that other
+// threads insert in the reader's phase. Then looks at all others, from the newest to the oldest.
+// This order rarely needs more than a few records.
 bool ExpectedState::may_find(uint32_t index, uint32_t rank, const Moment& reader) const {
   const std::span<const Change> all = changes(index, rank);
   const auto is_before = [&](const Moment& moment) {

@@ -9,8 +9,8 @@
 //     can have happened since.
 // In these rules, "before" means in an earlier phase, or earlier in the program of the same thread.
 //
-// A kDeleteRead deletes a record that is known only at run time. Therefore no record is required in
-// an index with such ops. Recorded runs judge these ops instead.
+// The script does not determine which record a kDeleteRead deletes. Therefore no record is required
+// in an index with such ops. Recorded runs judge these ops instead.
 //
 // Refers to the script, the ranks and the outcome, which must outlive the object. Thread safety:
 // immutable after construction.

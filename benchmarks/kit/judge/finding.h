@@ -1,5 +1,5 @@
-// Finding: one problem that a check found in a run, with a text for people. The class Findings
-// collects all findings of a run for the report.
+// Finding: one problem that a check found in a run, with a text that explains it. The class
+// Findings collects all findings of a run for the report.
 #pragma once
 
 #include <cstddef>
@@ -24,8 +24,8 @@ struct Finding {
 };
 
 // Collects findings. A faulty library often violates the same rule thousands of times. So only the
-// first kExamplesPerName findings of each name are kept. In list(), the last of these gives the
-// number of the others. Not thread-safe.
+// first kExamplesPerName findings of each name are kept. In list(), the text of the last of these
+// gives the number of findings that were not kept. Not thread-safe.
 class Findings {
  public:
   static constexpr std::size_t kExamplesPerName = 5;
@@ -71,8 +71,8 @@ class Findings {
     return total;
   }
 
-  // Turns every finding so far into a warning, except those with the name `except`. If there is none
-  // of this name, the run can pass.
+  // Turns every finding so far into a warning, except those with the name `except`. If no required
+  // finding has this name, the run can pass.
   void demote(std::string_view except = {});
 
   bool empty() const { return kept_.empty(); }

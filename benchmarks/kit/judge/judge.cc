@@ -14,8 +14,8 @@ std::string place_text(const script::PhaseScript& phase, std::size_t thread) {
   return "phase " + phase.name + ", thread " + std::to_string(thread);
 }
 
-// Adds a finding for the first call of a thread that returned a result which the contract does not
-// allow.
+// Adds a finding for the first violation of a thread: a call that returned a result which the
+// contract does not allow, or one of the violations that the player detects (format/outcome.h).
 void judge_violation(const script::PhaseScript& phase, std::size_t thread,
                      const format::ThreadOutcome& counters, Findings& findings) {
   const std::vector<format::Op>& ops = phase.threads[thread];

@@ -2,15 +2,15 @@
 // every violation as a finding.
 //
 // The judge adds the following findings. All of them are required, so each one fails the run.
-//   - illegal_answer: the contract does not allow the result of a call.
+//   - illegal_answer: a call returned a result that the contract does not allow.
 //   - no_progress: a transaction or call returned DEADLOCK until its retry budget was spent.
 //   - endless_scan: a scan returned more records than were ever inserted.
 //   - transactions_failed: transactions did not end as programmed.
 //   - scan_order: getNext returned a key that is smaller than the previous key.
 //   - impossible_record: a read returned a record that cannot exist at that point. The record was
 //     never written, its payload was changed, its transaction aborted, or the record was deleted.
-//   - missing_record: a read or scan did not return a record that must exist (judge_reads.cc), or a
-//     procedure committed without one (judge.cc).
+//   - missing_record: a read or scan did not return a record that must exist (read_groups.cc), or a
+//     transaction committed although its procedure missed a required record (judge.cc).
 //   - wrong_delete: a delete found a record that cannot exist, or did not find a record that must
 //     exist.
 //   - wrong_insert: an insert returned ENTRY_EXISTS for a pair that cannot exist, or SUCCESS for a
@@ -35,12 +35,12 @@ namespace keydrome::judge {
 // Applies all rules to a session. Phases that did not run are skipped.
 void judge_script(const script::Script& script, const script::Outcome& outcome, Findings& findings);
 
-// Applies the rules about counters: illegal codes, failed transactions, scan order, and ends of
-// transactions that do not fit the program.
+// Applies the rules about counters: illegal codes, spent retry budgets, endless scans, evidence
+// that is too long, failed transactions, and ends of transactions that do not fit the program.
 void judge_counters(const script::Script& script, const script::Outcome& outcome,
                     Findings& findings);
 
-// Applies the rules about reads and writes to every call of all phases but the final scan.
+// Applies the rules about reads and writes to every call of all phases except the final scan.
 void judge_words(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings);
 

@@ -1,5 +1,5 @@
-// Implements judge_reads(): judges the final scan, whose records the player returned with their whole
-// keys and texts.
+// Implements judge_reads(): judges the final scan, whose records the player returned with their
+// whole keys and texts.
 #include <array>
 #include <optional>
 #include <string>

@@ -16,8 +16,8 @@
 namespace keydrome::judge {
 namespace {
 
-// Up to four bytes that a read must have returned. Bytes after the end of a text belong to the
-// library, so nothing is known about them.
+// Up to four bytes that a read must have returned. The library may return any bytes after the NUL
+// at the end of a text, so nothing is known about them.
 struct KnownBytes {
   uint32_t bytes = 0, known = 0;
 

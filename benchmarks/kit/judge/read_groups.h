@@ -1,6 +1,7 @@
-// ReadGroups: compares the reads of one thread with the expected state, group by group. A group is a
-// get with the getNext calls after it, or getNext calls from the start of the index. Its records must
-// be complete, ascending and different.
+// ReadGroups: compares the reads of one thread with the expected state, group by group. A group is
+// a get with the getNext calls after it, or a series of getNext calls without a get. The records of
+// a group must be ascending and different. If the start of the group is known, they must also be
+// complete.
 //
 // Refers to its arguments, which must outlive the object. Not thread-safe.
 #pragma once
@@ -31,7 +32,8 @@ class ReadGroups {
              Findings& findings)
       : script_(&script), ranks_(&ranks), expected_(&expected), findings_(&findings) {}
 
-  // Where and by whom a read is made.
+  // The place of a read: its index, slot and position in the script, and the kind of its
+  // transaction.
   struct Reader {
     uint32_t index = 0;
     uint8_t slot = 0;
@@ -41,14 +43,14 @@ class ReadGroups {
 
   // Begins a group with a get of the key with this rank.
   void start_at(const Reader& reader, uint64_t rank, bool found);
-  // Begins a group with a getNext. If `complete`, the getNext reads from the start of the index.
-  // Otherwise the cursor's place is unknown, so no record is required.
+  // Begins a group with a getNext. If `complete` is true, the getNext reads from the start of the
+  // index. Otherwise the position of the cursor is unknown, so no record is required.
   void start(const Reader& reader, bool complete);
   // Adds the record that a read of the current group returned.
   void add(const ReadRecord& record);
   // Adds a result without a record.
   void add_code(uint32_t code);
-  // The records of the current group are known only in part, so none is required.
+  // Notes that the records of the current group are known only in part, so that none is required.
   void not_complete() { group_.complete = false; }
   // Ends the current group of reads and compares it with the expected state.
   void close();
@@ -97,7 +99,7 @@ class ReadGroups {
   Findings* findings_;
   Group group_;
   bool open_ = false;          // more getNext calls may be added
-  std::vector<Group> groups_;  // of the current canary, with sorted records
+  std::vector<Group> groups_;  // finished groups of the current canary, with sorted records
 };
 
 }  // namespace keydrome::judge

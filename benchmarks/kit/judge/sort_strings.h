@@ -14,10 +14,11 @@ namespace keydrome::judge {
 // Returns the numbers of all strings in the contract's key order, which is the order of
 // std::string_view. REQUIRES: no string contains a zero byte.
 //
-// The function sorts entries of 16 bytes. Each entry has the number of a string and eight bytes of
-// the string. The first pass takes the eight bytes after the prefix that all strings share. Entries
-// with equal bytes are sorted again by the next eight bytes. So each string is read once per eight
-// bytes. A comparison sort would read the strings once per comparison, with a cache miss each time.
+// The function sorts entries of 16 bytes. Each entry contains the number of a string and eight
+// bytes of the string. The first pass uses the eight bytes after the prefix that all strings share.
+// Entries with equal bytes are sorted again by the next eight bytes. So each string is read once
+// per eight bytes. A comparison sort would read strings in every comparison, with a cache miss each
+// time.
 // For a million web addresses, this function takes a fifth of the time of a comparison sort.
 std::vector<uint32_t> ascending(const script::Strings& texts);
 

@@ -14,8 +14,9 @@
 
 namespace keydrome::judge {
 
-// The throughput of a phase: how many transactions committed in each time window since GO, the
-// start of the phase. The windows have equal width. Auto-commit calls count as transactions.
+// The throughput of a phase: the number of transactions that committed in each time window since
+// GO, the start of the phase. The windows have equal width. Auto-commit calls count as
+// transactions.
 struct Throughput {
   uint64_t window_ns = 0;
   std::vector<uint64_t> committed;
@@ -34,7 +35,8 @@ struct Totals {
   uint64_t deadlocks = 0;                // calls that returned DEADLOCK in timed phases
   uint64_t calls = 0;                    // calls of the library in timed phases
   uint64_t client_context_switches = 0;  // of the calling threads in timed phases
-  uint64_t gets = 0, get_hits = 0;       // gets of the workload, and those that found a record
+  // The gets of the workload itself in timed phases, and those of them that found a record.
+  uint64_t gets = 0, get_hits = 0;
   // The number of stored records before the last timed phase and at the end. The first number is
   // known only if no earlier phase contains a delete or a procedure. The second number is known
   // only if a verify phase scanned every index.

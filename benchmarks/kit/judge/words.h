@@ -13,8 +13,8 @@
 
 namespace keydrome::judge {
 
-// Returns how many words an execution of the op left, if `rest` begins with them. A kNextToEnd ends at
-// the first result that is no record.
+// Returns how many words an execution of the op left, if `rest` begins with them. A kNextToEnd ends
+// at the first result that is no record.
 inline uint64_t words_left(const format::Op& op, std::span<const uint64_t> rest) {
   const uint64_t most = format::words_of(op, {});
   if (op.code != format::OpCode::kNextToEnd) return most;

@@ -12,7 +12,7 @@ namespace {
 constexpr uint64_t kProbeNs = 2'000'000;
 constexpr unsigned kProbeThreadsMax = 64;
 
-// Returns true if the time-stamp counters of two processors disagree. Threads on all processors
+// Returns true if the time-stamp counters of two processors were seen to disagree. Many threads
 // share the highest timestamp seen so far. If a thread then reads a lower timestamp, the counter of
 // its processor lags.
 bool counters_disagree() {

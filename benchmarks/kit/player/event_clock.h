@@ -1,8 +1,8 @@
 // EventClock: gives timestamps to recorded calls. The timestamps of all threads of a process are
 // comparable.
 //
-// Timestamps prove the real-time order of calls. Suppose that the `after` timestamp of call A is
-// less than the `before` timestamp of call B. Then A returned before B was made, and B can see all
+// Timestamps prove the real-time order of calls. Suppose that the after() timestamp of call A is
+// less than the before() timestamp of call B. Then A returned before B was made, and B can see all
 // writes of A. This guarantee needs fences. Without fences, the processor may execute rdtsc before
 // earlier loads, and before earlier stores are visible (Intel SDM volume 2, RDTSC).
 //
@@ -32,8 +32,9 @@ class EventClock {
 
   Source source() const { return source_; }
 
-  // Returns the largest number of ticks by which a timestamp of inside() may be too early. The
-  // value is larger than the time of a load that misses all caches.
+  // Returns the largest number of ticks by which a timestamp of inside() may be too early. For the
+  // time-stamp counter, this is more than a load that misses all caches takes. For the shared
+  // counter it is 0.
   uint32_t slack() const {
     constexpr uint32_t kLoadTicksMax = 2'048;
     return source_ == Source::kTimeStampCounter ? kLoadTicksMax : 0;
@@ -65,10 +66,10 @@ class EventClock {
     return next();
   }
 
-  // Returns the timestamp to take before and after a call inside a transaction, and before a
-  // commit. inside() uses no fence, because a fence would double the cost of recording. So the
-  // processor may read the clock while earlier loads still run. The timestamp may therefore be up
-  // to slack() ticks too early.
+  // Returns the timestamp to take before and after a call inside a transaction, before a commit,
+  // and after a beginTransaction. inside() uses no fence, because a fence would double the cost of
+  // recording. So the processor may read the clock while earlier loads still run. The timestamp may
+  // therefore be up to slack() ticks too early.
   uint64_t inside() {
 #if defined(__x86_64__)
     if (source_ == Source::kTimeStampCounter) return __rdtsc();
@@ -79,8 +80,8 @@ class EventClock {
  private:
   static Source trustworthy_source();
 
-  // The addition is sequentially consistent, because the checker takes the order of these numbers
-  // as real time.
+  // The addition is sequentially consistent, because the checker treats the order of these numbers
+  // as the order of real time.
   uint64_t next() { return shared_.fetch_add(1) + 1; }
 
   Source source_;

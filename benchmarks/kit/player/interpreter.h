@@ -11,8 +11,8 @@
 // After a call that does not succeed, the interpreter does the following:
 //   - DEADLOCK in a transaction: aborts the transaction and repeats it from its kBegin, until the
 //     retry budget is spent (retry_budget.h). The evidence of the failed attempt is discarded,
-//     because an attempt that cannot commit may read an inconsistent snapshot. Its words stay, while
-//     there is room.
+//     because an attempt that cannot commit may read an inconsistent snapshot. The words of the
+//     attempt stay if there is room for them.
 //   - DEADLOCK from an auto-commit call: makes the call again until the retry budget is spent.
 //   - DEADLOCK in a transaction with kOneAttempt: aborts and continues after the transaction. This
 //     is no violation.
@@ -26,7 +26,7 @@
 // run() contains exactly one call instruction for each of the library's ten functions. The
 // workload, checks, retries, procedures and recorded phases all share these ten instructions. All
 // other code either chooses the next call or handles a result. So neither the return address nor
-// the stack tells a library which calls are judged. tests/test_call_sites.py checks this in the
+// the stack shows a library which calls are judged. tests/test_call_sites.py checks this in the
 // machine code.
 //
 // The path of successful calls makes no allocation and takes no lock. Not thread-safe.

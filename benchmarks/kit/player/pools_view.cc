@@ -1,5 +1,5 @@
-// Implements PoolsView::open() and PieceView::open(): check the offsets and counts of an image before
-// the player uses it.
+// Implements PoolsView::open() and PieceView::open(): they check the offsets and counts of an image
+// before the player uses it.
 #include "benchmarks/kit/player/pools_view.h"
 
 #include <algorithm>
@@ -45,7 +45,7 @@ bool view_strings(std::span<const std::byte> image, uint64_t offset, uint64_t co
   return true;
 }
 
-// Checks the length of every string, which view_strings() does not.
+// Checks the length of every string. view_strings() does not check these lengths.
 bool has_lengths(const StringPool& strings, uint32_t length_max) {
   for (uint32_t i = 0; i < strings.size(); ++i) {
     if (strings[i].size() > length_max) return false;

@@ -1,5 +1,5 @@
-// PoolsView and PieceView: give the player read access to the session's image (format/program.h) and to
-// pieces (format/piece.h), which the referee writes.
+// PoolsView and PieceView: give the player read access to the session's image (format/program.h)
+// and to pieces (format/piece.h). The referee writes the image and the pieces.
 #pragma once
 
 #include <cstddef>
@@ -29,15 +29,15 @@ class StringPool {
   uint64_t count_ = 0;
 };
 
-// Everything that ops refer to by number. It refers to the images, which must stay mapped as long as
-// the view is used. Thread safety: read-only.
+// Everything that ops refer to by number. The view refers to the session's image and to the piece,
+// which must stay mapped as long as the view is used. Thread safety: read-only.
 struct PoolsView {
   // From the session's image.
   std::span<const format::IndexEntry> indexes;
   std::span<const format::ProcedureEntry> procedures;
   std::span<const format::Instruction> instructions;
   StringPool computed_keys;  // by their number in the script; other strings are empty
-  // From the session's image, or from the piece if the session's image has none.
+  // From the session's image, or from the piece if the session's image contains no payloads.
   StringPool payloads;
   // From the piece; empty in the view of a session's image.
   std::span<const int32_t> int32_keys;
@@ -57,8 +57,9 @@ struct PieceView {
   std::span<const format::Op> ops;
   bool last = true;  // the thread has no further piece in this phase
 
-  // Checks version, offsets and counts, but no length of a string, because a piece is opened while
-  // the phase is timed. The referee is trusted, so the check only finds errors of Keydrome.
+  // Checks version, offsets and counts. Does not check the lengths of strings, because a piece is
+  // opened while the phase is timed. The referee is trusted, so all that these checks can find is
+  // errors of Keydrome.
   static Result<PieceView> open(const PoolsView& session, std::span<const std::byte> image);
 };
 

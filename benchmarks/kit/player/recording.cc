@@ -69,16 +69,15 @@ inline void Recording::note_result(uint32_t code) {
 }
 
 // A transaction begins with the timestamp before beginTransaction, which must therefore be exact.
-// The begin of a data call or of a commit may be too early. An early begin is safe, because it only
-// weakens the real-time order that the checker enforces.
+// The begin of a data call inside a transaction, or of a commit, may be too early (recording.h).
 inline uint64_t Recording::begin_time() const {
   if (!is_inside() && call_ != EventCall::kCommit) return inputs_.clock->before();
   return last_end_ != 0 ? last_end_ : inputs_.clock->inside();
 }
 
 // A commit or an auto-commit call may make writes visible, so its end is a timestamp with a fence.
-// A beginTransaction or a call inside a transaction makes no write visible, so a cheap timestamp
-// without a fence suffices.
+// So are the ends of aborts and of calls on handles. A beginTransaction or a data call inside a
+// transaction makes no write visible, so a cheap timestamp without a fence suffices.
 inline uint64_t Recording::end_time() const {
   return is_inside() || call_ == EventCall::kBegin ? inputs_.clock->inside()
                                                    : inputs_.clock->after();

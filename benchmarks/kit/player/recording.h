@@ -10,11 +10,11 @@
 // A recorded call costs a timestamp, a hash of the payload and 32 bytes of memory
 // (docs/reference/figures.md). It makes no allocation and takes no lock.
 //
-// To save the most expensive timestamp, a call inside a transaction gets the end of the previous
-// call as its begin. This begin is earlier than the true begin. An early begin is safe, because it
-// only weakens the real-time order that the checker enforces. A call gets a begin timestamp of its
-// own if the thread paused before the call. Every beginTransaction and every call outside
-// transactions gets one, too.
+// To save the most expensive timestamp, the begin of a call inside a transaction, and of a commit,
+// is the end of the previous call. This is earlier than the true begin. An early begin is safe,
+// because it can only weaken the real-time order that the checker enforces. A call has a begin
+// timestamp of its own if the thread paused before the call. So do every beginTransaction, every
+// abortTransaction and every call outside transactions.
 #pragma once
 
 #include <cstddef>
@@ -48,17 +48,17 @@ class Recording {
   // The interpreter calls begin() before each call of the library. begin() stores the arguments and
   // the time. `alone` is true if the call passes NULL as its transaction. `index` is the number of
   // the index, or 0 if the function has no index argument. For deleteRecord, `call` is kDeletePair.
-  // If the payload is empty, the log gets kDeleteKey instead.
+  // If its payload is empty, end() logs kDeleteKey instead.
   void begin(history::EventCall call, bool alone, uint16_t index,
              const RecordedArguments& arguments);
   // The interpreter calls end() after the call has returned `code`. end() writes the Event.
   void end(uint32_t code);
 
-  // The interpreter calls paused() if this thread waited between two calls. The next call then gets
+  // The interpreter calls paused() if this thread waited between two calls. The next call then has
   // a begin timestamp of its own.
   void paused() { last_end_ = 0; }
 
-  // The number of events in the log.
+  // Returns the number of events in the log.
   uint64_t events() const { return events_; }
   // Returns true if at least one call is missing from the log because the log is full.
   bool full() const { return full_; }

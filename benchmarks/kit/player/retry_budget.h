@@ -2,8 +2,8 @@
 // serves all threads and phases of the player.
 //
 // At first each transaction may take many attempts, because on a busy machine every other thread
-// must get a turn in between. If several transactions have used up their attempts, the library
-// certainly fails. Each later transaction then gets only as many attempts as the contract allows
+// may need a turn in between. If several transactions have used up their attempts, the library
+// certainly fails. Each later transaction then has only as many attempts as the contract allows
 // for a transaction that runs alone. So a library that commits nothing fails within seconds, before
 // the time limit of the phase.
 //
@@ -17,9 +17,10 @@
 
 namespace keydrome::player {
 
-// A transaction or auto-commit call fails with kCodeNoProgress when it has returned DEADLOCK
-// kAttemptsMax times over at least kRetryBudgetNs. After kLossesMax such failures, a later
-// transaction or call fails after kAttemptsAfterwards results DEADLOCK.
+// A transaction or auto-commit call fails with kCodeNoProgress when it has received DEADLOCK
+// kAttemptsMax times, and kRetryBudgetNs have passed since the first of them. After kLossesMax such
+// failures, a later transaction or call fails when it has received DEADLOCK kAttemptsAfterwards
+// times.
 inline constexpr uint32_t kAttemptsMax = 10'000;
 inline constexpr uint64_t kRetryBudgetNs = 2'000'000'000;
 inline constexpr uint32_t kLossesMax = 4;
@@ -27,9 +28,9 @@ static_assert(kAttemptsMax % format::kAttemptsAfterwards == 0);
 
 class RetryBudget {
  public:
-  // Returns true if the caller must give up after `attempts` results DEADLOCK. `elapsed_ns()`
-  // returns the time since the first of these results. It is called rarely, because it reads the
-  // clock.
+  // Returns true if the caller must give up after it has received DEADLOCK `attempts` times.
+  // `elapsed_ns()` returns the time since the caller began or first received DEADLOCK. It is called
+  // rarely, because it reads the clock.
   template <typename ElapsedNs>
   bool ends(uint32_t attempts, ElapsedNs&& elapsed_ns) {
     if (attempts % format::kAttemptsAfterwards != 0) [[likely]]

@@ -21,13 +21,13 @@ class Signals {
     counters_[event % format::kEvents].notify_all();
   }
 
-  // Returns true if the event was signalled at least `count` times.
+  // Returns true if the event has been signalled at least `count` times.
   bool reached(uint32_t event, uint32_t count) const {
     return counters_[event % format::kEvents].load(std::memory_order_acquire) >=
            count;  // pairs with signal()
   }
 
-  // Blocks until the event was signalled at least `count` times.
+  // Blocks until the event has been signalled at least `count` times.
   void wait(uint32_t event, uint32_t count) {
     std::atomic<uint32_t>& counter = counters_[event % format::kEvents];
     uint32_t seen = counter.load(std::memory_order_acquire);  // pairs with the release in signal()

@@ -4,10 +4,10 @@
 // The steps of a phase are numbered from 0. A thread waits for the turn of its step, makes its
 // calls and ends the turn.
 //
-// A call may block inside the library until another thread makes a call. To avoid that deadlock, a
-// waiting thread skips the current step when its turn lasts too long. The thread of the skipped
-// step continues when its call returns. So the steps run in the given order whenever the library
-// permits it. Time influences only the order of the calls, never a verdict.
+// A call may block inside the library until another thread makes a call. To avoid a deadlock, a
+// waiting thread skips the current step when the turn of this step lasts too long. The thread of
+// the skipped step continues when its call returns. So the steps run in the given order whenever
+// the library permits it. Time influences only the order of the calls, never a verdict.
 #pragma once
 
 #include <cstdint>
@@ -22,9 +22,9 @@ namespace keydrome::player {
 class Turns {
  public:
   // Blocks until the turn of `step`, or of a later step, has come. Skips each earlier step whose
-  // turn this thread has watched for `timeout_us`. The time counts from the moment when this thread
-  // first saw the step's turn. It does not count from the beginning of the turn, which may be long
-  // ago after a pause between scenarios.
+  // turn this thread has watched for `timeout_us`. This time counts from the moment at which this
+  // thread first saw the turn. It does not count from the beginning of the turn, which may have
+  // been long before, in a pause between scenarios.
   void await(uint32_t step, uint64_t timeout_us) KEYDROME_EXCLUDES(mutex_) {
     constexpr uint64_t kNsPerUs = 1000;
     MutexLock lock(mutex_);

@@ -47,7 +47,7 @@ class ImageWriter {
   std::vector<std::byte> image_;
 };
 
-// Returns the keys that procedures compute, at their numbers of the script.
+// Returns the keys that procedures compute, at the numbers that they have in the script.
 Strings computed_keys(const Pools& pools) {
   Strings keys;
   for (const uint32_t number : pools.computed_keys) {
@@ -80,7 +80,7 @@ std::vector<std::byte> pools_image(const Script& script) {
   const Strings computed = computed_keys(pools);
   header.computed_count = computed.size();
   header.computed_offset = writer.append_strings(computed);
-  // Without texts, the pool is empty, and each piece brings its own.
+  // Without texts, the pool is empty, and each piece contains its own texts.
   const Strings none;
   const Strings& texts = texts_in_session(script) ? pools.payloads : none;
   header.payload_count = texts.size();

@@ -1,5 +1,5 @@
-// The session's image: turns what all phases of a script share into the bytes that the referee passes
-// to the player. format/program.h describes their layout; piece_writer.h writes the rest.
+// The session's image: turns what all phases of a script share into the bytes that the referee
+// passes to the player. format/program.h describes their layout; piece_writer.h writes the rest.
 //
 // Thread safety: a pure function.
 #pragma once
@@ -13,7 +13,8 @@
 namespace keydrome::script {
 
 // Returns the session's image of a script: its index names and procedures, and its payload texts if
-// texts_in_session() (piece_writer.h). It has no keys but Pools::computed_keys. Equal scripts give equal bytes.
+// texts_in_session() (piece_writer.h). It contains no keys except Pools::computed_keys. Equal
+// scripts give equal bytes.
 std::vector<std::byte> pools_image(const Script& script);
 
 }  // namespace keydrome::script

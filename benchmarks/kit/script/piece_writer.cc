@@ -1,5 +1,5 @@
-// Implements piece_writer.h: walks through the ops of a piece twice, first to count what they use and
-// then to copy it.
+// Implements piece_writer.h: walks through the ops of a piece twice, first to count what they use
+// and then to copy it.
 #include "benchmarks/kit/script/piece_writer.h"
 
 #include <algorithm>
@@ -60,7 +60,7 @@ class Layout {
   uint64_t end_ = sizeof(format::PieceHeader);
 };
 
-// Sets the header of a piece. Returns the size of the piece.
+// Sets the header of a piece. Returns the size of the piece in bytes.
 uint64_t lay_out(const PieceCounts& counts, format::PieceHeader& header) {
   Layout layout;
   header.version = format::kProgramVersion;
@@ -95,8 +95,8 @@ bool texts_in_session(const Script& script) {
          });
 }
 
-// Walks through the ops of a piece. Passes everything that an op refers to to `Pools`, and replaces
-// its number by the one that `Pools` returns.
+// Walks through the ops of a piece. Passes each key, text and parameter of an op to `Pools`, and
+// replaces its number with the one that `Pools` returns.
 template <typename Pools>
 class PieceWriter::Converter {
  public:
@@ -266,8 +266,9 @@ PieceWriter::PieceWriter(const Script& script)
     slots_by_number_.push_back(slots_by_number(script, entry));
 }
 
-// Returns the parameters of a run. The script does not say how many a run has, only where they begin
-// and the most that its procedure reads. The parameters of the next run follow.
+// Returns the parameters of a run. The script says where they begin, and how many parameters the
+// procedure reads at most, but not how many this run has. They end where those of the next run
+// begin.
 std::span<const int64_t> PieceWriter::parameters_of(const format::Op& run) const {
   const std::vector<int64_t>& all = script_.pools.parameters;
   const uint64_t most = script_.pools.procedures[run.payload].parameters;
@@ -291,7 +292,7 @@ uint64_t PieceWriter::cut(std::span<const format::Op> ops, uint64_t from,
                           uint64_t bytes_max) const {
   Counter counter(script_);
   Converter<Counter> converter(*this, counter);
-  uint64_t end = from;  // of the longest piece that fits; `from` if there is none
+  uint64_t end = from;  // end of the longest piece that fits; `from` if there is none
   for (uint64_t at = from;; ++at) {
     if (at > from && (at == ops.size() || (ops[at].flags & format::kUnitStart) != 0)) {
       if (size_of(counter.counts()) > bytes_max) return end == from ? at : end;

@@ -19,8 +19,9 @@ namespace keydrome::script {
 // A script with more payload texts than this keeps them out of the session's image.
 inline constexpr std::size_t kSessionTextsMax = 4096;
 
-// Returns true if the session's image has all payload texts of the script: if there are few of them,
-// or if a procedure reads texts by number. Otherwise each piece has the texts that its ops use.
+// Returns true if the session's image contains all payload texts of the script: if there are few of
+// them, or if a procedure reads texts by number. Otherwise each piece contains the texts that its
+// ops use.
 bool texts_in_session(const Script& script);
 
 // The numbers of entries in a piece.
@@ -38,17 +39,17 @@ class PieceWriter {
   // Borrows the script, which must not change.
   explicit PieceWriter(const Script& script);
 
-  // Returns the end of the longest piece that begins at op `from` and has at most `bytes_max` bytes.
-  // It ends at an op with kUnitStart, or at the end of the program. If no such piece is small enough,
-  // returns the end of the shortest one.
+  // Returns the end of the longest piece that begins at op `from` and has at most `bytes_max`
+  // bytes. A piece ends before an op with kUnitStart, or at the end of the program. If even the
+  // shortest piece has more bytes, returns its end.
   uint64_t cut(std::span<const format::Op> ops, uint64_t from, uint64_t bytes_max) const;
 
-  // Returns the size of the piece with these ops in bytes. REQUIRES: no handle is open at its
-  // beginning.
+  // Returns the size in bytes of the piece with these ops. REQUIRES: no handle is open at the
+  // beginning of the piece.
   uint64_t size_bytes(std::span<const format::Op> ops) const;
 
-  // Returns the piece with these ops. `last`: the thread has no further piece in the phase.
-  // REQUIRES: as for size_bytes().
+  // Returns the piece with these ops. `last` is true if the thread has no further piece in the
+  // phase. REQUIRES: as for size_bytes().
   std::vector<std::byte> write(std::span<const format::Op> ops, bool last) const;
 
  private:
@@ -62,7 +63,7 @@ class PieceWriter {
 
   const Script& script_;
   const bool with_texts_;
-  std::vector<uint32_t> run_starts_;       // the first parameter of every run, in ascending order
+  std::vector<uint32_t> run_starts_;       // numbers of the runs' first parameters, ascending
   std::vector<uint32_t> slots_by_number_;  // for each procedure, bit s is 1 if it uses numbers as
                                            // keys of slot s
 };

@@ -1,4 +1,4 @@
-// Implements ProcedureBuilder: checks the operands of each instruction and replaces labels by
+// Implements ProcedureBuilder: checks the operands of each instruction and replaces labels with
 // positions.
 #include "benchmarks/kit/script/procedure_builder.h"
 

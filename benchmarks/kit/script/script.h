@@ -33,8 +33,9 @@ struct Pools {
   std::vector<format::ProcedureEntry> procedures;
   std::vector<format::Instruction> instructions;  // of all procedures
   std::vector<int64_t> parameters;                // of all kRun ops
-  // Numbers of the varchar keys that procedures compute from records, in ascending order. The player
-  // gets these keys before the first phase, and every other key with the op that uses it.
+  // Numbers of the varchar keys that procedures compute from records, in ascending order. The
+  // player receives these keys before the first phase, and every other key with the op that uses
+  // it.
   std::vector<uint32_t> computed_keys;
 };
 
@@ -44,7 +45,7 @@ struct PhaseScript {
   bool timed = false;                            // true: its time is part of the result
   bool verifies = false;                         // true: it is the final scan of all records
   std::vector<std::vector<format::Op>> threads;  // one program per thread
-  std::vector<uint64_t> trace_capacity_bytes;    // by thread: the most evidence that it can leave
+  std::vector<uint64_t> trace_capacity_bytes;    // by thread: maximum size of its evidence
   // For each thread, how many calls its log can hold. Empty if the phase is not recorded.
   std::vector<uint64_t> log_capacity;
 };

@@ -86,8 +86,8 @@ void ThreadBuilder::append(format::Op op) {
 // Appends a get, getNext, insert or delete on an open handle.
 void ThreadBuilder::append_data(format::Op op) {
   KEYDROME_CHECK(op.slot < format::kSlots && state_->slots[op.slot] != 0);
-  // A log does not show where the calls of a procedure end (judge/recorded/log_judge.h). Therefore no data
-  // call may follow a procedure in its transaction.
+  // A log does not show where the calls of a procedure end (judge/recorded/log_judge.h). Therefore
+  // no data call may follow a procedure in its transaction.
   KEYDROME_CHECK(!in_transaction() || ops_->back().code != format::OpCode::kRun);
   if (!in_transaction()) op.flags |= format::kAutoCommit;
   if ((op.flags & format::kAutoCommit) != 0) {
@@ -208,7 +208,7 @@ void ThreadBuilder::repeat(uint64_t first, uint32_t times) {
   for (uint64_t at = first; at < ops_->size(); ++at) {
     const format::Op& op = (*ops_)[at];
     // A repeated body must not write, because the expected state would depend on the repetition. It
-    // must also stay in one piece (the ops that a thread gets at once). So kUnitStart, where a
+    // must also stay in one piece (the ops that a thread receives at once). So kUnitStart, where a
     // piece may begin, is allowed only on its first op.
     const bool writes = op.code == format::OpCode::kInsert ||
                         op.code == format::OpCode::kDeleteKey ||
@@ -444,8 +444,9 @@ uint64_t ScriptBuilder::trace_bytes(const std::vector<format::Op>& ops,
   return bytes;
 }
 
-// Chooses the windows of all reads (format/evidence_word.h). They cover the longest payload of the
-// script evenly, and neighbouring reads have different ones.
+// Chooses the windows of all reads (format/evidence_word.h): which bytes of the payload a read
+// reports. Windows cover the longest payload of the script evenly. They are pseudo-random, so that
+// adjacent reads usually have different windows.
 void ScriptBuilder::set_windows() {
   const std::size_t bytes = format::kTagBytes + script_.pools.payloads.longest();
   const auto windows = static_cast<uint32_t>(

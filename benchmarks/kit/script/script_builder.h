@@ -72,15 +72,15 @@ class ThreadBuilder {
   void delete_key(uint8_t slot, uint32_t key, uint8_t flags = 0);
   void delete_pair(uint8_t slot, uint32_t key, Payload payload, uint8_t flags = 0);
   // Deletes the record that the last successful read of the slot returned in the open transaction.
-  // The record is known only at run time. Therefore the default judge then requires no record of
-  // that index.
+  // The script does not determine which record this is. Therefore the default judge does not
+  // require any record of the index to exist.
   void delete_read(uint8_t slot, uint8_t flags = 0);
   // Repeats the ops from number `first` up to the last one, `times` more times. `first` is the
   // result of size() before the first of these ops was appended.
   void repeat(uint64_t first, uint32_t times);
   void signal(uint32_t event);
   void wait(uint32_t event, uint32_t count);
-  // Yields the processor until the event was signalled `count` times, for at most `us_max`
+  // Yields the processor until the event has been signalled `count` times, for at most `us_max`
   // microseconds. The limit is needed because the open transaction may block the thread that
   // signals.
   void yield(uint32_t event, uint32_t count, uint32_t us_max);
@@ -95,8 +95,8 @@ class ThreadBuilder {
   void step_done(uint32_t number);
 
   // Executes a procedure of the script in the open transaction. With kEvidence in `flags`, its
-  // result becomes evidence. The default judge then requires no record of the indexes that the
-  // procedure writes.
+  // result becomes evidence. The default judge does not require any record of the indexes that the
+  // procedure writes to exist.
   //
   // REQUIRES: the handles of the procedure's slots are open. After this op, the transaction makes
   // no data calls except by other procedures.
@@ -113,7 +113,7 @@ class ThreadBuilder {
   friend class ScriptBuilder;
   struct State {
     std::array<uint32_t, format::kSlots> slots{};  // index + 1 of the open handle, 0: none
-    uint64_t begin_at = UINT64_MAX;                // kBegin of the open transaction
+    uint64_t begin_at = UINT64_MAX;                // op of the open transaction's kBegin
     uint8_t kind = 0, class_number = 0;            // for auto-commit calls
     bool unit_start = false;
   };
@@ -154,8 +154,8 @@ class ScriptBuilder {
   // must satisfy the limits of add_varchar_key().
   void set_varchar_keys(Strings keys);
   // Announces that a procedure may compute the number of this varchar key from a record. Without
-  // this, procedures can only use keys whose numbers are among their parameters. REQUIRES (checked):
-  // the numbers ascend.
+  // this, procedures can use only keys whose numbers are among their parameters. REQUIRES
+  // (checked): the numbers ascend from call to call.
   void expect_computed_key(uint32_t number);
   // Adds a text and returns its number. The empty text has number 0. REQUIRES (checked): the text
   // has at most MAX_PAYLOAD_LEN - kTagBytes bytes and contains no zero byte.

@@ -1,5 +1,5 @@
-// ThreadTotals: the counts, latencies and throughput of one thread in one phase. The follower of words
-// (word_follower.h) computes them.
+// ThreadTotals: the counts, latencies and throughput of one thread in one phase. The follower of
+// words (word_follower.h) computes them.
 //
 // Thread safety: plain data and an object for one thread.
 #pragma once
@@ -20,12 +20,12 @@ enum class TransactionEnd : uint8_t {
   kCommitted,
   kAborted,
   kFailed,
-  kDeadlocked,  // has kOneAttempt or kAnyCode (format/program.h), got DEADLOCK and was aborted
+  kDeadlocked,  // did not commit, as kOneAttempt or kAnyCode allow (format/program.h)
 };
 
-// Throughput over time: committed transactions are counted in windows of equal width. A window is
-// 2^14 ns wide at first. When the phase outgrows the array, every pair of adjacent windows is merged
-// and the width doubles. So a phase of more than 2.1 ms fills between 128 and 256 windows.
+// Throughput over time: committed transactions are counted in windows of equal width, initially
+// 2^14 ns. When the phase outgrows the array, every pair of adjacent windows is merged and the
+// width doubles. So a phase of more than 2.1 ms fills between 128 and 256 windows.
 inline constexpr uint32_t kWindows = 256;
 inline constexpr uint32_t kWindowShiftMin = 14;
 
@@ -48,7 +48,8 @@ class Timings {
 
   // Counts a transaction that began and committed at these ticks since GO.
   void committed(uint32_t class_number, uint64_t begin, uint64_t end);
-  // Counts an auto-commit op without times. It is added to the window of the next known time.
+  // Counts an auto-commit op without times. The commit is added to the window of the next known
+  // time.
   void committed_untimed(uint32_t class_number) {
     ++totals_.committed[class_number];
     ++pending_;

@@ -1,8 +1,9 @@
-// TransactionCounts: notes how the transactions of one thread ended, and when, while the words of the
-// thread are followed (word_follower.h).
+// TransactionCounts: notes how the transactions of one thread ended, and when, while the words of
+// the thread are followed (word_follower.h).
 //
-// Transactions are numbered in program order: one number for each kBegin and one for each auto-commit
-// op. A repeated body counts once for each repetition, and repeated attempts count once.
+// Transactions are numbered in program order: one number for each kBegin and one for each
+// auto-commit op. Each repetition of a kRepeat body has numbers of its own. All attempts of a
+// transaction have the same number.
 //
 // Not thread-safe.
 #pragma once
@@ -51,7 +52,7 @@ class TransactionCounts {
     for (const auto& [nested_class, committed] : nested_) count(nested_class, committed);
   }
 
-  // Ends an auto-commit op in an attempt, which counts if the attempt is not repeated.
+  // Ends an auto-commit op inside an attempt. The op counts only if the attempt is not repeated.
   void nested(uint8_t class_number, bool committed) {
     set(next_++, committed ? TransactionEnd::kCommitted : TransactionEnd::kFailed);
     nested_.emplace_back(class_number, committed);
@@ -64,7 +65,9 @@ class TransactionCounts {
     set(next_++, TransactionEnd::kCommitted);
     timings_.committed(class_number, begin, end);
   }
-  // Passes an auto-commit op that a transaction did not reach when it was given up.
+  // Passes one number of a transaction that was given up: its own, or that of an auto-commit op in
+  // it. A number from `reached` on belongs to an op that the attempt did not reach, which has not
+  // run.
   void pass(uint64_t reached) {
     if (next_ >= reached) set(next_, TransactionEnd::kNotRun);
     ++next_;

@@ -1,4 +1,5 @@
-// Implements word_events.h: collects events whose ends are unknown, and closes them at the next time.
+// Implements word_events.h: collects events whose ends are unknown, and closes them at the next
+// time.
 #include "benchmarks/kit/script/word_events.h"
 
 #include <algorithm>
@@ -37,7 +38,7 @@ void WordEvents::add(EventCall call, uint32_t code, uint32_t index, uint64_t key
   events_.push_back(event);
 }
 
-// Ends all open events at this time. The events of a transaction share the begin of the transaction.
+// Ends all open events at this time. All events of a transaction begin with the transaction.
 void WordEvents::close(uint64_t now) {
   now = std::max(now, now_);
   for (; open_from_ < events_.size(); ++open_from_) {
@@ -49,8 +50,8 @@ void WordEvents::close(uint64_t now) {
   now_ = now;
 }
 
-// `ticks` may lie before the end of a failed attempt: it is the begin of the first attempt. A later
-// begin would claim more, so the event keeps it.
+// `ticks` is the time at which the first attempt began, so it may precede the end of a failed
+// attempt. The event keeps this begin, because a later begin would claim more.
 void WordEvents::begin(uint32_t code, uint64_t ticks) {
   const uint64_t begin = (go_ticks_ + ticks) >> kTimeShift;
   close(begin);

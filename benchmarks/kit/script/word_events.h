@@ -1,5 +1,5 @@
-// WordEvents: turns the words of a thread into the events of a history (checker/history/event.h). So
-// the checker can certify runs without a log.
+// WordEvents: turns the words of a thread into the events of a history (checker/history/event.h).
+// So the checker can certify runs without a log.
 //
 // Words have times only where transactions and some auto-commit ops begin and end, and these times
 // come without fences. So the events claim less than those of a log:
@@ -7,12 +7,13 @@
 //   - An auto-commit call without times lasts from the last known time before it to the next one
 //     after it.
 //   - Every event begins kTimeSlack earlier than its word says. The processor may read its clock
-//     before earlier stores are visible, or after loads of the next call. Stale reads shorter than
-//     that are not found.
+//     before earlier stores are visible, or after loads of the next call. A stale read is therefore
+//     not found if the record that it missed is younger than kTimeSlack.
 // Times are in units of 2^kTimeShift ticks, because an event can last at most 2^32 units.
 //
 // The payload of an event is the payload's tag. A word does not contain the key that getNext
-// returned. It is the key of the insert with the same tag, which another thread may have made.
+// returned. The caller must set it to the key of the insert with the same tag, which another thread
+// may have made (take_unresolved()).
 //
 // Not thread-safe; one object per thread.
 #pragma once
@@ -48,7 +49,8 @@ class WordEvents : public CallObserver {
 
   // Ends the thread. Returns all events; call it once.
   std::vector<history::Event> take();
-  // Returns the positions of the events whose key is that of the insert with the same payload.
+  // Returns the positions of the events whose keys the caller must set: each is the key of the
+  // insert with the same payload.
   std::vector<uint32_t> take_unresolved() { return std::move(unresolved_); }
 
  private:
@@ -56,7 +58,7 @@ class WordEvents : public CallObserver {
   void close(uint64_t now);
   uint64_t key_of(const FollowedCall& call) const;
 
-  // The first unit of time that begins at these ticks after GO or later.
+  // Returns the first unit of time that begins at these ticks after GO or later.
   uint64_t unit_after(uint64_t ticks) const {
     return (go_ticks_ + ticks + (1u << kTimeShift) - 1) >> kTimeShift;
   }

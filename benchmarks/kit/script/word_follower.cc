@@ -45,7 +45,8 @@ constexpr bool is_rare(OpCode code) {
          code == OpCode::kDeleteRead;
 }
 
-// The words of a thread. Consumes them one by one, and keeps some of them at the front of the array.
+// The words of a thread. Consumes them one by one, and keeps some of them at the front of the
+// array.
 class WordStream {
  public:
   explicit WordStream(std::vector<uint64_t>& words) : words_(words) {}
@@ -71,7 +72,7 @@ class WordStream {
 
  private:
   std::vector<uint64_t>& words_;
-  std::size_t at_ = 0;    // of the next word
+  std::size_t at_ = 0;    // position of the next word
   std::size_t kept_ = 0;  // number of words kept; at most at_
 };
 
@@ -245,8 +246,8 @@ class CallReader {
   std::array<uint32_t, format::kSlots> slots_{};  // the index that each slot has open
 };
 
-// Follows the transactions of the program. It is the counterpart of player::Interpreter, and makes the
-// same decisions, but finds in the words how each attempt ended.
+// Follows the transactions of the program. It is the counterpart of player::Interpreter and makes
+// the same decisions, but finds in the words how each attempt ended.
 class Follower : CallReader {
  public:
   Follower(std::span<const format::Op> ops, const TickClock& clock, uint64_t ended_ticks,

@@ -1,5 +1,5 @@
-// Tests the judge of recorded histories (judge/recorded/history_judge.h) with a fault that the other judges
-// cannot see: a library that returns a key which no thread ever passed to it.
+// Tests the judge of recorded histories (judge/recorded/history_judge.h) with a fault that the
+// other judges cannot see: a library that returns a key which no thread ever passed to it.
 #include "benchmarks/kit/judge/recorded/history_judge.h"
 
 #include <gtest/gtest.h>

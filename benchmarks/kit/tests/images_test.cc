@@ -18,9 +18,9 @@ namespace {
 
 constexpr uint64_t kUnits = 10;
 
-// A script with keys of extreme values and two threads. In each unit, a thread reads and writes both
-// indexes. The tests read its images from vectors. The player maps images at page boundaries, but
-// the alignment of a vector's memory suffices for these tests.
+// Returns a script with keys of extreme values and two threads. In each unit, a thread reads and
+// writes both indexes. The tests read its images from vectors. The player maps images at page
+// boundaries, but the alignment of a vector's memory is enough for these tests.
 script::Script small_script(std::size_t texts = 1) {
   script::ScriptBuilder script;
   script.add_class("check");
@@ -65,7 +65,7 @@ TEST(PoolsImage, RoundTrips) {
   EXPECT_EQ(view->payloads[1], script.pools.payloads[1]);
 }
 
-// Whether the bytes of `needle` are anywhere in the image.
+// Returns true if the image contains the bytes of `needle`.
 template <typename T>
 bool has(std::span<const std::byte> image, const T& needle) {
   const std::span bytes = std::as_bytes(std::span(&needle, 1));
@@ -138,7 +138,8 @@ TEST(PoolsImage, DamagedHeadersAreNeverFollowedOutside) {
   }
 }
 
-// A procedure that gets as many string keys as its first parameter says.
+// Returns a procedure that calls get() for several string keys. Its first parameter is the number of
+// keys.
 script::ProcedureBuilder gets() {
   constexpr uint8_t kCount = 0, kKey = 1, kOne = 2, kZero = 3;
   script::ProcedureBuilder p;

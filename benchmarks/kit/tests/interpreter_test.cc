@@ -1,5 +1,5 @@
 // Tests the interpreter with a correct index in this process. Some tests replace single functions
-// of the index by functions that return a certain result.
+// of the index with functions that return a certain result.
 #include "benchmarks/kit/player/interpreter.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ using testing::play;
 using testing::test_index;
 using testing::text_of;
 
-// `real` has the functions of the correct index. The functions below replace some of them and count
+// `real` contains the functions of the correct index. The functions below replace some and count
 // calls. Only one test at a time uses these variables.
 player::IndexApi real;
 uint64_t opened = 0, closed = 0, begun = 0, aborted = 0, answers = 0;
@@ -378,8 +378,8 @@ ErrCode get_every_third_time(IdxState* handle, TxnState* transaction, Record* re
   return ++answers % 3 == 0 ? DEADLOCK : real.get(handle, transaction, record);
 }
 
-// The player makes consecutive auto-commit calls in one batch, called a run, and counts them
-// together. A run ends when one of its calls returns DEADLOCK and must be repeated.
+// Every third get returns DEADLOCK, and the player repeats it. The referee must count each
+// auto-commit call once, and the failed attempts only as deadlocks.
 TEST_F(SessionTest, AutoCommitRunsCountWhatHappened) {
   script::ThreadBuilder thread = out();
   thread.open(0, index_);

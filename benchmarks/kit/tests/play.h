@@ -11,8 +11,8 @@
 
 namespace keydrome::testing {
 
-// Executes the script with one thread for each of its threads, in small pieces. Returns the results.
-// With `keep_calls`, the results contain events made from the words.
+// Executes the script, with one thread for each thread of the script and in small pieces. Returns
+// the results. With `keep_calls`, the results contain events made from the words.
 script::Outcome play(const script::Script& script, const player::IndexApi& api,
                      bool keep_calls = false);
 

@@ -1,5 +1,5 @@
 // Tests procedures: transactions whose calls depend on what they read. The tests cover the whole
-// way from the builder over the player to the judge.
+// way from the builder through the player to the judge.
 #include "benchmarks/kit/format/procedure.h"
 
 #include <gtest/gtest.h>
@@ -126,7 +126,7 @@ class ProcedureTest : public ::testing::TestWithParam<KeyType> {
     }
   }
 
-  // Returns the number that denotes the account's key in a procedure.
+  // Returns the number of the account's key in a procedure.
   int64_t key(int64_t account) const {
     return GetParam() == VARCHAR ? keys_[static_cast<std::size_t>(account)] : account;
   }

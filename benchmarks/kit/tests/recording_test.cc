@@ -107,7 +107,7 @@ TEST_F(RecordingTest, EveryCallIsThere) {
 }
 
 // The begin time of a call is normally the end time of the previous call. After a pause, the call
-// must get its own begin time, so that the pause is not part of the call.
+// must have its own begin time, so that the pause is not part of the call.
 TEST_F(RecordingTest, ACallAfterAPauseBeginsWhereItWasMade) {
   script::ScriptBuilder script;
   script.add_class("all");

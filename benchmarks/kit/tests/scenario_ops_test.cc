@@ -160,7 +160,7 @@ TEST_F(ScenarioOpsTest, ABlockedStepIsPassedOverAndRunsLate) {
   expect_no_finding(script, outcome);
 }
 
-// The only transaction of thread 0 gets DEADLOCK at one of its calls. Its steps must still be
+// One call of thread 0's only transaction returns DEADLOCK. The transaction's steps must still be
 // executed, because thread 1 waits for all of them.
 class OneAttemptTest : public ScenarioOpsTest {
  protected:
@@ -264,7 +264,7 @@ TEST_F(ScenarioOpsTest, ATransactionThatContinuesMakesAllItsCalls) {
   expect_no_finding(script, outcome);
 }
 
-// The arguments that the library got from bare calls.
+// The arguments that the library received from bare calls.
 std::vector<const void*> passed_transactions, passed_handles;
 std::string passed_bytes;
 

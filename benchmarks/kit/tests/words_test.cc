@@ -55,7 +55,7 @@ TEST(EvidenceWord, OfACallWithoutARecordIsItsCode) {
 }
 
 // Changes one bit of the payload at a time. The word must change for every bit of the tag, and for
-// every bit of the window but four, whose place the code takes.
+// every bit of the window except four bits, because the code is in their place.
 TEST(EvidenceWord, ChangesWithTheTagAndWithTheWindow) {
   constexpr uint32_t kWindow = 12;
   const auto payload = payload_of(0x12345678, "abcdefghijklmnop");
@@ -93,7 +93,7 @@ TEST(EvidenceWord, OfAGetNextChangesWithTheKey) {
   EXPECT_NE(word(), text);
 }
 
-// A session with no flag on any op, so only words tell what the library answered.
+// A session in which no op has a flag, so only the words show what the library returned.
 class WordsTest : public ::testing::Test {
  protected:
   static constexpr uint32_t kKeys = 64;
@@ -175,8 +175,8 @@ TEST_F(WordsTest, RetriesLeaveTheWordsOfTheLastAttempt) {
   EXPECT_TRUE(judge(outcome).empty()) << text_of(judge(outcome));
 }
 
-// A library may answer DEADLOCK to every twelfth call. Its failed attempts need more words than there is
-// room for, and it must be judged to its end all the same.
+// A library may return DEADLOCK for every twelfth call. Its failed attempts need more words than
+// there is room for. The judge must nevertheless judge the session to its end.
 TEST_F(WordsTest, WithoutRoomFailedAttemptsAreOverwritten) {
   script::ThreadBuilder thread = out();
   constexpr uint32_t kTransactions = 4'000;

@@ -29,7 +29,8 @@ judge::Findings judged(std::string_view name, const std::string& instance,
   return findings;
 }
 
-// Expects that the words of a run are certified, and for a workload that records itself also the log.
+// Expects that the judge certifies the words of a run, and the log too if the workload records
+// itself.
 void expect_certified(std::string_view name, const std::string& instance,
                       const script::Script& script) {
   const script::Outcome outcome = play(script, test_index({}), true);

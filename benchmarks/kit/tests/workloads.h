@@ -1,5 +1,5 @@
-// Provides tests that every performance benchmark has in common. A correct index must get no
-// findings, and faulty indexes must get findings.
+// Provides tests that every performance benchmark has in common. Runs with a correct index must
+// have no findings, and runs with faulty indexes must have findings.
 #pragma once
 
 #include <cstdint>

@@ -85,8 +85,8 @@ class ClientScript {
   // Begins a timed phase. Reserves memory for `transactions` transactions of each client, with
   // `ops` operations on average between begin and commit.
   void start_phase(const std::string& name, uint64_t transactions, uint64_t ops);
-  // Writes `count` transactions for each client. The clients take turns: each client writes one
-  // transaction, and then the next client does.
+  // Writes `count` transactions for each client, in turns: one transaction of each client, then the
+  // next one of each client.
   template <typename Transaction>
   void take_turns(uint64_t count, const Transaction& transaction) {
     for (uint64_t i = 0; i < count; ++i) {

@@ -3,8 +3,8 @@
 //
 // A client keeps its index open for a hundred transactions. After each `check_every` transactions
 // (100 by default) it makes two checks: a stripe (stripes.h) and a canary (canaries.h). With 100,
-// checks are 2 % of all transactions. One call in 64 leaves evidence, a result that the judge
-// checks. The random numbers for checks are independent of those for the workload (rng.h).
+// checks are 2 % of all transactions. The random numbers for checks are independent of those for
+// the workload (rng.h).
 //
 //   Clients clients(script, {.seed = seed, .threads = 4, .policy = policy, .probe = probe});
 //   clients.load(records, [&](uint64_t i) { return Row{index, keys[i], payload}; });
@@ -95,7 +95,7 @@ class Clients {
     CheckPolicy policy = {};
     // Returns the number of a key for a canary. The key may be any key that the workload may use.
     std::function<uint32_t(Rng& rng, uint32_t index)> probe;
-    uint64_t check_every = 100;  // a client makes this many transactions between two checks
+    uint64_t check_every = 100;  // a client makes its checks after each so many transactions
   };
 
   // Adds the transaction class "check". REQUIRES: every index has been added to the script.
@@ -103,7 +103,7 @@ class Clients {
   Clients(const Clients&) = delete;
   Clients& operator=(const Clients&) = delete;
 
-  // Adds the untimed phase "load". Each thread inserts a contiguous part of `count` records by
+  // Adds the untimed phase "load". Each thread inserts a contiguous part of the `count` records by
   // auto-commit calls. After each hundred records, it inserts one record for the stripes.
   void load(uint64_t count, const std::function<Row(uint64_t number)>& row);
 
@@ -141,8 +141,8 @@ class Clients {
 };
 
 // Adds `count` random texts of `bytes` printable characters to the script and returns their
-// numbers. If `bytes` is 0, returns only the number of the empty text, so that a payload is its tag
-// alone.
+// numbers. If `bytes` is 0, returns nothing but the number of the empty text, so that a payload is
+// its tag alone.
 std::vector<uint32_t> random_texts(script::ScriptBuilder& script, uint64_t seed, uint32_t count,
                                    uint32_t bytes);
 

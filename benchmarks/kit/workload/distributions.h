@@ -4,12 +4,11 @@
 // The classes follow YCSB's published code and not the textbook, so that names mean the same as in
 // YCSB. YCSB's Zipfian is the approximation of J. Gray et al. (SIGMOD 1994, "Quickly generating
 // billion-record synthetic databases"). Compared with an exact Zipf distribution, this
-// approximation chooses item number 2 more often by 17 %. YCSB's scrambled form chooses among 10^10
-// items and hashes the result. The tests compare the classes with figures that YCSB's code computed
-// (tests/vectors/).
+// approximation chooses rank 2, counted from 0, 17 % more often. YCSB's scrambled form chooses
+// among 10^10 + 1 ranks and hashes the result. The tests compare the classes with figures that
+// YCSB's code computed (tests/vectors/).
 //
-// Each call of next() takes one random number from the caller's Rng. Functions that take more say
-// so. Not thread-safe.
+// Each call next(rng) uses one number of the caller's Rng, except Hotspot::next(). Not thread-safe.
 #pragma once
 
 #include <cstdint>
@@ -39,9 +38,10 @@ class GrayZipf {
   GrayZipf(uint64_t items, double theta, double zetan);
 
   // Extends the distribution to `items` ranks, at the cost of adding one term for each new rank to
-  // the sum. Afterwards, as in YCSB, eta combines the new sum with the first size. So an extended
-  // distribution differs from a new one of the same size: all ranks after the first two become
-  // rare. REQUIRES (checked): `items` is at least the current number of ranks.
+  // the sum. Afterwards, as in YCSB, eta combines the new sum with the number of ranks at
+  // construction, n. So an extended distribution differs from a new one of the same size: ranks 0
+  // and 1 are right, but the ranks from 2 to about 2 * items / n never occur. REQUIRES (checked):
+  // `items` is at least the current number of ranks.
   void grow(uint64_t items);
 
   // Returns the rank that belongs to a random number `u` in [0, 1).
@@ -65,8 +65,9 @@ class GrayZipf {
   double theta_, zetan_, zeta2_, alpha_, eta_;  // the names of Gray's paper
 };
 
-// Zipfian ranks among 10^10 + 1 items, hashed into 0 .. items-1. The most frequent item has a
-// probability of 3.8 %, for any number of items.
+// Zipfian ranks among 10^10 + 1 ranks, hashed into 0 .. items-1. The most frequent item has a
+// probability of about 3.8 % if there are many items. If there are few, further ranks with the same
+// hash add to it.
 class ScrambledZipf {
  public:
   explicit ScrambledZipf(uint64_t items);
@@ -96,7 +97,7 @@ class Hotspot {
  public:
   // REQUIRES (checked): 0 < hot_items < items.
   Hotspot(uint64_t items, uint64_t hot_items, double hot_share);
-  // Returns an item. Takes two random numbers.
+  // Returns an item. Uses two numbers of `rng`.
   uint64_t next(Rng& rng) const;
 
  private:
@@ -117,8 +118,8 @@ class Exponential {
 };
 
 // Numbers new items and tracks which of them have been written, so that readers choose only written
-// items. While an item has not been written, fewer than kWindow later items may be written (2^20,
-// as in YCSB).
+// items. An item may be written only if it is less than kWindow items after the oldest unwritten
+// item (2^20 items, as in YCSB).
 class AcknowledgedCounter {
  public:
   static constexpr uint64_t kWindow = uint64_t{1} << 20;

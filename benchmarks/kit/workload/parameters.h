@@ -24,10 +24,11 @@ class Parameters {
 
   // Returns the value of a parameter. REQUIRES (checked): the manifest declares the parameter.
   int64_t operator[](std::string_view name) const;
-  // Return the value as an unsigned number. REQUIRES (checked): the value fits into the number. The
-  // author of the manifest ensures this by the bounds. number() is for estimates.
+  // Return the value as an unsigned number. REQUIRES (checked): the value fits into this type. The
+  // bounds in the manifest ensure this.
   uint32_t u32(std::string_view name) const;
   uint64_t u64(std::string_view name) const;
+  // Returns the value for an estimate, in which products may exceed 64 bits.
   double number(std::string_view name) const;
   const ParameterValues& values() const { return values_; }
 

@@ -18,11 +18,12 @@ namespace keydrome::workload {
 
 // A set of 2 to 128 characters. In random texts, each character is equally likely.
 //
-// One random number gives eight characters, two at a time. The product of the random number and the
-// number of pairs selects a pair by its upper half. The lower half of the product serves as the
-// random number for the next pair. If the last lower half is too small to be unbiased, all eight
-// characters are chosen again (N. Brackett-Rozinsky and D. Lemire, 2024). This method takes about
-// 0.8 ns per character; one random number per character would take 2 ns.
+// One random number gives eight characters, two at a time. The random number is multiplied by the
+// number of pairs. The upper half of the product selects a pair, and the lower half serves as the
+// random number for the next pair. If the lower half of the fourth product is so small that the
+// choice could be biased, all eight characters are chosen again (N. Brackett-Rozinsky and D.
+// Lemire, 2024). This method takes about 0.8 ns per character; one random number per character
+// would take 2 ns.
 //
 // Thread safety: immutable. The text that a given Rng produces must never change, because a change
 // would alter the operations of every benchmark (rng.h).
@@ -38,7 +39,7 @@ class Alphabet {
     }
   }
 
-  // Appends `length` characters to `text`. Takes one random number for each eight characters, and
+  // Appends `length` characters to `text`. For each eight characters, uses one number of `rng`, and
   // rarely a second one.
   void append(Rng& rng, std::size_t length, std::string& text) const {
     const std::size_t from = text.size();
@@ -73,7 +74,7 @@ class Alphabet {
     return eight;
   }
 
-  // Returns two random characters and replaces `left` by the random number for the next pair.
+  // Returns two random characters and replaces `left` with the random number for the next pair.
   uint64_t pair(uint64_t& left) const {
     const Wide product = static_cast<Wide>(left) * pairs_.size();
     left = static_cast<uint64_t>(product);

@@ -85,8 +85,9 @@ void Stripes::add_outside_keys(uint32_t number, Thread& thread) {
   std::reverse(thread.keys[INT].begin(), thread.keys[INT].end());
 }
 
-// Adds the keys of one thread: neighbours at a random place. The place of 32-bit keys is free of the
-// sorted keys `taken`. The other types have so many values that keys never meet.
+// Adds the keys of one thread: adjacent keys at a random position. No 32-bit key is one of the
+// sorted keys `taken`. The other types have so many values that equal keys are practically
+// impossible.
 void Stripes::add_published_keys(const std::vector<int32_t>& taken, Thread& thread) {
   constexpr int32_t kInt32Places = INT32_MAX - 2 * static_cast<int32_t>(kKeys);
   thread.keys.resize(3);

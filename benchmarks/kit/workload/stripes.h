@@ -3,7 +3,7 @@
 // writes.
 //
 // The keys are outside the range that the workload's own scans read (StripeKeys::kOutside), or look
-// like keys of the contest of 2009 (kPublished). The judge knows every answer of a stripe from the
+// like keys of the contest of 2009 (kPublished). The judge knows every result of a stripe from the
 // thread's own program (judge/expected_state.h).
 //
 // Not thread-safe.
@@ -51,7 +51,8 @@ class Stripes {
   static constexpr std::size_t kPayloadsMax = 4;
 
   using Payloads = std::vector<script::Payload>;
-  // The stored payloads, by the position of the key among the thread's keys. No entry is empty.
+  // The stored payloads, by the position of the key among the thread's keys. A key without payloads
+  // has no entry.
   using Model = std::map<uint32_t, Payloads>;
 
   // An index that a thread's stripes use, and what the thread has stored there.
@@ -71,7 +72,7 @@ class Stripes {
   void add_published_keys(const std::vector<int32_t>& taken, Thread& thread);
   uint32_t key(const Thread& thread, const Home& home, uint32_t place) const;
   uint32_t pick_present(Thread& thread, const Home& home);
-  // The two functions begin the writes and the reads of a stripe.
+  // These functions begin the writes and the reads of a stripe.
   void begin_changes(script::ThreadBuilder& out) const;
   void begin_reads(script::ThreadBuilder& out) const;
   void read(script::ThreadBuilder& out, Thread& thread, const Home& home, uint32_t place);

@@ -51,8 +51,8 @@ class Workload {
   // Returns the script for these parameters. Equal arguments must give equal scripts.
   virtual Result<script::Script> generate(const Parameters& parameters, uint64_t seed,
                                           const CheckPolicy& policy) = 0;
-  // Adds a finding for each violation in a complete session. The default (judge/judge.h) checks
-  // stripes, canaries, evidence and the final scan of any script.
+  // Adds a finding for each violation in a complete session. The default (judge/judge.h) checks the
+  // results of all calls and the final scan of any script.
   virtual void judge(const script::Script& script, const script::Outcome& outcome,
                      judge::Findings& findings) const;
   // The referee calls examine() after every session, even after a crash. The default calls judge()
@@ -60,8 +60,9 @@ class Workload {
   // script.
   virtual void examine(const script::Script& script, const judge::Played& played,
                        judge::Findings& findings) const;
-  // Returns true if thread 0 has made calls that the contract forbids, or makes one now, when it is at
-  // op `op` of phase `phase`. What a library does afterwards, even a crash, is only a warning.
+  // Returns true if thread 0, when it is at op `op` of phase `phase`, has made a call that the
+  // contract forbids or makes one now. A failure of the library after such a call, even a crash, is
+  // only a warning.
   virtual bool has_misused(uint32_t phase, uint64_t op) const;
   // Adds findings about the memory of the phases. The referee calls this function for complete
   // sessions. `phases[i]` belongs to `script.phases[i]`. The default adds none.

@@ -77,7 +77,7 @@ struct SeededFault {
   std::vector<const char*> findings;
 };
 
-// Runs an index with one seeded fault for each finding, and expects this finding.
+// For each seeded fault, plays the script on an index with this fault and expects its findings.
 TEST(LinkBench, EveryCheckFindsItsFault) {
   using seeded::What;
   // The script has one thread, so that the fault always affects the same call.

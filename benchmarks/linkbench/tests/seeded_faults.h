@@ -18,8 +18,9 @@
 
 namespace keydrome::linkbench::seeded {
 
-// What goes wrong in the index Fault::index. `nth` counts the inserts into this index from 1: only
-// auto-commit inserts for kDropsLoading, only inserts inside transactions for the other faults.
+// What goes wrong in the index Fault::index. Fault::nth counts the inserts into this index from 1:
+// auto-commit inserts for kDropsLoading, inserts inside transactions for the other faults.
+// kSkipsAfterGet ignores it.
 enum class What {
   kDropsInsert,    // the nth insert inside a transaction has no effect
   kDropsLoading,   // the nth auto-commit insert has no effect

@@ -20,7 +20,7 @@ using testing::for_each_transaction;
 using testing::make_script;
 
 constexpr const char* kName = "lookup_upsert";
-// There are enough keys that most are upserted at most once, because a second upsert of a key hides
+// There are so many keys that most are upserted at most once. A second upsert of a key would hide
 // the loss of the first.
 const workload::ParameterValues kSmall = {
     {"records", 5'000}, {"upserts_per_thread", 400}, {"lookups_per_thread", 400}};

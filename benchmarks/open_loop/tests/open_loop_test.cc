@@ -62,7 +62,7 @@ TEST(OpenLoop, StepsAskForSharesOfAKnownCapacity) {
 }
 
 // Each step has twice the rate of the previous one. Each thread has its own Poisson process with
-// exponential gaps. Applying their distribution function makes the gaps uniform.
+// exponential gaps. The distribution function of the gaps transforms them to uniform numbers.
 TEST(OpenLoop, TransactionsArriveAsAPoissonProcess) {
   constexpr uint64_t kThreads = 4, kStepNs = 40'000'000;
   const script::Script script = make_script(kName, "searches", 2, {{"rate_first_per_s", 10'000}});

@@ -65,8 +65,8 @@ TEST_P(ScanInstance, RecordsAndBytesPerSecondAreThoseOfTheScans) {
                    2 * GetParam().records * GetParam().payload_bytes / 1e6);
 }
 
-// A full scan ends when the index returns DB_END, so a faulty index can end it early. A range makes
-// a fixed number of getNext calls.
+// A full scan ends when the index returns DB_END, so a faulty index can end it early. The scan of a
+// range always makes the same number of getNext calls.
 TEST(Scan, APassThatEndsEarlyIsFound) {
   const script::Script made =
       make_script(kName, "full", 3, {{"records", 1'000}, {"scans_per_thread", 4}},

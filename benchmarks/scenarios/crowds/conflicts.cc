@@ -1,4 +1,4 @@
-// Implements crowds about transactions during which another thread commits many others.
+// Implements crowds in which other threads commit many transactions while a transaction runs.
 #include <array>
 #include <string>
 #include <vector>
@@ -12,8 +12,8 @@ using history::EventCall;
 
 namespace {
 
-constexpr uint32_t kHalf = 2, kUpdated = 3;  // events that threads signal
-constexpr uint32_t kReaderWaitsUs = 100'000;
+constexpr uint32_t kHalf = 2, kUpdated = 3;   // events that threads signal
+constexpr uint32_t kReaderWaitsUs = 100'000;  // longest wait for the updates of the other thread
 constexpr uint32_t kReadKeys = 100;
 
 class Writer : public CrowdStage {
@@ -114,8 +114,8 @@ class Judge : public CrowdRecord {
   std::string long_reader() const { return found({kReadKeys}); }
 
   std::string conflicts() const { return found({2}); }
-  // If the reader read the first payload, it came before every update. If an update did not find the
-  // reader's record, it came before the reader.
+  // If the reader read the first payload, the reader precedes every update. If an update did not
+  // find the reader's record, the update precedes the reader.
   std::string many_commits() const {
     uint64_t first_payload = 0;
     bool read_first = false, earlier_update = false;

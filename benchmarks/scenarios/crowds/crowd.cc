@@ -195,7 +195,7 @@ class Judge : public CrowdRecord {
     for (const auto& [thread, records] : scans()) {
       if (records % (commits ? crowd_.records : crowd_.records * crowd_.rounds + 1) == 0) continue;
       return "a transaction of thread " + std::to_string(thread) + " found " +
-             std::to_string(records) + ", although records are " +
+             std::to_string(records) + " records, although they are " +
              (commits ? "committed in groups of " + std::to_string(crowd_.records)
                       : std::string("never committed"));
     }
@@ -222,7 +222,7 @@ class Judge : public CrowdRecord {
   }
 
   // Of all calls of the kind `call` on one index or key, exactly one must succeed. The others must
-  // return `otherwise`.
+  // return `otherwise` or DEADLOCK.
   std::string one_succeeds(EventCall call, ErrCode otherwise) const {
     std::map<std::pair<uint16_t, uint64_t>, uint32_t> succeeded_on;
     for (const std::vector<Event>& events : history_.threads) {
@@ -238,7 +238,7 @@ class Judge : public CrowdRecord {
     for (const auto& [place, count] : succeeded_on) {
       if (count != 1)
         return std::to_string(count) +
-               " threads got SUCCESS for the same index or record instead of one";
+               " calls on the same index or record returned SUCCESS, but exactly one must";
     }
     return "";
   }

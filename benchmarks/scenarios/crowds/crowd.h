@@ -24,8 +24,8 @@ struct ScriptedCrowd {
 // Returns true if `kind` is a kind of crowd.
 bool is_crowd_kind(std::string_view kind);
 
-// Appends the phase of a crowd. Its indexes have keys of `type`, and `suffix` makes their names
-// unique.
+// Appends the phase of a crowd. The crowd's indexes have keys of `type`, and `suffix` makes their
+// names unique.
 ScriptedCrowd script_crowd(const Scenario& scenario, const std::string& suffix, KeyType type,
                            uint32_t class_number, PoolNumbers& pools,
                            script::ScriptBuilder& script);

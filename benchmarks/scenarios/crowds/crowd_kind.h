@@ -115,8 +115,8 @@ class CrowdRecord {
               const history::Transactions& transactions)
       : crowd_(crowd), history_(history), transactions_(transactions) {}
 
-  // Returns a text about a scan that returned a record twice, or an empty text. Such a fault explains
-  // every wrong number of records.
+  // Returns a text about a scan that returned a record twice, or an empty text. Such a fault
+  // explains every wrong number of records.
   std::string repeated_record() const;
 
  protected:
@@ -135,7 +135,8 @@ class CrowdRecord {
     return found;
   }
 
-  // Checks that the committed scans found these numbers of records, in this order.
+  // Checks that the committed scans found these numbers of records, in this order. Returns a
+  // description of the first difference, or an empty text.
   std::string found(const std::vector<uint64_t>& right) const {
     const auto scanned = scans();
     for (std::size_t i = 0; i < right.size(); ++i) {
@@ -167,7 +168,7 @@ class CrowdRecord {
 
 // What is wrong with the results of a crowd.
 struct CrowdFault {
-  std::string name;  // name of the finding; empty: the one of the scenario
+  std::string name;  // name of the finding; empty: Scenario::finding
   std::string rule;  // description of the error; empty: nothing is wrong
 };
 

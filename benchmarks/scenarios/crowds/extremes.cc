@@ -1,4 +1,4 @@
-// Implements crowds about extreme sizes: many indexes, large transactions, and very many of them.
+// Implements crowds about extreme sizes: many indexes, large transactions, very many transactions.
 #include <array>
 #include <string>
 
@@ -68,8 +68,8 @@ class Writer : public CrowdStage {
     thread.close(kA);
   }
 
-  // Aborts inserts of several sizes, then commits inserts, aborts deletes and commits deletes. Each of
-  // the transactions is followed by a scan.
+  // Aborts inserts of several sizes, then commits inserts, aborts deletes and commits deletes. A
+  // scan follows each of these transactions.
   void large_changes() {
     script::ThreadBuilder thread = alone();
     for (const uint32_t inserts : {kSmallAbort, kSmallAbort * kSmallAbort, crowd_.records}) {

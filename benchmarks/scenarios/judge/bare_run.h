@@ -1,7 +1,7 @@
 // Writes and judges bare runs: misuse of the API, such as closed handles, ended transactions, keys
 // of the wrong type, and garbage in unused bytes. The player makes the calls exactly as written
 // (kBareCall). No serial order of transactions defines the correct results of misuse, so the
-// scenario lists them with its steps.
+// scenario lists these results with its steps.
 #pragma once
 
 #include <cstdint>
@@ -18,7 +18,7 @@ namespace keydrome::scenarios {
 // The phase of a scenario and its runs, one per key type, which the judge needs.
 struct ScriptedBare {
   uint32_t phase = 0;
-  uint64_t first_misuse = 0;  // number of the op that may be forbidden; all earlier ones are legal
+  uint64_t first_misuse = 0;  // number of the first op that may be forbidden
   std::vector<Variant> variants;
   std::vector<Vocabulary> vocabularies;  // one for each variant
 };

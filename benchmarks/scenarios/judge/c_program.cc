@@ -58,14 +58,13 @@ class PlayWriter {
            "\n\nBuild and run, with your library as LIBRARY.so:\n  cc -std=c99 -pthread -I "
            "api/include " +
            id + ".c ./LIBRARY.so -o " + id + " && ./" + id +
-           "\nExit status 1: every call returned the same as in the failed run below. 0: it did "
-           "not.\n\nThe failed run:\n" +
+           "\nExit status 1: every call returned the same as in the failed run below. 0: some call "
+           "did not.\n\nThe failed run:\n" +
            narrate(scenario_, variant_, vocabulary_, log_);
   }
 
-  // Returns the bytes of a payload. They are those of the failed run, because the order of the
-  // payloads of a key is free, and a library may derive it from the bytes. Fillers have the same
-  // payload in a program.
+  // Returns the bytes of a payload. They are those of the failed run, because a library may order
+  // the payloads of a key by their bytes. In a program, all fillers have the same payload.
   std::string payload_of(const std::string& label) const {
     return label == kFillerPayload ? label : vocabulary_.payload_bytes(label);
   }

@@ -20,7 +20,7 @@ void FindingBook::show(judge::Findings& findings) const {
     }
     if (left_out > 0) {
       shown.back().detail +=
-          "\n(and " + std::to_string(left_out) + " more findings in other scenarios)";
+          "\n(and " + std::to_string(left_out) + " more findings, which are not shown)";
     }
     for (judge::Finding& finding : shown) findings.add(std::move(finding));
   }

@@ -1,4 +1,4 @@
-// Implements the narration: replaces recorded keys and payloads by the labels of the scenario.
+// Implements the narration: replaces recorded keys and payloads with the labels of the scenario.
 #include "benchmarks/scenarios/judge/narration.h"
 
 #include <algorithm>
@@ -15,7 +15,7 @@ using history::EventCall;
 
 namespace {
 
-// Most lines of calls, and most records in one line.
+// The maximum number of calls that are shown, and of records in one line.
 constexpr std::size_t kLinesMax = 60;
 constexpr std::size_t kRecordsMax = 12;
 

@@ -1,4 +1,4 @@
-// Describes a run to people who see the scenario for the first time.
+// Describes a run in words, for readers who do not know the scenario.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Implements program_log(): replaces the calls before and after the steps by those of the program.
+// Implements program_log(): replaces the calls before and after the steps with those of the
+// program.
 #include "benchmarks/scenarios/judge/program_log.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
 // program_log(): the part of a run that the C program of its witness repeats (c_program.h). The
-// program shows a violation only if this part has it.
+// program shows a violation only if this part contains the violation.
 #pragma once
 
 #include <cstdint>
@@ -8,16 +8,16 @@
 
 namespace keydrome::scenarios {
 
-// Most surrounding records of an index in a program. Thousands of inserts would hide the calls that
-// matter.
+// The maximum number of surrounding records of an index in a program. Thousands of inserts would
+// hide the calls that matter.
 inline constexpr uint32_t kProgramFillersMax = 20;
 
 // Returns the log that a run would have if the program made it and compared its results with those
 // of `log`:
 // - The calls that set up the run succeed, and there are few surrounding records.
 // - The calls of the steps have the recorded results.
-// - The scan at the end returns the recorded records and every surrounding record, because the
-//   program ignores those.
+// - The scan at the end returns the recorded records and every surrounding record. The program
+//   ignores the surrounding records that the library returns.
 RunLog program_log(const Scenario& scenario, const Variant& variant, const Vocabulary& vocabulary,
                    const RunLog& log);
 

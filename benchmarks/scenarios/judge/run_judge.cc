@@ -1,5 +1,5 @@
-// Implements the judge of one run: checks result codes first, then searches a serial order, and
-// then compares the results with those that the scenario lists.
+// Implements the judge of one run: checks the result codes, then searches for a serial order, then
+// compares the results with those that the scenario lists.
 #include "benchmarks/scenarios/judge/run_judge.h"
 
 #include <algorithm>
@@ -30,8 +30,8 @@ namespace {
 
 constexpr uint32_t kLoneAttemptsMax = 10;  // from the index API, convention 3
 
-// A run has at most this many transactions, including auto-commit calls. Only a library whose
-// beginTransaction sets no handle has more, and the search of a serial order would take too long.
+// The maximum number of transactions of a run, including auto-commit calls. A run has more only if
+// beginTransaction sets no handle, and the search for a serial order would then take too long.
 constexpr std::size_t kTransactionsMax = 100;
 
 // Returns the same calls, with times as if all steps had been made at once. Real time then no

@@ -30,11 +30,10 @@ std::string assign_events(std::span<const Event> events, std::size_t thread, uin
     if (has_index(call_of(event))) {
       const uint32_t number = event.index - first_index;
       if (event.index < first_index || number / indexes >= runs.size()) {
-        return "the recording has a call on an index of another scenario";
+        return "the recording contains a call on an index of another scenario";
       }
       if (enters(call_of(event))) run = number / indexes;
-      if (number / indexes != run)
-        return "the recorded calls and the program differ in their order";
+      if (number / indexes != run) return "the recorded calls are not in the order of the program";
       event.index = static_cast<uint16_t>(number % indexes);
     }
     runs[run].history.threads[thread].push_back(event);

@@ -21,7 +21,7 @@ struct RunLog {
   // the run; later events read everything.
   uint32_t steps_begin = 0, steps_end = 0;
   uint32_t last_attempts = 0;  // attempts of the transaction that reads everything
-  // True if the index had a record although every record of the run before had been deleted. The
+  // True if an index had a record although every record of the previous run had been deleted. The
   // steps then prove nothing.
   bool left_over = false;
 };

@@ -1,4 +1,4 @@
-// Judges all runs of a scenario and adds findings with explanations for people.
+// Judges all runs of a scenario and adds findings that explain the violations in words.
 #pragma once
 
 #include "benchmarks/kit/script/outcome_reader.h"

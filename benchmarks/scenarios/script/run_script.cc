@@ -57,7 +57,7 @@ class RunWriter {
     return run_.vocabulary.pool_key(index_type(variant_, index), label, pools_);
   }
 
-  // Returns the key of an insert, whose record the next run with this index deletes.
+  // Returns the key of an insert. The next run with this index will delete the inserted record.
   uint32_t inserted_key(uint32_t index, int64_t label) {
     return shared_.leave_key(names_[index], key(index, label));
   }

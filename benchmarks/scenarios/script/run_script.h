@@ -1,11 +1,11 @@
 // Writes the programs of a scenario's runs: one phase per scenario, one thread per session.
 //
 // In a run, the first thread creates the indexes, or empties those that earlier runs have used
-// (shared_indexes.h), and fills them. All threads open them. Then
-// the sessions take turns step by step (benchmarks/kit/player/turns.h). If a step does not return
-// in time, the other sessions continue without it. At the end the first thread inserts one more
-// record and reads everything in one transaction. The reads show which records exist. The commit
-// shows that a transaction running alone can commit.
+// (shared_indexes.h), and fills them. All threads open the indexes. Then the sessions take turns
+// step by step (benchmarks/kit/player/turns.h). If a step does not return in time, the other
+// sessions continue without it. At the end the first thread inserts one more record and reads
+// everything in one transaction. The reads show which records exist. The commit shows that a
+// transaction that runs alone can commit.
 #pragma once
 
 #include <array>
@@ -22,7 +22,7 @@ namespace keydrome::scenarios {
 // The indexes and key values of a run, which the judge needs.
 struct ScriptedRun {
   uint32_t first_index = 0;  // script number of index A; B and C have the next numbers
-  // By index: the run begins by emptying the index, because an earlier run has used it.
+  // By index: true if the run begins by emptying the index, because an earlier run has used it.
   std::array<bool, kIndexesMax> emptied{};
   Vocabulary vocabulary;
 };

@@ -1,7 +1,7 @@
 // Scenario: a script of a few steps for one or more sessions (client threads), made to reveal one
 // kind of error. Scenarios are parsed from data/*.json; README.md explains the notation.
 //
-// Keys and payloads are labels. Each run gives the labels other values (vocabulary.h).
+// Keys and payloads are labels, whose values differ from run to run (vocabulary.h).
 //
 // Thread safety: plain data.
 #pragma once
@@ -78,7 +78,7 @@ struct Scenario {
   std::string instance;  // instance of the benchmark
   std::string id;        // such as "S18"
   std::string title;     // such as "Write skew on two records"
-  std::string about;     // explanation for people: what happens, and what must be true
+  std::string about;     // explanation in words: what happens, and what must be true
   std::string finding;   // name of the finding if a library fails
   // If not empty, the scenario has no script. The text says where the scenario is tested instead,
   // or why it is not tested.
@@ -90,8 +90,8 @@ struct Scenario {
   std::vector<SetupRecord> setup;
   std::vector<Step> steps;  // in the written order; empty for a crowd
   std::optional<Crowd> crowd;
-  // The key types to test. With `literal_keys` there is one type, and literal_keys has the values
-  // of the labels 0, 1, 2, ...
+  // The key types to test. If `literal_keys` is not empty, there is one type, and literal_keys
+  // contains the values of the labels 0, 1, 2, ...
   std::vector<KeyType> types;
   std::vector<std::string> literal_keys;
   std::map<std::string, std::string> literal_payloads;

@@ -33,7 +33,8 @@ class PoolNumbers {
 };
 
 // Returns a number with at least `width` digits, written with the letters "a" to "j" as digits. The
-// order of texts of equal width is the order of their numbers. REQUIRES: the number is not negative.
+// order of texts of equal width is the order of their numbers. REQUIRES: the number is not
+// negative.
 std::string letters_of(int64_t number, std::size_t width);
 
 // Returns the key type of an index in a run. A has the type of the variant; B and C have the next
@@ -73,7 +74,7 @@ class Vocabulary {
   }
 
   // These functions find the label of a recorded key or payload. A recorded key is a number or the
-  // hash of a string. A recorded payload is a hash. The texts are for people.
+  // hash of a string. A recorded payload is a hash. Reports show the texts.
   std::string key_text(KeyType type, uint64_t key) const;
   std::optional<int64_t> label_of(KeyType type, uint64_t key) const;
   std::string payload_text(uint64_t hash) const;

@@ -85,7 +85,7 @@ struct FaultCase {
 
 class FaultyIndex : public ::testing::TestWithParam<FaultCase> {};
 
-// Runs at smoke scale, as on the site, with only the checks of this benchmark.
+// Runs at smoke scale, as the site does, and judges only with the checks of this benchmark.
 TEST_P(FaultyIndex, IsFound) {
   for (uint64_t seed = 1; seed <= seeds(2); ++seed) {
     const judge::Findings findings = judge(make_script(seed), GetParam().faults);

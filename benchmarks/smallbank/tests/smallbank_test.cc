@@ -50,8 +50,8 @@ INSTANTIATE_TEST_SUITE_P(SmallBank, SmallBankInstance, ::testing::Values("hot_10
                            return std::string(parameter.param);
                          });
 
-// Without evidence (copied results) the judge checks only the sum of all balances and allows for
-// possible penalties. A sum outside these bounds is a finding.
+// Without evidence (copied results) the judge checks the rows and the sum of all balances, and
+// allows for possible penalties. A sum outside these bounds is a finding.
 TEST(SmallBank, APlainRunIsJudgedByItsSum) {
   const script::Script script = make_script(
       kName, "hot_10", 2, kSmall, {.stripes = false, .canaries = false, .evidence = false});
@@ -127,7 +127,7 @@ TEST(SmallBank, EveryCheckFindsItsCorruption) {
 
 // WriteCheck reads savings that TransactSavings withdraws at the same time, and a Balance sees only
 // the withdrawal. Every sum is right, but a recorded run names the anomaly. The test replaces all
-// other transactions by these three, because other writers of checking balances would mostly
+// other transactions with these three, because other writers of checking balances would mostly
 // conflict with WriteCheck.
 TEST(SmallBank, WriteSkewIsFoundInARecordedRun) {
   script::Script script = make_script(

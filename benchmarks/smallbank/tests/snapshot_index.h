@@ -1,5 +1,5 @@
-// An index library in the test's process with snapshot isolation, where the first committer wins.
-// The index loses no update, but it is not serialisable.
+// An index library in the test's process with snapshot isolation: of two transactions that write
+// the same record, the first to commit wins. The index loses no update, but is not serialisable.
 //
 // The index supports only what SmallBank without check transactions needs: one payload per key, no
 // negative integer keys, and cursors that are moved only by getNext.

@@ -133,8 +133,8 @@ TEST(Tatp, SubscribersFollowTheNonuniformDistribution) {
   EXPECT_GT(chi_square, 30.0);
 }
 
-// A repeated insert has the payload of the existing row. A new row did not exist before, and
-// payloads are never used twice. Each row has only one writing thread.
+// A repeated insert has the payload of the existing row. An insert of a missing row has a payload
+// that was never used before. Only one thread writes a row.
 TEST(Tatp, ARowOfForwardingIsThereOnce) {
   const script::Script script =
       make_script(kName, "uniform", 5, {{"subscribers", 50}, {"transactions_per_thread", 3'000}},

@@ -102,7 +102,7 @@ INSTANTIATE_TEST_SUITE_P(Tpcc, TpccInstance,
                          ::testing::Values("mix", "mix_any_warehouse", "new_order_payment",
                                            "remote_sweep"));
 
-// A corruption of the rows that violates only `condition` of the twelve.
+// A corruption of the rows. Of the twelve conditions, it violates only `condition`.
 struct Corruption {
   const char* condition;
   std::function<void(tpcc::State&)> corrupt;
@@ -183,7 +183,7 @@ int64_t bad_credit_payments(const script::Script& script, const script::PhaseOut
   return found;
 }
 
-// Checks that money and orders have changed, in addition to their consistency.
+// Checks that the run adds orders, payments and deliveries. Other tests check their consistency.
 TEST(Tpcc, TheRunDoesWhatItSays) {
   const Session done = session("mix", 4, {}, {{"transactions_per_thread", 400}});
   const tpcc::State before = tpcc::read_state(done.script, done.outcome.phases[2], 2);
@@ -267,7 +267,7 @@ TEST(Tpcc, TheRemoteShareIsThatOfTheParameter) {
   }
 }
 
-// Compares the log of the procedures with the calls that they may make, and certifies the recorded
+// Checks that the log contains only calls that the procedures may make, and certifies the recorded
 // history.
 TEST(Tpcc, ARecordedRunIsCertified) {
   const Session done =

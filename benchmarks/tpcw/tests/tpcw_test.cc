@@ -133,7 +133,7 @@ TEST(Tpcw, EveryConditionFindsItsCorruption) {
   }
 }
 
-// Checks that the shop has changed as well: it has sold items.
+// Checks that the run has changed the shop: it has sold items.
 TEST(Tpcw, TheRunDoesWhatItSays) {
   const script::Script script =
       make_script(kName, "ordering", 6, {{"transactions_per_thread", 400}});
@@ -158,7 +158,7 @@ TEST(Tpcw, TheRunDoesWhatItSays) {
 }
 
 // Loads orders with the lines of other orders. A display of such an order must not commit. The test
-// replaces lookups of customers by displays of their newest orders.
+// replaces lookups of customers with displays of their newest orders.
 TEST(Tpcw, AnOrderThatIsNotWholeIsSeenByItsReader) {
   script::Script script = make_script(kName, "ordering", 7, kSmall);
   for (std::vector<format::Op>& ops : script.phases[kRun].threads) {

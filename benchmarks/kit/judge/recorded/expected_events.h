@@ -1,5 +1,6 @@
-// ExpectedEvents: computes, for each call of a script, the hashes of key and payload that the log
-// of a recorded phase must contain. The judge of logs (log_judge.h) compares them with the logs.
+// ExpectedEvents: computes, for each call of a script, the key and the hash of the payload that the
+// log of a recorded phase must contain. The judge of logs (log_judge.h) compares them with the
+// logs.
 //
 // Thread safety: immutable after construction. The constructor hashes every string key once.
 #pragma once

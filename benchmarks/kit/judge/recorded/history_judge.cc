@@ -1,5 +1,5 @@
-// Implements history_judge.h: joins the logs of phases to histories, certifies them, and turns
-// violations into findings.
+// Implements history_judge.h: joins the events of phases into histories, certifies the histories,
+// and turns violations into findings.
 #include "benchmarks/kit/judge/recorded/history_judge.h"
 
 #include <algorithm>
@@ -59,7 +59,7 @@ void resolve_keys(std::span<const script::PhaseOutcome> phases, History& history
       if (call_of(event) == EventCall::kInsert) keys.emplace(event.payload, event.key);
     }
   }
-  std::vector<std::size_t> first(history.threads.size());  // of the phase's events, by thread
+  std::vector<std::size_t> first(history.threads.size());  // by thread: the phase's first event
   for (const script::PhaseOutcome& phase : phases) {
     if (phase.events != script::EventSource::kWords) continue;
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {

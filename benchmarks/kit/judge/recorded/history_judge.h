@@ -1,6 +1,7 @@
-// Judges recorded phases of a run. In a recorded phase the player logs every call as an event. The
-// judge turns the events into histories and certifies each history with the checker (checker/).
-// Certification proves that some serial order of the transactions gives every recorded result.
+// Judges the histories of a run. The events of a history come from the log of a recorded phase, or
+// from the words that every phase leaves (script/word_events.h). The judge joins the events into
+// histories and certifies each history with the checker (checker/). Certification proves that some
+// serial order of the transactions gives every recorded result.
 //
 // A phase that opens only indexes that it creates begins a new history. Short histories are
 // certified faster, and their witnesses (the proofs of violations) are shorter.
@@ -30,8 +31,8 @@ void for_each_history(
     const script::Script& script, const script::Outcome& outcome,
     const std::function<bool(const std::string& name, history::History history)>& visit);
 
-// Certifies every recorded phase. Adds a finding with a witness for each violation, with a name
-// from checker/certify/violation.h. Calls not_judged() if the history is incomplete or if the
+// Certifies every phase that has events. Adds a finding with a witness for each violation, with a
+// name from checker/certify/violation.h. Calls not_judged() if the history is incomplete or if the
 // checker cannot decide.
 //
 // The finding `stale_read` reports a transaction that does not see data committed before it began.

@@ -178,7 +178,7 @@ class Follower {
 
   // Follows the commit or abort at the end of a transaction.
   Flow finish(const format::Op& op) {
-    // The player replaces a programmed commit by an abort only if a procedure rolls back.
+    // The player replaces a programmed commit with an abort only if a procedure rolls back.
     const bool aborts =
         op.code == format::OpCode::kAbort || (may_roll_back_ && next_is(EventCall::kAbort));
     if (aborts) {

@@ -2,11 +2,11 @@
 // the given program. The log contains an event for every call that a thread made.
 //
 // The check is needed because the log comes from the library's process. A faulty library could
-// replace the log by an empty or invented one that looks correct. Therefore each thread's log is
-// compared with its program. The log must contain the same calls with the same keys and payloads in
-// the same order. Retries must follow from the logged results, and the ends of transactions must
-// agree with those that the player reported. The results and the timestamps of the calls cannot be
-// verified here.
+// replace the log with an empty or invented one that looks correct. Therefore each thread's log is
+// compared with the thread's program. The log must contain the same calls with the same keys and
+// payloads in the same order. Retries must follow from the logged results, and the ends of
+// transactions must agree with those that the player reported. The results and the timestamps of
+// the calls cannot be verified here.
 //
 // The class Follower in log_judge.cc mirrors player::Interpreter (player/interpreter.h). If you
 // change which calls the interpreter makes, change Follower in the same way.

@@ -1,5 +1,5 @@
-// Implements the part of the interpreter that prepares the less frequent calls. It also executes
-// the ops that make no call. These ops order the threads or repeat a part of the program.
+// Implements the part of the interpreter that prepares the less frequent calls. This part also
+// executes the ops that make no call: they order the threads, or repeat a part of the program.
 #include <sched.h>
 
 #include <chrono>
@@ -75,8 +75,8 @@ Interpreter::Function Interpreter::open_call(uint8_t slot, uint32_t index) {
   return Function::kOpen;
 }
 
-// Prepares the call that deletes the pair which the slot's last kKeep read returned. The call gets
-// a copy of the pair, because the library may write to its arguments.
+// Prepares the call that deletes the pair which the slot's last kKeep read returned. Passes a copy
+// of the pair, because the library may write to its arguments.
 Interpreter::Function Interpreter::delete_read_call(const format::Op& op) {
   if ((kept_ >> op.slot & 1u) == 0) {
     write_word(static_cast<uint64_t>(format::ControlWord::kNoCall));
@@ -150,9 +150,9 @@ void Interpreter::start_scan(const format::Op& op) {
   scan_.start(slots_[op.slot].type, op.argument + (to_end ? 1u : 0u));
 }
 
-// Returns the number of the index that the log of a recorded phase gets for a handle. It is the
-// index of the first open slot with this handle. So the log shows the same index for all slots if a
-// library returns one handle for several indexes.
+// Returns the number of the index that the log of a recorded phase shows for a handle. This is the
+// index of the first open slot with this handle. So if a library returns one handle for several
+// indexes, the log shows the same index for all of them.
 uint16_t Interpreter::index_of(const IdxState* handle) const {
   // The number for a handle that is not open. No index has this number, so the checker does not
   // judge the history.

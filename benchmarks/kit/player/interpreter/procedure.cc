@@ -48,8 +48,8 @@ Interpreter::Function Interpreter::next_of_procedure() {
   return procedure_call(*instruction_);
 }
 
-// Prepares a call. The transaction becomes unfit, without a call, if there is no key with the number
-// that the procedure has computed.
+// Prepares a call. If there is no key with the number that the procedure has computed, makes no
+// call; the transaction becomes unfit.
 Interpreter::Function Interpreter::procedure_call(const format::Instruction& instruction) {
   const KeyType type = slots_[instruction.c].type;
   arguments_.slot = instruction.c;
@@ -86,7 +86,7 @@ void Interpreter::write_computed_call(uint32_t code) {
   using history::EventCall;
   format::CallWord word{.call = EventCall::kGet, .slot = instruction_->c};
   uint64_t key = static_cast<uint64_t>(procedure_.value(instruction_->a));
-  const char* bytes = nullptr;  // of the key that the result contains
+  const char* bytes = nullptr;  // the bytes of the key that go into the evidence word of a getNext
   const Record* record = arguments_.record;
   const KeyType type = slots_[instruction_->c].type;
   if (in_scan_) {

@@ -61,14 +61,15 @@ class ProcedureState {
   void stop() { stopped_ = true; }
   int64_t value(uint8_t number) const { return registers_[number]; }
   int64_t result() const { return result_; }
-  // Returns the string key with this number. It comes with the piece if the number is a parameter that
-  // this execution has read, and else from the session's image. Returns nothing if neither has it.
+  // Returns the string key with this number. If the number is a parameter that this execution has
+  // read, the key comes from the piece, otherwise from the session's image. Returns nothing if
+  // neither contains the key.
   std::optional<std::string_view> string_key(int64_t number) const;
   uint32_t take_tag() { return next_tag_++; }
   uint32_t last_tag() const { return next_tag_ - 1; }
 
   std::string_view text(uint8_t row) const { return {rows_[row].text, rows_[row].size}; }
-  // Stores the text of a payload, without its tag, in the row. The library returned the payload.
+  // Stores the text of a payload that the library returned, without the tag, in the row.
   void set_row(uint8_t row, std::string_view payload);
 
   void clear_list() { count_ = 0; }

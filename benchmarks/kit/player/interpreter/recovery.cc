@@ -14,8 +14,8 @@ constexpr uint32_t kYieldAfterAttempts = 3;
 constexpr uint32_t kYieldsMax = 32;
 constexpr uint64_t kRareWords = 2;  // of a call outside of transactions
 
-// Yields the processor to other threads before the next attempt. The more attempts there were, the
-// more often this function yields.
+// Yields the processor to other threads before the next attempt. The number of yields grows with
+// the number of attempts.
 void back_off(uint32_t attempts) {
   if (attempts <= kYieldAfterAttempts) return;
   const uint32_t yields = std::min(attempts - kYieldAfterAttempts, kYieldsMax);

@@ -1,5 +1,5 @@
-// Implements the part of the interpreter that handles the results of single calls. It decides how
-// to continue after a result code, and writes evidence (results of single calls) for the judge.
+// Implements the part of the interpreter that handles the results of single calls. This part
+// decides how to continue after a result code, and writes evidence for the judge.
 #include <cstring>
 
 #include "benchmarks/kit/format/legal_answers.h"
@@ -32,7 +32,7 @@ Interpreter::Flow Interpreter::no_handle() {
   return violation(at_, format::kCodeNoHandle);
 }
 
-// Writes the words of a call that closes a slot or opens it again after an attempt.
+// Writes the words of a call that closes a slot, or opens it again, after a failed attempt.
 void Interpreter::write_rare_call(history::EventCall call, uint8_t slot, uint32_t index,
                                   uint32_t code) {
   const format::CallWord word{.call = call, .slot = slot, .number = index};

@@ -176,7 +176,8 @@ class InterpreterState {
   std::span<uint64_t> words_;
   uint64_t* word_;  // where the next word of the thread goes; run() keeps a copy while it is hot
   uint64_t spare_;  // room for words of failed attempts that is left
-  // Where the words of the attempt begin that the program does not contain: of its abort, for example.
+  // Where those words of the attempt begin that a successful attempt would not write: the words of
+  // its abort, for example.
   uint64_t* unplanned_ = nullptr;
   EvidenceWriter evidence_;
 
