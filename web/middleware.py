@@ -1,4 +1,4 @@
-"""Has two middlewares: one sends the Permissions-Policy header, the other rejects requests that are far too large."""
+"""Defines two middlewares: one sets the Permissions-Policy header, the other rejects requests that are too large."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
     GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
-# A request larger than this many times the upload limit is rejected before its body is read. A smaller request with a
-# file above the limit is read, so that the upload form can report the problem.
+# A request larger than this many times the upload limit is rejected before its body is read. A smaller request is read,
+# even if its file is above the upload limit, so that the upload form can report the problem.
 REJECTION_FACTOR = 8
 
 
