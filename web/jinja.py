@@ -80,17 +80,20 @@ def rank_range(low: int, high: int) -> str:
 
 
 def nanoseconds(value: float | None) -> str:
-    """Return a number of nanoseconds as text in ns, µs, ms or s, with three significant digits."""
+    """Return a number of nanoseconds as text in ns, µs, ms or s, with three significant digits.
+
+    From 1000 s on, the text has whole seconds.
+    """
     if value is None:
         return UNKNOWN
-    for limit, divisor, unit in ((1e3, 1, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
-        if value < limit:
+    for divisor, unit in ((1, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")):
+        if value / divisor < 999.5:  # noqa: PLR2004 - larger values round to 1000, which "g" writes as 1e+03
             return f"{value / divisor:.3g}{NARROW_SPACE}{unit}"
-    return f"{value / 1e9:.3g}{NARROW_SPACE}s"
+    return f"{number(value / 1e9)}{NARROW_SPACE}s"
 
 
 def microseconds(value: float | None) -> str:
-    """Return a number of microseconds as text in ns, µs, ms or s, with three significant digits."""
+    """Return a number of microseconds as text, in the same way as `nanoseconds`."""
     return nanoseconds(None if value is None else value * 1e3)
 
 
