@@ -1,7 +1,7 @@
 """Implements `./dev tables`: writes the tables of Markdown pages from the manifests (benchmark.json, index.json, ...).
 
-The table of concurrency controls comes from the opening comments of their sources, because they have no manifests. So a
-new benchmark or index appears on these pages without an edit by hand. A page has a table between the lines
+So a new benchmark or index appears on these pages without an edit by hand. Concurrency controls have no manifests, so
+their table comes from the opening comments of their sources. In a page, a table is between the lines
 `<!-- table NAME: written by ./dev tables -->` and `<!-- end of table -->`. A test fails if a table is out of date.
 """
 
@@ -115,7 +115,7 @@ def _configurations(root: Path) -> list[list[str]]:
 
 
 def _concurrency_controls(root: Path) -> list[list[str]]:
-    """Return the table of concurrency controls. A source begins with "Implements NAME: " and the text of its row."""
+    """Return the table of concurrency controls. A source begins with "Implements ...: ", followed by its row's text."""
     rows = [["concurrency control", "what it is"], ["---"] * 2]
     for source in sorted(root.glob("runtime/concurrency/*.cc")):
         opening = re.match(r"(?://.*\n)+", source.read_text())

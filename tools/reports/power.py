@@ -2,8 +2,8 @@
 
 Runs one long comparison of a library, the same file under another name, and copies of it whose calls on data take 5,
 10 and 20 % longer (tests/faulty/slowed.cc). Then judges every window of fifteen successive blocks as a comparison of
-its own; in a block every library plays the same operations once. The windows overlap, so a larger number of windows
-does not make the measured shares more certain.
+its own; in a block every library plays the same operations once. The windows overlap, so the measured shares are less
+certain than the number of windows suggests.
 """
 
 from __future__ import annotations

@@ -46,7 +46,7 @@ class Hit:
 def strike(
     site: Site, target: str, workers: int, first_slot: int, chance: random.Random
 ) -> Hit | None:
-    """Kill one process named `target`, or empty Redis, or send wake-ups; return the kill, or None if it failed."""
+    """Kill one process named `target`, or empty Redis, or send wake-ups; return None if that was not possible."""
     now = time.monotonic()
     if target == EMPTY_REDIS:
         done = subprocess.run(
