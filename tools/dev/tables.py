@@ -59,7 +59,8 @@ def _table(root: Path, name: str) -> str:
 
 
 def _manifests(root: Path, pattern: str) -> list[dict[str, Any]]:
-    return [json.loads(path.read_text()) for path in sorted(root.glob(pattern))]
+    paths = (path for path in sorted(root.glob(pattern)) if ".schema" not in path.suffixes)
+    return [json.loads(path.read_text()) for path in paths]
 
 
 def _benchmarks(root: Path) -> list[list[str]]:
@@ -108,7 +109,7 @@ def _structures(root: Path) -> list[list[str]]:
 
 def _configurations(root: Path) -> list[list[str]]:
     rows = [["configuration", "concurrency control", "lock", "what it does"], ["---"] * 4]
-    for configuration in _manifests(root, "runtime/configurations/*[!a].json"):
+    for configuration in _manifests(root, "runtime/configurations/*.json"):
         words = [f"`{configuration[field]}`" for field in ("name", "concurrency", "lock")]
         rows.append([*words, configuration["description"]])
     return rows
