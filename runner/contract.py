@@ -102,7 +102,7 @@ class Job:
         _check(self.require_level in levels, f"job.require_level: not one of {', '.join(levels)}")
 
     def to_json(self) -> str:
-        """Return the JSON form; `from_json` gives an equal job back."""
+        """Return the JSON form, from which `from_json` makes an equal job."""
         fields = {
             "schema": JOB_SCHEMA,
             "run_id": self.run_id,
@@ -230,7 +230,7 @@ class RunReport:
     finished_at: str
 
     def to_json(self) -> str:
-        """Return the JSON form; `from_json` gives an equal report back."""
+        """Return the JSON form, from which `from_json` makes an equal report."""
         fields = {
             "schema": RUN_REPORT_SCHEMA,
             "run_id": self.run_id,

@@ -346,7 +346,7 @@ class Report:
     loading: Loading | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form; `from_json` gives an equal report back."""
+        """Return the JSON form, from which `from_json` makes an equal report."""
         value = {
             "schema": REPORT_SCHEMA,
             "verdict": self.verdict.value,

@@ -178,7 +178,7 @@ KEYDROME_SESSIONS = env.int("KEYDROME_SESSIONS", default=3 if KEYDROME_BOARD_SCA
 KEYDROME_LEASE_SECONDS = env.int("KEYDROME_LEASE_SECONDS", default=60)
 KEYDROME_SWEEP_SECONDS = env.int("KEYDROME_SWEEP_SECONDS", default=15)
 KEYDROME_MAX_ATTEMPTS = env.int("KEYDROME_MAX_ATTEMPTS", default=3)
-# On average, one in this many timed runs gets a spot check: one more session, which is played like the others. The
+# On average, one in this many timed runs has a spot check: one more session, which is played like the others. The
 # checker certifies the history of this session. 0 turns spot checks off.
 KEYDROME_RECORD_ONE_IN = env.int("KEYDROME_RECORD_ONE_IN", default=10)
 

@@ -2,10 +2,10 @@
 
 A claim gives a worker a *lease*: the right to execute the run until a given time. Each heartbeat extends the lease.
 After the lease has expired, services.recover_lost queues the run again, and the next claim is a new attempt. Claim,
-heartbeat, start, finish_cancelled and requeue each execute a single conditional UPDATE of the run's row. If one of
-them, except a claim, changes no row, the worker's attempt no longer owns the run, and the worker must discard its
-result. Only the database's clock sets and compares leases, so a worker with a wrong clock does no harm. The code works
-on SQLite and on PostgreSQL.
+heartbeat, start, finish_cancelled and requeue each execute a single conditional UPDATE of the run's row. If a claim
+changes no row, there is no run to claim. If another of these functions changes no row, the worker's attempt no longer
+owns the run, and the worker must discard its result. Only the database's clock sets and compares leases, so a worker
+with a wrong clock does no harm. The code works on SQLite and on PostgreSQL.
 
 The SQL of a claim is cached, because building the SQL takes longer than the rest of a claim. Only `claimable` defines
 which runs can be claimed, and in which order. Its SQL is part of the claim's statement.

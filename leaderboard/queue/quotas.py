@@ -67,6 +67,6 @@ def charged_since(user: User, begin: datetime) -> list[Submission]:
 
 
 def _with_run(user: User, which: Q) -> QuerySet[Submission]:
-    """Return the user's submissions, deleted ones included, with a run that matches `which`. Audits do not count."""
+    """Return the user's submissions, including deleted ones, that have a run which matches `which`, except audits."""
     matching = Run.objects.filter(which, submission=OuterRef("pk"), verified=False)
     return Submission.objects.filter(Exists(matching), owner_id=user.pk)

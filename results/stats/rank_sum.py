@@ -1,7 +1,7 @@
 """Computes the exact p-value of the Mann-Whitney test (rank-sum test) for two unpaired samples.
 
 If the samples do not differ, all orderings of their values are equally likely. The code counts, with integers, the
-orderings that give each value of the test's statistic, so the result is exact. The code does not use SciPy, because
+orderings with each value of the test's statistic, so the result is exact. The code does not use SciPy, because
 importing SciPy takes seconds in the process that records results. The unit tests compare the p-values here with those
 of SciPy.
 """

@@ -56,7 +56,7 @@ _FORBIDDEN_TAGS = {
     "DT_AUXILIARY": "an auxiliary filter library",
     "DT_CONFIG": "a loader configuration file",
 }
-# Imports that an index does not need. If a library has them, organisers get a hint, which has no effect on the verdict.
+# Imports that an index does not need. If a library has them, organisers see a hint, which has no effect on the verdict.
 # The jail restricts such calls.
 _NOTED_IMPORTS = frozenset(
     {
@@ -67,7 +67,7 @@ _NOTED_IMPORTS = frozenset(
         *("mprotect", "pkey_mprotect", "dlopen", "dlmopen", "clock_settime"),
     }
 )
-# Functions of the C library that an uploaded library should not define itself. If it does, organisers get a hint, which
+# Functions of the C library that an uploaded library should not define itself. If it does, organisers see a hint, which
 # has no effect on the verdict.
 _NOTED_DEFINITIONS = frozenset(
     {

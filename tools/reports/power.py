@@ -144,7 +144,7 @@ def page(result: dict[str, Any], found: list[Found]) -> str:
         lines.append(f"| {_name(one.other)} | {one.ratio:.3f} | {one.windows} | {cells} |")
     lines += [
         "",
-        "A ratio is the time of the library divided by the time of the other. In the first row both libraries are the",
+        "A ratio is the time of the library divided by the time of the other library. In the first row both are the",
         "same file, so every difference found there is wrong.",
     ]
     return "\n".join(lines) + "\n"

@@ -25,7 +25,7 @@ LOGIN = 302  # a redirect to the log-in page
 
 @dataclass(frozen=True)
 class Rule:
-    """The status that each visitor receives for a URL. `owner` owns the submission or run that the URL names, if any."""
+    """The status that each visitor receives for a URL. `owner` owns the submission or run in the URL, if it has one."""
 
     name: str
     path: str
