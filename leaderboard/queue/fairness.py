@@ -6,7 +6,7 @@ its owner's earlier runs end, whichever is later. In virtual time, a run takes o
 (repetitions), because their number is the best estimate of the run's machine time.
 
 If a user submits a hundred runs, each of them has a later virtual time than the run before. If a second user then
-submits one run, the virtual time of this run is the virtual clock, so it starts before most of the hundred runs.
+submits one run, the virtual time of this run is the virtual clock. So this run starts before most of the hundred runs.
 While two users both have waiting runs, the machine times that they receive differ by at most one run of each user
 (Goyal, Vin and Cheng, "Start-time Fair Queuing", 1996).
 
