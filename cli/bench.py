@@ -100,13 +100,14 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
 def at_capacity(file: Path, request: Request, settings: Settings, folder: Path) -> Request:
     """Measure the library's highest throughput, and return the request with arrival rates relative to this throughput.
 
-    Raises UsageError if the benchmark has no arrival rates, or if the library fails. Also raises UsageError if the
-    library keeps up with the rates of all CAPACITY_SWEEPS sweeps.
+    Raises UsageError if the benchmark has no arrival rates, if the library fails, or if the library keeps up with the
+    rates of all CAPACITY_SWEEPS sweeps.
     """
     known = request.benchmark.resolve(request.instance, request.scale, request.overrides)
     if CAPACITY not in known:
         raise UsageError(
-            f"--at-capacity needs a benchmark with arrival rates: --benchmark {DEFAULT_OPEN_LOOP}"
+            "--at-capacity needs a benchmark with arrival rates; use, for example, "
+            f"--benchmark {DEFAULT_OPEN_LOOP}"
         )
     first = known["rate_first_per_s"]
     for attempt in range(CAPACITY_SWEEPS):

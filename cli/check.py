@@ -79,7 +79,7 @@ class _Tally:
         return sum(f.severity is Severity.REQUIRED for f in self.findings.values())
 
     def leave_out(self, instances: list[tuple[Benchmark, str]], why: str, *, fails: bool) -> None:
-        """Note that the first round ends before these instances; `fails` makes this a failure of the library."""
+        """Note that the first round ends before these instances. If `fails` is True, the library therefore fails."""
         self.not_run = [f"{suite.name}/{instance}" for suite, instance in instances]
         self.why_not_run = why
         if fails:
@@ -141,7 +141,7 @@ class _Check:
         )
 
     def left(self, tally: _Tally) -> list[tuple[Benchmark, str]]:
-        """Return each instance of the suites that have not failed yet, with its suite. These instances run next."""
+        """Return each instance of the suites that have not failed so far, with its suite. These instances run next."""
         left = [suite for suite in self.suites if suite.name not in tally.failed_suites]
         return [(suite, instance) for suite in left for instance in suite.instances]
 
@@ -167,7 +167,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally:
-    """Run every suite once. Then repeat the suites that have not failed, with new seeds, until `seconds` are over.
+    """Run every suite once. Then repeat the suites that have not failed, with new seeds, until `seconds` have passed.
 
     The first round ends early if more sessions would tell nothing new, or if the library is too slow.
     """
@@ -199,7 +199,7 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
 def _ends_early(
     check: _Check, tally: _Tally, left: list[tuple[Benchmark, str]], elapsed: float
 ) -> bool:
-    """Return whether the first round ends before `left`, and note it in the tally."""
+    """Return whether the first round ends before the instances in `left`. If it does, note this in the tally."""
     if not tally.first_round or check.verified:
         return False
     if tally.last_verdict in _ENDING:
@@ -213,7 +213,7 @@ def _ends_early(
     session_ms = suite.limits[check.scale].session_timeout_ms or 0
     if limit is None or elapsed + session_ms / 1000 <= limit:
         return False
-    why = f"the gate took {elapsed:.0f} s so far, and may take {limit:.0f} s at {check.scale.value} scale"
+    why = f"the suites took {elapsed:.0f} s so far, and may take {limit:.0f} s in all at {check.scale.value} scale"
     tally.leave_out(left, why, fails=True)
     return True
 
@@ -230,7 +230,7 @@ def _suites(names: list[str], settings: Settings) -> list[Benchmark]:
 
 
 def _rank(name: str) -> tuple[int, str]:
-    """Return the place of a suite: short suites with simple findings come first."""
+    """Return the sort key of a suite. Short suites with simple findings come first."""
     return _FIRST.index(name) if name in _FIRST else len(_FIRST), name
 
 

@@ -1,4 +1,4 @@
-"""Provides what several commands need: parsing arguments, checking files and rights, a jail slot, writing JSON."""
+"""Contains what several commands use: parsing arguments, checking files and rights, a jail slot, writing JSON."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def parse_parameters(items: list[str], threads: int | None) -> dict[str, int]:
 
 
 def find_configuration(text: str | None, settings: Settings) -> dict[str, Any] | None:
-    """Return the configuration with the name `text` or from the file `text`, or None if `text` is None."""
+    """Return the configuration that `text` names, or that the file `text` contains. Return None if `text` is None."""
     if text is None:
         return None
     known = configuration_names(settings)
@@ -129,7 +129,7 @@ def check_rights(level: JailLevel) -> None:
 def is_trusted(library: Path, settings: Settings) -> bool:
     """Return True if the file is a reference library of this build.
 
-    Inspection lets reference libraries link against shared objects that it refuses for other libraries.
+    The inspection lets reference libraries link against shared objects that other libraries must not use.
     """
     ours = {reference.path.resolve() for reference in reference_libraries(settings)}
     return library.resolve() in ours
@@ -158,7 +158,7 @@ def local_jail() -> Iterator[tuple[Settings, Path]]:
 
 @contextmanager
 def prepared(library: Path) -> Iterator[tuple[Settings, Path, Path]]:
-    """Like local_jail(), but also copy `library` into the working folder and yield the path of the copy."""
+    """Do the same as local_jail(), and copy `library` into the working folder. Also yield the path of the copy."""
     check_file(library, load_settings())
     with local_jail() as (settings, folder):
         yield settings, folder, copy_into(folder, library)
@@ -185,7 +185,7 @@ def output_folder(folder: Path, option: str) -> None:
             f"{option} {folder}: the folder cannot be created ({error.strerror}): give another folder"
         ) from error
     if not os.access(folder, os.W_OK):
-        raise UsageError(f"{option} {folder}: no files can be written there: give another folder")
+        raise UsageError(f"{option} {folder}: the folder is not writable: give another folder")
 
 
 def write_json(path: Path, value: dict[str, Any]) -> None:

@@ -46,8 +46,8 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 DEFAULT_SESSIONS = 15
-# Each requested block may be repeated once, so there may be twice as many blocks. The exact test handles at most
-# DIFFERENCES_MAX blocks.
+# Each requested block may be repeated once, so there may be twice as many blocks as requested. The exact test handles
+# at most DIFFERENCES_MAX blocks.
 _SESSIONS_MAX = DIFFERENCES_MAX // 2
 
 
@@ -63,7 +63,7 @@ class _File:
 
 @dataclass(frozen=True, slots=True)
 class _Subject:
-    """A library to compare. `loadable` is None if inspection has refused the file."""
+    """A library to compare. `loadable` is None if the inspection has refused the file."""
 
     library: Library
     loadable: Loadable | None
@@ -133,9 +133,9 @@ def split_configuration(text: str) -> tuple[Path, str | None]:
 def _subjects(
     options: argparse.Namespace, request: Request, settings: Settings, folder: Path
 ) -> list[_Subject]:
-    """Inspect every file. Return the libraries, including refused ones.
+    """Inspect every file, and return the libraries, including refused ones.
 
-    Of identical libraries only the first is returned, except with --keep-same.
+    Without --keep-same, return only the first of several identical libraries.
     """
     found: list[_Subject] = []
     taken = {CONTROL, FLOOR}
@@ -166,7 +166,7 @@ def _inspected(path: Path, place: Path, settings: Settings) -> _File:
 
 
 def _configurations(facts: LibraryFacts, own: str | None, all_of: list[str]) -> list[str | None]:
-    """Return the configurations to run a file with; None stands for no configuration.
+    """Return the configurations under which a file runs; None means without a configuration.
 
     A structure that is given without a configuration (LIB instead of LIB:CONFIG) runs with each --config.
     """

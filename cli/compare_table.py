@@ -125,8 +125,8 @@ def notes(compared: Compared) -> Iterator[str]:
         yield f"{name} is excluded: {reason}"
     if blocks.floor:
         yield (
-            f"{FLOOR}, the library that does nothing, has no time ({blocks.floor}); so it is unknown which times "
-            "are to a large part the harness's own"
+            f"{FLOOR}, the library that does nothing, has no time ({blocks.floor}); so it is unknown whether a large "
+            "part of a library's time is the harness's own"
         )
     for name in compared.values:
         if compared.harness_bound(name):

@@ -15,7 +15,7 @@ if TYPE_CHECKING:
 
 _CPU = "sys/devices/system/cpu"
 _BUSY_LOAD_PER_CPU = 0.5
-# The largest fraction of the CPU time since boot that other virtual machines should have taken. If they took more, they
+# The largest fraction of the CPU time since boot that other virtual machines may have taken. If they took more, they
 # visibly disturb single sessions.
 _STEAL_MAX = 0.001
 _STEAL_COLUMN = 8  # the column of the stolen time in the first line of /proc/stat
@@ -64,7 +64,7 @@ def _governors(root: Path) -> str:
 
 
 def _turbo(root: Path) -> str:
-    """Return "on" or "off", as the processor's frequency driver reports, or an empty string without a driver."""
+    """Return "on" or "off", as the processor's frequency driver reports; an empty string if there is no driver."""
     for path, off in ((f"{_CPU}/intel_pstate/no_turbo", "1"), (f"{_CPU}/cpufreq/boost", "0")):
         file = root / path
         if file.exists():
@@ -88,7 +88,7 @@ def _swap(root: Path) -> str:
 
 def _load(root: Path) -> str:
     load = float((root / "proc/loadavg").read_text(encoding="utf-8").split()[0])
-    return f"{load / _cpus(root):.2f} a CPU"
+    return f"{load / _cpus(root):.2f} per CPU"
 
 
 def _cpus(root: Path) -> int:

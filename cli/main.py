@@ -1,8 +1,8 @@
 """Judges, times and compares index libraries on this machine. No site is needed.
 
 The exit status is 0 if the library passed, 1 if it did not pass, and 2 if it could not be judged. A library cannot be
-judged if the arguments are wrong, if its file is not a usable library, or if the machine's jail is weaker than
---require demands. The exit status is 130 after Ctrl-C, and 141 if the reader of the output closed the pipe.
+judged, for example, if the arguments are wrong, if the file is not a usable library, or if the machine's jail is weaker
+than --require demands. The exit status is 130 after Ctrl-C, and 141 if the reader of the output closed the pipe.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ def _fail(message: str) -> int:
 
 
 def _pipe_closed() -> int:
-    """Return the exit status for a closed pipe, as in `keydrome list | head`. This is not an error of the command."""
+    """Return the exit status for a closed pipe, as in `keydrome list | head`. A closed pipe is not an error."""
     # When the interpreter ends, it flushes standard output and would report the closed pipe again.
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return _PIPE_CLOSED

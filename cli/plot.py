@@ -1,6 +1,7 @@
 """Implements `keydrome plot`: draws the results of bench and compare.
 
-Each plot is written as SVG, as PNG for light pages, and as PNG for dark pages. Its numbers are written as CSV.
+Each plot is written as SVG, as PNG for light pages, and as PNG for dark pages. The numbers of the plot are written as
+CSV.
 """
 
 from __future__ import annotations

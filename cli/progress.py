@@ -1,4 +1,4 @@
-"""Shows the progress of a run on standard error: a bar on a terminal, or else one line for each change of the text."""
+"""Shows the progress of a run on standard error: on a terminal as a bar, otherwise as a line for each new text."""
 
 from __future__ import annotations
 

@@ -2,7 +2,7 @@
 
 The jail is the sandbox for contestants' code. The jail needs calls that Docker's default profile refuses: pivot_root,
 mount and clone3. This profile therefore allows all calls except those in DENIED. Neither the worker nor the jail needs
-the calls in DENIED, and many of these calls have helped attackers to break into the kernel. The profile protects only
+the calls in DENIED, and attackers have used many of these calls to break into the kernel. The profile restricts only
 the worker. For contestants' code, the jail has its own, much shorter list of allowed calls.
 
 Usage: python3 deploy/make_seccomp.py > deploy/seccomp-bench.json

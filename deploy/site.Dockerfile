@@ -1,5 +1,5 @@
-# Builds the image of the web server, the results worker and beat (Celery's scheduler). The image has only Python: no
-# compiler and no jail. docker-compose.yml runs the image as user 1000, not as root.
+# Builds the image of the web server, the results worker and beat (Celery's scheduler). The image contains Python, but
+# no compiler and no jail. docker-compose.yml runs the image as user 1000, not as root.
 FROM debian:12-slim
 RUN apt-get update && apt-get install -y --no-install-recommends python3 python3-venv fonts-dejavu-core \
     && rm -rf /var/lib/apt/lists/*

@@ -49,7 +49,7 @@ def _load(_root: str) -> dict[str, Benchmark]:
 
 
 def benchmarks() -> dict[str, Benchmark]:
-    """Return every benchmark by name. Only the first call reads files, because a board refresh calls this often."""
+    """Return every benchmark by name. Only the first call reads files; a refresh of boards calls this often."""
     return _load(os.environ.get("KEYDROME_ROOT", ""))
 
 
@@ -60,7 +60,10 @@ def current_version(benchmark: str) -> int | None:
 
 
 def parse_target(text: str) -> Target:
-    """Return the target that `benchmark/instance` names. Raises RequestError, listing the known names."""
+    """Return the target that `benchmark/instance` names.
+
+    Raises RequestError, which lists the known names, if there is no such target.
+    """
     name, _, instance = text.partition("/")
     benchmark = find_benchmark(benchmarks(), name)
     return Target(benchmark.name, benchmark.instance(instance).name)
@@ -97,7 +100,7 @@ def main_targets() -> list[Target]:
 
 
 def gate_targets() -> list[Target]:
-    """Return every instance of every gate, that is, of a benchmark that some board requires a library to pass."""
+    """Return every instance of every gate. A gate is a benchmark that a board requires a library to pass."""
     names = sorted({gate for board in all_boards() for gate in board.gates})
     return [
         Target(name, instance)
@@ -107,9 +110,9 @@ def gate_targets() -> list[Target]:
 
 
 def run_scale(target: Target, wanted: str) -> str:
-    """Return the scale at which a target runs: `wanted`, or the gate's largest scale if a gate lacks `wanted`.
+    """Return the scale at which a target runs: `wanted`, or the largest scale of a gate that does not have `wanted`.
 
-    Raises RequestError if no scale has the name `wanted`, or if a timed benchmark instance lacks this scale.
+    Raises RequestError if no scale has the name `wanted`, or if a timed benchmark instance does not have this scale.
     """
     benchmark = find_benchmark(benchmarks(), target.benchmark)
     scales = benchmark.instance(target.instance).scales

@@ -1,7 +1,8 @@
 """Defines the tables of the leaderboard: submissions, runs and their results, machines, board entries, news.
 
-This file has fields and constraints only. services.py, queue/claims.py and ranking/board_entries.py write the rows;
-queries.py reads them for pages. Times are UTC. Large columns are in RunDetail, so that lists of runs read small rows.
+This file contains only fields and constraints. Most rows are written by services.py, queue/claims.py and
+ranking/board_entries.py; queries.py reads rows for pages. Times are UTC. Large columns are in RunDetail, so that lists
+of runs read small rows.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ class Kind(models.TextChoices):
     """What an uploaded file is: a whole library, a bare structure, or neither.
 
     A whole library exports the ten calls of contract A. A bare structure exports the calls of contract B and has no
-    transactions and locks of its own.
+    transactions or locks of its own.
     """
 
     INDEX = "index", "whole library"
@@ -33,7 +34,7 @@ class Kind(models.TextChoices):
 
 
 class State(models.TextChoices):
-    """The state of a run in the queue. A run has a verdict only in state done."""
+    """The state of a run in the queue. Only a run in the state done has a verdict."""
 
     QUEUED = "queued", "queued"
     CLAIMED = "claimed", "claimed"
@@ -119,7 +120,7 @@ class Submission(models.Model):
             # For the list of a user's submissions, newest first.
             models.Index(fields=["owner", "-id"], name="submission_mine"),
             # For finding all submissions of one binary under one configuration. If one of these submissions has passed
-            # a gate, the gate counts for all of them, and a board entry merges the runs of all of them.
+            # a gate, the gate counts for all of them. A board entry merges one user's runs of the binary.
             models.Index(fields=["blob_sha256", "configuration"], name="submission_blob"),
         ]
 
@@ -132,8 +133,8 @@ class Run(models.Model):
 
     The columns are in three groups. docs/decisions/0006-queue-is-a-table.md explains why one table has all of them.
 
-    - The request, from `submission` to `verified`, says what to run. These columns are written when the run is queued,
-      and never changed.
+    - The request, from `submission` to `verified`, says what to run. These columns are written when the run is created,
+      and never change.
     - The queue entry, from `state` to `progress_note`, says which worker executes the run now. queue/claims.py writes
       these columns.
     - The result, from `verdict` to `why_not`, has the verdict, the measurements and the ranking. These columns are
@@ -216,15 +217,15 @@ class Run(models.Model):
 
     class Meta:
         indexes: ClassVar = [
-            # A claim takes the first row of this index. The lease has no index. If it had one, PostgreSQL could not do
-            # heap-only updates, and every heartbeat would write to all indexes. The search for lost runs uses the index
-            # of one_active_run_per_slot below.
+            # A claim takes the first row of this index. The column of the lease has no index. If it had one, PostgreSQL
+            # could not do heap-only updates, and every heartbeat would write to all indexes. The search for lost runs
+            # uses the index of one_active_run_per_slot below.
             models.Index(
                 fields=["priority", "virtual_time", "id"],
                 name="run_queue",
                 condition=Q(state="queued"),
             ),
-            # For the virtual clock of the queue: the largest virtual time that was claimed.
+            # For the virtual clock of a priority: the largest virtual time of its claimed runs.
             models.Index(
                 fields=["priority", "-virtual_time"],
                 name="run_clock",
@@ -266,14 +267,14 @@ class Run(models.Model):
 
     @property
     def is_gate(self) -> bool:
-        """Return True if this run is a correctness test, which must pass before other runs may be ranked."""
+        """Return True if this run is a correctness test, which must pass before timed runs may be ranked."""
         return self.kind == "correctness"
 
 
 class Share(models.Model):
-    """A user's share of the queue at one priority: the virtual time at which the user's queued runs end.
+    """A user's share of the queue at one priority: `finish` is the virtual time at which the user's runs end.
 
-    The virtual time of the user's next run is `finish` or the queue's virtual clock, whichever is later.
+    The virtual time of the user's next run is `finish` or the virtual clock of the priority, whichever is later.
     queue/fairness.py explains virtual time.
     """
 
@@ -331,8 +332,8 @@ class RunDetail(models.Model):
 class ControlSeries(models.Model):
     """The control library's results in the sessions of one timed run.
 
-    The control library is the baseline that every timed run measures as well. Its results show how noisy the machine
-    is, because they do not depend on the submitted library.
+    The control library is the baseline, which every timed run measures too. The control library's results show how
+    noisy the machine is, because they do not depend on the submitted library.
     """
 
     run = models.OneToOneField(

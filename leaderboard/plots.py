@@ -65,7 +65,7 @@ def draw_missing() -> int:
 
 
 def _draw_one(detail: RunDetail, name: str, draw: Callable[[Any], bytes], series: object) -> None:
-    """Draw one picture and store it. If the curve cannot be drawn, log the error; no later call tries again."""
+    """Draw one picture and store it. If the curve is not valid, log the error; no later call tries again."""
     try:
         picture = draw(series)
     except (ValueError, KeyError, TypeError, ZeroDivisionError):

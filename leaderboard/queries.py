@@ -1,4 +1,4 @@
-"""Reads the database for pages, exports and commands. Each function states its number of SQL statements.
+"""Reads the database for pages, exports and commands. Each public function states how many SQL statements it executes.
 
 This module decides what a viewer may see. Only the owner and organisers get `RunPage.private`; only organisers see a
 deleted submission. Words used here: a *gate* is a correctness test that a board requires, an *audit* repeats a run in
@@ -64,7 +64,7 @@ class Standings:
 
     - `machine_class`: the class of the machines that executed the shown runs; None if the board has no entries.
     - `classes`: all machine classes with entries; the class with the newest run comes first.
-    - `rows`: the entries in the order of ranks. `user`, `run`, `run.submission` and `run.machine` are loaded.
+    - `rows`: the entries in the order of ranks, with `user`, `run`, `run.submission` and `run.machine` loaded.
     """
 
     board: Board
@@ -75,7 +75,7 @@ class Standings:
 
     @property
     def provisional(self) -> bool:
-        """Return True if the board or one of its entries is only a demonstration."""
+        """Return True if the board is a demonstration, or if one of the shown entries is provisional."""
         return self.board.provisional or any(row.provisional for row in self.rows)
 
 
@@ -123,7 +123,7 @@ class SubmissionRow:
 
 @dataclass(frozen=True, slots=True)
 class SubmissionPage:
-    """One page of a user's submissions, newest first. `next_before` is the `before` of the next page, if one exists."""
+    """One page of a user's submissions, newest first. If there is a next page, `next_before` is its `before`."""
 
     rows: tuple[SubmissionRow, ...]
     next_before: int | None
@@ -184,7 +184,7 @@ class RunPage:
 
 @dataclass(frozen=True, slots=True)
 class MachineStatus:
-    """A bench machine. `lost` is True if the machine has given no sign of life for MACHINE_LOST_SECONDS."""
+    """A bench machine. `lost` is True if the machine has shown no sign of life for MACHINE_LOST_SECONDS."""
 
     machine: Machine
     lost: bool
@@ -192,7 +192,7 @@ class MachineStatus:
 
 @dataclass(frozen=True, slots=True)
 class MachinePage:
-    """A bench machine, the limits of noise for ranking, and the control library's results, newest first."""
+    """A bench machine, the limits of noise and drift for ranking, and the control library's results, newest first."""
 
     machine: Machine
     limits: Limits
@@ -214,7 +214,7 @@ class SystemStatus:
 
 
 def standings(board: Board, machine_class: str | None = None) -> Standings:
-    """Return a board's best entries on a machine class, by default the class with the newest run.
+    """Return a board's best entries on a machine class, by default on the class with the newest run.
 
     2 SQL statements for any number of runs, 1 for a board without entries.
     """
@@ -298,7 +298,10 @@ def _submission_row(submission: Submission) -> SubmissionRow:
 
 
 def gate_state(runs: Iterable[Run]) -> str:
-    """Return a gate's state: failed if one of its runs failed, passed if all uncancelled runs passed, else waiting."""
+    """Return a gate's state: failed if one of its runs did not pass, passed if all passed, and otherwise waiting.
+
+    Cancelled runs do not count. A run that failed because of the site (infrastructure) counts as waiting.
+    """
     verdicts = [run.verdict for run in runs if run.state != State.CANCELLED]
     if any(verdict not in {"", Verdict.PASSED, Verdict.INFRASTRUCTURE} for verdict in verdicts):
         return GATE_FAILED
@@ -318,7 +321,7 @@ def _may_change(submission: Submission, viewer: Viewer) -> bool:
 
 
 def visible_run(run_id: int, viewer: Viewer) -> Run | None:
-    """Return a run, or None if the viewer may not see it. 1 SQL statement loads submission, owner and machine."""
+    """Return a run with its submission, owner and machine, or None if the viewer may not see it. 1 SQL statement."""
     runs = Run.objects.select_related("submission__owner", "machine")
     if not _is_organiser(viewer):
         runs = runs.filter(submission__deleted_at__isnull=True)
@@ -326,7 +329,7 @@ def visible_run(run_id: int, viewer: Viewer) -> Run | None:
 
 
 def own_submission(submission_id: int, viewer: Viewer) -> Submission | None:
-    """Return a submission that the viewer may change, or None. Only organisers get deleted ones. 1 SQL statement."""
+    """Return a submission if the viewer may change it (a deleted one: only organisers), or None. 1 SQL statement."""
     submission = Submission.objects.select_related("owner").filter(pk=submission_id).first()
     if submission is None or not _may_change(submission, viewer):
         return None
@@ -336,10 +339,7 @@ def own_submission(submission_id: int, viewer: Viewer) -> Submission | None:
 
 
 def refused_upload(submission_id: int, viewer: Viewer) -> RefusedUpload | None:
-    """Return a submission that was refused at upload, or None. At most 2 SQL statements.
-
-    Returns None also if the viewer may not change the submission.
-    """
+    """Return a submission if its file was refused and the viewer may change it, or None. At most 2 SQL statements."""
     submission = own_submission(submission_id, viewer)
     if submission is None:
         return None
@@ -408,7 +408,7 @@ def _private_part(run: Run, detail: RunDetail | None) -> PrivatePart:
 
 
 def artefact_for(run_id: int, name: str, viewer: Viewer) -> Artefact | None:
-    """Return a file about a run that the viewer may see, or None. 1 SQL statement."""
+    """Return a file about a run, or None if the file does not exist or the viewer may not see it. 1 SQL statement."""
     found = Artefact.objects.filter(run_id=run_id, name=name)
     if not _is_organiser(viewer):
         found = found.filter(run__submission__deleted_at__isnull=True)
@@ -416,7 +416,7 @@ def artefact_for(run_id: int, name: str, viewer: Viewer) -> Artefact | None:
 
 
 def live_tag(runs: Iterable[Run], waits: Mapping[int, Wait]) -> str:
-    """Return a tag for an ETag header. The tag changes whenever a shown fact of these runs or waits changes. No SQL."""
+    """Return a tag for an ETag header, which changes whenever a shown fact of these runs or waits changes. No SQL."""
     digest = hashlib.sha256()
     for run in runs:
         shown = (
@@ -441,7 +441,7 @@ def announcements(limit: int = PAGE_ROWS) -> list[Announcement]:
 
 
 def home_boards(top: int = 3) -> list[Standings]:
-    """Return every main board (board of a contest) with its best `top` rows. 2 SQL statements per board."""
+    """Return every main board (board of a contest) with its best `top` rows. At most 2 SQL statements per board."""
     found = []
     for board in main_boards():
         whole = standings(board)

@@ -282,7 +282,7 @@ def give_up(run_id: int, attempt: int, reason: str) -> bool:
 
 
 def try_again(run_id: int, attempt: int, reason: str) -> bool:
-    """Queue a run again after a failure of the site, or end the run if this was attempt KEYDROME_MAX_ATTEMPTS.
+    """Queue a run again after a failure of the site, or end the run if this was its last attempt.
 
     `reason` says what failed. Returns False if this attempt does not own the run.
     """
@@ -305,10 +305,11 @@ def recover_and_wake() -> Recovered:
 
 
 def recover_lost() -> Recovered:
-    """Queue lost runs again. A run is lost if its lease has expired, because its worker died or hangs.
+    """Queue lost runs again. A run is lost if its lease has expired, for example because its worker died or hangs.
 
     A lost run that has used KEYDROME_MAX_ATTEMPTS attempts ends with the verdict infrastructure. A lost run that a user
-    wanted to cancel is cancelled. Several processes may call this at the same time. 1 SQL statement if no run is lost.
+    wanted to cancel is cancelled. Several processes may call this at the same time. Executes 1 SQL statement if no run
+    is lost.
     """
     requeued: list[int] = []
     given_up: list[int] = []
@@ -352,7 +353,7 @@ def cancel(run: Run, *, by: User) -> bool:
 def withdraw(submission: Submission, *, by: User) -> bool:
     """Delete a submission from all pages and boards, and cancel its open runs.
 
-    The rows, the file and the plots are kept, but only organisers see them. Returns False if the submission had already
+    The rows, the file and the plots remain, but only organisers see them. Returns False if the submission had already
     been deleted.
     """
     may_change(submission, by)

@@ -38,13 +38,13 @@ _workers: list[Worker] = []
 
 @shared_task(name=wakeup.TASK, ignore_result=True)  # type: ignore[untyped-decorator]
 def wake_up(queue: str) -> None:
-    """Do the work of one wake-up message that was sent to this Celery queue."""
+    """Do the work for one wake-up message; `queue` is the Celery queue of the message."""
     work: dict[str, Callable[[], None]] = {wakeup.BENCH: _wake_bench, wakeup.RESULTS: _wake_results}
     work[queue]()
 
 
 def _wake_bench() -> None:
-    """Execute one run, and send the next wake-up if more runs wait.
+    """Execute one run. Then, if more runs wait, send the next wake-up.
 
     One task executes only one run, so that Celery's limits and its warm shutdown apply to each run separately.
     """
@@ -62,9 +62,9 @@ def _wake_bench() -> None:
 
 @cache
 def _this_worker() -> Worker:
-    """Return this process's bench worker. The process keeps the worker's slot until the process ends.
+    """Return this process's bench worker, which holds its slot until the process ends.
 
-    A slot is a number with its own jail and processor cores; only one process at a time may use it.
+    Each slot has its own jail and processor cores. Only one process at a time may use a slot.
     """
     with ExitStack() as held:
         number = _hold_free_slot(held)
@@ -72,17 +72,17 @@ def _this_worker() -> Worker:
         require_built()
         clean_up(number)
         worker.take_back()
-        # Keep the slot only after all steps above have succeeded. If a step fails, for example because the database
-        # cannot be reached, the slot is freed, so that the next wake-up can take it.
+        # From here on, the process keeps the slot. If a step above fails, for example because the database cannot be
+        # reached, the slot is freed, so that the next wake-up can take it.
         _held.push(held.pop_all())
     _workers.append(worker)
     return worker
 
 
 def _hold_free_slot(held: ExitStack) -> int:
-    """Reserve the first free one of KEYDROME_SLOTS slots, starting at KEYDROME_SLOT; return its number.
+    """Reserve the first free slot of the KEYDROME_SLOTS slots from KEYDROME_SLOT on; return its number.
 
-    Several copies of one container have the same settings, and each takes a slot of its own.
+    So several copies of one container can have the same settings, and each takes a slot of its own.
     """
     first = load_settings().slot
     last = min(first + max(settings.KEYDROME_SLOTS, 1) - 1, SLOT_MAX)
@@ -97,7 +97,10 @@ def _wake_results() -> None:
 
 @worker_ready.connect  # type: ignore[untyped-decorator]
 def _wake_at_start(sender: Any, **_kwargs: Any) -> None:  # noqa: ANN401 - Celery's signal arguments
-    """Wake this worker when it starts, so that runs left by an earlier process need not wait for the scheduler."""
+    """When a worker has started, send a message to each of its queues.
+
+    So runs that an earlier process has left need not wait for the scheduler.
+    """
     for queue in sender.app.amqp.queues.consume_from:
         wakeup.wake(queue)
 

@@ -119,7 +119,7 @@ def _lease_from_now() -> float:
 class _Heartbeats:
     """Sends the heartbeats of one attempt to the database, at most one every `heartbeat_seconds`.
 
-    The runner calls this object with its progress, and stops if the object returns False. While the database cannot be
+    The runner calls this object with its progress, and stops if the call returns False. While the database cannot be
     reached, the run continues until its lease ends.
     """
 
@@ -204,7 +204,7 @@ class Worker:
     recover_at: float = 0.0  # when to look for lost runs again, on the monotonic clock
 
     def stop(self) -> None:
-        """Make the worker stop soon. The worker puts its current run back into the queue."""
+        """Make the worker stop soon. It then puts its current run back into the queue."""
         self.stopping.set()
 
     def take_back(self) -> list[int]:
@@ -226,7 +226,7 @@ class Worker:
     def run_one(self) -> bool:
         """Claim, execute and record one run. Return False if no run could be claimed.
 
-        If the database raises an exception, the caller gets it. The next call then queues the unfinished run again.
+        An exception of the database is passed to the caller. The next call then queues the unfinished run again.
         """
         registry.alive(self.slot.machine, busy=False)
         if self.stopping.is_set():
@@ -248,7 +248,7 @@ class Worker:
     def _recover_lost(self) -> None:
         """Queue again the runs whose lease has expired, at most once every KEYDROME_SWEEP_SECONDS.
 
-        The results worker does the same, but it may be dead, too.
+        The results worker does the same, but may have died too.
         """
         now = time.monotonic()
         if now >= self.recover_at:
@@ -258,7 +258,7 @@ class Worker:
     def _claim(self) -> Run | None:
         """Claim a run of a benchmark version that this worker has.
 
-        If runs wait but this worker can execute none of them, log why, and store the reason for the status page.
+        If runs wait but this worker can execute none of them, log the reason, and store it for the status page.
         """
         own = versions.own_versions()
         run = claims.claim(self.slot, own)

@@ -36,7 +36,7 @@ _COMPARED_MIN = 2
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library of the comparison. `refused` is the reason if inspection has refused the file, otherwise empty."""
+    """A library of the comparison. `refused` says why the inspection refused the file; empty if it was accepted."""
 
     name: str
     file: str  # for display only

@@ -36,7 +36,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class BenchResult:
-    """A result of `keydrome bench`. `reports` has the candidate's report of each session that is not discarded."""
+    """A result of `keydrome bench`. `reports` contains the candidate's report of each session that counts."""
 
     instance: Instance
     parameters: dict[str, int]
@@ -78,7 +78,7 @@ class RankedLibrary:
 
 @dataclass(frozen=True, slots=True)
 class CompareResult:
-    """A result of `keydrome compare`. `libraries` has the libraries with a rank, best first."""
+    """A result of `keydrome compare`. `libraries` contains the libraries with a rank, best first."""
 
     instance: Instance
     metric: str

@@ -36,9 +36,10 @@ class Interval:
 class Summary:
     """The summary of a run. Discarded sessions are not included, and `sessions` does not count them.
 
-    `ratios` has the value of candidate / control in the benchmark's metric for each session that measured both. `ratio`
-    is their median, or None if there are no ratios. `medians` and `control_medians` contain the median of each metric
-    over the sessions that reported it. `provisional` is True if there are fewer than RANKED_SESSIONS_MIN sessions.
+    `ratios` contains candidate / control in the benchmark's metric for each session that measured both. `ratio` is the
+    median of `ratios`, or None if there are no ratios. `medians` and `control_medians` contain the median of each
+    metric over the sessions that reported it. `provisional` is True if there are fewer than RANKED_SESSIONS_MIN
+    sessions.
     """
 
     sessions: int
@@ -105,10 +106,11 @@ def control_number(session: Session, metric: str) -> float | None:
 def median_interval(values: Sequence[float], confidence: float = CONFIDENCE) -> Interval:
     """Return an interval that contains the true median with a probability of at least `confidence`.
 
-    The interval is from the k-th smallest to the k-th largest value, with the largest possible k. It contains the true
-    median with probability 1 - 2 P(Binomial(n, 1/2) < k), where n is the number of values. This probability is exact
-    for every continuous distribution. If there are too few values for `confidence` (below 6 for 95 %), the interval is
-    the whole range, and `coverage` is lower than `confidence`. Raises ValueError if there are no values.
+    The interval extends from the k-th smallest to the k-th largest value, with the largest k that gives this
+    probability. It contains the true median with probability 1 - 2 P(Binomial(n, 1/2) < k), where n is the number of
+    values. This probability is exact for every continuous distribution. If there are too few values for `confidence`
+    (below 6 for 95 %), the interval is the whole range, and `coverage` is lower than `confidence`. Raises ValueError if
+    there are no values.
     """
     ordered = sorted(values)
     if not ordered:

@@ -1,8 +1,8 @@
 """Draws a witness, which is the proof of a finding, as a picture.
 
-Each transaction is a row on a time axis, and each call is a mark in its row. An arrow (edge) from one transaction to
-another means that the second one must come later. Only the marked calls, which are part of the proof, have labels. The
-run's page has a table of all drawn calls below the picture.
+Each transaction is a row on a time axis, and each call is a tick in the row of its transaction. An arrow (edge) from
+one transaction to another means that the second one must come later. Only calls that are part of the proof (`marked`)
+have labels and thick ticks. Below the picture, the run's page lists all drawn calls in a table.
 
 The picture is SVG without scripts or external references, so it can be part of a page, a file, or the source of an
 <img>. Each kind of edge has its own label, and its own combination of colour and dashes. Lines and texts use the page's
@@ -88,7 +88,7 @@ def witness_svg(witness: Witness) -> str:
 
 
 class _Axis:
-    """Maps times to pixels. All steps between events are equal, because a true scale would be unreadable."""
+    """Maps times to pixels. Neighbouring events have equal distances, because a true scale would be unreadable."""
 
     def __init__(self, transactions: Sequence[Transaction]) -> None:
         times_us = {t.begin_us for t in transactions} | {t.end_us for t in transactions}
@@ -175,7 +175,7 @@ def _draw_label(svg: ET.Element, x: float, y: float, number: int, call: Call) ->
         text = text[: _LABEL_CHARACTERS - 1] + "…"
     below = y + _BAR + _LABEL_HEIGHT * number
     _line(svg, (x, y + _BAR, x, below - 9), stroke="currentColor", opacity="0.35")
-    # A text starts at its mark, or further left if it would leave the picture.
+    # A text starts at the tick of its call, or further left if the text would leave the picture.
     start = max(_LEFT, min(x, WIDTH - len(text) * _CHARACTER_WIDTH))
     _text(svg, start, below, text, **_HALO)
 

@@ -16,7 +16,7 @@ def witness_text(witness: Witness) -> str:
     lines = [f"{witness.summary}.", ""]
     if witness.initial:
         lines += [
-            "Records that existed before:",
+            "Records that existed before these transactions:",
             *(f"  {record}" for record in witness.initial),
             "",
         ]
@@ -38,5 +38,5 @@ def _transaction_lines(transaction: Transaction) -> list[str]:
     if transaction.calls_left_out:
         count = transaction.calls_left_out
         calls = "call" if count == 1 else "calls"
-        lines.append(f"    and {count} {calls} that prove nothing")
+        lines.append(f"    and {count} more {calls} that the finding does not depend on")
     return lines

@@ -1,13 +1,13 @@
 """Runs several libraries in complete blocks, for `keydrome compare`.
 
-A block runs every library once, with the same operations. Each library runs in a fresh process, in a random order that
-depends on the block's seed. The control library runs first and last in every block; the change of its time measures the
-noise of the machine.
+A block runs every library once, with the same operations, each in a fresh process. The order is random and depends on
+the block's seed. The control library runs twice, first and last in the block. The change of its time measures the noise
+of the machine.
 
 The first block is a rehearsal: it warms the machine up and finds libraries that fail. Its times are not used. If the
-control's time changed too much in a block (drift.py), the block is discarded and repeated. There are at most as many
-repetitions as requested blocks. A library that fails is excluded from all later blocks, so that the remaining libraries
-are measured under equal conditions.
+control's time changed too much in a block (drift.py), the block is discarded and repeated. The number of repetitions
+is at most the number of requested blocks. A library that fails is excluded from all later blocks, so that the remaining
+libraries are measured under equal conditions.
 """
 
 from __future__ import annotations
@@ -43,7 +43,7 @@ _FLOOR_VERDICTS = {Verdict.PASSED, Verdict.FAILED}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block. `values` maps each library that passed to its metric; `order` lists the libraries as they ran."""
+    """One block. `values` maps each library that passed to its metric; `order` lists all libraries in running order."""
 
     seed: str
     order: tuple[str, ...]
@@ -93,7 +93,7 @@ class Blocks:
 
 
 def block_order(names: tuple[str, ...], seed: str) -> tuple[str, ...]:
-    """Return the libraries in a random order. It depends on the seed alone, so a replay uses the same order."""
+    """Return the libraries in a random order, which depends on the seed alone, so that a replay uses the same order."""
     return tuple(
         sorted(
             names, key=lambda name: hashlib.sha256(f"order of {name} in {seed}".encode()).digest()

@@ -26,7 +26,7 @@ class Reference:
     path: Path  # the file that the build writes; it may not exist yet
     needed: frozenset[str] = (
         frozenset()
-    )  # shared objects that this library uses, but uploads must not use
+    )  # shared objects that this library may use and uploads may not
     trusted: bool = False  # whether this library may link against `needed`
     baseline: bool = (
         False  # a structure that stores nothing: it can be timed, but it fails every check

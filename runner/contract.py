@@ -37,7 +37,7 @@ class Progress:
     """How far a run has come, for progress bars and heartbeats.
 
     `session` counts from 1; it is 0 while the library is inspected. `fraction` is the part of the run that is done,
-    from 0 to 1. It never decreases within a run.
+    from 0 to 1. `fraction` never decreases within a run.
     """
 
     session: int
@@ -57,8 +57,8 @@ class Job:
     - `parameters`: the values that replace parameters of the instance.
     - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
     - `plain`: whether to run the workload without checks.
-    - `record`: whether to record every call and certify the history. The times of such a run are not comparable with
-      those of other runs.
+    - `record`: whether to certify the history of each session. The sessions are played in the same way, but judging
+      takes longer.
     - `recorded_seed`: the seed of one additional recorded session, the spot check (runner/spot_check.py), or None.
     - `verified`: whether another process makes every call, as in an audit. The times of such a run are comparable only
       with those of other audits.
@@ -102,7 +102,7 @@ class Job:
         _check(self.require_level in levels, f"job.require_level: not one of {', '.join(levels)}")
 
     def to_json(self) -> str:
-        """Return the JSON form; `from_json` gives an equal job back."""
+        """Return the JSON form, from which `from_json` makes an equal job."""
         fields = {
             "schema": JOB_SCHEMA,
             "run_id": self.run_id,
@@ -230,7 +230,7 @@ class RunReport:
     finished_at: str
 
     def to_json(self) -> str:
-        """Return the JSON form; `from_json` gives an equal report back."""
+        """Return the JSON form, from which `from_json` makes an equal report."""
         fields = {
             "schema": RUN_REPORT_SCHEMA,
             "run_id": self.run_id,

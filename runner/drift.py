@@ -1,8 +1,8 @@
 """Decides which sessions or blocks to discard because the machine was too noisy.
 
-The control library runs before and after the candidates with the same operations, so its two runs should take the same
-time. A difference between these two times is noise of the machine; the candidates do not cause it. Discarding a session
-because of this difference therefore favours no candidate.
+A session or block runs the control library before and after the candidates, with the same operations. So the two runs
+of the control should take the same time. A difference between these two times is noise of the machine; the candidates
+do not cause it. Therefore a session that is discarded because of this difference favours no candidate.
 
 The normal change depends on the machine: about 2 % on a rack server, 20 % on a shared virtual machine. The largest
 allowed change is therefore computed from the control's own changes. It is three robust standard deviations, and at
@@ -27,7 +27,7 @@ VALUES_MIN = 5
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """The changes of the control's metric in a series of sessions, and the largest change that is allowed.
+    """The change of the control's metric in each session (or block) of a series, and the largest allowed change.
 
     A change is log(second value / first value). `band` is the largest allowed absolute value of a change.
     """

@@ -60,7 +60,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """The metric that a benchmark is ranked by."""
+    """The metric by which a benchmark ranks libraries."""
 
     name: str
     direction: Direction
@@ -112,7 +112,7 @@ class Limits:
     phase_timeout_ms: int
     memory_bytes: int
     tmpfs_bytes: int
-    session_timeout_ms: int | None = None  # of all phases together; only the referee applies it
+    session_timeout_ms: int | None = None  # for all phases together; the referee enforces it
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,7 +140,7 @@ class Benchmark:
         return self.instances[name]
 
     def resolve(self, instance: str, scale: Scale, overrides: Mapping[str, int]) -> dict[str, int]:
-        """Return the value of every parameter: its value in `overrides`, or else the instance's value at `scale`.
+        """Return the value of every parameter: from `overrides`, or else the instance's value at `scale`.
 
         Raises RequestError for an unknown instance, scale or parameter, and for a value out of its bounds.
         """

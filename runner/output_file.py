@@ -3,10 +3,10 @@
 - A new or regular file appears complete or not at all: the text goes to a temporary file in the same folder, which is
   then renamed. If the path is a symbolic link, the link stays, and the file that the link names is replaced.
 - A character device or FIFO, such as /dev/null or `>(command)`, is opened and written. Opening a FIFO waits until
-  another process reads from the FIFO.
-- A file that a link in /proc leads to is written in place, because it may have no name.
-- `-` is the standard output. It and other names of the standard output or error, such as /dev/stdout, are written to
-  the stream.
+  another process opens the FIFO for reading.
+- If a link in /proc leads to a file, the file is written in place, because it may have no name.
+- `-` is the standard output. For `-`, and for other names of the standard output or error such as /dev/stdout, the text
+  is written to that stream.
 - A block device, socket or folder is an error.
 - Another user's symbolic link in a shared folder such as /tmp is an error. The kernel refuses to open such a link
   (protected_symlinks), but this code reads links itself, with readlink().
@@ -38,7 +38,7 @@ class _Target:
 
 
 def check_writable(path: Path) -> None:
-    """Raise OutputFileError if write_file() could not write `path` now. Creates no file, and opens no FIFO.
+    """Raise OutputFileError if write_file() could not write `path` now. Leaves no file, and opens no FIFO.
 
     Call this function before a long run, so that the user learns of a wrong path at once.
     """
@@ -128,7 +128,7 @@ def _target(asked: Path) -> _Target:
 
 
 def _existing(path: Path, found: os.stat_result, *, in_proc: bool) -> _Target:
-    """Return how to write the existing file `path`: a link in /proc if `in_proc`, otherwise no symbolic link."""
+    """Return how to write the existing file `path`. If `in_proc`, `path` is a link in /proc, otherwise no link."""
     if stat.S_ISCHR(found.st_mode) or stat.S_ISFIFO(found.st_mode):
         return _Target(path, in_place=True)
     if stat.S_ISREG(found.st_mode):
@@ -149,7 +149,7 @@ def _stream(found: os.stat_result) -> TextIO | None:
 
 
 def _is_in_proc(path: Path) -> bool:
-    """Return whether a link is in /proc. Such a link leads to an open file, which may have no name any more."""
+    """Return whether a link is in /proc. Such a link leads to an open file, which may no longer have a name."""
     try:
         return path.parent.stat().st_dev == Path("/proc").stat().st_dev
     except OSError:
@@ -157,10 +157,10 @@ def _is_in_proc(path: Path) -> bool:
 
 
 def _is_strangers_link(path: Path, link: os.stat_result) -> bool:
-    """Return whether the kernel's rule protected_symlinks forbids to follow the link.
+    """Return whether the kernel's rule protected_symlinks forbids following the link.
 
-    The rule concerns folders where everybody may create files. It forbids links that belong neither to this user nor to
-    the owner of the folder.
+    The rule applies to folders with the sticky bit in which all users may create files. It forbids links that belong
+    neither to this user nor to the owner of the folder.
     """
     folder = path.parent.stat()
     is_shared = folder.st_mode & stat.S_ISVTX and folder.st_mode & stat.S_IWOTH
@@ -172,7 +172,7 @@ def _temporary(path: Path) -> Path:
 
 
 def _create(temporary: Path) -> int:
-    """Create the temporary file. First remove an older one, which only a dead process with this pid can have left."""
+    """Create the temporary file. First remove an older one; only a dead process with the same pid can have left it."""
     flags = (
         os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     )  # O_EXCL: never open a file of another user

@@ -1,8 +1,8 @@
 """Runs one session: writes plan.json, runs the referee, reports its progress, and reads report.json.
 
 The referee is the trusted process that runs a library in the jail and judges it. The referee may still fail: it may be
-missing, be killed, hang, or write a wrong report. Each of these faults raises RefereeError, which becomes the verdict
-*infrastructure*.
+missing, be killed, hang, or write a wrong report. In each of these cases this module raises RefereeError, which becomes
+the verdict *infrastructure*.
 """
 
 from __future__ import annotations
@@ -36,8 +36,8 @@ STOP_SECONDS = 3.0
 SILENCE_SECONDS = 300.0
 REPORT_BYTES_MAX = 64 << 20
 _LINE_BYTES_MAX = 1 << 16
-# In verified mode another process makes every call. A call then takes up to 30 us if threads share CPUs. Therefore the
-# time limit of a phase is multiplied by this factor.
+# In verified mode another process makes every call. A call then takes up to 30 us if threads share CPUs. Therefore this
+# factor multiplies the time limit of a phase.
 _VERIFIED_TIMEOUT_FACTOR = 20
 # Fields that the report copies from the plan.
 _ECHOED = (
@@ -145,7 +145,7 @@ def run_session(
 
 
 def _start(referee: Path, arguments: list[str], errors: int) -> subprocess.Popen[bytes]:
-    """Start the referee. The kernel kills it when the calling thread dies, even by SIGKILL."""
+    """Start the referee. The kernel kills the referee when the calling thread dies, even by SIGKILL."""
     command = ["setpriv", "--pdeathsig", "KILL", str(referee), "run", *arguments, "--progress"]
     if not referee.is_file():
         raise RefereeError(
@@ -205,7 +205,9 @@ class _Watch:
         try:
             return self._process.wait(self._silence_seconds)
         except subprocess.TimeoutExpired as error:
-            raise RefereeError("the referee closed its output but did not exit") from error
+            raise RefereeError(
+                "the referee closed its output but did not exit, and was stopped"
+            ) from error
 
     def _read(self, data: bytes) -> None:
         *lines, self._rest = (self._rest + data).split(b"\n")

@@ -61,7 +61,7 @@ class Finding:
 
 @dataclass(frozen=True, slots=True)
 class Loading:
-    """What loading the library used, with its constructors: time, CPU time, and growth of the jail's memory.
+    """What it cost to load the library and run its constructors: time, CPU time, and growth of the jail's memory.
 
     A value that the jail cannot measure is None.
     """
@@ -93,15 +93,15 @@ class Loading:
 class Phase:
     """The times of one phase of a session, such as "create" or "test".
 
-    `wall_ns` is the duration by the referee's clock, from before the jail is thawed until it is frozen. `player_ns` is
-    the duration by the clock of the player, the process in the jail that runs the library. `cpu_us` is the CPU time, or
-    None if the jail cannot measure it. `freezing_ns` is the end of `wall_ns`, from the player's message DONE until the
-    jail was frozen, and `freezing_cpu_us` is the CPU time in it; both are None if the jail was not frozen.
-
-    `library_threads` counts the library's own threads at the beginning or end of the phase, and `library_cpu_us` is the
-    CPU time of those that lived at the end. `exited_cpu_us` is the CPU time of threads that exited: those of the
-    clients, and threads of the library that came and went. `kernel_cpu_us` is the CPU time of threads of the kernel
-    that work for the whole machine, by name.
+    - `wall_ns`: the duration by the referee's clock, from before the jail is thawed until the jail is frozen.
+    - `player_ns`: the duration by the clock of the player, the process in the jail that runs the library.
+    - `cpu_us`: the CPU time of the jail in the phase, or None if the jail cannot measure it.
+    - `freezing_ns`: the last part of `wall_ns`, from the player's message DONE until the jail was frozen.
+    - `freezing_cpu_us`: the CPU time in this part. Both are None if the jail was not frozen.
+    - `library_threads`: how many of the library's own threads lived at the beginning or at the end of the phase.
+    - `library_cpu_us`: the CPU time of those threads of the library that lived at the end.
+    - `exited_cpu_us`: the CPU time of threads that exited: the clients' threads, and threads of the library.
+    - `kernel_cpu_us`: the CPU time of each thread of the kernel that works for the whole machine, by its name.
     """
 
     name: str
@@ -317,9 +317,9 @@ class Report:
     - `reason`: why the session did not pass; empty if it passed.
     - `metrics`: the measured numbers by name. A number that was not measured is absent.
       docs/reference/plan-and-report.md lists the names.
-    - `loading`: what loading the library used; None in reports of older versions.
+    - `loading`: what it cost to load the library; None in reports of older versions.
     - `parameters`: the value of every parameter, after scale and overrides.
-    - `record`: every call was recorded. The times are not comparable with those of other sessions.
+    - `record`: the history was certified. The session was played in the same way as other sessions.
     - `verified`: another process made every call. The times are comparable only with those of other verified sessions.
     - `machine`: facts and warnings about the machine.
     """
@@ -346,7 +346,7 @@ class Report:
     loading: Loading | None = None
 
     def to_json(self) -> dict[str, Any]:
-        """Return the JSON form; `from_json` gives an equal report back."""
+        """Return the JSON form, from which `from_json` makes an equal report."""
         value = {
             "schema": REPORT_SCHEMA,
             "verdict": self.verdict.value,

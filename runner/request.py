@@ -40,11 +40,10 @@ class Request:
     - `overrides`: the values that replace parameters of the instance.
     - `plain`: whether to run the workload without checks.
     - `require`: the weakest jail level to accept.
-    - `control`: whether to run the control library too, which is timed next to the candidate. Correctness benchmarks
-      ignore this field.
+    - `control`: whether each session also times the control library. Correctness benchmarks ignore this field.
     - `configuration`: for a structure, how the runtime runs it; for a library None.
     - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
-    - `record`: whether to record every call and certify the history.
+    - `record`: whether to certify the history of each session, which is played in the same way.
     - `histories`: the folder for the recorded histories of failed sessions, or None.
     - `all_histories`: whether to write the histories of sessions that passed, too.
     - `memory_bytes`: the memory limit of a library, or None: the referee computes it from the parameters.

@@ -1,4 +1,4 @@
-"""Runs a series of sessions of the candidate, the library that is judged. Each session has fresh processes and a seed.
+"""Runs a series of sessions of the candidate, the library that is judged. Each has fresh processes and its own seed.
 
 In a benchmark that measures times, each session also runs the control library, so that noise of the machine can be
 seen. In a series of at least 5 sessions the control runs before and after the candidate, with the same operations. If
@@ -49,7 +49,7 @@ class SeriesResult:
 
 
 def candidate_first(seed: str) -> bool:
-    """Return True if the candidate runs first. The result is a fair coin that depends on the seed alone."""
+    """Return True if the candidate runs first. The seed alone decides, like the toss of a fair coin."""
     return hashlib.sha256(f"order of {seed}".encode()).digest()[0] % 2 == 0
 
 

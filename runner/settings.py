@@ -28,8 +28,8 @@ class Settings:
     build: Path  # the build folder, with bin/ and lib/
     var: Path  # the folder for data, with blobs/ and work/
     slot: int = 0  # the jail slot, a number that gives a jail its own user; one job runs per slot
-    # CPUs for the jail, such as 0-3; empty means all. If there are several lists separated by ";", slot N uses list
-    # N modulo the number of lists.
+    # CPUs for the jail, such as 0-3; empty means all. There may be several lists, separated by ";". Slot N then uses
+    # the list with the number (N modulo the number of lists), counted from 0.
     cpus: str = ""
     library_bytes_max: int = 64 * MEBIBYTE
 
@@ -83,7 +83,7 @@ class Settings:
         return [self.referee, self.player, self.driver, self.jail, self.control, self.runtime]
 
     def missing_binaries(self) -> list[Path]:
-        """Return the programs and libraries that runs need and that do not exist."""
+        """Return those programs and libraries that runs need but that do not exist."""
         return [path for path in self.needed_binaries() if not path.is_file()]
 
 

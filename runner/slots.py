@@ -1,8 +1,8 @@
 """Reserves jail slots. A slot is a number that gives the jail in it a user id and a control group of its own.
 
 Two jails in one slot would share the user id and the control group. The second jail would then kill the first one,
-because it takes the first for a leftover. Therefore at most one process on the machine may hold a slot. `hold_slot`
-reserves a slot for this process. The kernel frees the slot when the process ends, even after SIGKILL.
+because it would take the first jail for a leftover. Therefore at most one process on the machine may hold a slot.
+`hold_slot` reserves a slot for this process. The kernel frees the slot when the process ends, even after SIGKILL.
 
 The numbers are divided, so that a running site, commands, tests and measurements of several clones use different slots:
 
@@ -10,7 +10,8 @@ The numbers are divided, so that a running site, commands, tests and measurement
     100 to 899  test processes and measurements: each reserves ten consecutive slots that are free
     900 to 999  commands, reports and native tests: each takes a free slot
 
-KEYDROME_SLOT and KEYDROME_SLOTS may also name slots above 99. A test process takes ten slots of which none is in use.
+KEYDROME_SLOT and KEYDROME_SLOTS may also name slots above 99. Therefore a test process reserves ten slots only if none
+of them is in use.
 """
 
 from __future__ import annotations
@@ -48,7 +49,7 @@ def hold_slot(first: int, last: int, *, lock_files: Path | None = None) -> Itera
 
     A name in the kernel's abstract socket namespace reserves the slot. Each container has its own namespace, so workers
     in containers need file locks too. `lock_files` is the folder for these locks; all containers of a machine must
-    share it. If several machines share it, each has its own locks.
+    share the folder. If several machines share the folder, each machine has its own locks.
     """
     for slot in range(first, last + 1):
         with ExitStack() as held:
@@ -103,7 +104,7 @@ def _slot_name(slot: int) -> str:
 
 
 def _bind_name(name: str, held: ExitStack) -> bool:
-    """Reserve a name in this network namespace. Return False if another process has it."""
+    """Reserve a name in this network namespace. Return False if another process has reserved the name."""
     holder = held.enter_context(
         socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM | socket.SOCK_CLOEXEC)
     )
@@ -118,12 +119,12 @@ def _bind_name(name: str, held: ExitStack) -> bool:
 
 @cache
 def _machine() -> str:
-    """Return a name of this machine, which all its containers have in common: the id of its last boot."""
+    """Return a name that all containers of this machine have in common: the id of the machine's last boot."""
     return _BOOT_ID.read_text().strip()
 
 
 def _lock(folder: Path, slot: int, held: ExitStack) -> bool:
-    """Reserve the slot among all processes that see the folder. Return False if another process has it."""
+    """Reserve the slot among all processes that share the folder. Return False if another process has reserved it."""
     folder.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor = os.open(
         folder / f"slot-{slot}-{_machine()}", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600

@@ -32,10 +32,10 @@ RECORDED = "recorded session: "
 
 
 def spot_check_seed(seeds: Sequence[str], one_in: int) -> str | None:
-    """Return the seed of a run's recorded session, or None if the run has no spot check.
+    """Return the seed of a run's spot check (recorded session), or None if the run has no spot check.
 
     `seeds` are the secret seeds of the run's sessions. The returned seed is derived from these seeds and is secret too.
-    On average one of `one_in` runs has a spot check; with 0, no run has one.
+    On average one of `one_in` runs has a spot check. If `one_in` is 0, no run has one.
     """
     if one_in < 1:
         return None
@@ -54,11 +54,11 @@ def run_with_spot_check(
     *,
     seed: str | None,
 ) -> SeriesResult:
-    """Run the request's series. If `seed` is given, run the recorded session first.
+    """Run the request's series. If `seed` is given, run the spot check (recorded session) first.
 
-    If the recorded session fails, the run ends. If it passes, its findings are added to the findings of the series. If
-    it cannot be judged, for example because the machine fails, it only adds an advisory finding, because it proves
-    nothing about the library.
+    If the spot check fails, the run ends. If it passes, its findings are added to the findings of the series. If the
+    spot check cannot be judged, for example because the machine fails, only an advisory finding is added, because such
+    a failure proves nothing about the library.
     """
     if seed is None:
         return run_series(candidate, request, settings, folder, heartbeat)

@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, BinaryIO
 if TYPE_CHECKING:
     from pathlib import Path
 
-# The advice for a file that is too large. Every check of the size gives it.
+# The advice for a file that is too large, in the messages of all checks of the size.
 MAKE_SMALLER = "strip it (strip --strip-unneeded) or leave out embedded data"
 _CHUNK_BYTES = 1 << 20
 _DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -35,7 +35,7 @@ class BlobMissingError(StoreError):
 
 
 class BlobDamagedError(StoreError):
-    """The stored bytes of a blob no longer have its digest."""
+    """The digest of a blob's stored bytes is not the digest that names the blob."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +66,7 @@ class BlobStore:
         return self.path(sha256).is_file()
 
     def put(self, stream: BinaryIO, *, limit_bytes: int) -> Blob:
-        """Store the bytes of `stream` and return their digest and size. The same bytes may be stored more than once.
+        """Store the bytes of `stream` and return their digest and size. The same bytes may be stored again.
 
         The file and its folders are synced to disk (fsync) before this function returns. Raises BlobTooLargeError as
         soon as more than `limit_bytes` were read, and OSError if the disk fails. The temporary file is removed in both

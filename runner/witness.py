@@ -35,7 +35,7 @@ class EdgeKind(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Call:
-    """One call. Its times are in microseconds since the first event. A `marked` call is part of the proof."""
+    """One call. Times are in microseconds since the first transaction began. A `marked` call is part of the proof."""
 
     begin_us: float
     end_us: float
@@ -46,7 +46,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """One transaction with the calls that matter for the proof; `calls_left_out` counts its other calls."""
+    """One transaction with its shown calls; `calls_left_out` counts its other calls, which the proof does not need."""
 
     name: str
     thread: int
@@ -59,7 +59,7 @@ class Transaction:
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """States that transaction number `source` must precede transaction number `target`; `because` is the reason."""
+    """The fact that transaction number `source` must precede transaction number `target`; `because` is the reason."""
 
     source: int
     target: int
@@ -75,7 +75,7 @@ class Witness:
     - `transactions`: the transactions involved.
     - `edges`: which transaction must precede which.
     - `program`: a C program that repeats the calls, or an empty string.
-    - `initial`: the records that at least one transaction saw and that existed before all transactions.
+    - `initial`: the records that existed before these transactions and that at least one of them saw.
     """
 
     summary: str

@@ -1,6 +1,6 @@
 """Creates one working folder per job and removes it when the job ends.
 
-If a worker is killed, the next job removes the folder.
+If a worker is killed, the next job removes the worker's folder.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ def work_folder(parent: Path) -> Iterator[Path]:
     """Create a folder (mode 0700) in `parent`, and remove it afterwards. Also remove the folders of dead processes.
 
     A process that uses folder NAME holds a lock on the file NAME.lock in `parent`. The kernel releases the lock when
-    the process dies. If another process can take the lock, the folder belongs to no process any longer and can be
+    the process dies. If another process can acquire the lock, the folder no longer belongs to a process and can be
     removed. Several processes may use one `parent`.
     """
     parent.mkdir(mode=0o700, parents=True, exist_ok=True)

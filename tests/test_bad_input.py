@@ -116,7 +116,7 @@ FILES = {
     "not_elf": Bad(
         containing(b"int main(void) { return 0; }\n"),
         "refused",
-        ("not an ELF file, it looks like a text file", "gcc -O2 -shared -fPIC"),
+        ("not an ELF file; it looks like a text file", "gcc -O2 -shared -fPIC"),
         at_once=True,
     ),
     "empty": Bad(

@@ -90,7 +90,7 @@ def test_bench_asks_for_shares_of_what_a_library_delivers(built: Settings, tmp_p
     refused = keydrome("bench", file, *options, var=tmp_path)
     assert refused.returncode == 2
     assert (
-        "--at-capacity needs a benchmark with arrival rates: --benchmark open_loop"
+        "--at-capacity needs a benchmark with arrival rates; use, for example, --benchmark open_loop"
         in refused.stderr
     )
     options += ["--benchmark", "open_loop", "-p", "rate_first_per_s=50000", "-p", "step_ms=10"]

@@ -1,4 +1,4 @@
-"""Checks that no C or C++ function has more than 15 branches; an exception has a comment `LIMIT: reason` at its head.
+"""Checks that no C or C++ function has more than 15 branches, except functions with a comment `LIMIT: reason`.
 
 The library lizard counts the branches: one for the function itself, and one for each condition, loop, handler and
 boolean operator. A switch is one branch, even with many cases. Python functions have stricter limits (ruff's C901 and

@@ -1,8 +1,7 @@
 """Checks the repository's own rules, which no linter knows: dependencies, sizes, dead files, wording.
 
 Each rule is a function in tools/tree/ that returns a list of complaints, one line each. `python tools/check_tree.py`
-runs all of them. The code uses only the standard library. The idea comes from
-TigerBeetle's tidy.zig.
+runs all of them. The code uses only the standard library. The idea comes from TigerBeetle's tidy.zig.
 """
 
 from __future__ import annotations

@@ -16,7 +16,7 @@ class Process:
     name: str
 
     def kill(self) -> bool:
-        """Kill the process with SIGKILL; return False if it had ended already."""
+        """Kill the process with SIGKILL; return False if the process had already ended."""
         try:
             os.kill(self.pid, signal.SIGKILL)
         except ProcessLookupError:

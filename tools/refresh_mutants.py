@@ -40,7 +40,10 @@ def main() -> int:
 
 
 def refreshed(patch: Path) -> str:
-    """Return the patch for the present source; raise CalledProcessError if `patch` cannot apply it even with fuzz."""
+    """Return the patch, adapted to the present source.
+
+    Raises CalledProcessError if the program `patch` cannot apply it.
+    """
     path = changed_file(patch)
     with tempfile.TemporaryDirectory() as folder:
         to = Path(folder) / "patched"
@@ -67,7 +70,7 @@ def changed_file(patch: Path) -> str:
 
 
 def description(patch: Path) -> str:
-    """Return the first lines of the patch: number and fault of each mutant that the patch makes."""
+    """Return the first lines of the patch: the number and the fault of each mutant that the patch makes."""
     mutants = json.loads(MUTANTS.read_text())
     return "".join(f"M{m['number']}: {m['fault']}\n" for m in mutants if m["patch"] == patch.stem)
 

@@ -1,4 +1,4 @@
-"""Runs clang-tidy over the given sources, two processes at a time, and remembers the clean ones.
+"""Runs clang-tidy on the given sources, in two processes at a time, and remembers which sources are clean.
 
 clang-tidy spends most of its time on reading the standard library. Therefore up to sixteen sources with the same
 options are checked as one. If a group has findings, it is halved until each source is checked alone; only findings of

@@ -1,7 +1,7 @@
-"""Defines the admin pages for organisers, who can read every table and edit only announcements.
+"""Defines the admin pages for the leaderboard's tables. Organisers can read these tables, and edit only announcements.
 
-The other tables are read-only here, so admin pages cannot change a result. The lists avoid slow queries. Secrets, such
-as the seeds of open runs, are not shown.
+The other tables are read-only here, so these pages cannot change a result. The lists avoid slow queries. The pages do
+not show secrets, such as the seeds of open runs.
 """
 
 from __future__ import annotations
@@ -124,7 +124,7 @@ class BoardEntryAdmin(ReadOnly):
 
 @admin.register(Artefact)
 class ArtefactAdmin(ReadOnly):
-    """Plots and other files about runs, without links to the files."""
+    """Plots of runs, without links to the files."""
 
     list_display = ("run", "name", "created_at")
     list_select_related = ("run",)

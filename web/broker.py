@@ -32,7 +32,7 @@ class Channel(filesystem.Channel):
     def _put(  # type: ignore[override] # kombu's own classes disagree on the parameter's name
         self, queue: str, payload: dict[str, Any], **_options: object
     ) -> None:
-        """Append a message to `queue`. Raises OSError on failure.
+        """Append a message to `queue`. Raises OSError if the file cannot be written.
 
         The file's name starts with the time, because kombu reads messages in the order of their names.
         """
@@ -51,7 +51,7 @@ class Channel(filesystem.Channel):
                 raise
 
     def get_table(self, exchange: str) -> list[filesystem.exchange_queue_t]:
-        """Return the queues that are bound to `exchange`. Holds the lock while reading the file."""
+        """Return the queues that are bound to `exchange`. Holds the lock while it reads the file."""
         with self._bindings(fcntl.LOCK_SH):
             found: list[filesystem.exchange_queue_t] = super().get_table(exchange)
         return found

@@ -1,6 +1,6 @@
 """Creates the Celery application, which only wakes workers. The queue of runs is a table in the database.
 
-leaderboard/tasks.py has the only task. Besides the web server, a site needs three kinds of processes:
+leaderboard/tasks.py defines the only task. Besides the web server, a site needs three kinds of processes:
 
 - bench workers: `celery -A web.celery worker -Q bench -P solo`
 - a results worker: `celery -A web.celery worker -Q results -P solo`

@@ -1,4 +1,4 @@
-"""Helps the views: the type of requests with a logged-in user, responses with page fragments, and private files."""
+"""Contains what views share: the type of requests with a logged-in user, page fragments, and private files."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ def fragment(
 ) -> HttpResponse:
     """Return a part of a page for htmx, the JavaScript library that requests this part every two seconds.
 
-    `tag` identifies the content. If the browser already has this content, the response is 304 and has no body.
-    Otherwise the status is 200, or 286 if the content is `final`, that is, will not change again. htmx stops its
-    requests at a response 286.
+    `tag` identifies the content. If the browser already has this content, the status of the response is 304, and the
+    response has no body. Otherwise the status is 286 if the content is `final`, and 200 if not. After a response with
+    status 286, htmx sends no further requests.
     """
     etag = f'"{tag}"'
     if request.headers.get("If-None-Match") == etag:

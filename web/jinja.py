@@ -36,7 +36,8 @@ _markdown = MarkdownIt("commonmark", {"html": False})
 def markdown(text: str) -> Markup:
     """Return CommonMark text as safe HTML.
 
-    The HTML has only MARKDOWN_TAGS and links to http, https and mailto. HTML tags in the text itself become plain text.
+    The HTML contains only MARKDOWN_TAGS, and links only to http, https and mailto. HTML tags in the text itself become
+    plain text.
     """
     html = nh3.clean(
         _markdown.render(text),
@@ -59,12 +60,12 @@ def percent(value: float | None) -> str:
     """Return a fraction as a percentage, with one decimal below 10 %, or a dash for None."""
     if value is None:
         return UNKNOWN
-    digits = 1 if abs(value) < 0.0995 else 0  # noqa: PLR2004 - from here on it rounds to 10 %
+    digits = 1 if abs(value) < 0.0995 else 0  # noqa: PLR2004 - larger values round to 10 % or more
     return f"{100 * value:.{digits}f}{NARROW_SPACE}%"
 
 
 def milliseconds(value: float | None) -> str:
-    """Return a time in ms: with one decimal below 1000, without decimals above."""
+    """Return a time in ms: below 1000 with one decimal, otherwise without decimals."""
     return number(value, 1 if value is not None and abs(value) < 1000 else 0)  # noqa: PLR2004
 
 
@@ -79,17 +80,20 @@ def rank_range(low: int, high: int) -> str:
 
 
 def nanoseconds(value: float | None) -> str:
-    """Return a number of nanoseconds as text in ns, µs, ms or s, with three significant digits."""
+    """Return a number of nanoseconds as text in ns, µs, ms or s, with three significant digits.
+
+    From 1000 s on, the text has whole seconds.
+    """
     if value is None:
         return UNKNOWN
-    for limit, divisor, unit in ((1e3, 1, "ns"), (1e6, 1e3, "µs"), (1e9, 1e6, "ms")):
-        if value < limit:
+    for divisor, unit in ((1, "ns"), (1e3, "µs"), (1e6, "ms"), (1e9, "s")):
+        if value / divisor < 999.5:  # noqa: PLR2004 - larger values round to 1000, which "g" writes as 1e+03
             return f"{value / divisor:.3g}{NARROW_SPACE}{unit}"
-    return f"{value / 1e9:.3g}{NARROW_SPACE}s"
+    return f"{number(value / 1e9)}{NARROW_SPACE}s"
 
 
 def microseconds(value: float | None) -> str:
-    """Return a number of microseconds as text in ns, µs, ms or s, with three significant digits."""
+    """Return a number of microseconds as text, in the same way as `nanoseconds`."""
     return nanoseconds(None if value is None else value * 1e3)
 
 
@@ -127,7 +131,8 @@ def date(value: datetime | None) -> str:
 def printable(text: str) -> str:
     """Return untrusted text as one line.
 
-    Control characters, and characters that change the direction of writing, are replaced by U+FFFD.
+    U+FFFD replaces control characters, line separators, and format characters such as those that change the direction
+    of writing.
     """
     return "".join(
         "\N{REPLACEMENT CHARACTER}"
@@ -138,12 +143,12 @@ def printable(text: str) -> str:
 
 
 def lines(text: str) -> list[str]:
-    """Return the lines of untrusted text, with control and direction characters replaced."""
+    """Return the lines of untrusted text, each made printable."""
     return [printable(line) for line in text.split("\n")]
 
 
 def sentence(text: str) -> str:
-    """Return a message as a sentence, with a capital letter and a full stop."""
+    """Return a message as a sentence: it begins with a capital letter and ends with a full stop."""
     return f"{text[:1].upper()}{text[1:]}{'' if text.endswith(('.', '!', '?')) else '.'}"
 
 

@@ -1,4 +1,4 @@
-"""Runs a management command of Django or of leaderboard/management: `python -m web.manage COMMAND`."""
+"""Runs a command of Django or of leaderboard/management/commands: `python -m web.manage COMMAND`."""
 
 import os
 import sys

@@ -1,7 +1,8 @@
-"""Has two middlewares: one sends the Permissions-Policy header, the other rejects requests that are far too large."""
+"""Defines two middlewares: one sets the Permissions-Policy header, the other rejects requests that are too large."""
 
 from __future__ import annotations
 
+import re
 from typing import TYPE_CHECKING
 
 from django.conf import settings
@@ -16,9 +17,12 @@ if TYPE_CHECKING:
 
     GetResponse = Callable[[HttpRequest], HttpResponseBase]
 
-# A request larger than this many times the upload limit is rejected before its body is read. A smaller request with a
-# file above the limit is read, so that the upload form can report the problem.
+# A request larger than this many times the upload limit is rejected before its body is read. A smaller request is read,
+# even if its file is above the upload limit, so that the upload form can report the problem.
 REJECTION_FACTOR = 8
+# A regular expression checks the size, because int() rejects some characters that isdigit() accepts, and rejects very
+# long numbers.
+_SIZE = re.compile(r"[0-9]{1,18}")
 
 
 def permissions_policy(get_response: GetResponse) -> GetResponse:
@@ -41,7 +45,7 @@ def limit_request_size(get_response: GetResponse) -> GetResponse:
     def middleware(request: HttpRequest) -> HttpResponseBase:
         announced = request.META.get("CONTENT_LENGTH") or "0"
         limit = REJECTION_FACTOR * settings.KEYDROME_UPLOAD_BYTES
-        if not announced.isdigit() or int(announced) > limit:
+        if not _SIZE.fullmatch(announced) or int(announced) > limit:
             response = errors.too_large(request)
             response["Connection"] = "close"
             return response

@@ -22,7 +22,7 @@ VAR_DIR.mkdir(mode=0o700, parents=True, exist_ok=True)
 
 
 def _write_once(path: Path, text: str) -> None:
-    """Create the file `path` with `text` atomically. If several processes do so at once, the first process wins."""
+    """Create the file `path` with the content `text` atomically. If the file already exists, leave it unchanged."""
     temporary = path.with_name(f"{path.name}.{os.getpid()}")
     with os.fdopen(os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600), "w") as file:
         file.write(text)
@@ -171,15 +171,15 @@ KEYDROME_BOARD_SCALE = env.str("KEYDROME_BOARD_SCALE", default="")
 KEYDROME_SCALE = env.str("KEYDROME_SCALE", default=KEYDROME_BOARD_SCALE or "paper")
 KEYDROME_SESSIONS = env.int("KEYDROME_SESSIONS", default=3 if KEYDROME_BOARD_SCALE else 15)
 
-# A worker may execute a run while its lease lasts. The worker sends a heartbeat every second. Each heartbeat sets the
-# end of the lease to KEYDROME_LEASE_SECONDS from now. The lease must survive the loss of several heartbeats.
+# A worker may execute a run until its lease on the run ends. The worker sends a heartbeat every second. Each heartbeat
+# sets the end of the lease to KEYDROME_LEASE_SECONDS from now. The lease must survive the loss of several heartbeats.
 # Every KEYDROME_SWEEP_SECONDS the scheduler wakes the workers, which then look for expired leases.
-# After KEYDROME_MAX_ATTEMPTS attempts a run that failed because of the site is not tried again.
+# A run that failed because of the site is tried again, until it has had KEYDROME_MAX_ATTEMPTS attempts.
 KEYDROME_LEASE_SECONDS = env.int("KEYDROME_LEASE_SECONDS", default=60)
 KEYDROME_SWEEP_SECONDS = env.int("KEYDROME_SWEEP_SECONDS", default=15)
 KEYDROME_MAX_ATTEMPTS = env.int("KEYDROME_MAX_ATTEMPTS", default=3)
-# On average, one in this many timed runs gets a spot check: one more session, which logs every call. The checker then
-# verifies the results of the logged calls. 0 turns spot checks off.
+# On average, one in this many timed runs has a spot check: one more session, which is played like the others. The
+# checker certifies the history of this session. 0 turns spot checks off.
 KEYDROME_RECORD_ONE_IN = env.int("KEYDROME_RECORD_ONE_IN", default=10)
 
 # If the noise or drift of the control library on a machine is above these limits, in percent, the machine's runs are
@@ -195,15 +195,15 @@ KEYDROME_MACHINE_CLASS = env.str("KEYDROME_MACHINE_CLASS", default="")
 KEYDROME_SUBMISSIONS_PER_DAY = env.int("KEYDROME_SUBMISSIONS_PER_DAY", default=100)
 KEYDROME_SUBMISSIONS_OPEN = env.int("KEYDROME_SUBMISSIONS_OPEN", default=20)
 
-# How many slots the bench workers of this machine share. A slot is a number with its own jail and processor cores. The
-# slots are numbered from KEYDROME_SLOT upwards, and each bench worker takes the first free one.
+# How many slots the bench workers of this machine share. Each slot has its own jail and processor cores. The slots are
+# numbered from KEYDROME_SLOT upwards, and each bench worker takes the first free one.
 KEYDROME_SLOTS = env.int("KEYDROME_SLOTS", default=1)
 
 BROKER_DIR = VAR_DIR / "broker"
 
 
 def _broker_url() -> str:
-    """Return the broker's URL from KEYDROME_BROKER_URL or CELERY_BROKER_URL; by default the file-based broker's URL."""
+    """Return the URL in KEYDROME_BROKER_URL or else in CELERY_BROKER_URL; by default that of the file-based broker."""
     named: str = env.str("KEYDROME_BROKER_URL", default="")
     if named:
         return named
@@ -211,9 +211,9 @@ def _broker_url() -> str:
     return fallback
 
 
-# web/celery.py reads the settings with the prefix CELERY. Celery stores no results, because our tables have them. A
-# message is acknowledged when it arrives. If the worker then dies, the lease in the run's row expires, and the run is
-# queued again.
+# web/celery.py reads the settings with the prefix CELERY. Celery stores no results, because the results are in the
+# leaderboard's tables. A message is acknowledged when it arrives. If the worker dies after that, the lease in the run's
+# row expires, and the run is queued again.
 CELERY_BROKER_URL = _broker_url()
 CELERY_BROKER_CONNECTION_RETRY_ON_STARTUP = True
 CELERY_TASK_IGNORE_RESULT = True
@@ -285,9 +285,9 @@ AUTH_PASSWORD_VALIDATORS = [
     )
 ]
 
-# If KEYDROME_EMAIL_URL names a mail server, new accounts must confirm their address. If not, messages are written to
-# var/mail. Only the operating system's user that runs the site can read this folder, because the messages contain links
-# that reset passwords.
+# If KEYDROME_EMAIL_URL names a mail server, new users must confirm their email address. If not, messages are written to
+# var/mail. The messages contain links that reset passwords. Therefore only the operating system's user that runs the
+# site can read this folder.
 _EMAIL_URL = env.str("KEYDROME_EMAIL_URL", default="")
 if _EMAIL_URL:
     vars().update(env.email_url_config(_EMAIL_URL))  # type: ignore[no-untyped-call]
@@ -319,9 +319,9 @@ CACHES = {"default": env.cache_url("KEYDROME_CACHE_URL", default="locmemcache://
 
 # The next settings are about uploads.
 
-# The maximum size of an uploaded library in bytes. The runner has the same limit.
+# The maximum size of an uploaded library in bytes. The runner always refuses files above 64 MiB, the default.
 KEYDROME_UPLOAD_BYTES = env.int("KEYDROME_UPLOAD_BYTES", default=64 * 1024 * 1024)
-# How often a user may upload a file within an hour. Organisers are not limited.
+# How many files a user may upload per hour. Organisers are not limited.
 KEYDROME_UPLOADS_PER_HOUR = env.int("KEYDROME_UPLOADS_PER_HOUR", default=30)
 FILE_UPLOAD_TEMP_DIR = str(VAR_DIR / "uploads")
 Path(FILE_UPLOAD_TEMP_DIR).mkdir(mode=0o700, exist_ok=True)
@@ -332,8 +332,9 @@ FILE_UPLOAD_HANDLERS = [
 
 # The next settings are about security.
 
-# KEYDROME_TLS says whether visitors reach the site over TLS (https). By default they do if KEYDROME_HOSTS is set and
-# KEYDROME_DEBUG is off. The embedded site does not use TLS: it responds only to requests for this machine's own names.
+# KEYDROME_TLS says whether visitors reach the site over TLS (https). The default is yes if KEYDROME_HOSTS is set and
+# KEYDROME_DEBUG is off. The embedded site does not use TLS, because it responds only to requests for the host names in
+# the default of ALLOWED_HOSTS.
 TLS = env.bool("KEYDROME_TLS", default="KEYDROME_HOSTS" in env.ENVIRON and not DEBUG)
 SECURE_SSL_REDIRECT = TLS
 SESSION_COOKIE_SECURE = TLS
@@ -349,7 +350,7 @@ CSRF_FAILURE_VIEW = "web.pages.errors.csrf_failure"
 X_FRAME_OPTIONS = "DENY"
 
 # Browsers accept scripts and styles only from the site's own files: nothing inline, nothing evaluated, nothing from
-# other hosts. Images may be data: URLs, because Pico.css contains its icons in this form.
+# other hosts. Images may be data: URLs: the icons of Pico.css and the QR code for authenticator apps have this form.
 CONTENT_SECURITY_POLICY = {
     "DIRECTIVES": {
         "default-src": ["'none'"],

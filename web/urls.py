@@ -1,4 +1,4 @@
-"""Maps the URLs of the site to views. web/boards/urls.py and web/submissions/urls.py have the rest."""
+"""Maps the URLs of the site to views. web/boards/urls.py and web/submissions/urls.py map the rest."""
 
 from django.contrib import admin
 from django.urls import include, path

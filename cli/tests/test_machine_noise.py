@@ -32,7 +32,7 @@ FIT = {
 }
 # Each entry: a changed file, its content, the setting that is then noisy, and the value that is shown.
 NOISY = [
-    ("proc/loadavg", "1.50 0.1 0.1 1/2 3\n", "load", "0.75 a CPU"),
+    ("proc/loadavg", "1.50 0.1 0.1 1/2 3\n", "load", "0.75 per CPU"),
     ("proc/stat", "cpu  900 0 0 90 0 0 0 10 0 0\ncpu0 1\n", "stolen time", "1.000 %"),
     ("proc/swaps", "Filename Type\n/dev/sda2 partition\n", "swap", "/dev/sda2"),
     ("proc/sys/kernel/numa_balancing", "1\n", "NUMA balancing", "1"),

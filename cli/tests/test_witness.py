@@ -109,10 +109,10 @@ def test_equal_times_do_not_divide_by_zero() -> None:
 def test_text_lists_transactions_calls_and_edges() -> None:
     text = witness_text(make_witness())
     assert text.startswith("Two transactions each looked where the other inserted a record")
-    assert "Records that existed before:\n  r1 under key 17 of index a\n" in text
+    assert "Records that existed before these transactions:\n  r1 under key 17 of index a\n" in text
     assert "T1 (thread 3, committed, 0.00 to 9.50 us)" in text
     assert '  >       0.90 us  get("a", 39) = KEY_NOTFOUND' in text
-    assert "and 4 calls that prove nothing" in text
+    assert "and 4 more calls that the finding does not depend on" in text
     assert "T1 must precede T2: T1's get of key 39 did not see r3" in text
 
 

@@ -1,11 +1,11 @@
 -- Creates the bench worker's database role. The role has only the rights to claim, execute and record runs.
 --
--- The bench worker's machine executes strangers' code. Therefore the role has no right to read accounts, to queue runs,
--- or to change the submission, the benchmark or the seeds of a run.
+-- The bench worker's machine executes code that strangers have written. Therefore the role has no right to read
+-- accounts, to create runs, or to change the submission, the benchmark or the seeds of a run.
 --
 -- After every migration, apply this file as the owner of the tables:
 --   psql "$DATABASE_URL" -f deploy/postgres/worker_role.sql
--- After the first time, set a password:
+-- After you have applied it for the first time, set a password:
 --   ALTER ROLE keydrome_worker PASSWORD '...';
 
 DO $$

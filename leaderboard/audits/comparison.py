@@ -1,9 +1,9 @@
 """Computes how much time verified mode adds to a library, compared with other libraries. The pages show the result.
 
 An audit repeats a timed run in verified mode. In this mode the driver, a separate trusted process, makes every call
-over shared memory. This adds about the same time to every call of every library. In a normal run a library can cheat by
-reading or writing the memory of the process that calls it. In verified mode a cheating library must do the real work,
-so it loses more time than other libraries.
+over shared memory. This adds about the same time to every call of every library. In a normal run a library could cheat
+by reading or writing the memory of the process that calls it. In verified mode the library cannot access the caller's
+memory, so a library that cheated loses more time than other libraries.
 """
 
 from __future__ import annotations
@@ -29,7 +29,9 @@ OUTLIER_DEVIATIONS = 3.0
 
 @dataclass(frozen=True, slots=True)
 class Comparison:
-    """A timed run of a submission and its audit. The audit may still be queued or running; unknown numbers are None.
+    """A timed run of a submission, and the audit of this run. Unknown numbers are None.
+
+    The audit may still be queued or running.
 
     - `ratio`: the audit's total time divided by the total time of the ranked run.
     - `added`: the time that verified mode adds to the library, divided by the time that verified mode adds to the
@@ -53,7 +55,7 @@ class Comparison:
 def comparisons(submission: Submission) -> list[Comparison]:
     """Return each audited timed run of a submission with its audit, in the order of benchmark and instance.
 
-    1 SQL statement, and 1 for each audit.
+    1 SQL statement, and at most 1 for each audit.
     """
     runs = list(submission.runs.filter(kind="performance").order_by("pk"))
     ranked = {_target(run): run for run in runs if not run.verified and run.state == State.DONE}
@@ -84,8 +86,8 @@ def _compared(ranked: Run, audit: Run) -> Comparison:
 def added_of(ranked: Run, audit: Run) -> float | None:
     """Return the time that verified mode adds to a library, divided by the time added to the control library.
 
-    Returns None if a time is unknown or if one of the two added times is not positive. An added time is not positive
-    if the workload fixes the duration (arrivals at a given rate), or if noise is larger than the difference.
+    Returns None if a time is unknown or if one of the two added times is not positive. An added time may be zero or
+    negative if the workload fixes the duration (arrivals at a given rate), or if noise is larger than the added time.
     """
     control_ranked, control_audit = _control_ms(ranked), _control_ms(audit)
     if control_ranked is None or control_audit is None:

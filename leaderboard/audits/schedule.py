@@ -36,10 +36,10 @@ AUDIT_SESSIONS_MAX = 3
 def audit_submission(submission: Submission, *, by: User) -> list[Run]:
     """Queue an audit of a submission, at a lower priority than new submissions, and return the audit's runs.
 
-    Audits each benchmark instance on which a run at the newest benchmark version has ended, unless the file was refused
-    or the instance already has an audit. Audits that were cancelled, or that ended with the verdict infrastructure (a
-    failure of the site), do not count. Raises PermissionDenied if `by` is not an organiser, and Refused if nothing is
-    left to audit.
+    Audits each benchmark instance on which a run of the newest benchmark version has ended. Leaves out instances that
+    already have an audit, and runs whose file was refused. An audit that was cancelled, or that ended with the verdict
+    infrastructure (a failure of the site), does not count. Raises PermissionDenied if `by` is not an organiser, and
+    Refused if nothing is left to audit.
     """
     if not by.is_staff:
         message = "only organisers can queue audits"
@@ -47,7 +47,7 @@ def audit_submission(submission: Submission, *, by: User) -> list[Run]:
     runs = _queue_audit(submission)
     if not runs:
         raise Refused(
-            ["nothing to audit: all finished runs at the newest benchmark version have an audit"]
+            ["nothing to audit: every finished run of the newest versions already has an audit"]
         )
     return runs
 
@@ -89,7 +89,7 @@ def _queue_audit(submission: Submission) -> list[Run]:
 def _unaudited(submission: Submission) -> list[Run]:
     """Return the newest finished run of each benchmark instance that has no audit yet, gates first.
 
-    Runs of older benchmark versions and runs whose file was refused are left out.
+    Leaves out runs of older benchmark versions and runs whose file was refused.
     """
     if submission.deleted_at is not None:
         return []

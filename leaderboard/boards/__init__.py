@@ -1,8 +1,8 @@
 """Reads the boards from the folders next to this file. A board is a ranking of libraries on one benchmark instance.
 
-Each folder has the rules of a board (board.json) and a text (description.md). A board.json has the fields of `Board`
-below, except slug, description and provisional. A missing, unknown or wrong field raises BoardError, which names the
-file.
+Each folder contains the rules of a board (board.json) and a text (description.md). A board.json has the fields of
+`Board` below, except slug, description and provisional. If a field is missing, unknown or wrong, the code raises
+BoardError, which names the file.
 """
 
 from __future__ import annotations
@@ -31,15 +31,15 @@ class Board:
 
     - `slug`: the name of the board's folder and of its page.
     - `scales`: the scales of the runs that the board ranks (smoke, laptop, paper).
-    - `metric`, `direction`: the number that ranks, and whether the `lower` or the `higher` number is better.
+    - `metric`, `direction`: the number by which libraries are ranked, and whether `lower` or `higher` is better.
     - `top`: how many entries the board shows.
     - `per_user`: how many entries of one user the board accepts.
-    - `minimum_sessions`: the smallest number of sessions of a run that the board accepts.
+    - `minimum_sessions`: how many sessions a run must have at least.
     - `jail_level`: the weakest isolation level of a run's jail (its sandbox) that the board accepts.
     - `gates`: the correctness benchmarks that the same binary under the same configuration must have passed.
     - `strict`: True if stale reads fail a gate. In a stale read, a transaction does not see data that was committed
       before the transaction began. The boards of 2009 have False: they accept a gate that found only stale reads.
-    - `main`: True if a contest is about this board. The front page shows the best entries of main boards, and the
+    - `main`: True if this board decides a contest. The front page shows the best entries of main boards, and the
       upload form preselects their benchmarks.
     - `provisional`: True for a demonstration board, which accepts a smaller scale and fewer sessions.
     """
@@ -68,7 +68,7 @@ class Board:
 
 
 def parse_board(slug: str, data: dict[str, Any], description: str) -> Board:
-    """Return the board that the content of a board.json describes. Raises BoardError, naming every wrong field."""
+    """Return the board that the content of a board.json describes. Raises BoardError, which names every wrong field."""
     derived = {"slug", "description", "provisional"}
     known = {field.name for field in fields(Board)} - derived
     required = known - {"strict", "main"}
@@ -138,7 +138,7 @@ def all_boards() -> tuple[Board, ...]:
 
 
 def main_boards() -> tuple[Board, ...]:
-    """Return the boards that a contest is about, ordered by slug."""
+    """Return the boards that decide a contest, ordered by slug."""
     return tuple(board for board in all_boards() if board.main)
 
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from leaderboard.models import Run
     from runner.contract import Session
 
-# A full session runs the control this many times: once before and once after the candidate.
+# In a full session the control runs this many times: once before and once after the candidate.
 _BRACKET = 2
 
 

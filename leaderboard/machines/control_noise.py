@@ -23,10 +23,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# A series has the control's results in one run. Noise is computed from the newest series, as many as are needed to
-# reach this number of measurement pairs (before and after a candidate).
+# A series contains the control's results in one run. Noise is computed from as many of the newest series as contain
+# this number of measurement pairs (before and after a candidate).
 CHANGES_MIN = 20
-# Drift is the median over this many newest series. Each is compared with earlier series of the same benchmark instance.
+# Drift is the median over the changes of this many newest series, each compared with earlier series of the same
+# instance.
 DRIFT_SERIES = 5
 # Drift is unknown if one of the newest series has fewer earlier series than this.
 EARLIER_MIN = 3
@@ -40,7 +41,7 @@ _ROBUST = 1.4826
 class Series:
     """The control's results in one run. `level` is the median of its values in the benchmark's metric.
 
-    `changes` has log(after / before) for each session that ran the control twice, including discarded sessions.
+    `changes` contains log(after / before) for each session that ran the control twice, including discarded sessions.
     `changes` is empty if every session ran the control only once.
     """
 
@@ -70,7 +71,7 @@ class Judgement:
 
 
 def judge(history: Sequence[Series], limits: Limits) -> Judgement:
-    """Return a machine's noise and drift, and why it is excluded. `history` has the machine's series, newest first.
+    """Return a machine's noise and drift, and why it is excluded. `history` lists the machine's series, newest first.
 
     A machine with too few results is not excluded, because runner/drift.py still checks its sessions one by one.
     """
@@ -83,7 +84,7 @@ def judge(history: Sequence[Series], limits: Limits) -> Judgement:
         )
     if drift is not None and abs(drift) > limits.drift:
         reasons.append(
-            f"the control library's results moved by {_percent(drift)} (limit {_percent(limits.drift)})"
+            f"the control library's results changed by {_percent(drift)} (limit {_percent(limits.drift)})"
         )
     return Judgement(noise, drift, "; ".join(reasons))
 
@@ -108,7 +109,7 @@ def _noise(history: Sequence[Series]) -> float | None:
 def _drift(history: Sequence[Series]) -> float | None:
     """Return by what fraction the control's level has changed in the newest series; positive if the level grew.
 
-    Series in which the control never ran twice in a session are left out. Returns None if one of the DRIFT_SERIES
+    Leaves out series in which no session ran the control twice. Returns None if one of the DRIFT_SERIES
     newest series cannot be compared with earlier series.
     """
     long = [series for series in history if series.changes]

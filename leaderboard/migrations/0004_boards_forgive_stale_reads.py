@@ -8,7 +8,7 @@ from runner.report import Finding
 
 
 def fill(apps: Any, _schema_editor: Any) -> None:
-    """Take the faults of finished runs from their findings, and the boards that have taken them."""
+    """Fill `faults` of finished runs from their findings, and `ranked_on` of runs that may be ranked."""
     run_model = apps.get_model("leaderboard", "Run")
     details = apps.get_model("leaderboard", "RunDetail").objects.exclude(findings=[])
     for detail in details.only("run_id", "findings").iterator():

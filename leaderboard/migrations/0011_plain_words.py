@@ -1,4 +1,4 @@
-"""Rename three columns to what they hold, and describe the others in plain words. No row changes."""
+"""Rename three columns after what they contain, and describe the others in plain words. Changes no row."""
 
 import django.db.models.deletion
 from django.db import migrations, models

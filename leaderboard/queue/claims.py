@@ -2,9 +2,10 @@
 
 A claim gives a worker a *lease*: the right to execute the run until a given time. Each heartbeat extends the lease.
 After the lease has expired, services.recover_lost queues the run again, and the next claim is a new attempt. Claim,
-heartbeat, start and requeue are one conditional UPDATE of the run's row each. If a heartbeat, start or requeue changes
-no row, the worker's attempt no longer owns the run, and the worker must discard its result. Only the database's clock
-sets and compares leases, so a worker with a wrong clock does no harm. The code works on SQLite and on PostgreSQL.
+heartbeat, start, finish_cancelled and requeue each execute a single conditional UPDATE of the run's row. If a claim
+changes no row, there is no run to claim. If another of these functions changes no row, the worker's attempt no longer
+owns the run, and the worker must discard its result. Only the database's clock sets and compares leases, so a worker
+with a wrong clock does no harm. The code works on SQLite and on PostgreSQL.
 
 The SQL of a claim is cached, because building the SQL takes longer than the rest of a claim. Only `claimable` defines
 which runs can be claimed, and in which order. Its SQL is part of the claim's statement.
@@ -33,11 +34,11 @@ if TYPE_CHECKING:
     from django.db.models import QuerySet
 
 _BACKOFF_SECONDS = 5
-# A lease that ends more than this many lease lengths in the future counts as expired. The database's clock must have
-# been set back after such a lease was written.
+# A lease that ends more than this many lease lengths in the future counts as expired. Such a lease exists if the
+# database's clock was set back, or KEYDROME_LEASE_SECONDS was reduced, after the lease was written.
 _LEASES_AHEAD = 10
 
-# A single statement finds a run and claims the run, so no other worker can claim the run in between. Outside a
+# A single statement finds and claims a run, so no other worker can claim the run in between. Outside a
 # transaction, the database releases all locks when the statement ends.
 _CLAIM = """
 UPDATE leaderboard_run SET lease_until = {lease_end}, heartbeat_at = {now}, machine_id = %s, slot = %s,
@@ -70,12 +71,12 @@ class Slot:
 
 
 def _from_now(seconds: float) -> Expression:
-    """Return SQL for the time `seconds` from now, on the database's clock."""
+    """Return the expression for the time `seconds` from now, by the database's clock."""
     return ExpressionWrapper(Now() + timedelta(seconds=seconds), output_field=DateTimeField())
 
 
 def _lease_end() -> Expression:
-    """Return SQL for the end of a lease that starts now."""
+    """Return the expression for the end of a lease that starts now."""
     return _from_now(settings.KEYDROME_LEASE_SECONDS)
 
 
@@ -87,8 +88,8 @@ def _owned(run_id: int, attempt: int) -> QuerySet[Run]:
 def enqueue(owner_id: int, runs: Sequence[Run]) -> list[Run]:
     """Save new runs of one user and one priority in the queue. The runs start in the given order.
 
-    Call this function inside a transaction. The function locks the user's row in Share, so that two calls for one user
-    execute one after the other. At most 6 SQL statements.
+    Call this function inside a transaction. The function locks the user's row in Share for this priority. So two calls
+    for one user and one priority execute one after the other. At most 6 SQL statements.
     """
     if not runs:
         return []
@@ -110,8 +111,9 @@ def enqueue(owner_id: int, runs: Sequence[Run]) -> list[Run]:
 def cancel_waiting(runs: QuerySet[Run]) -> int:
     """Cancel the queued runs among `runs`, and return their number.
 
-    The owner of a cancelled run gets the run's virtual time back, so the owner's next runs start earlier. Call this
-    function inside a transaction. 1 SQL statement, and 2 for each cancelled run.
+    For each cancelled run, `finish` in the owner's row of Share is reduced by the run's number of sessions. So the
+    owner's next runs start earlier. Call this function inside a transaction. 1 SQL statement, and 2 for each cancelled
+    run.
     """
     waiting = list(
         runs.filter(state=State.QUEUED).select_related("submission").select_for_update(of=("self",))
@@ -150,12 +152,12 @@ def claimable(
 def claim(slot: Slot, versions: Mapping[str, int] | None = None) -> Run | None:
     """Claim the first run of the queue for this slot, and return it with its submission loaded.
 
-    Returns None if there is no run to claim or if the slot already executes a run. `versions` has the version of each
-    benchmark that the worker has (None: any version). Runs of other versions, and runs that want another machine class,
+    Returns None if there is no run to claim, or if the slot already executes a run. `versions` contains the worker's
+    version of each benchmark (None: any version). Runs of other versions, and runs that want another machine class,
     are left to other workers.
 
-    2 SQL statements, or 1 if no run is claimed. Outside a transaction each statement commits alone. PostgreSQL skips
-    rows that another worker is claiming (SKIP LOCKED); SQLite has only one writer at a time.
+    2 SQL statements, or at most 1 if no run is claimed. Outside a transaction each statement commits alone. PostgreSQL
+    skips rows that another worker is claiming (SKIP LOCKED); SQLite has only one writer at a time.
     """
     if versions is not None and not versions:
         return None
@@ -180,7 +182,7 @@ def claim(slot: Slot, versions: Mapping[str, int] | None = None) -> Run | None:
     return run
 
 
-@lru_cache(maxsize=8)  # a worker uses one statement only; tests use several
+@lru_cache(maxsize=8)  # a worker uses only one statement; tests use several
 def _claim_statement(
     versions: tuple[tuple[str, int], ...] | None, machine_class: str, lease_seconds: float
 ) -> tuple[str, tuple[Any, ...], tuple[Any, ...]]:
@@ -258,7 +260,10 @@ def requeue(run_id: int, attempt: int) -> bool:
 
 
 def lapsed() -> QuerySet[Run]:
-    """Return the runs whose lease has expired. Their worker has died, hangs or cannot reach the database."""
+    """Return the runs whose lease has expired, or ends too far in the future (_LEASES_AHEAD).
+
+    If a lease has expired, its worker died, hangs, or cannot reach the database.
+    """
     too_far = _from_now(_LEASES_AHEAD * settings.KEYDROME_LEASE_SECONDS)
     return Run.objects.filter(
         Q(lease_until__lt=Now()) | Q(lease_until__gt=too_far), state__in=ACTIVE_STATES

@@ -1,13 +1,13 @@
 """Computes the order of the queue: by priority, then by start-time fair queueing, so that users share the machines.
 
 Runs start in the order of (priority, virtual time, id). The *virtual clock* of a priority is the largest virtual time
-of its runs that workers have claimed. The virtual time of a new run is the end of its owner's earlier runs or the
-virtual clock, whichever is later. In virtual time a run lasts as long as its number of sessions (repetitions), because
-that number is the best estimate of the run's machine time.
+of its runs that workers have claimed. The virtual time of a new run is the virtual clock, or the virtual time at which
+its owner's earlier runs end, whichever is later. In virtual time, a run takes one unit for each of its sessions
+(repetitions), because their number is the best estimate of the run's machine time.
 
 If a user submits a hundred runs, each of them has a later virtual time than the run before. If a second user then
-submits one run, the virtual time of this run is the virtual clock, so it starts before most of the hundred runs.
-While two users both have waiting runs, the machine time that the two users receive differs by at most one run of each
+submits one run, the virtual time of this run is the virtual clock. So this run starts before most of the hundred runs.
+While two users both have waiting runs, the machine times that they receive differ by at most one run of each user
 (Goyal, Vin and Cheng, "Start-time Fair Queuing", 1996).
 
 This file uses no database: claims.py reads and writes the rows.
@@ -43,7 +43,7 @@ class Place:
 def virtual_times(clock: int, finish: int, costs: Iterable[int]) -> tuple[list[int], int]:
     """Return the virtual times of a user's new runs, in order, and the virtual time at which the last new run ends.
 
-    - `clock`: the largest virtual time that was claimed.
+    - `clock`: the virtual clock, that is, the largest virtual time of a claimed run.
     - `finish`: the virtual time at which the user's earlier runs end.
     - `costs`: the number of sessions of each new run, all positive.
     """

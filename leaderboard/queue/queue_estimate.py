@@ -17,9 +17,9 @@ from leaderboard.models import ACTIVE_STATES, Machine, Run, State
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-# The mean duration of a run is computed from this many runs, those that ended last.
+# The mean duration of a run is computed from this many of the runs that ended last.
 RECENT_RUNS = 50
-# A machine that has given no sign of life for this long counts as lost, that is, it executes no run.
+# A machine that has shown no sign of life for this long counts as lost: it is assumed to execute no run.
 MACHINE_LOST_SECONDS = 120
 MINUTE = 60
 # Positions above this number are not counted, because pages request positions every few seconds, and a queue may have
@@ -33,7 +33,7 @@ class Pace:
 
     - `slots`: the number of runs that execute now, each in its own slot of a machine. 1 if no run executes but a
       machine is alive; 0 if no machine is alive.
-    - `run_seconds`: the mean duration of recent runs; None before a first run has ended.
+    - `run_seconds`: the mean duration of recent runs; None if no run has ended yet.
     """
 
     slots: int
@@ -94,9 +94,10 @@ def waits(runs: Sequence[Run]) -> dict[int, Wait]:
 
 
 def _positions(run_ids: Sequence[int]) -> list[tuple[int, int]]:
-    """Return (id, position) of each run that is still queued. A position above COUNTED_MAX is given as COUNTED_MAX + 1.
+    """Return (id, position) of each run that is still queued.
 
-    1 SQL statement, which reads at most COUNTED_MAX rows of the queue's index.
+    A position above COUNTED_MAX is returned as COUNTED_MAX + 1. Executes 1 SQL statement, which reads at most
+    COUNTED_MAX rows of the queue's index.
     """
     # Raw SQL, because Django would apply a filter before the window function counts the rows.
     placeholders = ", ".join(["%s"] * len(run_ids))

@@ -1,8 +1,8 @@
 """Limits each user's submissions: the number in 24 hours, and the number that have not ended.
 
-The code counts rows of the tables and keeps no counters, which could become wrong. The daily limit leaves
-out submissions that took no machine time: their file was refused, or their runs were cancelled before they started. The
-daily limit also leaves out submissions that failed because of the site (verdict *infrastructure*).
+The code counts rows of the tables. It keeps no counters, because counters could become wrong. The daily limit does not
+count submissions that took no machine time: their file was refused, or their runs were cancelled before they started.
+Nor does it count submissions that failed because of the site (verdict *infrastructure*).
 """
 
 from __future__ import annotations
@@ -56,7 +56,7 @@ def reason_against(user: User) -> str:
 def charged_since(user: User, begin: datetime) -> list[Submission]:
     """Return the user's submissions since `begin` that have taken or will take machine time, oldest first.
 
-    Submissions that failed because of the site are left out. 1 SQL statement.
+    Submissions that failed because of the site are not included. 1 SQL statement.
     """
     charged = (
         Q(state__in=(State.QUEUED, *ACTIVE_STATES))
@@ -67,6 +67,6 @@ def charged_since(user: User, begin: datetime) -> list[Submission]:
 
 
 def _with_run(user: User, which: Q) -> QuerySet[Submission]:
-    """Return the user's submissions, deleted ones included, with a run that matches `which`. Audits do not count."""
+    """Return the user's submissions, including deleted ones, that have a run which matches `which`, except audits."""
     matching = Run.objects.filter(which, submission=OuterRef("pk"), verified=False)
     return Submission.objects.filter(Exists(matching), owner_id=user.pk)

@@ -1,7 +1,7 @@
 """Sends wake-up messages, which inform idle workers through Celery that runs may be waiting.
 
-A message has only the name of a Celery queue; the worker reads the table of runs to find its work. A lost message only
-delays a run, because Celery's scheduler sends another message every KEYDROME_SWEEP_SECONDS.
+A message contains only the name of a Celery queue. The worker reads the table of runs to find its work. A lost message
+only delays a run, because Celery's scheduler sends another message every KEYDROME_SWEEP_SECONDS.
 """
 
 from __future__ import annotations
@@ -13,9 +13,9 @@ from kombu.exceptions import OperationalError
 
 BENCH = "bench"
 RESULTS = "results"
-# The task's name in messages. The name must not change, because running workers receive the messages of a newer site.
+# The task's name in messages. The name must not change, because a newer site sends messages to running older workers.
 TASK = "leaderboard.wake_up"
-# A message expires after this time. By then the scheduler has sent another message.
+# A message that no worker has received by this time expires. The next message of the scheduler replaces it.
 EXPIRES_SECONDS = 60
 
 _log = logging.getLogger(__name__)

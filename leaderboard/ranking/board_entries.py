@@ -31,8 +31,8 @@ if TYPE_CHECKING:
 # The key of PostgreSQL's advisory lock that serialises refreshes. The value has no meaning.
 _LOCK_KEY = 0x6B657964
 NO_BOARD = "no board ranks this benchmark instance"
-# Verdicts that say nothing about the library, because it was not executed or the site failed. Such a run does not
-# exclude other runs of the same binary: a refusal may depend on the user or on the machine.
+# Verdicts that say nothing about the library, because it was not executed or the site failed. A run with such a verdict
+# does not exclude other runs of the same binary, because a refusal may depend on the user or on the machine.
 NOT_JUDGED = (Verdict.INFRASTRUCTURE, Verdict.REFUSED)
 
 
@@ -49,7 +49,7 @@ def lock() -> None:
     """Keep other processes from refreshing boards until this transaction ends.
 
     Call this before the transaction locks any row; otherwise two transactions may deadlock. SQLite needs no lock,
-    because its transactions are IMMEDIATE, so that only one writes at a time.
+    because its transactions are IMMEDIATE, so only one transaction at a time can write.
     """
     if connection.vendor == "postgresql":
         with connection.cursor() as cursor:
@@ -83,7 +83,7 @@ def rebuild() -> int:
 
 
 def _with_submission(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Return the query with the submission and machine of each run, which a refresh needs."""
+    """Return the query, extended to load each run's submission and machine, which a refresh needs."""
     return runs.select_related("submission", "machine")
 
 
@@ -270,7 +270,7 @@ def _refill_slots(section: _Section, user_id: int) -> None:
 
 
 def _audited(section: _Section, digests: list[str]) -> set[tuple[str, str]]:
-    """Return (digest, configuration) of the binaries that passed an audit on the board's target. 1 SQL statement."""
+    """Return the (digest, configuration) of each binary that passed an audit on the board's target. 1 SQL statement."""
     board = _board(section)
     passed = Run.objects.filter(
         verified=True,

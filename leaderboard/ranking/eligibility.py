@@ -36,7 +36,7 @@ class GateRun:
 
 @dataclass(frozen=True, slots=True)
 class GateFacts:
-    """A gate's instances, and the judged runs of the gate that decide about one binary under one configuration.
+    """A gate's instances, and the gate's judged runs of one binary under one configuration.
 
     Only runs of the gate's newest version are included.
     """

@@ -6,8 +6,8 @@ same file again adds sessions to the entry, and a lucky run cannot replace an un
 
 Each pair of entries is compared by an exact Mann-Whitney test on the logarithms of the ratios. The test is unpaired,
 because two entries never have a session in common. The test is two-sided, allows a margin of 3 %, and is Holm-corrected
-over all pairs of the board. If the test rejects equality, the better entry loses its last possible rank, and the worse
-entry loses its first possible rank. If not, the pair does not narrow any rank interval.
+over all pairs of the board. If the test shows that two entries differ, the better one loses its last possible rank, and
+the worse one loses its first possible rank. If not, the pair does not narrow any rank interval.
 """
 
 from __future__ import annotations
@@ -26,8 +26,8 @@ from results.summary import median_interval
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# Only this many of an entry's newest sessions count, because the test's exact distribution takes longer to compute for
-# larger samples. Computing it for 60 against 60 sessions takes 0.1 s, once per process.
+# Only this many of an entry's newest sessions count, because computing the test's exact distribution takes longer for
+# larger samples. For 60 against 60 sessions the computation takes 0.1 s, once per process.
 MAX_POOLED_SESSIONS = 60
 
 
@@ -123,7 +123,7 @@ def choose(candidates: Iterable[Candidate], *, per_user: int, lower_is_better: b
 def rank(samples: Sequence[Sequence[float]], *, lower_is_better: bool) -> list[Rank]:
     """Return the rank interval of each sample.
 
-    A sample has the ratios of one entry. The samples must be in the order of their scores, best first.
+    A sample contains the ratios of one entry. The samples must be in the order of their scores, best first.
     """
     logs = [[math.log(ratio) for ratio in sample] for sample in samples]
     if not lower_is_better:
@@ -142,7 +142,7 @@ def rank(samples: Sequence[Sequence[float]], *, lower_is_better: bool) -> list[R
 def _apart(first: Sequence[float], second: Sequence[float]) -> tuple[float, bool]:
     """Test the hypothesis that two samples are equal within the margin.
 
-    Returns the two-sided p-value, and True if the first sample is the smaller one.
+    Returns the two-sided p-value, and whether the first sample is the smaller one.
     """
     first_smaller = smaller_p(first, second, MARGIN)
     second_smaller = smaller_p(second, first, MARGIN)

@@ -18,7 +18,7 @@ BENCH_DECIDES = frozenset({"newer_library", "missing_library", "inspection_limit
 
 
 def reasons_against_file(facts: LibraryFacts, configuration: str) -> list[Refusal]:
-    """Return why a file with these facts is refused under this configuration; an empty list if it is accepted.
+    """Return why a file with these facts is refused with this configuration; an empty list if the file is accepted.
 
     A bare structure (a library without transactions and locks) needs a configuration; a whole library must have none.
     """

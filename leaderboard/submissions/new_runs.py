@@ -28,7 +28,7 @@ def new_run(
 ) -> Run:
     """Return a new run, which is not saved yet.
 
-    A gate (correctness benchmark) gets one session and may run on any machine, because gates are not timed. Other runs
+    A gate (correctness benchmark) has one session and may run on any machine, because gates are not timed. Other runs
     want `wanted_class`, by default KEYDROME_MACHINE_CLASS; an empty text means any machine class.
     """
     machine_class = settings.KEYDROME_MACHINE_CLASS if wanted_class is None else wanted_class

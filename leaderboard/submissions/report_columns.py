@@ -114,7 +114,7 @@ def _metrics(sessions: Iterable[Session], name: str) -> list[float]:
 
 
 def _total(values: list[float]) -> int | None:
-    """Return the sum as an integer, None if there are no values."""
+    """Return the sum as an integer, or None if there are no values."""
     return round(sum(values)) if values else None
 
 
@@ -178,7 +178,7 @@ class StoredSession:
     def from_json(cls, value: object) -> StoredSession:
         """Return the session that `to_json` stored. Raises StrictError if the value has another form.
 
-        Values from older versions lack `void` and `control_ms`. In these versions the control ran only once per
+        Values that older versions stored lack `void` and `control_ms`. In these versions the control ran only once per
         session. So `control_ms` becomes the total time of this one control run.
         """
         reader = ObjectReader(value, "session")
@@ -214,7 +214,7 @@ class Curves:
 
     @classmethod
     def from_json(cls, series: dict[str, Any]) -> Curves:
-        """Return the curves that a value of RunDetail.series has. Raises StrictError if the value has another form."""
+        """Return the curves in a value of RunDetail.series. Raises StrictError if the value has another form."""
         throughput = series.get("throughput")
         return cls(
             throughput=None if throughput is None else Throughput.from_json(throughput),

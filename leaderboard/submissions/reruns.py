@@ -1,6 +1,6 @@
 """Repeats runs: a single run on request, or all outdated runs of ranked submissions after a new benchmark version.
 
-`rerun` and `rerun_stale` are one transaction each, and wake the bench workers after the commit.
+`rerun` and `rerun_stale` each execute one transaction, and wake the bench workers after the commit.
 """
 
 from __future__ import annotations
@@ -28,14 +28,14 @@ if TYPE_CHECKING:
 
 
 def rerun(run: Run, *, by: User) -> Run:
-    """Queue a finished run again, at the benchmark's newest version, and return the new run.
+    """Repeat a finished run with the benchmark's newest version: queue a new run, and return it.
 
     The new run has a lower priority than new submissions. Raises Refused in these cases:
 
     - The run has not ended, or its submission was deleted.
     - The file was refused.
     - The benchmark instance no longer exists.
-    - The same run is already queued or running.
+    - Such a repetition is already queued or running.
     """
     may_change(run.submission, by)
     with transaction.atomic():
@@ -87,10 +87,10 @@ def _reason_against_rerun(run: Run) -> str:
 def rerun_stale() -> list[Run]:
     """Queue new runs for board entries whose timed runs or gates used older benchmark versions; return the new runs.
 
-    The new runs have a lower priority than new submissions and single reruns. A second call queues only missing runs:
-    each combination of submission, target, scale and machine class is queued once per benchmark version. An entry with
-    an outdated gate (required correctness test) leaves the board and returns when the gate has passed at the newest
-    version.
+    The new runs have a lower priority than new submissions and single reruns. A second call queues only missing runs,
+    because each combination of submission, target, scale and machine class is queued once per benchmark version. An
+    entry with an outdated gate (required correctness test) leaves the board and returns when the gate has passed at the
+    newest version.
     """
     with transaction.atomic():
         board_entries.lock()

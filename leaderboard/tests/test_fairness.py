@@ -24,7 +24,7 @@ COST_MAX = 20
 
 @dataclass
 class Queue:
-    """A queue in memory that does the same as claims.py does with rows."""
+    """A queue in memory that works as claims.py does with rows."""
 
     clock: dict[int, int] = field(default_factory=lambda: defaultdict(int))
     finish: dict[tuple[int, int], int] = field(default_factory=lambda: defaultdict(int))

@@ -68,7 +68,7 @@ def draw_throughput(curves: Sequence[tuple[str, Throughput]], look: Look) -> Fig
 
 
 def draw_latency(panels: Sequence[LatencyPanel], look: Look) -> Figure:
-    """Draw latency by percentile. All panels have the same scale."""
+    """Draw latency by percentile. All panels have the same scale of latency."""
     if len(panels) == 1:
         figure, found = new_figure(look)
         _latency_panel(found[0], panels[0])
@@ -112,7 +112,7 @@ def _latency_panel(axes: Axes, panel: LatencyPanel) -> None:
 
 
 def draw_sweep(lines: Sequence[SweepLine], parameter: str, metric: str, look: Look) -> Figure:
-    """Draw the median of a metric against a parameter. Bars show the metric's lowest and highest value in a session."""
+    """Draw the median of a metric against a parameter. Error bars end at the lowest and highest value of a session."""
     figure, (axes,) = new_figure(look)
     values = sorted({value for line in lines for value, *_ in line.points})
     for number, line in enumerate(lines):

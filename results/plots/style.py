@@ -64,7 +64,7 @@ def stable() -> AbstractContextManager[None]:
 
 
 def line_style(number: int) -> dict[str, Any]:
-    """Return colour and dashes of line `number`. After six lines the colours repeat with other dashes."""
+    """Return the style of line `number`. After six lines the colours repeat, with other dashes."""
     dash = DASHES[(number + number // len(COLOURS)) % len(DASHES)]
     return {"color": COLOURS[number % len(COLOURS)], "linestyle": dash, "linewidth": 1.5}
 

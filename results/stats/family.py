@@ -1,7 +1,7 @@
 """Handles several comparisons at once: corrects p-values, and computes ranks from significant differences.
 
 The file also defines two limits for the command line and the site. SIGNIFICANCE is the level of significance.
-MARGIN_RATIO is the ratio below which two values count as equal, and MARGIN is its logarithm.
+MARGIN_RATIO is the ratio below which two values count as equal, and MARGIN is the logarithm of MARGIN_RATIO.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 def ranks(count: int, sure: Iterable[tuple[int, int]]) -> list[Rank]:
     """Return the ranks of `count` entries, which are sorted by score, best first.
 
-    `sure` has the indices (winner, loser) for each pair that differs significantly. If b entries are significantly
+    `sure` contains the indices (winner, loser) of each pair that differs significantly. If b entries are significantly
     better than an entry and w entries are significantly worse, its rank interval is 1 + b to count - w. The interval
     is extended where necessary, so that it contains the entry's own position.
     """

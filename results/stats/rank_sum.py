@@ -1,8 +1,9 @@
 """Computes the exact p-value of the Mann-Whitney test (rank-sum test) for two unpaired samples.
 
-The null distribution of the statistic U consists of Gaussian binomial coefficients. The code computes them as integers,
-so the result is exact. It does not use SciPy, because importing SciPy takes seconds in the process that records
-results. The unit tests compare the p-values here with those of SciPy.
+If the samples do not differ, all orderings of their values are equally likely. The code counts, with integers, the
+orderings with each value of the test's statistic, so the result is exact. The code does not use SciPy, because
+importing SciPy takes seconds in the process that records results. The unit tests compare the p-values here with those
+of SciPy.
 """
 
 from __future__ import annotations
@@ -18,8 +19,8 @@ if TYPE_CHECKING:
 def smaller_p(first: Sequence[float], second: Sequence[float], margin: float) -> float:
     """Return the one-sided p-value for the claim that `first` is smaller than `second` by more than `margin`.
 
-    U counts the pairs (x, y) that contradict the claim: x + margin > y. A pair with x + margin = y counts one half. If
-    the sum has a half, it is rounded up, so the p-value is never too small.
+    The statistic U counts the pairs (x, y) that contradict the claim: x + margin > y. A pair with x + margin = y counts
+    one half. If U is not a whole number, it is rounded up, so the p-value is never too small.
     """
     doubled = sum(
         2 * (x + margin > y) + (x + margin == y) for x in first for y in second
@@ -31,9 +32,10 @@ def smaller_p(first: Sequence[float], second: Sequence[float], margin: float) ->
 
 @cache
 def _cumulative_counts(first: int, second: int) -> tuple[int, ...]:
-    """Return a tuple: its element u says how many orderings of two samples of these sizes have U <= u.
+    """Return a tuple whose element u is the number of orderings of two samples of these sizes with U <= u.
 
-    The counts of U = u are the coefficients of the product of (1 - q^(first+i)) / (1 - q^i) for i = 1..second.
+    The number of orderings with U = u is the coefficient of q^u in a Gaussian binomial coefficient: the product of
+    (1 - q^(first+i)) / (1 - q^i) for i = 1..second.
     """
     size = first * second + 1
     counts = [1] + [0] * (size - 1)

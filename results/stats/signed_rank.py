@@ -33,7 +33,7 @@ DIFFERENCES_MAX = 200
 class SignedRank:
     """Computes the estimate, the interval and the p-values for the centre of `count` differences.
 
-    `walsh` has the Walsh averages of the differences.
+    `walsh` contains the Walsh averages of the differences.
     """
 
     count: int
@@ -45,10 +45,10 @@ class SignedRank:
         return median(self.walsh)
 
     def interval(self, confidence: float) -> tuple[float, float, float]:
-        """Return low, high, and the probability that the true centre is from low to high.
+        """Return low, high, and the probability that the interval from low to high contains the true centre.
 
         The probability is at least `confidence`. If there are too few differences for `confidence` (below 6 for 95 %),
-        the interval is their whole range, and the probability is lower.
+        the interval is the whole range of the differences, and the probability is lower.
         """
         cumulative = _cumulative_counts(self.count)
         allowed = (1 - confidence) / 2 * cumulative[-1]
@@ -88,9 +88,10 @@ def signed_rank(differences: Sequence[float]) -> SignedRank:
 
 @cache
 def _cumulative_counts(count: int) -> tuple[int, ...]:
-    """Return a tuple: its element t says how many of the 2^count sign patterns have a sum of positive ranks <= t.
+    """Return a tuple whose element t is the number of the 2^count sign patterns with a sum of positive ranks <= t.
 
-    The counts are the coefficients of the product of (1 + q^rank) over the ranks 1..count.
+    The number of patterns with the sum t is the coefficient of q^t in the product of (1 + q^rank) over the ranks
+    1..count.
     """
     counts = [1] + [0] * (count * (count + 1) // 2)
     for rank in range(1, count + 1):

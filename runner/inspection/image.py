@@ -99,7 +99,7 @@ class ElfImage:
                 yield Symbol(self._string(name), info & 15, bind, section != 0)
 
     def versions_needed(self) -> Iterator[tuple[str, str]]:
-        """Yield (shared object, symbol version) for every version that this file needs."""
+        """Yield (shared object, symbol version) for every version that this file needs, except weak needs."""
         address = self.tag("DT_VERNEED")
         for _ in range(_bounded(self.tag("DT_VERNEEDNUM"), "version needs")):
             record = _VERSION_NEED.unpack(self._read(address, _VERSION_NEED.size))

@@ -1,8 +1,8 @@
 """Inspects a library file without running it: which contract it implements, or why it cannot be run.
 
 A child process (child.py) with resource limits reads the file, so a file that crashes or stalls its reader does no
-harm. The purpose of inspection is to report an uploader's mistake at once. The protection from hostile code is not
-inspection, but the jail.
+harm. Inspection reports an uploader's mistakes at once. It does not protect the machine from hostile code; the jail
+does.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from runner.text import capped, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# The child limits its own CPU time. This limit of wall time ends a child that waits for ever. The limit is large,
+# The child limits its own CPU time. This limit of wall time ends a child that waits for ever. The limit is high,
 # because the inspection of a correct file has taken more than 10 s on a busy machine.
 WALL_SECONDS = 30
 _TEXT_CHARACTERS_MAX = 1000
@@ -42,8 +42,8 @@ ALLOWED_NEEDED = frozenset(
         "libstdc++.so.6",
         "libgcc_s.so.1",
         "ld-linux-x86-64.so.2",
-        # The contest of 2009 let entries use Berkeley DB. Debian's archive of it is not position-independent, so an
-        # entry cannot link it statically.
+        # The contest of 2009 let entries use Berkeley DB. Debian's static archive of Berkeley DB is not
+        # position-independent, so an entry cannot link it statically.
         "libdb-5.3.so",
     }
 )

@@ -56,8 +56,8 @@ _FORBIDDEN_TAGS = {
     "DT_AUXILIARY": "an auxiliary filter library",
     "DT_CONFIG": "a loader configuration file",
 }
-# Imports that an index does not need. They are reported to organisers as a hint and have no effect on the verdict. The
-# jail restricts such calls.
+# Imports that an index does not need. If a library has them, organisers see a hint, which has no effect on the verdict.
+# The jail restricts such calls.
 _NOTED_IMPORTS = frozenset(
     {
         *("accept", "bind", "connect", "socket"),
@@ -67,8 +67,8 @@ _NOTED_IMPORTS = frozenset(
         *("mprotect", "pkey_mprotect", "dlopen", "dlmopen", "clock_settime"),
     }
 )
-# Functions of the C library that an uploaded library should not define itself. A definition is reported to organisers
-# as a hint and has no effect on the verdict.
+# Functions of the C library that an uploaded library should not define itself. If it does, organisers see a hint, which
+# has no effect on the verdict.
 _NOTED_DEFINITIONS = frozenset(
     {
         *("malloc", "calloc", "realloc", "free", "memcpy", "mmap"),
@@ -133,7 +133,7 @@ def _check_header(head: bytes, size: int) -> Iterator[dict[str, str]]:
     elif head[:4] != b"\x7fELF":
         guess = next((what for magic, what in _OTHER_FORMATS if head.startswith(magic)), "")
         text = guess or ("a text file" if _looks_like_text(head) else "")
-        problem = "the file is not an ELF file" + (f", it looks like {text}" if text else "")
+        problem = "the file is not an ELF file" + (f"; it looks like {text}" if text else "")
         yield _refusal("not_elf", problem, f"{build} (on Linux)")
     elif len(head) < _HEADER_BYTES:
         yield _refusal("malformed", "the file ends inside the ELF header", "upload the whole file")

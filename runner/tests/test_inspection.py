@@ -1,4 +1,4 @@
-"""Tests of inspection with real files. The compiler, the linker or a patch of a few bytes makes each problem."""
+"""Tests of inspection with real files. The compiler, the linker or a patch of a few bytes produces each problem."""
 
 from __future__ import annotations
 

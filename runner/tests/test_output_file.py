@@ -41,7 +41,7 @@ def kind(path: Path) -> int:
 
 
 def files(folder: Path) -> list[Path]:
-    """Return everything in a folder except the KEYDROME_VAR that each test has."""
+    """Return everything in a folder except `var`, the KEYDROME_VAR of each test."""
     return sorted(path for path in folder.iterdir() if path.name != "var")
 
 

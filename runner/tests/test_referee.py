@@ -187,7 +187,7 @@ def test_cancelling_ends_a_referee_that_ignores_the_request(
 def test_a_silent_referee_is_stopped(
     settings: Settings, one_request: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(referee, "SILENCE_SECONDS", -0.5)  # leaves half a second of the phase's one
+    monkeypatch.setattr(referee, "SILENCE_SECONDS", -0.5)  # leaves half of the phase's second
     note = tmp_path / "pid"
     began = time.monotonic()
     with noted_process(note), pytest.raises(RefereeError, match="wrote no progress"):

@@ -150,7 +150,7 @@ def test_a_slot_has_one_holder_and_is_free_again() -> None:
 def test_locks_in_a_shared_folder_are_those_of_one_machine(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Containers of one machine share the folder, and do not see each other's names of sockets."""
+    """Containers of one machine share the folder, but do not see each other's socket names."""
     monkeypatch.setattr(slots, "_bind_name", lambda _name, _held: True)
     own, following = slots_for_tests()[:2]
     with hold_worker_slot(own, own, tmp_path):

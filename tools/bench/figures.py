@@ -27,7 +27,10 @@ def parse_arguments(description: str | None, repetitions: int) -> argparse.Names
     """Return the command line: `--repetitions N` and `--json FILE`."""
     parser = argparse.ArgumentParser(description=description)
     parser.add_argument(
-        "--repetitions", type=int, default=repetitions, help=f"default: {repetitions}"
+        "--repetitions",
+        type=int,
+        default=repetitions,
+        help=f"how often to measure; default: {repetitions}",
     )
     parser.add_argument("--json", type=output_path, help="also write the figures to this file")
     return parser.parse_args()

@@ -79,7 +79,9 @@ def timed_runs(worker: Worker, reports: list[RunReport]) -> float:
     while True:
         begin = time.perf_counter()
         if not worker.run_one():
-            raise SystemExit("the queue became empty before the worker got the run of sigmod2009")
+            raise SystemExit(
+                "the queue became empty before the worker claimed the run of sigmod2009"
+            )
         seconds = time.perf_counter() - begin
         sides = [
             s for session in reports[-1].sessions for s in (session.candidate, session.control) if s

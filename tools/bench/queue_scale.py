@@ -111,7 +111,7 @@ def loads(options: argparse.Namespace) -> list[Load]:
     return [
         replace(all_in_turn, workers=min(FEW_WORKERS, options.workers)),
         all_in_turn,
-        # Heartbeats are rarer here, because with one a second the threads of these processes would do nothing else.
+        # Heartbeats are less frequent here. With one per second, the threads of these processes would do nothing else.
         Load(AT_ONCE, options.workers, 4, options.seconds, 30.0, 5.0),
     ]
 
@@ -141,7 +141,7 @@ def measure(options: argparse.Namespace) -> None:
 def fill(count: int) -> None:
     """Queue `count` runs of a hundred users, a hundred runs per submission, and update the planner's statistics.
 
-    The function queues one run as usual. The database then copies that run, which takes seconds instead of minutes.
+    The function queues one run as usual. The database then copies that run. This takes seconds instead of minutes.
     """
     from django.contrib.auth.models import User  # noqa: PLC0415 - needs Django set up
     from django.db import connection, transaction  # noqa: PLC0415 - ditto
@@ -193,7 +193,7 @@ def search_ms() -> float:
 
 
 def process_queue(load: Load) -> Seen:
-    """Apply a load: start its processes, let them work, and release their claims; return the results."""
+    """Apply a load: start its processes, let them work, and end the runs that are still claimed; return the results."""
     from leaderboard.models import ACTIVE_STATES, Run  # noqa: PLC0415 - needs Django set up
 
     share = load.workers // load.processes
@@ -317,7 +317,7 @@ def work_at_once(simulated: list[Simulated], seconds: float) -> None:
 
 
 class Simulated:
-    """A simulated worker. Its runs only wait, for exponentially distributed times, so claims come at random moments."""
+    """A simulated worker. Its runs only wait, for exponentially distributed times, so it claims at random moments."""
 
     def __init__(self, slot: Any, versions: dict[str, int], load: Load, seed: int) -> None:  # noqa: ANN401 - a Slot
         self.slot = slot

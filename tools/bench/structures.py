@@ -1,7 +1,8 @@
-"""Times two B+-tree configurations and Berkeley DB on preliminary1 at paper scale: 50 threads, 80,000 transactions.
+"""Times the B+-tree, global_lock and Berkeley DB on preliminary1 at paper scale: 50 threads, 80,000 transactions.
 
-Every repetition runs all libraries with one seed, in random order, each in a fresh jail. Berkeley DB works in memory;
-the jail's working directory is a tmpfs. Needs root: `sudo .venv/bin/python -m tools.bench.structures`.
+The B+-tree runs under two configurations. Every repetition runs all libraries with one seed, in random order, each in a
+fresh jail. Berkeley DB works in memory, because the jail's working directory is a tmpfs. Needs root:
+`sudo .venv/bin/python -m tools.bench.structures`.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def run(library: list[str], seed: str) -> dict[str, float]:
 
 
 def rows(times: dict[str, list[float]], lost: dict[str, float]) -> list[Row]:
-    """Return times per library, and the ratios to Berkeley DB within each repetition."""
+    """Return the figures: the times of each library, and the ratios of Berkeley DB's times to those of the B+-tree."""
     found = []
     for name, values in times.items():
         total = f"{median(values):,.0f} ms ({min(values):,.0f} to {max(values):,.0f}, {len(values)} sessions)"

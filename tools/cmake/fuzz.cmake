@@ -1,6 +1,6 @@
 # keydrome_fuzz(NAME CORPUS FOLDER SOURCES...): adds a fuzz target, a program around libFuzzer's LLVMFuzzerTestOneInput. With the
 # preset `fuzz` the program searches for inputs that break it (python -m tools.fuzz). With every other preset, ctest runs the
-# program on the inputs of FOLDER, which are examples and inputs that once showed a fault.
+# program on the inputs in FOLDER: examples, and inputs that once showed a fault.
 option(KEYDROME_FUZZ "Link fuzz targets with libFuzzer; needs clang" OFF)
 add_custom_target(fuzz)
 

@@ -20,7 +20,8 @@ option(KEYDROME_TUNE "Flags that only GCC knows" ON)
 if(KEYDROME_TUNE AND CMAKE_CXX_COMPILER_ID STREQUAL "GNU" AND CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")
   add_compile_options($<$<COMPILE_LANGUAGE:CXX>:-mmemcpy-strategy=libcall:-1:noalign> -falign-functions=64)
 endif()
-# Tests are compiled without optimisation, which takes half the time. All other code is optimised as the preset says.
+# Tests are compiled without optimisation, which halves the time of compiling them. All other code is optimised as the preset
+# says.
 set(KEYDROME_TEST_OPTIONS -O0)
 if(KEYDROME_SANITIZE)
   add_compile_options(-fsanitize=${KEYDROME_SANITIZE} -fno-omit-frame-pointer

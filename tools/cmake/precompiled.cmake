@@ -1,4 +1,4 @@
-# Precompiles the headers of the standard library and GoogleTest, because compiling them takes most of the time of a source.
+# Precompiles the headers of the standard library and GoogleTest. The compiler would spend most of its time on these headers.
 #
 # The headers are precompiled once for libraries and once for tests. Every source must still include all headers that it uses,
 # because some builds have no precompiled headers: clang-tidy's, the preset clang, and builds with a compiler cache.

@@ -1,4 +1,4 @@
-"""Makes commands of one clone, or of all clones of this machine, run one after the other, and says who waits."""
+"""Makes commands of one clone, or of all clones of this machine, run one after the other; says what they wait for."""
 
 from __future__ import annotations
 

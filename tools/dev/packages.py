@@ -39,7 +39,7 @@ BENCH = ("bubblewrap",)  # a sandbox program; jail/bench compares its start time
 
 
 def missing(packages: tuple[str, ...]) -> list[str]:
-    """Return the packages that dpkg does not know as installed."""
+    """Return the packages that are not installed."""
     try:
         listing = subprocess.run(
             ["dpkg-query", "-W", "-f", "${binary:Package} ${db:Status-Status}\n"],
@@ -60,7 +60,7 @@ def missing(packages: tuple[str, ...]) -> list[str]:
 
 
 def install(packages: tuple[str, ...]) -> None:
-    """Install missing packages; use no network if none is missing. One clone after the other installs packages."""
+    """Install missing packages; use no network if none is missing. Only one clone at a time installs packages."""
     if not missing(packages):
         return
     with alone_on_machine(INSTALLING, "the installation of packages by another clone"):
@@ -82,7 +82,7 @@ def _install(wanted: list[str]) -> None:
             "install",
             "-y",
             "--no-install-recommends",
-            *("-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}"),  # for installations by others
+            *("-o", f"DPkg::Lock::Timeout={LOCK_SECONDS}"),  # wait while other programs install
             *wanted,
         ],
         log="apt-install",

@@ -1,4 +1,4 @@
-"""Reserves TCP ports of 127.0.0.1, so that no other process takes the port of a web server between its starts.
+"""Reserves TCP ports of 127.0.0.1, so that no other process takes a web server's port while the server restarts.
 
 The reserving socket is bound and never listens. A server that sets SO_REUSEPORT (gunicorn --reuse-port) can listen on
 the same port; every other process finds the port in use.
@@ -35,7 +35,7 @@ def number(holder: socket.socket) -> int:
 
 
 def _is_free(port: int) -> bool:
-    """Return whether no process has the port. Ports of connections that ended some minutes ago are free."""
+    """Return whether no process has the port. A port whose connections have all ended counts as free."""
     with socket.socket() as probe:
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         try:

@@ -41,8 +41,8 @@ def postgres_and_redis() -> Iterator[dict[str, str]]:
 def folders(name: str) -> Iterator[tuple[Path, Path]]:
     """Yield an empty folder for data, below var/, and one for sockets; delete both afterwards.
 
-    The folder for data is always the same, so that the next run deletes what a killed one left. Meanwhile other runs of
-    this clone wait.
+    The folder for data is always the same, so that the next run deletes what a killed run has left. While a run uses
+    the folder, other runs of this clone wait.
     """
     data = VAR / name
     with alone_in_clone(VAR / "run" / f"{name}.lock", f"another program that uses {data}"):
@@ -95,7 +95,7 @@ def make_postgres(data: Path, sockets: Path, connections: int = CONNECTIONS) -> 
 
 def postgres_url(sockets: Path) -> str:
     """Return the URL of the server whose socket is in that folder."""
-    # In a URL, a socket folder as host must be percent-encoded.
+    # The folder of a socket takes the place of the host in the URL, and must be percent-encoded.
     host = str(sockets).replace("/", "%2F")
     return f"postgres://postgres@{host}/postgres"
 
@@ -119,7 +119,7 @@ def redis(data: Path, sockets: Path) -> Iterator[str]:
 
 
 def redis_command(data: Path, sockets: Path) -> list[str]:
-    """Return the command that starts a Redis that forgets everything on a restart."""
+    """Return the command that starts Redis. This Redis loses all its data when it restarts."""
     where = ["--port", "0", "--unixsocket", str(sockets / "redis.sock"), "--dir", str(data)]
     return ["redis-server", *where, "--save", ""]
 

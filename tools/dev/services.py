@@ -96,12 +96,12 @@ def code_digest() -> str:
 
 
 def _alone() -> AbstractContextManager[None]:
-    """Hold a file lock while `up` or `down` runs. Two at once would start two sites, but record only one."""
+    """Hold a file lock while a site is started or stopped. Two starts at once would make two sites but record one."""
     return alone_in_clone(RUN / "lock", "another ./dev up or ./dev down of this clone")
 
 
 def ensure() -> Site:
-    """Return the running site. Start it if there is none; restart it if its code has changed or it does not answer."""
+    """Return the running site. Start a site if none runs; restart it if its code has changed or it does not answer."""
     code = code_digest()
     with _alone():
         site = recorded()
@@ -113,7 +113,7 @@ def ensure() -> Site:
 
 
 def _start(code: str) -> Site:
-    """Start the site; no other clone starts one meanwhile, because both could take the same port."""
+    """Start the site while no other clone starts one, because two clones could choose the same port."""
     with alone_on_machine(STARTING, "the start of another clone's site"):
         return _start_alone(code)
 
@@ -158,7 +158,7 @@ def _start_recorded(plan: Path, holder: socket.socket, code: str) -> Site:
     if ticks is None:
         raise StepError(f"the supervisor ended at its start: read {LOGS / 'supervisor.log'}")
     site = Site(process.pid, ticks, ports.number(holder), code)
-    draft = RECORD.with_suffix(".draft")  # renamed when complete: no reader sees half a record
+    draft = RECORD.with_suffix(".draft")  # renamed when complete, so readers see a whole record
     draft.write_text(json.dumps(asdict(site)))
     draft.replace(RECORD)
     return site

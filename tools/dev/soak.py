@@ -1,9 +1,9 @@
 """Implements `./dev soak`: runs the long versions of the test suites and writes the pages that report their results.
 
 The soak takes some hours. First all suites of `./dev test` run with KEYDROME_SOAK set, which multiplies the seeds,
-rounds and repetitions of some tests. Then the programs below run. Each prints its progress, and each except the fuzzer
-writes its page in docs/reference. After an interruption, the fault storm starts again, and every other program of
-PROGRAMS continues where it stopped.
+rounds and repetitions of some tests. Then the programs below run. Each program prints its progress. Each program
+except the fuzzer writes its page in docs/reference. After an interruption, the fault storm starts again, and every
+other program of PROGRAMS continues where it stopped.
 """
 
 from __future__ import annotations

@@ -2,8 +2,8 @@
 
 `./dev bench-harness` measures only the first section, the cost of the harness, and replaces that section of the page.
 
-Each section comes from a program that can also run alone. Things that a program compares are measured in one run,
-alternately, and the program prints medians. A figure that misses its target fails no test, because a slow machine is
+Each section comes from a program that can also run alone. If a program compares things, it measures them alternately in
+one run, and prints medians. A figure that misses its target fails no test, because a slow machine is
 no bug.
 """
 

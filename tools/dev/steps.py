@@ -1,7 +1,7 @@
 """Runs the steps of `./dev`: commands with a log file and a duration, and steps that are skipped if nothing changed.
 
 A slow step has a stamp: the SHA-256 of its inputs, stored in .state/NAME. A step with an unchanged stamp is skipped.
-Therefore a second `./dev up` repeats no such step, and an interrupted `./dev up` continues where it stopped.
+Therefore a second `./dev up` repeats no such step, and continues where an interrupted `./dev up` stopped.
 """
 
 from __future__ import annotations

@@ -1,8 +1,8 @@
 """Keeps the programs of the site of `./dev up` running: web server, results worker, bench worker and scheduler.
 
-`./dev up` starts this supervisor in the background (see services.py); SIGTERM stops it. Its child processes end with
-it, even if it is killed with SIGKILL, because they set PR_SET_PDEATHSIG. The supervisor restarts a child that ends by
-itself, at most once per RESTART_PAUSE_S.
+`./dev up` starts this supervisor in the background (see services.py); SIGTERM stops it. The child processes
+end with the supervisor, even if SIGKILL ends it, because each child sets PR_SET_PDEATHSIG. The supervisor restarts a
+child that ends by itself, at most once per RESTART_PAUSE_S.
 """
 
 from __future__ import annotations

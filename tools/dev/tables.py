@@ -1,7 +1,7 @@
 """Implements `./dev tables`: writes the tables of Markdown pages from the manifests (benchmark.json, index.json, ...).
 
-The table of concurrency controls comes from the opening comments of their sources, because they have no manifests. So a
-new benchmark or index appears on these pages without an edit by hand. A page has a table between the lines
+So a new benchmark or index appears on these pages without an edit by hand. Concurrency controls have no manifests, so
+their table comes from the opening comments of their sources. In a page, a table is between the lines
 `<!-- table NAME: written by ./dev tables -->` and `<!-- end of table -->`. A test fails if a table is out of date.
 """
 
@@ -59,7 +59,8 @@ def _table(root: Path, name: str) -> str:
 
 
 def _manifests(root: Path, pattern: str) -> list[dict[str, Any]]:
-    return [json.loads(path.read_text()) for path in sorted(root.glob(pattern))]
+    paths = (path for path in sorted(root.glob(pattern)) if ".schema" not in path.suffixes)
+    return [json.loads(path.read_text()) for path in paths]
 
 
 def _benchmarks(root: Path) -> list[list[str]]:
@@ -108,14 +109,14 @@ def _structures(root: Path) -> list[list[str]]:
 
 def _configurations(root: Path) -> list[list[str]]:
     rows = [["configuration", "concurrency control", "lock", "what it does"], ["---"] * 4]
-    for configuration in _manifests(root, "runtime/configurations/*[!a].json"):
+    for configuration in _manifests(root, "runtime/configurations/*.json"):
         words = [f"`{configuration[field]}`" for field in ("name", "concurrency", "lock")]
         rows.append([*words, configuration["description"]])
     return rows
 
 
 def _concurrency_controls(root: Path) -> list[list[str]]:
-    """Return the table of concurrency controls. A source begins with "Implements NAME: " and the text of its row."""
+    """Return the table of concurrency controls. A source begins with "Implements ...: ", followed by its row's text."""
     rows = [["concurrency control", "what it is"], ["---"] * 2]
     for source in sorted(root.glob("runtime/concurrency/*.cc")):
         opening = re.match(r"(?://.*\n)+", source.read_text())

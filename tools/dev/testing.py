@@ -57,8 +57,8 @@ class Outcome:
 class Suite:
     """A named group of tests. A `fast` suite is part of `./dev test --fast`, a `long` suite of `./dev soak` only.
 
-    The suites of a lane run one after the other. Different lanes run at the same time, because most suites need only
-    one core, or wait. A further thread builds the targets of the suites, one suite after the other.
+    The suites of a lane run one after the other. Different lanes run at the same time, because most suites use only one
+    core or mostly wait. A further thread builds the targets of the suites, one suite after the other.
     """
 
     name: str
@@ -220,8 +220,8 @@ def _complaint(check: lint.Check) -> str:
 
 def _ctest(preset: str, *prefix: str, narrow: bool = False) -> Outcome:
     report = LOGS / f"ctest-{preset}.xml"
-    # Four tests run at a time, even on two cores, because some tests mostly wait for a time-out. In other
-    # builds than release only two run at a time, because a test that sanitizers slow down could be taken for a hang.
+    # Four tests run at a time, even on two cores, because some tests mostly wait for a time-out. In builds other than
+    # release, only two run at a time: sanitizers slow tests down, and a slow test could be mistaken for a hang.
     jobs = 4 if preset == "release" else 2
     # `setarch -R` switches off address-space randomisation, which the sanitizers need (google/sanitizers issue 1716).
     command = [
@@ -243,7 +243,7 @@ def _ctest(preset: str, *prefix: str, narrow: bool = False) -> Outcome:
 def _sanitized(preset: str, *, long: bool = False, lane: int = 0) -> Suite:
     return Suite(
         preset,
-        # The priority is lower than that of other lanes, but not so low that a slow test is taken for a hang.
+        # The priority is lower than that of other lanes, but not so low that a slow test is mistaken for a hang.
         lambda: _ctest(preset, "nice", "-n", "5"),
         prepare=lambda: build.build(preset, politely=True),
         long=long,

@@ -1,8 +1,8 @@
 """Runs the jail's tests with every kind of control groups: `python -m tools.guest`, as root, after a release build.
 
 QEMU emulates one machine for each kind: all controllers in cgroup v2, all in v1, limits in v1 with a v2 hierarchy for
-the rest (hybrid), and a machine without control groups. Each machine has the distribution's kernel
-and copies of the files that the tests need.
+the rest (hybrid), and no control groups at all. Each machine has the distribution's kernel and copies of the files that
+the tests need.
 """
 
 from __future__ import annotations
@@ -159,7 +159,7 @@ class Result:
     seconds: float
 
     def is_good(self, machine: Machine) -> bool:
-        """Return whether the jail found the expected kind of control groups and level, and all tests passed."""
+        """Return whether the jail found the expected control groups and the expected level, and all tests passed."""
         return (
             self.facts.get("cgroup") == machine.name
             and self.facts.get("level") == machine.level

@@ -1,4 +1,4 @@
-"""Runs one session of a library in the jail, for the reports that run many: kill_matrix, certified, papers, ..."""
+"""Runs one session of a library in the jail, for reports that run many sessions: kill_matrix, certified, papers, ..."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ FAULTS_OF_LIBRARY = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict
 class GateRun:
     """A library and the session that it plays.
 
-    `library` is a path below the build's lib/. `configuration` is set only for structures. `record` logs all calls of
-    a timed benchmark, which does not log them by default. `plain` omits the checks.
+    `library` is a path below the build's lib/. `configuration` is set only for structures. `record` certifies the
+    history also in benchmarks that do not always do so. `plain` omits the checks.
     """
 
     library: str

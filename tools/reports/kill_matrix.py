@@ -143,8 +143,8 @@ def is_found(mutant: dict[str, Any], kills: Kills) -> bool:
 def found_in_time(mutant: dict[str, Any], kills: Kills) -> int:
     """Return with how many seeds the gate found a mutant within `limit_s` seconds; 0 means no limit.
 
-    The time of jail and judging counts, but not the time that other work on the machine takes: a limit below
-    MEASURED_MIN_S is taken for MEASURED_MIN_S.
+    The measured seconds include the start of the jail and the judging. Therefore a limit below MEASURED_MIN_S counts as
+    MEASURED_MIN_S.
     """
     limit = max(mutant["limit_s"], MEASURED_MIN_S) if mutant["limit_s"] else float("inf")
     return sum(bool(part) and seconds <= limit for part, seconds in kills.gate.values())

@@ -2,8 +2,8 @@
 
 Runs one long comparison of a library, the same file under another name, and copies of it whose calls on data take 5,
 10 and 20 % longer (tests/faulty/slowed.cc). Then judges every window of fifteen successive blocks as a comparison of
-its own; in a block every library plays the same operations once. The windows overlap, so a larger number of windows
-does not make the measured shares more certain.
+its own; in a block every library plays the same operations once. The windows overlap, so the measured shares are less
+certain than the number of windows suggests.
 """
 
 from __future__ import annotations
@@ -144,7 +144,7 @@ def page(result: dict[str, Any], found: list[Found]) -> str:
         lines.append(f"| {_name(one.other)} | {one.ratio:.3f} | {one.windows} | {cells} |")
     lines += [
         "",
-        "A ratio is the time of the library divided by the time of the other. In the first row both libraries are the",
+        "A ratio is the time of the library divided by the time of the other library. In the first row both are the",
         "same file, so every difference found there is wrong.",
     ]
     return "\n".join(lines) + "\n"

@@ -108,7 +108,7 @@ def test_only_one_build_of_a_folder_runs_at_a_time(
     monkeypatch: pytest.MonkeyPatch,
     started: Callable[[str, str], subprocess.Popen[str]],
 ) -> None:
-    """`./dev up` and `./dev test` of one clone build the same folder, and ninja does not lock it."""
+    """`./dev up` and `./dev test` of one clone build the same folder, and ninja does not lock this folder."""
     monkeypatch.setattr(build, "RUN", tmp_path)
     monkeypatch.setattr(build, "ROOT", tmp_path)
 
@@ -147,7 +147,7 @@ def test_clones_install_packages_one_after_the_other(
 
 
 def test_a_port_that_is_held_belongs_to_its_web_server_alone() -> None:
-    """A second site that looks for a port meanwhile takes another one, even while the web server restarts."""
+    """A second site that looks for a port takes another one, even while the first site's web server restarts."""
     with services._hold_port(20_000) as first, services._hold_port(20_000) as second:
         assert ports.number(first) != ports.number(second)
         with pytest.raises(OSError, match="in use"):

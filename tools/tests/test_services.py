@@ -60,7 +60,7 @@ def test_a_damaged_record_is_no_record(text: str) -> None:
 
 
 def test_two_at_once_follow_one_another(monkeypatch: pytest.MonkeyPatch) -> None:
-    """The second `up` must find the site that the first one started."""
+    """The second `up` must find the site that the first `up` started."""
     started: list[services.Site] = []
 
     def start(code: str) -> services.Site:

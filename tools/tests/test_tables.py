@@ -24,6 +24,14 @@ def test_a_stale_table_is_found(copy: Path) -> None:
     assert tables.stale(copy) == ["indexes/README.md"]
 
 
+@pytest.mark.slow  # copies the tree
+def test_a_configuration_is_listed_even_if_its_name_ends_with_a(copy: Path) -> None:
+    folder = copy / "runtime" / "configurations"
+    text = (folder / "rw.json").read_text().replace('"rw"', '"nova"', 1)
+    (folder / "nova.json").write_text(text)
+    assert tables.stale(copy) == ["docs/reference/configuration.md"]
+
+
 def git(root: Path, *arguments: str) -> list[str]:
     done = subprocess.run(["git", *arguments], cwd=root, capture_output=True, text=True, check=True)
     return done.stdout.splitlines()

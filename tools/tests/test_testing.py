@@ -47,7 +47,7 @@ def test_output_about_the_failure_is_reported(tmp_path: Path) -> None:
 
 
 def message_of(folder: Path, output: str, log: str = "") -> list[str]:
-    """Return what is shown of a failed native test x with this output, if ctest's log is `log`."""
+    """Return what `./dev test` shows of a failed native test x with this output, if ctest's log is `log`."""
     report = folder / "ctest.xml"
 
     def write() -> None:

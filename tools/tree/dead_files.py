@@ -1,7 +1,7 @@
 """Finds dead files: headers that no source includes, sources without a target, Python modules that no code imports.
 
-A header is dead even if its own source and the tests of its room include it. A Python module that can be started is
-not dead.
+A header counts as dead if only its own source and the tests of its room include it. A Python module that can be started
+is not dead.
 """
 
 from __future__ import annotations

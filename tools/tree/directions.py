@@ -51,7 +51,8 @@ MAY_INCLUDE: dict[str, set[str]] = {
     # The kit's top folder has no files of its own except tests.
     KIT: set(),
     # The player runs in the jail, in the process of the untrusted library. So no generator, no judge and no expected
-    # result may be compiled into it: the player includes none of script, judge and workload, and they never include it.
+    # result may be compiled into it: the player includes none of script, judge and workload, and these never include
+    # the player.
     f"{KIT}/format": {*EVENT, *LOW},
     f"{KIT}/player": {FORMAT, *EVENT, *LOW},
     f"{KIT}/script": {FORMAT, *WORDS, *EVENT, *LOW},

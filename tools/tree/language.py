@@ -1,7 +1,7 @@
 """Checks comments, docstrings, messages, pages and names of tests: no banned word, no sentence of more than 30 words.
 
-words.toml lists the banned words, and a better word for each. CONTRIBUTING.md has further rules, which no program can
-check.
+words.toml lists the banned words, and a better word for each. CONTRIBUTING.md has further rules, which this program
+does not check.
 """
 
 from __future__ import annotations

@@ -24,7 +24,8 @@ FUNCTION_LINES_MAX = 60
 CLASS_LINES_MAX = 200
 FOLDER_SOURCES_MAX = 25
 README_LINES_MAX = 60
-# A table that `./dev tables` writes does not count as lines of a README, because it has a line for each folder.
+# A table that `./dev tables` writes does not count as lines of a README, because such a table has a line for each
+# folder.
 GENERATED = re.compile(r"<!-- table .*?<!-- end of table -->", re.DOTALL)
 REASON = re.compile(r"\bLIMIT: \w")
 # The reason is searched in the first lines of a file, and in some lines around the head of a class or function.

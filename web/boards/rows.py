@@ -18,11 +18,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One entry of a board: all runs of one library, merged.
+    """One entry of a board: all of a user's eligible runs of one library, merged.
 
-    `ratio` is the library's result divided by the result of the control library (the baseline). It is the median over
-    all sessions of the entry; `ratio_low` and `ratio_high` are the confidence interval of this median. `total_ms` and
-    the counts are from the newest run.
+    In each session, the library's result is divided by the result of the control library (the baseline). `ratio` is the
+    median of these quotients over all sessions of the entry. `ratio_low` and `ratio_high` are the median's confidence
+    interval. `total_ms` and the counts are from the newest run.
     """
 
     position: int
@@ -63,7 +63,7 @@ class Row:
 
 
 def rows(entries: Iterable[BoardEntry]) -> list[Row]:
-    """Return the rows of board entries. No SQL: run, submission and user of each entry must be loaded."""
+    """Return the rows of board entries. Executes no SQL: run, submission and user of each entry must be loaded."""
     return [_row(entry) for entry in entries]
 
 

@@ -24,7 +24,10 @@ FORMULA_STARTS = ("=", "+", "-", "@", "\t", "\r")
 
 
 def _standings(request: HttpRequest, slug: str) -> Standings:
-    """Return the board's entries on the machine class that the URL's query names. 404 if the board does not exist."""
+    """Return the board's entries on the machine class in the URL's query, by default the class of the newest run.
+
+    Responds 404 if the board does not exist.
+    """
     found = board_named(slug)
     if found is None:
         raise Http404
@@ -33,7 +36,7 @@ def _standings(request: HttpRequest, slug: str) -> Standings:
 
 @require_safe
 def every_board(request: HttpRequest) -> HttpResponse:
-    """Show all boards in the order of their titles, main boards (those of a contest) first."""
+    """Show all boards: first the main boards (those of a contest), then the others, each group sorted by title."""
     found = sorted(all_boards(), key=lambda board: (not board.main, board.title.casefold()))
     return render(request, "boards/all.html", {"boards": found})
 

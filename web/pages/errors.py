@@ -53,7 +53,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def too_large(request: HttpRequest) -> HttpResponse:
-    """Respond 413, because the request is far above the upload limit.
+    """Respond 413 to a request that is far above the upload limit or does not say its size.
 
     The page uses neither session nor user, because the middlewares that provide them have not run yet.
     """
@@ -66,7 +66,7 @@ def too_large(request: HttpRequest) -> HttpResponse:
 
 
 def server_error(request: HttpRequest) -> HttpResponse:
-    """Respond 500 after an exception. The page does not use the database, which may be the cause of the error."""
+    """Respond 500 after an exception. The page does not use the database, because the database may be the cause."""
     return _bare(
         500,
         "Internal error",

@@ -74,7 +74,7 @@ def machine(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def favicon(request: HttpRequest) -> HttpResponse:
-    """Redirect /favicon.ico to the site's icon. Browsers request this URL on the admin pages, which name no icon."""
+    """Redirect /favicon.ico to the site's icon. Browsers request this URL for the admin pages, which name no icon."""
     return redirect(static("favicon.svg"))
 
 

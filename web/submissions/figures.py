@@ -32,8 +32,12 @@ class Figure:
 class SessionRow:
     """One row of the table of sessions. A number that the session did not report is None.
 
-    `first` says whether the candidate (the submitted library) or the control library (the baseline) ran first.
-    `control_ms` is the control's time, and `ratio` is candidate / control. All other numbers are the candidate's.
+    - `first`: the library that ran first: "candidate" (the submitted library) or "control" (the baseline). A dash if
+      the control did not run.
+    - `discarded`: why the session does not count; empty if it counts.
+    - `control_ms`: the control's time. `ratio`: candidate / control.
+
+    All other numbers are the candidate's.
     """
 
     number: int
@@ -49,11 +53,11 @@ class SessionRow:
     memory_peak_bytes: float | None
 
 
-# Metrics that the page reads from columns of Run, which are sums over the run's sessions. For every other metric the
-# page shows the median.
+# For these metrics, the page shows the sum over the run's sessions, which is a column of Run. For every other metric,
+# the page shows the median over the sessions.
 _COLUMNS = ("deadlocks", "transactions_failed", "transactions_completed")
 _NOT_SHOWN = {*_COLUMNS, "calls"}
-# How a metric's value is written, by the metric's unit. Counts have no unit and are written as plain numbers.
+# Maps each unit to the function that writes a value with this unit. Counts are written as plain numbers.
 _WRITTEN: dict[Unit, Callable[[float], str]] = {
     Unit.SHARE: lambda value: f"{value:.1%}",
     Unit.NANOSECONDS: jinja.nanoseconds,

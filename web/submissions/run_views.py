@@ -1,4 +1,4 @@
-"""Shows a run: its page, the part of the page that updates itself, its log and plots.
+"""Shows a run: its page, the part of the page that reloads itself, its log and its plots.
 
 A run is the request to judge one submitted library on one benchmark instance. Other views in this file cancel, repeat
 and audit a run.
@@ -49,9 +49,10 @@ def _page(request: HttpRequest, pk: int) -> RunPage:
 
 
 def _settled(page: RunPage) -> bool:
-    """Return True if the page will not change again: the run has ended, and its plots are drawn.
+    """Return True if the page need not reload itself: the run has ended, and there are no plots to wait for.
 
-    The page waits for plots for at most DRAWING_TIME after the run's end.
+    The page waits for plots until they are drawn, or until DRAWING_TIME has passed since the run's end. The ranks on
+    the page may still change later.
     """
     run = page.run
     if not run.is_final:
@@ -102,7 +103,7 @@ def _own_metrics(run: Run) -> tuple[OwnMetric, ...]:
 
 
 def _title(run: Run) -> str:
-    """Return the title of the run's benchmark instance, or its name if the benchmark no longer exists."""
+    """Return the title of the run's benchmark instance, or BENCHMARK/INSTANCE if the instance no longer exists."""
     benchmark = catalogue.benchmarks().get(run.benchmark)
     if benchmark is None or run.instance not in benchmark.instances:
         return f"{run.benchmark}/{run.instance}"
@@ -117,7 +118,7 @@ def run(request: HttpRequest, pk: int) -> HttpResponse:
 
 @require_safe
 def state(request: HttpRequest, pk: int) -> HttpResponse:
-    """Return the live part of the page, which reloads itself until the page will not change again."""
+    """Return the live part of the page. This part reloads itself until the run has ended and its plots are drawn."""
     page = _page(request, pk)
     context = _context(request, page)
     return fragment(

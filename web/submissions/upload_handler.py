@@ -18,9 +18,9 @@ FLAG = "keydrome_upload_too_large"
 
 
 class SizeLimitHandler(FileUploadHandler):
-    """The first upload handler: counts the bytes of a file, and discards the file if they exceed the limit.
+    """The first upload handler: counts the bytes of a file, and discards the file if it exceeds the limit.
 
-    The rest of the request is still read, so that the browser gets a response instead of a broken connection.
+    The rest of the request is still read, so that the browser receives a response instead of a broken connection.
     """
 
     def __init__(self, request: HttpRequest | None = None) -> None:

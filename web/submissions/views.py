@@ -59,8 +59,8 @@ def upload(request: UserRequest) -> HttpResponse:
 def _blank(request: UserRequest) -> dict[str, Any]:
     """Return the context of the page with the upload form.
 
-    If the URL's query names a refused submission (`refused`), the form has the values of that submission, and the page
-    shows why it was refused. Otherwise the form is empty.
+    If the URL's query names a refused submission (`refused`), the form contains the values of that submission, and the
+    page shows why it was refused. Otherwise the form is empty.
     """
     refused = None
     initial = {}
@@ -138,7 +138,7 @@ def table(request: UserRequest) -> HttpResponse:
 def _own(request: UserRequest, pk: int) -> Submission:
     """Return a submission that the user may change.
 
-    In all other cases respond 404, so that users cannot learn which submissions of other users exist.
+    If there is no such submission, respond 404, so that users cannot learn which submissions of other users exist.
     """
     submission = queries.own_submission(pk, request.user)
     if submission is None:

@@ -25,7 +25,7 @@ LOGIN = 302  # a redirect to the log-in page
 
 @dataclass(frozen=True)
 class Rule:
-    """The status that each visitor gets for a URL. `owner` owns the submission or run that the URL names, if any."""
+    """The status that each visitor receives for a URL. `owner` owns the submission or run in the URL, if it has one."""
 
     name: str
     path: str
@@ -36,7 +36,7 @@ class Rule:
     method: str = "get"
 
 
-# {run} and {submission} belong to Alice. A POST that changes something gets 302, a redirect to the next page.
+# {run} and {submission} belong to Alice. A POST that changes something receives 302, a redirect to the next page.
 RULES = [
     Rule("home", "/", 200, 200, 200, 200),
     Rule("about", "/about/", 200, 200, 200, 200),

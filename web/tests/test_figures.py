@@ -1,8 +1,10 @@
-"""Tests how a run's page shows metrics that only one benchmark has."""
+"""Tests how a run's page shows times, and metrics that only one benchmark has."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+
+import pytest
 
 from leaderboard import catalogue
 from leaderboard.models import Run, RunDetail
@@ -11,6 +13,23 @@ from runner.contract import Session
 from runner.tests.samples import report
 from web import jinja
 from web.submissions import figures
+
+
+@pytest.mark.parametrize(
+    ("value", "text"),
+    [
+        (0, "0 ns"),
+        (999.4, "999 ns"),
+        (999.5, "1 µs"),
+        (999_600, "1 ms"),
+        (1.5e9, "1.5 s"),
+        (1.234e12, "1,234 s"),
+    ],
+)
+def test_a_time_has_three_digits_and_no_exponent(value: float, text: str) -> None:
+    assert jinja.nanoseconds(value) == text.replace(" ", jinja.NARROW_SPACE).replace(
+        ",", jinja.NARROW_SPACE
+    )
 
 
 def test_what_only_a_benchmark_measures_is_shown_as_it_says() -> None:

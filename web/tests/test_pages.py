@@ -155,6 +155,12 @@ def test_a_request_far_too_large_is_refused_unread(client: Client) -> None:
     assert "64.0" in answer.content.decode()
 
 
+@pytest.mark.parametrize("size", ["-1", "ten", "\N{SUPERSCRIPT TWO}", "9" * 5000])
+def test_a_request_whose_size_is_no_number_is_refused_unread(client: Client, size: str) -> None:
+    answer = client.post("/submit/", b"", content_type="text/plain", CONTENT_LENGTH=size)
+    assert answer.status_code == 413
+
+
 def test_an_expired_form_is_403_with_advice(world: World) -> None:
     answer = Client(enforce_csrf_checks=True).post("/account/login/", {"login": "alice"})
     assert answer.status_code == 403

@@ -117,7 +117,7 @@ def test_a_refusal_is_reported_in_the_form_and_on_the_pages(alice: Client, world
     answer = upload(alice, world, "mine<b>.so", b"#!/bin/sh\necho hello\n")
     alert = refusal_of(alice, answer)
     assert "mine<b>.so was refused and did not run." in alert
-    assert "The file is not an ELF file, it looks like a script: build a shared object:" in alert
+    assert "The file is not an ELF file; it looks like a script: build a shared object:" in alert
 
 
 def test_after_a_refusal_the_form_is_as_it_was(alice: Client, bob: Client, world: World) -> None:

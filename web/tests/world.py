@@ -49,7 +49,7 @@ PASSWORD = "a horse and a battery"
 
 
 def compile_library(folder: Path, *, calls: Sequence[str] = CALLS, tag: str = "") -> bytes:
-    """Build a shared library that exports these calls. Each call returns 0; each `tag` gives another digest."""
+    """Build a shared library that exports these calls. Each call returns 0; each `tag` makes another digest."""
     source = folder / "library.c"
     body = "\n".join(f"int {call}(void) {{ return 0; }}" for call in calls)
     source.write_text(f'{body}\nconst char keydrome_tag[] = "{tag}";\n')
@@ -136,7 +136,7 @@ def finish(run: Run, verdict: Verdict = Verdict.PASSED, **changes: Any) -> Run:
 
 
 def finish_all(*, verdicts: dict[str, Verdict] | None = None) -> None:
-    """Finish all queued runs. `verdicts` has verdicts by benchmark; runs of other benchmarks pass."""
+    """Finish all queued runs. `verdicts` maps benchmarks to verdicts; runs of other benchmarks pass."""
     machine = _machine()
     while (run := _next_run(machine)) is not None:
         finish(run, (verdicts or {}).get(run.benchmark, Verdict.PASSED))

@@ -38,7 +38,7 @@ POLL_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A library to submit, or a structure (a library without transactions and locks) under one configuration."""
+    """A library, or a structure (a library without transactions and locks) with a configuration, to submit."""
 
     name: str
     path: Path
@@ -173,7 +173,7 @@ def all_references() -> list[Reference]:
 
 
 def submit_missing(reference: Reference, owner: User, scale: str, sessions: int) -> int:
-    """Submit a reference library to every target that needs a run of this binary; return the number of new runs.
+    """Submit a reference library to every target that still lacks a run of it; return the number of new runs.
 
     The targets are the benchmark instances of the main boards (those of a contest) and all gates. A gate is a
     correctness test that boards require.
@@ -225,9 +225,9 @@ def _ending(run: Run) -> str:
 
 
 def _exists(digest: str, configuration: str, target: Target, scale: str) -> bool:
-    """Return True if the target needs no new run of this binary, because there is a run that is open or was judged.
+    """Return True if the target needs no new run of this binary, because a run of it is open or was judged.
 
-    Only runs at the newest benchmark version count. A run was not judged if it was cancelled or refused, or if it ended
+    Only runs of the newest benchmark version count. A run was not judged if it was cancelled or refused, or if it ended
     because of a failure of the site.
     """
     version = catalogue.benchmarks()[target.benchmark].version

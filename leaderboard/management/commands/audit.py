@@ -1,7 +1,7 @@
 """Queues audits of all entries shown on some boards: `python -m web.manage audit SLUG...`.
 
-An audit repeats runs in verified mode, where a library cannot cheat through the memory of the measuring process. Use
-this command before prizes are given.
+An audit repeats runs in verified mode, in which a library cannot access the memory of the process that makes the calls.
+Use this command before prizes are given.
 """
 
 from __future__ import annotations

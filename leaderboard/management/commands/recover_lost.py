@@ -1,6 +1,6 @@
 """Queues lost runs again: `python -m web.manage recover_lost`.
 
-A run is lost if its worker died or hangs. The results worker and the bench workers regularly do the same.
+A run is lost if its worker died or hangs. The results worker and the bench workers regularly queue lost runs, too.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
 """Builds Matplotlib's font cache: `python -m web.manage warm_plots`.
 
-The first call takes up to half a minute. Without this command, drawing the first plot of a run would take that time.
+The first call takes up to half a minute. Without this command, drawing the first plot of a run would take this long.
 """
 
 from __future__ import annotations

@@ -62,7 +62,7 @@ class Got:
 
 @dataclass
 class Chain:
-    """A site with one user and one bench worker. `folder` gets manifests (benchmark.json) with the battery's limits."""
+    """A site with one user and one bench worker. `folder` receives manifests with the battery's limits."""
 
     user: User
     place: Settings
@@ -157,7 +157,7 @@ class Chain:
         return root
 
     def _start_jails(self, count: int) -> list[str]:
-        """Start `count` jails one after the other in one slot, then as many in four slots at once; return the faults.
+        """Start `count` jails one after the other, then `count` jails in four slots at once; return the faults.
 
         A slot is a number that gives a jail its own user and control group.
         """
@@ -205,5 +205,5 @@ def _judge(case: Case, run: Run) -> list[str]:
     if run.verdict != Verdict.PASSED and (
         run.eligible or BoardEntry.objects.filter(run=run).exists()
     ):
-        faults.append("the run did not pass, but is ranked")
+        faults.append("the run is ranked although it did not pass")
     return faults

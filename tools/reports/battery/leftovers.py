@@ -23,7 +23,7 @@ TIMEOUT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Before:
-    """The state of the machine before a run in the jail slots `slots`; `folders` must be empty after the run."""
+    """The state of the machine before a run that uses the jail slots `slots`. The run must leave `folders` empty."""
 
     slots: tuple[int, ...]
     folders: tuple[Path, ...]

@@ -3,8 +3,8 @@
 Starts a whole site with several bench workers on this machine and uploads libraries through the web pages. At random
 moments it kills workers, referees, jails, players, the web server, Redis or PostgreSQL. Afterwards every submission
 must exist once, and every run must have exactly one final verdict. The program prints a table of the kills; `--write`
-writes the table to docs/reference/fault-storm.md. Equal seeds kill the same targets at the same intervals, but the
-targets' work at these moments depends on the machine.
+writes the table to docs/reference/fault-storm.md. Storms with the same seed kill the same targets at the same
+intervals. But what the targets are doing at these moments depends on the machine.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ QUIET_SECONDS = 600.0  # time limit for executing the remaining queue after the 
 
 
 def main() -> int:
-    """Run the storm, judge and print the result; return 0 if no run was lost, recorded twice or wrong."""
+    """Run the storm, and print what was wrong afterwards; return 0 if nothing was wrong."""
     options = _options()
     file = load_settings().build / "lib" / "indexes" / "global_lock.so"
     print(f"seed {options.seed}", flush=True)
@@ -70,7 +70,9 @@ def main() -> int:
 
 def _options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--submissions", type=int, default=20, help="each has about ten runs")
+    parser.add_argument(
+        "--submissions", type=int, default=20, help="number of uploads; each has about ten runs"
+    )
     parser.add_argument("--users", type=int, default=3)
     parser.add_argument("--workers", type=int, default=4)
     parser.add_argument("--slot", type=int, help="first of the jail's slots (default: free ones)")

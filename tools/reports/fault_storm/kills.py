@@ -46,7 +46,7 @@ class Hit:
 def strike(
     site: Site, target: str, workers: int, first_slot: int, chance: random.Random
 ) -> Hit | None:
-    """Kill one process named `target`, or empty Redis, or send wake-ups; return the kill, or None if it failed."""
+    """Kill one process named `target`, or empty Redis, or send wake-ups; return None if that was not possible."""
     now = time.monotonic()
     if target == EMPTY_REDIS:
         done = subprocess.run(
@@ -83,7 +83,7 @@ def _wake_repeatedly(now: float) -> Hit:
 
 
 def _state_of(slot: int, target: str) -> Hit:
-    """Return a Hit with the run that the worker of this slot is executing, and its state."""
+    """Return a Hit with the run that the worker of this slot is executing, and the state of the run."""
     from django.db import DatabaseError  # noqa: PLC0415 - needs Django set up
 
     try:

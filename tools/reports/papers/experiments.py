@@ -36,7 +36,7 @@ class Point:
 
 @dataclass(frozen=True, slots=True)
 class Base:
-    """The reference that a number is divided by; None means the same library or the same point."""
+    """The reference by which a number is divided. A field that is None has the same value as for the number."""
 
     library: str | None
     point: int | None
