@@ -36,7 +36,9 @@ def test_a_mutant_must_be_found_by_19_of_20_seeds_within_its_limit(
 
 
 def test_a_limit_below_the_time_of_a_session_is_taken_for_that_time() -> None:
-    kills = Kills(gate={"1": ["isolation", MEASURED_MIN_S], "2": ["isolation", MEASURED_MIN_S + 0.1]})
+    kills = Kills(
+        gate={"1": ["isolation", MEASURED_MIN_S], "2": ["isolation", MEASURED_MIN_S + 0.1]}
+    )
     assert found_in_time({"limit_s": 1}, kills) == 1
     assert found_in_time({"limit_s": 0}, kills) == 2  # no limit
 
