@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 # Each entry: library, accepted names of the finding, maximum number of reported calls, maximum number of lines that
 # describe them.
 QUICK = [
-    ("mutant_40", {"corrupt_payload"}, 4, 4),
+    ("mutant_52", {"corrupt_payload"}, 4, 4),
     ("throws_exception", {"exception"}, 3, 3),
 ]
 # Some faults show only once in about a thousand calls, so up to 2205 calls remain. But a few lines describe them,
@@ -107,7 +107,7 @@ def run_program(source: Path, file: Path) -> subprocess.CompletedProcess[str]:
 def test_the_program_shows_the_fault(tmp_path: Path) -> None:
     """The program of a witness reports the fault with the wrong library, and no fault with a correct library."""
     settings = built_settings()
-    wrong = library(settings, "faulty", "mutant_40")
+    wrong = library(settings, "faulty", "mutant_52")
     witness = tmp_path / "witness"
     answer = tmp_path / "check.json"
     outcome = keydrome(

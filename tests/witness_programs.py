@@ -65,8 +65,14 @@ def played(program: str, linked: list[Path], source: Path) -> tuple[int, str]:
     binary = source.with_suffix("")
     command = ["cc", *FLAGS, str(source), *map(str, linked), "-o", str(binary)]
     subprocess.run(command, check=True)
+    # Keys and payloads may have any bytes, and the program prints them.
     done = subprocess.run(
-        [binary], capture_output=True, text=True, timeout=RUN_SECONDS, check=False
+        [binary],
+        capture_output=True,
+        text=True,
+        errors="backslashreplace",
+        timeout=RUN_SECONDS,
+        check=False,
     )
     return done.returncode, done.stdout + done.stderr
 

@@ -312,6 +312,13 @@ Versions::Versions(const History& history, const Numbering& numbering,
   VersionPass pass(history, numbering, transactions, *this);
   pass.run();
   if (pass.blind_deletes.empty()) return;
+  for (const auto& [cell, deletions] : pass.blind_deletes) {
+    for (const BlindDelete& deletion : deletions) {
+      blind_deleters[cell].push_back(deletion.transaction);
+    }
+  }
+  elements_of_cell.resize(numbering.cells.size());
+  for (const uint32_t cell : numbering.element_cells) ++elements_of_cell[cell];
 
   // By element: the latest begin of a transaction that saw the element.
   std::vector<uint64_t> last_seen(of.size(), 0);

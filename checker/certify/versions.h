@@ -17,6 +17,7 @@
 #pragma once
 
 #include <cstdint>
+#include <map>
 #include <string>
 #include <vector>
 
@@ -66,6 +67,10 @@ struct Versions {
   // the library respects real time. Some of these elements are open, and some have no deleter.
   std::vector<uint32_t> unsure;
   std::vector<DoubleDelete> double_deletes;
+  // By cell: the transactions with a blind delete of the key. Each deleted at least one record.
+  std::map<uint32_t, std::vector<uint32_t>> blind_deleters;
+  std::vector<uint32_t>
+      elements_of_cell;            // by cell: number of its elements; empty without blind deletes
   bool unfinished_writes = false;  // a transaction that never ended wrote records
   // By cell: true if a transaction that never ended wrote records of this key. Empty if there is no
   // such transaction.

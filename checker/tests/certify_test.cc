@@ -178,7 +178,10 @@ TEST(Certify, WithoutRealTimeALostChangeIsAViolation) {
            {"deleted_record", "0:i!(1,a) 0:i!(1,b) 0:d!(1,*) 1:b 1:g(1)=b 1:n=END 1:c"},
            {"read_your_writes", "0:i!(1,a) 0:g!(1)=NF 1:g!(1)=a"},
            {"read_your_writes", "0:i!(1,a) 0:d!(1,a) 0:g!(1)=a 1:g!(1)=NF"},
-           {"read_your_writes", "0:i!(1,a) 0:b 0:n=END 0:c 1:g!(1)=a"}}) {
+           {"read_your_writes", "0:i!(1,a) 0:b 0:n=END 0:c 1:g!(1)=a"},
+           {"read_your_writes", "0:i!(1,a) 0:d!(1,*) 0:g!(1)=a 1:g!(1)=NF"},
+           {"read_your_writes", "0:i!(1,a) 1:i!(1,b) 0:d!(1,*) 0:b 0:n=1,a 0:c 1:g!(1)=NF"},
+           {"read_your_writes", "1:i!(1,a) 0:d!(1,*) 0:g!(1)=a 1:g!(1)=NF"}}) {
     const Certification found = certify::certify(script(steps), lax);
     EXPECT_EQ(found.verdict, Verdict::kViolation) << steps << found.reason;
     EXPECT_EQ(names_of_required(found), std::set<std::string>{name}) << steps;
@@ -186,7 +189,8 @@ TEST(Certify, WithoutRealTimeALostChangeIsAViolation) {
   // Another thread may see an old state, and so may a transaction that began before the change.
   for (const char* steps :
        {"0:i!(1,a) 1:g!(1)=NF 0:g!(1)=a", "1:i!(1,a) 1:d!(1,a) 0:g!(1)=a 0:g!(1)=NF",
-        "0:b 0:g(1)=NF 0:i!(1,a) 0:g(1)=NF 0:c 1:g!(1)=a"}) {
+        "0:b 0:g(1)=NF 0:i!(1,a) 0:g(1)=NF 0:c 1:g!(1)=a",
+        "1:i!(1,a) 1:i!(1,b) 0:d!(1,*) 0:g!(1)=a 1:g!(1)=NF"}) {
     EXPECT_EQ(certify::certify(script(steps), lax).verdict, Verdict::kCertified) << steps;
   }
 }

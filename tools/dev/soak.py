@@ -19,6 +19,7 @@ FOLDER = VAR / "soak"
 PROGRAMS = {
     "certified": ["tools.reports.certified"],
     "kill-matrix": ["tools.reports.kill_matrix", "--gate-seeds", "20"],
+    "gate-time": ["tools.reports.gate_time"],
     "fault-storm": ["tools.reports.fault_storm"],
     "battery": ["tools.reports.battery"],
 }

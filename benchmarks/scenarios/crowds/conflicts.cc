@@ -15,6 +15,9 @@ namespace {
 constexpr uint32_t kHalf = 2, kUpdated = 3;   // events that threads signal
 constexpr uint32_t kReaderWaitsUs = 100'000;  // longest wait for the updates of the other thread
 constexpr uint32_t kReadKeys = 100;
+// The scanned keys of split_range, and the numbers between two of them. The keys that split pages
+// come before them.
+constexpr uint32_t kRangeKeys = 20, kRangeGap = 10, kRangeFirst = 100'000;
 
 class Writer : public CrowdStage {
  public:
@@ -105,6 +108,41 @@ class Writer : public CrowdStage {
     updater.signal(kUpdated);
     updater.close(kA);
   }
+
+  // A transaction scans a range twice. In between, a second thread inserts many records just before
+  // the range, so that pages of the index split, and then a record between each two of the range.
+  void split_range() {
+    script::ThreadBuilder reader = alone();
+    reader.begin(format::Kind::kScript, class_);
+    for (uint32_t i = 0; i < kRangeKeys; ++i) insert(reader, kA, kRangeFirst + kRangeGap * i, 1);
+    reader.commit();
+    reader.signal(kReady);
+    reader.begin(format::Kind::kScript, class_);
+    for (uint32_t pass = 0; pass < 2; ++pass) {
+      reader.get(kA, key(kRangeFirst));
+      reader.next(kA, kRangeKeys - 1);
+      if (pass == 1) break;
+      reader.signal(kHalf);
+      // The wait has a limit, because the other session may be waiting for locks of this session.
+      reader.yield(kUpdated, 1, kReaderWaitsUs);
+    }
+    reader.commit();
+    reader.close(kA);
+    script::ThreadBuilder updater = enter(1);
+    updater.wait(kHalf, 1);
+    updater.open(kA, script_.index_count() - 1);
+    const auto insert_alone = [&](uint32_t number) {
+      updater.begin(format::Kind::kScript, class_);
+      insert(updater, kA, number, 1);
+      updater.commit();
+    };
+    for (uint32_t i = 0; i < crowd_.records; ++i) insert_alone(kRangeFirst - crowd_.records + i);
+    for (uint32_t i = 0; i + 1 < kRangeKeys; ++i) {
+      insert_alone(kRangeFirst + kRangeGap * i + kRangeGap / 2);
+    }
+    updater.signal(kUpdated);
+    updater.close(kA);
+  }
 };
 
 class Judge : public CrowdRecord {
@@ -136,6 +174,25 @@ class Judge : public CrowdRecord {
     return "a transaction read a record before another one replaced it, and inserted a record that "
            "the other one had not found, but both committed; their order is a cycle";
   }
+
+  // Both scans of a committed transaction must return the same keys.
+  std::string split_range() const {
+    for (const history::Transaction& transaction : transactions_.committed) {
+      std::vector<std::vector<uint64_t>> passes;
+      for_each_call(history_, transaction, [&](uint32_t, const Event& event) {
+        if (call_of(event) == EventCall::kGet) passes.emplace_back();
+        if (call_of(event) == EventCall::kNext && !passes.empty()) {
+          passes.back().push_back(succeeded(event) ? event.key : UINT64_MAX);
+        }
+      });
+      if (passes.size() == 2 && passes[0] != passes[1]) {
+        return "a transaction scanned a range twice, and the second scan returned other records "
+               "than "
+               "the first";
+      }
+    }
+    return "";
+  }
 };
 
 constexpr std::array kKinds{
@@ -145,6 +202,9 @@ constexpr std::array kKinds{
     CrowdKind{
         "conflicts", [](const CrowdStage& stage) { Writer(stage).conflicts(); },
         [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).conflicts()}; }},
+    CrowdKind{
+        "split_range", [](const CrowdStage& stage) { Writer(stage).split_range(); },
+        [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).split_range()}; }},
     CrowdKind{
         "long_reader", [](const CrowdStage& stage) { Writer(stage).long_reader(); },
         [](const CrowdRecord& record) -> CrowdFault { return {{}, Judge(record).long_reader()}; }},

@@ -52,6 +52,17 @@ History without_real_time(History history, const RunLog& log) {
   return history;
 }
 
+// Returns true if a call has inserted this payload under this key.
+bool was_inserted(const History& history, const Event& record) {
+  return std::ranges::any_of(history.threads, [&record](const std::vector<Event>& events) {
+    return std::ranges::any_of(events, [&record](const Event& event) {
+      return call_of(event) == EventCall::kInsert && succeeded(event) &&
+             event.index == record.index && event.key == record.key &&
+             event.payload == record.payload;
+    });
+  });
+}
+
 class RunJudge {
  public:
   RunJudge(const Scenario& scenario, const Variant& variant, const ScriptedRun& run,
@@ -137,13 +148,7 @@ class RunJudge {
       return call_of(event(ref)) != EventCall::kDeletePair;
     });
     if (dirty != search.dirty_reads.end()) {
-      const EventRef read = *dirty;
-      const bool known = run_.vocabulary.knows_payload(event(read).payload);
-      report(known ? "dirty_read" : "corrupt_payload",
-             (known ? "no other transaction may see a record before the transaction that "
-                      "inserts it begins to commit: "
-                    : "this payload was never inserted: ") +
-                 text(read));
+      report_dirty(*dirty);
       return;
     }
     if (!search.delete_codes.empty()) {
@@ -153,6 +158,21 @@ class RunJudge {
     if (search.order) return;
     report_order(history);
     explain(history);
+  }
+
+  // Names a record that the reader must not see. If no call has inserted the record, its writer is
+  // not the reason.
+  void report_dirty(const EventRef& read) {
+    if (!run_.vocabulary.knows_payload(event(read).payload)) {
+      report("corrupt_payload", "this payload was never inserted: " + text(read));
+    } else if (!was_inserted(log_.history, event(read))) {
+      report("impossible_record", "no call inserted this payload under this key: " + text(read));
+    } else {
+      report("dirty_read",
+             "no other transaction may see a record before the transaction that inserts it begins "
+             "to commit: " +
+                 text(read));
+    }
   }
 
   void report_order(const History& history) {

@@ -116,10 +116,12 @@ INSTANTIATE_TEST_SUITE_P(
                       Case{"visibility", "own_delete", {.keeps_deleted = true}},
                       Case{"visibility", "cursor", {.wraps_around = true}},
                       Case{"visibility", "corrupt_payload", {.changes_payload_every = 5}},
+                      Case{"visibility", "impossible_record", {.wrong_key_every = 5}},
                       Case{"visibility", "undocumented_code", {.odd_code_every = 3}},
                       Case{"crowds", "torn_abort", {.keeps_aborted = true}},
                       Case{"crowds", "double_insert", {.accepts_duplicates = true}},
                       Case{"crowds", "torn_commit", {.no_isolation = true}},
+                      Case{"crowds", "phantom", {.no_isolation = true}},
                       Case{"crowds", "missing_record", {.drops_every = 50}}),
     [](const ::testing::TestParamInfo<Case>& parameter) {
       return parameter.param.finding + std::to_string(parameter.index);

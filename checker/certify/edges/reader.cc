@@ -11,6 +11,13 @@ using history::kNoNumber;
 using history::Transaction;
 using model::CellLists;
 
+namespace {
+
+constexpr const char* kSawOwnDelete =
+    "A transaction saw a record that its own thread had deleted before";
+
+}  // namespace
+
 void Reader::present(uint32_t element, EdgeKind kind) {
   if (own_[element] == own_mark(true)) return;
   if (own_[element] == own_mark(false)) {
@@ -35,8 +42,8 @@ void Reader::present(uint32_t element, EdgeKind kind) {
                           element, version.inserter);
   }
   add_edge(version.inserter, number_, kind, Coverage::kNone, element);
-  check_session(version.deleter, element,
-                "A transaction saw a record that its own thread had deleted before");
+  check_session(version.deleter, element, kSawOwnDelete);
+  check_own_blind_deletes(version.inserter, element);
   if (version.deleter != kNoNumber && version.deleter != number_) {
     add_edge(number_, version.deleter, EdgeKind::kReadWrite, Coverage::kNone, element);
   }
@@ -152,6 +159,26 @@ void Reader::check_session(uint32_t writer, uint32_t element, const char* text) 
     return;
   }
   report_deleter("read_your_writes", text, element);
+}
+
+void Reader::check_own_blind_deletes(uint32_t inserter, uint32_t element) {
+  if (rule(kRuleRealTime) || context_.is_unfinished_element(element)) return;
+  const uint32_t cell = context_.numbering.element_cells[element];
+  const auto deleters = versions_.blind_deleters.find(cell);
+  if (deleters == versions_.blind_deleters.end()) return;
+  const bool alone = versions_.elements_of_cell[cell] == 1;
+  const Transaction& insert = committed_[inserter];
+  if (!alone && insert.thread != transaction_->thread) return;
+  for (const uint32_t number : deleters->second) {
+    const Transaction& earlier = committed_[number];
+    if (number == inserter || earlier.thread != transaction_->thread ||
+        earlier.end >= transaction_->begin) {
+      continue;
+    }
+    if (alone || insert.end < earlier.begin) {
+      return report("read_your_writes", kSawOwnDelete, element, number);
+    }
+  }
 }
 
 bool Reader::certainly_exists(uint32_t element) const {

@@ -81,6 +81,11 @@ class Reader {
   // this too, so it is a finding only without real time.
   void check_session(uint32_t writer, uint32_t element, const char* text);
 
+  // Does the same for a record that the reader saw, if an earlier transaction of its own thread must
+  // have deleted the record blindly: the thread had inserted it before, or the key never had another
+  // record.
+  void check_own_blind_deletes(uint32_t inserter, uint32_t element);
+
   // Returns true if the element exists for the reader in every serial order that respects real time.
   bool certainly_exists(uint32_t element) const;
 

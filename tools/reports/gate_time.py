@@ -1,0 +1,165 @@
+"""Measures how long the gate takes: `python -m tools.reports.gate_time`, as root, after a build.
+
+The gate is `keydrome check` at smoke scale. It must take no library longer than a minute, right or wrong. The program
+runs it for every library of the build's lib/faulty (the mutants, the right libraries with a quirk, the hostile and the
+faulty ones), and for right libraries. `--write` writes docs/reference/gate-time.md. Run it alone on the machine.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import resource
+import subprocess
+import sys
+import tempfile
+import time
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+from runner.catalogue import isolating_configurations
+from runner.output_file import output_path, write_file
+from runner.settings import load_settings
+from tools.reports import gate_run
+from tools.reports.gate_run import ROOT
+
+PAGE = ROOT / "docs" / "reference" / "gate-time.md"
+LIMIT_S = 60.0
+SEED = "0x6a7e"
+
+
+@dataclass(frozen=True, slots=True)
+class Library:
+    """A library to check, with a configuration if it is a bare structure."""
+
+    name: str
+    file: str  # path below the build's lib/
+    configuration: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Measurement:
+    """One run of the gate."""
+
+    verdict: str
+    wall_s: float
+    cpu_s: float  # of the command and of all its processes that it has waited for
+    findings: int  # required ones
+    not_run: int  # instances that the gate left out
+
+
+def libraries() -> list[Library]:
+    """Return all libraries to check."""
+    settings = load_settings()
+    faulty = sorted((settings.build / "lib" / "faulty").glob("*.so"))
+    return [
+        *(Library(name, f"indexes/{name}.so") for name in ("berkeley", "global_lock")),
+        *(
+            Library(f"btree, {name}", "structures/btree.so", name)
+            for name in isolating_configurations(settings)
+        ),
+        *(Library(file.stem, f"faulty/{file.name}") for file in faulty),
+    ]
+
+
+def main() -> int:
+    """Measure the selected libraries; return 0 if none took longer than the limit."""
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--libraries", help="names separated by commas; default: all")
+    parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
+    parser.add_argument(
+        "--state",
+        type=output_path,
+        help="JSON file with the results so far; they are not measured again",
+    )
+    options = parser.parse_args()
+    state = options.state
+    known = json.loads(state.read_text()) if state is not None and state.is_file() else {}
+    measured = {name: Measurement(**row) for name, row in known.items()}
+    wanted = options.libraries.split(",") if options.libraries else None
+    chosen = [one for one in libraries() if wanted is None or one.name in wanted]
+    for one in chosen:
+        if one.name not in measured:
+            measured[one.name] = measure(one)
+            if state is not None:
+                write_file(state, json.dumps({n: asdict(row) for n, row in measured.items()}))
+        row = measured[one.name]
+        mark = "" if row.wall_s <= LIMIT_S else "  TOO LONG"
+        sys.stdout.write(
+            f"{one.name}: {row.verdict}, {row.wall_s:.1f} s, CPU {row.cpu_s:.1f} s{mark}\n"
+        )
+        sys.stdout.flush()
+    rows = {one.name: measured[one.name] for one in chosen}
+    if options.write:
+        PAGE.write_text(page(rows, gate_run.commit()))
+    return 0 if all(row.wall_s <= LIMIT_S for row in rows.values()) else 1
+
+
+def measure(library: Library) -> Measurement:
+    """Run the gate once."""
+    settings = load_settings()
+    with tempfile.TemporaryDirectory() as folder:
+        answer = Path(folder) / "check.json"
+        command = [sys.executable, "-m", "cli", "check"]
+        command += [str(settings.build / "lib" / library.file), "--scale", "smoke", "--seed", SEED]
+        command += ["--json", str(answer)]
+        command += ["--config", library.configuration] if library.configuration else []
+        before, started = _cpu_of_children(), time.monotonic()
+        ended = subprocess.run(
+            command,
+            cwd=ROOT,
+            env={**os.environ, "KEYDROME_VAR": folder},
+            check=False,
+            capture_output=True,
+            text=True,
+        )
+        wall = time.monotonic() - started
+        if not answer.is_file():
+            raise SystemExit(f"{library.name}: no answer\n{ended.stdout}{ended.stderr}")
+        result = json.loads(answer.read_text())
+    return Measurement(
+        verdict=result["verdict"],
+        wall_s=round(wall, 1),
+        cpu_s=round(_cpu_of_children() - before, 1),
+        findings=sum(f["severity"] == "required" for f in result["findings"]),
+        not_run=len(result["not_run"]),
+    )
+
+
+def _cpu_of_children() -> float:
+    usage = resource.getrusage(resource.RUSAGE_CHILDREN)
+    return usage.ru_utime + usage.ru_stime
+
+
+def page(rows: dict[str, Measurement], commit: str) -> str:
+    """Return the text of docs/reference/gate-time.md."""
+    late = [name for name, row in rows.items() if row.wall_s > LIMIT_S]
+    slowest = max(rows, key=lambda name: rows[name].wall_s)
+    lines = [
+        "# The time of the gate",
+        "",
+        f"Written by `python -m tools.reports.gate_time --write` at commit {commit}; do not edit. A plus sign",
+        "after the commit means local changes.",
+        "",
+        "The gate is `keydrome check` at smoke scale, on a machine with",
+        f"{os.cpu_count()} processors. It may take no library, right or wrong, longer than {LIMIT_S:.0f} s.",
+        f"Libraries that took longer: {', '.join(late) or 'none'}. The slowest is {slowest}",
+        f"with {rows[slowest].wall_s:.1f} s. The columns:",
+        "",
+        "- *CPU*: processor time of the command, of the referee and of the jailed library.",
+        "- *Findings*: the required ones.",
+        "- *Not run*: instances of suites that the gate left out after a hang, a crash or many findings.",
+        "",
+        "| library | verdict | time, s | CPU, s | findings | not run |",
+        "|---|---|---|---|---|---|",
+    ]
+    lines += [
+        f"| {name} | {row.verdict} | {row.wall_s:.1f} | {row.cpu_s:.1f} | {row.findings} | {row.not_run} |"
+        for name, row in rows.items()
+    ]
+    return "\n".join([*lines, ""])
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

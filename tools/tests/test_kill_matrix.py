@@ -1,0 +1,49 @@
+"""Tests when the kill matrix counts a mutant as found: by 19 of 20 seeds, under an expected name, within its limit."""
+
+from __future__ import annotations
+
+import pytest
+
+from tools.reports.kill_matrix import MEASURED_MIN_S, Kills, found_in_time, is_found
+
+MUTANT = {"number": 1, "names": ["phantom"], "limit_s": 30}
+
+
+def gate(found: int, missed: int = 0, late: int = 0) -> Kills:
+    """Return the gate's results: seeds that found the mutant in time, that missed it, and that found it too late."""
+    results = [["isolation", 1.0]] * found + [["", 90.0]] * missed + [["isolation", 31.0]] * late
+    return Kills(gate={str(seed): result for seed, result in enumerate(results)})
+
+
+@pytest.mark.parametrize(
+    ("kills", "found"),
+    [
+        (gate(20), True),
+        (gate(19, missed=1), True),
+        (gate(19, late=1), True),
+        (gate(18, missed=2), False),
+        (gate(18, missed=1, late=1), False),
+        (gate(18, late=2), False),
+        (gate(1), True),
+        (gate(4, missed=1), False),
+        (gate(4, late=1), False),
+    ],
+)
+def test_a_mutant_must_be_found_by_19_of_20_seeds_within_its_limit(
+    kills: Kills, *, found: bool
+) -> None:
+    assert is_found(MUTANT, kills) == found
+
+
+def test_a_limit_below_the_time_of_a_session_is_taken_for_that_time() -> None:
+    kills = Kills(
+        gate={"1": ["isolation", MEASURED_MIN_S], "2": ["isolation", MEASURED_MIN_S + 0.1]}
+    )
+    assert found_in_time({"limit_s": 1}, kills) == 1
+    assert found_in_time({"limit_s": 0}, kills) == 2  # no limit
+
+
+def test_without_the_gate_only_expected_names_count() -> None:
+    cells = {"unit": {"1": ["lost_update"], "2": []}, "isolation large": {"1": ["phantom"]}}
+    assert is_found(MUTANT, Kills(cells=cells))
+    assert not is_found({**MUTANT, "names": ["write_skew"]}, Kills(cells=cells))
