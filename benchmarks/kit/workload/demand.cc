@@ -6,14 +6,14 @@ namespace keydrome::workload {
 namespace {
 
 constexpr double kMiB = 1 << 20;
-constexpr double kReferee = 64 * kMiB;   // program, report and small tables
-constexpr double kForThread = 2 * kMiB;  // pieces, histogram and curve of a thread
-constexpr double kForOp = 32;            // an op (16 bytes) in a vector that may have grown
-constexpr double kForCall = 24;          // a word in shared memory, its reserve, and its copy
-constexpr double kForRecord = 288;       // expected state, final scan with its evidence, ranks
-constexpr double kTimesRecordBytes = 4;  // texts: pool, evidence, its copy, expected state
-constexpr double kForRecordedCall = 96;  // log in shared memory, its copy, checker's tables
-constexpr double kBeginAndCommit = 2;
+constexpr double kReferee = 64 * kMiB;        // program, report and small tables
+constexpr double kForThread = 2 * kMiB;       // pieces, histogram and curve of a thread
+constexpr double kForOp = 32;                 // an op (16 bytes) in a vector that may have grown
+constexpr double kForCall = 24;               // a word in shared memory, its reserve, and its copy
+constexpr double kForRecord = 288;            // expected state, final scan with its evidence, ranks
+constexpr double kTimesRecordBytes = 4;       // texts: pool, evidence, its copy, expected state
+constexpr double kForRecordedCall = 96;       // log in shared memory, its copy, checker's tables
+constexpr double kOpsOfTransaction = 2;       // begin and commit
 constexpr double kChecksInTransaction = 0.5;  // ops of checks in a transaction, on average
 constexpr double kChecksInLoad = 0.1;         // ops for handles and stripes with each loaded record
 
@@ -32,8 +32,8 @@ void Demand::add_load(double records, double bytes) {
 
 void Demand::add_transactions(double transactions, double ops, double calls, double inserts,
                               double bytes) {
-  ops_ += transactions * (ops + kBeginAndCommit + kChecksInTransaction);
-  calls_ += transactions * (calls + kBeginAndCommit + kChecksInTransaction);
+  ops_ += transactions * (ops + kOpsOfTransaction + kChecksInTransaction);
+  calls_ += transactions * (calls + kOpsOfTransaction + kChecksInTransaction);
   records_ += transactions * inserts;
   record_bytes_ += transactions * inserts * bytes;
 }
