@@ -16,7 +16,7 @@ import re
 from dataclasses import dataclass
 from typing import Any
 
-from runner.report import Finding, Report
+from runner.report import AuditPair, Finding, Report
 from runner.strict import ObjectReader, StrictError, flat_facts, parse_object
 from runner.terms import JailLevel, Scale, Verdict
 
@@ -42,7 +42,7 @@ class Progress:
 
     session: int
     sessions: int
-    role: str  # "inspection", "candidate" or "control"
+    role: str  # "inspection", "candidate" or "control", and ", audit" if the session is played again in the other mode
     phase: str
     fraction: float
 
@@ -60,6 +60,7 @@ class Job:
     - `record`: whether to certify the history of each session. The sessions are played in the same way, but judging
       takes longer.
     - `recorded_seed`: the seed of one additional recorded session, the spot check (runner/spot_check.py), or None.
+    - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py).
     - `verified`: whether another process makes every call, as in an audit. The times of such a run are comparable only
       with those of other audits.
     - `require_level`: the weakest jail level to accept.
@@ -79,6 +80,7 @@ class Job:
     plain: bool = False
     record: bool = False
     recorded_seed: str | None = None
+    audited_seeds: tuple[str, ...] = ()
     verified: bool = False
     require_level: str = "full"
 
@@ -98,6 +100,8 @@ class Job:
         seeds = all(_SEED.fullmatch(seed) for seed in given)
         _check(seeds, "job.seeds: expected 16 hexadecimal digits each")
         _check(len(set(given)) == len(given), "job.seeds: the same seed is given twice")
+        known = set(self.audited_seeds) <= set(self.seeds)
+        _check(known, "job.audited_seeds: one of them is not the seed of a session")
         levels = tuple(JailLevel)
         _check(self.require_level in levels, f"job.require_level: not one of {', '.join(levels)}")
 
@@ -119,6 +123,7 @@ class Job:
             "plain": self.plain,
             "record": self.record,
             "recorded_seed": self.recorded_seed,
+            "audited_seeds": list(self.audited_seeds),
             "verified": self.verified,
             "require_level": self.require_level,
         }
@@ -144,6 +149,7 @@ class Job:
             plain=reader.boolean("plain"),
             record=reader.boolean("record"),
             recorded_seed=reader.optional_text("recorded_seed"),
+            audited_seeds=reader.texts("audited_seeds"),
             verified=reader.boolean("verified"),
             require_level=reader.text("require_level"),
         )
@@ -160,7 +166,8 @@ class Session:
     fails before the candidate runs is not kept.
 
     `discarded` is the reason why the session is not used: the control's own time changed too much (runner/drift.py). It
-    is empty for a valid session. In JSON the field is called `void`.
+    is empty for a valid session. In JSON the field is called `void`. `audit` has the times of both modes if the session
+    was played in both.
     """
 
     seed: str
@@ -169,6 +176,7 @@ class Session:
     control: Report | None
     control_after: Report | None = None
     discarded: str = ""
+    audit: AuditPair | None = None
 
     @property
     def controls(self) -> tuple[Report, ...]:
@@ -184,12 +192,14 @@ class Session:
             "control": self.control and self.control.to_json(),
             "control_after": self.control_after and self.control_after.to_json(),
             "void": self.discarded,
+            "audit": self.audit and self.audit.to_json(),
         }
 
     @classmethod
     def from_json(cls, value: object, where: str = "session") -> Session:
         """Return the session in `value`. Raises StrictError if the value has another form."""
         reader = ObjectReader(value, where)
+        audit = reader.optional_mapping("audit")
         session = cls(
             seed=reader.text("seed"),
             candidate_first=reader.boolean("candidate_first"),
@@ -197,6 +207,7 @@ class Session:
             control=_optional_report(reader, "control", where),
             control_after=_optional_report(reader, "control_after", where),
             discarded=reader.text("void", default=""),
+            audit=None if audit is None else AuditPair.from_json(audit, f"{where}.audit"),
         )
         reader.end()
         return session

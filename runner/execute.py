@@ -162,6 +162,7 @@ def _request(job: Job, settings: Settings) -> Request:
         trusted=job.trusted,
         record=job.record,
         verified=job.verified,
+        audited_seeds=job.audited_seeds,
     )
 
 

@@ -10,7 +10,7 @@ Code must not change the lists and dictionaries of a report, because sessions an
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from runner.strict import ObjectReader, StrictError
@@ -230,6 +230,50 @@ class Throughput:
         )
         reader.end()
         return curve
+
+
+@dataclass(frozen=True, slots=True)
+class AuditPair:
+    """The times per call of one session that was played in both modes with the same seed: timed, and verified.
+
+    In verified mode a process outside the jail makes every call, so the library cannot know the next call. All times
+    are nanoseconds by the referee's clock. `comparable` is False if the machine has fewer than two CPUs for each thread
+    of the workload. Then a call in verified mode waits for a CPU, and its time says little about the library.
+    """
+
+    candidate_timed_ns: float
+    candidate_verified_ns: float
+    control_timed_ns: float
+    control_verified_ns: float
+    comparable: bool
+
+    @property
+    def candidate_added_ns(self) -> float:
+        """Return the time that verified mode adds to a call of the candidate."""
+        return self.candidate_verified_ns - self.candidate_timed_ns
+
+    @property
+    def control_added_ns(self) -> float:
+        """Return the time that verified mode adds to a call of the control library."""
+        return self.control_verified_ns - self.control_timed_ns
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the JSON form."""
+        return asdict(self)
+
+    @classmethod
+    def from_json(cls, value: object, where: str = "audit") -> AuditPair:
+        """Return the times in `value`. Raises StrictError if the value has another form."""
+        reader = ObjectReader(value, where)
+        pair = cls(
+            candidate_timed_ns=reader.number("candidate_timed_ns"),
+            candidate_verified_ns=reader.number("candidate_verified_ns"),
+            control_timed_ns=reader.number("control_timed_ns"),
+            control_verified_ns=reader.number("control_verified_ns"),
+            comparable=reader.boolean("comparable"),
+        )
+        reader.end()
+        return pair
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,8 @@ class Request:
     - `memory_bytes`: the memory limit of a library, or None: the referee computes it from the parameters.
     - `counters`: whether to count cycles, cache misses, context switches and more.
     - `verified`: whether another process makes every call (docs/explanation/security.md).
+    - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py).
+      Without a control library, no session is.
     """
 
     benchmark: Benchmark
@@ -67,6 +69,7 @@ class Request:
     memory_bytes: int | None = None
     counters: bool = False
     verified: bool = False
+    audited_seeds: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         self.benchmark.resolve(self.instance, self.scale, self.overrides)

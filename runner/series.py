@@ -6,6 +6,8 @@ the control's time changed too much between its two runs (drift.py), the session
 in the report with the reason, and another session replaces it. There are at most as many replacements as requested
 sessions.
 
+A session whose seed is in `Request.audited_seeds` is played a second time in the other mode (audit.py).
+
 A series of fewer than 5 sessions is too short to rank the candidate. In such a series the control runs once per
 session. The session's seed decides whether it runs before or after the candidate.
 """
@@ -17,17 +19,19 @@ import math
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
+from runner import audit
 from runner.contract import Cancelled, Progress, Session
 from runner.drift import VALUES_MIN, judge_drift
 from runner.referee import RefereeError, build_plan, history_arguments, run_session
+from runner.report import Finding
 from runner.request import Loadable
-from runner.terms import JailLevel, Verdict
+from runner.terms import JailLevel, Severity, Verdict
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
     from pathlib import Path
 
-    from runner.report import Finding, Report
+    from runner.report import AuditPair, Report
     from runner.request import Request
     from runner.settings import Settings
 
@@ -112,6 +116,7 @@ class _Series:
     heartbeat: Callable[[Progress], bool]
     sessions: list[Session] = field(default_factory=list)
     done: int = 0  # number of runs of the candidate and the control that have ended
+    audit_findings: list[Finding] = field(default_factory=list)
 
     def session(self, number: int, seed: str) -> SeriesResult | None:
         """Run session `number`. Return the result of the series if this session ends the series, otherwise None."""
@@ -132,7 +137,52 @@ class _Series:
         if CANDIDATE in reports:
             controls = reports.get(CONTROL), reports.get(CONTROL_AFTER)
             self.sessions.append(Session(seed, first, reports[CANDIDATE], *controls))
-        return self._ending(number, reports, fault)
+        ending = self._ending(number, reports, fault)
+        audited = seed in self.request.audited_seeds and self.request.with_control
+        if ending is None and audited and audit.is_affordable(reports[CANDIDATE], self.settings):
+            return self._audit(number, reports)
+        return ending
+
+    def _audit(self, number: int, reports: dict[str, Report]) -> SeriesResult | None:
+        """Play session `number` again in the other mode. Return the result of the series if the candidate fails.
+
+        If the machine or the control library fails, this only adds an advisory finding, because it proves nothing
+        about the candidate.
+        """
+        seed = reports[CANDIDATE].seed
+        again: dict[str, Report] = {}
+        fault = ""
+        for role in (CANDIDATE, CONTROL) if candidate_first(seed) else (CONTROL, CANDIDATE):
+            try:
+                again[role] = self._run(role, number, seed, audited=True)
+            except RefereeError as error:
+                fault = str(error)
+                break
+            if again[role].verdict is not Verdict.PASSED:
+                fault = f"{role}: {again[role].reason}"
+                break
+        candidate = again.get(CANDIDATE)
+        if candidate is not None:
+            self.audit_findings += candidate.findings
+            if candidate.verdict not in {Verdict.PASSED, Verdict.INFRASTRUCTURE}:
+                return self.result(candidate.verdict, audit.AUDITED + candidate.reason)
+        if fault:
+            suite = self.request.benchmark.name
+            text = audit.AUDITED + fault
+            self.audit_findings.append(Finding(suite, "not_audited", Severity.ADVISORY, text))
+            return None
+        pair = self._pair(reports, again)
+        self.sessions[-1] = replace(self.sessions[-1], audit=pair)
+        return None
+
+    def _pair(self, reports: dict[str, Report], again: dict[str, Report]) -> AuditPair | None:
+        # The last run of the control is the nearest one in time.
+        control = reports.get(CONTROL_AFTER, reports[CONTROL])
+        return audit.make_pair(
+            (reports[CANDIDATE], again[CANDIDATE]),
+            (control, again[CONTROL]),
+            comparable=audit.has_two_cpus_per_thread(reports[CANDIDATE], self.settings),
+        )
 
     def _ending(self, number: int, reports: dict[str, Report], fault: str) -> SeriesResult | None:
         if fault:
@@ -159,25 +209,33 @@ class _Series:
             return [CONTROL, CANDIDATE, CONTROL_AFTER]
         return [CANDIDATE, CONTROL] if candidate_first(seed) else [CONTROL, CANDIDATE]
 
-    def _run(self, role: str, number: int, seed: str) -> Report:
+    def _run(self, role: str, number: int, seed: str, *, audited: bool = False) -> Report:
         runs = len(self.request.seeds) * len(self._roles(seed))
         # The number of repetitions is not known in advance, so the progress stays at 1 during repetitions.
         planned = max(number, len(self.request.seeds))
-        where = Progress(number, planned, role, "start", min(self.done / runs, 1.0))
+        shown = f"{role}, audit" if audited else role
+        where = Progress(number, planned, shown, "start", min(self.done / runs, 1.0))
 
         def tick(phase: str, index: int, count: int) -> bool:
             nonlocal where
             if count > 0:
-                fraction = min((self.done + min(index / count, 1.0)) / runs, 1.0)
-                where = Progress(number, planned, role, phase, fraction)
+                part = 0.0 if audited else min(index / count, 1.0)
+                fraction = min((self.done + part) / runs, 1.0)
+                where = Progress(number, planned, shown, phase, fraction)
             return self.heartbeat(where)
 
         if not self.heartbeat(where):
             raise Cancelled
         loadable = self.candidate if role == CANDIDATE else Loadable(self.settings.control)
-        work = self.folder / f"{number}-{role.replace(' ', '-')}"
+        work = self.folder / f"{number}-{shown.replace(', ', '-').replace(' ', '-')}"
         work.mkdir(mode=0o700)
-        plan = build_plan(loadable, self.request, seed, self.settings)
+        request = self.request
+        if audited:
+            request = replace(request, verified=not request.verified)
+        plan = build_plan(loadable, request, seed, self.settings)
+        if audited:
+            limits = request.benchmark.limits[request.scale]
+            plan["limits"]["phase_timeout_ms"] = limits.phase_timeout_ms + audit.PHASE_EXTRA_MS
         keep = history_arguments(self.request) if role == CANDIDATE else []
         return run_session(plan, work, self.settings, tick, keep)
 
@@ -201,7 +259,7 @@ class _Series:
     def _findings(self) -> tuple[Finding, ...]:
         """Return each finding once, with the detail of the first session that reported it."""
         found: dict[tuple[str, str, str], Finding] = {}
-        for session in self.sessions:
-            for finding in session.candidate.findings:
-                found.setdefault((finding.suite, finding.name, finding.severity), finding)
+        of_sessions = (f for session in self.sessions for f in session.candidate.findings)
+        for finding in (*of_sessions, *self.audit_findings):
+            found.setdefault((finding.suite, finding.name, finding.severity), finding)
         return tuple(found.values())

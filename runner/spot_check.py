@@ -65,7 +65,9 @@ def run_with_spot_check(
     place = folder / "recorded"
     place.mkdir(mode=0o700)
     count = len(request.seeds)
-    recorded_request = replace(request, seeds=(seed,), control=False, record=True, plain=False)
+    recorded_request = replace(
+        request, seeds=(seed,), control=False, record=True, plain=False, audited_seeds=()
+    )
 
     def recorded_heartbeat(progress: Progress) -> bool:
         return heartbeat(

@@ -42,8 +42,12 @@ SCRIPT = (
     'control = plan["library"]["path"].endswith("global_lock.so")\n'
     'report["seed"] = plan["seed"]\n'
     'report["verdict"] = "CONTROL" if control else "CANDIDATE"\n'
+    'report["verified"] = plan["verified"]\n'
+    'if plan["verified"]: report["verdict"] = "passed" if control else "AUDITED"\n'
     'report["reason"] = "" if report["verdict"] == "passed" else "why"\n'
     'report["metrics"]["total_ms"] = 10 if control else 5\n'
+    'report["metrics"]["ns_per_call"] = (10 if control else 5) + 300 * plan["verified"]\n'
+    'report["metrics"]["calls"] = 1000\n'
     'if sys.argv[2].split("/")[-2] in STRAYS:\n'
     '    report["metrics"]["total_ms"] = 12\n'
     'if report["verdict"] == "failed":\n'
@@ -60,6 +64,7 @@ def series(
     request: Request = REQUEST,
     candidate: str = "passed",
     control: str = "passed",
+    audited: str = "passed",
     strays: tuple[str, ...] = (),
     heartbeats: int = 10_000,
 ) -> tuple[SeriesResult, list[Progress]]:
@@ -68,7 +73,8 @@ def series(
     text = SCRIPT.replace("REPORT", json.dumps(report().to_json())).replace(
         "STRAYS", str(strays or ("",))
     )
-    path.write_text(text.replace("CANDIDATE", candidate).replace("CONTROL", control))
+    text = text.replace("CANDIDATE", candidate).replace("CONTROL", control)
+    path.write_text(text.replace("AUDITED", audited))
     path.chmod(0o755)
     progress: list[Progress] = []
 

@@ -1,0 +1,79 @@
+"""Chooses the sessions that are audited, that is, played a second time in the other mode with the same seed.
+
+A timed session is played again in verified mode, and a verified session is played again as a timed one. Candidate and
+control play both modes, one after the other. So the session gives a pair of times for each library (report.AuditPair),
+and results/look_ahead.py compares them.
+
+Hashes of the run's own secret seeds choose the sessions. A run that is repeated after a machine failure therefore has
+the same audits again. When the seeds have been published, everyone can verify the choice.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from typing import TYPE_CHECKING
+
+from runner.report import AuditPair
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.report import Report
+    from runner.settings import Settings
+
+AUDITED = "audited session: "
+# A session is audited only if its calls are expected to take at most this time in verified mode.
+SECONDS_MAX = 60.0
+# What a call takes in verified mode, at most: if each thread has two CPUs, and if threads share CPUs.
+_CALL_SECONDS = 1e-6
+_SHARED_CALL_SECONDS = 30e-6
+# The time limit of a phase is longer by this time, which is a multiple of SECONDS_MAX.
+PHASE_EXTRA_MS = 300_000
+
+
+def audited_seeds(seeds: Sequence[str], one_in: int) -> tuple[str, ...]:
+    """Return the seeds of the sessions that are audited: on average one of `one_in`; none if `one_in` is 0."""
+    if one_in < 1:
+        return ()
+    # This text must not change, because users verify the choice with the published seeds.
+    digests = {
+        seed: hashlib.sha256(f"audit of {seed} in {' '.join(seeds)}".encode()).digest()
+        for seed in seeds
+    }
+    return tuple(seed for seed, digest in digests.items() if int.from_bytes(digest) % one_in == 0)
+
+
+def has_two_cpus_per_thread(report: Report, settings: Settings) -> bool:
+    """Return True if each thread of the workload can have a CPU on both sides of the jail's wall."""
+    cpus = settings.cpus.split(";")[settings.slot % len(settings.cpus.split(";"))]
+    count = count_cpus(cpus) if cpus else len(os.sched_getaffinity(0))
+    return 2 * report.parameters.get("threads", 1) <= count
+
+
+def count_cpus(cpus: str) -> int:
+    """Return the number of CPUs in a list such as `0-3,8`."""
+    ranges = [part.partition("-") for part in cpus.split(",") if part]
+    return sum(int(last or first) - int(first) + 1 for first, _, last in ranges)
+
+
+def is_affordable(report: Report, settings: Settings) -> bool:
+    """Return True if the session of this report takes at most SECONDS_MAX in verified mode, by an upper estimate."""
+    shared = not has_two_cpus_per_thread(report, settings)
+    seconds = report.metrics.get("calls", 0.0) * (_SHARED_CALL_SECONDS if shared else _CALL_SECONDS)
+    return 0.0 < seconds <= SECONDS_MAX
+
+
+def make_pair(
+    candidate: tuple[Report, Report], control: tuple[Report, Report], *, comparable: bool
+) -> AuditPair | None:
+    """Return the times per call of a session. Each argument has the reports of a library, of both modes in any order.
+
+    Returns None if a report lacks the time.
+    """
+    times = {}
+    for role, reports in (("candidate", candidate), ("control", control)):
+        for report in reports:
+            mode = "verified" if report.verified else "timed"
+            times[f"{role}_{mode}_ns"] = report.metrics.get("ns_per_call", 0.0)
+    return AuditPair(**times, comparable=comparable) if all(times.values()) else None
