@@ -20,6 +20,13 @@ from cli.common import (
     write_json,
 )
 from cli.progress import shown_progress
+from results.look_ahead import (
+    PAIRS_MIN,
+    Audit,
+    look_ahead_finding,
+    pairs_of,
+    summarise_audit,
+)
 from results.result_files import BENCH_SCHEMA
 from results.summary import RANKED_SESSIONS_MIN, Summary, session_ratio, summarise
 from runner.execute import run_file, session_output
@@ -62,6 +69,7 @@ def run(options: argparse.Namespace) -> int:
             request = at_capacity(file, request, settings, folder)
         with shown_progress(f"{request.benchmark.name}/{request.instance}") as heartbeat:
             result, facts = run_file(file, request, settings, folder, heartbeat)
+    result = with_look_ahead(request, result)
     metric = request.benchmark.metric
     summary = summarise(result.sessions, metric.name if metric else None)
     library = {"file": name, "sha256": digest, "facts": facts.to_json()}
@@ -77,12 +85,17 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
     benchmark = find_benchmark(load_benchmarks(settings.root), options.benchmark)
     if options.history is not None and not options.record and benchmark.kind is Kind.PERFORMANCE:
         raise UsageError("--history needs a recorded run: give --record too")
+    if options.audit and (options.no_control or benchmark.kind is not Kind.PERFORMANCE):
+        raise UsageError(
+            "--audit compares the library with the control library: choose a timed benchmark, without --no-control"
+        )
+    seeds = seed_series(options.seed, options.sessions)
     return Request(
         benchmark=benchmark,
         instance=options.instance or next(iter(benchmark.instances)),
         scale=Scale(options.scale),
         overrides=parse_parameters(options.parameter, options.threads),
-        seeds=seed_series(options.seed, options.sessions),
+        seeds=seeds,
         plain=options.plain,
         record=options.record,
         require=JailLevel(options.require),
@@ -94,7 +107,15 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         counters=options.counters,
         memory_bytes=options.memory,
         verified=options.verified,
+        audited_seeds=seeds if options.audit else (),
     )
+
+
+def with_look_ahead(request: Request, result: SeriesResult) -> SeriesResult:
+    """Return the result with the finding `look_ahead` if the audited sessions show it."""
+    audit = summarise_audit(pairs_of(result.sessions))
+    finding = look_ahead_finding(request.benchmark.name, audit)
+    return result if finding is None else replace(result, findings=(*result.findings, finding))
 
 
 def at_capacity(file: Path, request: Request, settings: Settings, folder: Path) -> Request:
@@ -112,7 +133,9 @@ def at_capacity(file: Path, request: Request, settings: Settings, folder: Path) 
     first = known["rate_first_per_s"]
     for attempt in range(CAPACITY_SWEEPS):
         overrides = {**request.overrides, CAPACITY: 0, "rate_first_per_s": first}
-        sweep = replace(request, overrides=overrides, seeds=request.seeds[:1], control=False)
+        sweep = replace(
+            request, overrides=overrides, seeds=request.seeds[:1], control=False, audited_seeds=()
+        )
         work = folder / f"capacity-{attempt}"
         work.mkdir(mode=0o700)
         with shown_progress("capacity") as heartbeat:
@@ -165,10 +188,12 @@ def bench_json(
                 "candidate": session.candidate.to_json(),
                 "control": session.control and session.control.to_json(),
                 "control_after": session.control_after and session.control_after.to_json(),
+                "audit": session.audit and session.audit.to_json(),
             }
             for session in result.sessions
         ],
         "summary": summary.to_json(),
+        "audit": summarise_audit(pairs_of(result.sessions)).to_json(),
         "jail_level": result.jail_level,
         "machine": machine_facts(),
     }
@@ -208,7 +233,24 @@ def _show(
     out.print(f"machine: {machine}; jail: {result.jail_level or 'not used'}", soft_wrap=True)
     if summary.ratio is not None:
         out.print(_ratio_line(summary), soft_wrap=True)
+    if request.audited_seeds:
+        out.print(_audit_line(summarise_audit(pairs_of(result.sessions))), soft_wrap=True)
     table.show_verdict(out, subject, result.verdict, result.reason)
+
+
+def _audit_line(audit: Audit) -> str:
+    if not audit.pairs and not audit.pairs_left_out:
+        return "audit: no session was played in both modes: a session failed, or has too many calls"
+    if not audit.pairs:
+        return "audit: not comparable: the machine has fewer than two CPUs for each thread (see --threads)"
+    text = (
+        f"audit: verified mode adds {audit.candidate_added_ns:,.0f} ns to a call of the library, "
+        f"{audit.control_added_ns:,.0f} ns to a call of the control: {audit.excess_ns:+,.0f} ns, "
+        f"{audit.share:+.0%} of a call's {audit.candidate_timed_ns:,.0f} ns"
+    )
+    if not audit.is_decided:
+        return f"{text} - undecided: fewer than {PAIRS_MIN} audited sessions"
+    return f"{text} - look_ahead" if audit.looks_ahead else f"{text} - no look-ahead"
 
 
 def _ratio_line(summary: Summary) -> str:

@@ -25,6 +25,7 @@ from cli.progress import shown_progress
 from results.witness_picture import witness_svg
 from results.witness_text import witness_text
 from runner.execute import run_file
+from runner.gate_end import why_gate_ends
 from runner.manifest import Kind, load_benchmarks
 from runner.output_file import write_file
 from runner.report import Finding
@@ -46,17 +47,8 @@ if TYPE_CHECKING:
 _FIRST = ("unit", "phantom", "scenarios", "differential", "isolation")
 _RIGHT, _WRONG, _COULD_NOT_JUDGE = 0, 1, 2
 _LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
-# The first round of the suites ends early after one of these verdicts, or after so many required findings. More
-# sessions would tell the contestant nothing new and take long.
-_ENDING = {Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
-_REQUIRED_FINDINGS_MAX = 12
 # How long the first round may take at each scale; `paper` has no limit.
 _ROUND_SECONDS = {Scale.SMOKE: 60.0, Scale.LAPTOP: 100.0}
-_ENDED = {
-    Verdict.CRASHED: "crashed",
-    Verdict.TIMED_OUT: "did not return in time",
-    Verdict.OUT_OF_MEMORY: "used all its memory",
-}
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
 
@@ -202,11 +194,8 @@ def _ends_early(
     """Return whether the first round ends before the instances in `left`. If it does, note this in the tally."""
     if not tally.first_round or check.verified:
         return False
-    if tally.last_verdict in _ENDING:
-        tally.leave_out(left, f"the library {_ENDED[tally.last_verdict]}", fails=False)
-        return True
-    if tally.required >= _REQUIRED_FINDINGS_MAX:
-        tally.leave_out(left, f"{tally.required} required findings are enough", fails=False)
+    if why := why_gate_ends(tally.last_verdict, tally.required):
+        tally.leave_out(left, why, fails=False)
         return True
     limit = _ROUND_SECONDS.get(check.scale)
     suite = left[0][0]

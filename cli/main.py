@@ -192,6 +192,11 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         help="first measure the highest throughput, then time the library at fractions of it (benchmark open_loop)",
     )
     _add_verified(parser)
+    parser.add_argument(
+        "--audit",
+        action="store_true",
+        help="play each session in both modes, timed and verified, and say whether the library may read its next calls",
+    )
     parser.set_defaults(run=bench.run)
 
 

@@ -412,6 +412,10 @@ class BoardEntry(models.Model):
     audited = models.BooleanField(
         default=False, help_text="this binary passed an audit on the board's benchmark instance"
     )
+    advisories = models.JSONField(
+        default=list,
+        help_text="advisory findings about this binary that the board shows: list of {name, text, run}",
+    )
     position = models.PositiveIntegerField(
         null=True, blank=True, help_text="1 is the best median; empty: below the shown entries"
     )

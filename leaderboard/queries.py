@@ -18,6 +18,7 @@ from django.utils import timezone
 
 from leaderboard import catalogue
 from leaderboard.audits.comparison import Comparison, comparisons
+from leaderboard.audits.look_ahead import audit_of
 from leaderboard.boards import Board, all_boards, boards_for, main_boards
 from leaderboard.machines.control_history import limits
 from leaderboard.models import (
@@ -45,6 +46,7 @@ if TYPE_CHECKING:
     from django.contrib.auth.models import AnonymousUser, User
 
     from leaderboard.machines.control_noise import Limits
+    from results.look_ahead import Audit
     from runner.witness import Witness
 
     Viewer: TypeAlias = User | AnonymousUser
@@ -177,6 +179,7 @@ class RunPage:
     accepted_on: tuple[Board, ...]  # boards that accept this gate although it found stale reads
     wait: Wait | None  # None unless the run is queued
     audits: tuple[Comparison, ...]  # the audits of the submission's timed runs
+    audit: Audit | None  # the audited sessions of the binary; None if there are none
     may_audit: bool
     private: PrivatePart | None
     may_change: bool
@@ -358,7 +361,7 @@ def refused_upload(submission_id: int, viewer: Viewer) -> RefusedUpload | None:
 def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
     """Return the content of a run's page for this viewer, or None if the viewer may not see the run.
 
-    At most 6 SQL statements, 9 for a queued run, and one more for each audit of its submission.
+    At most 7 SQL statements, 10 for a queued run, and one more for each audit of its submission.
     """
     run = visible_run(run_id, viewer)
     if run is None:
@@ -378,6 +381,7 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
         accepted_on=accepting_boards(run),
         wait=waits([run]).get(run.pk),
         audits=() if run.is_gate else tuple(comparisons(run.submission)),
+        audit=audit_of(run),
         may_audit=_is_organiser(viewer),
         private=_private_part(run, detail) if may_change else None,
         may_change=may_change,

@@ -20,6 +20,7 @@ from django.db import transaction
 from django.utils import timezone
 
 from leaderboard import catalogue
+from leaderboard.audits.look_ahead import with_look_ahead
 from leaderboard.machines import control_history
 from leaderboard.models import (
     ACTIVE_STATES,
@@ -31,6 +32,7 @@ from leaderboard.models import (
     Submission,
 )
 from leaderboard.queue import claims, quotas, wakeup
+from leaderboard.queue.gate_end import end_gate_early
 from leaderboard.ranking import board_entries
 from leaderboard.submissions.inspection import reasons_against_file
 from leaderboard.submissions.new_runs import new_run
@@ -233,6 +235,7 @@ def record(report: RunReport) -> bool:
                 report.attempt,
             )
             return False
+        report = with_look_ahead(run, report)
         benchmark = catalogue.benchmarks().get(run.benchmark)
         metric = benchmark.metric.name if benchmark and benchmark.metric else None
         summary = summarise(report, metric, run.scale)
@@ -254,6 +257,7 @@ def record(report: RunReport) -> bool:
             why_excluded=control_history.note_control(run, report.sessions)
         )
         run.refresh_from_db(fields=["state", "why_excluded", *summary.columns])
+        end_gate_early(run)
         board_entries.refresh([run])
         transaction.on_commit(partial(wakeup.wake, wakeup.RESULTS))
     return True

@@ -24,6 +24,7 @@ from leaderboard.machines import registry
 from leaderboard.models import ACTIVE_STATES, Run
 from leaderboard.queue import claims, versions, wakeup
 from leaderboard.queue.claims import Heartbeat, Slot
+from runner.audit import audited_seeds
 from runner.contract import Cancelled, Job, Progress, RunReport
 from runner.execute import execute as execute_for_real
 from runner.janitor import remove_leftovers
@@ -92,6 +93,8 @@ def make_job(run: Run) -> Job:
     submission = run.submission
     seeds = tuple(run.seeds)
     one_in = settings.KEYDROME_RECORD_ONE_IN
+    # In an audit that an organiser has queued, all sessions are played in both modes.
+    audited = seeds if run.verified else audited_seeds(seeds, settings.KEYDROME_AUDIT_ONE_IN)
     return Job(
         run_id=run.pk,
         attempt=run.attempt,
@@ -104,6 +107,7 @@ def make_job(run: Run) -> Job:
         configuration=submission.configuration or None,
         trusted=submission.trusted,
         recorded_seed=None if run.is_gate or run.verified else spot_check_seed(seeds, one_in),
+        audited_seeds=() if run.is_gate else audited,
         verified=run.verified,
         require_level=os.environ.get("KEYDROME_JAIL_LEVEL", JailLevel.FULL.value),
     )

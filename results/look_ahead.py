@@ -92,9 +92,10 @@ def look_ahead_finding(suite: str, audit: Audit) -> Finding | None:
         return None
     detail = (
         f"{audit.pairs} sessions were played again in verified mode, in which a library cannot see its next calls. "
-        f"This adds {audit.candidate_added_ns:,.0f} ns to each call of the library and {audit.control_added_ns:,.0f} ns to "
-        f"each call of the control library. The difference is {audit.excess_ns:,.0f} ns, {audit.share:.0%} of the "
-        f"library's {audit.candidate_timed_ns:,.0f} ns per call. The library may read its next calls in the memory of "
-        "its caller. A processor that overlaps independent calls of an honest library has the same effect."
+        f"This adds {audit.candidate_added_ns:,.0f} ns to each call of the library and "
+        f"{audit.control_added_ns:,.0f} ns to each call of the control library. The difference is "
+        f"{audit.excess_ns:,.0f} ns, {audit.share:.0%} of the library's {audit.candidate_timed_ns:,.0f} ns per call. "
+        "The library may read its next calls in the memory of its caller. A processor that overlaps independent calls "
+        "of an honest library has the same effect."
     )
     return Finding(suite, LOOK_AHEAD, Severity.ADVISORY, detail)

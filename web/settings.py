@@ -181,6 +181,9 @@ KEYDROME_MAX_ATTEMPTS = env.int("KEYDROME_MAX_ATTEMPTS", default=3)
 # On average, one in this many timed runs has a spot check: one more session, which is played like the others. The
 # checker certifies the history of this session. 0 turns spot checks off.
 KEYDROME_RECORD_ONE_IN = env.int("KEYDROME_RECORD_ONE_IN", default=10)
+# On average, one in this many timed sessions is audited: played again with the same seed in verified mode, in which a
+# process outside the jail makes every call. 0 turns these audits off.
+KEYDROME_AUDIT_ONE_IN = env.int("KEYDROME_AUDIT_ONE_IN", default=10)
 
 # If the noise or drift of the control library on a machine is above these limits, in percent, the machine's runs are
 # not ranked. leaderboard/machines/control_noise.py explains noise and drift.

@@ -21,6 +21,7 @@ from leaderboard.queue.fairness import Priority
 from leaderboard.services import Refused
 from leaderboard.submissions.new_runs import new_run
 from leaderboard.submissions.reruns import class_of
+from results.look_ahead import PAIRS_MIN
 from runner.terms import Verdict
 
 if TYPE_CHECKING:
@@ -28,9 +29,9 @@ if TYPE_CHECKING:
 
     from leaderboard.boards import Board
 
-# The largest number of sessions (repetitions) of an audit. Few sessions suffice, because an audit looks only for large
-# differences. More sessions would take too long, because verified mode is slow.
-AUDIT_SESSIONS_MAX = 3
+# The largest number of sessions (repetitions) of an audit. An audit looks only for large differences, so it needs no
+# more sessions than the search for look-ahead. More sessions would take too long, because verified mode is slow.
+AUDIT_SESSIONS_MAX = PAIRS_MIN
 
 
 def audit_submission(submission: Submission, *, by: User) -> list[Run]:

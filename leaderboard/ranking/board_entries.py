@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from django.db import connection, transaction
 from django.db.models import Q
@@ -18,6 +18,7 @@ from leaderboard import catalogue
 from leaderboard.boards import Board, all_boards, boards_for
 from leaderboard.models import BoardEntry, Run, State
 from leaderboard.ranking import rank_intervals
+from leaderboard.ranking.board_advisories import advisories_of
 from leaderboard.ranking.eligibility import GateFacts, GateRun, RunFacts, reasons_against
 from runner.terms import Verdict
 
@@ -226,7 +227,7 @@ def _entries(section: _Section) -> QuerySet[BoardEntry]:
 
 
 def _refill_slots(section: _Section, user_id: int) -> None:
-    """Choose this user's entries again from the eligible runs, and replace the stored ones. 4 SQL statements."""
+    """Choose this user's entries again from the eligible runs, and replace the stored ones. 5 SQL statements."""
     board = _board(section)
     runs = Run.objects.filter(
         benchmark=board.benchmark,
@@ -261,10 +262,18 @@ def _refill_slots(section: _Section, user_id: int) -> None:
     chosen = rank_intervals.choose(
         candidates, per_user=board.per_user, lower_is_better=board.lower_is_better
     )
-    audited = _audited(section, [entry.blob_sha256 for entry in chosen])
+    digests = [entry.blob_sha256 for entry in chosen]
+    audited = _audited(section, digests)
+    advisories = advisories_of(board, section.benchmark_version, section.machine_class, digests)
     _entries(section).filter(user_id=user_id).delete()
     BoardEntry.objects.bulk_create(
-        _row(section, slot, entry, audited=(entry.blob_sha256, entry.configuration) in audited)
+        _row(
+            section,
+            slot,
+            entry,
+            audited=(entry.blob_sha256, entry.configuration) in audited,
+            advisories=advisories.get((entry.blob_sha256, entry.configuration), []),
+        )
         for slot, entry in enumerate(chosen)
     )
 
@@ -285,7 +294,14 @@ def _audited(section: _Section, digests: list[str]) -> set[tuple[str, str]]:
     return set(passed.values_list("submission__blob_sha256", "submission__configuration"))
 
 
-def _row(section: _Section, slot: int, entry: rank_intervals.Entry, *, audited: bool) -> BoardEntry:
+def _row(
+    section: _Section,
+    slot: int,
+    entry: rank_intervals.Entry,
+    *,
+    audited: bool,
+    advisories: list[dict[str, Any]],
+) -> BoardEntry:
     """Return a row with the values of an entry. _update_ranks adds the rank later."""
     return BoardEntry(
         board=section.board,
@@ -302,6 +318,7 @@ def _row(section: _Section, slot: int, entry: rank_intervals.Entry, *, audited: 
         ratios=list(entry.ratios),
         provisional=entry.provisional,
         audited=audited,
+        advisories=advisories,
     )
 
 

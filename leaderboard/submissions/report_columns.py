@@ -12,7 +12,7 @@ from leaderboard.models import MAX_LOG_BYTES
 from leaderboard.ranking.eligibility import STALE_READ
 from results.summary import control_number, session_ratio
 from results.summary import summarise as summarise_sessions
-from runner.report import JailFacts, LatencyClass, Phase, Throughput, latency_from_json
+from runner.report import AuditPair, JailFacts, LatencyClass, Phase, Throughput, latency_from_json
 from runner.strict import ObjectReader
 from runner.terms import Scale, Severity, Verdict
 
@@ -126,6 +126,7 @@ class StoredSession:
       `control` is None if the control did not run.
     - `control_ms`: the control's total time. If the control ran twice, the geometric mean of its two times.
     - `discarded`: why the session does not count; empty if it counts. The JSON field is `void`.
+    - `audit`: the times per call in both modes, if the session was played in both.
     """
 
     seed: str
@@ -139,6 +140,7 @@ class StoredSession:
     jail: JailFacts
     control_ms: float | None = None
     discarded: str = ""
+    audit: AuditPair | None = None
 
     @classmethod
     def of(cls, session: Session, metric: str | None) -> StoredSession:
@@ -156,6 +158,7 @@ class StoredSession:
             jail=report.jail,
             control_ms=control_number(session, "total_ms"),
             discarded=session.discarded,
+            audit=session.audit,
         )
 
     def to_json(self) -> dict[str, Any]:
@@ -172,6 +175,7 @@ class StoredSession:
             "phases": [phase.to_json() for phase in self.phases],
             "parameters": self.parameters,
             "jail": self.jail.to_json(),
+            "audit": self.audit and self.audit.to_json(),
         }
 
     @classmethod
@@ -184,6 +188,7 @@ class StoredSession:
         reader = ObjectReader(value, "session")
         control = reader.optional_numbers("control")
         old = not reader.has("control_ms")
+        audit = reader.optional_mapping("audit")
         stored = cls(
             seed=reader.text("seed"),
             candidate_first=reader.boolean("candidate_first"),
@@ -200,6 +205,7 @@ class StoredSession:
             if old
             else reader.optional_number("control_ms"),
             discarded=reader.text("void", default=""),
+            audit=None if audit is None else AuditPair.from_json(audit),
         )
         reader.end()
         return stored

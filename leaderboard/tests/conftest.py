@@ -123,6 +123,7 @@ def plain_settings(settings: Any, own_var: Path) -> Any:
     settings.KEYDROME_MAX_ATTEMPTS = 3
     settings.KEYDROME_LEASE_SECONDS = 60
     settings.KEYDROME_RECORD_ONE_IN = 0
+    settings.KEYDROME_AUDIT_ONE_IN = 0
     settings.STORAGES = {
         **settings.STORAGES,
         "default": {

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from runner.contract import RunReport, Session
@@ -9,9 +10,10 @@ from runner.report import Finding, Report
 from runner.terms import Severity, Verdict
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
     from leaderboard.models import Run
+    from runner.report import AuditPair
 
 STARTED = "2026-11-21T10:00:00.000+00:00"
 FINISHED = "2026-11-21T10:00:05.000+00:00"
@@ -57,6 +59,11 @@ def session_report(run: Run, total_ms: float, failed: int = 0) -> Report:
     return Report.from_json(value)
 
 
+def with_metrics(report: Report, metrics: Mapping[str, float]) -> Report:
+    """Return the report with further numbers."""
+    return replace(report, metrics={**report.metrics, **metrics})
+
+
 def make_report(
     run: Run,
     *,
@@ -70,24 +77,28 @@ def make_report(
     void: Sequence[int] = (),
     control_ms: float = 100.0,
     control_changes: Sequence[float] = (),
+    audits: Sequence[AuditPair] = (),
+    metrics: Mapping[str, float] | None = None,
 ) -> RunReport:
     """Return a report about a claimed run, with one session for each of `ratios`.
 
     A ratio is the time of the candidate (the submitted library) divided by the time of the control library. `void` has
     the indices of discarded sessions. If `control_changes` is given, the control runs a second time in each session,
-    after the candidate; its second time is the first one multiplied by one of these factors, in turn.
+    after the candidate; its second time is the first one multiplied by one of these factors, in turn. The first
+    sessions have the times `audits` of both modes. `metrics` are further numbers of the candidate in each session.
     """
     given = [1.0] * run.sessions if ratios is None else ratios
     sessions = tuple(
         Session(
             seed=f"{number:016x}",
             candidate_first=bool(number % 2),
-            candidate=session_report(run, control_ms * ratio, failed),
+            candidate=with_metrics(session_report(run, control_ms * ratio, failed), metrics or {}),
             control=None if run.is_gate else session_report(run, control_ms),
             control_after=None
             if run.is_gate or not control_changes
             else session_report(run, control_ms * control_changes[number % len(control_changes)]),
             discarded="control 1.20 times slower, allowed 1.10" if number in void else "",
+            audit=audits[number] if number < len(audits) else None,
         )
         for number, ratio in enumerate(given)
     )

@@ -17,6 +17,15 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
+class Advisory:
+    """An advisory finding about a library, and the id of the run that has it."""
+
+    name: str
+    text: str
+    run: int
+
+
+@dataclass(frozen=True, slots=True)
 class Row:
     """One entry of a board: all of a user's eligible runs of one library, merged.
 
@@ -46,6 +55,7 @@ class Row:
     machine_class: str
     provisional: bool
     audited: bool
+    advisories: tuple[Advisory, ...]
     submitted: datetime
     run_id: int
 
@@ -95,6 +105,7 @@ def _row(entry: BoardEntry) -> Row:
         machine_class=entry.machine_class,
         provisional=entry.provisional,
         audited=entry.audited,
+        advisories=tuple(Advisory(**advisory) for advisory in entry.advisories),
         submitted=submission.created_at,
         run_id=run.pk,
     )

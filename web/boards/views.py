@@ -66,7 +66,9 @@ def export_csv(request: HttpRequest, slug: str) -> HttpResponse:
     writer = csv.DictWriter(response, [*names, "run"])
     writer.writeheader()
     for row in found:
-        writer.writerow({name: _cell(value) for name, value in row.plain().items()})
+        texts = "; ".join(advisory.text for advisory in row.advisories)
+        values = {**row.plain(), "advisories": texts}
+        writer.writerow({name: _cell(value) for name, value in values.items()})
     return response
 
 

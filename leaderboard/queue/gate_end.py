@@ -1,0 +1,55 @@
+"""Ends the gate of a submission early: tests that would tell the contestant nothing new leave the queue.
+
+A gate is the set of correctness tests that every submission runs. `keydrome check` ends by the same rules.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from django.db.models.functions import Now
+
+from leaderboard.models import Run, RunDetail, State
+from runner.gate_end import why_gate_ends
+from runner.terms import Severity, Verdict
+
+if TYPE_CHECKING:
+    from leaderboard.models import Submission
+
+
+def end_gate_early(run: Run) -> int:
+    """End the submission's waiting correctness tests if `run`, which has just ended, decides the gate.
+
+    Returns how many tests were ended. They are cancelled, and their reason says why they were not run. Tests that are
+    running already, and the tests of audits, go on. Call this inside the transaction that stored the run's result. At
+    most 2 SQL statements.
+    """
+    if not run.is_gate or run.verified or run.verdict in {Verdict.PASSED, Verdict.INFRASTRUCTURE}:
+        return 0
+    why = why_gate_ends(Verdict(run.verdict), _required_findings(run.submission))
+    if not why:
+        return 0
+    waiting = run.submission.runs.filter(
+        kind=run.kind, verified=False, scale=run.scale, state=State.QUEUED
+    )
+    return waiting.update(
+        state=State.CANCELLED,
+        finished_at=Now(),
+        reason=f"not run, because {why} in {run.instance} (run {run.pk})"
+        if run.verdict != Verdict.FAILED
+        else f"not run, because {why} (the last ones are in {run.instance}, run {run.pk})",
+    )
+
+
+def _required_findings(submission: Submission) -> int:
+    """Return the number of different required findings of the submission's correctness tests so far."""
+    runs = submission.runs.filter(kind="correctness", verified=False, state=State.DONE)
+    stored = RunDetail.objects.filter(run__in=runs).values_list("findings", flat=True)
+    return len(
+        {
+            (finding["suite"], finding["name"])
+            for findings in stored
+            for finding in findings
+            if finding["severity"] == Severity.REQUIRED
+        }
+    )
