@@ -91,7 +91,7 @@ def test_a_run_page_costs_a_few_statements(
 ) -> None:
     run = ranked(track, enter(alice))
     waiting = timed(enter(alice, 1))
-    for shown, statements in ((run, 5), (waiting, 8)):
+    for shown, statements in ((run, 6), (waiting, 9)):
         with django_assert_max_num_queries(statements):
             page = queries.run_page(shown.pk, alice)
             assert page is not None

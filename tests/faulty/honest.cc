@@ -199,6 +199,8 @@ ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
   return SUCCESS;
 }
 
+const Index& index_of(const IdxState* idxState) { return *idxState->index; }
+
 void forget_undo() { undo_log.clear(); }
 
 }  // namespace honest

@@ -1,0 +1,154 @@
+// Implements fast_reads.h, and exports the calls of the library `array_tree`. `get` is a weak symbol
+// here, which an attacking library replaces.
+#include "tests/faulty/attacks/fast_reads.h"
+
+#include <cstring>
+#include <memory>
+#include <optional>
+#include <unordered_map>
+
+namespace attacks {
+namespace {
+
+// A tree is built again when a read asks for a changed key, if at least so many keys, and one in so
+// many, have changed.
+constexpr size_t kChangesMin = 1000;
+constexpr size_t kChangedShare = 10;
+
+// Guarded by the lock of all data.
+std::unordered_map<const honest::Index*, std::unique_ptr<FastIndex>> fast_indexes;
+
+// The last get that a tree answered in the thread's transaction. The cursor of its handle is placed
+// only when the cursor is needed.
+struct LastRead {
+  IdxState* handle;
+  TxnState* transaction;
+  Key key;
+};
+thread_local std::optional<LastRead> last_read;
+
+FastIndex& index_for(const honest::Index& index) {
+  auto& found = fast_indexes[&index];
+  if (found == nullptr) found = std::make_unique<FastIndex>();
+  return *found;
+}
+
+void place_cursor() {
+  if (!last_read) return;
+  Record record{};
+  record.key = last_read->key;
+  honest::get(last_read->handle, last_read->transaction, &record);
+  last_read.reset();
+}
+
+void remember(IdxState* idxState, TxnState* txn, const Key& key) {
+  if (last_read && last_read->handle != idxState) place_cursor();
+  last_read = {idxState, txn, key};
+}
+
+void note_change(const IdxState* idxState, const Key& key) {
+  if (idxState != nullptr && key.type == INT)
+    index_for(honest::index_of(idxState)).changed.insert(key.keyval.intkey);
+}
+
+// Makes a change without a transaction in a transaction of its own.
+template <typename Change>
+ErrCode alone(const Change& change) {
+  TxnState* own = nullptr;
+  if (honest::beginTransaction(&own) != SUCCESS) return DEADLOCK;
+  const ErrCode code = change(own);
+  honest::commitTransaction(own);
+  return code;
+}
+
+// Builds the tree again if so much has changed that this pays.
+bool refresh(FastIndex& fast, const honest::Index& index) {
+  const size_t changed = fast.changed.size();
+  if (changed < kChangesMin || changed * kChangedShare < fast.tree.size()) return false;
+  fast.tree.build(index);
+  fast.changed.clear();
+  ++fast.builds;
+  return true;
+}
+
+}  // namespace
+
+const FastIndex* fast_index(IdxState* idxState, TxnState* txn, const Record& record) {
+  if (idxState == nullptr || txn == nullptr || record.key.type != INT) return nullptr;
+  static thread_local const honest::Index* known = nullptr;
+  static thread_local FastIndex* fast = nullptr;
+  const honest::Index& index = honest::index_of(idxState);
+  if (known != &index) {
+    known = &index;
+    fast = &index_for(index);
+  }
+  const bool known_key = fast->builds != 0 && !fast->changed.contains(record.key.keyval.intkey);
+  return known_key || refresh(*fast, index) ? fast : nullptr;
+}
+
+ErrCode honest_get(IdxState* idxState, TxnState* txn, Record* record) {
+  place_cursor();
+  return honest::get(idxState, txn, record);
+}
+
+ErrCode answer_empty(IdxState* idxState, TxnState* txn, const Record& record,
+                     const std::string* payload) {
+  remember(idxState, txn, record.key);
+  return payload == nullptr ? KEY_NOTFOUND : SUCCESS;
+}
+
+ErrCode answer(IdxState* idxState, TxnState* txn, Record* record, const std::string* payload) {
+  if (payload != nullptr) std::memcpy(record->payload, payload->c_str(), payload->size() + 1);
+  return answer_empty(idxState, txn, *record, payload);
+}
+
+void forget_cursor() { last_read.reset(); }
+
+}  // namespace attacks
+
+extern "C" {
+
+[[gnu::weak]] ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
+  const attacks::FastIndex* fast = attacks::fast_index(idxState, txn, *record);
+  if (fast == nullptr) return attacks::honest_get(idxState, txn, record);
+  return attacks::answer(idxState, txn, record, fast->tree.find(record->key.keyval.intkey));
+}
+
+ErrCode getNext(IdxState* idxState, TxnState* txn, Record* record) {
+  attacks::place_cursor();
+  return honest::getNext(idxState, txn, record);
+}
+
+// A key counts as changed even if the call fails, or if the transaction is aborted later.
+[[gnu::weak]] ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payload) {
+  if (txn == nullptr)
+    return attacks::alone([&](TxnState* own) { return insertRecord(idxState, own, k, payload); });
+  attacks::place_cursor();
+  attacks::note_change(idxState, *k);
+  return honest::insertRecord(idxState, txn, k, payload);
+}
+
+ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
+  if (txn == nullptr)
+    return attacks::alone([&](TxnState* own) { return deleteRecord(idxState, own, record); });
+  attacks::place_cursor();
+  attacks::note_change(idxState, record->key);
+  return honest::deleteRecord(idxState, txn, record);
+}
+
+ErrCode abortTransaction(TxnState* txn) {
+  attacks::forget_cursor();
+  return honest::abortTransaction(txn);
+}
+
+[[gnu::weak]] ErrCode commitTransaction(TxnState* txn) {
+  attacks::forget_cursor();
+  return honest::commitTransaction(txn);
+}
+
+ErrCode closeIndex(IdxState* idxState) {
+  attacks::place_cursor();
+  return honest::closeIndex(idxState);
+}
+
+}  // extern "C"

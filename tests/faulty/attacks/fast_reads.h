@@ -1,0 +1,41 @@
+// The honest library `array_tree`: reads of integer keys in transactions use an ArrayTree, and all
+// other calls are those of honest.h. The attacking libraries of this folder replace its `get`, so
+// that what an attack gains can be measured.
+//
+// Thread safety: a transaction holds the lock of all data (honest.h), and only calls in transactions
+// use the trees.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <unordered_set>
+
+#include "tests/faulty/attacks/array_tree.h"
+#include "tests/faulty/honest.h"
+
+namespace attacks {
+
+// The tree of an index, and what has changed in the index since the tree was built.
+struct FastIndex {
+  ArrayTree tree;
+  std::unordered_set<int64_t> changed;
+  uint64_t builds = 0;
+};
+
+// Returns the tree that can answer this get, or nullptr: only honest::get can.
+const FastIndex* fast_index(IdxState* idxState, TxnState* txn, const Record& record);
+
+// A get that does not use the tree.
+ErrCode honest_get(IdxState* idxState, TxnState* txn, Record* record);
+
+// Answers a get with a payload (nullptr: the key is missing), and remembers the place of the cursor.
+ErrCode answer(IdxState* idxState, TxnState* txn, Record* record, const std::string* payload);
+
+// The same without filling the record.
+ErrCode answer_empty(IdxState* idxState, TxnState* txn, const Record& record,
+                     const std::string* payload);
+
+// Forgets the place of the cursor, because the transaction ends.
+void forget_cursor();
+
+}  // namespace attacks

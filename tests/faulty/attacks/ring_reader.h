@@ -1,0 +1,43 @@
+// RingReader: reads the operations of a phase in the memory that the player shares with the referee
+// (harness/ring.h), before the player makes the calls.
+//
+// It follows only the gets of integer keys, in a session with one thread.
+//
+// Thread safety: for the only thread of the session.
+#pragma once
+
+#include <cstdint>
+
+#include "benchmarks/kit/format/piece.h"
+#include "benchmarks/kit/format/program.h"
+#include "harness/ring.h"
+
+namespace attacks {
+
+// The next get of the program.
+struct NextGet {
+  int64_t key;
+  const keydrome::format::Op* op;
+};
+
+class RingReader {
+ public:
+  // Searches the ring near this library's code. Takes up to 0.1 s; reads memory that it does not own.
+  bool find_ring();
+
+  // Moves to the next get that is in the ring. Returns false if no further piece is there yet.
+  bool next(NextGet& get);
+
+  // Moves to the first get of the phase that has this key, if it is among the first gets of piece 0.
+  // The position is then after this get. Returns false, and does not move, if there is none.
+  bool restart_at(int64_t key, NextGet& get);
+
+ private:
+  const keydrome::format::PieceHeader* piece(uint32_t number) const;
+
+  const keydrome::RingHeader* ring_ = nullptr;
+  uint32_t number_ = 0;  // of the current piece
+  uint64_t op_ = 0;      // the next op of the piece
+};
+
+}  // namespace attacks

@@ -1,0 +1,29 @@
+// Attack: does not look for the record if the call comes soon after the thread's previous call. The
+// library hopes that checks and recorded calls take longer between two calls.
+// Must be found by: the results of reads, because every call leaves the same evidence.
+#include <x86intrin.h>
+
+#include <cstdint>
+
+#include "tests/faulty/attacks/fast_reads.h"
+
+namespace {
+
+constexpr uint64_t kSoonTicks = 1000;
+thread_local uint64_t last_end = 0;
+
+}  // namespace
+
+extern "C" ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
+  const bool soon = __rdtsc() - last_end < kSoonTicks;
+  if (soon) return SUCCESS;
+  const attacks::FastIndex* fast = attacks::fast_index(idxState, txn, *record);
+  if (fast == nullptr) return attacks::honest_get(idxState, txn, record);
+  return attacks::answer(idxState, txn, record, fast->tree.find(record->key.keyval.intkey));
+}
+
+extern "C" ErrCode beginTransaction(TxnState** txn) {
+  const ErrCode code = honest::beginTransaction(txn);
+  last_end = __rdtsc();
+  return code;
+}

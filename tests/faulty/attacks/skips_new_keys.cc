@@ -1,0 +1,21 @@
+// Attack: learns which results have ever mattered. It looks only for keys that the thread has written
+// in this session or has asked for before, because checks read own writes and repeat reads.
+// Must be found by: the results of reads, because every result is judged.
+#include <cstdint>
+#include <unordered_set>
+
+#include "tests/faulty/attacks/fast_reads.h"
+
+namespace {
+
+thread_local std::unordered_set<int64_t> met;
+
+}  // namespace
+
+extern "C" ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
+  const attacks::FastIndex* fast = attacks::fast_index(idxState, txn, *record);
+  if (fast == nullptr) return attacks::honest_get(idxState, txn, record);
+  const int64_t key = record->key.keyval.intkey;
+  if (met.insert(key).second) return SUCCESS;
+  return attacks::answer(idxState, txn, record, fast->tree.find(key));
+}

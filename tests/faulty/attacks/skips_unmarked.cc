@@ -1,0 +1,37 @@
+// Attack: reads the operation of each get in the ring, and does not look for the record if the player
+// neither reports nor keeps its result (kObserved). The library hopes that such a result is not
+// checked.
+// Must be found by: the results of reads, because every call leaves an evidence word.
+#include "tests/faulty/attacks/fast_reads.h"
+#include "tests/faulty/attacks/ring_reader.h"
+
+namespace {
+
+attacks::RingReader& reader() {
+  static attacks::RingReader only;
+  return only;
+}
+
+bool is_observed(int64_t key) {
+  attacks::NextGet get{};
+  const bool follows = (reader().next(get) && get.key == key) || reader().restart_at(key, get);
+  return !follows || (get.op->flags & keydrome::format::kObserved) != 0;
+}
+
+}  // namespace
+
+extern "C" ErrCode openIndex(const char* name, IdxState** idxState) {
+  static const bool has_ring = reader().find_ring();
+  (void)has_ring;
+  return honest::openIndex(name, idxState);
+}
+
+extern "C" ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
+  if (record->key.type != INT) return attacks::honest_get(idxState, txn, record);
+  const int64_t key = record->key.keyval.intkey;
+  const bool observed = is_observed(key);
+  const attacks::FastIndex* fast = attacks::fast_index(idxState, txn, *record);
+  if (fast == nullptr) return attacks::honest_get(idxState, txn, record);
+  if (!observed) return SUCCESS;
+  return attacks::answer(idxState, txn, record, fast->tree.find(key));
+}
