@@ -35,10 +35,8 @@ uint64_t* first_word(std::byte* outcome) {
 // a phase also moves to the phase's first word.
 const Op* op_of(Forgery& all, int64_t key) {
   NextGet get{};
-  if (all.words == nullptr) all.words = first_word(all.outcome);
-  if (all.reader.next(get) && get.key == key) return get.op;
-  if (!all.reader.restart_at(key, get)) return nullptr;
-  all.words = first_word(all.outcome);
+  if (!all.reader.expect(key, get)) return nullptr;
+  if (all.words == nullptr || all.reader.has_restarted()) all.words = first_word(all.outcome);
   return get.op;
 }
 

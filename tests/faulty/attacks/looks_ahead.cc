@@ -11,13 +11,14 @@ using attacks::FastIndex;
 using attacks::kBatch;
 using attacks::NextGet;
 
+constexpr uint32_t kMissesMax = 64;
 constexpr uint32_t kPauseCalls = 1000;  // without a look into the ring, if it was of no use
 
 // The keys of the next gets in the ring, and their payloads once the tree has been searched.
 struct Batch {
   attacks::RingReader reader;
   size_t count = 0, next = 0;
-  uint32_t pause = 0;
+  uint32_t pause = 0, misses = 0;
   const FastIndex* searched = nullptr;
   uint64_t builds = 0;
   std::array<int64_t, kBatch> keys{};
@@ -36,7 +37,7 @@ bool read_ahead(Batch& all, int64_t key) {
   NextGet get{};
   all.count = all.next = 0;
   all.searched = nullptr;
-  if (!(all.reader.next(get) && get.key == key) && !all.reader.restart_at(key, get)) {
+  if (!all.reader.expect(key, get)) {
     all.pause = kPauseCalls;
     return false;
   }
@@ -46,10 +47,16 @@ bool read_ahead(Batch& all, int64_t key) {
   return true;
 }
 
-// Returns the place of this get in the batch, or kBatch if the get is not in the ring.
+// Returns the place of this get in the batch, or kBatch if the get is not in the ring. The player
+// repeats some gets, so a get of another key does not end the batch; many of them do.
 size_t place_of(Batch& all, int64_t key) {
-  const bool next = all.next < all.count && all.keys[all.next] == key;
-  return next || read_ahead(all, key) ? all.next++ : kBatch;
+  const bool in_batch = all.next < all.count;
+  if (in_batch && all.keys[all.next] == key) {
+    all.misses = 0;
+    return all.next++;
+  }
+  if (in_batch && ++all.misses < kMissesMax) return kBatch;
+  return read_ahead(all, key) ? all.next++ : kBatch;
 }
 
 const std::string* find(Batch& all, size_t place, const FastIndex& index, int64_t key) {

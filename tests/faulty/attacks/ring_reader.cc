@@ -81,7 +81,20 @@ bool RingReader::next(NextGet& get) {
   return false;
 }
 
+bool RingReader::expect(int64_t key, NextGet& get) {
+  if (ring_ == nullptr) return false;
+  const RingReader before = *this;
+  restarted_ = false;
+  if (next(get) && get.key == key) return true;
+  *this = before;
+  restarted_ = restart_at(key, get);
+  return restarted_;
+}
+
 bool RingReader::restart_at(int64_t key, NextGet& get) {
+  // Later, half 0 contains another piece.
+  constexpr uint32_t kPiecesInRing = 2;
+  if (ring_->thread[0].filled.load(std::memory_order_acquire) > kPiecesInRing) return false;
   const RingReader before = *this;
   number_ = 0;
   op_ = 0;

@@ -28,16 +28,22 @@ class RingReader {
   // Moves to the next get that is in the ring. Returns false if no further piece is there yet.
   bool next(NextGet& get);
 
-  // Moves to the first get of the phase that has this key, if it is among the first gets of piece 0.
-  // The position is then after this get. Returns false, and does not move, if there is none.
-  bool restart_at(int64_t key, NextGet& get);
+  // Moves to the next get if it has this key, or to the first get with this key at the start of a
+  // phase. Returns false, and does not move, if there is none: the player may repeat a get, for
+  // example.
+  bool expect(int64_t key, NextGet& get);
+
+  // Returns true if the last expect() has found the start of a phase.
+  bool has_restarted() const { return restarted_; }
 
  private:
+  bool restart_at(int64_t key, NextGet& get);
   const keydrome::format::PieceHeader* piece(uint32_t number) const;
 
   const keydrome::RingHeader* ring_ = nullptr;
   uint32_t number_ = 0;  // of the current piece
   uint64_t op_ = 0;      // the next op of the piece
+  bool restarted_ = false;
 };
 
 }  // namespace attacks

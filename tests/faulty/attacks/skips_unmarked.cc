@@ -14,7 +14,7 @@ attacks::RingReader& reader() {
 
 bool is_observed(int64_t key) {
   attacks::NextGet get{};
-  const bool follows = (reader().next(get) && get.key == key) || reader().restart_at(key, get);
+  const bool follows = reader().expect(key, get);
   return !follows || (get.op->flags & keydrome::format::kObserved) != 0;
 }
 
