@@ -242,7 +242,7 @@ def _audit_line(audit: Audit) -> str:
     if not audit.pairs and not audit.pairs_left_out:
         return "audit: no session was played in both modes: a session failed, or has too many calls"
     if not audit.pairs:
-        return "audit: not comparable: the machine has fewer than two CPUs for each thread (see --threads)"
+        return "audit: not comparable: each thread needs two CPUs that no other process uses (see --threads)"
     text = (
         f"audit: verified mode adds {audit.candidate_added_ns:,.0f} ns to a call of the library, "
         f"{audit.control_added_ns:,.0f} ns to a call of the control: {audit.excess_ns:+,.0f} ns, "

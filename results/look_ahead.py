@@ -16,6 +16,7 @@ from dataclasses import asdict, dataclass
 from statistics import median
 from typing import TYPE_CHECKING, Any
 
+from results.summary import median_interval
 from runner.report import Finding
 from runner.terms import Severity
 
@@ -36,7 +37,8 @@ class Audit:
     """The result of several audited sessions. All values are medians over the comparable pairs, in ns per call.
 
     `pairs` counts the comparable pairs, and `pairs_left_out` counts the others. `share` is the excess divided by the
-    candidate's time. All numbers are 0 if there are no comparable pairs.
+    candidate's time. `excess_low_ns` is the lower end of the interval of the median. All numbers are 0 if there are no
+    comparable pairs.
     """
 
     pairs: int
@@ -45,6 +47,7 @@ class Audit:
     candidate_added_ns: float
     control_added_ns: float
     excess_ns: float
+    excess_low_ns: float
     share: float
 
     @property
@@ -54,8 +57,8 @@ class Audit:
 
     @property
     def looks_ahead(self) -> bool:
-        """Return True if the excess is so large that the library may look ahead."""
-        return self.is_decided and self.excess_ns > EXCESS_NS_MIN and self.share > SHARE_MIN
+        """Return True if the excess is so large, and so certain, that the library may look ahead."""
+        return self.is_decided and self.excess_low_ns > EXCESS_NS_MIN and self.share > SHARE_MIN
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form (harness/schema/bench.v1.schema.json)."""
@@ -72,7 +75,7 @@ def summarise_audit(pairs: Iterable[AuditPair]) -> Audit:
     every = list(pairs)
     used = [pair for pair in every if pair.comparable]
     if not used:
-        return Audit(0, len(every), 0.0, 0.0, 0.0, 0.0, 0.0)
+        return Audit(0, len(every), 0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     excess = [pair.candidate_added_ns - pair.control_added_ns for pair in used]
     shares = [ns / pair.candidate_timed_ns for ns, pair in zip(excess, used, strict=True)]
     return Audit(
@@ -82,6 +85,7 @@ def summarise_audit(pairs: Iterable[AuditPair]) -> Audit:
         candidate_added_ns=median(pair.candidate_added_ns for pair in used),
         control_added_ns=median(pair.control_added_ns for pair in used),
         excess_ns=median(excess),
+        excess_low_ns=median_interval(excess).low,
         share=median(shares),
     )
 

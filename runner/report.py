@@ -238,7 +238,8 @@ class AuditPair:
 
     In verified mode a process outside the jail makes every call, so the library cannot know the next call. All times
     are nanoseconds by the referee's clock. `comparable` is False if the machine has fewer than two CPUs for each thread
-    of the workload. Then a call in verified mode waits for a CPU, and its time says little about the library.
+    of the workload, or if other processes used them. Then a call in verified mode waits for a CPU, and its time says
+    little about the library.
     """
 
     candidate_timed_ns: float

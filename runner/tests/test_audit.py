@@ -8,7 +8,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from runner.audit import AUDITED, audited_seeds, count_cpus, has_two_cpus_per_thread, is_affordable
+from runner.audit import (
+    AUDITED,
+    audited_seeds,
+    count_cpus,
+    has_two_cpus_per_thread,
+    is_affordable,
+    make_pair,
+)
 from runner.report import AuditPair
 from runner.terms import Severity, Verdict
 from runner.tests.samples import report
@@ -130,3 +137,15 @@ def test_a_failure_of_the_machine_is_only_a_warning(settings: Settings, tmp_path
     (finding,) = result.findings
     assert (finding.name, finding.severity) == ("not_audited", Severity.ADVISORY)
     assert finding.detail == f"{AUDITED}candidate: why"
+
+
+@pytest.mark.parametrize(("added", "comparable"), [(3000.0, True), (3001.0, False)])
+def test_a_pair_of_a_busy_machine_is_not_comparable(added: float, comparable: bool) -> None:
+    def both(extra: float) -> tuple[Report, Report]:
+        timed = replace(report(), metrics={"ns_per_call": 100.0})
+        return timed, replace(timed, verified=True, metrics={"ns_per_call": 100.0 + extra})
+
+    pair = make_pair(both(300.0), both(added), comparable=True)
+    assert pair is not None
+    assert pair.comparable is comparable
+    assert make_pair((report(), report()), both(1.0), comparable=True) is None

@@ -1,0 +1,74 @@
+"""Tests the libraries of tests/faulty/attacks: which are found wrong, and which are right in both modes.
+
+The gains are measured by tools/reports/attack_gain.py, because they depend on the machine.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import pytest
+
+from cli.common import prepared, seed_series
+from results.look_ahead import pairs_of
+from runner.execute import run_file
+from runner.manifest import load_benchmarks
+from runner.request import Request
+from runner.terms import JailLevel, Scale, Severity, Verdict
+from tests.binaries import built_settings, library
+
+if TYPE_CHECKING:
+    from runner.series import SeriesResult
+
+SIZES = {"threads": 1, "records": 20_000, "lookups_per_thread": 5_000}
+
+
+def play(name: str, *, audited: bool = False) -> SeriesResult:
+    settings = built_settings()
+    seeds = seed_series(None, 1)
+    request = Request(
+        benchmark=load_benchmarks(settings.root)["lookups"],
+        instance="hits",
+        scale=Scale.SMOKE,
+        overrides=SIZES,
+        seeds=seeds,
+        plain=False,
+        require=JailLevel.FULL,
+        control=audited,
+        audited_seeds=seeds if audited else (),
+    )
+    with prepared(library(settings, "faulty", name)) as (place, folder, file):
+        return run_file(file, request, place, folder, lambda _progress: True)[0]
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "skips_unmarked",
+        "skips_by_address",
+        "skips_by_rhythm",
+        "skips_new_keys",
+        "forgets_texts",
+    ],
+)
+def test_a_library_that_does_not_do_the_work_is_found_out(name: str) -> None:
+    result = play(name)
+    assert result.verdict is Verdict.FAILED, result.reason
+    found = {f.name for f in result.findings if f.severity is Severity.REQUIRED}
+    assert "impossible_record" in found
+
+
+@pytest.mark.parametrize("name", ["array_tree", "forges_words"])
+def test_a_library_that_finds_the_records_passes(name: str) -> None:
+    result = play(name)
+    assert (result.verdict, result.reason) == (Verdict.PASSED, "")
+
+
+@pytest.mark.parametrize("name", ["array_tree", "looks_ahead", "honest"])
+def test_an_audit_plays_right_libraries_in_both_modes(name: str) -> None:
+    """The test says nothing about the times, because the machine may be busy."""
+    result = play(name, audited=True)
+    assert (result.verdict, result.reason) == (Verdict.PASSED, "")
+    (pair,) = pairs_of(result.sessions)
+    assert pair.candidate_added_ns > 0
+    assert pair.control_added_ns > 0
