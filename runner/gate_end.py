@@ -16,7 +16,7 @@ _ENDED = {
 
 
 def why_gate_ends(last: Verdict, required: int) -> str:
-    """Return why a gate ends after a test with the verdict `last`; empty if it goes on.
+    """Return why a gate ends after a test with the verdict `last`; empty if it continues.
 
     `required` is the number of different required findings of all tests so far.
     """

@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING
 import pytest
 
 from cli.common import prepared, seed_series
-from results.look_ahead import pairs_of
 from runner.execute import run_file
 from runner.manifest import load_benchmarks
 from runner.request import Request
@@ -66,9 +65,13 @@ def test_a_library_that_finds_the_records_passes(name: str) -> None:
 
 @pytest.mark.parametrize("name", ["array_tree", "looks_ahead", "honest"])
 def test_an_audit_plays_right_libraries_in_both_modes(name: str) -> None:
-    """The test says nothing about the times, because the machine may be busy."""
+    """The test does not compare the times of both modes, because the machine may be busy."""
     result = play(name, audited=True)
     assert (result.verdict, result.reason) == (Verdict.PASSED, "")
-    (pair,) = pairs_of(result.sessions)
-    assert pair.candidate_added_ns > 0
-    assert pair.control_added_ns > 0
+    (session,) = result.sessions
+    pair = session.audit
+    assert pair is not None
+    assert session.control is not None
+    assert pair.candidate_timed_ns == session.candidate.metrics["ns_per_call"]
+    assert pair.control_timed_ns == session.control.metrics["ns_per_call"]
+    assert pair.candidate_verified_ns not in {0, pair.candidate_timed_ns}

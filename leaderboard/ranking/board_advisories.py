@@ -1,4 +1,4 @@
-"""Finds the advisory findings that a board shows beside an entry.
+"""Finds the advisory findings that a board shows with an entry.
 
 Most advisory findings are only on the page of their run. A board shows those that a reader of the ranks should know:
 that memory grows without bound, and that the library may read its next calls in the memory of its caller.

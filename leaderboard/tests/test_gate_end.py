@@ -93,7 +93,7 @@ def test_a_test_that_was_not_run_can_be_run(alice: User, track: Track) -> None:
     assert track.finish(new).verdict == Verdict.PASSED
 
 
-def test_an_audit_goes_on(alice: User, organiser: User, track: Track) -> None:
+def test_an_audit_continues(alice: User, organiser: User, track: Track) -> None:
     submission = enter(alice)
     ranked(track, submission)
     first, *_ = schedule.audit_submission(submission, by=organiser)

@@ -59,6 +59,15 @@ Message done_now() {
 // D02b: ends the phase early, with the right nonce.
 void done_with_the_right_nonce(Where) { send_to_referee(done_now()); }
 
+// D57: asks for the next pieces of the program in the player's name, with the right nonce. The
+// player's own request then comes too late.
+void ask_for_pieces(Where) {
+  constexpr uint32_t kPieces = 3;
+  Message need = done_now();
+  need.type = MessageType::kNeed;
+  for (need.piece = 1; need.piece <= kPieces; ++need.piece) send_to_referee(need);
+}
+
 // D34: sends the reply of an earlier phase again.
 void replay_an_old_answer(Where where) {
   static Message old;
