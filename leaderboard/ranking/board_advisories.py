@@ -31,7 +31,7 @@ def advisories_of(
     """Return the shown advisory findings of each binary, by digest and configuration. 1 SQL statement.
 
     The findings are those of the newest run that has them: of the board's gates at their newest versions, and of the
-    runs on the board's target on this machine class. Each finding has its name, a short text and the id of its run.
+    runs on the board's target on this machine class. Each finding has its name, a number as text and the id of its run.
     """
     target = Q(
         run__benchmark=board.benchmark,
@@ -70,10 +70,7 @@ def advisories_of(
 
 
 def _text(name: str, sessions: Sequence[dict[str, Any]]) -> str:
-    """Return what the board shows for a finding: its name, and the bytes per transaction by which memory grows."""
-    words = name.replace("_", " ")
+    """Return the number that the board shows for a finding: the bytes per transaction by which memory grows."""
     values = [session["candidate"].get(_GROWTH) for session in sessions]
     grown = [value for value in values if value is not None]
-    if name != MEMORY_GROWTH or not grown:
-        return words
-    return f"{words}, {max(grown):,.0f} bytes per transaction"
+    return f"{max(grown):,.0f} bytes per transaction" if name == MEMORY_GROWTH and grown else ""

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Advisory:
-    """An advisory finding about a library, and the id of the run that has it."""
+    """An advisory finding about a library, the number that it gives (or an empty text), and the id of its run."""
 
     name: str
     text: str

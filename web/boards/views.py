@@ -66,7 +66,7 @@ def export_csv(request: HttpRequest, slug: str) -> HttpResponse:
     writer = csv.DictWriter(response, [*names, "run"])
     writer.writeheader()
     for row in found:
-        texts = "; ".join(advisory.text for advisory in row.advisories)
+        texts = "; ".join(f"{a.name} {a.text}".strip() for a in row.advisories)
         values = {**row.plain(), "advisories": texts}
         writer.writerow({name: _cell(value) for name, value in values.items()})
     return response
