@@ -57,12 +57,6 @@ def test_a_library_that_does_not_do_the_work_is_found_out(name: str) -> None:
     assert "impossible_record" in found
 
 
-@pytest.mark.parametrize("name", ["array_tree", "forges_words"])
-def test_a_library_that_finds_the_records_passes(name: str) -> None:
-    result = play(name)
-    assert (result.verdict, result.reason) == (Verdict.PASSED, "")
-
-
 @pytest.mark.parametrize("name", ["array_tree", "looks_ahead", "honest"])
 def test_an_audit_plays_right_libraries_in_both_modes(name: str) -> None:
     """The test does not compare the times of both modes, because the machine may be busy."""

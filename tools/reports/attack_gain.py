@@ -30,7 +30,6 @@ if TYPE_CHECKING:
 HONEST = "array_tree"
 ATTACKS = {
     "looks_ahead": "reads the next gets in the ring and searches for eight keys at once",
-    "forges_words": "finds the record, leaves it empty and writes the evidence word",
     "skips_unmarked": "skips calls whose result the player does not report",
     "skips_by_address": "skips calls with the usual buffer and stack",
     "skips_by_rhythm": "skips calls that follow quickly",

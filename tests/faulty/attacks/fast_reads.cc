@@ -91,18 +91,11 @@ ErrCode honest_get(IdxState* idxState, TxnState* txn, Record* record) {
   return honest::get(idxState, txn, record);
 }
 
-ErrCode answer_empty(IdxState* idxState, TxnState* txn, const Record& record,
-                     const std::string* payload) {
-  remember(idxState, txn, record.key);
-  return payload == nullptr ? KEY_NOTFOUND : SUCCESS;
-}
-
 ErrCode answer(IdxState* idxState, TxnState* txn, Record* record, const std::string* payload) {
   if (payload != nullptr) std::memcpy(record->payload, payload->c_str(), payload->size() + 1);
-  return answer_empty(idxState, txn, *record, payload);
+  remember(idxState, txn, record->key);
+  return payload == nullptr ? KEY_NOTFOUND : SUCCESS;
 }
-
-void forget_cursor() { last_read.reset(); }
 
 }  // namespace attacks
 
@@ -137,12 +130,12 @@ ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
 }
 
 ErrCode abortTransaction(TxnState* txn) {
-  attacks::forget_cursor();
+  attacks::last_read.reset();
   return honest::abortTransaction(txn);
 }
 
 [[gnu::weak]] ErrCode commitTransaction(TxnState* txn) {
-  attacks::forget_cursor();
+  attacks::last_read.reset();
   return honest::commitTransaction(txn);
 }
 

@@ -31,11 +31,4 @@ ErrCode honest_get(IdxState* idxState, TxnState* txn, Record* record);
 // Answers a get with a payload (nullptr: the key is missing), and remembers the place of the cursor.
 ErrCode answer(IdxState* idxState, TxnState* txn, Record* record, const std::string* payload);
 
-// The same without filling the record.
-ErrCode answer_empty(IdxState* idxState, TxnState* txn, const Record& record,
-                     const std::string* payload);
-
-// Forgets the place of the cursor, because the transaction ends.
-void forget_cursor();
-
 }  // namespace attacks

@@ -84,11 +84,9 @@ bool RingReader::next(NextGet& get) {
 bool RingReader::expect(int64_t key, NextGet& get) {
   if (ring_ == nullptr) return false;
   const RingReader before = *this;
-  restarted_ = false;
   if (next(get) && get.key == key) return true;
   *this = before;
-  restarted_ = restart_at(key, get);
-  return restarted_;
+  return restart_at(key, get);
 }
 
 bool RingReader::restart_at(int64_t key, NextGet& get) {

@@ -33,9 +33,6 @@ class RingReader {
   // example.
   bool expect(int64_t key, NextGet& get);
 
-  // Returns true if the last expect() has found the start of a phase.
-  bool has_restarted() const { return restarted_; }
-
  private:
   bool restart_at(int64_t key, NextGet& get);
   const keydrome::format::PieceHeader* piece(uint32_t number) const;
@@ -43,7 +40,6 @@ class RingReader {
   const keydrome::RingHeader* ring_ = nullptr;
   uint32_t number_ = 0;  // of the current piece
   uint64_t op_ = 0;      // the next op of the piece
-  bool restarted_ = false;
 };
 
 }  // namespace attacks
