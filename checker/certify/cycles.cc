@@ -102,7 +102,7 @@ class Neighbourhood {
     const std::vector<Transaction>& committed = context.transactions.committed;
     for (std::size_t i = 0; i < members_.size(); ++i) {
       for (std::size_t j = 0; j < members_.size(); ++j) {
-        if (committed[members_[i]].end >= committed[members_[j]].begin) continue;
+        if (!history::precedes(committed[members_[i]], committed[members_[j]])) continue;
         rows_[i].push_back({j, {members_[i], members_[j], EdgeKind::kRealTime, {}}});
       }
     }

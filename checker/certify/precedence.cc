@@ -194,13 +194,56 @@ uint32_t count_returned_before(const std::vector<Transaction>& committed, uint32
   return static_cast<uint32_t>(first - committed.begin());
 }
 
+// Adds edges between transactions of the same thread, where their times do not show the order. An
+// auto-committed call inside an open transaction overlaps this transaction.
+class ThreadOrder {
+ public:
+  ThreadOrder(const std::vector<Transaction>& committed, std::vector<GraphEdge>& edges)
+      : committed_(committed), edges_(edges) {}
+
+  // Visits the next transaction. REQUIRES: the transactions of a thread come in the order in which
+  // they returned.
+  void visit(uint32_t number) {
+    const Transaction& now = committed_[number];
+    if (now.thread >= threads_.size()) threads_.resize(now.thread + std::size_t{1});
+    Thread& thread = threads_[now.thread];
+    // Calls that were made inside this transaction are the last ones in the list.
+    const auto later =
+        std::partition_point(thread.singles.begin(), thread.singles.end(),
+                             [&](uint32_t single) { return committed_[single].last < now.first; });
+    if (later != thread.singles.begin()) add(*(later - 1), number);
+    if (thread.last != history::kNoNumber) add(thread.last, number);
+    if (now.auto_commit) {
+      thread.singles.push_back(number);
+    } else {
+      thread.last = number;
+    }
+  }
+
+ private:
+  struct Thread {
+    uint32_t last = history::kNoNumber;  // its last transaction that is no auto-committed call
+    std::vector<uint32_t> singles;       // its auto-committed calls
+  };
+
+  void add(uint32_t from, uint32_t to) {
+    if (committed_[from].end >= committed_[to].begin) edges_.push_back({from, to});
+  }
+
+  const std::vector<Transaction>& committed_;
+  std::vector<GraphEdge>& edges_;
+  std::vector<Thread> threads_;
+};
+
 }  // namespace
 
 void add_real_time(const Context& context, std::vector<GraphEdge>& edges) {
   if (!context.rule(kRuleRealTime)) return;
   const std::vector<Transaction>& committed = context.transactions.committed;
   const auto count = static_cast<uint32_t>(committed.size());
+  ThreadOrder threads(committed, edges);
   for (uint32_t i = 0; i < count; ++i) {
+    threads.visit(i);
     edges.push_back({i, count + i});
     if (i + 1 < count) edges.push_back({count + i, count + i + 1});
     const uint32_t before = count_returned_before(committed, i);

@@ -11,6 +11,9 @@
 // - An edge leads to transaction i from time node j, if j is the last transaction that had returned
 //   before transaction i began.
 // For n transactions, node i of the graph is transaction i, and node n + i is its time node.
+//
+// Timestamps can be too coarse to show that a transaction began after an earlier one of its thread
+// had returned. Then an edge leads directly from the earlier transaction to the later one.
 #pragma once
 
 #include <cstdint>

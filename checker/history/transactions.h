@@ -29,6 +29,12 @@ struct Transaction {
   bool auto_commit = false;
 };
 
+// Returns true if `one` had returned before `other` began. The calls of a thread follow each other, also
+// where the timestamps of a history are too coarse to show it.
+inline bool precedes(const Transaction& one, const Transaction& other) {
+  return one.end < other.begin || (one.thread == other.thread && one.last < other.first);
+}
+
 // A call whose result is wrong or suspicious regardless of what other transactions did.
 struct CallViolation {
   std::string name;  // one of certify::kViolationNames

@@ -87,6 +87,7 @@ void Phase::play_pieces(player::Interpreter& interpreter, format::ThreadOutcome&
                         uint32_t thread) {
   const uint64_t switches = context_switches_of_this_thread();
   for (uint32_t number = 0;; ++number) {
+    if (!inputs_.ring->has(thread, number)) interpreter.await_piece();
     const Result<player::PieceView> piece =
         player::PieceView::open(*inputs_.pools, inputs_.ring->await(thread, number));
     if (!piece) give_up(kDonePlayer, piece.error().message);

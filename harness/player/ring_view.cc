@@ -7,6 +7,10 @@
 
 namespace keydrome {
 
+bool RingView::has(uint32_t thread, uint32_t number) const {
+  return header().thread[thread].filled.load(std::memory_order_relaxed) > number;
+}
+
 // The load acquires what the referee stored before it published the piece. The futex is shared
 // between processes, and waiting for it needs no write access.
 std::span<const std::byte> RingView::await(uint32_t thread, uint32_t number) const {

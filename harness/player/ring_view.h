@@ -22,6 +22,9 @@ class RingView {
     return ring_.subspan(header().session_offset, header().session_bytes);
   }
 
+  // Returns true if the thread has received piece number `number` of the phase.
+  bool has(uint32_t thread, uint32_t number) const;
+
   // Waits until the thread has received piece number `number` of the phase. Returns the half of the
   // ring that begins with the piece. It is valid until the thread asks for piece `number` + 2.
   std::span<const std::byte> await(uint32_t thread, uint32_t number) const;

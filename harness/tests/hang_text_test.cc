@@ -85,6 +85,17 @@ TEST(HangText, OfADeadProcessShowsTheCallsOnly) {
             "1 thread has finished the phase");
 }
 
+TEST(HangText, AThreadThatWaitsForItsPieceDoesNotWaitForTheLibrary) {
+  HungThread waits = thread(0, "1", "2");
+  waits.position = {.op = 9, .awaits_piece = true, .call = "insertRecord(\"A\", 2)"};
+  const std::string text = hang_text(one_index(), {waits});
+  EXPECT_TRUE(
+      text.starts_with("thread 0: waits for the next piece of its program, from the referee "
+                       "(operation 9), without calling the library for at least 1.2 s; "
+                       "it waits in futex"))
+      << text;
+}
+
 TEST(HangText, ShowsAThreadThatRunsAndGaveNoStack) {
   HungThread spins = thread(0, "1", "2");
   spins.facts->state = 'R';

@@ -71,6 +71,15 @@ TEST(ProgramPosition, ARollbackStillTouchesEverything) {
   EXPECT_EQ(position.touched.size(), 2u);
 }
 
+TEST(ProgramPosition, AThreadThatWaitsForItsPieceMakesNoCall) {
+  const ProgramPosition position =
+      program_position(two_indexes(), program(), 3 | format::kAwaitsPiece);
+  EXPECT_TRUE(position.awaits_piece);
+  EXPECT_EQ(position.op, 3u);
+  EXPECT_FALSE(position.in_call);
+  EXPECT_FALSE(position.wants);
+}
+
 TEST(ProgramPosition, AcceptsAnyNumber) {
   EXPECT_TRUE(program_position(two_indexes(), program(), 7).finished);
   EXPECT_TRUE(program_position(two_indexes(), program(), UINT64_MAX).finished);

@@ -13,7 +13,8 @@
 //   - An auto-commit op: [time], the words of the op, [time].
 //   - A get, insert, delete or getNext: one evidence word.
 //   - A create, openIndex, closeIndex or delete of a read record: rare call, evidence word.
-//   - A procedure: for each call a computed call, [key], evidence word; then end of procedure.
+//   - A procedure: for each call a computed call, [key], evidence word; then end of procedure and the
+//     procedure's result.
 //   - An op that made no call, because it had no handle or no record: no call.
 //
 // After DEADLOCK, an auto-commit op or a call outside of transactions overwrites its own words when
@@ -21,7 +22,10 @@
 // of it remains, or only its end if the thread gives the transaction up.
 //
 // The low byte tells the kinds of words apart: its high half is 1 to 12 in an evidence word and 13
-// to 15 in a control word. Only the key of a computed call is a plain number.
+// to 15 in a control word. Only the key of a computed call and the result of a procedure are plain
+// numbers.
+//
+// The words after the last one are 0. So the words also say how far a thread is that hangs.
 //
 // Thread safety: pure functions.
 #pragma once

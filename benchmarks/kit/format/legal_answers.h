@@ -1,8 +1,8 @@
 // Defines which result codes contract A (the index API) allows for each op of a program, in
 // addition to SUCCESS and DEADLOCK.
 //
-// The player uses these rules to count violations while a program runs. The judge uses them to
-// check the logs of recorded runs.
+// The player uses these rules to count violations while a program runs, and the judge uses them too.
+// Only the referee knows whether an ENTRY_EXISTS is legal (is_unexpected_entry()).
 //
 // Thread safety: pure functions.
 #pragma once
@@ -46,14 +46,19 @@ constexpr uint32_t allowed_codes(OpCode op) {
 }
 
 // Returns true if the op may return `code`. REQUIRES: `code` is neither SUCCESS nor DEADLOCK.
-// `is_stream` is true for ops of the workload itself and false for ops of extra checks.
-constexpr bool is_legal_answer(const Op& op, bool is_stream, uint32_t code) {
+constexpr bool is_legal_answer(const Op& op, uint32_t code) {
   if (code > FAILURE) return false;
   if ((op.flags & kAnyCode) != 0) return true;
-  // Every payload of the workload is unique, so an insert cannot find its own payload stored
-  // already. Ops with kMayExist insert a pair a second time on purpose.
-  if (code == ENTRY_EXISTS && is_stream && (op.flags & kMayExist) == 0) return false;
   return (allowed_codes(op.code) >> code & 1u) != 0;
+}
+
+// Returns true for an ENTRY_EXISTS that the contract does not allow. Every payload of the workload is
+// unique, so an insert of it cannot find its own payload stored already. Ops with kMayExist insert a
+// pair a second time on purpose, and so may extra checks: `is_stream` is false for them. The
+// transaction continues in any case.
+constexpr bool is_unexpected_entry(const Op& op, bool is_stream, uint32_t code) {
+  return op.code == OpCode::kInsert && code == ENTRY_EXISTS && is_stream &&
+         (op.flags & (kMayExist | kAnyCode)) == 0;
 }
 
 // Returns true if a call of a procedure (procedure.h) may return `code`. REQUIRES: `code` is not

@@ -16,7 +16,7 @@
 
 namespace keydrome::format {
 
-inline constexpr uint32_t kOutcomeVersion = 8;
+inline constexpr uint32_t kOutcomeVersion = 9;
 
 // The next four codes report violations that the player detects itself. They are larger than every
 // ErrCode of the library.
@@ -37,18 +37,21 @@ struct IllegalAnswer {
   uint32_t reserved;
 };
 
-// This bit of ThreadOutcome::progress_op is set while the thread aborts the transaction that the op
-// belongs to.
-inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;
+// ThreadOutcome::position says where a thread is. Usually it is kInWords: the thread is at the first
+// op that has not left all its words (script/word_follower.h). Ops that leave no words, procedures and
+// failed attempts are rare, so the thread stores their number when it gets there. The number can
+// have one of the other bits.
+inline constexpr uint64_t kInWords = uint64_t{1} << 61;
+inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for the piece with this op
+inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;  // aborts the transaction of this op
+inline constexpr uint64_t kPositionBits = kInWords | kAwaitsPiece | kRollingBack;
 
 // The part of the outcome with one value of each kind for a thread. Everything else that the thread
 // did follows from its words.
 struct alignas(64) ThreadOutcome {
-  uint64_t words;        // number of words (control_word.h); stored at the end, and now and
-                         // then before
-  uint64_t progress_op;  // number of the current op, with kRollingBack while its attempt
-                         // is being aborted; the referee reads it while the thread runs
-  uint64_t deadlocks;    // calls that returned DEADLOCK
+  uint64_t words;                 // number of words (control_word.h); stored at the end
+  uint64_t position;              // as above; the referee reads it while the thread runs
+  uint64_t deadlocks;             // calls that returned DEADLOCK
   uint64_t attempts_overwritten;  // failed attempts whose words were overwritten
   uint64_t code_violations;       // results that the contract does not allow
   IllegalAnswer first_violation;  // valid if code_violations > 0
@@ -78,8 +81,10 @@ struct OutcomeHeader {
 };
 
 // One record of evidence: the result of a single call, which the judge compares with what the
-// script allows. A thread writes its records one after another into its trace. The bytes of key and
-// payload follow the struct, padded to a multiple of 8 bytes.
+// script allows. A thread that has a trace writes a record for each call of its program except
+// begin, commit and abort. Only threads of correctness suites and of the final scan have a trace. So
+// the player does not know which of the results are judged. The bytes of key and payload follow the
+// struct, padded to a multiple of 8 bytes.
 struct TraceRecord {
   uint64_t op;          // number of the op in the thread's program
   uint64_t repetition;  // (repetition of the kRepeat body) << 32 | (number of the getNext call),

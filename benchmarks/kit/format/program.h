@@ -88,14 +88,14 @@ enum class OpCode : uint8_t {
   kArrive,
 };
 
-// The flags of an Op.
+// The flags of an Op. The player gets only kPlayerFlags, because the others say what is judged.
 //
 // Make the call without a transaction (pass NULL), so that it commits by itself.
 inline constexpr uint8_t kAutoCommit = 1u << 0;
-// Write the result to the trace as evidence for the judge. For kNext, write only the result of the
+// The judge wants to see the whole result (script/outcome_reader.h). For kNext, only the result of the
 // last call.
 inline constexpr uint8_t kEvidence = 1u << 1;
-// For kNext and kNextToEnd: write the result of every call to the trace.
+// For kNext and kNextToEnd: the judge wants to see the result of every call.
 inline constexpr uint8_t kEvidenceAll = 1u << 2;
 // A piece (the next ops of one thread, see piece.h) may begin at this op. No handle and no
 // transaction is open here.
@@ -112,9 +112,12 @@ inline constexpr uint8_t kMayExist = 1u << 5;
 // it.
 inline constexpr uint8_t kKeep = 1u << 6;
 
-// The player reports or keeps the result of a call with one of these flags. Results of all other
-// calls are only counted.
+// A call whose result the judge or the program itself uses.
 inline constexpr uint8_t kObserved = kEvidence | kEvidenceAll | kKeep;
+
+// What the player must know of a flag to play the op. For kInsert, kMayExist is not among them: the
+// player continues after ENTRY_EXISTS in any case, and the referee finds out whether it was allowed.
+inline constexpr uint8_t kPlayerFlags = kAutoCommit | kAnyCode | kOneAttempt | kKeep;
 
 // Returns true for the ops that make one get, insertRecord or deleteRecord call with the op's key.
 constexpr bool is_data_call(OpCode code) {
@@ -130,7 +133,7 @@ constexpr bool is_scan(OpCode code) { return code == OpCode::kNext || code == Op
 constexpr bool is_on_records(OpCode code) { return is_data_call(code) || is_scan(code); }
 
 // The purpose of a transaction, stored in Op::kind of its kBegin and of each call outside a
-// transaction:
+// transaction. The player does not get to know it:
 //   - kStream: the workload itself.
 //   - kStripe: an extra check on keys that only one thread uses.
 //   - kCanary: an extra check on keys of the workload. Its results must agree with each other.

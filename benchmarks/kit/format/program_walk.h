@@ -76,7 +76,7 @@ inline uint64_t words_of(const Op& op, std::span<const ProcedureEntry> procedure
     case OpCode::kClose:
       return 6;  // a transaction that is given up repeats and reverts it
     case OpCode::kRun:
-      return uint64_t{3} * procedures[op.payload].calls + 2;  // may end with a roll-back
+      return uint64_t{3} * procedures[op.payload].calls + 3;  // may end with a roll-back
     case OpCode::kBegin:
     case OpCode::kCommit:
       return 1;

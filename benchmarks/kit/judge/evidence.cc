@@ -4,6 +4,8 @@
 namespace keydrome::judge {
 namespace {
 
+// Returns true if an execution of the op leaves evidence: records of the trace, or the result of a
+// procedure.
 bool leaves_evidence(const format::Op& op) {
   return op.code == format::OpCode::kBareCall ||
          (op.flags & (format::kEvidence | format::kEvidenceAll)) != 0;
@@ -40,6 +42,28 @@ bool read_records(script::TraceReader& trace, const format::Op& op, const format
   return true;
 }
 
+// Gives the results of procedures as evidence.
+class ProcedureReader {
+ public:
+  explicit ProcedureReader(std::span<const script::ProcedureResult> results) : rest_(results) {}
+
+  // Reads the result of the kRun with this number. Returns false if there is none.
+  bool read(uint64_t op, std::vector<script::Evidence>& records) {
+    while (!rest_.empty() && rest_.front().op < op) rest_ = rest_.subspan(1);
+    if (rest_.empty() || rest_.front().op != op) return false;
+    const int64_t& number = rest_.front().number;
+    records.assign(1, {.op = op,
+                       .repetition = 0,
+                       .code = SUCCESS,
+                       .key = {},
+                       .payload = {reinterpret_cast<const char*>(&number), sizeof number}});
+    return true;
+  }
+
+ private:
+  std::span<const script::ProcedureResult> rest_;
+};
+
 }  // namespace
 
 bool ended_as_programmed(const script::ThreadResult& result, uint64_t transaction) {
@@ -51,6 +75,7 @@ bool for_each_evidence(
     std::span<const format::Op> ops, const script::ThreadResult& result,
     const std::function<void(const format::Step&, std::span<const script::Evidence>)>& visit) {
   script::TraceReader trace(result.trace);
+  ProcedureReader procedures(result.results);
   std::vector<script::Evidence> records;
   bool fits = true;
   format::walk_program(ops, [&](const format::Step& step) {
@@ -60,7 +85,8 @@ bool for_each_evidence(
         !ended_as_programmed(result, step.transaction)) {
       return;
     }
-    fits = read_records(trace, op, step, records);
+    fits = op.code == format::OpCode::kRun ? procedures.read(step.op, records)
+                                           : read_records(trace, op, step, records);
     if (fits) visit(step, records);
   });
   script::Evidence extra{};

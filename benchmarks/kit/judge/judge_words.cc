@@ -72,7 +72,7 @@ class WordJudge {
     }
     const bool follows = step.op == last_op_ + 1;
     last_op_ = step.op;
-    for (const uint64_t word : words) check_code(op, step, format::code_of_word(word));
+    for (const uint64_t word : words) check_code(op, format::code_of_word(word));
     if (accepts_any_code_) return groups_.close();
     const ReadGroups::Reader reader{
         .index = slots_[op.slot], .slot = op.slot, .moment = moment, .kind = step.kind};
@@ -99,9 +99,8 @@ class WordJudge {
   }
 
   // The player gives a transaction up when a call returns an illegal code, so no word has one.
-  void check_code(const format::Op& op, const format::Step& step, uint32_t code) {
-    const bool stream = step.kind == format::Kind::kStream;
-    legal_ = legal_ && (code == SUCCESS || format::is_legal_answer(op, stream, code) ||
+  void check_code(const format::Op& op, uint32_t code) {
+    legal_ = legal_ && (code == SUCCESS || format::is_legal_answer(op, code) ||
                         (accepts_any_code_ && code <= FAILURE));
   }
 

@@ -32,7 +32,6 @@
 // The path of successful calls makes no allocation and takes no lock. Not thread-safe.
 #pragma once
 
-#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -49,29 +48,39 @@ class Interpreter : InterpreterState {
   // order. The piece is no longer used when run() returns.
   void run(const PieceView& piece);
 
-  // Writes the number of words and the end time to the outcome. The caller calls finish() once, after the last round.
+  // Writes the number of words and the end time to the outcome. The caller calls finish() once, after
+  // the last piece.
   void finish();
+
+  // Publishes that the thread waits for its next piece. The next run() ends this.
+  void await_piece() { publish(base_ | format::kAwaitsPiece); }
 
  private:
   // interpreter/run.cc implements the frequent ops and their results.
   static constexpr unsigned step_of(format::OpCode code);
   static constexpr unsigned step_of(Function function);
   void begin(const format::Op& op, uint64_t* word);
+  template <format::OpCode kCode>
   void prepare(const format::Op& op, KeyType type, uint64_t*& word, Arguments& with);
+  template <format::OpCode kCode>
   bool continues(const format::Op& op, KeyType type, uint64_t*& word, Arguments& with);
-  void start_single(const format::Op& op, uint64_t*& word);
+  void start_single(uint64_t*& word);
+  void end_single(uint64_t*& word);
+  uint64_t* start_special(uint64_t* word);
+  uint64_t* end_special(uint64_t* word);
+  void forget_special();
+  static void put(uint64_t*& word, uint64_t value);
   template <bool kIsGet>
   bool end_call(const format::Op& op, const Record* record, uint32_t code, uint64_t*& word);
   bool end_handle_call(const format::Op& op, uint32_t code, uint64_t*& word);
   bool end_commit(const format::Op& op, uint32_t code, uint64_t*& word);
-  void end_single(uint64_t*& word);
   void end_transaction() {
     open_ = false;
     attempts_ = 0;
   }
-  bool continue_scan(const format::Op& op, const Record& record, uint32_t code, uint64_t*& word);
+  bool continue_scan(const format::Op& op, const Record& record, uint32_t code);
   Function next_call();
-  Function next_of_recorded(const format::Op& op);
+  Function next_of_program(const format::Op& op);
   void react(uint32_t code);
   void op_result(const format::Op& op, uint32_t code);
   void end_op(const format::Op& op, Flow flow);
@@ -121,12 +130,6 @@ class Interpreter : InterpreterState {
   }
   void write_rare_call(history::EventCall call, uint8_t slot, uint32_t index, uint32_t code);
   Flow no_handle();
-  // Publishes how far the thread is. The store is relaxed, because the referee uses the number only
-  // as a hint while the thread runs.
-  void publish_words(const uint64_t* word) {
-    std::atomic_ref<uint64_t>(outcome_->words)
-        .store(static_cast<uint64_t>(word - words_.data()), std::memory_order_relaxed);
-  }
   void observe_read(const format::Op& op, uint32_t code, uint32_t call_number);
   void keep(const format::Op& op);
 

@@ -1,10 +1,9 @@
-// ThreadClock: the time and the progress of one thread while it executes its program. Times are
-// ticks of the TickClock since GO, the start of the phase.
+// ThreadClock: the time of one thread while it executes its program. Times are ticks of the TickClock
+// since GO, the start of the phase.
 //
 // Thread safety: one object per thread. An object writes only to the ThreadOutcome of its thread.
 #pragma once
 
-#include <atomic>
 #include <cstdint>
 
 #include "base/clock.h"
@@ -30,17 +29,6 @@ class ThreadClock {
     return ticks > now ? clock_->to_ns(ticks - now) : 0;
   }
   uint64_t ns_since(uint64_t start) const { return clock_->to_ns(since_go() - start); }
-
-  // Publishes the number of the op before the op is executed. From this number the referee can name
-  // a call that never returns. Costs one store. The store is relaxed, because the referee uses the
-  // number only as a hint.
-  void progress(uint64_t op) {
-    std::atomic_ref<uint64_t>(outcome_->progress_op).store(op, std::memory_order_relaxed);
-  }
-
-  // Publishes that the current transaction is being aborted. The mark stays set until the next
-  // progress().
-  void rolling_back() { progress(outcome_->progress_op | format::kRollingBack); }
 
   // Ends the thread's program.
   void finish() { outcome_->ended_ticks = since_go(); }

@@ -64,6 +64,42 @@ Result<ThreadResult> copy_thread(std::span<const std::byte> image, const Outcome
   return result;
 }
 
+// Returns true if the script asks for this record of evidence.
+bool is_wanted(const format::Op& op, const Evidence& record) {
+  if (op.code == format::OpCode::kBareCall || (op.flags & format::kEvidenceAll) != 0) return true;
+  if ((op.flags & format::kEvidence) == 0) return false;
+  if (op.code == format::OpCode::kNextToEnd) return record.code != SUCCESS;
+  return op.code != format::OpCode::kNext ||
+         static_cast<uint32_t>(record.repetition) + 1 == op.argument;
+}
+
+// Returns the records of the trace that the script asks for. A thread with a trace writes all.
+std::vector<std::byte> wanted_records(std::span<const format::Op> ops,
+                                      std::span<const std::byte> trace) {
+  std::vector<std::byte> wanted;
+  TraceReader reader(trace);
+  for (Evidence record; reader.next(record);) {
+    // A record of an op that does not exist stays, and the judge finds it.
+    if (record.op < ops.size() && !is_wanted(ops[record.op], record)) continue;
+    const std::span<const std::byte> bytes = reader.last();
+    wanted.insert(wanted.end(), bytes.begin(), bytes.end());
+  }
+  const std::span<const std::byte> rest = reader.rest();  // not empty if the trace is damaged
+  wanted.insert(wanted.end(), rest.begin(), rest.end());
+  return wanted;
+}
+
+// Counts the entries that only the referee knows to be unexpected as violations of the thread.
+void add_unexpected_entries(const Followed& followed, format::ThreadOutcome& reported) {
+  if (followed.unexpected_entries == 0) return;
+  if (reported.code_violations == 0 ||
+      followed.first_unexpected_entry < reported.first_violation.op) {
+    reported.first_violation = {
+        .op = followed.first_unexpected_entry, .code = ENTRY_EXISTS, .reserved = 0};
+  }
+  reported.code_violations += followed.unexpected_entries;
+}
+
 // Follows the words of a thread.
 Result<void> follow(const Script& script, std::span<const format::Op> ops, std::size_t thread,
                     bool keep_calls, ThreadResult& result) {
@@ -73,6 +109,9 @@ Result<void> follow(const Script& script, std::span<const format::Op> ops, std::
   Result<Followed> followed =
       follow_words(ops, clock, ended_ticks, result.words, keep_calls ? &events : nullptr);
   if (!followed) return misfit(thread, followed.error().message);
+  add_unexpected_entries(*followed, *result.reported);
+  result.trace = wanted_records(ops, result.trace);
+  result.results = std::move(followed->results);
   result.ends = std::move(followed->ends);
   result.totals = std::move(followed->totals);
   if (!keep_calls) return {};
@@ -153,6 +192,7 @@ bool TraceReader::next(Evidence& out) {
   if (key_bytes > MAX_VARCHAR_LEN + 1 || payload_bytes > MAX_PAYLOAD_LEN + 1) return false;
   const std::size_t padded = (sizeof record + key_bytes + payload_bytes + 7) / 8 * 8;
   if (padded > rest_.size()) return false;
+  last_ = rest_.first(padded);
   const char* text = reinterpret_cast<const char*>(rest_.data()) + sizeof record;
   out = Evidence{.op = record.op,
                  .repetition = record.repetition,

@@ -22,6 +22,7 @@
 #include "benchmarks/kit/script/outcome_layout.h"
 #include "benchmarks/kit/script/script.h"
 #include "benchmarks/kit/script/thread_totals.h"
+#include "benchmarks/kit/script/word_follower.h"
 #include "checker/history/event.h"
 
 namespace keydrome::script {
@@ -33,7 +34,10 @@ struct ThreadResult {
   std::vector<TransactionEnd> ends;                 // one per transaction, in program order
   // The words of calls on records in final attempts (word_follower.h).
   std::vector<uint64_t> words;
-  std::vector<std::byte> trace;        // the evidence, for TraceReader
+  std::vector<ProcedureResult> results;  // of all procedures
+  // The evidence, for TraceReader: the records that the script asks for (kEvidence, kEvidenceAll), and
+  // those of bare calls.
+  std::vector<std::byte> trace;
   std::vector<history::Event> events;  // every call, from the log or from the words
   std::vector<uint32_t> unresolved;    // WordEvents::take_unresolved()
 };
@@ -80,9 +84,12 @@ class TraceReader {
   // remaining bytes are no valid record. damaged() is then true.
   bool next(Evidence& out);
   bool damaged() const { return damaged_; }
+  // Return the bytes of the last record, and those after it.
+  std::span<const std::byte> last() const { return last_; }
+  std::span<const std::byte> rest() const { return rest_; }
 
  private:
-  std::span<const std::byte> rest_;
+  std::span<const std::byte> rest_, last_;
   bool damaged_ = false;
 };
 

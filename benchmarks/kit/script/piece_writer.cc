@@ -14,6 +14,15 @@ namespace {
 
 constexpr uint64_t kAlign = 16;
 
+// Returns the op as the player gets it: without what says which results are judged, and how.
+format::Op for_player(format::Op op) {
+  const bool is_insert = op.code == format::OpCode::kInsert;
+  op.flags &= is_insert ? format::kPlayerFlags & ~format::kMayExist : format::kPlayerFlags;
+  op.kind = 0;
+  op.class_ = 0;
+  return op;
+}
+
 constexpr bool takes_key(format::InstructionCode code) {
   return code == format::InstructionCode::kGet || code == format::InstructionCode::kScan ||
          code == format::InstructionCode::kInsert || code == format::InstructionCode::kDelete;
@@ -102,7 +111,8 @@ class PieceWriter::Converter {
  public:
   Converter(const PieceWriter& writer, Pools& pools) : writer_(writer), pools_(pools) {}
 
-  format::Op convert(format::Op op) {
+  format::Op convert(const format::Op& from) {
+    format::Op op = for_player(from);
     switch (op.code) {
       case format::OpCode::kOpen:
         types_[op.slot] = writer_.script_.indexes[op.argument].type;

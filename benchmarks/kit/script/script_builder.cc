@@ -388,13 +388,21 @@ std::size_t ScriptBuilder::key_count(KeyType type) const {
   }
 }
 
-uint64_t ScriptBuilder::evidence_records(const format::Op& op) const {
-  if (op.code == format::OpCode::kBareCall) return 1;
-  if ((op.flags & format::kEvidenceAll) != 0 && op.code == format::OpCode::kNext)
-    return op.argument;
-  if ((op.flags & format::kEvidenceAll) != 0 && op.code == format::OpCode::kNextToEnd)
-    return op.argument + uint64_t{1};
-  return (op.flags & (format::kEvidence | format::kEvidenceAll)) != 0 ? 1 : 0;
+// Returns true if the thread needs a trace. The result of a procedure is in the words.
+bool ScriptBuilder::needs_trace(const std::vector<format::Op>& ops) {
+  return std::ranges::any_of(ops, [](const format::Op& op) {
+    return op.code == format::OpCode::kBareCall ||
+           (op.code != format::OpCode::kRun &&
+            (op.flags & (format::kEvidence | format::kEvidenceAll)) != 0);
+  });
+}
+
+// Returns the most records that one execution of the op leaves in a trace.
+uint64_t ScriptBuilder::trace_records(const format::Op& op) {
+  if (op.code == format::OpCode::kNext) return op.argument;
+  if (op.code == format::OpCode::kNextToEnd) return op.argument + uint64_t{1};
+  const bool is_on_index = op.code <= format::OpCode::kClose;  // create, open or close
+  return is_on_index || format::is_data_call(op.code) || op.code == format::OpCode::kBareCall;
 }
 
 // Returns the sizes of the largest trace records with keys and payloads of the script. If the
@@ -420,22 +428,20 @@ void ScriptBuilder::check_numbers(const std::vector<format::Op>& ops) const {
   }
 }
 
-// Returns an upper bound of the size of a thread's evidence in bytes.
+// Returns an upper bound of the size of a thread's trace in bytes. A thread with a trace writes the
+// results of all its calls, so that the player does not know which of them are judged.
 uint64_t ScriptBuilder::trace_bytes(const std::vector<format::Op>& ops,
                                     const RecordBytes& longest) const {
+  if (!needs_trace(ops)) return 0;
   std::array<uint32_t, format::kSlots> slots{};
   uint64_t bytes = 0;
   format::walk_program(ops, [&](const format::Step& step) {
     const format::Op& op = ops[step.op];
     if (op.code == format::OpCode::kOpen) slots[op.slot] = op.argument;
-    const uint64_t records = evidence_records(op);
+    const uint64_t records = trace_records(op);
     if (records == 0) return;
     if (op.code == format::OpCode::kBareCall) {  // the library may return any key and payload
       bytes += format::trace_record_bytes(sizeof(Key::keyval), kBarePayloadBytesMax);
-      return;
-    }
-    if (op.code == format::OpCode::kRun) {
-      bytes += format::trace_record_bytes(0, sizeof(int64_t));
       return;
     }
     const bool is_string = script_.indexes.at(slots[op.slot]).type == VARCHAR;

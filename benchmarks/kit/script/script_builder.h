@@ -203,7 +203,8 @@ class ScriptBuilder {
   void set_windows();
   void check_numbers(const std::vector<format::Op>& ops) const;
   uint64_t trace_bytes(const std::vector<format::Op>& ops, const RecordBytes& longest) const;
-  uint64_t evidence_records(const format::Op& op) const;
+  static bool needs_trace(const std::vector<format::Op>& ops);
+  static uint64_t trace_records(const format::Op& op);
   std::size_t key_count(KeyType type) const;
 
   Script script_;

@@ -45,6 +45,27 @@ constexpr bool is_rare(OpCode code) {
          code == OpCode::kDeleteRead;
 }
 
+constexpr bool makes_calls(OpCode code) {
+  return is_rare(code) || format::is_on_records(code) || code == OpCode::kRun ||
+         code == OpCode::kCommit || code == OpCode::kAbort;
+}
+
+// Returns true if an attempt may end like this at an op with this code. `flags` are those of its
+// kBegin, `at_begin` says whether it ends at its kBegin.
+constexpr bool is_possible(AttemptEnd end, OpCode code, bool at_begin, uint8_t flags,
+                           bool rolls_back) {
+  switch (end) {
+    case AttemptEnd::kAborted:
+      return code == OpCode::kAbort || (code == OpCode::kCommit && rolls_back);
+    case AttemptEnd::kDeadlocked:
+      return (flags & format::kOneAttempt) != 0;
+    case AttemptEnd::kContinued:
+      return (flags & format::kAnyCode) != 0 && (code == OpCode::kCommit || at_begin);
+    default:
+      return true;
+  }
+}
+
 // The words of a thread. Consumes them one by one, and keeps some of them at the front of the
 // array.
 class WordStream {
@@ -125,8 +146,9 @@ class CallReader {
     return true;
   }
 
-  // Follows the calls of an op other than begin, commit, abort and procedures.
-  bool data_op(const format::Op& op) {
+  // Follows the calls of an op other than begin, commit, abort and procedures. The workload itself
+  // makes the op if `is_stream`.
+  bool data_op(const format::Op& op, bool is_stream) {
     if (words_.skip_if(ControlWord::kNoCall)) {
       legal_ = op.code == OpCode::kDeleteRead;
       return true;
@@ -136,7 +158,9 @@ class CallReader {
     uint64_t word = 0;
     if (!result(word)) return false;
     keep(op, word);
-    legal_ = is_legal(op, format::code_of_word(word));
+    const uint32_t code = format::code_of_word(word);
+    legal_ = is_legal(op, code);
+    unexpected_entry_ = format::is_unexpected_entry(op, is_stream, code);
     return true;
   }
 
@@ -172,7 +196,9 @@ class CallReader {
   const uint64_t ended_;
   CallObserver* const observer_;
   std::string fault_;
-  bool legal_ = true;  // the contract allows the last result of an op that is no procedure
+  bool legal_ =
+      true;  // the player may continue after the last result of an op that is no procedure
+  bool unexpected_entry_ = false;  // format::is_unexpected_entry() of the last result
 
  private:
   FollowedCall followed(EventCall call, uint8_t slot, const format::Op* op) const {
@@ -239,8 +265,7 @@ class CallReader {
   }
 
   static bool is_legal(const format::Op& op, uint32_t code) {
-    const bool is_stream = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
-    return code == SUCCESS || format::is_legal_answer(op, is_stream, code);
+    return code == SUCCESS || format::is_legal_answer(op, code);
   }
 
   std::array<uint32_t, format::kSlots> slots_{};  // the index that each slot has open
@@ -254,7 +279,7 @@ class Follower : CallReader {
            std::vector<uint64_t>& words, CallObserver* observer)
       : CallReader(ended_ticks, words, observer),
         ops_(ops),
-        counts_(clock, format::count_transactions(ops), ends_, totals_) {}
+        counts_(clock, format::count_transactions(ops), out_.ends, totals_) {}
 
   Result<Followed> follow() {
     while (at_ < ops_.size()) {
@@ -265,19 +290,22 @@ class Follower : CallReader {
     if (!words_.at_end()) return Error{"words after the end of its program"};
     counts_.finish(ended_);
     words_.finish();
-    return Followed{.ends = std::move(ends_), .totals = std::move(totals_)};
+    out_.totals = std::move(totals_);
+    return std::move(out_);
+  }
+
+  // Follows the words as far as they go. Returns the number of the op that they reach.
+  uint64_t reached() {
+    while (at_ < ops_.size() && step()) {
+    }
+    return at_;
   }
 
  private:
   struct Saved {
-    std::size_t at = 0, kept = 0;
+    std::size_t at = 0, kept = 0, results = 0;
     uint32_t round = 0;
   };
-
-  static bool makes_calls(OpCode code) {
-    return is_rare(code) || format::is_on_records(code) || code == OpCode::kRun ||
-           code == OpCode::kCommit || code == OpCode::kAbort;
-  }
 
   bool step() {
     const format::Op& op = ops_[at_];
@@ -295,8 +323,17 @@ class Follower : CallReader {
       case OpCode::kRun:
         return procedure(op);
       default:
-        return data_op(op) && go_on();
+        if (!data_op(op, is_stream_)) return false;
+        note_unexpected_entry();
+        return go_on();
     }
+  }
+
+  void note_unexpected_entry() {
+    if (!std::exchange(unexpected_entry_, false)) return;
+    const bool any_code = open_ && (ops_[saved_.at].flags & format::kAnyCode) != 0 &&
+                          (ops_[at_].flags & format::kAutoCommit) == 0;
+    if (!any_code && out_.unexpected_entries++ == 0) out_.first_unexpected_entry = at_;
   }
 
   bool go_on() {
@@ -315,7 +352,7 @@ class Follower : CallReader {
   }
 
   bool begin(const format::Op& op) {
-    saved_ = {.at = at_, .kept = words_.kept(), .round = round_};
+    saved_ = {.at = at_, .kept = words_.kept(), .results = out_.results.size(), .round = round_};
     counts_.begin_attempt();
     rolls_back_ = is_unfit_ = false;
     if (format::is_attempt_end(words_.peek())) return end_attempt();  // it was overwritten
@@ -357,28 +394,16 @@ class Follower : CallReader {
     if (!format::is_attempt_end(words_.peek())) return misfit("no end of an attempt");
     const AttemptEnd end = format::attempt_end_of(words_.take());
     open_ = false;
-    return is_possible(end) ? continue_after(end) : misfit("an impossible end of an attempt");
-  }
-
-  bool is_possible(AttemptEnd end) const {
-    const uint8_t flags = ops_[saved_.at].flags;
-    const OpCode code = ops_[at_].code;
-    switch (end) {
-      case AttemptEnd::kAborted:
-        return code == OpCode::kAbort || (code == OpCode::kCommit && rolls_back_);
-      case AttemptEnd::kDeadlocked:
-        return (flags & format::kOneAttempt) != 0;
-      case AttemptEnd::kContinued:
-        return (flags & format::kAnyCode) != 0 && (code == OpCode::kCommit || at_ == saved_.at);
-      default:
-        return true;
-    }
+    const bool fits =
+        is_possible(end, ops_[at_].code, at_ == saved_.at, ops_[saved_.at].flags, rolls_back_);
+    return fits ? continue_after(end) : misfit("an impossible end of an attempt");
   }
 
   bool continue_after(AttemptEnd end) {
     if (end == AttemptEnd::kRetried) {
       counts_.retry();
       words_.keep_only(saved_.kept);
+      out_.results.resize(saved_.results);
       round_ = saved_.round;
       at_ = saved_.at;
       return true;
@@ -389,6 +414,7 @@ class Follower : CallReader {
                                                      : TransactionEnd::kDeadlocked,
                         0, 0, 0);
     if (!aborted) words_.keep_only(saved_.kept);
+    if (!aborted) out_.results.resize(saved_.results);
     const bool at_its_end = at_ != saved_.at && (aborted || end == AttemptEnd::kContinued);
     return at_its_end ? go_on() : skip_rest();
   }
@@ -411,7 +437,8 @@ class Follower : CallReader {
     const bool is_timed = is_next(ControlWord::kTime);
     uint64_t start = 0, end = 0;
     if (is_timed && !time(start)) return false;
-    if (!data_op(op)) return false;
+    if (!data_op(op, static_cast<format::Kind>(op.kind) == format::Kind::kStream)) return false;
+    note_unexpected_entry();
     if (!legal_) words_.keep_only(kept);
     if (is_timed && legal_) {
       if (!time(end)) return false;
@@ -431,11 +458,12 @@ class Follower : CallReader {
     const format::InstructionCode how = format::procedure_end_of(words_.take());
     rolls_back_ = rolls_back_ || how == format::InstructionCode::kRollBack;
     is_unfit_ = is_unfit_ || how == format::InstructionCode::kUnfit;
+    out_.results.push_back({at_, round_, static_cast<int64_t>(words_.take())});
     return go_on();
   }
 
   const std::span<const format::Op> ops_;
-  std::vector<TransactionEnd> ends_;
+  Followed out_;
   TransactionCounts counts_;
   std::size_t at_ = 0;  // position of the current op
   uint32_t round_ = 0;  // repetition of the kRepeat body
@@ -452,6 +480,10 @@ Result<Followed> follow_words(std::span<const format::Op> ops, const TickClock& 
                               uint64_t ended_ticks, std::vector<uint64_t>& words,
                               CallObserver* observer) {
   return Follower(ops, clock, ended_ticks, words, observer).follow();
+}
+
+uint64_t reached_op(std::span<const format::Op> ops, std::vector<uint64_t> words) {
+  return Follower(ops, TickClock(1), UINT64_MAX, words, nullptr).reached();
 }
 
 }  // namespace keydrome::script

@@ -46,9 +46,22 @@ class CallObserver {
   virtual void call(const FollowedCall& call) = 0;
 };
 
+// The result of one execution of a procedure, in a transaction that committed or aborted as programmed.
+struct ProcedureResult {
+  uint64_t op;  // number of its kRun in the program
+  uint32_t round;
+  int64_t number;
+
+  bool operator==(const ProcedureResult&) const = default;
+};
+
 struct Followed {
   std::vector<TransactionEnd> ends;  // one per transaction, in program order
   ThreadTotals totals;
+  std::vector<ProcedureResult> results;  // in program order
+  // Inserts that returned ENTRY_EXISTS although their pair cannot have been stored.
+  uint64_t unexpected_entries = 0;
+  uint64_t first_unexpected_entry = 0;  // number of the op; valid if there is one
 };
 
 // Follows a thread that executed `ops` and left `words`. Keeps in `words` only the evidence words
@@ -58,5 +71,10 @@ struct Followed {
 Result<Followed> follow_words(std::span<const format::Op> ops, const TickClock& clock,
                               uint64_t ended_ticks, std::vector<uint64_t>& words,
                               CallObserver* observer);
+
+// Returns the number of the first op that has not left all its words, or ops.size(). `words` are those
+// of a thread that is still playing or has died. Returns the first op whose words do not fit, if there
+// is one.
+uint64_t reached_op(std::span<const format::Op> ops, std::vector<uint64_t> words);
 
 }  // namespace keydrome::script

@@ -24,6 +24,7 @@ struct Faults {
   // Every get returns KEY_NOTFOUND and positions the cursor after the key. Gets of stripes, whose
   // keys only one thread uses, are correct.
   bool misses_everything = false;
+  bool misses_new_once = false;  // the first get after an insert returns KEY_NOTFOUND for its key
   bool accepts_duplicates = false;  // insert of a stored pair returns SUCCESS
   bool deletes_missing = false;     // deleting a missing pair returns SUCCESS
   bool keeps_deleted = false;       // deleteRecord of a key returns SUCCESS, but deletes nothing

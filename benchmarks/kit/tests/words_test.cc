@@ -6,12 +6,14 @@
 #include <cstring>
 #include <string>
 
+#include "benchmarks/kit/format/control_word.h"
 #include "benchmarks/kit/format/evidence_word.h"
 #include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/judge/judge.h"
 #include "benchmarks/kit/judge/recorded/history_judge.h"
 #include "benchmarks/kit/judge/words.h"
 #include "benchmarks/kit/script/script_builder.h"
+#include "benchmarks/kit/script/word_follower.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
 #include "benchmarks/kit/workload/rng.h"
@@ -207,6 +209,56 @@ TEST_F(WordsTest, AbortedDataIsFoundInTheHistoryOfWords) {
   judge::Findings findings;
   judge::judge_recorded(session_, outcome, true, findings);
   EXPECT_GT(findings.count("aborted_read"), 0u) << text_of(findings);
+}
+
+// The times of words are too coarse to order two short transactions. But the order of the calls of a
+// thread is certain, so a thread that misses its own last commit is found.
+TEST_F(WordsTest, AThreadThatMissesItsOwnLastCommitIsFoundInTheHistoryOfWords) {
+  script::ThreadBuilder thread = out();
+  for (uint32_t i = 1; i < kKeys; i += 2) {
+    thread.begin(format::Kind::kStream, 0);
+    thread.insert(0, keys_[i], script_.new_payload(1));
+    thread.commit();
+    for (int reads = 0; reads < 2; ++reads) {
+      thread.begin(format::Kind::kStream, 0);
+      thread.get(0, keys_[i]);
+      thread.commit();
+    }
+  }
+  out().close(0);
+  session_ = script_.build();
+  judge::Findings right, wrong;
+  judge::judge_recorded(session_, play(session_, test_index({}), true), true, right);
+  EXPECT_TRUE(right.empty()) << text_of(right);
+  EXPECT_EQ(right.not_judged_reason(), "");
+  judge::judge_recorded(session_, play(session_, test_index({.misses_new_once = true}), true), true,
+                        wrong);
+  EXPECT_GT(wrong.count("stale_read"), 0u) << text_of(wrong);
+}
+
+// The position that a thread has reached follows from its words, op by op.
+TEST_F(WordsTest, SayHowFarAThreadIs) {
+  write_mix();
+  run({});
+  const std::vector<format::Op>& ops = session_.phases[test_].threads[0];
+  EXPECT_EQ(script::reached_op(ops, {}), 0u);
+  const format::CallWord open{.call = history::EventCall::kOpen, .slot = 0, .number = index_};
+  std::vector<uint64_t> words{open.packed(format::ControlWord::kRareCall)};
+  EXPECT_EQ(script::reached_op(ops, words), 0u);
+  words.push_back(format::code_word(SUCCESS));
+  ASSERT_EQ(ops[1].code, format::OpCode::kBegin);
+  EXPECT_EQ(script::reached_op(ops, words), 1u);
+  words.push_back(format::result_word(format::ControlWord::kResult, 5, SUCCESS));
+  EXPECT_EQ(script::reached_op(ops, words), 2u);
+  words.push_back(format::code_word(KEY_NOTFOUND));
+  EXPECT_EQ(script::reached_op(ops, words), 3u);
+  words.push_back(format::code_word(DB_END));  // the first of three getNext calls
+  EXPECT_EQ(script::reached_op(ops, words), 3u);
+  // The attempt fails and is repeated.
+  words.push_back(format::code_word(DEADLOCK));
+  words.push_back(format::result_word(format::ControlWord::kAbort, 6, SUCCESS));
+  words.push_back(format::attempt_end_word(format::AttemptEnd::kRetried));
+  EXPECT_EQ(script::reached_op(ops, words), 1u);
 }
 
 TEST_F(WordsTest, FaultsOfEveryCallAreFound) {

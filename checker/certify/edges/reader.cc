@@ -72,7 +72,8 @@ void Reader::absent(uint32_t element, Coverage coverage) {
     return;
   }
   const bool deleted = version.deleter != kNoNumber && version.deleter != number_;
-  const bool deleted_later = deleted && transaction_->end < committed_[version.deleter].begin;
+  const bool deleted_later =
+      deleted && history::precedes(*transaction_, committed_[version.deleter]);
   if (!deleted || deleted_later) {
     check_session(version.inserter, element,
                   "A transaction did not see a record that its own thread had inserted before");
@@ -83,7 +84,8 @@ void Reader::absent(uint32_t element, Coverage coverage) {
 void Reader::add_absence(Version version, bool exists_later, Coverage coverage, uint32_t element) {
   if (exists_later) {
     add_edge(number_, version.inserter, EdgeKind::kPredicateWrite, coverage, element);
-  } else if (rule(kRuleRealTime) && committed_[version.inserter].end < transaction_->begin) {
+  } else if (rule(kRuleRealTime) &&
+             history::precedes(committed_[version.inserter], *transaction_)) {
     add_edge(version.deleter, number_, EdgeKind::kPredicateRead, coverage, element);
   } else if (rule(kRuleChoice)) {
     sink_.add_choice({number_, version.inserter, version.deleter, element, coverage, event_});
@@ -154,7 +156,7 @@ void Reader::forget_own(uint32_t cell, const CellLists& lists) {
 void Reader::check_session(uint32_t writer, uint32_t element, const char* text) {
   if (rule(kRuleRealTime) || writer == kNoNumber || writer == number_) return;
   const Transaction& earlier = committed_[writer];
-  if (earlier.thread != transaction_->thread || earlier.end >= transaction_->begin ||
+  if (earlier.thread != transaction_->thread || !history::precedes(earlier, *transaction_) ||
       context_.is_unfinished_element(element)) {
     return;
   }

@@ -32,15 +32,15 @@ void add_process_facts(const std::vector<ThreadFacts>& before,
   if (const auto stack = stacks.find(id); stack != stacks.end()) thread.stack = stack->second;
 }
 
-// Describes thread `number` of a phase by its program and by the progress counter that the thread
+// Describes thread `number` of a phase by its program and by the position and words that the thread
 // has written.
 HungThread client_thread(const script::Script& script, const script::PhaseScript& phase,
                          const PhaseWatch& watch, std::size_t number, uint64_t now) {
-  const PhaseWatch::ThreadProgress& progress = watch.thread(number);
   HungThread thread;
   thread.number = number;
-  thread.position = program_position(script, phase.threads[number], progress.progress);
-  thread.stuck_ms = (now - progress.since_ns) / kNsPerMs;
+  const std::vector<format::Op>& ops = phase.threads[number];
+  thread.position = program_position(script, ops, watch.reached(number, ops));
+  thread.stuck_ms = (now - watch.thread(number).since_ns) / kNsPerMs;
   return thread;
 }
 
@@ -93,7 +93,7 @@ std::string unfinished_threads(const script::PhaseScript& phase, const PhaseWatc
   std::string text;
   uint32_t unfinished = 0;
   for (std::size_t t = 0; t < phase.threads.size(); ++t) {
-    const uint64_t at = watch.thread(t).progress & ~format::kRollingBack;
+    const uint64_t at = watch.reached(t, phase.threads[t]) & ~format::kPositionBits;
     if (at >= phase.threads[t].size() || ++unfinished > kThreadsNamed) continue;
     text += (text.empty() ? "; thread " : ", thread ") + std::to_string(t) + " is at operation " +
             std::to_string(at) + " of " + std::to_string(phase.threads[t].size());

@@ -6,8 +6,8 @@
 // - A thread's program is the list of operations that the referee generated for the thread. The
 //   program shows the current call, and the records that the open transaction has touched.
 // - The kernel shows the system call that each thread waits in (thread_facts.h).
-// - The player's threads write their progress and their stacks. The library can forge progress and
-//   stacks, so they are only hints for people.
+// - The player's threads write words, positions and their stacks. The library can forge them, so they
+//   are only hints for people.
 #pragma once
 
 #include <sys/types.h>

@@ -166,6 +166,10 @@ class HangWriter {
       return "abortTransaction, which rolls back after the result of " + position.call + " " +
              where + ", has not returned" + since;
     }
+    if (position.awaits_piece) {
+      return "waits for the next piece of its program, from the referee " + where +
+             ", without calling the library" + since;
+    }
     if (!position.in_call)
       return "waits for other threads " + where + " without calling the library" + since;
     return position.call + " " + where + " has not returned" + since;

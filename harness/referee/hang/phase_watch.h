@@ -1,10 +1,11 @@
 // Tracks how far the threads of a running phase are, and since when each thread has made no
 // progress.
 //
-// The referee reads the counters in the outcome memfd while the jailed player writes them. The
-// library could forge the counters, so they only help to explain a hang and never decide a verdict.
-// For each thread, a sample reads two counters in different cache lines. Each read can take a cache
-// line from the player's CPU, so a sample costs each thread at most two cache misses.
+// The referee reads the outcome memfd while the jailed player writes it. The library could forge
+// positions and words, so they only help to explain a hang and never decide a verdict.
+//
+// A thread's words end with the first 0. A sample finds this place by bisection, about 25 reads for
+// each thread. Only the few of them that are near the end can take a cache line from the player's CPU.
 #pragma once
 
 #include <cstddef>
@@ -19,9 +20,9 @@ namespace keydrome {
 class PhaseWatch {
  public:
   struct ThreadProgress {
-    uint64_t progress = 0;  // ThreadOutcome::progress_op
-    uint64_t words = 0;     // ThreadOutcome::words
-    uint64_t since_ns = 0;  // time of the first sample with these values of progress and words
+    uint64_t position = 0;  // ThreadOutcome::position
+    uint64_t words = 0;     // a place where the words end
+    uint64_t since_ns = 0;  // time of the first sample with these values of position and words
   };
 
   // Borrows the memory of `image` and `slots`. `image` is the outcome memfd. In verified mode,
@@ -33,6 +34,8 @@ class PhaseWatch {
   std::size_t threads() const { return threads_.size(); }
   // The state at the last sample.
   const ThreadProgress& thread(std::size_t number) const { return threads_[number]; }
+  // Returns where the thread was at the last sample, for program_position(). `ops` is its program.
+  uint64_t reached(std::size_t number, std::span<const format::Op> ops) const;
   // Returns the id of the jailed thread that calls the library for thread `number`. The id is the
   // one that gettid() returns inside the jail.
   uint32_t thread_id(std::size_t number) const;
@@ -40,10 +43,12 @@ class PhaseWatch {
  private:
   template <typename Value>
   Value read(std::size_t thread, std::size_t offset) const;
+  uint64_t word(std::size_t thread, uint64_t number) const;
+  uint64_t end_of_words(std::size_t thread) const;
 
+  const format::OutcomeHeader header_;
   std::span<const std::byte> image_;
   std::span<const std::byte> slots_;
-  uint64_t thread_offset_;
   std::vector<ThreadProgress> threads_;
 };
 

@@ -121,12 +121,17 @@ class Walker {
 }  // namespace
 
 ProgramPosition program_position(const script::Script& script, const std::vector<format::Op>& ops,
-                                 uint64_t progress) {
-  const uint64_t op = progress & ~format::kRollingBack;
+                                 uint64_t reached) {
+  const uint64_t op = reached & ~format::kPositionBits;
   if (op >= ops.size()) return {.op = op, .finished = true, .call = {}};
   Walker walker(script);
   for (uint64_t at = 0; at < op; ++at) walker.pass(ops[at], at);
-  return walker.stop_at(ops[op], op, (progress & format::kRollingBack) != 0);
+  ProgramPosition position = walker.stop_at(ops[op], op, (reached & format::kRollingBack) != 0);
+  if ((reached & format::kAwaitsPiece) == 0) return position;
+  position.awaits_piece = true;
+  position.in_call = false;
+  position.wants.reset();
+  return position;
 }
 
 bool may_block(const Touch& wants, const Touch& touched, bool exactly) {

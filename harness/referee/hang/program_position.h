@@ -27,6 +27,7 @@ struct ProgramPosition {
   uint64_t op = 0;
   bool finished = false;               // the thread has played its last operation
   bool rolling_back = false;           // in abortTransaction, after the result of `op`
+  bool awaits_piece = false;           // waits for the piece of its program that begins with `op`
   bool in_call = false;                // `op` calls the library; else it waits for other threads
   std::optional<uint64_t> begin = {};  // number of the kBegin of the open transaction
   std::vector<Touch> touched = {};     // records of the open transaction's calls before `op`
@@ -34,9 +35,10 @@ struct ProgramPosition {
   std::string call = {};               // the call as text, such as insertRecord("A", 2)
 };
 
-// Returns the position for `progress`, a value of ThreadOutcome::progress_op.
+// Returns the position for `reached`: the number of an op, with the bits kAwaitsPiece and kRollingBack
+// of ThreadOutcome::position.
 ProgramPosition program_position(const script::Script& script, const std::vector<format::Op>& ops,
-                                 uint64_t progress);
+                                 uint64_t reached);
 
 // Returns true if a call that requests `wants` may have to wait for a transaction that has touched
 // `touched`. At least one of the two must be a write. With `exactly`, both must name the same key.

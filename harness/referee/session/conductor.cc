@@ -223,11 +223,11 @@ class Conductor {
     const uint64_t now = now_ns();
     const uint64_t stuck_ns = options_.plan.limits.phase_timeout_ms * kNsPerMs / 2;
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
-      const PhaseWatch::ThreadProgress& thread = watch.thread(t);
-      const ProgramPosition position = program_position(script_, phase.threads[t], thread.progress);
+      const std::vector<format::Op>& ops = phase.threads[t];
+      const ProgramPosition position = program_position(script_, ops, watch.reached(t, ops));
       result_.positions.push_back(position.op);
       const bool calls = !position.finished && (position.in_call || position.rolling_back);
-      if (calls && now - thread.since_ns >= stuck_ns) result_.stuck = true;
+      if (calls && now - watch.thread(t).since_ns >= stuck_ns) result_.stuck = true;
     }
   }
 

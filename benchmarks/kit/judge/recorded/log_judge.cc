@@ -159,7 +159,6 @@ class Follower {
     kept_ = {};
     ran_procedure_ = false;
     may_roll_back_ = false;
-    kind_ = op_kind(ops_[at]);
     accepts_any_code_ = (ops_[at].flags & format::kAnyCode) != 0;
     while (!stopped_) {
       const uint32_t code = take({EventCall::kBegin});
@@ -324,8 +323,7 @@ class Follower {
     const bool outer = (op.flags & format::kAutoCommit) != 0 || !open_;
     const bool goes_on = accepts_any_code_ && !outer;
     if (code == DEADLOCK) return goes_on ? Flow::kNext : Flow::kRetry;
-    const bool is_stream = (outer ? op_kind(op) : kind_) == format::Kind::kStream;
-    const bool legal = format::is_legal_answer(op, is_stream, code) || (code <= FAILURE && goes_on);
+    const bool legal = format::is_legal_answer(op, code) || (code <= FAILURE && goes_on);
     return legal ? Flow::kNext : Flow::kFailed;
   }
 
@@ -427,8 +425,6 @@ class Follower {
     ++next_;
   }
 
-  static format::Kind op_kind(const format::Op& op) { return static_cast<format::Kind>(op.kind); }
-
   const ExpectedEvents& wording_;
   const std::span<const format::Op> ops_;
   const script::ThreadResult& result_;
@@ -441,7 +437,6 @@ class Follower {
   std::vector<uint32_t> opened_;  // every index that was opened, without duplicates
   std::array<std::optional<Kept>, format::kSlots> kept_{};
   Saved saved_;
-  format::Kind kind_ = format::Kind::kStream;
   bool open_ = false;
   bool accepts_any_code_ = false;  // the transaction has kAnyCode, so it continues after DEADLOCK
   bool ran_procedure_ = false;     // this attempt of the transaction ran a procedure

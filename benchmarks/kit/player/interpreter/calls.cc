@@ -25,8 +25,10 @@ void put_key(const PoolsView& pools, const format::BareCall& call, uint32_t numb
 
 // Executes an op that makes no call, or starts the task that executes it.
 void Interpreter::rare_op(const format::Op& op) {
+  publish(base_ + at_);
   function_ = rare_call(op);
   if (function_ != Function::kNone && task_ == Task::kProgram) set_task(Task::kCall);
+  if (hot_) publish(format::kInWords);
 }
 
 Interpreter::Function Interpreter::rare_call(const format::Op& op) {

@@ -1,5 +1,7 @@
 // EvidenceWriter: collects the evidence of one thread for the judge. Evidence consists of trace
-// records, each with the whole result of one call.
+// records, each with the whole result of one call. A thread that has no trace leaves no evidence, only
+// words. A thread that has one writes every result to it, because the player does not know which
+// results are judged.
 //
 // Never allocates. Not thread-safe; each thread has its own object.
 #pragma once
@@ -23,8 +25,10 @@ struct OpPosition {
 
 class EvidenceWriter {
  public:
-  explicit EvidenceWriter(std::span<std::byte> trace) : trace_(trace) {}
+  explicit EvidenceWriter(std::span<std::byte> trace) : trace_(trace), enabled_(!trace.empty()) {}
 
+  // Returns true if the thread has a trace.
+  bool enabled() const { return enabled_; }
   // position() returns the current end of the evidence. rewind() removes all evidence after a
   // position, because a retry discards the evidence of the failed attempt.
   uint64_t position() const { return trace_.position(); }
@@ -32,30 +36,14 @@ class EvidenceWriter {
 
   // Writes the code of a call that reads no record.
   void write_code(const OpPosition& at, uint32_t code) {
-    if ((at.op.flags & (format::kEvidence | format::kEvidenceAll)) != 0) {
-      trace_.append(at.number, repetition(at, 0), code, {}, {});
-    }
+    if (enabled_) trace_.append(at.number, repetition(at, 0), code, {}, {});
   }
 
   // Writes the result of a read. `call` is 0 for a get. For a scan, it is the number of the getNext
   // call, counted from 0.
   void write_read(const OpPosition& at, uint32_t call, uint32_t code, std::string_view key,
                   std::string_view payload) {
-    const format::OpCode op = at.op.code;
-    const bool last = op == format::OpCode::kGet ||
-                      (op == format::OpCode::kNext && call + 1 == at.op.argument) ||
-                      (op == format::OpCode::kNextToEnd && code != SUCCESS);
-    if ((at.op.flags & format::kEvidenceAll) != 0 ||
-        ((at.op.flags & format::kEvidence) != 0 && last)) {
-      trace_.append(at.number, repetition(at, call), code, key, payload);
-    }
-  }
-
-  // Writes the result of a procedure.
-  void write_number(const OpPosition& at, int64_t number) {
-    if ((at.op.flags & format::kEvidence) == 0) return;
-    trace_.append(at.number, repetition(at, 0), SUCCESS, {},
-                  {reinterpret_cast<const char*>(&number), sizeof number});
+    if (enabled_) trace_.append(at.number, repetition(at, call), code, key, payload);
   }
 
   // Writes the result of a bare call. `type` is the key's type as the library left it.
@@ -75,6 +63,7 @@ class EvidenceWriter {
   }
 
   TraceWriter trace_;
+  bool enabled_;
 };
 
 }  // namespace keydrome::player

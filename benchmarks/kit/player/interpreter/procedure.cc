@@ -185,7 +185,7 @@ void Interpreter::end_procedure(format::InstructionCode how) {
     unfit_at_ = at_;
   }
   write_word(format::procedure_end_word(how));
-  evidence_.write_number(position(), procedure_.result());
+  write_word(static_cast<uint64_t>(procedure_.result()));
   ++at_;
 }
 

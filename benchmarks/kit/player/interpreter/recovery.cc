@@ -59,7 +59,7 @@ void Interpreter::end_outside(Flow flow) {
   if (flow == Flow::kRetry) {
     if (single_.attempts == 0) single_.deadlock_ticks = clock_.since_go();
     if (!is_budget_spent(++single_.attempts, single_.deadlock_ticks)) {
-      word_ -= kRareWords;
+      take_back_words(word_ - kRareWords);
       return back_off(single_.attempts);
     }
     violation(at_, format::kCodeNoProgress);
@@ -127,7 +127,7 @@ void Interpreter::aborted_by_program(uint32_t code) {
 // abortTransaction does not matter, because the library may have ended the transaction already.
 // Only DEADLOCK makes the interpreter abort again, with at most kAbortsMax calls in total.
 void Interpreter::start_abort(AfterAbort then) {
-  clock_.rolling_back();
+  publish((base_ + at_) | format::kRollingBack);
   unplanned_ = word_;
   set_task(Task::kAbort);
   after_abort_ = then;
@@ -187,6 +187,7 @@ void Interpreter::give_up(format::AttemptEnd end) {
 
 // Removes the evidence of the attempt. The task kRestore then restores the handles.
 void Interpreter::restore(bool retries) {
+  publish((base_ + at_) | format::kRollingBack);
   evidence_.rewind(saved_.evidence);
   round_ = saved_.round;
   retries_ = retries;
@@ -229,7 +230,7 @@ void Interpreter::end_attempt(format::AttemptEnd end) {
     return;
   }
   ++outcome_->attempts_overwritten;
-  word_ = saved_.word;
+  take_back_words(saved_.word);
   if (!retried) write_word(format::attempt_end_word(end));
 }
 
@@ -253,7 +254,7 @@ void Interpreter::restored() {
 Interpreter::Function Interpreter::next_of_rest() {
   for (; at_ < rest_end_; ++at_) {
     const format::Op& op = ops_[at_];
-    clock_.progress(base_ + at_);
+    publish(base_ + at_);
     switch (op.code) {
       case format::OpCode::kOpen:
       case format::OpCode::kClose:

@@ -1,5 +1,7 @@
 // Implements the part of the interpreter that handles the results of single calls. This part
 // decides how to continue after a result code, and writes evidence for the judge.
+#include <sched.h>
+
 #include <cstring>
 
 #include "benchmarks/kit/format/legal_answers.h"
@@ -14,7 +16,7 @@ Interpreter::Flow Interpreter::judge_code(const format::Op& op, uint32_t code) {
     ++outcome_->deadlocks;
     return accepts_any_code(op) ? Flow::kNext : Flow::kRetry;
   }
-  const bool legal = format::is_legal_answer(op, is_stream(op), code);
+  const bool legal = format::is_legal_answer(op, code);
   if (legal || (code <= FAILURE && accepts_any_code(op))) return Flow::kNext;
   return violation(at_, code);
 }
@@ -84,8 +86,10 @@ Interpreter::Flow Interpreter::unusual_in_scan(const format::Op& op, uint32_t co
   return code == DB_END ? Flow::kNext : judge_code(op, code);
 }
 
-// Writes the evidence of a get or of one getNext.
+// Keeps the record of a get or of one getNext for a later kDeleteRead, and writes its evidence.
 void Interpreter::observe_read(const format::Op& op, uint32_t code, uint32_t call_number) {
+  if ((op.flags & format::kKeep) != 0 && code == SUCCESS) keep(op);
+  if (!evidence_.enabled()) return;
   std::string_view key, payload;
   const KeyType type = slots_[op.slot].type;
   const Record& record = buffers_.last_record(type);
@@ -94,7 +98,6 @@ void Interpreter::observe_read(const format::Op& op, uint32_t code, uint32_t cal
                                           : key_bytes(record.key, type);
     payload = payload_bytes(record);
   }
-  if ((op.flags & format::kKeep) != 0 && code == SUCCESS) keep(op);
   evidence_.write_read(position(), call_number, code, key, payload);
 }
 
@@ -111,6 +114,54 @@ void Interpreter::keep(const format::Op& op) {
   const std::string_view key = pool_key_bytes(*pools_, type, op.key);
   std::memset(&kept.key.keyval, 0, sizeof kept.key.keyval);
   std::memcpy(&kept.key.keyval, key.data(), key.size());
+}
+
+// Continues after an op that neither begins nor ends a transaction: with the next op, with a retry,
+// or after a failed transaction.
+void Interpreter::end_op(const format::Op& op, Flow flow) {
+  if ((op.flags & format::kAutoCommit) != 0) return end_auto_commit(op, flow);
+  if (!open_) return end_outside(flow);
+  switch (flow) {
+    case Flow::kNext:
+      ++at_;
+      return;
+    case Flow::kRetry:
+      return start_abort(AfterAbort::kRetry);
+    case Flow::kFailed:
+      return fail_transaction();
+  }
+}
+
+// Ends an auto-commit op. After DEADLOCK, repeats the op until the retry budget is spent.
+void Interpreter::end_auto_commit(const format::Op& op, Flow flow) {
+  if (flow == Flow::kNext) {
+    if (single_.special) word_ = end_special(word_);
+    ++at_;
+    return;
+  }
+  evidence_.rewind(single_.evidence);
+  if (flow == Flow::kRetry) {
+    if (single_.attempts == 0) {
+      single_.deadlock_ticks = clock_.since_go();
+      single_.until_timed = single_.until_special;
+      single_.until_special = 1;
+      single_.special = true;
+    }
+    if (!is_budget_spent(++single_.attempts, single_.deadlock_ticks)) {
+      take_back_words(format::is_scan(op.code) ? single_.word : word_ - 1);
+      sched_yield();
+      return;
+    }
+    violation(at_, format::kCodeNoProgress);
+  }
+  forget_special();
+  ++at_;
+}
+
+void Interpreter::forget_special() {
+  if (single_.attempts > 0) single_.until_special = single_.until_timed;
+  single_.attempts = 0;
+  single_.special = single_.timed = false;
 }
 
 }  // namespace keydrome::player

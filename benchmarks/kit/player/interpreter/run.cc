@@ -25,34 +25,48 @@ constexpr unsigned Interpreter::step_of(Function function) {
 
 void Interpreter::finish() {
   evidence_.finish(*outcome_);
-  publish_words(word_);
+  outcome_->words = static_cast<uint64_t>(word_ - words_.data());
+  publish(base_);
   clock_.finish();
 }
 
-// Begins the first attempt of an auto-commit op. Does nothing for a repeated attempt.
-[[gnu::always_inline]] inline void Interpreter::start_single(const format::Op& op,
-                                                             uint64_t*& word) {
-  if (single_.attempts > 0) [[unlikely]]
-    return;
-  if (!open_) {
-    single_.timed = single_.until_timed == 0;
-    single_.until_timed = single_.timed ? format::kTimedEvery - 1 : single_.until_timed - 1;
-    if (single_.timed) [[unlikely]] {
-      *word++ = format::time_word(clock_.since_go());
-    }
-  }
-  if ((op.flags & format::kObserved) != 0) [[unlikely]] {
-    single_.evidence = evidence_.position();
-  }
+// Begins an attempt of an auto-commit op.
+[[gnu::always_inline]] inline void Interpreter::start_single(uint64_t*& word) {
+  if (--single_.until_special == 0) [[unlikely]]
+    word = start_special(word);
 }
 
 // Ends an auto-commit op that succeeded.
 [[gnu::always_inline]] inline void Interpreter::end_single(uint64_t*& word) {
-  single_.attempts = 0;
-  if (single_.timed) [[unlikely]] {
-    single_.timed = false;
-    *word++ = format::time_word(clock_.since_go());
+  if (single_.special) [[unlikely]]
+    word = end_special(word);
+}
+
+// Begins an attempt of a special auto-commit op. Only ops outside of transactions are timed. Returns
+// where the next word goes.
+[[gnu::noinline]] uint64_t* Interpreter::start_special(uint64_t* word) {
+  if (single_.attempts > 0 || open_) {
+    single_.until_special = 1;
+    return word;
   }
+  single_.until_special = format::kTimedEvery;
+  single_.special = single_.timed = true;
+  *word++ = format::time_word(clock_.since_go());
+  return word;
+}
+
+// Ends a special auto-commit op that succeeded. Returns where the next word goes.
+[[gnu::noinline]] uint64_t* Interpreter::end_special(uint64_t* word) {
+  if (single_.timed) *word++ = format::time_word(clock_.since_go());
+  forget_special();
+  return word;
+}
+
+// Writes the word of a call on a record. The cache line of later words is requested in advance.
+[[gnu::always_inline]] inline void Interpreter::put(uint64_t*& word, uint64_t value) {
+  constexpr std::ptrdiff_t kWordsAhead = 32;
+  __builtin_prefetch(word + kWordsAhead, 1);
+  *word++ = value;
 }
 
 // Sets the state at the beginning of a transaction.
@@ -67,7 +81,6 @@ void Interpreter::finish() {
   saved_.word = word;
   saved_.round = round_;
   saved_.changed_slots = 0;
-  stream_ = static_cast<format::Kind>(op.kind) == format::Kind::kStream;
   accepts_any_code_ = (op.flags & format::kAnyCode) != 0;
   kept_ = 0;
   unfit_ = false;
@@ -75,48 +88,54 @@ void Interpreter::finish() {
   transaction_ = nullptr;
 }
 
-// Prepares the call of an op that reads or writes records of an open handle.
+// Prepares the call of an op that reads or writes records of an open handle. kCode is the op's code,
+// except that kNext also stands for kNextToEnd, and kDeleteKey for kDeletePair.
+template <format::OpCode kCode>
 [[gnu::always_inline]] inline void Interpreter::prepare(const format::Op& op, KeyType type,
                                                         uint64_t*& word, Arguments& with) {
   const bool alone = (op.flags & format::kAutoCommit) != 0;
-  if (alone) start_single(op, word);
+  if (alone) start_single(word);
   with.transaction = alone ? nullptr : transaction_;
-  switch (op.code) {
-    case format::OpCode::kInsert:
-      with.key = &buffers_.key(*pools_, type, op.key);
-      with.payload = buffers_.payload(op.argument, pools_->payloads[op.payload]);
-      return;
-    case format::OpCode::kNext:
-    case format::OpCode::kNextToEnd:
-      start_scan(op);
-      single_.word = word;
-      with.record = &buffers_.empty_record(type);
-      return;
-    default:
-      with.record = &buffers_.record(*pools_, type, op.key);
-      if (op.code == format::OpCode::kDeletePair)
-        put_payload(with.record->payload, op.argument, pools_->payloads[op.payload]);
-      return;
+  if constexpr (kCode == format::OpCode::kInsert) {
+    with.key = &buffers_.key(*pools_, type, op.key);
+    with.payload = buffers_.payload(op.argument, pools_->payloads[op.payload]);
+  } else if constexpr (kCode == format::OpCode::kNext) {
+    start_scan(op);
+    single_.word = word;
+    with.record = &buffers_.empty_record(type);
+  } else {
+    with.record = &buffers_.record(*pools_, type, op.key);
+    if (kCode == format::OpCode::kDeleteKey && op.code == format::OpCode::kDeletePair)
+      put_payload(with.record->payload, op.argument, pools_->payloads[op.payload]);
   }
 }
 
 // Writes the word of a get, insertRecord or deleteRecord and ends the call, if its result is
-// expected and leaves no other evidence. Otherwise does nothing and returns false.
+// expected and need not be kept. Otherwise does nothing and returns false. Both expected results of a
+// get are tested at once, because a branch between them would often be mispredicted.
 template <bool kIsGet>
 [[gnu::always_inline]] inline bool Interpreter::end_call(const format::Op& op, const Record* record,
                                                          uint32_t code, uint64_t*& word) {
-  if ((op.flags & format::kObserved) != 0) return false;
-  if (code != SUCCESS && !(kIsGet && code == KEY_NOTFOUND)) return false;
-  *word++ = kIsGet ? format::get_word(record->payload, op.payload, code) : format::code_word(code);
+  if constexpr (kIsGet) {
+    const auto is = [](bool condition) { return static_cast<unsigned>(condition); };
+    const unsigned expected = is(code == SUCCESS) | is(code == KEY_NOTFOUND);
+    if ((expected & is((op.flags & format::kKeep) == 0)) == 0) [[unlikely]]
+      return false;
+    put(word, format::get_word(record->payload, op.payload, code));
+  } else {
+    if (code != SUCCESS) [[unlikely]]
+      return false;
+    put(word, format::code_word(SUCCESS));
+  }
   if ((op.flags & format::kAutoCommit) != 0) end_single(word);
   return true;
 }
 
-// Writes the words of an openIndex or closeIndex that succeeded and leaves no other evidence.
-// Otherwise does nothing and returns false.
+// Writes the words of an openIndex or closeIndex that succeeded. Otherwise does nothing and returns
+// false.
 [[gnu::always_inline]] inline bool Interpreter::end_handle_call(const format::Op& op, uint32_t code,
                                                                 uint64_t*& word) {
-  if (code != SUCCESS || (op.flags & format::kObserved) != 0) return false;
+  if (code != SUCCESS) return false;
   *word++ = rare_call_word(op);
   *word++ = format::code_word(SUCCESS);
   return true;
@@ -134,38 +153,35 @@ template <bool kIsGet>
   return true;
 }
 
-// Handles one result of a scan op and writes its word. Returns true if the scan makes another call.
-[[gnu::always_inline]] inline bool Interpreter::continue_scan(const format::Op& op,
-                                                              const Record& record, uint32_t code,
-                                                              uint64_t*& word) {
+// Handles one result of a scan op and writes its word to `word_`. Returns true if the scan makes
+// another call. run() itself handles the frequent results.
+bool Interpreter::continue_scan(const format::Op& op, const Record& record, uint32_t code) {
   const bool to_end = op.code == format::OpCode::kNextToEnd;
   scan_flow_ = Flow::kNext;
-  if (code == SUCCESS) [[likely]] {
-    *word++ = format::record_word(record.payload, op.payload,
-                                  format::word_bytes(record.key, scan_.type(), op.payload));
+  if (code == SUCCESS) {
+    write_word(format::record_word(record.payload, op.payload,
+                                   format::word_bytes(record.key, scan_.type(), op.payload)));
   } else {
-    *word++ = format::code_word(code);
+    write_word(format::code_word(code));
   }
-  if (code != SUCCESS || (to_end && scan_.is_last())) [[unlikely]] {
+  if (code != SUCCESS || (to_end && scan_.left() == 0)) {
     scan_flow_ = unusual_in_scan(op, code);
     if (scan_flow_ != Flow::kNext) return false;
   }
-  if ((op.flags & format::kObserved) != 0) [[unlikely]] {
-    observe_read(op, code, scan_.number());
-  }
+  observe_read(op, code, scan_.number());
   return (!to_end || code == SUCCESS) && scan_.next();
 }
 
-// Prepares the op and returns true if it has the same code, flags, slot, kind and class as the op
-// before it. Such ops often follow each other, and then need no switch.
+// Prepares the op and returns true if it has the same code, flags and slot as the op before it. Such
+// ops often follow each other, and then need no switch.
+template <format::OpCode kCode>
 [[gnu::always_inline]] inline bool Interpreter::continues(const format::Op& op, KeyType type,
                                                           uint64_t*& word, Arguments& with) {
-  uint32_t head = 0, head_before = 0;  // code, flags, slot, kind and class
+  uint32_t head = 0, head_before = 0;  // code, flags and slot; the other byte is 0
   std::memcpy(&head, &op, sizeof head);
   std::memcpy(&head_before, &op - 1, sizeof head_before);
   if (head != head_before) return false;
-  clock_.progress(base_ + static_cast<uint64_t>(&op - ops_.data()));
-  prepare(op, type, word, with);
+  prepare<kCode>(op, type, word, with);
   return true;
 }
 
@@ -181,6 +197,7 @@ void Interpreter::run(const PieceView& piece) {
   ops_ = ops;
   pools_ = &piece.pools;
   at_ = 0;
+  publish(hot_ ? format::kInWords : base_);
   known_start_ = kNowhere;  // too early if the thread waited for this piece
   const format::Op* op = ops.data();
   const format::Op* const end = op + ops.size();
@@ -202,7 +219,6 @@ void Interpreter::run(const PieceView& piece) {
     Arguments with;
     unsigned step = 0;
     if (hot_) [[likely]] {
-      clock_.progress(base_ + static_cast<uint64_t>(op - ops_.data()));
       step = step_of(op->code);
       with.slot = op->slot;
     } else {
@@ -221,14 +237,15 @@ void Interpreter::run(const PieceView& piece) {
           rare();
           continue;
         }
-        prepare(*op, slot.type, word, with);
+        prepare<format::OpCode::kGet>(*op, slot.type, word, with);
         [[fallthrough]];
       case step_of(Function::kGet):
         do {
           code = static_cast<uint32_t>(api_->get(slot.handle, with.transaction, with.record));
           expected = hot_ && end_call<true>(*op, with.record, code, word);
           if (expected) ++op;
-        } while (expected && op != end && continues(*op, slot.type, word, with));
+        } while (expected && op != end &&
+                 continues<format::OpCode::kGet>(*op, slot.type, word, with));
         if (!expected) break;
         continue;
       case step_of(format::OpCode::kInsert):
@@ -236,7 +253,7 @@ void Interpreter::run(const PieceView& piece) {
           rare();
           continue;
         }
-        prepare(*op, slot.type, word, with);
+        prepare<format::OpCode::kInsert>(*op, slot.type, word, with);
         [[fallthrough]];
       case step_of(Function::kInsert):
         do {
@@ -244,7 +261,8 @@ void Interpreter::run(const PieceView& piece) {
               api_->insertRecord(slot.handle, with.transaction, with.key, with.payload));
           expected = hot_ && end_call<false>(*op, nullptr, code, word);
           if (expected) ++op;
-        } while (expected && op != end && continues(*op, slot.type, word, with));
+        } while (expected && op != end &&
+                 continues<format::OpCode::kInsert>(*op, slot.type, word, with));
         if (!expected) break;
         continue;
       case step_of(format::OpCode::kDeleteKey):
@@ -253,7 +271,7 @@ void Interpreter::run(const PieceView& piece) {
           rare();
           continue;
         }
-        prepare(*op, slot.type, word, with);
+        prepare<format::OpCode::kDeleteKey>(*op, slot.type, word, with);
         [[fallthrough]];
       case step_of(Function::kDelete):
         code =
@@ -267,19 +285,35 @@ void Interpreter::run(const PieceView& piece) {
           rare();
           continue;
         }
-        prepare(*op, slot.type, word, with);
+        prepare<format::OpCode::kNext>(*op, slot.type, word, with);
         [[fallthrough]];
-      case step_of(Function::kNext):
+      case step_of(Function::kNext): {
+        const bool plain = hot_ && (op->flags & format::kKeep) == 0;
+        const char* const key =
+            plain ? format::word_bytes(with.record->key, scan_.type(), op->payload) : nullptr;
+        // The number of calls that may follow, or 0 if this loop must not handle their results.
+        uint32_t left = plain ? scan_.left() : 0;
         while (true) {
           code = static_cast<uint32_t>(api_->getNext(slot.handle, with.transaction, with.record));
-          if (!hot_ || !continue_scan(*op, *with.record, code, word)) break;
-          publish_words(word);  // a long scan makes progress
+          if (code == SUCCESS && left > 0) [[likely]] {
+            --left;
+            put(word, format::record_word(with.record->payload, op->payload, key));
+          } else {
+            if (!hot_) break;
+            if (plain) scan_.set_left(left);
+            leave();
+            const bool goes_on = continue_scan(*op, *with.record, code);
+            word = word_;
+            if (!goes_on) break;
+            left = plain ? scan_.left() : 0;
+          }
           buffers_.empty_record(scan_.type());
         }
         if (!hot_ || scan_flow_ != Flow::kNext) break;
         if ((op->flags & format::kAutoCommit) != 0) end_single(word);
         ++op;
         continue;
+      }
       case step_of(format::OpCode::kBegin):
         begin(*op, word);
         [[fallthrough]];
@@ -341,25 +375,24 @@ void Interpreter::run(const PieceView& piece) {
     }
     leave();
     react(code);
-    publish_words(word_);
     come_back();
   }
   leave();
   base_ += ops.size();
-  clock_.progress(base_);
 }
 
 // Chooses the next call and sets arguments_. Returns kNone if there is no call yet, because an op
 // without a call was executed or a task has ended.
 Interpreter::Function Interpreter::next_call() {
-  const Function function = task_ == Task::kProgram ? next_of_recorded(op()) : next_of_task();
+  const Function function = task_ == Task::kProgram ? next_of_program(op()) : next_of_task();
   if (function != Function::kNone && recording_ != nullptr) begin_recording(function);
   return function;
 }
 
-// Prepares the next op of a recorded phase. In other phases, run() prepares the frequent ops.
-Interpreter::Function Interpreter::next_of_recorded(const format::Op& op) {
-  clock_.progress(base_ + at_);
+// Prepares the next op of a thread that is not plain. For plain threads, run() prepares the frequent
+// ops.
+Interpreter::Function Interpreter::next_of_program(const format::Op& op) {
+  publish(base_ + at_);
   arguments_.slot = op.slot;
   if (op.code == format::OpCode::kBegin) {
     begin(op, word_);
@@ -370,28 +403,33 @@ Interpreter::Function Interpreter::next_of_recorded(const format::Op& op) {
     return Function::kCommit;
   }
   if (!slots_[op.slot].open || !format::is_on_records(op.code)) return rare_call(op);
-  prepare(op, slots_[op.slot].type, word_, arguments_);
+  const KeyType type = slots_[op.slot].type;
+  single_.evidence = evidence_.position();
   switch (op.code) {
     case format::OpCode::kGet:
+      prepare<format::OpCode::kGet>(op, type, word_, arguments_);
       return Function::kGet;
     case format::OpCode::kInsert:
+      prepare<format::OpCode::kInsert>(op, type, word_, arguments_);
       return Function::kInsert;
     case format::OpCode::kNext:
     case format::OpCode::kNextToEnd:
+      prepare<format::OpCode::kNext>(op, type, word_, arguments_);
       set_task(Task::kScan);
       return Function::kNext;
     default:
+      prepare<format::OpCode::kDeleteKey>(op, type, word_, arguments_);
       return Function::kDelete;
   }
 }
 
-// Handles a result that run() has not handled. The result is unexpected, or it belongs to a
-// recorded phase or to a task other than kProgram.
+// Handles a result that run() has not handled. The result is unexpected, or it belongs to a thread
+// that is not plain or to a task other than kProgram.
 void Interpreter::react(uint32_t code) {
   const format::Op& op = this->op();
   if (recording_ != nullptr) {
     recording_->end(code);
-    if (task_ == Task::kProgram && op.code == format::OpCode::kGet &&
+    if (task_ == Task::kProgram && op.code == format::OpCode::kGet && !evidence_.enabled() &&
         end_call<true>(op, arguments_.record, code, word_)) {
       ++at_;
       return;
@@ -412,7 +450,7 @@ void Interpreter::react(uint32_t code) {
       return;
     }
     case Task::kScan:
-      if (continue_scan(op, *arguments_.record, code, word_)) return;
+      if (continue_scan(op, *arguments_.record, code)) return;
       set_task(Task::kProgram);
       break;
     case Task::kCall:
@@ -445,44 +483,6 @@ void Interpreter::op_result(const format::Op& op, uint32_t code) {
     default:
       return end_op(op, flow_of(op, code));
   }
-}
-
-// Continues after an op that neither begins nor ends a transaction: with the next op, with a retry,
-// or after a failed transaction.
-void Interpreter::end_op(const format::Op& op, Flow flow) {
-  if ((op.flags & format::kAutoCommit) != 0) return end_auto_commit(op, flow);
-  if (!open_) return end_outside(flow);
-  switch (flow) {
-    case Flow::kNext:
-      ++at_;
-      return;
-    case Flow::kRetry:
-      return start_abort(AfterAbort::kRetry);
-    case Flow::kFailed:
-      return fail_transaction();
-  }
-}
-
-// Ends an auto-commit op. After DEADLOCK, repeats the op until the retry budget is spent.
-void Interpreter::end_auto_commit(const format::Op& op, Flow flow) {
-  if (flow == Flow::kNext) {
-    end_single(word_);
-    ++at_;
-    return;
-  }
-  if ((op.flags & format::kObserved) != 0) evidence_.rewind(single_.evidence);
-  if (flow == Flow::kRetry) {
-    if (single_.attempts == 0) single_.deadlock_ticks = clock_.since_go();
-    if (!is_budget_spent(++single_.attempts, single_.deadlock_ticks)) {
-      word_ = format::is_scan(op.code) ? single_.word : word_ - 1;
-      sched_yield();
-      return;
-    }
-    violation(at_, format::kCodeNoProgress);
-  }
-  single_.attempts = 0;
-  single_.timed = false;
-  ++at_;
 }
 
 }  // namespace keydrome::player

@@ -6,6 +6,7 @@
 #pragma once
 
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <span>
@@ -64,7 +65,8 @@ class InterpreterState {
         word_(inputs.words.data()),
         spare_(inputs.words_spare),
         evidence_(inputs.trace),
-        hot_(inputs.recording == nullptr) {}
+        is_plain_(inputs.recording == nullptr && !evidence_.enabled()),
+        hot_(is_plain_) {}
 
   // The functions of a library. A function that chooses the next call returns kNone if there is no
   // call to make yet. The interpreter then chooses again.
@@ -97,7 +99,7 @@ class InterpreterState {
     kProgram,    // executes the ops one after another
     kCall,       // calls function_ once for the op
     kBare,       // calls function_ once for the op, which is a bare call
-    kScan,       // makes the calls of the op, which is a scan of a recorded phase
+    kScan,       // makes the calls of the op, which is a scan of a thread that is not plain
     kProcedure,  // makes the calls of the op, which runs a procedure
     kAbort,      // aborts the attempt and continues as after_abort_ says
     kRestore,    // closes and reopens handles after an attempt, then retries or gives up
@@ -137,9 +139,13 @@ class InterpreterState {
   // The state of a call that belongs to no explicit transaction. The call is repeated after
   // DEADLOCK.
   struct Single {
-    uint32_t attempts = 0;  // attempts that returned DEADLOCK
+    // A special op is timed or has failed attempts. All other ops need only a test of each of the next
+    // two members.
+    uint32_t until_special = 1;  // the next special auto-commit op, counted from 1
+    bool special = false;        // the current op is special
     bool timed = false;
-    uint32_t until_timed = 0;  // auto-commit ops outside of transactions before the next timed one
+    uint32_t attempts = 0;        // attempts that returned DEADLOCK
+    uint32_t until_timed = 0;     // if attempts > 0: until_special for the ops after this one
     uint64_t deadlock_ticks = 0;  // when the call first returned DEADLOCK
     uint64_t evidence = 0;
     uint64_t* word = nullptr;
@@ -147,7 +153,17 @@ class InterpreterState {
 
   void set_task(Task task) {
     task_ = task;
-    hot_ = task == Task::kProgram && recording_ == nullptr;
+    hot_ = task == Task::kProgram && is_plain_;
+    if (hot_) publish(format::kInWords);
+  }
+  // Publishes where the thread is (format/outcome.h), so that the referee can name a call that never
+  // returns. The store is relaxed, because the referee uses the position only as a hint.
+  void publish(uint64_t position) {
+    std::atomic_ref<uint64_t>(outcome_->position).store(position, std::memory_order_relaxed);
+  }
+  // Takes the last words back, up to `first`, because their calls are repeated.
+  void take_back_words(uint64_t* first) {
+    while (word_ != first) *--word_ = 0;
   }
   const format::Op& op() const { return ops_[at_]; }
   OpPosition position() const { return {.op = ops_[at_], .number = base_ + at_, .round = round_}; }
@@ -157,11 +173,6 @@ class InterpreterState {
   // Returns true if the op belongs to a transaction with kAnyCode.
   bool accepts_any_code(const format::Op& op) const {
     return accepts_any_code_ && open_ && (op.flags & format::kAutoCommit) == 0;
-  }
-  // Returns true if the op belongs to the workload itself and not to an extra check.
-  bool is_stream(const format::Op& op) const {
-    if ((op.flags & format::kAutoCommit) == 0 && open_) return stream_;
-    return static_cast<format::Kind>(op.kind) == format::Kind::kStream;
   }
 
   const IndexApi* api_;
@@ -185,7 +196,8 @@ class InterpreterState {
   std::size_t at_ = 0;               // position of the current op in ops_
   uint64_t base_ = 0;                // number of ops_[0] in the program
   Task task_ = Task::kProgram;
-  bool hot_;  // true: run() uses its fast path (task_ is kProgram and the phase is not recorded)
+  const bool is_plain_;  // the thread leaves only words: it is not recorded and has no trace
+  bool hot_;             // true: run() uses its fast path (task_ is kProgram and is_plain_)
   std::array<Slot, format::kSlots> slots_{};
   CallBuffers buffers_;
   Function function_ = Function::kNone;  // the function that the tasks kCall and kBare call
@@ -194,7 +206,6 @@ class InterpreterState {
   TxnState* transaction_ = nullptr;
   bool open_ = false;              // a transaction is open
   bool accepts_any_code_ = false;  // the kBegin of the transaction has kAnyCode
-  bool stream_ = false;            // the transaction belongs to the workload itself
   uint32_t attempts_ = 0;          // attempts of the current transaction that ended with DEADLOCK
   uint64_t start_ticks_ = 0;
   // The start time of the next transaction, if it is known in advance. A kArrive op sets the start
