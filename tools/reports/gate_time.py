@@ -145,7 +145,7 @@ def page(rows: dict[str, Measurement], commit: str) -> str:
         "The gate is `keydrome check` at smoke scale, on a machine with",
         f"{os.cpu_count()} processors. It may take no library, right or wrong, longer than {LIMIT_S:.0f} s.",
         f"Libraries that took longer: {', '.join(late) or 'none'}. The slowest is {slowest}",
-        f"with {rows[slowest].wall_s:.1f} s. The columns:",
+        f"with {rows[slowest].wall_s:.1f} s. Other work on the machine makes these times longer. The columns:",
         "",
         "- *CPU*: processor time of the command, of the referee and of the jailed library.",
         "- *Findings*: the required ones.",
