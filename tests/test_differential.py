@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import os
 import re
-import subprocess
 from typing import TYPE_CHECKING
 
 import pytest
@@ -16,8 +15,9 @@ import pytest
 from runner.catalogue import isolating_configurations
 from runner.settings import load_settings
 from tests.binaries import built_settings, library
-from tests.referee_run import BUILD, ROOT, Case, require_root_and_build, run_case
+from tests.referee_run import Case, require_root_and_build, run_case
 from tests.test_keydrome import keydrome
+from tests.witness_programs import played, wrongly_refused
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -96,18 +96,10 @@ def test_few_calls_are_left(
     assert len(listed) <= lines, shown["detail"]
 
 
-def run_program(source: Path, file: Path) -> subprocess.CompletedProcess[str]:
-    """Build the program of a witness with a library and run it."""
-    program = source.with_suffix("")
-    flags = ["-std=c99", "-Wall", "-Wextra", "-Werror", "-I", str(ROOT / "api" / "include")]
-    subprocess.run(["cc", *flags, str(source), str(file), "-o", str(program)], check=True)
-    return subprocess.run([str(program)], capture_output=True, text=True, check=False, timeout=60)
-
-
-def test_the_program_shows_the_fault(tmp_path: Path) -> None:
+@pytest.mark.parametrize("name", ["mutant_49", "mutant_52"])
+def test_the_program_shows_the_fault(name: str, tmp_path: Path) -> None:
     """The program of a witness reports the fault with the wrong library, and no fault with a correct library."""
-    settings = built_settings()
-    wrong = library(settings, "faulty", "mutant_52")
+    wrong = library(built_settings(), "faulty", name)
     witness = tmp_path / "witness"
     answer = tmp_path / "check.json"
     outcome = keydrome(
@@ -120,8 +112,10 @@ def test_the_program_shows_the_fault(tmp_path: Path) -> None:
     assert outcome.returncode == 1, outcome.stdout + outcome.stderr
     (first, *_) = json.loads(answer.read_text())["findings"]
     assert first["suite"] == "differential"
-    (source,) = witness.glob("*.c")
-    shown = run_program(source, wrong)
-    assert shown.returncode == 1, shown.stdout + shown.stderr
-    right = run_program(source, BUILD / "lib" / "indexes" / "global_lock.so")
-    assert right.returncode == 0, right.stdout + right.stderr
+    sources = list(witness.glob("*.c"))
+    assert sources, list(witness.iterdir())
+    for source in sources:
+        program = source.read_text(encoding="utf-8")
+        status, said = played(program, [wrong], tmp_path / "wrong.c")
+        assert status == 1, said
+        assert wrongly_refused(program, tmp_path) == [], source.name

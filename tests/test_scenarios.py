@@ -98,15 +98,20 @@ def test_what_happens_on_misuse_is_a_warning(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("name", "programs_min", "always"),
-    [("allows_phantoms", 3, True), ("denies_deletes", 10, True), ("drops_1000th_write", 0, False)],
+    [
+        ("allows_phantoms", 3, True),
+        ("denies_deletes", 10, True),
+        ("drops_1000th_write", 0, False),
+        ("unsorted_scan", 3, False),
+    ],
 )
 def test_the_program_of_a_witness_shows_the_fault(
     name: str, programs_min: int, always: bool, tmp_path: Path
 ) -> None:
     """Every program of a witness shows the fault of the wrong library, and no fault of a right one.
 
-    The fault of drops_1000th_write depends on how many calls the process has made. Most of its findings are about
-    records that no program inserts, so they must have no program.
+    The faults of drops_1000th_write and unsorted_scan depend on how many calls the process has made. Most findings of
+    drops_1000th_write are about records that no program inserts, so they must have no program.
     """
     wrong = library(built_settings(), "faulty", name)
     witness = tmp_path / "witness"

@@ -32,6 +32,7 @@ static IdxState* handles[8];
 static TxnState* txn;
 static int differences; /* calls with other results than in the failed run */
 static char passed[STEPS][MAX_PAYLOAD_LEN + 1]; /* the payloads of inserts */
+static Key passed_keys[STEPS]; /* the keys of inserts */
 static int passes;
 
 static Record make(KeyType type, long long number, const char* text, const char* payload) {
@@ -55,9 +56,16 @@ static int same_payload(const char* got, const char* failed) {
 }
 
 static int same_key(const Key* a, const Key* b) {
+  int i;
   if (a->type == SHORT) return a->keyval.shortkey == b->keyval.shortkey;
   if (a->type == INT) return a->keyval.intkey == b->keyval.intkey;
-  if (strcmp(b->keyval.charkey, "?") == 0) return 1; /* a key that was never passed */
+  if (strcmp(b->keyval.charkey, "?") == 0) { /* the failed run returned a key that was never passed */
+    for (i = 0; i < passes; i++) {
+      if (passed_keys[i].type == VARCHAR &&
+          strcmp(a->keyval.charkey, passed_keys[i].keyval.charkey) == 0) return 0;
+    }
+    return 1;
+  }
   return strcmp(a->keyval.charkey, b->keyval.charkey) == 0;
 }
 
@@ -79,7 +87,7 @@ static void step(enum call call, char* name, int slot, Record record, int wanted
     case ABORT: code = abortTransaction(txn); txn = NULL; break;
     case GET: code = get(handle, txn, &record); break;
     case NEXT: code = getNext(handle, txn, &record); break;
-    case INSERT: strcpy(passed[passes++], record.payload); code = insertRecord(handle, txn, &record.key, record.payload); break;
+    case INSERT: passed_keys[passes] = record.key; strcpy(passed[passes++], record.payload); code = insertRecord(handle, txn, &record.key, record.payload); break;
     case DELETE: code = deleteRecord(handle, txn, &record); break;
   }
   same = code == wanted;

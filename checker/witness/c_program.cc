@@ -427,7 +427,7 @@ class ProgramWriter {
     std::string text =
         "/* Reads all records and compares them with the records of the failed run. */\n"
         "static void read_everything(void) {\n  IdxState* index;\n  TxnState* txn;\n"
-        "  Record record, expected[FINAL_MAX];\n  int rest, at, unknown, read, i;\n"
+        "  Record record, expected[FINAL_MAX];\n  int rest, at, unknown, read, i, found;\n"
         "  printf(\"at the end:\\n\");\n";
     for (std::size_t index = 0; index < reproducer_.indexes.size(); ++index) {
       text += "  rest = at = unknown = 0;\n";
@@ -463,15 +463,15 @@ class ProgramWriter {
            c_string(reproducer_.indexes[index].name) +
            ", record.payload);\n"
            "    /* The keys have an order. The payloads of a key have none. */\n"
+           "    found = 0;\n"
            "    for (i = at; i < rest && same_key(&expected[i].key, &expected[at].key, " +
            type_of_key +
            "); i++) {\n"
            "      if (same_key(&record.key, &expected[i].key, " +
            type_of_key +
-           ") && strcmp(record.payload, expected[i].payload) == 0) break;\n    }\n"
-           "    if (i < rest && same_key(&record.key, &expected[i].key, " +
-           type_of_key +
-           ")) {\n      expected[i] = expected[at++];\n"
+           ") && strcmp(record.payload, expected[i].payload) == 0) {\n        found = 1;\n"
+           "        break;\n      }\n    }\n"
+           "    if (found) {\n      expected[i] = expected[at++];\n"
            "    } else if (unknown > 0 && (" +
            is_unknown +
            ")) {\n      unknown--;\n    } else {\n"

@@ -47,6 +47,7 @@ class Measurement:
     cpu_s: float  # of the command and of all its processes that it has waited for
     findings: int  # required ones
     not_run: int  # instances that the gate left out
+    names: tuple[str, ...] = ()  # of the required findings; only in the state file
 
 
 def libraries() -> list[Library]:
@@ -118,12 +119,14 @@ def measure(library: Library) -> Measurement:
         if not answer.is_file():
             raise SystemExit(f"{library.name}: no answer\n{ended.stdout}{ended.stderr}")
         result = json.loads(answer.read_text())
+    required = [f["name"] for f in result["findings"] if f["severity"] == "required"]
     return Measurement(
         verdict=result["verdict"],
         wall_s=round(wall, 1),
         cpu_s=round(_cpu_of_children() - before, 1),
-        findings=sum(f["severity"] == "required" for f in result["findings"]),
+        findings=len(required),
         not_run=len(result["not_run"]),
+        names=tuple(required),
     )
 
 
@@ -145,7 +148,7 @@ def page(rows: dict[str, Measurement], commit: str) -> str:
         "The gate is `keydrome check` at smoke scale, on a machine with",
         f"{os.cpu_count()} processors. It may take no library, right or wrong, longer than {LIMIT_S:.0f} s.",
         f"Libraries that took longer: {', '.join(late) or 'none'}. The slowest is {slowest}",
-        f"with {rows[slowest].wall_s:.1f} s. The columns:",
+        f"with {rows[slowest].wall_s:.1f} s. Other work on the machine makes these times longer. The columns:",
         "",
         "- *CPU*: processor time of the command, of the referee and of the jailed library.",
         "- *Findings*: the required ones.",
