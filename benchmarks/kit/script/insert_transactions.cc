@@ -1,0 +1,32 @@
+// Implements ScriptBuilder::insert_transactions(): makes room in a program and moves ops by it.
+#include <algorithm>
+
+#include "base/check.h"
+#include "benchmarks/kit/script/script_builder.h"
+
+namespace keydrome::script {
+
+void ScriptBuilder::insert_transactions(uint32_t phase, uint32_t thread,
+                                        std::span<const Insertion> places,
+                                        std::span<const format::Op> transactions) {
+  std::vector<format::Op>& ops = script_.phases.at(phase).threads.at(thread);
+  const auto repeats = [](const format::Op& op) { return op.code == format::OpCode::kRepeat; };
+  KEYDROME_CHECK(places.empty() || std::none_of(ops.begin(), ops.end(), repeats));
+  auto old_end = static_cast<std::ptrdiff_t>(ops.size());
+  ops.resize(ops.size() + transactions.size());
+  auto end = ops.end();
+  auto left = transactions.end();
+  // From the last place to the first, so that every op moves once.
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    const auto before = static_cast<std::ptrdiff_t>(place->before);
+    KEYDROME_CHECK(before <= old_end);
+    end = std::move_backward(ops.begin() + before, ops.begin() + old_end, end);
+    const auto first = transactions.begin() + static_cast<std::ptrdiff_t>(place->first);
+    end = std::copy_backward(first, left, end);
+    left = first;
+    old_end = before;
+  }
+  KEYDROME_CHECK(left == transactions.begin());
+}
+
+}  // namespace keydrome::script
