@@ -8,11 +8,12 @@ namespace keydrome::script {
 
 void ScriptBuilder::insert_transactions(uint32_t phase, uint32_t thread,
                                         std::span<const Insertion> places,
-                                        std::span<const format::Op> transactions) {
+                                        std::span<const format::Op> transactions, uint64_t more) {
   std::vector<format::Op>& ops = script_.phases.at(phase).threads.at(thread);
   const auto repeats = [](const format::Op& op) { return op.code == format::OpCode::kRepeat; };
   KEYDROME_CHECK(places.empty() || std::none_of(ops.begin(), ops.end(), repeats));
   auto old_end = static_cast<std::ptrdiff_t>(ops.size());
+  ops.reserve(ops.size() + transactions.size() + more);
   ops.resize(ops.size() + transactions.size());
   auto end = ops.end();
   auto left = transactions.end();

@@ -200,9 +200,10 @@ class ScriptBuilder {
     uint64_t before = 0, first = 0;
   };
   // Inserts whole transactions into a finished program of a thread, between its own transactions.
-  // They use handles that are open there. REQUIRES: `places` ascend, and the program repeats no ops.
+  // They use handles that are open there. Reserves memory for `more` ops after the program.
+  // REQUIRES: `places` ascend, and the program repeats no ops.
   void insert_transactions(uint32_t phase, uint32_t thread, std::span<const Insertion> places,
-                           std::span<const format::Op> transactions);
+                           std::span<const format::Op> transactions, uint64_t more);
 
   // Returns the script, with the capacities of its traces (evidence) and logs. The builder cannot
   // be used afterwards.

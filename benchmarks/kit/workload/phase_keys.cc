@@ -11,7 +11,7 @@ namespace keydrome::workload {
 namespace {
 
 constexpr uint64_t kEntriesMin = 1 << 10, kEntriesMax = 1 << 25;
-constexpr uint64_t kEntriesPerWrite = 4;
+constexpr uint64_t kEntriesPerWrite = 2;
 
 bool is_write(format::OpCode code) {
   return code == format::OpCode::kInsert || code == format::OpCode::kDeleteKey ||
@@ -135,8 +135,8 @@ void PhaseKeys::add_thread(const std::vector<format::Op>& ops, uint32_t thread) 
     writes_ = writes_ || follower.is_stream();
     inserts_ = inserts_ || (follower.is_stream() && op.code == format::OpCode::kInsert);
     if (follower.aborts()) continue;
-    uint16_t& writer = writer_[place(follower.index(op.slot), op.key)];
-    const auto own = static_cast<uint16_t>(thread + 1);
+    uint8_t& writer = writer_[place(follower.index(op.slot), op.key)];
+    const uint8_t own = writer_of(thread);
     writer = writer == kNobody || writer == own ? own : kMany;
   }
 }

@@ -74,11 +74,12 @@ class PhaseKeys {
     return is_known(index, key) && writer_[place(index, key)] == kNobody;
   }
   bool is_own(uint32_t index, uint32_t key, uint32_t thread) const {
-    return is_known(index, key) && writer_[place(index, key)] == thread + 1;
+    const uint8_t writer = writer_of(thread);
+    return writer != kMany && is_known(index, key) && writer_[place(index, key)] == writer;
   }
 
  private:
-  static constexpr uint16_t kNobody = 0, kMany = UINT16_MAX;
+  static constexpr uint8_t kNobody = 0, kMany = UINT8_MAX;
 
   void add_thread(const std::vector<format::Op>& ops, uint32_t thread);
   void note_procedure(const format::Op& op);
@@ -86,15 +87,20 @@ class PhaseKeys {
   bool is_known(uint32_t index, uint32_t key) const {
     return !computed_[index] || script_.pools().is_kept(script_.type(index), key);
   }
+  // Returns what the table says about keys that only this thread changes. The keys of the last threads
+  // of very many are taken for shared.
+  static constexpr uint8_t writer_of(uint32_t thread) {
+    return thread + 1 < kMany ? static_cast<uint8_t>(thread + 1) : kMany;
+  }
   uint64_t place(uint32_t index, uint32_t key) const {
     return hash_mix(index, key) & (writer_.size() - 1);
   }
 
   const script::ScriptBuilder& script_;
   std::vector<bool> computed_;
-  // By the hash of index and key: the number of the only thread that changes such keys + 1, kNobody
-  // or kMany. Different keys can share an entry.
-  std::vector<uint16_t> writer_;
+  // By the hash of index and key: writer_of() the only thread that changes such keys, kNobody or
+  // kMany. Different keys can share an entry.
+  std::vector<uint8_t> writer_;
   std::vector<ThreadWork> threads_;
   bool writes_ = false, inserts_ = false;
 };

@@ -24,7 +24,7 @@ constexpr uint64_t kRecentCalls = 64;
 constexpr uint64_t kCallsPerScan = 1'000;
 constexpr uint32_t kScanMin = 8, kScanMax = 24;
 constexpr uint64_t kGetsMin = 8, kGetsMax = 16;  // in one transaction
-constexpr std::size_t kStartsMax = 64;           // keys of an index from which scans start
+constexpr uint64_t kSampleMin = 64;              // keys of an index
 
 // A key that a thread uses, and the number of its calls when it did.
 struct Use {
@@ -32,7 +32,8 @@ struct Use {
   uint64_t call = 0;
 };
 
-// A uniform sample of a sequence of unknown length (J. Vitter's algorithm R, 1985).
+// A nearly uniform sample of a sequence of unknown length. When it is full, it skips random numbers of
+// uses, so that most uses cost no random number (similar to J. Vitter's algorithm X, 1985).
 class Sample {
  public:
   explicit Sample(std::size_t size_max = 0) : size_max_(size_max) {}
@@ -40,13 +41,13 @@ class Sample {
   // Offers the next use. Stores it if the lot wants it and `accepts` it.
   template <typename Accepts>
   void offer(const Use& use, Rng& rng, Accepts&& accepts) {
-    const uint64_t place = seen_ < size_max_ ? seen_ : rng.below(seen_ + 1);
-    ++seen_;
-    if (place >= size_max_ || !accepts()) return;
+    if (++seen_ < next_) return;
+    if (seen_ >= size_max_) next_ = seen_ + 1 + rng.below(2 * seen_ / size_max_);
+    if (!accepts()) return;
     if (uses_.size() < size_max_) {
       uses_.push_back(use);
     } else {
-      uses_[place] = use;
+      uses_[rng.below(size_max_)] = use;
     }
   }
   bool empty() const { return uses_.empty(); }
@@ -61,7 +62,7 @@ class Sample {
 
  private:
   std::size_t size_max_;
-  uint64_t seen_ = 0;
+  uint64_t seen_ = 0, next_ = 0;  // uses so far, and the next one to store
   std::size_t taken_ = 0;
   std::vector<Use> uses_;
 };
@@ -102,13 +103,14 @@ class ThreadReadBacks {
         rng_(hash_mix(seed, phase), thread, Purpose::kReadBacks),
         needed_(known_reads_needed(work_.reads)),
         closing_(closing_reads_needed(keys.calls(), work_.calls)),
-        own_(script.index_count(), Sample(std::max(closing_, kRecentCalls))),
-        fixed_(own_),
-        starts_(script.index_count(), Sample(kStartsMax)) {}
+        own_(script.index_count(), Sample(kSampleMin + 2 * closing_ / script.index_count())),
+        fixed_(own_) {}
 
   void add() {
     for (uint64_t at = 0; at < ops_.size(); ++at) visit(at);
-    script_.insert_transactions(phase_, thread_, places_, inserted_);
+    constexpr uint64_t kOthers = 5;  // ops of a closing transaction that are no gets
+    const uint64_t gets = closing_gets(), transactions = (gets + kGetsMax - 1) / kGetsMax;
+    script_.insert_transactions(phase_, thread_, places_, inserted_, gets + kOthers * transactions);
     close();
   }
 
@@ -129,7 +131,7 @@ class ThreadReadBacks {
   // Notes a get, an insert or a delete.
   void use(const format::Op& op) {
     const Use use{.index = follower_.index(op.slot), .key = op.key, .call = calls_};
-    if (keys_.inserts()) starts_[use.index].offer(use, rng_, [] { return true; });
+    last_use_ = use;
     if (op.code == format::OpCode::kGet) {
       const bool fixed = keys_.is_fixed(use.index, use.key);
       if (!fixed && !is_own(use)) return;
@@ -170,7 +172,7 @@ class ThreadReadBacks {
          .class_ = static_cast<uint8_t>(class_ & 15u)});
     get_recent(index, std::min(recent_due, kGetsMax));
     get_older(index, std::min(older_due, kGetsMax));
-    if (scan_due && !starts_[index].empty()) append_scan(starts_[index].pick(rng_).key);
+    if (scan_due) append_scan(index);
     if (inserted_.size() == first + 1) return inserted_.pop_back();
     inserted_.push_back({.code = format::OpCode::kCommit});
     inserted_[first].argument = static_cast<uint32_t>(inserted_.size() - 1 - first);
@@ -207,7 +209,13 @@ class ThreadReadBacks {
     ++known_;
   }
 
-  void append_scan(uint32_t key) {
+  // Appends a scan. It starts at a key of the samples, or at the last key that the program used.
+  void append_scan(uint32_t index) {
+    const Sample& sample = own_[index].empty() ? fixed_[index] : own_[index];
+    const bool used = last_use_.index == index;
+    if (sample.empty() && !used) return;
+    const bool last = sample.empty() || (used && rng_.below(4) == 0);
+    const uint32_t key = last ? last_use_.key : sample.pick(rng_).key;
     const auto length = static_cast<uint32_t>(rng_.between(kScanMin, kScanMax));
     inserted_.push_back({.code = format::OpCode::kGet, .slot = last_slot_, .key = key});
     inserted_.push_back({.code = format::OpCode::kNext, .slot = last_slot_, .argument = length});
@@ -216,11 +224,14 @@ class ThreadReadBacks {
     ++scans_;
   }
 
+  // Returns how many closing reads the thread makes.
+  uint64_t closing_gets() const { return std::max(closing_, needed_ - std::min(needed_, known_)); }
+
   // Appends the closing reads to the end of the program.
   void close() {
     std::vector<Sample>& samples = size_of(own_) > 0 ? own_ : fixed_;
     if (size_of(samples) == 0) return;
-    uint64_t left = std::max(closing_, needed_ - std::min(needed_, known_));
+    uint64_t left = closing_gets();
     const uint64_t threads = keys_.threads().size();
     uint64_t scans = (kClosingScans + threads - 1) / threads;
     script::ThreadBuilder out = script_.thread(phase_, thread_);
@@ -273,9 +284,10 @@ class ThreadReadBacks {
   OpFollower follower_;
   Rng rng_;
   const uint64_t needed_, closing_;
-  std::vector<Sample> own_, fixed_, starts_;  // by index
+  std::vector<Sample> own_, fixed_;  // by index
   RecentWrites recent_writes_;
-  uint8_t last_slot_ = 0;
+  uint8_t last_slot_ = 0;              // of the last call on records
+  Use last_use_{.index = UINT32_MAX};  // by a get, insert or delete
   std::pair<uint32_t, uint32_t> last_start_{UINT32_MAX, UINT32_MAX};
   // What the thread does up to now, with its read-backs.
   uint64_t calls_ = 0, reads_ = 0, known_ = 0, recent_ = 0, older_ = 0, scans_ = 0;
