@@ -53,7 +53,7 @@ WRONG = [
     ("memory_hog", "out_of_memory", {"out_of_memory"}, "memory limit"),
 ]
 
-# Libraries that put work off, or answer from an old state for a while. Their final scan is right. Each entry: library,
+# Libraries that leave work for later, or answer from an old state for a while. Their final scan is right. Each entry: library,
 # benchmark, instance, and a finding that the report must have.
 LATE = [
     ("forgets_until_scan", "inserts", "bulk_random", "missing_record"),

@@ -38,7 +38,7 @@ class Sample {
  public:
   explicit Sample(std::size_t size_max = 0) : size_max_(size_max) {}
 
-  // Offers the next use. Stores it if the lot wants it and `accepts` it.
+  // Offers the next use. Stores it if its turn has come and `accepts` it.
   template <typename Accepts>
   void offer(const Use& use, Rng& rng, Accepts&& accepts) {
     if (++seen_ < next_) return;
@@ -66,6 +66,12 @@ class Sample {
   std::size_t taken_ = 0;
   std::vector<Use> uses_;
 };
+
+uint64_t size_of(const std::vector<Sample>& samples) {
+  uint64_t size = 0;
+  for (const Sample& sample : samples) size += sample.size();
+  return size;
+}
 
 // The last writes of a thread.
 class RecentWrites {
@@ -191,7 +197,7 @@ class ThreadReadBacks {
     recent_ += count;
   }
 
-  // Appends gets of keys that the thread wrote before, or else of keys that nobody writes.
+  // Appends gets of keys that the thread wrote before, or else of keys that no thread writes.
   void get_older(uint32_t index, uint64_t count) {
     const Sample& sample = own_[index].empty() ? fixed_[index] : own_[index];
     if (sample.empty()) return;
@@ -221,7 +227,7 @@ class ThreadReadBacks {
     inserted_.push_back({.code = format::OpCode::kNext, .slot = last_slot_, .argument = length});
     calls_ += length + 1;
     reads_ += length + 1;
-    ++scans_;
+    if (std::pair(index, key) != std::exchange(last_start_, {index, key})) ++scans_;
   }
 
   // Returns how many closing reads the thread makes.
@@ -258,12 +264,6 @@ class ThreadReadBacks {
     if (scans) out.next(0, static_cast<uint32_t>(rng_.between(kScanMin, kScanMax)));
     out.commit();
     out.close(0);
-  }
-
-  static uint64_t size_of(const std::vector<Sample>& samples) {
-    uint64_t size = 0;
-    for (const Sample& sample : samples) size += sample.size();
-    return size;
   }
 
   // Chooses an index at random, in proportion to its sampled keys.
