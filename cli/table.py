@@ -13,7 +13,7 @@ from rich.table import Table
 from rich.text import Text
 
 from results.metrics import METRICS, Metric, Unit
-from results.summary import Summary, control_number, session_ratio
+from results.summary import Summary, control_number, final_scan_note, session_ratio
 from results.witness_text import witness_text
 from runner.terms import Severity, Verdict
 from runner.text import printable
@@ -85,6 +85,8 @@ def show_numbers(
             table.add_row(title, *cells)
     if table.row_count:
         out.print(table)
+    if note := final_scan_note(summary):
+        out.print(note)
 
 
 def show_latency(out: Console, sessions: tuple[Session, ...]) -> None:

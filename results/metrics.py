@@ -55,6 +55,7 @@ METRICS = (
     Metric("cpu_us", "CPU time", Unit.MICROSECONDS),
     Metric("library_threads", "threads of the library"),
     Metric("library_cpu_us", "CPU time of these threads", Unit.MICROSECONDS),
+    Metric("final_scan_cpu_us", "CPU time of the final scan", Unit.MICROSECONDS),
     Metric("setup_cpu_us", "CPU time before the clock", Unit.MICROSECONDS),
     Metric("setup_bytes", "memory taken before the clock", Unit.BYTES),
 )

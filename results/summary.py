@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 # If `keydrome compare` compares ten libraries in fewer sessions than this, no difference can be significant. The
 # smallest possible p-value of the signed-rank test is then too large after Holm's correction.
 RANKED_SESSIONS_MIN = 11
+# A final scan that takes more than this many times the control's CPU time gets a note.
+LONG_FINAL_SCAN = 3
 CONFIDENCE = 0.95
 
 
@@ -81,6 +83,22 @@ def summarise(sessions: Sequence[Session], metric: str | None) -> Summary:
         interval=median_interval(ratios) if ratios else None,
         medians=_medians(session.candidate for session in sessions),
         control_medians=_medians(report for session in sessions for report in session.controls),
+    )
+
+
+def final_scan_note(summary: Summary) -> str | None:
+    """Return a note if the candidate's final scan takes far more CPU time than the control's, or None.
+
+    The final scan is on no clock, so a library may have put off work until then.
+    """
+    candidate, control = (
+        medians.get("final_scan_cpu_us") for medians in (summary.medians, summary.control_medians)
+    )
+    if not candidate or not control or candidate <= LONG_FINAL_SCAN * control:
+        return None
+    return (
+        f"The final scan used {candidate / control:.1f} times the control's CPU time: "
+        "the library may have put off work until then."
     )
 
 

@@ -53,6 +53,15 @@ WRONG = [
     ("memory_hog", "out_of_memory", {"out_of_memory"}, "memory limit"),
 ]
 
+# Libraries that leave work for later, or answer from an old state for a while. Their final scan is right. Each entry: library,
+# benchmark, instance, and a finding that the report must have.
+LATE = [
+    ("forgets_until_scan", "inserts", "bulk_random", "missing_record"),
+    ("forgets_until_scan", "insert_ratio", "inserts_100", "missing_record"),
+    ("stale_for_a_while", "ycsb", "int64_a", "impossible_record"),
+    ("scans_old_index", "inserts", "bulk_random", "missing_record"),
+]
+
 # These libraries look suspicious, or try calls that the jail refuses, but work correctly. They must pass.
 RIGHT = [
     "honest",
@@ -95,6 +104,22 @@ def test_honest_library_passes_unharmed(library: str, seed: str, tmp_path: Path)
     assert metrics["transactions_completed"] == metrics["transactions_planned"] > 0
     assert metrics["transactions_failed"] == 0
     assert report["jail"]["level"] == "full"
+
+
+@pytest.mark.parametrize("seed", SEEDS)
+@pytest.mark.parametrize(("library", "benchmark", "instance", "finding"), LATE)
+def test_work_that_is_put_off_is_found_while_the_clock_runs(
+    library: str, benchmark: str, instance: str, finding: str, seed: str, tmp_path: Path
+) -> None:
+    report = run_case(Case(library, benchmark, instance, seed=seed), tmp_path)
+    assert report["verdict"] == "failed", report["reason"]
+    assert finding in finding_names(report)
+    assert "phase run" in report["reason"]
+
+
+def test_only_read_backs_find_inserts_that_are_put_off_until_the_final_scan(tmp_path: Path) -> None:
+    late = Case("forgets_until_scan", "inserts", "bulk_random", plain=True)
+    assert run_case(late, tmp_path)["verdict"] == "passed"
 
 
 @pytest.mark.parametrize("library", ["hang_in_create", "spin_for_ever"])

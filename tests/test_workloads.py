@@ -33,7 +33,7 @@ GENERAL_METRICS = {
     ),
     *("transactions_planned", "transactions_completed", "transactions_failed"),
     *("records_start", "records_end", "memory_peak_bytes", "bytes_per_record"),
-    *("setup_cpu_us", "setup_bytes", "library_threads", "library_cpu_us"),
+    *("setup_cpu_us", "setup_bytes", "library_threads", "library_cpu_us", "final_scan_cpu_us"),
 }
 
 

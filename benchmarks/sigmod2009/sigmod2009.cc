@@ -9,6 +9,7 @@
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/workload/canaries.h"
 #include "benchmarks/kit/workload/demand.h"
+#include "benchmarks/kit/workload/read_backs.h"
 #include "benchmarks/kit/workload/rng.h"
 #include "benchmarks/kit/workload/stripes.h"
 #include "benchmarks/kit/workload/workload.h"
@@ -120,6 +121,7 @@ class Generator {
     for (uint32_t t = 0; t < scale_.threads; ++t) populate_thread(script_.thread(populate, t), t);
     const uint32_t test = script_.add_phase("test", scale_.threads, {.timed = true});
     for (uint32_t t = 0; t < scale_.threads; ++t) test_thread(script_.thread(test, t), t);
+    if (policy_.canaries) workload::add_read_backs(script_, seed_, check_);
     script::add_verify_phase(script_, kVerifyThreads, check_);
     return script_.build();
   }

@@ -13,6 +13,7 @@
 #include "benchmarks/kit/script/script_builder.h"
 #include "benchmarks/kit/workload/canaries.h"
 #include "benchmarks/kit/workload/demand.h"
+#include "benchmarks/kit/workload/read_backs.h"
 #include "benchmarks/kit/workload/rng.h"
 #include "benchmarks/kit/workload/stripes.h"
 #include "benchmarks/kit/workload/workload.h"
@@ -58,6 +59,7 @@ script::Script write_script(const Scale& scale, uint64_t seed,
                        .canaries = canaries ? &*canaries : nullptr,
                        .evidence = policy.evidence});
   terminals.run(script.add_phase("run", scale.threads, {.timed = true}));
+  if (policy.canaries) workload::add_read_backs(script, seed, check);
   script::add_verify_phase(script, kVerifyThreads, check);
   return script.build();
 }

@@ -15,6 +15,7 @@
 #include "benchmarks/kit/workload/clients.h"
 #include "benchmarks/kit/workload/demand.h"
 #include "benchmarks/kit/workload/distributions.h"
+#include "benchmarks/kit/workload/read_backs.h"
 #include "benchmarks/kit/workload/rng.h"
 #include "benchmarks/kit/workload/stripes.h"
 #include "benchmarks/kit/workload/workload.h"
@@ -141,6 +142,7 @@ class Generator {
     const uint32_t load = script_.add_phase("load", threads_, {});
     for (uint32_t t = 0; t < threads_; ++t) load_thread(script_.thread(load, t), t);
     run_phase();
+    if (policy_.canaries) workload::add_read_backs(script_, seed_, check_);
     script::add_verify_phase(script_, std::min(kVerifyThreads, threads_), check_);
     return script_.build();
   }

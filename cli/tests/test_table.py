@@ -46,3 +46,19 @@ def test_discarded_sessions_do_not_count(settings: Settings) -> None:
     assert "Medians" in text
     noisy = session(9, discarded="the control changed")
     assert printed((*kept, noisy, noisy, noisy), benchmark) == text
+
+
+def test_a_long_final_scan_gets_a_note(settings: Settings) -> None:
+    benchmark = find_benchmark(load_benchmarks(settings.root), "sigmod2009")
+
+    def with_scan(candidate_us: float) -> tuple[Session, ...]:
+        reports = [
+            replace(samples.report(), metrics={"final_scan_cpu_us": us})
+            for us in (candidate_us, 1_000.0)
+        ]
+        return (Session("0" * 16, True, reports[0], reports[1]),)
+
+    assert "The final scan used 3.1 times" in printed(with_scan(3_100.0), benchmark)
+    text = printed(with_scan(3_000.0), benchmark)
+    assert "CPU time of the final scan" in text
+    assert "The final scan used" not in text

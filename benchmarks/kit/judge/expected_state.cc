@@ -65,7 +65,8 @@ ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks
                              const script::Outcome& outcome)
     : script_(&script),
       ranks_(&ranks),
-      deletes_unknown_(script.indexes.size()),
+      deletes_read_(script.indexes.size()),
+      deletes_computed_(script.indexes.size()),
       computed_(script.indexes.size()) {
   for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
     const auto threads = static_cast<uint32_t>(script.phases[phase].threads.size());
@@ -129,7 +130,7 @@ void ExpectedState::add_thread(const script::Outcome& outcome, uint32_t phase, u
     if (op.code == format::OpCode::kOpen) slots[op.slot] = op.argument;
     if (op.code == format::OpCode::kBegin) begin = step.op;
     if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) begin = UINT64_MAX;
-    if (op.code == format::OpCode::kDeleteRead) deletes_unknown_[slots[op.slot]] = true;
+    if (op.code == format::OpCode::kDeleteRead) deletes_read_[slots[op.slot]] = true;
     if (op.code == format::OpCode::kRun) {
       add_run(op, slots, {phase, thread, step.op, step.transaction},
               effect_of(result.ends[step.transaction]));
@@ -144,7 +145,8 @@ void ExpectedState::add_thread(const script::Outcome& outcome, uint32_t phase, u
                   .what = op.code == format::OpCode::kInsert      ? What::kInsert
                           : op.code == format::OpCode::kDeleteKey ? What::kDeleteKey
                                                                   : What::kDeletePair,
-                  .effect = effect_of(result.ends[step.transaction])};
+                  .effect = effect_of(result.ends[step.transaction]),
+                  .kept = script_->pools.is_kept(script_->indexes[index].type, op.key)};
     if (begin != UINT64_MAX && (op.flags & format::kAutoCommit) != 0) {
       // An earlier attempt of the transaction around this call may have made the call already.
       change.moment.op = begin;
@@ -167,7 +169,7 @@ void ExpectedState::add_run(const format::Op& op, const std::array<uint32_t, for
     if (!format::is_write(instruction.code)) continue;  // c is a slot only in calls
     const uint32_t index = slots[instruction.c];
     if (instruction.code == format::InstructionCode::kInsert) computed_[index] = true;
-    if (instruction.code == format::InstructionCode::kDelete) deletes_unknown_[index] = true;
+    if (instruction.code == format::InstructionCode::kDelete) deletes_computed_[index] = true;
   }
 }
 
@@ -221,7 +223,7 @@ const Change* ExpectedState::find_delete(const Change& insert, const Moment& aft
 
 bool ExpectedState::must_see(const Change& insert, const Moment& reader) const {
   const Moment& written = insert.moment;
-  if (deletes_unknown_[insert.index] || !before(written, reader)) return false;
+  if (!knows_deletes(insert) || !before(written, reader)) return false;
   if (insert.effect != Effect::kYes && !same_transaction(written, reader)) return false;
   // Any delete hides the record, unless it is certainly before the insert or after the read.
   const auto may_hide = [&](const Change& change) {
@@ -283,7 +285,6 @@ void ExpectedState::for_each_required(
 void ExpectedState::for_each_required(
     uint32_t index, uint64_t from, uint64_t to, const Moment& reader,
     const std::function<void(const Change& insert)>& visit) const {
-  if (deletes_unknown_[index]) return;
   const std::span<const Change> range = changes(index, from, to);
   for (std::size_t at = 0; at < range.size();) {
     const Key& key = keys_[range[at].key];

@@ -9,8 +9,9 @@
 //     can have happened since.
 // In these rules, "before" means in an earlier phase, or earlier in the program of the same thread.
 //
-// The script does not determine which record a kDeleteRead deletes. Therefore no record is required
-// in an index with such ops. Recorded runs judge these ops instead.
+// A kDeleteRead, or a procedure, deletes a record that is known only at run time. Therefore no record
+// is required in an index with such ops, except under keys that no procedure uses
+// (Pools::kept_keys). Recorded runs judge these ops instead.
 //
 // Refers to the script, the ranks and the outcome, which must outlive the object. Thread safety:
 // immutable after construction.
@@ -52,6 +53,7 @@ struct Change {
   Moment moment;
   What what = What::kInsert;
   Effect effect = Effect::kNo;
+  bool kept = false;  // no procedure uses the key
 };
 
 class ExpectedState {
@@ -152,12 +154,16 @@ class ExpectedState {
     Change::Effect effect;
   };
 
+  // Returns true if all deletes of the insert's key are among the changes.
+  bool knows_deletes(const Change& insert) const {
+    return !deletes_read_[insert.index] && (insert.kept || !deletes_computed_[insert.index]);
+  }
   void add_run(const format::Op& op, const std::array<uint32_t, format::kSlots>& slots,
                const Moment& moment, Change::Effect effect);
 
-  std::vector<bool> deletes_unknown_;  // by index: true if kDeleteRead or procedures delete from it
-  std::vector<bool> computed_;         // by index: true if procedures insert into it
-  std::vector<Run> runs_;              // sorted by first_tag
+  // By index: true if kDeleteRead deletes from it, if procedures do, and if procedures insert into it.
+  std::vector<bool> deletes_read_, deletes_computed_, computed_;
+  std::vector<Run> runs_;  // sorted by first_tag
 };
 
 }  // namespace keydrome::judge

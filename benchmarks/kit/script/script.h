@@ -7,6 +7,7 @@
 // Thread safety: plain data.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -24,6 +25,11 @@ struct IndexSpec {
   KeyType type;
 };
 
+// The keys with the numbers first <= number < end in a pool.
+struct KeyRange {
+  uint32_t first = 0, end = 0;
+};
+
 // The keys and payload texts of a script. The ops refer to them by number.
 struct Pools {
   std::vector<int32_t> int32_keys;
@@ -37,6 +43,12 @@ struct Pools {
   // player receives these keys before the first phase, and every other key with the op that uses
   // it.
   std::vector<uint32_t> computed_keys;
+  // By KeyType: keys that no procedure uses, so that all changes of them are ops.
+  std::array<KeyRange, 3> kept_keys;
+
+  bool is_kept(KeyType type, uint32_t number) const {
+    return number >= kept_keys[type].first && number < kept_keys[type].end;
+  }
 };
 
 // One phase of a script: create, populate, test or verify, for example.

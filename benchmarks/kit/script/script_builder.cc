@@ -377,14 +377,14 @@ void ScriptBuilder::reserve(uint32_t phase, uint64_t ops_per_thread) {
   for (std::vector<format::Op>& ops : script_.phases.at(phase).threads) ops.reserve(ops_per_thread);
 }
 
-std::size_t ScriptBuilder::key_count(KeyType type) const {
+uint32_t ScriptBuilder::key_count(KeyType type) const {
   switch (type) {
     case SHORT:
-      return script_.pools.int32_keys.size();
+      return static_cast<uint32_t>(script_.pools.int32_keys.size());
     case INT:
-      return script_.pools.int64_keys.size();
+      return static_cast<uint32_t>(script_.pools.int64_keys.size());
     default:
-      return script_.pools.varchar_keys.size();
+      return static_cast<uint32_t>(script_.pools.varchar_keys.size());
   }
 }
 

@@ -157,6 +157,9 @@ class ScriptBuilder {
   // this, procedures can use only keys whose numbers are among their parameters. REQUIRES
   // (checked): the numbers ascend from call to call.
   void expect_computed_key(uint32_t number);
+  // Announces that no procedure ever uses these keys. REQUIRES: no stored key that a procedure may
+  // reach by a scan lies among them.
+  void keep_from_procedures(KeyType type, KeyRange keys) { script_.pools.kept_keys[type] = keys; }
   // Adds a text and returns its number. The empty text has number 0. REQUIRES (checked): the text
   // has at most MAX_PAYLOAD_LEN - kTagBytes bytes and contains no zero byte.
   uint32_t add_text(std::string_view text);
@@ -180,6 +183,8 @@ class ScriptBuilder {
   // Reserves memory for the ops of a phase.
   void reserve(uint32_t phase, uint64_t ops_per_thread);
 
+  // Returns the number of keys of this type.
+  uint32_t key_count(KeyType type) const;
   KeyType type(uint32_t index) const { return script_.indexes[index].type; }
   uint32_t index_count() const { return static_cast<uint32_t>(script_.indexes.size()); }
   const Pools& pools() const { return script_.pools; }
@@ -187,6 +192,18 @@ class ScriptBuilder {
   uint32_t inserts(uint32_t index) const { return inserts_[index]; }
   // Announces that procedures may insert up to `records` records into the index.
   void expect_inserts(uint32_t index, uint32_t records) { inserts_[index] += records; }
+
+  const std::vector<PhaseScript>& phases() const { return script_.phases; }
+  // Where to insert a transaction: before op number `before`. Its ops begin at number `first` of all
+  // inserted ops and end where those of the next insertion begin.
+  struct Insertion {
+    uint64_t before = 0, first = 0;
+  };
+  // Inserts whole transactions into a finished program of a thread, between its own transactions.
+  // They use handles that are open there. Reserves memory for `more` ops after the program.
+  // REQUIRES: `places` ascend, and the program repeats no ops.
+  void insert_transactions(uint32_t phase, uint32_t thread, std::span<const Insertion> places,
+                           std::span<const format::Op> transactions, uint64_t more);
 
   // Returns the script, with the capacities of its traces (evidence) and logs. The builder cannot
   // be used afterwards.
@@ -205,7 +222,6 @@ class ScriptBuilder {
   uint64_t trace_bytes(const std::vector<format::Op>& ops, const RecordBytes& longest) const;
   static bool needs_trace(const std::vector<format::Op>& ops);
   static uint64_t trace_records(const format::Op& op);
-  std::size_t key_count(KeyType type) const;
 
   Script script_;
   std::vector<uint32_t> inserts_;

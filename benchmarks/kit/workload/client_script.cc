@@ -4,6 +4,8 @@
 
 #include <vector>
 
+#include "benchmarks/kit/workload/read_backs.h"
+
 namespace keydrome::workload {
 namespace {
 
@@ -17,6 +19,7 @@ script::Script ClientScript::write() {
   for (uint32_t index = 0; index < indexes; ++index) builder_.thread(create, 0).create(index);
   load();
   run();
+  if (policy_.canaries) add_read_backs(builder_, seed_, clients().check_class());
   clients().verify();
   return builder_.build();
 }

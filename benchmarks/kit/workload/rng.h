@@ -24,6 +24,7 @@ enum class Purpose : uint32_t {
   kCanaries,      // the checks of canaries.h
   kPopulate = 7,  // the order of the loaded records
   kArrivals,      // arrival times of transactions
+  kReadBacks,     // the checks of read_backs.h
 };
 
 // A simple generator, which makes the seeds for Rng.

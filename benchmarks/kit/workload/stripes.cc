@@ -2,6 +2,7 @@
 #include "benchmarks/kit/workload/stripes.h"
 
 #include <algorithm>
+#include <array>
 #include <string>
 #include <utility>
 
@@ -43,6 +44,9 @@ Stripes::Stripes(script::ScriptBuilder& script, uint64_t seed, uint32_t threads,
       text_(script.add_text("stripe")) {
   std::vector<int32_t> stream_keys;
   if (keys == StripeKeys::kPublished) stream_keys = script.pools().int32_keys;
+  constexpr std::array kTypes = {SHORT, INT, VARCHAR};
+  std::array<script::KeyRange, kTypes.size()> ranges;
+  for (const KeyType type : kTypes) ranges[type].first = script.key_count(type);
   std::sort(stream_keys.begin(), stream_keys.end());
   for (uint32_t number = 0; number < threads; ++number) {
     Thread thread{
@@ -61,6 +65,10 @@ Stripes::Stripes(script::ScriptBuilder& script, uint64_t seed, uint32_t threads,
     }
     thread.next_pattern = number;
     threads_.push_back(std::move(thread));
+  }
+  for (const KeyType type : kTypes) {
+    ranges[type].end = script.key_count(type);
+    script.keep_from_procedures(type, ranges[type]);
   }
 }
 

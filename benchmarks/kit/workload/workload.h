@@ -38,7 +38,7 @@ using Metrics = std::map<std::string, double>;
 // all of them off.
 struct CheckPolicy {
   bool stripes = true;   // extra transactions on keys of one thread (stripes.h)
-  bool canaries = true;  // extra transactions on the workload's keys (canaries.h)
+  bool canaries = true;  // extra transactions on the workload's keys (canaries.h, read_backs.h)
   bool evidence = true;  // single results that the judge checks
 };
 

@@ -154,6 +154,13 @@ void add_library_threads(const SessionResult& result, Json& metrics) {
   metrics["library_cpu_us"] = cpu_us;
 }
 
+// Adds the CPU time of the final scan. Work that a library puts off until then is not on the clock.
+void add_final_scan(const script::Script& script, const SessionResult& result, Json& metrics) {
+  if (result.phases.empty() || result.phases.size() != script.phases.size()) return;
+  const std::optional<uint64_t>& cpu_us = result.phases.back().cpu_us;
+  if (script.phases.back().verifies && cpu_us) metrics["final_scan_cpu_us"] = *cpu_us;
+}
+
 void add_memory(const script::Script& script, const SessionResult& result,
                 const judge::Totals& sums, Json& metrics) {
   if (const auto peak = result.jail.number("memory_peak_bytes"))
@@ -232,6 +239,7 @@ void add_metrics(const script::Script& script, const workload::Workload* workloa
     add_counters(result, sums, metrics);
     add_setup(result, metrics);
     add_library_threads(result, metrics);
+    add_final_scan(script, result, metrics);
     latency = latency_of(script, sums);
     report["throughput"] = throughput_of(result.phases[*phase].name, result.outcome.phases[*phase]);
   }

@@ -1,0 +1,49 @@
+// Implements what ScriptBuilder has for checks: the final scan, and transactions between others.
+#include <algorithm>
+
+#include "base/check.h"
+#include "benchmarks/kit/script/script_builder.h"
+
+namespace keydrome::script {
+
+void add_verify_phase(ScriptBuilder& script, uint32_t threads, uint32_t class_number,
+                      std::string name) {
+  threads = std::max(1u, std::min(threads, script.index_count()));
+  const uint32_t phase =
+      script.add_phase(std::move(name), threads, {.timed = false, .verifies = true});
+  for (uint32_t index = 0; index < script.index_count(); ++index) {
+    ThreadBuilder thread = script.thread(phase, index % threads);
+    thread.unit_start();
+    thread.open(0, index);
+    thread.begin(format::Kind::kScript, class_number);
+    thread.next_to_end(0, script.inserts(index), format::kEvidenceAll);
+    thread.commit();
+    thread.close(0);
+  }
+}
+
+void ScriptBuilder::insert_transactions(uint32_t phase, uint32_t thread,
+                                        std::span<const Insertion> places,
+                                        std::span<const format::Op> transactions, uint64_t more) {
+  std::vector<format::Op>& ops = script_.phases.at(phase).threads.at(thread);
+  const auto repeats = [](const format::Op& op) { return op.code == format::OpCode::kRepeat; };
+  KEYDROME_CHECK(places.empty() || std::none_of(ops.begin(), ops.end(), repeats));
+  auto old_end = static_cast<std::ptrdiff_t>(ops.size());
+  ops.reserve(ops.size() + transactions.size() + more);
+  ops.resize(ops.size() + transactions.size());
+  auto end = ops.end();
+  auto left = transactions.end();
+  // From the last place to the first, so that every op moves once.
+  for (auto place = places.rbegin(); place != places.rend(); ++place) {
+    const auto before = static_cast<std::ptrdiff_t>(place->before);
+    KEYDROME_CHECK(before <= old_end);
+    end = std::move_backward(ops.begin() + before, ops.begin() + old_end, end);
+    const auto first = transactions.begin() + static_cast<std::ptrdiff_t>(place->first);
+    end = std::copy_backward(first, left, end);
+    left = first;
+    old_end = before;
+  }
+  KEYDROME_CHECK(left == transactions.begin());
+}
+
+}  // namespace keydrome::script
