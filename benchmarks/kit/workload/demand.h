@@ -19,6 +19,28 @@
 
 namespace keydrome::workload {
 
+// The factors of the estimates, in bytes. They were measured: the most that a session of any
+// instance used, with a margin.
+namespace demand_factors {
+
+inline constexpr double kMiB = 1 << 20;
+inline constexpr double kReferee = 64 * kMiB;   // program, report and small tables
+inline constexpr double kForThread = 2 * kMiB;  // pieces, histogram and curve of a thread
+inline constexpr double kForOp = 32;            // an op (16 bytes) in a vector that may have grown
+inline constexpr double kForCall = 24;     // a word in shared memory, its reserve, and its copy
+inline constexpr double kForRecord = 288;  // expected state, final scan with its evidence, ranks
+inline constexpr double kTimesRecordBytes = 4;  // texts: pool, evidence, its copy, expected state
+inline constexpr double kForRecordedCall = 96;  // log in shared memory, its copy, checker's tables
+inline constexpr double kOpsOfTransaction = 2;  // begin and commit
+inline constexpr double kChecksInTransaction = 0.5;  // ops of checks in a transaction, on average
+inline constexpr double kChecksInLoad = 0.1;  // ops for handles and stripes with each loaded record
+
+inline constexpr double kLibrary = 1024 * kMiB;
+inline constexpr double kLibraryForRecord = 160;
+inline constexpr double kLibraryTimesRecordBytes = 4;
+
+}  // namespace demand_factors
+
 class Demand {
  public:
   explicit Demand(double threads) : threads_(threads) {}
@@ -56,5 +78,41 @@ class Demand {
   double recorded_calls_ = 0;
   double extra_bytes_ = 0;
 };
+
+inline void Demand::add_load(double records, double bytes) {
+  records_ += records;
+  record_bytes_ += records * bytes;
+  ops_ += records * (1 + demand_factors::kChecksInLoad);
+  calls_ += records * (1 + demand_factors::kChecksInLoad);
+}
+
+inline void Demand::add_transactions(double transactions, double ops, double calls, double inserts,
+                                     double bytes) {
+  ops_ += transactions *
+          (ops + demand_factors::kOpsOfTransaction + demand_factors::kChecksInTransaction);
+  calls_ += transactions *
+            (calls + demand_factors::kOpsOfTransaction + demand_factors::kChecksInTransaction);
+  records_ += transactions * inserts;
+  record_bytes_ += transactions * inserts * bytes;
+}
+
+inline void Demand::add_keys(double keys, double bytes) { extra_bytes_ += keys * (2 * bytes + 16); }
+
+inline void Demand::add_recorded_calls(double calls) {
+  ops_ += calls;
+  recorded_calls_ += calls;
+}
+
+inline double Demand::referee_bytes() const {
+  return demand_factors::kReferee + threads_ * demand_factors::kForThread +
+         ops_ * demand_factors::kForOp + calls_ * demand_factors::kForCall +
+         records_ * demand_factors::kForRecord + record_bytes_ * demand_factors::kTimesRecordBytes +
+         recorded_calls_ * demand_factors::kForRecordedCall + extra_bytes_;
+}
+
+inline double Demand::library_bytes() const {
+  return demand_factors::kLibrary + records_ * demand_factors::kLibraryForRecord +
+         record_bytes_ * demand_factors::kLibraryTimesRecordBytes;
+}
 
 }  // namespace keydrome::workload
