@@ -167,7 +167,8 @@ void expect_rules(const std::string& where, const script::PhaseScript& phase,
     // Where procedures do the work, few writes are those of known keys.
     EXPECT_GE(c.recent + kFew, c.reads / (counter.computes ? 1000 : 250)) << text;
     if (counter.inserts) {
-      EXPECT_GE(c.scans + kFew, c.calls / 1250) << text;
+      // Two scans in turn may begin at the same key by chance, often where one key has most records.
+      EXPECT_GE(c.scans + kFew, c.calls / 2000) << text;
     }
     EXPECT_GE(c.closing + kFew, workload::closing_reads_needed(calls, c.calls) * 9 / 10) << text;
     EXPECT_LE(c.between_calls, c.calls * 3 / 100 + kExtraReads * 2) << text;
