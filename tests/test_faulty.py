@@ -53,8 +53,8 @@ WRONG = [
     ("memory_hog", "out_of_memory", {"out_of_memory"}, "memory limit"),
 ]
 
-# Libraries that leave work for later, or answer from an old state for a while. Their final scan is right. Each entry: library,
-# benchmark, instance, and a finding that the report must have.
+# Libraries that leave work for later, or answer from an old state for a while. Their final scan is right. Each entry:
+# library, benchmark, instance, and a finding that the report must have.
 LATE = [
     ("forgets_until_scan", "inserts", "bulk_random", "missing_record"),
     ("forgets_until_scan", "insert_ratio", "inserts_100", "missing_record"),

@@ -78,6 +78,8 @@ class PhaseCensus {
       if (op.code == format::OpCode::kBegin)
         between = static_cast<format::Kind>(op.kind) == format::Kind::kCanary &&
                   ops[at - 1].code != format::OpCode::kOpen;
+      // Only within a transaction does the same scan count once.
+      if (op.code == format::OpCode::kBegin) last_start = {UINT64_MAX, UINT64_MAX};
       if (between) census.between_calls += calls;
       if (op.code == format::OpCode::kCommit) between = false;
       if (is_write(op.code) && !at_op.aborts()) written[id(op, at_op)] = census.calls;
