@@ -68,7 +68,7 @@ class PhaseCensus {
     const uint64_t end_of_stream = last_stream_op(ops);
     Census census;
     std::unordered_map<uint64_t, uint64_t> written;  // by key: the calls before its last change
-    std::pair<uint64_t, uint64_t> last_start{UINT64_MAX, UINT64_MAX};
+    Start last_start = kNoStart;
     bool between = false;
     for_each_op(thread, [&](uint64_t at, const workload::OpFollower& at_op) {
       const format::Op& op = ops[at];
@@ -79,7 +79,7 @@ class PhaseCensus {
         between = static_cast<format::Kind>(op.kind) == format::Kind::kCanary &&
                   ops[at - 1].code != format::OpCode::kOpen;
       // Only within a transaction does the same scan count once.
-      if (op.code == format::OpCode::kBegin) last_start = {UINT64_MAX, UINT64_MAX};
+      if (op.code == format::OpCode::kBegin) last_start = kNoStart;
       if (between) census.between_calls += calls;
       if (op.code == format::OpCode::kCommit) between = false;
       if (is_write(op.code) && !at_op.aborts()) written[id(op, at_op)] = census.calls;
@@ -91,15 +91,22 @@ class PhaseCensus {
       }
       if (!format::is_scan(op.code) || op.argument < kShortScan) return;
       if (at > end_of_stream) ++census.closing_scans;
-      if (ops[at - 1].code != format::OpCode::kGet) return;
-      const std::pair<uint64_t, uint64_t> start{at_op.index(op.slot), ops[at - 1].key};
-      if (start != last_start) ++census.scans;
-      last_start = start;
+      census.scans += is_new_scan(ops[at - 1], at_op.index(op.slot), last_start) ? 1 : 0;
     });
     return census;
   }
 
  private:
+  using Start = std::pair<uint64_t, uint64_t>;  // of a scan: index and key
+  static constexpr Start kNoStart{UINT64_MAX, UINT64_MAX};
+
+  // Returns true if the op before a scan gets a key that is not that of the last scan, `last`.
+  static bool is_new_scan(const format::Op& before, uint32_t index, Start& last) {
+    if (before.code != format::OpCode::kGet) return false;
+    const Start start{index, before.key};
+    return std::exchange(last, start) != start;
+  }
+
   template <typename Visit>
   void for_each_op(uint32_t thread, Visit&& visit) {
     const std::vector<format::Op>& ops = phase_.threads[thread];
