@@ -85,9 +85,7 @@ class PhaseCensus {
       if (is_write(op.code) && !at_op.aborts()) written[id(op, at_op)] = census.calls;
       if (op.code == format::OpCode::kGet) {
         if (at > end_of_stream) ++census.closing;
-        const uint32_t index = at_op.index(op.slot);
-        const bool kept = script_.pools.is_kept(script_.indexes[index].type, op.key);
-        if (!computed_[index] || kept) count_get(id(op, at_op), thread, written, census);
+        if (is_known(op, at_op.index(op.slot))) count_get(id(op, at_op), thread, written, census);
       }
       if (!format::is_scan(op.code) || op.argument < kShortScan) return;
       if (at > end_of_stream) ++census.closing_scans;
@@ -105,6 +103,11 @@ class PhaseCensus {
     if (before.code != format::OpCode::kGet) return false;
     const Start start{index, before.key};
     return std::exchange(last, start) != start;
+  }
+
+  // Returns false if a procedure may use the key of a get.
+  bool is_known(const format::Op& op, uint32_t index) const {
+    return !computed_[index] || script_.pools.is_kept(script_.indexes[index].type, op.key);
   }
 
   template <typename Visit>
