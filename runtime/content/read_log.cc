@@ -67,7 +67,8 @@ void ReadLog::add(const Bound& from, Step::Outcome outcome, const Bound& to) {
 void ReadLog::clear() {
   bytes_.clear();
   has_last_pair_ = false;
-  if (bytes_.capacity() > kKeepBytes) bytes_ = {};
+  // `bytes_ = {}` would assign an empty list and keep the memory.
+  if (bytes_.capacity() > kKeepBytes) bytes_ = std::vector<uint8_t>();
 }
 
 Bound ReadLog::Reader::read_bound(uint8_t flags, uint8_t key_size, uint8_t payload_size) {

@@ -42,6 +42,8 @@ class ReadLog {
   bool empty() const { return bytes_.empty(); }
   // Removes everything, and frees the memory if it is more than kKeepBytes.
   void clear();
+  // Returns the memory that the log holds.
+  size_t memory_bytes() const { return bytes_.capacity(); }
 
   // Returns the steps in the order of the reads. The log must not change while a Reader is in use.
   class Reader {

@@ -44,7 +44,8 @@ void UndoLog::drop_newest() {
 
 void UndoLog::clear() {
   bytes_.clear();
-  if (bytes_.capacity() > kKeepBytes) bytes_ = {};
+  // `bytes_ = {}` would assign an empty list and keep the memory.
+  if (bytes_.capacity() > kKeepBytes) bytes_ = std::vector<uint8_t>();
 }
 
 }  // namespace keydrome::runtime

@@ -41,6 +41,8 @@ class UndoLog {
   void drop_newest();
   // Removes everything, and frees the memory if it is more than kKeepBytes.
   void clear();
+  // Returns the memory that the log holds.
+  size_t memory_bytes() const { return bytes_.capacity(); }
 
  private:
   // Follows the bytes of its change, because the log is read backwards.

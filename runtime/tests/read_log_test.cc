@@ -77,5 +77,14 @@ TEST(ReadLog, AStepContinuesOnlyFromTheLastPair) {
   EXPECT_EQ(text_of(log), "k,p after: none; ");
 }
 
+TEST(ReadLog, FreesALargeLog) {
+  ReadLog log;
+  const std::string key(100, 'k');
+  for (int i = 0; i < 1000; ++i) log.add(after_key(bytes_of(key)), Outcome::kNone, {});
+  EXPECT_GT(log.memory_bytes(), size_t{64} * 1024);
+  log.clear();
+  EXPECT_EQ(log.memory_bytes(), 0u);
+}
+
 }  // namespace
 }  // namespace keydrome::runtime

@@ -47,8 +47,10 @@ TEST(UndoLog, IsEmptyAfterClear) {
     log.append({nullptr, true, bytes_of(key), bytes_of(key)});
   }
   EXPECT_EQ(text_of(log.newest().key), "9999");
+  EXPECT_GT(log.memory_bytes(), size_t{64} * 1024);
   log.clear();
   EXPECT_TRUE(log.empty_beyond(0));
+  EXPECT_EQ(log.memory_bytes(), 0u);
 }
 
 }  // namespace
