@@ -205,6 +205,7 @@ std::span<const Change> ExpectedState::changes(uint32_t index, uint64_t from, ui
 template <typename Accepts>
 const Change* ExpectedState::find_delete(const Change& insert, const Moment& after,
                                          const Moment& before, Accepts&& accepts) const {
+  if (deletes_.empty() && pair_deletes_of_.empty()) return nullptr;
   const Key& key = keys_[insert.key];
   const auto last = deletes_.begin() + key.last_delete;
   auto at = std::partition_point(deletes_.begin() + key.first_delete, last, [&](uint32_t i) {
@@ -219,6 +220,21 @@ const Change* ExpectedState::find_delete(const Change& insert, const Moment& aft
     if (inside && change.key == insert.key && accepts(change)) return &change;
   }
   return nullptr;
+}
+
+void ExpectedState::prefetch(uint32_t tag, uint32_t step) const {
+  asm volatile("");  // g++ 12 takes a function that only prefetches for one without an effect
+  if (step == 0) return inserts_of_.prefetch(tag);
+  const std::span<const uint32_t> positions = inserts_of_.positions(tag);
+  if (positions.empty()) return;
+  if (step == 1) return __builtin_prefetch(positions.data());
+  const Change& insert = changes_[positions[0]];
+  if (step == 2) {
+    __builtin_prefetch(&insert);
+    __builtin_prefetch(reinterpret_cast<const char*>(&insert) + sizeof insert - 1);
+  } else if (!deletes_.empty()) {
+    __builtin_prefetch(&keys_[insert.key]);
+  }
 }
 
 bool ExpectedState::must_see(const Change& insert, const Moment& reader) const {

@@ -74,6 +74,11 @@ class ExpectedState {
     for (const uint32_t i : inserts_of_.positions(tag)) visit(changes_[i]);
   }
 
+  // Prefetches what for_each_insert(tag) and why_invisible() read. The caller must call it with each
+  // step below kPrefetchSteps in turn, with some time in between. Any tag is allowed.
+  static constexpr uint32_t kPrefetchSteps = 4;
+  void prefetch(uint32_t tag, uint32_t step) const;
+
   // Returns true if the reader must find the inserted record. The reader may be a read or a delete.
   bool must_see(const Change& insert, const Moment& reader) const;
 
@@ -120,6 +125,11 @@ class ExpectedState {
    public:
     TagTable() = default;
     TagTable(std::span<const Change> changes, Change::What what);
+    bool empty() const { return positions_.empty(); }
+    // Prefetches the entry of a tag, which positions() reads.
+    void prefetch(uint32_t tag) const {
+      if (tag < first_.size()) __builtin_prefetch(&first_[tag]);
+    }
     std::span<const uint32_t> positions(uint32_t tag) const {
       if (tag + uint64_t{1} >= first_.size()) return {};
       return std::span(positions_).subspan(first_[tag], first_[tag + 1] - first_[tag]);
