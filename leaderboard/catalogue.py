@@ -1,7 +1,7 @@
 """Lists the benchmarks, instances and configurations that a submission can name, read from the manifests on disk.
 
-An instance is a benchmark with a value for every parameter. Each process reads the manifests only once, because a new
-benchmark version comes with new binaries, and every update restarts all processes.
+An instance is a benchmark with a value for every parameter. Each process reads the manifests only once. That is enough:
+a new benchmark version comes with new binaries, and every update restarts all processes.
 """
 
 from __future__ import annotations

@@ -8,8 +8,8 @@
 // thread, the handle and the transaction, and encodes the key. Then it calls the concurrency
 // control, which reads or changes the index.
 //
-// Thread safety: any thread may call any function; each thread has its own Client. Functions that
-// allocate memory may throw std::bad_alloc.
+// Thread safety: any thread may call any function but statistics(); each thread has its own Client.
+// Functions that allocate memory may throw std::bad_alloc.
 #pragma once
 
 #include <memory>

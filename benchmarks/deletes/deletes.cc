@@ -51,8 +51,9 @@ class Generator : public workload::ClientScript {
   }
 
  private:
-  // Range deletes use dense keys, because adjacent pool numbers must be adjacent keys. The other
-  // patterns scatter the keys over all positive integers; a collision is very unlikely.
+  // Range deletes use dense keys, because keys with consecutive numbers in the pool must be
+  // neighbours in key order. The other patterns scatter the keys over all positive integers; a
+  // collision is very unlikely.
   uint32_t add_key() {
     const uint64_t number = next_key_++;
     const uint64_t key = pattern_ == Pattern::kRanges ? number : workload::fnv_63(number);

@@ -1,5 +1,5 @@
-// Computes the keys of the tables in the benchmark "tpcc": positive numbers, in the order of
-// TPC-C's key tuples, and strings for customer_name.
+// Computes the keys of the tables in the benchmark "tpcc": positive integers that sort like TPC-C's
+// key tuples, or strings in the table customer_name.
 //
 // Ranges: warehouse w 1 .. kWarehousesMax, district d 1 .. 10, customer c 1 .. 4,095, order o <
 // 2^32, order line 1 .. 15, item i 1 .. 131,071. Thread safety: pure functions.
@@ -15,7 +15,7 @@ inline constexpr int64_t kDistricts = 10;  // districts of a warehouse
 inline constexpr int64_t kWarehousesMax = 32767;
 inline constexpr int64_t kLinesMin = 5, kLinesMax = 15;  // lines of an order
 
-// Numbers of bits of the key parts that follow the district or the order.
+// Widths, in bits, of the parts of a key that come after the warehouse, the district or the order.
 inline constexpr int32_t kCustomerBits = 12, kCustomerPartBits = 3;
 inline constexpr int32_t kOrderBits = 32, kLineBits = 4;
 inline constexpr int32_t kCustomerOrderBits = 44;

@@ -10,12 +10,13 @@
 // and before the end of every transaction that it must precede. Here "must precede" means an edge
 // that does not depend on real time.
 //
-// An edge is *doubtful* if it depends on real time, or on the current deleter of an open element (a
-// record whose deleter is not known, versions.h). move_back() first assumes that doubtful edges are
-// right. If they lead to a cycle, move_back() moves the begin of the readers in the cycle back, so
-// that these readers overlap more transactions. The begin first moves to the insert of the record
-// that the doubtful edge is about. If the cycle remains, the begin moves to the earliest begin of
-// all transactions in the cycle.
+// An edge is *doubtful* if it depends on real time. It is also doubtful if it depends on the
+// transaction that is currently assumed to have deleted an open element (a record whose deleter is
+// not known, versions.h). move_back() first assumes that doubtful edges are right. If they lead to
+// a cycle, move_back() moves the begin of the readers in the cycle back, so that these readers
+// overlap more transactions. The begin first moves to the insert of the record that the doubtful
+// edge is about. If the cycle remains, the begin moves to the earliest begin of all transactions in
+// the cycle.
 //
 // An earlier begin cannot make a wrong order right, because the order is replayed. But a reader
 // with an earlier begin overlaps more transactions, which leaves more orders to search. So a

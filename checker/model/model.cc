@@ -95,8 +95,9 @@ Mismatch Model::next(const Event& event, Bound bound) {
   if (event.code == DB_END) return end_of_scan(event, at);
   if (!contents_.contains(bound.element)) return Mismatch::kRecordIsMissing;
   if (bound.cell == kAnyCursor) return Mismatch::kNone;
-  // After DB_END a scan may start again at the first record, so a key that is not larger than the
-  // cursor's key is accepted. A larger key is checked as usual: the scan must not skip a record.
+  // After DB_END a scan may start again. The model does not check at which record, so it accepts
+  // any key that is not larger than the cursor's key. A larger key is checked as usual: the scan
+  // must not skip a record.
   const bool restarts = at.at_end && at.place == Place::kAtCell && bound.cell <= at.cell;
   if (restarts || at.place == Place::kLoose) {
     anchor(at, bound.element);

@@ -1,7 +1,7 @@
 """Collects the audited sessions of a binary, and adds the finding `look_ahead` to a run if they show it.
 
 An audited session was played in both modes, timed and verified, with the same seed. A single run rarely has the five
-audited sessions that a statement needs. So all runs of the same binary count together, if they have the same
+audited sessions that a conclusion needs. So all runs of the same binary count together, if they have the same
 configuration, benchmark instance, benchmark version, scale and machine class.
 """
 

@@ -1,4 +1,7 @@
-"""Keeps the table of bench machines: each machine's class, when it was last alive, and why it leaves runs waiting.
+"""Keeps the table of bench machines.
+
+For each machine, the table contains the class, when the machine was last alive, and, if it refuses some runs at
+present, why.
 
 Each function is one transaction, or a part of the caller's transaction if the caller has opened one.
 """

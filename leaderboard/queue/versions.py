@@ -50,7 +50,7 @@ def own_versions() -> dict[str, int]:
 
 
 def refusal(versions: Mapping[str, int], machine_class: str) -> str:
-    """Return why a worker of this machine class, with these benchmark versions, leaves runs waiting, and what to do.
+    """Explain why some runs keep waiting for a worker with this machine class and these benchmark versions.
 
     Returns an empty text if the worker can execute every waiting run. 1 SQL statement.
     """

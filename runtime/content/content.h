@@ -34,8 +34,8 @@ struct Content : IndexConcurrency {
 
 inline Content& content_of(Index& index) { return static_cast<Content&>(index.concurrency()); }
 
-// The payload of a Bound that lies before all payloads of its key, or after all of them if `after`
-// is true.
+// Use this as the payload of a Bound to place the Bound before all payloads of its key or, if
+// `after` is true, after all of them.
 inline constexpr KeydromeBytes kAnyPayload{nullptr, 0};
 
 // A position between two pairs of the sorted index. If `after` is false, the position is before the
@@ -103,8 +103,8 @@ ErrCode read_key(Index& index, Cursor& cursor, KeydromeBytes key);
 // log. Returns SUCCESS, ENTRY_EXISTS, ENTRY_DNE, or FAILURE if memory ran out.
 ErrCode change(UndoLog& undo, Index& index, bool insertion, KeydromeBytes key,
                KeydromeBytes payload);
-// Deletes all payloads of the key. Returns SUCCESS, KEY_NOTFOUND, or FAILURE after it has undone
-// its deletions.
+// Deletes all payloads of the key. Returns SUCCESS or KEY_NOTFOUND. If the structure fails, first
+// undoes the deletions and then returns FAILURE.
 ErrCode erase_payloads(UndoLog& undo, Index& index, KeydromeBytes key);
 // Rolls back all changes that were logged after the mark, newest first. `latched` is true if the
 // caller holds the latches of the indexes. Returns false if memory ran out; the index is then

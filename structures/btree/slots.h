@@ -1,5 +1,6 @@
 // Moves slots inside and between nodes of the B+-tree. It works for leaves and for inner nodes. A
-// slot is a pointer to an entry and the entry's head: its first eight key bytes as a number.
+// slot consists of a pointer to an entry and of the entry's head, which is the first eight bytes of
+// the entry's key as a number.
 #pragma once
 
 #include <cstddef>

@@ -33,7 +33,7 @@ void add_transactions(std::span<const format::Op> ops, const script::ThreadResul
   });
 }
 
-// Counts the gets of the workload itself and those that found a record.
+// Counts the gets that belong to the workload (kStream), and how many of them found a record.
 void add_gets(std::span<const format::Op> ops, const script::ThreadResult& result, Totals& sum) {
   for_each_words(ops, result, [&](const format::Step& step, std::span<const uint64_t> words) {
     if (ops[step.op].code != format::OpCode::kGet || step.kind != format::Kind::kStream) return;
@@ -42,8 +42,8 @@ void add_gets(std::span<const format::Op> ops, const script::ThreadResult& resul
   });
 }
 
-// Returns how many records are stored after the phases before `end`. Returns nothing if these
-// phases contain deletes or procedures, because their effect on the number is unknown.
+// Returns how many records are stored when phase `end` starts. Returns nothing if these phases
+// contain deletes or procedures, because their effect on the number is unknown.
 std::optional<uint64_t> records_before(const script::Script& script, const script::Outcome& outcome,
                                        std::size_t end) {
   uint64_t records = 0;

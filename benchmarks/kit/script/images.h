@@ -1,5 +1,6 @@
-// The session's image: turns what all phases of a script share into the bytes that the referee
-// passes to the player. format/program.h describes their layout; piece_writer.h writes the rest.
+// Builds the session's image: what all phases of a script share, as the bytes that the referee
+// passes to the player. format/program.h describes the layout of these bytes. piece_writer.h writes
+// what belongs to one phase.
 //
 // Thread safety: a pure function.
 #pragma once

@@ -1,8 +1,8 @@
 // PieceWriter: turns a part of a thread's program into a piece (format/piece.h), the bytes that the
-// player executes. A piece contains the ops, and the keys that they use and no others.
+// player executes. A piece contains the ops and only the keys that they use.
 //
-// In a script, ops refer to pools of the whole session. A PieceWriter gives each op of a piece
-// numbers in the pools of that piece. The script stays as it is, because the judges need it.
+// In a script, ops refer by number to the pools of the session. A PieceWriter changes these numbers,
+// so that they refer to the pools of the piece. The script stays as it is, because the judges need it.
 //
 // Thread safety: immutable after construction.
 #pragma once

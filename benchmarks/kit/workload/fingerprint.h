@@ -14,8 +14,8 @@
 
 namespace keydrome::workload {
 
-// Returns the fingerprint of one script in 64 hexadecimal digits. It covers pools, index names and
-// the ops of every phase and thread.
+// Returns the fingerprint of one script in 64 hexadecimal digits. It covers the index names, the
+// pools (keys, texts, procedures), and the ops of every phase and thread.
 std::string fingerprint(const script::Script& script);
 
 // benchmark_fingerprint() returns the fingerprint of a benchmark. It covers the scripts of all

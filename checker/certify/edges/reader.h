@@ -47,8 +47,8 @@ class Reader {
   void inserted(uint32_t element);
   void note_own_delete(uint32_t element) { own_[element] = own_mark(false); }
 
-  // Handles an element that the call returned or reported as existing (kind kWriteRead), or deleted
-  // (kind kWriteWrite).
+  // Handles an element that the call returned, that it reported as existing (both kWriteRead), or
+  // that it deleted itself (kWriteWrite).
   void present(uint32_t element, EdgeKind kind);
 
   // Handles an element that the call covers but did not return. To the reader it did not exist.
@@ -57,9 +57,9 @@ class Reader {
   // Handles a successful deleteRecord of all payloads of a key. `lists` has the active elements.
   void deleted_key(uint32_t cell, const model::CellLists& lists);
 
-  // Handles a deleteRecord of a missing pair of the key `cell` that returned KEY_NOTFOUND. If real
-  // time proves that the key has a payload, reports an advisory finding, because the contract then
-  // asks for ENTRY_DNE.
+  // Handles a deleteRecord that returned KEY_NOTFOUND for a pair of key and payload that is not
+  // stored. The key is `cell`. If real time proves that the key has a payload, reports an advisory
+  // finding, because the contract then asks for ENTRY_DNE.
   void denied_key(uint32_t cell, const model::CellLists& lists);
 
   void report(const char* name, const char* text, uint32_t element,
@@ -77,8 +77,9 @@ class Reader {
   void forget_own(uint32_t cell, const model::CellLists& lists);
 
   // Reports that the reader did not see the write of the transaction `writer`, if both are of the
-  // same thread and `writer` had returned before the reader began. With real time, a cycle shows
-  // this too, so it is a finding only without real time.
+  // same thread and `writer` had returned before the reader began. If the rule of real time
+  // applies, a cycle shows this already. So this function reports a finding only if the rule does
+  // not apply.
   void check_session(uint32_t writer, uint32_t element, const char* text);
 
   // Does the same for a record that the reader saw, if an earlier transaction of its own thread must

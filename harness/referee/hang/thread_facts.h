@@ -1,7 +1,8 @@
 // Reads what the kernel knows about the threads of the player, from /proc outside the jail.
 //
-// The functions use only values that the kernel computes. They use nothing that the untrusted
-// player can write, such as its memory or its threads' names.
+// The functions use only values that the kernel reports. Of these values, the player chooses only
+// its system calls and their arguments. They use nothing that the untrusted player can write, such
+// as its memory or its threads' names.
 #pragma once
 
 #include <sys/types.h>

@@ -4,8 +4,8 @@
 // Thread safety: the functions use only their arguments.
 //
 // A session passes only if the whole protocol was played and the judges reported no required
-// finding. Missing output and the player's exit code prove nothing, because the library can cause
-// both.
+// finding. Neither missing output nor the player's exit code counts as evidence, because the
+// library controls both.
 #pragma once
 
 #include <string>
@@ -30,8 +30,8 @@ void add_session_findings(const SessionResult& result, judge::Findings& findings
 RunVerdict decide(const SessionResult& result, const judge::Findings& findings,
                   const std::string& required_level);
 
-// Returns how the session ended, in the form that its workload uses. A workload that plays parts of
-// the session again looks for the same ending.
+// Returns how the session ended, in the form that its workload uses. If a workload plays parts of
+// the session again, it compares how they end with this ending.
 judge::Ending ending_of(const SessionResult& result);
 
 // Returns the verdict for an advisory instance, in which a failed check is only a warning. If the
