@@ -6,8 +6,8 @@ made, and the player does not know which sessions are certified. The times of th
 one of N runs has a spot check; N is the setting KEYDROME_RECORD_ONE_IN.
 
 A hash of the run's own secret seeds chooses the runs. A run that is repeated after a machine failure therefore has its
-spot check again. When the seeds have been published, everyone can verify the choice. The seeds stay secret until the
-run has ended, and no seed enters the jail.
+spot check again. When the run has ended, its owner and the organisers see the seeds and can verify the choice. No seed
+enters the jail.
 """
 
 from __future__ import annotations

@@ -2,13 +2,14 @@
 // every violation as a finding.
 //
 // The judge adds the following findings. All of them are required, so each one fails the run.
-//   - illegal_answer: a call returned a result that the contract does not allow.
+//   - illegal_answer: a call returned a result that the contract does not allow, or openIndex failed.
 //   - no_progress: a transaction or call returned DEADLOCK until its retry budget was spent.
 //   - endless_scan: a scan returned more records than were ever inserted.
 //   - transactions_failed: transactions did not end as programmed.
 //   - scan_order: getNext returned a key that is smaller than the previous key.
 //   - impossible_record: a read returned a record that cannot exist at that point. The record was
 //     never written, its payload was changed, its transaction aborted, or the record was deleted.
+//     Also: a key or payload that is longer than any that was stored.
 //   - missing_record: a read or scan did not return a record that must exist (read_groups.cc), or a
 //     transaction committed although its procedure missed a required record (judge.cc).
 //   - wrong_delete: a delete found a record that cannot exist, or did not find a record that must
@@ -40,7 +41,9 @@ void judge_script(const script::Script& script, const script::Outcome& outcome, 
 void judge_counters(const script::Script& script, const script::Outcome& outcome,
                     Findings& findings);
 
-// Applies the rules about reads and writes to every call of all phases except the final scan.
+// Applies the rules about reads and writes to all phases except the final scan: to every call of the
+// workload and its checks in a transaction that ended as programmed. The calls of procedures are
+// judged by their workload, and when a run is certified.
 void judge_words(const script::Script& script, const KeyRanks& ranks, const ExpectedState& expected,
                  const script::Outcome& outcome, Findings& findings);
 

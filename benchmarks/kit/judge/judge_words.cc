@@ -49,8 +49,7 @@ class WordJudge {
   void judge_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread) {
     const script::PhaseScript& script = script_.phases[phase];
     ops_ = script.threads[thread];
-    slots_at_ = 0;
-    slots_ = {};
+    at_ = Place();
     legal_ = true;
     const bool fits =
         for_each_words(ops_, outcome.phases[phase].threads[thread],
@@ -67,23 +66,34 @@ class WordJudge {
   }
 
  private:
+  // The judge's place in the program of the present thread.
+  struct Place {
+    std::array<uint32_t, format::kSlots> slots{};  // by slot: the index that is open in it
+    uint64_t next = 0;                             // the first op that follow_slots() has not seen
+    bool in_transaction = false;
+    bool accepts_any_code = false;  // the open transaction has kAnyCode
+    uint64_t last_op = 0;           // the last op on records
+    uint64_t transaction = format::kNoTransaction;
+  };
+
   void visit(const format::Step& step, std::span<const uint64_t> words, const Moment& moment) {
     const format::Op& op = ops_[step.op];
     follow_slots(step.op);
-    if (step.transaction != transaction_) {
+    if (step.transaction != at_.transaction) {
       groups_.end_transaction();
-      transaction_ = step.transaction;
+      at_.transaction = step.transaction;
     }
-    const bool follows = step.op == last_op_ + 1;
-    last_op_ = step.op;
+    const bool follows = step.op == at_.last_op + 1;
+    at_.last_op = step.op;
     for (const uint64_t word : words) check_code(op, format::code_of_word(word));
-    if (accepts_any_code_) return groups_.close();
+    if (at_.accepts_any_code) return groups_.close();
     const ReadGroups::Reader reader{
-        .index = slots_[op.slot], .slot = op.slot, .moment = moment, .kind = step.kind};
+        .index = at_.slots[op.slot], .slot = op.slot, .moment = moment, .kind = step.kind};
     if (op.code == format::OpCode::kGet) return get(op, reader, words[0]);
     if (format::is_scan(op.code)) return scan(op, reader, words, follows);
     groups_.close();  // a write may move the cursor
-    if (in_transaction_ && (op.flags & format::kAutoCommit) != 0) return;  // made by every attempt
+    // Every attempt of the transaction makes this call, so an earlier one may have made it already.
+    if (at_.in_transaction && (op.flags & format::kAutoCommit) != 0) return;
     writes_.judge(op, reader.index, format::code_of_word(words[0]), moment);
   }
 
@@ -97,7 +107,7 @@ class WordJudge {
     }
     const uint64_t later = op + ExpectedState::kPrefetchSteps * kWordsAhead;
     if (later >= ops_.size() || !format::is_on_records(ops_[later].code)) return;
-    const uint32_t index = slots_[ops_[later].slot];
+    const uint32_t index = at_.slots[ops_[later].slot];
     if (index < script_.indexes.size())
       ranks_.prefetch(script_.indexes[index].type, ops_[later].key);
   }
@@ -105,22 +115,22 @@ class WordJudge {
   // Follows the ops before this one that say to which index a slot (handle) refers and which codes
   // the transaction accepts. The words come in program order, except in repetitions.
   void follow_slots(uint64_t op) {
-    for (; slots_at_ <= op; ++slots_at_) {
-      const format::Op& before = ops_[slots_at_];
-      if (before.code == format::OpCode::kOpen) slots_[before.slot] = before.argument;
+    for (; at_.next <= op; ++at_.next) {
+      const format::Op& before = ops_[at_.next];
+      if (before.code == format::OpCode::kOpen) at_.slots[before.slot] = before.argument;
       if (before.code == format::OpCode::kBegin) {
-        in_transaction_ = true;
-        accepts_any_code_ = (before.flags & format::kAnyCode) != 0;
+        at_.in_transaction = true;
+        at_.accepts_any_code = (before.flags & format::kAnyCode) != 0;
       }
       if (before.code == format::OpCode::kCommit || before.code == format::OpCode::kAbort)
-        in_transaction_ = accepts_any_code_ = false;
+        at_.in_transaction = at_.accepts_any_code = false;
     }
   }
 
   // The player gives a transaction up when a call returns an illegal code, so no word has one.
   void check_code(const format::Op& op, uint32_t code) {
     legal_ = legal_ && (code == SUCCESS || format::is_legal_answer(op, code) ||
-                        (accepts_any_code_ && code <= FAILURE));
+                        (at_.accepts_any_code && code <= FAILURE));
   }
 
   void get(const format::Op& op, const ReadGroups::Reader& reader, uint64_t word) {
@@ -204,13 +214,8 @@ class WordJudge {
   const ExpectedState& expected_;
   Findings& findings_;
   std::span<const format::Op> ops_;
-  std::array<uint32_t, format::kSlots> slots_{};
-  uint64_t slots_at_ = 0;
-  bool in_transaction_ = false;
-  bool accepts_any_code_ = false;  // the open transaction has kAnyCode
-  bool legal_ = true;              // all codes so far are legal
-  uint64_t last_op_ = 0;
-  uint64_t transaction_ = format::kNoTransaction;
+  Place at_;
+  bool legal_ = true;  // all codes of the thread so far are legal
   ReadGroups groups_;
   WriteJudge writes_;
 };

@@ -67,6 +67,20 @@ TEST_F(JudgeTest, ADeleteThatDeniesWhatItDidIsFound) {
   EXPECT_EQ(findings.count("wrong_delete"), 1u) << text_of(findings);
 }
 
+// A thread that ends with a transaction must not hide the auto-commit calls with which the next
+// thread begins.
+TEST_F(JudgeTest, AnAutoCommitDeleteAfterAnotherThreadsTransactionIsJudged) {
+  script::ThreadBuilder first = thread(0);
+  first.begin(format::Kind::kStream, 0);
+  first.get(0, keys_[0]);
+  first.commit();
+  script::ThreadBuilder second = thread(1);
+  second.auto_commit_as(format::Kind::kStream, 0);
+  second.delete_key(0, keys_[0]);
+  const judge::Findings findings = judge({.denies_deletes = true});
+  EXPECT_EQ(findings.count("wrong_delete"), 1u) << text_of(findings);
+}
+
 TEST_F(JudgeTest, ADeleteThatClaimsWhatWasNotThereIsFound) {
   script::ThreadBuilder out = thread(0);
   out.begin(format::Kind::kStream, 0);
