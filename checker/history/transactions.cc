@@ -173,10 +173,10 @@ class Splitter {
       finish(TransactionState::kCommitted, event.end);
     } else if (call_of(event) == EventCall::kAbort) {
       finish(TransactionState::kFailed, event.end);
+    } else if (event.code == TXN_DNE) {
+      if (!failed_) add_violation("illegal_answer", Severity::kRequired, position);
+      finish(TransactionState::kFailed, event.end);  // the client cannot abort what does not exist
     } else {
-      if (!failed_ && event.code == TXN_DNE) {
-        add_violation("illegal_answer", Severity::kRequired, position);
-      }
       failed_ = true;  // the commit failed, so the client has to abort the transaction
     }
   }

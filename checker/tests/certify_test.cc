@@ -168,6 +168,8 @@ INSTANTIATE_TEST_SUITE_P(
         // After DEADLOCK no transaction is open, and after closeIndex the client may pass a closed
         // handle.
         NamedCase{"certified", "0:b 0:g(1)=DL 0:g(1)=TXN 0:i(2,x)=TXN 0:c=TXN 0:a=TXN"},
+        // A commit that finds no transaction ends it, so the client begins the next one.
+        NamedCase{"certified", "0:b 0:g(1)=DL 0:c=TXN 0:b 0:g(1)=NF 0:c"},
         NamedCase{"certified", "0:open 0:close 0:b 0:i(1,a)=NODB 0:c"},
         NamedCase{"certified", "0:open 0:open 0:close 0:b 0:i(1,a)=NODB 0:c"},
         // Histories that cannot be judged.

@@ -288,10 +288,11 @@ ErrCode abortTransaction(TxnState* txn) {
 
 ErrCode commitTransaction(TxnState* txn) {
   if (txn == nullptr || txn != own) return misused(TXN_DNE);
-  if (txn->dead) return has(Quirk::failure_after_deadlock) ? FAILURE : TXN_DNE;
+  if (txn->dead && has(Quirk::failure_after_deadlock)) return FAILURE;
+  const ErrCode code = txn->dead ? TXN_DNE : SUCCESS;
   if (txn->holds_lock) everything().undo_log.clear();
-  end(txn);
-  return SUCCESS;
+  end(txn);  // after TXN_DNE too: nobody aborts a transaction that does not exist
+  return code;
 }
 
 ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {
