@@ -73,7 +73,7 @@ def test_missing_library(plan: dict[str, Any], tmp_path: Path) -> None:
 
 def test_more_memory_than_the_machine_has(plan: dict[str, Any], tmp_path: Path) -> None:
     plan["jail"]["memory_bytes"] = 1 << 50
-    assert "choose a smaller scale" in refusal(plan, tmp_path)
+    assert "lower the library's memory limit" in refusal(plan, tmp_path)
 
 
 def test_stale_harness_is_nobodys_fault_but_ours(plan: dict[str, Any], tmp_path: Path) -> None:

@@ -164,7 +164,7 @@ std::vector<int64_t> inserted_integers(const script::Script& script,
   return keys;
 }
 
-constexpr double kKeyBytes = 8, kTagBytes = 8;
+constexpr double kKeyBytes = 8, kStringBytes = 64, kTagBytes = 8;
 
 class KeySets : public workload::Workload {
  public:
@@ -172,7 +172,7 @@ class KeySets : public workload::Workload {
 
   workload::Demand demand(const workload::Parameters& parameters) const override {
     const double threads = parameters.number("threads"), records = parameters.number("records");
-    const double key_bytes = is_string_set(set_) ? MAX_VARCHAR_LEN / 2 : kKeyBytes;
+    const double key_bytes = is_string_set(set_) ? kStringBytes : kKeyBytes;
     workload::Demand demand(threads);
     demand.add_keys(records, key_bytes);
     demand.add_transactions(records, 1, 1, 1, key_bytes + kTagBytes);

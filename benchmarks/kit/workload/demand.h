@@ -28,8 +28,8 @@ inline constexpr double kReferee = 64 * kMiB;   // program, report and small tab
 inline constexpr double kForThread = 2 * kMiB;  // pieces, histogram and curve of a thread
 inline constexpr double kForOp = 32;            // an op (16 bytes) in a vector that may have grown
 inline constexpr double kForCall = 24;     // a word in shared memory, its reserve, and its copy
-inline constexpr double kForRecord = 288;  // expected state, final scan with its evidence, ranks
-inline constexpr double kTimesRecordBytes = 4;  // texts: pool, evidence, its copy, expected state
+inline constexpr double kForRecord = 352;  // expected state, final scan with its evidence, ranks
+inline constexpr double kTimesRecordBytes = 5;  // texts: pool, evidence, its copy, expected state
 inline constexpr double kForRecordedCall = 96;  // log in shared memory, its copy, checker's tables
 inline constexpr double kOpsOfTransaction = 2;  // begin and commit
 inline constexpr double kChecksInTransaction = 0.5;  // ops of checks in a transaction, on average
@@ -96,7 +96,7 @@ inline void Demand::add_transactions(double transactions, double ops, double cal
   record_bytes_ += transactions * inserts * bytes;
 }
 
-inline void Demand::add_keys(double keys, double bytes) { extra_bytes_ += keys * (2 * bytes + 16); }
+inline void Demand::add_keys(double keys, double bytes) { extra_bytes_ += keys * (3 * bytes + 32); }
 
 inline void Demand::add_recorded_calls(double calls) {
   ops_ += calls;
