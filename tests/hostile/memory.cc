@@ -24,6 +24,7 @@ constexpr uintptr_t kPage = 4096;
 // Bytes to search below the lowest module. The kernel places mappings next to each other, from the
 // loader downwards, so other memory of the process is near.
 constexpr uintptr_t kBelow = uintptr_t{512} << 20;
+constexpr uintptr_t kStackBytes = uintptr_t{8} << 20;  // the largest stack of a main thread
 
 struct Regions {
   uintptr_t program_begin = 0, program_end = 0;  // the player's writable data
@@ -135,10 +136,16 @@ int count_in_memory(uint64_t masked, uint64_t mask) {
   const auto stack = reinterpret_cast<uintptr_t>(__builtin_frame_address(0));
   const auto heap_end = reinterpret_cast<uintptr_t>(sbrk(0));
   Reader reader;
-  return count_between(reader, regions.program_begin, std::max(regions.program_end, heap_end),
-                       masked, mask) +
-         count_between(reader, regions.lowest - kBelow, std::max(regions.highest, stack), masked,
-                       mask);
+  const auto count = [&](uintptr_t begin, uintptr_t end) {
+    return count_between(reader, begin, end, masked, mask);
+  };
+  const uintptr_t begin = regions.lowest - kBelow;
+  const int found = count(regions.program_begin, std::max(regions.program_end, heap_end)) +
+                    count(begin, regions.highest);
+  // The stack of the main thread can be terabytes above the other mappings, so only the stack itself
+  // is searched, and not what lies between.
+  const bool is_inside = stack >= begin && stack < regions.highest;
+  return is_inside ? found : found + count(stack, stack + kStackBytes);
 }
 
 }  // namespace hostile
