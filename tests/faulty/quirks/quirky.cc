@@ -291,7 +291,7 @@ ErrCode commitTransaction(TxnState* txn) {
   if (txn->dead && has(Quirk::failure_after_deadlock)) return FAILURE;
   const ErrCode code = txn->dead ? TXN_DNE : SUCCESS;
   if (txn->holds_lock) everything().undo_log.clear();
-  end(txn);  // after TXN_DNE too: nobody aborts a transaction that does not exist
+  end(txn);  // after TXN_DNE too: no client aborts a missing transaction
   return code;
 }
 
