@@ -127,7 +127,7 @@ TEST(FitMemory, TheLimitOfThePlanCounts) {
 // Property: parameters from the whole ranges are refused with numbers and a remedy, or generate a
 // script that is smaller than the estimate.
 TEST(FitMemory, AllParametersGenerateWithinTheEstimateOrAreRefused) {
-  constexpr uint64_t kMachine = 448 * kMiB;
+  constexpr uint64_t kMachine = 128 * kMiB;
   const uint64_t seed = std::random_device()();
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 rng(seed);

@@ -82,9 +82,9 @@ class Reader {
   // not apply.
   void check_session(uint32_t writer, uint32_t element, const char* text);
 
-  // Does the same for a record that the reader saw, if an earlier transaction of its own thread must
-  // have deleted the record blindly: the thread had inserted it before, or the key never had another
-  // record.
+  // Reports that the reader saw a record which an earlier transaction of its own thread must have
+  // deleted without reading it. The transaction surely deleted the record if the same thread had
+  // inserted it before, or if the key never had another record. As above, only without real time.
   void check_own_blind_deletes(uint32_t inserter, uint32_t element);
 
   // Returns true if the element exists for the reader in every serial order that respects real time.

@@ -79,9 +79,9 @@ Result<MemoryNeed> fit_memory(const workload::Workload& workload,
   const MemoryNeed need = memory_need(workload, parameters, least_bytes, limit_bytes);
   const uint64_t allowed = machine_bytes / 100 * kMemoryPercentMax;
   const auto fits = [&](const workload::Parameters& candidate) {
-    return memory_need(workload, candidate, least_bytes, limit_bytes).total() <= allowed;
+    return memory_need(workload, candidate, least_bytes, limit_bytes).least() <= allowed;
   };
-  if (machine_bytes == 0 || need.total() <= allowed) return need;
+  if (machine_bytes == 0 || need.least() <= allowed) return need;
   const Remedy remedy = best_remedy(manifest, parameters.values(), fits);
   const std::string advice =
       !remedy.parameter.empty()
