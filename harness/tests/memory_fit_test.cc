@@ -128,7 +128,7 @@ TEST(FitMemory, TheLimitOfThePlanCounts) {
 // script that is smaller than the estimate.
 TEST(FitMemory, AllParametersGenerateWithinTheEstimateOrAreRefused) {
   constexpr uint64_t kMachine = 128 * kMiB;
-  const uint64_t seed = std::random_device()();
+  constexpr uint64_t seed = 2026;
   std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
   std::mt19937_64 rng(seed);
   for (const Instance& instance : all_instances()) {
