@@ -2,10 +2,17 @@
 #include "harness/referee/session/conductor.h"
 
 #include <gtest/gtest.h>
+#include <poll.h>
+#include <signal.h>
+#include <sys/syscall.h>
+#include <unistd.h>
 
+#include <fstream>
 #include <string>
 #include <vector>
 
+#include "base/unique_fd.h"
+#include "harness/referee/hang/thread_facts.h"
 #include "harness/tests/jailed.h"
 
 namespace keydrome {
@@ -58,6 +65,41 @@ TEST_F(ConductorTest, DoesNotBelieveAForgedProtocol) {
   const SessionResult result = play(script(), options_for("early_done"), {});
   EXPECT_NE(result.stop, StopReason::kNone);
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "failed") << verdict_of(result);
+}
+
+// The referee waits for the exit status of a process that is ending, however long that takes.
+TEST_F(ConductorTest, ADeadPlayerIsNotTakenForOneThatClosedItsChannel) {
+  JailOptions options = options_for("exit_in_constructor");
+  options.exit_grace_ms = 0;
+  const SessionResult result = play(script(), options, {});
+  EXPECT_EQ(result.stop, StopReason::kClosed) << verdict_of(result);
+  EXPECT_TRUE(result.player_ended);
+  EXPECT_EQ(verdict_of(result),
+            "crashed: the process ended with exit code 0 while the library was loaded");
+}
+
+// Kills the player of the only jail that this process runs. Waits for the player's death, but not
+// long: with a v1 freezer, a frozen process dies only after it has been thawed.
+void kill_player() {
+  std::ifstream children("/proc/thread-self/children");
+  pid_t jail = 0;
+  ASSERT_TRUE(children >> jail);
+  const pid_t player = program_of(jail);
+  ASSERT_NE(player, 0);
+  const UniqueFd handle(static_cast<int>(syscall(SYS_pidfd_open, player, 0)));
+  ASSERT_EQ(kill(player, SIGKILL), 0);
+  pollfd death{handle.get(), POLLIN, 0};
+  ASSERT_GE(poll(&death, 1, 200), 0);
+}
+
+// The jail's init is frozen with the player, so it can report the end only after a thaw.
+TEST_F(ConductorTest, APlayerThatIsKilledWhileFrozenHasItsExitStatus) {
+  const SessionResult result = play(script(), options_for("honest"), [](const Json& event) {
+    if (event.as_object().at("event").as_string() == "phase") kill_player();
+  });
+  EXPECT_EQ(result.stop, StopReason::kClosed) << verdict_of(result);
+  EXPECT_EQ(verdict_of(result),
+            "crashed: the process was ended by SIGKILL after 0 phases had ended");
 }
 
 // Returns the number that seeks_keys printed after `when`.

@@ -48,6 +48,18 @@ TEST_F(ThreadFactsTest, NamesTheSystemCallThatAThreadWaitsIn) {
   EXPECT_LT(threads[0].cpu_ms, 1000u);
 }
 
+TEST_F(ThreadFactsTest, AProcessIsEndingOnlyAfterItHasExited) {
+  EXPECT_FALSE(is_ending(child_));
+  close(end_);
+  end_ = -1;
+  siginfo_t unused{};
+  ASSERT_EQ(waitid(P_PID, static_cast<id_t>(child_), &unused, WEXITED | WNOWAIT), 0);
+  EXPECT_TRUE(is_ending(child_)) << "not reaped yet";
+  ASSERT_EQ(waitpid(child_, nullptr, 0), child_);
+  EXPECT_TRUE(is_ending(child_)) << "reaped";
+  EXPECT_FALSE(is_ending(0)) << "unknown";
+}
+
 TEST_F(ThreadFactsTest, AProcessWithoutGrandchildrenIsNoJail) { EXPECT_EQ(program_of(child_), 0); }
 
 TEST(ThreadFacts, AMissingProcessHasNoThreads) {

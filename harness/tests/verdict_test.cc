@@ -147,6 +147,13 @@ TEST(Findings, NameWhatEndedASession) {
   EXPECT_TRUE(findings.list().empty()) << "before the library was loaded";
 }
 
+TEST(Verdict, AClosedChannelIsTheLibrarysFaultOnlyIfThePlayerLivesOn) {
+  SessionResult result = stopped(Stage::kPlaying, StopReason::kClosed, "killed");
+  EXPECT_EQ(name_of(result), "failed");
+  result.player_ended = true;
+  EXPECT_EQ(name_of(result), "infrastructure");
+}
+
 TEST(Verdict, OurFailuresAreNotTheLibrarys) {
   EXPECT_EQ(name_of(stopped(Stage::kStarting, StopReason::kClosed, "exited")), "infrastructure");
   EXPECT_EQ(name_of(stopped(Stage::kStarting, StopReason::kDeadline, "killed")), "infrastructure");

@@ -30,7 +30,7 @@
  * seconds hangs in the kernel, and waiting longer would not help. */
 enum { kKillTimeoutUs = 20000000, kCpuCheckUs = 5000 };
 
-/* The reason why the jail killed the process tree. END_BY_ITSELF: the jail did not kill it. */
+/* Why the program ended: by itself, or because the jail killed the process tree. */
 enum end_reason { END_BY_ITSELF, END_TIMED_OUT, END_CPU_EXCEEDED, END_KILLED };
 
 struct run {
@@ -46,7 +46,9 @@ struct run {
   uint64_t started_us;
   uint64_t deadline_us;
   uint64_t cpu_check_us; /* time of the next CPU time check; UINT64_MAX: never */
+  /* Why the jail killed the tree. It stays END_BY_ITSELF if the program had already ended. */
   enum end_reason reason;
+  bool killed; /* the jail has killed the tree, and deadline_us is the deadline of its end */
   /* True after REPORT_ENTERED has arrived. Until then, the child still holds the slot's lock, so
    * the parent executes no commands. Otherwise the parent could freeze the child and die, and the
    * frozen child would keep the slot locked. */
@@ -159,9 +161,43 @@ static void make_network_namespace(struct run* run) {
   write_all(run->parent_alive, "", 1);
 }
 
+/* Reads one report. Returns false at end of file, which means that init is dead. */
+static bool take_report(struct run* run) {
+  struct child_report report;
+  ssize_t got = read(run->reports, &report, sizeof report);
+  if (got < 0 && errno == EINTR) {
+    return true;
+  }
+  if (got != sizeof report) {
+    return false;
+  }
+  if (report.kind == REPORT_FAILED && !run->failure[0]) {
+    report.text[sizeof report.text - 1] = '\0';
+    memcpy(run->failure, report.text, sizeof run->failure);
+  } else if (report.kind == REPORT_ENTERED) {
+    run->entered = true;
+  } else if (report.kind == REPORT_ENDED) {
+    run->ended = report;
+    run->has_ended_report = true;
+  }
+  return true;
+}
+
+/* Returns true if the program has ended and init has reported it. After the report, the kernel may
+ * need seconds to end init, because it also takes the jail's namespaces down. */
+static bool has_ended(struct run* run) {
+  struct pollfd reports = {.fd = run->reports, .events = POLLIN};
+  while (!run->has_ended_report && poll(&reports, 1, 0) > 0 && (reports.revents & POLLIN)) {
+    take_report(run);
+  }
+  return run->has_ended_report;
+}
+
+/* Kills the tree. If the program ended before, its own end is the outcome, not `reason`. */
 static void kill_tree(struct run* run, enum end_reason reason) {
-  if (run->reason == END_BY_ITSELF) {
-    run->reason = reason;
+  if (!run->killed) {
+    run->killed = true;
+    run->reason = has_ended(run) ? END_BY_ITSELF : reason;
     run->deadline_us = now_us() + kKillTimeoutUs;
   }
   cgroup_kill(run->cgroups, run->init_pidfd);
@@ -209,35 +245,13 @@ static void execute_command(struct run* run) {
   }
 }
 
-/* Reads one report. Returns false at end of file, which means that init is dead. */
-static bool take_report(struct run* run) {
-  struct child_report report;
-  ssize_t got = read(run->reports, &report, sizeof report);
-  if (got < 0 && errno == EINTR) {
-    return true;
-  }
-  if (got != sizeof report) {
-    return false;
-  }
-  if (report.kind == REPORT_FAILED && !run->failure[0]) {
-    report.text[sizeof report.text - 1] = '\0';
-    memcpy(run->failure, report.text, sizeof run->failure);
-  } else if (report.kind == REPORT_ENTERED) {
-    run->entered = true;
-  } else if (report.kind == REPORT_ENDED) {
-    run->ended = report;
-    run->has_ended_report = true;
-  }
-  return true;
-}
-
 /* Kills the tree if its CPU time has reached the limit of --cpu-seconds. If the limit is not
  * reached, sets the time of the next check: the earliest time at which the tree can reach the limit
  * with all processors busy, but at least kCpuCheckUs from now. Does nothing before this time. If
  * the CPU time is unknown, makes no further checks; only RLIMIT_CPU then limits the program. */
 static void check_cpu_time(struct run* run) {
   uint64_t now = now_us();
-  if (now < run->cpu_check_us || run->reason != END_BY_ITSELF) {
+  if (now < run->cpu_check_us || run->killed) {
     return;
   }
   struct keydrome_jail_reply usage;
@@ -289,7 +303,7 @@ static void watch(struct run* run) {
     }
     check_cpu_time(run);
     if (now_us() >= run->deadline_us) {
-      if (run->reason != END_BY_ITSELF) {
+      if (run->killed) {
         die("process %d was killed %d seconds ago and still exists: it hangs in the kernel; if it "
             "does not disappear, restart the machine",
             run->init, kKillTimeoutUs / 1000000);
@@ -335,8 +349,7 @@ static void conclude(struct run* run, struct outcome* outcome) {
   }
   outcome->processes_left = run->ended.processes_left;
   const char* failure = run->failure;
-  if (!failure[0] && !run->has_ended_report && run->reason == END_BY_ITSELF &&
-      !outcome->oom_kills) {
+  if (!failure[0] && !run->has_ended_report && !run->killed && !outcome->oom_kills) {
     failure =
         "the jail's init died without a report: a process outside the jail killed it; run the jail "
         "again";

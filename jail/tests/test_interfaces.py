@@ -2,6 +2,7 @@
 
 import os
 import random
+import signal
 import socket
 import subprocess
 from pathlib import Path
@@ -9,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from jail.tests.jailing import FIRST_SLOT, HOSTILE, JAIL, REPLY, Jails
+from jail.tests.tracing import held_at_exit, only_child
 
 KNOWN = b"FTUK"
 SEEDS = [1, 2, 3, 4]
@@ -72,6 +74,24 @@ def test_random_commands(jails: Jails, kind: socket.SocketKind, seed: int) -> No
         ours.send(b"K")
         assert REPLY.unpack(ours.recv(REPLY.size))[:2] == (ord("K"), 0)
         assert started.finish().meta["status"] == "killed"
+
+
+def test_a_kill_after_the_end_does_not_hide_how_the_program_ended(jails: Jails) -> None:
+    """The test holds init just after init has reported the end of the program."""
+    ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
+    with ours:
+        with theirs:
+            options = ["--command-fd", str(theirs.fileno())]
+            started = jails.start("spin", options=options, pass_fds=(theirs.fileno(),))
+        started.wait_until_running()
+        init = only_child(started.process.pid)
+        with held_at_exit(init) as wait_until_held:
+            os.kill(only_child(init), signal.SIGKILL)
+            wait_until_held()
+            ours.send(b"K")
+            assert REPLY.unpack(ours.recv(REPLY.size))[:2] == (ord("K"), 0)
+        meta = started.finish().meta
+    assert (meta["status"], meta.get("signal")) == ("signaled", "9")
 
 
 def test_an_argument_cannot_forge_meta_lines() -> None:

@@ -5,6 +5,7 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <charconv>
 #include <filesystem>
@@ -76,16 +77,21 @@ void add_call(const std::string& text, ThreadFacts& facts) {
   facts.endless = arguments[3] == 0;
 }
 
-// Parses /proc/PID/task/TID/stat: field 3 (state), and fields 14 and 15 (CPU time in ticks). Field
-// 2 is the name in parentheses and may contain blanks, so parsing starts after the last
+// Parses /proc/PID/task/TID/stat: fields 3 (state), 9 (flags), and 14 and 15 (CPU time in ticks).
+// Field 2 is the name in parentheses and may contain blanks, so parsing starts after the last
 // parenthesis.
 void add_stat(const std::string& text, ThreadFacts& facts) {
   const size_t name_end = text.rfind(')');
   if (name_end == std::string::npos) return;
   std::istringstream words(text.substr(name_end + 1));
+  constexpr uint64_t kExiting = 0x4;  // PF_EXITING of Linux
   std::string word;
+  uint64_t flags = 0;
   words >> facts.state;
-  for (int field = 4; field < 14; ++field) words >> word;
+  for (int field = 4; field < 9; ++field) words >> word;
+  words >> flags;
+  facts.ending = (flags & kExiting) != 0;
+  for (int field = 10; field < 14; ++field) words >> word;
   uint64_t user = 0, system = 0;
   words >> user >> system;
   const long ticks_per_second = sysconf(_SC_CLK_TCK);
@@ -131,6 +137,11 @@ std::vector<ThreadFacts> thread_facts(pid_t process) {
     if (facts.inside != 0) threads.push_back(std::move(facts));
   }
   return threads;
+}
+
+bool is_ending(pid_t process) {
+  return process != 0 && std::ranges::all_of(thread_facts(process),
+                                             [](const auto& thread) { return thread.ending; });
 }
 
 std::string descriptors_text(pid_t process) {

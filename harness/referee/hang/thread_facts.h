@@ -17,6 +17,7 @@ struct ThreadFacts {
   pid_t outside = 0;    // thread id in the referee's PID namespace
   uint32_t inside = 0;  // thread id in the jail's PID namespace
   char state = '?';     // R: runs or is ready to run, S: sleeps, ... (proc_pid_stat(5))
+  bool ending = false;  // the kernel is ending the thread, or has ended it
   uint64_t cpu_ms = 0;
   std::string waits_in = {};  // the system call, such as "futex"; empty: not in a call, or unknown
   uint64_t futex = 0;         // address of the futex that the thread waits on; 0 in other calls
@@ -30,6 +31,10 @@ pid_t program_of(pid_t jail);
 // Returns all threads of a process, or an empty list if the process does not exist or is not
 // visible.
 std::vector<ThreadFacts> thread_facts(pid_t process);
+
+// Returns true if the process has ended or the kernel is ending all its threads. The kernel closes a
+// process's descriptors only after it has marked every thread so. Returns false if `process` is 0.
+bool is_ending(pid_t process);
 
 // Returns how many descriptors a process has open, and how many it may have at most, as text such
 // as "12 of 4096 descriptors are open". Returns "" if the process is not visible.

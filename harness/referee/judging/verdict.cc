@@ -74,6 +74,10 @@ RunVerdict decide_closed(const SessionResult& result) {
     return {"crashed", "the process ended with exit code " +
                            std::string(result.jail.text("exit_code")) + " " + where(result)};
   }
+  if (result.player_ended) {
+    return {"infrastructure", "the player's process ended " + where(result) +
+                                  ", but its jail did not end in time, so how it ended is unknown"};
+  }
   return {"failed", "the library closed the player's channel to the referee " + where(result)};
 }
 

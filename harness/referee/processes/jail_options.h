@@ -22,8 +22,10 @@ struct JailOptions {
   uint64_t tmpfs_bytes = 0;
   uint64_t processes = 0;               // tasks, including threads
   uint64_t command_timeout_ms = 5'000;  // for each of the commands freeze, thaw and usage
-  bool explain_hangs = true;            // describe hung threads; takes up to 1.1 s
-  bool keep_calls = false;              // make events from words, so that histories can be judged
+  // How long the player may live on after it has closed its channel. It may be about to exit.
+  uint64_t exit_grace_ms = 2'000;
+  bool explain_hangs = true;  // describe hung threads; takes up to 1.1 s
+  bool keep_calls = false;    // make events from words, so that histories can be judged
 };
 
 // Wall time that the jail gets in addition to JailOptions::wall_ms. It is longer than any step of

@@ -219,7 +219,11 @@ bool JailProcess::wait_for_exit(uint64_t deadline_ns) {
 // a broken jail does not end, SIGKILL ends it; the kernel then kills the jail's init and every
 // process in the jail.
 JailEnd JailProcess::finish(uint64_t grace_ms) {
-  bool exited = grace_ms > 0 && wait_for_exit(now_ns() + grace_ms * kNsPerMs);
+  bool exited = false;
+  if (grace_ms > 0) {
+    thaw();  // the jail's init may be frozen, and then it cannot report how the player ended
+    exited = wait_for_exit(now_ns() + grace_ms * kNsPerMs);
+  }
   if (!exited) {
     const char letter = KEYDROME_JAIL_KILL;
     if (::send(command_.get(), &letter, 1, MSG_NOSIGNAL | MSG_DONTWAIT) != 1) command_.reset();

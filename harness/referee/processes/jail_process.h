@@ -59,9 +59,9 @@ class JailProcess {
   // Returns nothing if the jail did not reply in time.
   std::optional<JailUsage> usage();
 
-  // Waits up to `grace_ms` for the player to exit by itself. Then kills the remaining processes,
-  // reaps the jail and reads its meta lines. Call finish() only once. If the jail itself is broken,
-  // finish() takes up to 40 s more.
+  // If `grace_ms` is not 0, thaws the jail and waits that long for the player to exit by itself. Then
+  // kills the remaining processes, reaps the jail and reads its meta lines. Call finish() only once.
+  // If the jail itself is broken, finish() takes up to 45 s more.
   JailEnd finish(uint64_t grace_ms);
 
   pid_t pid() const { return pid_; }

@@ -15,6 +15,7 @@
 #include "benchmarks/kit/script/outcome_layout.h"
 #include "harness/referee/hang/hang.h"
 #include "harness/referee/hang/program_position.h"
+#include "harness/referee/hang/thread_facts.h"
 #include "harness/referee/memory/piece_supply.h"
 #include "harness/referee/memory/session_memory.h"
 #include "harness/referee/session/follow_phase.h"
@@ -24,8 +25,8 @@
 namespace keydrome {
 namespace {
 
-// When the player crashes, its channel closes at once, but the process may need this long to exit.
-constexpr uint64_t kExitGraceMs = 2'000;
+// How long the kernel and the jail may take to end a player whose process is already ending.
+constexpr uint64_t kEndingMs = 20'000;
 
 uint64_t fresh_nonce() {
   uint64_t nonce = 0;
@@ -82,9 +83,7 @@ class Conductor {
       jail->send(make_message(MessageType::kEnd));
     }
     if (jail != nullptr) {
-      // If the player has closed the channel, it may be about to exit. Wait before killing it,
-      // because a kill would hide how it exited.
-      result_.jail = jail->finish(result_.stop == StopReason::kClosed ? kExitGraceMs : 0);
+      result_.jail = jail->finish(exit_grace_ms());
       result_.standard_output = jail->output().text();
       result_.standard_errors = jail->errors().text();
       result_.output_truncated = jail->output().truncated() || jail->errors().truncated();
@@ -97,6 +96,15 @@ class Conductor {
     result_.stop = reason;
     result_.detail = std::move(detail);
     return false;
+  }
+
+  // If the player has closed the channel, its exit status says why, and a kill would hide it. So
+  // wait for a process that is ending, however busy the machine is. A process that lives on gets
+  // only a short grace.
+  uint64_t exit_grace_ms() {
+    if (result_.stop != StopReason::kClosed) return 0;
+    result_.player_ended = account_ && is_ending(account_->player());
+    return result_.player_ended ? kEndingMs : options_.exit_grace_ms;
   }
 
   // Returns true if the session continues. If it stopped, stores the reason and returns false.

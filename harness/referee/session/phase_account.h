@@ -41,6 +41,9 @@ class PhaseAccount {
   // Adds to the last phase the CPU time that the kernel accounted late.
   void end();
 
+  // Returns the process id of the player, or 0 if it is unknown.
+  pid_t player() const { return player_; }
+
  private:
   bool freeze_after(const std::string& step, JailUsage* usage);
   void take_over(const JailUsage& usage);

@@ -81,9 +81,10 @@ struct SessionResult {
   // At the stop, by thread of the phase: the number of the op that the thread plays. Empty if no
   // phase was being played.
   std::vector<uint64_t> positions;
-  bool stuck = false;        // at the stop, a call had not returned for half of the phase's limit
-  std::string hang;          // what the threads did at the stop (hang/hang.h); empty: unknown
-  uint32_t load_status = 0;  // a LoadStatus that the player reported
+  bool player_ended = false;  // at the stop, the player's process had ended or was ending
+  bool stuck = false;         // at the stop, a call had not returned for half of the phase's limit
+  std::string hang;           // what the threads did at the stop (hang/hang.h); empty: unknown
+  uint32_t load_status = 0;   // a LoadStatus that the player reported
   std::vector<PhaseResult> phases;                      // the phases that ended, in order
   script::Outcome outcome;                              // of the phases that ended
   std::optional<uint64_t> memory_before_loading_bytes;  // charged to the jail before LOAD
