@@ -27,9 +27,12 @@ def printable(text: str) -> str:
 
 
 def capped(text: str, limit: int) -> str:
-    """Return `text`. If it has more than `limit` characters, a note in the middle says how many were left out."""
+    """Return `text` with at most `limit` of its characters: the first and the last ones.
+
+    If characters are left out, a note in the middle says how many.
+    """
     if len(text) <= limit:
         return text
     half = limit // 2
     left_out = len(text) - 2 * half
-    return f"{text[:half]}\n[{left_out} characters left out]\n{text[-half:]}"
+    return f"{text[:half]}\n[{left_out} characters left out]\n{text[len(text) - half :]}"

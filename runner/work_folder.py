@@ -28,17 +28,28 @@ def work_folder(parent: Path) -> Iterator[Path]:
     """
     parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     _remove_leftovers(parent)
-    name = secrets.token_hex(8)
-    folder = parent / name
-    lock = parent / f"{name}.lock"
-    descriptor = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+    lock, descriptor = _new_lock(parent)
+    folder = lock.with_suffix("")
     try:
-        fcntl.flock(descriptor, fcntl.LOCK_EX)
         folder.mkdir(mode=0o700)
         yield folder
     finally:
         shutil.rmtree(folder, ignore_errors=True)
         lock.unlink(missing_ok=True)
+        os.close(descriptor)
+
+
+def _new_lock(parent: Path) -> tuple[Path, int]:
+    """Create and lock a file NAME.lock with a new NAME; return its path and descriptor.
+
+    Between the two steps another process may take the file for a leftover and remove it. Then try again.
+    """
+    while True:
+        lock = parent / f"{secrets.token_hex(8)}.lock"
+        descriptor = os.open(lock, os.O_CREAT | os.O_EXCL | os.O_RDWR | os.O_CLOEXEC, 0o600)
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        if os.fstat(descriptor).st_nlink > 0:
+            return lock, descriptor
         os.close(descriptor)
 
 
