@@ -140,19 +140,21 @@ def test_a_lock_file_that_another_job_took_for_a_leftover_is_made_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The other job removes the file after this job has created it and before this job has locked it."""
-    lock, removed = fcntl.flock, []
+    lock = fcntl.flock
+    parent = tmp_path / "work"
+    removed: list[Path] = []
 
     def lock_late(descriptor: int, operation: int) -> None:
         if operation == fcntl.LOCK_EX and not removed:
-            removed.extend(tmp_path.glob("*.lock"))
+            removed.extend(parent.glob("*.lock"))
             removed[0].unlink()
         lock(descriptor, operation)
 
     monkeypatch.setattr(fcntl, "flock", lock_late)
-    with work_folder(tmp_path) as folder:
-        assert sorted(tmp_path.iterdir()) == [folder, folder.with_suffix(".lock")]
+    with work_folder(parent) as folder:
+        assert sorted(parent.iterdir()) == [folder, folder.with_suffix(".lock")]
         assert removed != [folder.with_suffix(".lock")]
-    assert list(tmp_path.iterdir()) == []
+    assert list(parent.iterdir()) == []
 
 
 def test_a_slot_has_one_holder_and_is_free_again() -> None:
