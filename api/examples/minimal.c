@@ -51,8 +51,9 @@ struct IdxState {
 
 static pthread_mutex_t directory_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
-static Index* directory;         /* under directory_lock; an index is never removed */
-static IdxState* closed_handles; /* under directory_lock */
+/* Both lists are protected by directory_lock. An index is never removed. */
+static Index* directory;
+static IdxState* closed_handles; /* openIndex uses them again */
 static __thread TxnState own;
 
 /* ---- order and search ---- */

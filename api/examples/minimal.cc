@@ -44,8 +44,9 @@ struct TxnState {
 
 static std::mutex& directory_lock = *new std::mutex;  // never destroyed: threads may outlive main
 static std::mutex& data_lock = *new std::mutex;
+// Both containers are protected by directory_lock.
 static auto& directory = *new std::map<std::string, Index>;
-static auto& closed_handles = *new std::vector<IdxState*>;  // under directory_lock, for openIndex
+static auto& closed_handles = *new std::vector<IdxState*>;  // openIndex uses them again
 static thread_local TxnState own;
 
 // Encodes a key as bytes. Numbers become big-endian with the sign bit flipped, so that the bytes
@@ -80,9 +81,10 @@ static ErrCode check(const IdxState* handle, const Key& key) {
   return ends ? SUCCESS : FAILURE;
 }
 
-// Holds the lock while it runs `body`, which is one call on data. If the thread's own transaction
-// holds the lock, an auto-commit call would wait for its own thread for ever, so it returns
-// DEADLOCK.
+// Takes the lock and runs `body`, which is one call on data. An auto-commit call (txn == nullptr)
+// releases the lock afterwards; a transaction keeps it until the transaction ends. If the thread's
+// own transaction holds the lock, an auto-commit call would wait for its own thread for ever, so it
+// returns DEADLOCK.
 template <typename Body>
 static ErrCode locked(TxnState* txn, Body body) {
   if (txn == nullptr && own.locked) return DEADLOCK;

@@ -1,7 +1,7 @@
 /* Declares optional functions of a library that implements contract A (index.h). A library may
- * export any of them, or none. So far Keydrome calls only keydrome_configure: the player, the
- * process that loads the library, finds it with dlsym. The other functions are reserved for later
- * use, and for programs that load a library themselves.
+ * export any of them, or none. In a run, Keydrome so far calls only keydrome_configure: the player,
+ * the process that loads the library, finds it with dlsym. The other functions are reserved for
+ * later use, and for other programs that load a library.
  *
  * Returned strings must stay valid until the process ends. None of these functions is called while
  * a run measures time. */
@@ -16,13 +16,14 @@
 extern "C" {
 #endif
 
-/* Returns one line that describes the library, for the log. */
+/* Returns one line of text that describes the library. */
 const char* keydrome_describe(void);
 
-/* Configures the library with a JSON object (UTF-8, NUL-terminated). Called once, after loading and
- * before any other call. Returns 0 if the library accepts the object. Otherwise the library may
- * write the reason of the refusal into `reason`, at most `capacity` bytes including the NUL.
- * Keydrome's own runtime receives its configuration in this way (runtime/README.md). */
+/* Configures the library with a JSON object (UTF-8, NUL-terminated). If a run has a configuration,
+ * the player calls this function once, after loading the library and before any other call. Returns
+ * 0 if the library accepts the object, and another value if it refuses. When the library refuses,
+ * it may write the reason into `reason`: at most `capacity` bytes including the NUL. Keydrome's own
+ * runtime also receives its configuration through this function (runtime/README.md). */
 int keydrome_configure(const char* json, char* reason, uint32_t capacity);
 
 /* Returns a JSON object of counters. May be called only while no other thread uses the library. */

@@ -108,8 +108,9 @@ ErrCode create(KeyType type, char* name);
  * handle is before the first record. Returns SUCCESS, DB_DNE or FAILURE. */
 ErrCode openIndex(const char* name, IdxState** idxState);
 
-/* Closes a handle. A client may close a handle inside a transaction, and the changes of the
- * transaction remain. Returns SUCCESS, DB_DNE or FAILURE. */
+/* Closes a handle. A client may close a handle inside a transaction. The changes that the
+ * transaction made through the handle remain part of the transaction. Returns SUCCESS, DB_DNE or
+ * FAILURE. */
 ErrCode closeIndex(IdxState* idxState);
 
 /* Begins a transaction of the calling thread. Returns SUCCESS, TXN_EXISTS, DEADLOCK or FAILURE.

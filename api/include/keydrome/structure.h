@@ -119,7 +119,8 @@ typedef struct {
   int (*next)(const KeydromeStructure* instance, KeydromePosition* position, KeydromeBuffer* key,
               KeydromeBuffer* payload);
 
-  /* Optional functions. Each is NULL if the structure lacks the corresponding capability. */
+  /* Optional functions. Each is NULL if the structure lacks the corresponding capability. The
+   * runtime of version 0 calls none of them. */
   int (*get_batch)(const KeydromeStructure* instance, uint32_t count, const KeydromeBytes* keys,
                    KeydromeBuffer* payloads, int* found);
   KeydromeStructure* (*split)(KeydromeStructure* instance, KeydromeBytes key,
