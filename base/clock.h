@@ -22,9 +22,9 @@ inline uint64_t now_ns() {
 }
 
 // A cheap clock for latencies of single transactions. It uses the time-stamp counter if the counter
-// runs at a constant rate, and otherwise the monotonic clock. Latencies are only diagnostics: the
-// referee (the process that judges a run) measures results with now_ns(). Thread safety: immutable
-// after construction, so threads may share an object.
+// runs at a constant rate, and otherwise the monotonic clock. Latencies decide no ranking: the
+// referee, the process that judges a run, measures the ranked times with now_ns(). Thread safety:
+// immutable after construction, so threads may share an object.
 class TickClock {
  public:
   // Calibrates the counter: waits in a loop for `calibration_ns`, and compares the counter with the

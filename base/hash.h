@@ -1,5 +1,5 @@
-// hash_bytes(): a fast 64-bit hash of bytes. Keydrome uses it for digests of everything that a run
-// has read, and for recorded keys and payloads.
+// hash_bytes(): a fast 64-bit hash of bytes. The recorded history of a run contains this hash in
+// place of each string key and each payload. Files of histories also use it as their checksum.
 //
 // The hash is not cryptographic: an adversary can construct two inputs with the same hash. The hash
 // of an input is the same in every process and on every little-endian machine, so it may be sent to
@@ -12,7 +12,8 @@
 
 namespace keydrome {
 
-// Mixes two numbers as wyhash does: multiplies them to 128 bits, and combines both halves by XOR.
+// Mixes two numbers as the hash function wyhash does: XORs each with a constant, multiplies them to
+// 128 bits, and combines the two halves of the product by XOR.
 inline uint64_t hash_mix(uint64_t a, uint64_t b) {
   __extension__ using Wide = unsigned __int128;
   const Wide product = static_cast<Wide>(a ^ 0x8bb84b93962eacc9u) * (b ^ 0x2d358dccaa6c78a5u);

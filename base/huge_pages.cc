@@ -1,14 +1,14 @@
-// Replaces operator new of the program that links this file. The new operator puts allocations of
-// 4 MiB or more on huge pages, if the kernel has free huge pages.
+// Replaces operator new of the program that links this file. The new operator asks the kernel to
+// put allocations of 4 MiB or more on transparent huge pages (madvise).
 //
 // Huge pages make random reads in large tables faster. With small pages, such reads in a table of
 // some 100 MB often miss the TLB, and on a virtual machine each miss reads two page tables. In
-// certify_bench, huge pages save a sixth of the CPU time.
+// certify_bench, the checker's benchmark, huge pages save a sixth of the CPU time.
 //
-// The replacement also applies to all libraries that the program loads ([new.delete.single]). So
-// link this file only into programs that load no library under test. Each large allocation takes up
-// to 2 MiB more. Thread-safe. The file is empty under sanitizers, because they replace operator new
-// themselves.
+// The replacement also applies to all libraries that the program loads (C++ standard,
+// [new.delete.single]). So link this file only into programs that load no library under test. Each
+// large allocation takes up to 2 MiB more than requested. Thread-safe. With a sanitizer the file is
+// empty, because sanitizers replace operator new themselves.
 #ifndef KEYDROME_SANITIZED
 
 #include <sys/mman.h>
