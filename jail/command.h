@@ -38,9 +38,9 @@ enum keydrome_jail_counter {
 };
 
 /* The reply to a command: 112 bytes in the machine's byte order. Every reply contains the usage.
- * The jail reads CPU time, memory and counters while the tree is frozen: after executing a freeze,
- * but before executing a thaw. So the CPU times in the replies to a thaw and to the next freeze
- * differ by exactly the time used in between. */
+ * The jail reads CPU time, memory and counters after it has executed a freeze, but before it
+ * executes a thaw. The tree is frozen at both times. So the CPU times in the replies to a thaw and
+ * to the next freeze differ by exactly the time that the tree used in between. */
 struct keydrome_jail_reply {
   uint32_t command; /* the command byte that the jail received */
   /* 0 or an errno value:

@@ -36,8 +36,8 @@
  * Therefore the order matters.
  *
  * 1. Ask the kernel to kill this process when the parent dies.
- * 2. Enter the v1 groups, close the slot's lock, report ENTERED. The parent may freeze the child
- *    from this step on.
+ * 2. Enter the v1 groups, close the inherited descriptor of the slot's lock, report ENTERED. The
+ *    parent may freeze the child from this step on.
  * 3. As an ordinary user, map user and group in the user namespace.
  * 4. Mark all descriptors except the passed ones close-on-exec.
  * 5. Build the read-only root and switch to it.
@@ -59,8 +59,8 @@
  * - The parent dies: the kernel kills init. The control groups remain until the next jail of the
  *   slot or `jail --sweep` removes them. Processes that a v1 freezer has frozen die only when their
  *   group is removed.
- * - The tree reaches its memory limit: the kernel kills the program, with v2 every process of the
- *   group.
+ * - The process tree reaches its memory limit: with v1 groups the kernel kills the program, with v2
+ *   it kills every process of the group, init included.
  * - A step of the child fails: the child reports FAILED and exits. The parent repeats the message
  *   and exits with EXIT_JAIL_FAILED.
  *
@@ -84,8 +84,8 @@ static struct cgroups cgroups;
 static void remove_groups(void) { cgroup_remove(&cgroups); }
 
 /* Returns the mechanisms that do not depend on control groups. cgroup_create adds the others. Most
- * of the returned ones exist on every supported machine, so failing to set one up is an error. The
- * last two depend on the options and the kernel. */
+ * of the returned ones exist on every supported machine, so failing to set one up is an error.
+ * SECCOMP and NOSYMFOLLOW can be disabled by --without, and NOSYMFOLLOW needs Linux 5.14. */
 static uint32_t basic_mechanisms(const struct options* options) {
   static const enum mechanism always[] = {MECHANISM_NAMESPACES, MECHANISM_ROOT,
                                           MECHANISM_CAPABILITIES, MECHANISM_NO_NEW_PRIVS,

@@ -10,12 +10,12 @@
  *   relocation, such as tables of functions. Sealed memory cannot be made writable, unmapped or
  *   replaced.
  * - With Landlock, only files below the working directory, /dev/null, /dev/zero and /dev/urandom
- *   can be opened. On an older kernel, this rule binds only the calling thread and the threads that
- *   it starts later. All other rules bind the whole process.
+ *   can be opened. If the kernel can apply Landlock only to one thread, this rule binds the calling
+ *   thread and the threads that it starts later. All other rules bind the whole process.
  *
  * Refused calls return EPERM or EACCES; the process is not killed. dlopen of a file fails
- * afterwards, so load every library in advance. For example, pthread_exit and unwinding need
- * libgcc_s.
+ * afterwards, so load every library in advance. This includes libgcc_s, which pthread_exit and
+ * unwinding need.
  *
  * The second stage protects against code that turns hostile after loading. It does not protect
  * against a constructor of a loaded library: the constructor ran earlier in the same process and

@@ -3,7 +3,8 @@
  *
  * Each jail has a slot, the number N of its option --slot. For each slot there is one group
  * keydrome-slot-N per hierarchy, directly below the mount point or below --cgroup-parent. The
- * machine decides which files set the limits (isolation.backend):
+ * hierarchies that the machine has mounted determine which files set the limits. isolation.backend
+ * names the case:
  * - "v1": one hierarchy per controller
  * - "v2": all controllers in the unified hierarchy
  * - "hybrid": v1 controllers, and a v2 hierarchy for CPU time, freezing and killing
@@ -42,7 +43,8 @@ struct cgroups {
   struct group groups[HIERARCHY_COUNT];
   char name[32]; /* keydrome-slot-N */
   int lock;      /* hierarchy whose group directory is the slot's lock; -1: none */
-  /* For each purpose, the directory whose files serve it: a directory of `groups` above, or -1. */
+  /* For each purpose, the descriptor of the group whose files serve it, also stored in `groups`; or
+   * -1. */
   int memory;
   int pids;
   int cpuset;

@@ -192,7 +192,7 @@ static void set_up_cpuset(struct cgroups* cgroups, const struct options* options
 }
 
 /* Finds the files for CPU time, freezing and killing. In a v2 hierarchy, usually every group
- * contains these files, even without a controller. If there is no v2 file cpu.stat, the v1
+ * contains these files, even if no controller is enabled. If there is no v2 file cpu.stat, the v1
  * controller cpuacct replaces it. If there is no v2 file cgroup.freeze, the v1 controller freezer
  * replaces it. Nothing replaces cgroup.kill. */
 static void set_up_time_and_freezing(struct cgroups* cgroups, struct isolation* isolation) {

@@ -222,8 +222,9 @@ void mounts_enter(const struct options* options) {
     die_with_hint(HINT_MOUNTS, "cannot make the mounts private");
   }
   clone_sources(options, &clones, links);
-  /* In an ordinary user's namespace root is not mapped, so the jail's user owns the root folder.
-   * This user cannot write to the folder, because the mount becomes read-only below. */
+  /* If an ordinary user started the jail, user 0 does not exist in the user namespace, so the
+   * jail's user owns the root folder. This user cannot write to the folder, because the mount
+   * becomes read-only below. */
   const unsigned int owner = options->has_root ? 0 : options_user(options);
   int root = make_tmpfs(root_bytes, "1024", "0755", owner, strict);
   enter_empty_root(root);

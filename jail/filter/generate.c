@@ -33,7 +33,8 @@
  * handle a refusal. The filter does not check the arguments of futex, because this would slow down
  * every contended lock. */
 static const char* const kAllowed[] = {
-    /* memory; the second stage (jail/tighten.h) later refuses executable mappings */
+    /* memory; the second stage (jail/tighten.h), which the program starts after it has loaded its
+     * libraries, refuses executable mappings */
     "brk",
     "mbind",
     "membarrier",
@@ -95,7 +96,7 @@ static const char* const kAllowed[] = {
     "nanosleep",
     "time",
     "times",
-    /* questions about the process and the machine, and random numbers */
+    /* facts about the process and the machine, and random numbers */
     "getcpu",
     "getcwd",
     "getegid",
@@ -198,7 +199,7 @@ static const char* const kAllowed[] = {
 /* Calls whose names libseccomp 2.5 does not know. They have the same numbers on all
  * architectures. */
 static const int kAllowedNumbers[] = {
-    462, /* mseal, for the player's mappings and for the second stage */
+    462, /* mseal: the program may seal its own mappings, and the second stage seals code */
 };
 
 /* Allowed commands of fcntl. Two jails see the same read-only files and must not communicate

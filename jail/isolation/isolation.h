@@ -45,8 +45,8 @@ enum cgroup_trouble {
 };
 
 struct isolation {
-  /* The mechanisms that are in force when the program starts. If the jail cannot set up one of
-   * them, the jail ends with an error. */
+  /* The mechanisms that are in force when the program starts. If the jail fails to set up one of
+   * them, it ends with an error and does not start the program. */
   uint32_t mechanisms;
   const char* backend; /* the hierarchies in use: "hybrid", "v1", "v2" or "none" (cgroup.h) */
   enum cgroup_trouble trouble;

@@ -33,11 +33,13 @@ void leftovers_note_baseline(struct leftovers_baseline* baseline) {
   baseline->root_device = device_of_root_place();
 }
 
-/* Returns true if the kernel says that the current user may have other processes. With RLIMIT_NPROC
- * at two, starting a second thread fails with EAGAIN if the user has another process or thread. The
- * call never starts a thread, because it also requests the thread number 1. The kernel refuses this
- * number with EPERM after it has checked RLIMIT_NPROC. Starting a real thread would take ten times
- * as long, and reading /proc a hundred times as long. */
+/* Returns true if the current user may have processes other than this one. RLIMIT_NPROC must be 2,
+ * and this process must have one thread and no effective capability. The function asks the kernel
+ * to start a second thread. If the user has another process, the kernel returns EAGAIN.
+ *
+ * The call never starts a thread, because it also requests a thread number. The kernel allows such
+ * a request only with a capability; it checks this after RLIMIT_NPROC and returns EPERM. Starting a
+ * real thread would take ten times as long, and reading /proc a hundred times as long. */
 static bool may_have_others(void) {
   pid_t number = 1;
   struct clone_args arguments = {
@@ -82,9 +84,9 @@ static bool processes_left(const struct options* options, char* detail, size_t c
   if (!options->has_root || !user_may_have_others(options)) {
     return false;
   }
-  /* The kernel's count may include processes that are about to disappear, such as those that this
-   * jail killed when it started. Therefore /proc decides: the code reads it repeatedly, until no
-   * process is left or the deadline has passed. */
+  /* The kernel's count may include processes that are about to disappear, such as leftovers that
+   * this jail killed when it started. Therefore /proc decides: the loop reads it until it lists no
+   * process of the user or the deadline has passed. */
   const struct timespec pause = {.tv_nsec = 10000000};
   const uint64_t deadline = now_us() + kDyingUs;
   for (;;) {

@@ -100,6 +100,8 @@ static bool group_exists(const struct cgroups* cgroups, enum hierarchy hierarchy
   return mount[0] && stat(path, &status) == 0;
 }
 
+/* Removes the slot's groups in all hierarchies. `lock_was_there` is false if the sweep itself has
+ * made the group that serves as the lock; the removal of that group is then not printed. */
 static bool remove_groups(struct cgroups* cgroups, enum hierarchy lock, bool lock_was_there) {
   bool removed = true;
   /* The last turn removes the group that serves as the lock. As soon as the lock is gone, a new
@@ -128,7 +130,7 @@ static bool sweep_slot(struct cgroups* cgroups, const struct options* options, i
   snprintf(cgroups->name, sizeof cgroups->name, "%s%d", kPrefix, slot);
   bool lock_was_there = group_exists(cgroups, lock);
   if (!cgroup_lock_slot(cgroups, lock)) {
-    return true; /* a running jail uses the slot */
+    return true; /* a running jail uses the slot, or its lock cannot be made */
   }
   cgroup_kill_leftovers(cgroups);
   bool killed = !options->has_root || kill_processes(slot);

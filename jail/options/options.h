@@ -9,8 +9,9 @@
 
 enum { kMaxBinds = 64, kMaxPassFds = 16, kFirstUid = 60000, kMaxGroup = 100 };
 
-/* Slots are numbered from 0 to kSlots - 1. Commands and --check use free slots from kFirstLocalSlot
- * on. Workers and tests use the slots with lower numbers (runner/slots.py). */
+/* Slots are numbered from 0 to kSlots - 1. Without --slot, --check takes a free slot from
+ * kFirstLocalSlot on, as do the commands of `keydrome`. The workers of a site and most tests use
+ * slots with lower numbers (runner/slots.py). */
 enum { kSlots = 1000, kFirstLocalSlot = 900 };
 
 struct bind {
@@ -53,8 +54,8 @@ struct options {
   int meta_fd;    /* -1: none */
   bool disabled[DISABLED_COUNT];
   char** program; /* path and arguments, NULL-terminated; NULL with --check or --sweep */
-  /* The user that started the jail. main() sets these members; no option does. If the user is not
-   * root, the jail needs a user namespace. */
+  /* The user and group that started the jail. main() sets these members; no option does. If the
+   * user is not root, the jail needs a user namespace. */
   bool has_root;
   unsigned int caller_user;
   unsigned int caller_group;

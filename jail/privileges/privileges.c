@@ -1,5 +1,5 @@
 /* Implements jail/privileges/privileges.h: the calling process gives up its user, groups and
- * capabilities. Then checks that the process's permitted set of capabilities is empty. */
+ * capabilities, and checks that its permitted set of capabilities is empty. */
 #include "jail/privileges/privileges.h"
 
 #include <errno.h>

@@ -49,7 +49,7 @@ void rlimits_apply(const struct options* options) {
   if (options->cpu_seconds) {
     /* A fallback for machines on which control groups do not account CPU time. On other machines
      * the parent enforces --cpu-seconds. The limit is one second higher, because the kernel counts
-     * this CPU time in ticks and may count too many. */
+     * this CPU time in clock ticks, and may count more time than the program used. */
     set_limit(RLIMIT_CPU, "CPU", options->cpu_seconds + 1);
   }
 }

@@ -64,8 +64,8 @@ static void reset_signals(void) {
     signal(number,
            SIG_DFL); /* fails for SIGKILL and SIGSTOP, which always have their default action */
   }
-  /* A write beyond --file-bytes then fails with EFBIG, because the signal SIGXFSZ is ignored and
-   * does not kill the program. */
+  /* Ignore SIGXFSZ, so that a write beyond --file-bytes fails with EFBIG instead of killing the
+   * program. */
   signal(SIGXFSZ, SIG_IGN);
   sigset_t none;
   sigemptyset(&none);
@@ -145,7 +145,7 @@ static _Noreturn void reap(pid_t program, int report_fd) {
 
 /* Makes the kernel kill this process when its parent dies. The kernel clears this setting when the
  * process changes its user, so child_run calls this function before and after the change. If the
- * parent is already dead, its end of the pipe is closed and this function exits. */
+ * parent is already dead, its end of the pipe is closed, and this function ends the process. */
 static void tie_to_parent(int pipe) {
   if (prctl(PR_SET_PDEATHSIG, SIGKILL, 0, 0, 0) < 0) {
     die_errno("cannot tie the jail's init to its parent (PR_SET_PDEATHSIG)");

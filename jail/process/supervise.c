@@ -48,7 +48,7 @@ struct run {
   uint64_t cpu_check_us; /* time of the next CPU time check; UINT64_MAX: never */
   /* Why the jail killed the tree. It stays END_BY_ITSELF if the program had already ended. */
   enum end_reason reason;
-  bool killed; /* the jail has killed the tree, and deadline_us is the deadline of its end */
+  bool killed; /* the jail has killed the tree, which must be gone by deadline_us */
   /* True after REPORT_ENTERED has arrived. Until then, the child still holds the slot's lock, so
    * the parent executes no commands. Otherwise the parent could freeze the child and die, and the
    * frozen child would keep the slot locked. */

@@ -21,7 +21,7 @@ SLOTS = 10
 
 
 def _reserve_slots() -> tuple[int, list[socket.socket]]:
-    """Reserves SLOTS consecutive slots for this test process, by the same names as runner/slots.py.
+    """Reserves SLOTS consecutive slots for this test process, under the names that runner/slots.py uses.
 
     A slot is the number that gives a jail its own user and control groups. Returns the first slot, and the sockets that
     hold the names. While the names are held, no other process starts a jail in these slots, and no worker's
@@ -46,8 +46,7 @@ def _reserve_slots() -> tuple[int, list[socket.socket]]:
 
 FIRST_SLOT, _HOLDERS = _reserve_slots()
 TIMEOUT_S = 30.0
-# Runs a test with all control group hierarchies and, on a machine with v1 and v2, once more with only the v1
-# hierarchies.
+# Runs a test twice: with all control group hierarchies of the machine, and without the v2 hierarchy.
 BACKENDS = pytest.mark.parametrize(
     "backend",
     [pytest.param([], id="as_it_is"), pytest.param(["--without", "unified"], id="without_unified")],

@@ -1,4 +1,4 @@
-"""Tests machines that refuse one setup step: the jail must end with an error and must not start the program."""
+"""Simulates machines that refuse one setup step: the jail must end with an error and must not start the program."""
 
 import errno
 import os
@@ -46,7 +46,7 @@ BUILDING = {
 }
 # If pivot_root is refused, the jail covers the old root with mount and chroot instead.
 PIVOT_ROOT, CHROOT = 155, 161
-UNUSED = 9999
+UNUSED = 9999  # no system call has this number
 
 
 def run(program: str, *refused: int, error: int = errno.EPERM) -> tuple[int, str, str, list[str]]:

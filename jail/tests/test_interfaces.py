@@ -77,7 +77,7 @@ def test_random_commands(jails: Jails, kind: socket.SocketKind, seed: int) -> No
 
 
 def test_a_kill_after_the_end_does_not_hide_how_the_program_ended(jails: Jails) -> None:
-    """The test holds init just after init has reported the end of the program."""
+    """The test stops the jail's init just after init has reported the end of the program, and then sends the kill."""
     ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
     with ours:
         with theirs:

@@ -222,7 +222,7 @@ def test_counters_see_every_thread(jails: Jails) -> None:
                 "1000000000",
             ]  # two threads that never finish and contend for locks
             started = jails.start(*command, options=options, pass_fds=(theirs.fileno(),))
-        # The main thread only waits, so it switches a few times. A busy machine lets the others run rarely.
+        # The main thread only waits, and causes few context switches. So more than 100 come from the other threads.
         until(lambda: 100 < ask(ours, b"U")[COUNTERS][CONTEXT_SWITCHES] < UNKNOWN, "threads wait")
         first, second = (ask(ours, b"U")[COUNTERS] for _ in range(2))
         assert first[PAGE_FAULTS] > 10
@@ -294,7 +294,7 @@ def test_a_freeze_that_never_ends_is_polled_slowly(jails: Jails, backend: list[s
         try:
             before = reads_of(started)
             assert ask(ours, b"F")[1] == errno.ETIMEDOUT
-            # One reading of the state in each millisecond needs two system calls.
+            # The jail reads the state about 2,000 times in two seconds, with two system calls each.
             assert reads_of(started) - before < 10_000
         finally:
             subprocess.run(["umount", hidden], check=True)

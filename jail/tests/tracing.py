@@ -1,4 +1,4 @@
-"""Holds a process at its end with ptrace(2), as a busy kernel may."""
+"""Stops a process at its exit with ptrace(2). This simulates a kernel that takes long to end a process."""
 
 import ctypes
 import os
@@ -26,9 +26,9 @@ def _ptrace(request: int, process: int, data: int) -> None:
 
 @contextmanager
 def held_at_exit(process: int) -> Iterator[Callable[[], None]]:
-    """Trace the process, and yield a function that waits until the process has called exit and is held there.
+    """Trace the process, and yield a function that waits until the process has called exit and is stopped there.
 
-    The process continues after the block. Signals reach the process as usual.
+    The process continues at the end of the `with` block. Signals reach the process as usual.
     """
     _ptrace(PTRACE_SEIZE, process, PTRACE_O_TRACEEXIT)
 

@@ -18,8 +18,8 @@ int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size);
 enum { kMaxArguments = 40 };
 static jmp_buf refused;
 
-/* Replaces jail/support/die.c. The real die() would end the process; this one ends only the current
- * input. */
+/* Replaces die() of jail/support/die.c. The real function would end the process; this one only ends
+ * the parsing of the current input. */
 void die(const char* format, ...) {
   char message[kMaxMessage];
   va_list arguments;

@@ -56,7 +56,7 @@ static void ordinary_advice(char* memory) {
     int result = madvise(memory, kBytes, kAdvice[i]);
     required("ordinary advice", result == 0 || errno == EINVAL);
   }
-  int result = madvise(memory, 4096, MADV_GUARD_INSTALL); /* glibc 2.42 guards stacks by this */
+  int result = madvise(memory, 4096, MADV_GUARD_INSTALL); /* glibc 2.42 guards stacks with this */
   required("guard pages", result == 0 || errno == EINVAL);
   int plain = memfd_create("plain", MFD_CLOEXEC | MFD_ALLOW_SEALING);
   required("an ordinary memfd", plain >= 0);

@@ -26,7 +26,8 @@ static void take_huge_pages(void) {
   char* chunk = (char*)(((uintptr_t)space + kHuge - 1) / kHuge * kHuge);
   const long faults = faults_so_far();
   memset(chunk, 0x5a, kHuge);
-  if (faults_so_far() - faults < kHuge / kPage / 2) { /* one fault maps a huge page */
+  if (faults_so_far() - faults <
+      kHuge / kPage / 2) { /* one page fault mapped the whole huge page */
     puts("huge");
     fflush(stdout);
   }
