@@ -80,8 +80,8 @@ void cgroup_enter(const struct cgroups* cgroups);
 int cgroup_freeze(const struct cgroups* cgroups, bool frozen);
 
 /* Sends SIGKILL to every process of the tree, frozen or not, and does not wait. Uses cgroup.kill
- * where it exists. Also kills init through `init_pidfd`; the kernel then kills every process of
- * init's PID namespace. */
+ * where it exists. Also kills the jail's init (PID 1) through `init_pidfd`; the kernel then kills
+ * every process of init's PID namespace. */
 void cgroup_kill(const struct cgroups* cgroups, int init_pidfd);
 
 /* Sets cpu_us, memory_bytes and memory_peak_bytes in `usage` to the values of the tree; UINT64_MAX:

@@ -1,5 +1,5 @@
-/* Implements cgroup_freeze() of cgroup.h: freezes and thaws all threads of a jail with the v2 or
- * the v1 freezer. */
+/* Implements cgroup_freeze() of cgroup.h: freezes and thaws all threads of a jail with the freezer
+ * of cgroup v2 or v1. */
 #include <errno.h>
 #include <string.h>
 #include <time.h>

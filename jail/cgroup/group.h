@@ -1,5 +1,6 @@
 /* Functions for single control groups: find the mounted hierarchies; make, lock, empty and remove
- * one group. Only the implementation of cgroup.h and leftovers/sweep.c use them. */
+ * one group. Only the implementation of cgroup.h and leftovers/sweep.c use them. A slot is the
+ * number that selects a jail's user and control groups; only one jail at a time may hold it. */
 #ifndef KEYDROME_JAIL_CGROUP_GROUP_H_
 #define KEYDROME_JAIL_CGROUP_GROUP_H_
 

@@ -5,8 +5,9 @@
 
 #include "jail/options/options.h"
 
-/* The folder on which the child mounts the new root while it builds the root. The mount exists only
- * in the child's own mount namespace. Every machine has /tmp; any other folder would do as well. */
+/* The folder on which the jail's child process mounts the new root while it builds the root. The
+ * mount exists only in the child's own mount namespace. Every machine has /tmp; any other folder
+ * would do as well. */
 static const char kMountsPlace[] = "/tmp";
 
 /* Returns true if the kernel knows the mount attribute MOUNT_ATTR_NOSYMFOLLOW (Linux 5.14 for bind

@@ -17,10 +17,10 @@ enum mechanism {
   MECHANISM_SECCOMP,
   MECHANISM_MEMORY,         /* control group limit on memory and swap */
   MECHANISM_PIDS,           /* control group limit on threads and processes */
-  MECHANISM_CPU_TIME,       /* the jail can read the CPU time of the whole tree */
-  MECHANISM_FREEZE,         /* the jail can stop and continue the whole tree */
-  MECHANISM_KILL,           /* cgroup.kill; without it, ending the PID namespace kills the tree */
-  MECHANISM_CPUSET,         /* the tree is pinned to --cpus */
+  MECHANISM_CPU_TIME,       /* the jail can read the CPU time of all processes inside */
+  MECHANISM_FREEZE,         /* the jail can stop and continue all processes inside */
+  MECHANISM_KILL,           /* cgroup.kill; without it, ending the PID namespace kills them */
+  MECHANISM_CPUSET,         /* all processes inside are pinned to --cpus */
   MECHANISM_NOSYMFOLLOW,    /* the kernel follows symbolic links only in the library folders */
   MECHANISM_USER_NAMESPACE, /* replaces UID if an ordinary user starts the jail: the program runs
                                as this user, in a user namespace that contains no other user */
@@ -54,8 +54,8 @@ struct isolation {
 };
 
 /* Returns the level of a set of mechanisms:
- * - full: the program is isolated and has its own user. The memory and the number of processes of
- *   the whole tree are limited. The jail can read the tree's CPU time and freeze the tree.
+ * - full: the program is isolated and has its own user. The memory of all processes inside, and
+ *   their number, are limited. The jail can read their CPU time and freeze them.
  * - weak: the program is isolated, but a part of what level full adds is missing.
  * - none: a part of the isolation itself is missing. */
 enum level isolation_level(uint32_t mechanisms);

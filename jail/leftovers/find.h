@@ -10,7 +10,7 @@
 
 /* The state of the machine before the jail starts. */
 struct leftovers_baseline {
-  dev_t root_device; /* the device of kMountsPlace, where the child mounts its root */
+  dev_t root_device; /* the device of kMountsPlace, where a jail mounts its root */
 };
 
 /* Stores the state of the machine in `baseline`. Call this function before the jail starts. */

@@ -1,5 +1,6 @@
 /* Implements the command `jail --sweep`: removes the leftovers of jails that were killed with
- * SIGKILL and therefore could not clean up. */
+ * SIGKILL and therefore could not clean up. A slot is the number that selects a jail's user and
+ * control groups. */
 #ifndef KEYDROME_JAIL_LEFTOVERS_SWEEP_H_
 #define KEYDROME_JAIL_LEFTOVERS_SWEEP_H_
 

@@ -37,7 +37,7 @@ struct run {
   const struct options* options;
   struct cgroups* cgroups;
   struct counters counters;
-  pid_t init;
+  pid_t init; /* the child, which is PID 1 inside the jail */
   int init_pidfd;
   int reports;      /* read end of the child's report pipe */
   int parent_alive; /* write end of the alive pipe; open as long as this process lives */

@@ -1,6 +1,6 @@
-/* The message that the jail's init, or the program's process before its exec, sends to the parent
- * over a pipe. A message is smaller than PIPE_BUF and is sent by one write, so the parent never
- * reads half a message. */
+/* The message that the jail's init (PID 1), or the program's process before its exec, sends to the
+ * jail's parent process over a pipe. A message is smaller than PIPE_BUF and is sent by one write,
+ * so the parent never reads half a message. */
 #ifndef KEYDROME_JAIL_SUPPORT_CHILD_REPORT_H_
 #define KEYDROME_JAIL_SUPPORT_CHILD_REPORT_H_
 
@@ -10,8 +10,8 @@
 
 enum child_report_kind {
   REPORT_FAILED = 1, /* a setup step failed; `text` says which */
-  /* From now on, init dies with its parent and does not hold the slot's lock, so the parent may
-   * freeze init. */
+  /* Init now dies with its parent, and does not hold the lock on the jail's slot (--slot), so the
+   * parent may freeze init. */
   REPORT_ENTERED,
   REPORT_ENDED /* the program has ended, and all processes that it left are dead */
 };

@@ -1,6 +1,7 @@
 /* Ends the jail after a failure: die() exits with a message that names the failed step. The jail
  * calls die() for every setup step that fails, because the jail must never run the program with
- * less isolation than the meta lines report. */
+ * less isolation than it reports to its caller. The jail consists of a parent process outside, and
+ * a child that becomes PID 1 inside. */
 #ifndef KEYDROME_JAIL_SUPPORT_DIE_H_
 #define KEYDROME_JAIL_SUPPORT_DIE_H_
 

@@ -1,6 +1,7 @@
-/* Reserves a slot by its name. The programs that start jails hold the name of their slot, even
- * while no jail runs in the slot (runner/slots.py). The jail itself takes names only for --sweep
- * and --check, and only without --slot, so that it does not use a slot of another program. */
+/* Reserves a slot by its name. A slot is the number that selects a jail's user and control groups.
+ * The programs that start jails hold the name of their slot, even while no jail runs in the slot
+ * (runner/slots.py). The jail itself takes names only for --sweep and --check, and only without
+ * --slot, so that it does not use a slot of another program. */
 #ifndef KEYDROME_JAIL_SUPPORT_SLOT_NAME_H_
 #define KEYDROME_JAIL_SUPPORT_SLOT_NAME_H_
 
