@@ -11,7 +11,8 @@ enum { kMaxBinds = 64, kMaxPassFds = 16, kFirstUid = 60000, kMaxGroup = 100 };
 
 /* A slot selects the user and the control groups of a jail. Slots are numbered from 0 to
  * kSlots - 1. Without --slot, --check takes a free slot from kFirstLocalSlot on, as do the commands
- * of `keydrome`. The workers of a site and most tests use slots with lower numbers (runner/slots.py). */
+ * of `keydrome`. The workers of a site and most tests use slots with lower numbers
+ * (runner/slots.py). */
 enum { kSlots = 1000, kFirstLocalSlot = 900 };
 
 struct bind {
