@@ -85,8 +85,8 @@ static bool processes_left(const struct options* options, char* detail, size_t c
     return false;
   }
   /* The kernel's count may include processes that are about to disappear, such as leftovers that
-   * this jail killed when it started. Therefore /proc decides: the loop reads it until it lists no
-   * process of the user or the deadline has passed. */
+   * this jail killed when it started. Therefore /proc decides: the loop reads /proc until no
+   * process of the user is listed, or until the deadline has passed. */
   const struct timespec pause = {.tv_nsec = 10000000};
   const uint64_t deadline = now_us() + kDyingUs;
   for (;;) {

@@ -26,8 +26,8 @@ static void take_huge_pages(void) {
   char* chunk = (char*)(((uintptr_t)space + kHuge - 1) / kHuge * kHuge);
   const long faults = faults_so_far();
   memset(chunk, 0x5a, kHuge);
-  if (faults_so_far() - faults <
-      kHuge / kPage / 2) { /* one page fault mapped the whole huge page */
+  /* A huge page needs one page fault; small pages need one each. */
+  if (faults_so_far() - faults < kHuge / kPage / 2) {
     puts("huge");
     fflush(stdout);
   }
