@@ -15,7 +15,7 @@ import sys
 DENIED = [
     "acct", "add_key", "bpf", "clock_adjtime", "clock_settime", "create_module", "delete_module", "finit_module",
     "get_kernel_syms", "init_module", "io_uring_enter", "io_uring_register", "io_uring_setup", "ioperm", "iopl",
-    "kcmp", "kexec_file_load", "kexec_load", "keyctl", "lookup_dcookie", "mbind", "migrate_pages", "move_pages",
+    "kcmp", "kexec_file_load", "kexec_load", "keyctl", "lookup_dcookie", "migrate_pages", "move_pages",
     "nfsservctl", "open_by_handle_at", "perf_event_open", "personality", "process_vm_readv", "process_vm_writev",
     "ptrace", "query_module", "quotactl", "reboot", "request_key", "settimeofday", "stime", "swapoff", "swapon",
     "sysfs", "_sysctl", "uselib", "userfaultfd", "ustat", "vm86", "vm86old",
