@@ -53,16 +53,18 @@ class Job:
 
     - `blob_sha256`: the SHA-256 digest of the uploaded file, its name in the blob store.
     - `configuration`: for a structure, the name of a file in runtime/configurations; for a library None.
+    - `attempt`: counts from 1; the worker executes a run again if the machine failed.
     - `seeds`: one secret 64-bit seed per session, as 16 hexadecimal digits.
     - `parameters`: the values that replace parameters of the instance.
     - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
     - `plain`: whether to run the workload without checks.
-    - `record`: whether to certify the history of each session. The sessions are played in the same way, but judging
-      takes longer.
-    - `recorded_seed`: the seed of one additional recorded session, the spot check (runner/spot_check.py), or None.
+    - `record`: whether to certify the history of each session, that is, to prove that its transactions were isolated. A
+      session is played in the same way with and without this; only judging takes longer.
+    - `recorded_seed`: the seed of the spot check, one more session whose history is certified (runner/spot_check.py).
+      None if the run has no spot check.
     - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py).
-    - `verified`: whether another process makes every call, as in an audit. The times of such a run are comparable only
-      with those of other audits.
+    - `verified`: whether a process outside the jail makes every call. The times of such a run are comparable only with
+      those of other verified runs.
     - `require_level`: the weakest jail level to accept.
     """
 

@@ -90,7 +90,7 @@ def run_file(
     """Inspect the file and run the request's sessions with it; `folder` is for working files.
 
     The file must not change during the run, and the jail's user must be able to read it, so pass a copy (`copy_into`).
-    If `recorded_seed` is given, one more session is run and recorded (runner/spot_check.py).
+    If `recorded_seed` is given, one more session is run, and its history is certified (runner/spot_check.py).
 
     Raises RequestError if the file is a structure and the request has no configuration, or if the file is a library and
     the request has one.
