@@ -112,7 +112,10 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
 
 
 def with_look_ahead(request: Request, result: SeriesResult) -> SeriesResult:
-    """Return the result with the finding `look_ahead` if the audited sessions show it."""
+    """Return the result, with the finding `look_ahead` added if the audited sessions give reason for it.
+
+    They do if verified mode slows the library's calls down far more than the control's (results/look_ahead.py).
+    """
     audit = summarise_audit(pairs_of(result.sessions))
     finding = look_ahead_finding(request.benchmark.name, audit)
     return result if finding is None else replace(result, findings=(*result.findings, finding))

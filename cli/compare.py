@@ -192,7 +192,7 @@ def _subject(file: _File, named: str | None, request: Request, settings: Setting
 
 
 def _free_name(name: str, taken: set[str]) -> str:
-    """Return the name, with a number added if another library has the name already."""
+    """Return `name`, or `name #2`, `name #3` and so on if the name is taken."""
     number, free = 1, name
     while free in taken:
         number += 1
