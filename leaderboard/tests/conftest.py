@@ -1,7 +1,7 @@
 """Defines the fixtures of the leaderboard's tests: a small repository with three benchmarks, users and a machine.
 
-No test here executes a library. Tests of the queue give the worker a substitute for the runner, because they test which
-worker executes which run, and when. runner/tests and tests/test_end_to_end.py test the real runner.
+No test in this folder executes a library. Tests of the queue give the worker a substitute for the runner, because they
+test which worker executes which run, and when. runner/tests and tests/test_end_to_end.py test the real runner.
 """
 
 from __future__ import annotations
