@@ -172,8 +172,9 @@ KEYDROME_SCALE = env.str("KEYDROME_SCALE", default=KEYDROME_BOARD_SCALE or "pape
 KEYDROME_SESSIONS = env.int("KEYDROME_SESSIONS", default=3 if KEYDROME_BOARD_SCALE else 15)
 
 # A worker may execute a run until its lease on the run ends. The worker sends a heartbeat every second. Each heartbeat
-# sets the end of the lease to KEYDROME_LEASE_SECONDS from now. The lease must survive the loss of several heartbeats.
-# Every KEYDROME_SWEEP_SECONDS the scheduler wakes the workers, which then look for expired leases.
+# sets the end of the lease to KEYDROME_LEASE_SECONDS from now, so a lease must be several heartbeats long: then the
+# worker keeps the run if a few heartbeats are lost. Every KEYDROME_SWEEP_SECONDS the scheduler wakes the workers, which
+# then look for expired leases.
 # A run that failed because of the site is tried again, until it has had KEYDROME_MAX_ATTEMPTS attempts.
 KEYDROME_LEASE_SECONDS = env.int("KEYDROME_LEASE_SECONDS", default=60)
 KEYDROME_SWEEP_SECONDS = env.int("KEYDROME_SWEEP_SECONDS", default=15)
@@ -198,8 +199,8 @@ KEYDROME_MACHINE_CLASS = env.str("KEYDROME_MACHINE_CLASS", default="")
 KEYDROME_SUBMISSIONS_PER_DAY = env.int("KEYDROME_SUBMISSIONS_PER_DAY", default=100)
 KEYDROME_SUBMISSIONS_OPEN = env.int("KEYDROME_SUBMISSIONS_OPEN", default=20)
 
-# How many slots the bench workers of this machine share. Each slot has its own jail and processor cores. The slots are
-# numbered from KEYDROME_SLOT upwards, and each bench worker takes the first free one.
+# How many slots the bench workers of this machine share. A slot is a number that gives a worker's jail its own user and
+# control group. The slots are numbered from KEYDROME_SLOT upwards, and each bench worker takes the first free one.
 KEYDROME_SLOTS = env.int("KEYDROME_SLOTS", default=1)
 
 BROKER_DIR = VAR_DIR / "broker"
