@@ -1,8 +1,8 @@
 """Runs several libraries in complete blocks, for `keydrome compare`.
 
 A block runs every library once, with the same operations, each in a fresh process. The order is random and depends on
-the block's seed. The control library runs twice, first and last in the block. The change of its time measures the noise
-of the machine.
+the block's seed. A fixed library, the control library, runs twice: first and last in the block. The change of its time
+measures the noise of the machine.
 
 The first block is a rehearsal: it warms the machine up and finds libraries that fail. Its times are not used. If the
 control's time changed too much in a block (drift.py), the block is discarded and repeated. The number of repetitions

@@ -42,7 +42,9 @@ class Progress:
 
     session: int
     sessions: int
-    role: str  # "inspection", "candidate" or "control", and ", audit" if the session is played again in the other mode
+    # What runs: "inspection", "candidate", "control" or "control again" (its second run in a session), with ", audit"
+    # added if the session is played again in the other mode. In blocks (runner/blocks.py), the name of the library.
+    role: str
     phase: str
     fraction: float
 

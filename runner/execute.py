@@ -1,5 +1,6 @@
 """Runs one job: copies the uploaded file, inspects it, runs the sessions and returns the report. Read this file first.
 
+A session measures the file's library in fresh processes, with a seed of its own. A job has one or more sessions.
 A fault of a job or of a library is not an exception: `execute` returns a report whose verdict and reason describe the
 fault. `execute` raises Cancelled if the heartbeat function returns False. It raises Python's own errors if the machine
 fails, for example if the disk is full.

@@ -237,10 +237,11 @@ class Throughput:
 class AuditPair:
     """The times per call of one session that was played in both modes with the same seed: timed, and verified.
 
-    In verified mode a process outside the jail makes every call, so the library cannot know the next call. All times
-    are nanoseconds by the referee's clock. `comparable` is False if the machine has fewer than two CPUs for each thread
-    of the workload, or if other processes used them. Then a call in verified mode waits for a CPU, and its time says
-    little about the library.
+    In verified mode a process outside the jail makes every call, so the library cannot know the next call. The
+    candidate is the library that is judged; the control is a fixed library for comparison. All times are nanoseconds by
+    the referee's clock. `comparable` is False if the machine has fewer than two CPUs for each thread of the workload,
+    or if other processes used them. Then a call in verified mode waits for a CPU, and its time says little about the
+    library.
     """
 
     candidate_timed_ns: float
@@ -283,8 +284,8 @@ class JailFacts:
     """How the jail protected the machine, and how the program in the jail ended. Unknown numbers are None.
 
     `mechanisms` lists the protections that the jail used; `missing` lists those that the machine does not support.
-    `status` is "exited", "signaled", "timed_out", "out_of_memory" or "killed". It is empty if the program was not
-    started.
+    `status` is the word with which the jail reports the end of the program, such as "exited", "signaled" or "timed_out"
+    (docs/reference/jail.md). It is empty if the program was not started.
     """
 
     level: JailLevel
