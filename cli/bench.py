@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 def _request(options: argparse.Namespace, settings: Settings) -> Request:
     benchmark = find_benchmark(load_benchmarks(settings.root), options.benchmark)
     if options.history is not None and not options.record and benchmark.kind is Kind.PERFORMANCE:
-        raise UsageError("--history needs a recorded run: give --record too")
+        raise UsageError("--history writes the histories of recorded runs only: give --record too")
     if options.audit and (options.no_control or benchmark.kind is not Kind.PERFORMANCE):
         raise UsageError(
             "--audit compares the library with the control library: choose a timed benchmark, without --no-control"

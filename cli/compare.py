@@ -1,6 +1,7 @@
 """Implements `keydrome compare`: times several libraries, and reports which is faster and how certain the result is.
 
 The libraries run in complete blocks: each block runs every library once, with the same operations (runner/blocks.py).
+The first block is a rehearsal, whose times are not used.
 """
 
 from __future__ import annotations
