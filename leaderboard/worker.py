@@ -2,8 +2,10 @@
 
 A worker executes one run at a time on its slot. A slot is a number that gives a jail its own user and control group.
 KEYDROME_CPUS can also give each slot its own processors. The worker reserves its slot (runner/slots.py), so that no two
-processes use it. A unique index in the database also allows only one active run per slot. If a worker dies, the lease
-of its run expires, and the results worker or another bench worker queues the run again.
+processes use it. A unique index in the database also allows only one active run per slot.
+
+A worker may execute a run only until its lease on the run ends; heartbeats extend the lease. If a worker dies, the
+lease expires, and the results worker or another bench worker queues the run again.
 """
 
 from __future__ import annotations

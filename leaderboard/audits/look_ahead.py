@@ -38,14 +38,14 @@ def with_look_ahead(run: Run, report: RunReport) -> RunReport:
 def audit_of(run: Run) -> Audit | None:
     """Return the result of all audited sessions that count together with those of this run; None if there are none.
 
-    1 SQL statement for a timed run, else none.
+    At most 1 SQL statement.
     """
     pairs = [] if run.is_gate else _stored_pairs(run)
     return summarise_audit(pairs) if pairs else None
 
 
 def _stored_pairs(run: Run) -> list[AuditPair]:
-    """Return the times of the stored audited sessions: of all passed runs of the same binary, target and machine class.
+    """Return the times of the audited sessions that are stored and count together with those of this run.
 
     Discarded sessions are left out.
     """

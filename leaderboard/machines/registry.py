@@ -1,7 +1,7 @@
-"""Keeps the table of bench machines.
+"""Keeps the table of bench machines, the machines that execute runs.
 
-For each machine, the table contains the class, when the machine was last alive, and, if it refuses some runs at
-present, why.
+For each machine, the table contains the class, the time when the machine was last alive, and the reason why its worker
+leaves some runs to other machines, if it does.
 
 Each function is one transaction, or a part of the caller's transaction if the caller has opened one.
 """

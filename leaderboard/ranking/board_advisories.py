@@ -30,9 +30,9 @@ def advisories_of(
 ) -> dict[tuple[str, str], list[dict[str, Any]]]:
     """Return the shown advisory findings of each binary, by digest and configuration. 1 SQL statement.
 
-    Two kinds of runs count: runs of the board's gates at their newest versions, and runs on the board's target on this
-    machine class. If several runs have the same finding, the newest run's is returned. A finding is returned as its
-    name, a number as text and the id of its run.
+    Two kinds of runs count: runs of the board's gates (required correctness benchmarks) at their newest versions, and
+    runs on the board's benchmark instance on this machine class. If several runs have the same finding, the newest
+    run's is returned. A finding is returned as its name, a number as text and the id of its run.
     """
     target = Q(
         run__benchmark=board.benchmark,
