@@ -29,7 +29,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the run was cancelled on request
-    """The heartbeat function returned False, so the run was stopped. The caller must not record a result."""
+    """The heartbeat function returned False, so the run was stopped. The caller must not store a result."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -177,7 +177,7 @@ class _Series:
         return None
 
     def _pair(self, reports: dict[str, Report], again: dict[str, Report]) -> AuditPair | None:
-        # The last run of the control is the nearest one in time.
+        # Of the control's runs in the first mode, use the last, which is nearest in time to the runs in the other mode.
         control = reports.get(CONTROL_AFTER, reports[CONTROL])
         return audit.make_pair(
             (reports[CANDIDATE], again[CANDIDATE]),

@@ -1,7 +1,7 @@
 """Adds a spot check to some timed runs: one more session, whose history is certified.
 
 A history is the list of all calls of a session with their results and times. To certify it is to prove that some serial
-order of its transactions gives these results. A session with a certified history is called *recorded*.
+order of its transactions gives these results. A session whose history is certified is called *recorded*.
 
 A dishonest library could behave correctly only while it is tested, or only in short runs. The spot check is therefore
 played exactly like the timed sessions, with a seed of its own. A history can be made from the output of every session.
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
     from runner.request import Loadable, Request
     from runner.settings import Settings
 
-RECORDED = "recorded session: "
+RECORDED = "spot check: "
 
 
 def spot_check_seed(seeds: Sequence[str], one_in: int) -> str | None:
