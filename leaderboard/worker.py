@@ -1,4 +1,4 @@
-"""Implements the bench worker, which claims a run, executes the run, records the result, and claims the next run.
+"""Implements the bench worker, which claims a run, executes the run, stores the result, and claims the next run.
 
 A worker executes one run at a time on its slot. A slot is a number that gives a jail its own user and control group.
 KEYDROME_CPUS can also give each slot its own processors. The worker reserves its slot (runner/slots.py), so that no two
@@ -73,7 +73,7 @@ def hold_slot(first: int, last: int | None = None) -> AbstractContextManager[int
 
 
 def clean_up(slot: int) -> None:
-    """Remove and log the processes and files that killed jails have left in this slot and in unused slots."""
+    """Remove and log the processes and control groups that killed jails have left in this slot and in unused slots."""
     for line in remove_leftovers(slot):
         _log.warning("%s", line)
 
@@ -231,7 +231,7 @@ class Worker:
         return taken
 
     def run_one(self) -> bool:
-        """Claim, execute and record one run. Return False if no run could be claimed.
+        """Claim and execute one run, and store its result. Return False if no run could be claimed.
 
         An exception of the database is passed to the caller. The next call then queues the unfinished run again.
         """

@@ -123,7 +123,7 @@ def _affected_entries(run: Run) -> set[tuple[_Section, int]]:
 
 
 def _decide(run: Run) -> None:
-    """Store on which boards the run may be ranked, and the main reason against each other board.
+    """Store on which boards the run may be ranked, and for each of the other boards the main reason against it.
 
     If no board may rank the run, store all reasons of the first board instead.
     """

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 class Command(BaseCommand):
     """Claims runs and executes them on one slot, one at a time.
 
-    A slot is a number that gives a jail (sandbox) its own user and control group. Only one process uses a slot.
+    A slot is a number that gives a jail (sandbox) its own user and control group. Only one process may use a slot.
     """
 
     help = "Execute queued runs on one slot until SIGTERM or Ctrl-C. With --once or --drain, end earlier."
