@@ -234,7 +234,7 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 # Celery's scheduler regularly wakes the bench workers and the results worker. Both recover lost runs, and an idle bench
-# worker also records that its machine is alive.
+# worker also stores that its machine is alive.
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     f"wake {_queue}": {
@@ -337,8 +337,8 @@ FILE_UPLOAD_HANDLERS = [
 # The next settings are about security.
 
 # KEYDROME_TLS says whether visitors reach the site over TLS (https). The default is yes if KEYDROME_HOSTS is set and
-# KEYDROME_DEBUG is off. The embedded site does not use TLS, because it responds only to requests for the host names in
-# the default of ALLOWED_HOSTS.
+# KEYDROME_DEBUG is off. The embedded site does not use TLS, because it is only for visitors on its own machine: it
+# responds only to requests for the host names in the default of ALLOWED_HOSTS.
 TLS = env.bool("KEYDROME_TLS", default="KEYDROME_HOSTS" in env.ENVIRON and not DEBUG)
 SECURE_SSL_REDIRECT = TLS
 SESSION_COOKIE_SECURE = TLS
