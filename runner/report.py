@@ -94,12 +94,13 @@ class Phase:
     """The times of one phase of a session, such as "create" or "test".
 
     - `wall_ns`: the duration by the referee's clock. The jail is frozen between phases; the time runs from before the
-      jail is thawed until it is frozen again.
+      jail is thawed until it is frozen again. If the jail cannot be frozen: from message GO to message DONE.
     - `player_ns`: the duration by the clock of the player, the process in the jail that runs the library.
     - `cpu_us`: the CPU time of the jail in the phase, or None if the jail cannot measure it.
     - `freezing_ns`: the last part of `wall_ns`, from the player's message DONE until the jail was frozen.
     - `freezing_cpu_us`: the CPU time in this part. Both are None if the jail was not frozen.
-    - `library_threads`: how many of the library's own threads lived at the beginning or at the end of the phase.
+    - `library_threads`: the number of the library's own threads that lived at the beginning of the phase, at its end,
+      or both.
     - `library_cpu_us`: the CPU time of those threads of the library that lived at the end.
     - `exited_cpu_us`: the CPU time of threads that exited: the clients' threads, and threads of the library.
     - `kernel_cpu_us`: the CPU time of each kernel thread that works for the whole machine, by the thread's name.
