@@ -84,7 +84,7 @@ def run(options: argparse.Namespace) -> int:
 def _request(options: argparse.Namespace, settings: Settings) -> Request:
     benchmark = find_benchmark(load_benchmarks(settings.root), options.benchmark)
     if options.history is not None and not options.record and benchmark.kind is Kind.PERFORMANCE:
-        raise UsageError("--history needs a recorded run: give --record too")
+        raise UsageError("--history writes the histories of recorded runs only: give --record too")
     if options.audit and (options.no_control or benchmark.kind is not Kind.PERFORMANCE):
         raise UsageError(
             "--audit compares the library with the control library: choose a timed benchmark, without --no-control"
@@ -112,7 +112,10 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
 
 
 def with_look_ahead(request: Request, result: SeriesResult) -> SeriesResult:
-    """Return the result with the finding `look_ahead` if the audited sessions show it."""
+    """Return the result, with the finding `look_ahead` added if the audited sessions give reason for it.
+
+    They do if verified mode slows the library's calls down far more than the control's (results/look_ahead.py).
+    """
     audit = summarise_audit(pairs_of(result.sessions))
     finding = look_ahead_finding(request.benchmark.name, audit)
     return result if finding is None else replace(result, findings=(*result.findings, finding))

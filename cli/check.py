@@ -71,7 +71,7 @@ class _Tally:
         return sum(f.severity is Severity.REQUIRED for f in self.findings.values())
 
     def leave_out(self, instances: list[tuple[Benchmark, str]], why: str, *, fails: bool) -> None:
-        """Note that the first round ends before these instances. If `fails` is True, the library therefore fails."""
+        """Note that the first round ends before these instances, and why. If `fails` is True, the library fails."""
         self.not_run = [f"{suite.name}/{instance}" for suite, instance in instances]
         self.why_not_run = why
         if fails:
@@ -161,7 +161,8 @@ def run(options: argparse.Namespace) -> int:
 def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally:
     """Run every suite once. Then repeat the suites that have not failed, with new seeds, until `seconds` have passed.
 
-    The first round ends early if more sessions would tell nothing new, or if the library is too slow.
+    The first round ends early if more sessions would tell nothing new, or if the library is too slow. In verified mode
+    it always runs to its end.
     """
     tally = _Tally()
     started = time.monotonic()
@@ -191,7 +192,7 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
 def _ends_early(
     check: _Check, tally: _Tally, left: list[tuple[Benchmark, str]], elapsed: float
 ) -> bool:
-    """Return whether the first round ends before the instances in `left`. If it does, note this in the tally."""
+    """Return whether the first round ends before the instances in `left`. If it does, note the reason in the tally."""
     if not tally.first_round or check.verified:
         return False
     if why := why_gate_ends(tally.last_verdict, tally.required):

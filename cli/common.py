@@ -31,7 +31,7 @@ if TYPE_CHECKING:
 _PRINTED_SEED = re.compile(r"[0-9a-f]{16}")
 _SEED_END = 1 << 64
 MEMORY_BYTES_MIN = 1 << 24
-"""The least memory limit that a jail accepts."""
+"""The smallest memory limit that a jail accepts."""
 MEMORY_BYTES_MAX = 1 << 50
 
 
@@ -158,7 +158,10 @@ def local_jail() -> Iterator[tuple[Settings, Path]]:
 
 @contextmanager
 def prepared(library: Path) -> Iterator[tuple[Settings, Path, Path]]:
-    """Do the same as local_jail(), and copy `library` into the working folder. Also yield the path of the copy."""
+    """Hold a slot and a working folder as local_jail() does, and copy `library` into the folder.
+
+    Yields the settings, the folder and the path of the copy.
+    """
     check_file(library, load_settings())
     with local_jail() as (settings, folder):
         yield settings, folder, copy_into(folder, library)

@@ -1,6 +1,7 @@
 """Implements `keydrome compare`: times several libraries, and reports which is faster and how certain the result is.
 
 The libraries run in complete blocks: each block runs every library once, with the same operations (runner/blocks.py).
+The first block is a rehearsal, whose times are not used.
 """
 
 from __future__ import annotations
@@ -192,7 +193,7 @@ def _subject(file: _File, named: str | None, request: Request, settings: Setting
 
 
 def _free_name(name: str, taken: set[str]) -> str:
-    """Return the name, with a number added if another library has the name already."""
+    """Return `name`, or `name #2`, `name #3` and so on if the name is taken."""
     number, free = 1, name
     while free in taken:
         number += 1

@@ -1,8 +1,9 @@
 """Judges, times and compares index libraries on this machine. No site is needed.
 
-The exit status is 0 if the library passed, 1 if it did not pass, and 2 if it could not be judged. A library cannot be
-judged, for example, if the arguments are wrong, if the file is not a usable library, or if the machine's jail is weaker
-than --require demands. The exit status is 130 after Ctrl-C, and 141 if the reader of the output closed the pipe.
+bench and check return 0 if the library passed, 1 if it did not pass, and 2 if it could not be judged. A library cannot
+be judged, for example, if the arguments are wrong, if the file is not a usable library, or if the machine's jail is
+weaker than --require demands. compare returns 1 if it excluded a library. machine returns 1 if a setting makes timings
+noisy. Every command returns 2 after an error, 130 after Ctrl-C, and 141 if the reader of its output closed the pipe.
 """
 
 from __future__ import annotations
@@ -119,7 +120,7 @@ def _add_common(parser: argparse.ArgumentParser, scale: Scale) -> None:
         "--require",
         choices=[level.value for level in JailLevel],
         default=JailLevel.FULL.value,
-        help="weakest jail level to accept; default: full",
+        help="weakest level of the jail (sandbox) to accept; default: full",
     )
 
 
@@ -128,7 +129,8 @@ def _add_library(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--config",
         metavar="FILE|NAME",
-        help="configuration to run a structure (contract B) with; `keydrome list` prints the names",
+        help="for a structure (a data structure without transactions): the configuration to run it with; "
+        "`keydrome list` prints the names",
     )
 
 
@@ -164,12 +166,13 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=positive,
         default=3,
-        help="number of sessions, each in a fresh process; default: 3",
+        help="number of sessions, each with fresh processes and a seed of its own; default: 3",
     )
     parser.add_argument(
         "--record",
         action="store_true",
-        help="certify the history of each session; judging takes longer",
+        help="certify the history of each session, that is, prove that its transactions were isolated; judging takes "
+        "longer",
     )
     parser.add_argument(
         "--counters",
@@ -177,7 +180,9 @@ def _add_bench(parser: argparse.ArgumentParser) -> None:
         help="also count cycles, cache misses, context switches and more, if the machine supports it",
     )
     parser.add_argument(
-        "--no-control", action="store_true", help="run the sessions without the control library"
+        "--no-control",
+        action="store_true",
+        help="do not time the control library, a fixed library for comparison, in the sessions",
     )
     parser.add_argument(
         "--history",
@@ -205,7 +210,8 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         "libraries",
         metavar="LIB[:CONFIG]",
         nargs="+",
-        help="shared objects; CONFIG is the configuration to run a structure (contract B) with",
+        help="shared objects; CONFIG is for a structure (a data structure without transactions): the configuration to "
+        "run it with",
     )
     _add_common(parser, Scale.SMOKE)
     _add_workload(parser)
@@ -221,7 +227,8 @@ def _add_compare(parser: argparse.ArgumentParser) -> None:
         metavar="N",
         type=positive,
         default=compare.DEFAULT_SESSIONS,
-        help="number of blocks that must be valid; a block runs each library once; default: %(default)s",
+        help="number of blocks, not counting those that are discarded because of noise; a block runs each library "
+        "once; default: %(default)s",
     )
     parser.add_argument(
         "--keep-same",
@@ -249,7 +256,8 @@ def _add_verified(parser: argparse.ArgumentParser) -> None:
     parser.add_argument(
         "--verified",
         action="store_true",
-        help="make every call from another process; times are comparable only with those of other verified runs",
+        help="make every call from a process outside the jail; times are comparable only with those of other verified "
+        "runs",
     )
 
 
@@ -282,7 +290,8 @@ def _add_check(parser: argparse.ArgumentParser) -> None:
         "--witness",
         metavar="DIR",
         type=Path,
-        help="write the reports, witnesses and recorded histories of failed sessions to DIR",
+        help="write the reports, witnesses (the calls that prove a violation) and recorded histories of failed "
+        "sessions to DIR",
     )
     _add_all_histories(parser)
     parser.set_defaults(run=check.run)

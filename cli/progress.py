@@ -1,4 +1,4 @@
-"""Shows the progress of a run on standard error: on a terminal as a bar, otherwise as a line for each new text."""
+"""Shows the progress of a run on standard error: as a bar on a terminal, otherwise as one line for each new text."""
 
 from __future__ import annotations
 

@@ -135,8 +135,8 @@ class Run(models.Model):
 
     - The request, from `submission` to `verified`, says what to run. These columns are written when the run is created,
       and never change.
-    - The queue entry, from `state` to `progress_note`, says which worker executes the run now. queue/claims.py writes
-      these columns.
+    - The queue entry, from `state` to `progress_note`, says which worker executes the run now. queue/claims.py and
+      services.py write these columns. `slot` is the number of the worker's jail on `machine`.
     - The result, from `verdict` to `why_not`, has the verdict, the measurements and the ranking. These columns are
       written when the run ends. `eligible`, `ranked_on` and `why_not` are written again whenever a gate, an audit or a
       board's rules change.
@@ -384,7 +384,8 @@ class BoardEntry(models.Model):
     """A user's entry on a board (a ranking of libraries): all the user's eligible runs of one binary, merged.
 
     Runs of the binary under another configuration form another entry. ranking/board_entries.py computes the entries
-    from the runs and can rebuild them at any time. Board pages read only this table.
+    from the runs and can rebuild them at any time. Board pages read only this table. `slot` numbers a user's entries,
+    best first; it has nothing to do with the slot of a worker. `position` and the ranks count the entries of all users.
     """
 
     board = models.CharField(max_length=64)

@@ -1,4 +1,4 @@
-"""Implements the changes that users, organisers and workers make: submit, record a result, give up, cancel, delete.
+"""Implements the changes that users, organisers and workers make: submit, store a result, give up, cancel, delete.
 
 Each function is one transaction, except that `recover_lost` uses one transaction for each lost run. `submit` and
 `record` wake workers after the commit. A function that acts for a user takes the user as `by`. It raises

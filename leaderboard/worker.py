@@ -1,9 +1,11 @@
-"""Implements the bench worker, which claims a run, executes the run, records the result, and claims the next run.
+"""Implements the bench worker, which claims a run, executes the run, stores the result, and claims the next run.
 
-A worker executes one run at a time on its slot. Each slot has a number, a jail and processor cores. The worker reserves
-the slot (runner/slots.py), so that two processes never time libraries on the same cores. A unique index in the database
-also allows only one active run per slot. If a worker dies, the lease of its run expires, and the results worker or
-another bench worker queues the run again.
+A worker executes one run at a time on its slot. A slot is a number that gives a jail its own user and control group.
+KEYDROME_CPUS can also give each slot its own processors. The worker reserves its slot (runner/slots.py), so that no two
+processes use it. A unique index in the database also allows only one active run per slot.
+
+A worker may execute a run only until its lease on the run ends; heartbeats extend the lease. If a worker dies, the
+lease expires, and the results worker or another bench worker queues the run again.
 """
 
 from __future__ import annotations
@@ -71,7 +73,7 @@ def hold_slot(first: int, last: int | None = None) -> AbstractContextManager[int
 
 
 def clean_up(slot: int) -> None:
-    """Remove and log the processes and files that killed jails have left in this slot and in unused slots."""
+    """Remove and log the processes and control groups that killed jails have left in this slot and in unused slots."""
     for line in remove_leftovers(slot):
         _log.warning("%s", line)
 
@@ -93,7 +95,7 @@ def make_job(run: Run) -> Job:
     submission = run.submission
     seeds = tuple(run.seeds)
     one_in = settings.KEYDROME_RECORD_ONE_IN
-    # In an audit that an organiser has queued, all sessions are played in both modes.
+    # In an audit that an organiser has queued, all sessions are played in both modes, verified and timed.
     audited = seeds if run.verified else audited_seeds(seeds, settings.KEYDROME_AUDIT_ONE_IN)
     return Job(
         run_id=run.pk,
@@ -203,7 +205,8 @@ class Worker:
     execute: Execute | None = None  # None stands for runner.execute.execute in this slot's jail
     heartbeat_seconds: float = HEARTBEAT_SECONDS
     stopping: threading.Event = field(default_factory=threading.Event)
-    # True if the last step failed halfway. Then the database may say that a run executes on this slot, but none does.
+    # True if the last call of run_one() failed halfway. Then the database may say that a run executes on this slot,
+    # but none does.
     unsure: bool = False
     recover_at: float = 0.0  # when to look for lost runs again, on the monotonic clock
 
@@ -228,7 +231,7 @@ class Worker:
         return taken
 
     def run_one(self) -> bool:
-        """Claim, execute and record one run. Return False if no run could be claimed.
+        """Claim and execute one run, and store its result. Return False if no run could be claimed.
 
         An exception of the database is passed to the caller. The next call then queues the unfinished run again.
         """

@@ -1,8 +1,9 @@
 """Chooses the sessions that are audited, that is, played a second time in the other mode with the same seed.
 
-A timed session is played again in verified mode, and a verified session is played again as a timed one. Candidate and
-control play both modes, one after the other. So the session gives a pair of times for each library (report.AuditPair),
-and results/look_ahead.py compares them.
+In timed mode, the process that contains the library makes the calls. In verified mode, a process outside the jail makes
+them, so the library cannot read its next calls in memory. A timed session is played again in verified mode, and a
+verified session is played again in timed mode. So the session gives two times for each of its libraries: the candidate,
+which is judged, and the control, a fixed library for comparison. results/look_ahead.py compares these times.
 
 Hashes of the run's own secret seeds choose the sessions. A run that is repeated after a machine failure therefore has
 the same audits again. When the seeds have been published, everyone can verify the choice.
@@ -26,13 +27,13 @@ if TYPE_CHECKING:
 AUDITED = "audited session: "
 # A session is audited only if its calls are expected to take at most this time in verified mode.
 SECONDS_MAX = 60.0
-# What a call takes in verified mode, at most: if each thread has two CPUs, and if threads share CPUs.
+# Upper estimates of the time of one call in verified mode: if each thread has two CPUs, and if threads share CPUs.
 _CALL_SECONDS = 1e-6
 _SHARED_CALL_SECONDS = 30e-6
-# A call of the control takes some 300 ns more in verified mode. If it takes more than this, other processes have used
-# the CPUs, and the session says nothing.
+# A call of the control takes some 300 ns longer in verified mode. If it takes longer by more than this limit, other
+# processes have used the CPUs, and the session says nothing about the candidate.
 CONTROL_ADDED_NS_MAX = 3000.0
-# The time limit of a phase is longer by this time, which is a multiple of SECONDS_MAX.
+# This time is added to the time limit of each phase when a session is played again. It is five times SECONDS_MAX.
 PHASE_EXTRA_MS = 300_000
 
 
@@ -49,7 +50,7 @@ def audited_seeds(seeds: Sequence[str], one_in: int) -> tuple[str, ...]:
 
 
 def has_two_cpus_per_thread(report: Report, settings: Settings) -> bool:
-    """Return True if each thread of the workload can have a CPU on both sides of the jail's wall."""
+    """Return True if each thread of the workload can have two CPUs: one inside the jail and one outside."""
     cpus = settings.cpus.split(";")[settings.slot % len(settings.cpus.split(";"))]
     count = count_cpus(cpus) if cpus else len(os.sched_getaffinity(0))
     return 2 * report.parameters.get("threads", 1) <= count
@@ -71,10 +72,10 @@ def is_affordable(report: Report, settings: Settings) -> bool:
 def make_pair(
     candidate: tuple[Report, Report], control: tuple[Report, Report], *, comparable: bool
 ) -> AuditPair | None:
-    """Return the times per call of a session. Each argument has the reports of a library, of both modes in any order.
+    """Return the times per call of a session that was played in both modes, or None if a report lacks its time.
 
-    `comparable` says whether the machine has enough CPUs. A pair is comparable only if they were also free. Returns
-    None if a report lacks the time.
+    `candidate` and `control` each contain two reports of one library: one of each mode, in any order. `comparable` says
+    whether the machine has enough CPUs. The pair is comparable only if these CPUs were also free.
     """
     times = {}
     for role, reports in (("candidate", candidate), ("control", control)):

@@ -1,8 +1,8 @@
 """Runs several libraries in complete blocks, for `keydrome compare`.
 
 A block runs every library once, with the same operations, each in a fresh process. The order is random and depends on
-the block's seed. The control library runs twice, first and last in the block. The change of its time measures the noise
-of the machine.
+the block's seed. A fixed library, the control library, runs twice: first and last in the block. The change of its time
+measures the noise of the machine.
 
 The first block is a rehearsal: it warms the machine up and finds libraries that fail. Its times are not used. If the
 control's time changed too much in a block (drift.py), the block is discarded and repeated. The number of repetitions
@@ -43,7 +43,10 @@ _FLOOR_VERDICTS = {Verdict.PASSED, Verdict.FAILED}
 
 @dataclass(frozen=True, slots=True)
 class Block:
-    """One block. `values` maps each library that passed to its metric; `order` lists all libraries in running order."""
+    """One block. `order` lists all libraries in running order.
+
+    `values` maps each library that passed to its metric. The null library is also in `values` if its checks failed.
+    """
 
     seed: str
     order: tuple[str, ...]
@@ -82,7 +85,7 @@ class Blocks:
         return [block for index, block in enumerate(self.blocks) if not drift.is_discarded(index)]
 
     def values(self) -> dict[str, list[float]]:
-        """Return the metrics, one per valid block, of each library that passed in every block."""
+        """Return the metrics, one for each block that is not discarded, of each library that was never excluded."""
         counted = self.counted()
         names = counted[0].values if counted else {}
         return {
@@ -110,7 +113,7 @@ def run_blocks(
     *,
     wanted: int,
 ) -> Blocks:
-    """Run the rehearsal and `wanted` valid blocks.
+    """Run the rehearsal, and then blocks until `wanted` of them are valid, that is, not discarded.
 
     `candidates` maps names to at least two libraries. The request has one seed for the rehearsal, one for each block,
     and one for each possible repetition. The run ends early if fewer than two libraries are left.

@@ -1,4 +1,8 @@
-"""Lists the libraries, structures and configurations of this repository, from the files in their folders."""
+"""Lists the libraries, structures and configurations of this repository, from the files in their folders.
+
+A library exports the ten calls of the index API (contract A). A structure is a data structure without transactions and
+locks (contract B). A configuration says how the runtime adds them to a structure.
+"""
 
 from __future__ import annotations
 
@@ -26,8 +30,8 @@ class Reference:
     path: Path  # the file that the build writes; it may not exist yet
     needed: frozenset[str] = (
         frozenset()
-    )  # shared objects that this library may use and uploads may not
-    trusted: bool = False  # whether this library may link against `needed`
+    )  # shared objects that this library links against, and uploads may not
+    trusted: bool = False  # whether the inspection allows the shared objects in `needed`
     baseline: bool = (
         False  # a structure that stores nothing: it can be timed, but it fails every check
     )
@@ -80,7 +84,7 @@ def configuration_names(settings: Settings) -> list[str]:
 
 
 def isolating_configurations(settings: Settings) -> list[str]:
-    """Return the sorted names of the configurations whose concurrency is not `none`: they isolate transactions."""
+    """Return the sorted names of the configurations that isolate transactions: their concurrency is not `none`."""
     return [
         name
         for name in configuration_names(settings)

@@ -29,7 +29,7 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the run was cancelled on request
-    """The heartbeat function returned False, so the run was stopped. The caller must not record a result."""
+    """The heartbeat function returned False, so the run was stopped. The caller must not store a result."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,7 +42,9 @@ class Progress:
 
     session: int
     sessions: int
-    role: str  # "inspection", "candidate" or "control", and ", audit" if the session is played again in the other mode
+    # What runs: "inspection", "candidate", "control" or "control again" (its second run in a session), with ", audit"
+    # added if the session is played again in the other mode. In blocks (runner/blocks.py), the name of the library.
+    role: str
     phase: str
     fraction: float
 
@@ -53,16 +55,18 @@ class Job:
 
     - `blob_sha256`: the SHA-256 digest of the uploaded file, its name in the blob store.
     - `configuration`: for a structure, the name of a file in runtime/configurations; for a library None.
+    - `attempt`: counts from 1; the worker executes a run again if the machine failed.
     - `seeds`: one secret 64-bit seed per session, as 16 hexadecimal digits.
     - `parameters`: the values that replace parameters of the instance.
     - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
     - `plain`: whether to run the workload without checks.
-    - `record`: whether to certify the history of each session. The sessions are played in the same way, but judging
-      takes longer.
-    - `recorded_seed`: the seed of one additional recorded session, the spot check (runner/spot_check.py), or None.
+    - `record`: whether to certify the history of each session, that is, to prove that its transactions were isolated. A
+      session is played in the same way with and without this; only judging takes longer.
+    - `recorded_seed`: the seed of the spot check, one more session whose history is certified (runner/spot_check.py).
+      None if the run has no spot check.
     - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py).
-    - `verified`: whether another process makes every call, as in an audit. The times of such a run are comparable only
-      with those of other audits.
+    - `verified`: whether a process outside the jail makes every call. The times of such a run are comparable only with
+      those of other verified runs.
     - `require_level`: the weakest jail level to accept.
     """
 

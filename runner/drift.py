@@ -1,12 +1,14 @@
 """Decides which sessions or blocks to discard because the machine was too noisy.
 
-A session or block runs the control library before and after the candidates, with the same operations. So the two runs
-of the control should take the same time. A difference between these two times is noise of the machine; the candidates
-do not cause it. Therefore a session that is discarded because of this difference favours no candidate.
+A session measures one library, and a block measures several: the candidates. A session or block also runs a fixed
+library, the control, before and after the candidates, with the same operations. So the two runs of the control should
+take the same time. A difference between these two times is noise of the machine; the candidates do not cause it.
+Therefore discarding a session because of this difference favours no candidate.
 
 The normal change depends on the machine: about 2 % on a rack server, 20 % on a shared virtual machine. The largest
-allowed change is therefore computed from the control's own changes. It is three robust standard deviations, and at
-least 10 %. A robust standard deviation is 1.4826 times the median of the absolute changes (Hampel 1974).
+allowed change is therefore computed from the control's changes in the same series. It is three robust standard
+deviations, and at least 10 %. A robust standard deviation is 1.4826 times the median of the absolute changes (Hampel
+1974).
 """
 
 from __future__ import annotations

@@ -1,5 +1,6 @@
 """Runs one job: copies the uploaded file, inspects it, runs the sessions and returns the report. Read this file first.
 
+A session measures the file's library in fresh processes, with a seed of its own. A job has one or more sessions.
 A fault of a job or of a library is not an exception: `execute` returns a report whose verdict and reason describe the
 fault. `execute` raises Cancelled if the heartbeat function returns False. It raises Python's own errors if the machine
 fails, for example if the disk is full.
@@ -90,7 +91,7 @@ def run_file(
     """Inspect the file and run the request's sessions with it; `folder` is for working files.
 
     The file must not change during the run, and the jail's user must be able to read it, so pass a copy (`copy_into`).
-    If `recorded_seed` is given, one more session is run and recorded (runner/spot_check.py).
+    If `recorded_seed` is given, one more session is run, and its history is certified (runner/spot_check.py).
 
     Raises RequestError if the file is a structure and the request has no configuration, or if the file is a library and
     the request has one.

@@ -1,6 +1,7 @@
-"""Says when a gate ends early, because further correctness tests would tell the contestant nothing new.
+"""Says when to stop testing a library for correctness, because further tests would tell its author nothing new.
 
-`keydrome check` and the site use the same rules.
+The tests are the gates: the correctness benchmarks that a library must pass before a board ranks it. `keydrome check`
+and the site use the same rules.
 """
 
 from __future__ import annotations
@@ -16,9 +17,9 @@ _ENDED = {
 
 
 def why_gate_ends(last: Verdict, required: int) -> str:
-    """Return why a gate ends after a test with the verdict `last`; empty if it continues.
+    """Return why the tests end after a test with the verdict `last`; an empty text if they continue.
 
-    `required` is the number of different required findings of all tests so far.
+    `required` is the number of different required findings of all tests so far. A required finding fails the library.
     """
     if last in _ENDED:
         return _ENDED[last]

@@ -112,7 +112,7 @@ class Limits:
     phase_timeout_ms: int
     memory_bytes: int
     tmpfs_bytes: int
-    session_timeout_ms: int | None = None  # for all phases together; the referee enforces it
+    session_timeout_ms: int | None = None  # for all phases together; not in verified mode
 
 
 @dataclass(frozen=True, slots=True)

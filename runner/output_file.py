@@ -1,15 +1,15 @@
-"""Writes a file that a person has named, such as a report. base/output_file.h has the same rules for C++.
+"""Writes a file that the user has named, such as a report. base/output_file.h has the same rules for C++.
 
 - A new or regular file appears complete or not at all: the text goes to a temporary file in the same folder, which is
   then renamed. If the path is a symbolic link, the link stays, and the file that the link names is replaced.
 - A character device or FIFO, such as /dev/null or `>(command)`, is opened and written. Opening a FIFO waits until
   another process opens the FIFO for reading.
-- If a link in /proc leads to a file, the file is written in place, because it may have no name.
+- If a link in /proc, such as /proc/self/fd/3, leads to a file, the file is written in place. It may have no name.
 - `-` is the standard output. For `-`, and for other names of the standard output or error such as /dev/stdout, the text
   is written to that stream.
 - A block device, socket or folder is an error.
 - Another user's symbolic link in a shared folder such as /tmp is an error. The kernel refuses to open such a link
-  (protected_symlinks), but this code reads links itself, with readlink().
+  (protected_symlinks). This code follows links itself, with readlink(), so it must check the same rule.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class OutputFileError(OSError):
 class _Target:
     path: Path
     in_place: bool = False
-    stream: TextIO | None = None  # instead of the path
+    stream: TextIO | None = None  # if set, the text goes to this stream, not to `path`
 
 
 def check_writable(path: Path) -> None:
@@ -128,7 +128,7 @@ def _target(asked: Path) -> _Target:
 
 
 def _existing(path: Path, found: os.stat_result, *, in_proc: bool) -> _Target:
-    """Return how to write the existing file `path`. If `in_proc`, `path` is a link in /proc, otherwise no link."""
+    """Return how to write the existing file `path`, which is a link in /proc if `in_proc` is True, and else no link."""
     if stat.S_ISCHR(found.st_mode) or stat.S_ISFIFO(found.st_mode):
         return _Target(path, in_place=True)
     if stat.S_ISREG(found.st_mode):

@@ -1,4 +1,4 @@
-"""Runs one session: writes plan.json, runs the referee, reports its progress, and reads report.json.
+"""Runs one library in one session: writes plan.json, runs the referee, reports its progress, and reads report.json.
 
 The referee is the trusted process that runs a library in the jail and judges it. The referee may still fail: it may be
 missing, be killed, hang, or write a wrong report. In each of these cases this module raises RefereeError, which becomes

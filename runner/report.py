@@ -1,4 +1,4 @@
-"""Defines `Report`: what the referee measured and found in one session, as a typed value.
+"""Defines `Report`: what the referee measured and found when it ran one library in one session, as a typed value.
 
 The referee writes report.json, whose format is harness/schema/report.v1.schema.json. `Report.from_json` reads the file
 strictly: an unknown, missing or wrongly typed field raises StrictError. Later code uses attributes of `Report`, so the
@@ -93,15 +93,17 @@ class Loading:
 class Phase:
     """The times of one phase of a session, such as "create" or "test".
 
-    - `wall_ns`: the duration by the referee's clock, from before the jail is thawed until the jail is frozen.
+    - `wall_ns`: the duration by the referee's clock. The jail is frozen between phases; the time runs from before the
+      jail is thawed until it is frozen again. If the jail cannot be frozen: from message GO to message DONE.
     - `player_ns`: the duration by the clock of the player, the process in the jail that runs the library.
     - `cpu_us`: the CPU time of the jail in the phase, or None if the jail cannot measure it.
     - `freezing_ns`: the last part of `wall_ns`, from the player's message DONE until the jail was frozen.
     - `freezing_cpu_us`: the CPU time in this part. Both are None if the jail was not frozen.
-    - `library_threads`: how many of the library's own threads lived at the beginning or at the end of the phase.
+    - `library_threads`: the number of the library's own threads that lived at the beginning of the phase, at its end,
+      or both.
     - `library_cpu_us`: the CPU time of those threads of the library that lived at the end.
     - `exited_cpu_us`: the CPU time of threads that exited: the clients' threads, and threads of the library.
-    - `kernel_cpu_us`: the CPU time of each thread of the kernel that works for the whole machine, by its name.
+    - `kernel_cpu_us`: the CPU time of each kernel thread that works for the whole machine, by the thread's name.
     """
 
     name: str
@@ -236,10 +238,11 @@ class Throughput:
 class AuditPair:
     """The times per call of one session that was played in both modes with the same seed: timed, and verified.
 
-    In verified mode a process outside the jail makes every call, so the library cannot know the next call. All times
-    are nanoseconds by the referee's clock. `comparable` is False if the machine has fewer than two CPUs for each thread
-    of the workload, or if other processes used them. Then a call in verified mode waits for a CPU, and its time says
-    little about the library.
+    In verified mode a process outside the jail makes every call, so the library cannot know the next call. The
+    candidate is the library that is judged; the control is a fixed library for comparison. All times are nanoseconds by
+    the referee's clock. `comparable` is False if the machine has fewer than two CPUs for each thread of the workload,
+    or if other processes used them. Then a call in verified mode waits for a CPU, and its time says little about the
+    library.
     """
 
     candidate_timed_ns: float
@@ -282,8 +285,8 @@ class JailFacts:
     """How the jail protected the machine, and how the program in the jail ended. Unknown numbers are None.
 
     `mechanisms` lists the protections that the jail used; `missing` lists those that the machine does not support.
-    `status` is "exited", "signaled", "timed_out", "out_of_memory" or "killed". It is empty if the program was not
-    started.
+    `status` is the word with which the jail reports the end of the program, such as "exited", "signaled" or "timed_out"
+    (docs/reference/jail.md). It is empty if the program was not started.
     """
 
     level: JailLevel
@@ -357,15 +360,16 @@ class Output:
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """The results of one session.
+    """The results of one library in one session.
 
-    - `reason`: why the session did not pass; empty if it passed.
+    - `reason`: why the library did not pass; empty if it passed.
     - `metrics`: the measured numbers by name. A number that was not measured is absent.
       docs/reference/plan-and-report.md lists the names.
     - `loading`: what it cost to load the library; None in reports of older versions.
     - `parameters`: the value of every parameter, after scale and overrides.
-    - `record`: the history was certified. The session was played in the same way as other sessions.
-    - `verified`: another process made every call. The times are comparable only with those of other verified sessions.
+    - `record`: whether the history was certified. The session was played in the same way as other sessions.
+    - `verified`: whether a process outside the jail made every call. The times are comparable only with those of other
+      verified sessions.
     - `machine`: facts and warnings about the machine.
     """
 

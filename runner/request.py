@@ -43,14 +43,15 @@ class Request:
     - `control`: whether each session also times the control library. Correctness benchmarks ignore this field.
     - `configuration`: for a structure, how the runtime runs it; for a library None.
     - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
-    - `record`: whether to certify the history of each session, which is played in the same way.
+    - `record`: whether to certify the history of each session. A session is played in the same way with and without
+      this.
     - `histories`: the folder for the recorded histories of failed sessions, or None.
     - `all_histories`: whether to write the histories of sessions that passed, too.
-    - `memory_bytes`: the memory limit of a library, or None: the referee computes it from the parameters.
+    - `memory_bytes`: the memory limit of a library. If it is None, the referee computes the limit from the parameters.
     - `counters`: whether to count cycles, cache misses, context switches and more.
-    - `verified`: whether another process makes every call (docs/explanation/security.md).
-    - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py).
-      Without a control library, no session is.
+    - `verified`: whether a process outside the jail makes every call (docs/explanation/security.md).
+    - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py). The
+      field has no effect without a control library.
     """
 
     benchmark: Benchmark

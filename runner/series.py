@@ -6,7 +6,8 @@ the control's time changed too much between its two runs (drift.py), the session
 in the report with the reason, and another session replaces it. There are at most as many replacements as requested
 sessions.
 
-A session whose seed is in `Request.audited_seeds` is played a second time in the other mode (audit.py).
+A session whose seed is in `Request.audited_seeds` is played a second time in the other mode: timed or verified
+(audit.py).
 
 A series of fewer than 5 sessions is too short to rank the candidate. In such a series the control runs once per
 session. The session's seed decides whether it runs before or after the candidate.
@@ -115,7 +116,7 @@ class _Series:
     folder: Path
     heartbeat: Callable[[Progress], bool]
     sessions: list[Session] = field(default_factory=list)
-    done: int = 0  # number of runs of the candidate and the control that have ended
+    done: int = 0  # how often candidate or control has passed, without audits; for the progress
     audit_findings: list[Finding] = field(default_factory=list)
 
     def session(self, number: int, seed: str) -> SeriesResult | None:
@@ -146,8 +147,8 @@ class _Series:
     def _audit(self, number: int, reports: dict[str, Report]) -> SeriesResult | None:
         """Play session `number` again in the other mode. Return the result of the series if the candidate fails.
 
-        If the machine or the control library fails, this only adds an advisory finding, because it proves nothing
-        about the candidate.
+        Otherwise return None. If the machine or the control library fails, only an advisory finding is added, because
+        such a failure proves nothing about the candidate.
         """
         seed = reports[CANDIDATE].seed
         again: dict[str, Report] = {}
@@ -176,7 +177,7 @@ class _Series:
         return None
 
     def _pair(self, reports: dict[str, Report], again: dict[str, Report]) -> AuditPair | None:
-        # The last run of the control is the nearest one in time.
+        # Of the control's runs in the first mode, use the last, which is nearest in time to the runs in the other mode.
         control = reports.get(CONTROL_AFTER, reports[CONTROL])
         return audit.make_pair(
             (reports[CANDIDATE], again[CANDIDATE]),

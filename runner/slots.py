@@ -6,7 +6,7 @@ because it would take the first jail for a leftover. Therefore at most one proce
 
 The numbers are divided, so that a running site, commands, tests and measurements of several clones use different slots:
 
-    0 to 99     workers of sites: each has a fixed slot (KEYDROME_SLOT), or a free one of several (KEYDROME_SLOTS)
+    0 to 99     workers of sites: each uses a fixed slot (KEYDROME_SLOT), or the first free of several (KEYDROME_SLOTS)
     100 to 899  test processes and measurements: each reserves ten consecutive slots that are free
     900 to 999  commands, reports and native tests: each takes a free slot
 

@@ -1,9 +1,12 @@
 """Adds a spot check to some timed runs: one more session, whose history is certified.
 
+A history is the list of all calls of a session with their results and times. To certify it is to prove that some serial
+order of its transactions gives these results. A session whose history is certified is called *recorded*.
+
 A dishonest library could behave correctly only while it is tested, or only in short runs. The spot check is therefore
-played exactly like the timed sessions, with a seed of its own. Every session leaves the words from which a history is
-made, and the player does not know which sessions are certified. The times of the spot check are not used. On average
-one of N runs has a spot check; N is the setting KEYDROME_RECORD_ONE_IN.
+played exactly like the timed sessions, with a seed of its own. A history can be made from the output of every session.
+So nothing in the jail, neither the library nor the program that calls it, knows which sessions are certified. The times
+of the spot check are not used. On average one of N runs has a spot check; N is the setting KEYDROME_RECORD_ONE_IN.
 
 A hash of the run's own secret seeds chooses the runs. A run that is repeated after a machine failure therefore has its
 spot check again. When the run has ended, its owner and the organisers see the seeds and can verify the choice. No seed
@@ -28,11 +31,11 @@ if TYPE_CHECKING:
     from runner.request import Loadable, Request
     from runner.settings import Settings
 
-RECORDED = "recorded session: "
+RECORDED = "spot check: "
 
 
 def spot_check_seed(seeds: Sequence[str], one_in: int) -> str | None:
-    """Return the seed of a run's spot check (recorded session), or None if the run has no spot check.
+    """Return the seed of a run's spot check, or None if the run has no spot check.
 
     `seeds` are the secret seeds of the run's sessions. The returned seed is derived from these seeds and is secret too.
     On average one of `one_in` runs has a spot check. If `one_in` is 0, no run has one.
@@ -54,7 +57,7 @@ def run_with_spot_check(
     *,
     seed: str | None,
 ) -> SeriesResult:
-    """Run the request's series. If `seed` is given, run the spot check (recorded session) first.
+    """Run the request's series. If `seed` is given, run the spot check with this seed first.
 
     If the spot check fails, the run ends. If it passes, its findings are added to the findings of the series. If the
     spot check cannot be judged, for example because the machine fails, only an advisory finding is added, because such

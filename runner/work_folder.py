@@ -42,7 +42,8 @@ def work_folder(parent: Path) -> Iterator[Path]:
 def _new_lock(parent: Path) -> tuple[Path, int]:
     """Create and lock a file NAME.lock with a new NAME; return its path and descriptor.
 
-    Between the two steps another process may take the file for a leftover and remove it. Then try again.
+    Between creating and locking, another process may take the file for a leftover and remove it. Then this function
+    creates another file.
     """
     while True:
         lock = parent / f"{secrets.token_hex(8)}.lock"

@@ -5,8 +5,8 @@ of a message first and fills the file afterwards. A worker that reads the file b
 and Celery then stops the worker. This transport therefore writes a message under another name, and renames the complete
 file.
 
-The bindings (files that say which queues belong to an exchange) have the same problem while the first process creates
-them. A lock protects the bindings.
+A binding is a file that says which queues belong to an exchange. kombu creates the file empty before it locks the file,
+so another process could read the empty file. This transport therefore takes a lock of its own first.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ class Channel(filesystem.Channel):
     ) -> None:
         """Append a message to `queue`. Raises OSError if the file cannot be written.
 
-        The file's name starts with the time, because kombu reads messages in the order of their names.
+        The file's name starts with the time since boot, because kombu reads messages in the order of their names.
         """
         folder = Path(self.data_folder_out)
         name = f"{round(time.monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"

@@ -1,4 +1,4 @@
-"""Creates the Celery application, which only wakes workers. The queue of runs is a table in the database.
+"""Creates the Celery application, whose messages only wake workers. The queue of runs is a table in the database.
 
 leaderboard/tasks.py defines the only task. Besides the web server, a site needs three kinds of processes:
 

@@ -172,8 +172,9 @@ KEYDROME_SCALE = env.str("KEYDROME_SCALE", default=KEYDROME_BOARD_SCALE or "pape
 KEYDROME_SESSIONS = env.int("KEYDROME_SESSIONS", default=3 if KEYDROME_BOARD_SCALE else 15)
 
 # A worker may execute a run until its lease on the run ends. The worker sends a heartbeat every second. Each heartbeat
-# sets the end of the lease to KEYDROME_LEASE_SECONDS from now. The lease must survive the loss of several heartbeats.
-# Every KEYDROME_SWEEP_SECONDS the scheduler wakes the workers, which then look for expired leases.
+# sets the end of the lease to KEYDROME_LEASE_SECONDS from now, so a lease must be several heartbeats long: then the
+# worker keeps the run if a few heartbeats are lost. Every KEYDROME_SWEEP_SECONDS the scheduler wakes the workers, which
+# then look for expired leases.
 # A run that failed because of the site is tried again, until it has had KEYDROME_MAX_ATTEMPTS attempts.
 KEYDROME_LEASE_SECONDS = env.int("KEYDROME_LEASE_SECONDS", default=60)
 KEYDROME_SWEEP_SECONDS = env.int("KEYDROME_SWEEP_SECONDS", default=15)
@@ -198,8 +199,8 @@ KEYDROME_MACHINE_CLASS = env.str("KEYDROME_MACHINE_CLASS", default="")
 KEYDROME_SUBMISSIONS_PER_DAY = env.int("KEYDROME_SUBMISSIONS_PER_DAY", default=100)
 KEYDROME_SUBMISSIONS_OPEN = env.int("KEYDROME_SUBMISSIONS_OPEN", default=20)
 
-# How many slots the bench workers of this machine share. Each slot has its own jail and processor cores. The slots are
-# numbered from KEYDROME_SLOT upwards, and each bench worker takes the first free one.
+# How many slots the bench workers of this machine share. A slot is a number that gives a worker's jail its own user and
+# control group. The slots are numbered from KEYDROME_SLOT upwards, and each bench worker takes the first free one.
 KEYDROME_SLOTS = env.int("KEYDROME_SLOTS", default=1)
 
 BROKER_DIR = VAR_DIR / "broker"
@@ -233,7 +234,7 @@ CELERY_WORKER_CANCEL_LONG_RUNNING_TASKS_ON_CONNECTION_LOSS = False
 CELERY_WORKER_HIJACK_ROOT_LOGGER = False
 CELERY_TIMEZONE = "UTC"
 # Celery's scheduler regularly wakes the bench workers and the results worker. Both recover lost runs, and an idle bench
-# worker also records that its machine is alive.
+# worker also stores that its machine is alive.
 CELERY_BEAT_SCHEDULE_FILENAME = str(VAR_DIR / "beat-schedule")
 CELERY_BEAT_SCHEDULE = {
     f"wake {_queue}": {
@@ -336,8 +337,8 @@ FILE_UPLOAD_HANDLERS = [
 # The next settings are about security.
 
 # KEYDROME_TLS says whether visitors reach the site over TLS (https). The default is yes if KEYDROME_HOSTS is set and
-# KEYDROME_DEBUG is off. The embedded site does not use TLS, because it responds only to requests for the host names in
-# the default of ALLOWED_HOSTS.
+# KEYDROME_DEBUG is off. The embedded site does not use TLS, because it is only for visitors on its own machine: it
+# responds only to requests for the host names in the default of ALLOWED_HOSTS.
 TLS = env.bool("KEYDROME_TLS", default="KEYDROME_HOSTS" in env.ENVIRON and not DEBUG)
 SECURE_SSL_REDIRECT = TLS
 SESSION_COOKIE_SECURE = TLS

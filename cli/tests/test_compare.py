@@ -42,7 +42,7 @@ REQUEST = Request(
 
 
 def block(number: int, control_last: float = 10.0, **changes: float) -> Block:
-    """Return a block that is 2 % slower than the previous block. Library c fails after the rehearsal."""
+    """Return block `number`; each block is slower than the one before. Only the rehearsal (block 0) has library c."""
     slow = 1 + number / 50
     values = {"a": 2.0 * slow, "b:rw": 5.0 * slow, FLOOR: 1.0 * slow}
     values |= {"c": 5.1} if number == 0 else {}

@@ -36,8 +36,8 @@ class Comparison:
     - `ratio`: the audit's total time divided by the total time of the ranked run.
     - `added`: the time that verified mode adds to the library, divided by the time that verified mode adds to the
       control library (the baseline). A library that does the same work in both modes has a value near 1.0.
-    - `deviation`: how far log(`added`) is above the mean of other libraries, in standard deviations. None with fewer
-      than OTHERS_MIN other libraries.
+    - `deviation`: how far log(`added`) is above the mean of log(`added`) of the other libraries, in standard
+      deviations. None with fewer than OTHERS_MIN other libraries.
     """
 
     ranked: Run

@@ -1,8 +1,11 @@
-"""Collects the audited sessions of a binary, and adds the finding `look_ahead` to a run if they show it.
+"""Collects the audited sessions of a binary, and adds the finding `look_ahead` to a run if they give reason for it.
 
-An audited session was played in both modes, timed and verified, with the same seed. A single run rarely has the five
-audited sessions that a conclusion needs. So all runs of the same binary count together, if they have the same
-configuration, benchmark instance, benchmark version, scale and machine class.
+An audited session was played in both modes with the same seed. In timed mode, the process that contains the library
+makes the calls. In verified mode, another process makes them, so the library cannot read its next calls in memory. The
+finding is added if verified mode slows the library's calls down far more than the control's (results/look_ahead.py).
+
+A single run rarely has the five audited sessions that a conclusion needs. So all runs of the same binary count
+together, if they have the same configuration, benchmark instance, benchmark version, scale and machine class.
 """
 
 from __future__ import annotations
@@ -21,9 +24,9 @@ if TYPE_CHECKING:
 
 
 def with_look_ahead(run: Run, report: RunReport) -> RunReport:
-    """Return the report of a run, with the finding `look_ahead` if the binary's audited sessions show it.
+    """Return the report of a run, with the finding `look_ahead` if the binary's audited sessions give reason for it.
 
-    A run that adds no audited session gets no finding. 1 SQL statement if the run adds one, else none.
+    A run without audited sessions of its own gets no finding. 1 SQL statement if the run has some, else none.
     """
     new = pairs_of(report.sessions)
     if not new or report.verdict is not Verdict.PASSED:
@@ -35,14 +38,17 @@ def with_look_ahead(run: Run, report: RunReport) -> RunReport:
 def audit_of(run: Run) -> Audit | None:
     """Return the result of all audited sessions that count together with those of this run; None if there are none.
 
-    1 SQL statement for a timed run, else none.
+    At most 1 SQL statement.
     """
     pairs = [] if run.is_gate else _stored_pairs(run)
     return summarise_audit(pairs) if pairs else None
 
 
 def _stored_pairs(run: Run) -> list[AuditPair]:
-    """Return the pairs of all passed runs of the binary on the run's target and machine class."""
+    """Return the times of the audited sessions that are stored and count together with those of this run.
+
+    Discarded sessions are left out.
+    """
     if run.machine is None:
         return []
     runs = Run.objects.filter(

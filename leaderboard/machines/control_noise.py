@@ -23,11 +23,11 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
-# A series contains the control's results in one run. Noise is computed from as many of the newest series as contain
-# this number of measurement pairs (before and after a candidate).
+# A series contains the control's results in one run. Noise is computed from the newest series: just enough of them to
+# contain at least this many measurement pairs (before and after a candidate).
 CHANGES_MIN = 20
-# Drift is the median over the changes of this many newest series, each compared with earlier series of the same
-# instance.
+# Drift is computed from this many newest series. The level of each is compared with the median level of earlier series
+# of the same instance. The median of these changes is the drift.
 DRIFT_SERIES = 5
 # Drift is unknown if one of the newest series has fewer earlier series than this.
 EARLIER_MIN = 3

@@ -64,7 +64,7 @@ class Heartbeat(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """One of a machine's numbered slots. A slot has its own jail and executes one run at a time."""
+    """A slot of a machine: a number that gives a jail its own user. At most one run at a time executes in a slot."""
 
     machine: Machine
     number: int
@@ -225,7 +225,7 @@ def heartbeat(run_id: int, attempt: int, progress: float, note: str) -> Heartbea
 
 
 def start(run_id: int, attempt: int) -> bool:
-    """Record that a run's execution starts. Return False if this attempt no longer owns the run. 1 SQL statement."""
+    """Store that a run's execution starts. Return False if this attempt no longer owns the run. 1 SQL statement."""
     return bool(
         _owned(run_id, attempt).update(
             state=State.RUNNING, started_at=Now(), heartbeat_at=Now(), lease_until=_lease_end()

@@ -1,6 +1,7 @@
-"""Ends the gate of a submission early: tests that would tell the contestant nothing new leave the queue.
+"""Ends the correctness tests of a submission early: tests that would tell the contestant nothing new leave the queue.
 
-A gate is the set of correctness tests that every submission runs. `keydrome check` ends by the same rules.
+The tests are the runs of the gates, the correctness benchmarks that a library must pass before a board ranks it.
+`keydrome check` ends by the same rules.
 """
 
 from __future__ import annotations
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 
 def end_gate_early(run: Run) -> int:
-    """End the submission's waiting correctness tests if `run`, which has just ended, decides the gate.
+    """End the submission's waiting correctness tests if `run`, which has just ended, makes them unnecessary.
 
     Returns how many tests were ended. They are cancelled, and their reason says why they were not run. Tests that are
     running already, and the tests of audits, continue. Call this inside the transaction that stored the run's result.

@@ -1,7 +1,4 @@
-"""Computes when waiting runs will probably start, from their queue positions and the duration of recent runs.
-
-The pages show the result.
-"""
+"""Estimates when waiting runs will start, from their queue positions and the duration of recent runs, for the pages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Compares a worker with the site: the migrations of the database, and the versions of the benchmarks.
+"""Compares a worker's program with the site: the migrations of the database, and the versions of the benchmarks.
 
 If the migrations differ, the worker does not start. If benchmark versions differ, the worker claims only the runs that
 it can execute. In both cases a message says what to update.
@@ -50,7 +50,7 @@ def own_versions() -> dict[str, int]:
 
 
 def refusal(versions: Mapping[str, int], machine_class: str) -> str:
-    """Explain why some runs keep waiting for a worker with this machine class and these benchmark versions.
+    """Return why a worker with these benchmark versions and this machine class leaves some runs waiting.
 
     Returns an empty text if the worker can execute every waiting run. 1 SQL statement.
     """

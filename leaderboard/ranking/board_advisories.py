@@ -30,8 +30,9 @@ def advisories_of(
 ) -> dict[tuple[str, str], list[dict[str, Any]]]:
     """Return the shown advisory findings of each binary, by digest and configuration. 1 SQL statement.
 
-    The findings are those of the newest run that has them: of the board's gates at their newest versions, and of the
-    runs on the board's target on this machine class. Each finding has its name, a number as text and the id of its run.
+    Two kinds of runs count: runs of the board's gates (required correctness benchmarks) at their newest versions, and
+    runs on the board's benchmark instance on this machine class. If several runs have the same finding, the newest
+    run's is returned. A finding is returned as its name, a number as text and the id of its run.
     """
     target = Q(
         run__benchmark=board.benchmark,
@@ -70,7 +71,10 @@ def advisories_of(
 
 
 def _text(name: str, sessions: Sequence[dict[str, Any]]) -> str:
-    """Return the number that the board shows for a finding: the bytes per transaction by which memory grows."""
+    """Return the number that the board shows with a finding; an empty text if it shows none.
+
+    Only memory_growth has a number: the bytes per transaction by which memory grows.
+    """
     values = [session["candidate"].get(_GROWTH) for session in sessions]
     grown = [value for value in values if value is not None]
     return f"{max(grown):,.0f} bytes per transaction" if name == MEMORY_GROWTH and grown else ""

@@ -3,6 +3,9 @@
 `refresh` has three steps: decide which runs may be ranked, choose each user's entries, compute the ranks. services.py
 calls `lock` and then `refresh` inside the transaction that changed a run. `rebuild` recomputes all entries from the
 runs. Only this module writes Run.eligible, Run.ranked_on, Run.why_not and BoardEntry.
+
+A *gate* is a correctness benchmark that a board requires. An *audit* repeats runs in verified mode, in which a trusted
+process makes every call. Both may exclude a binary from ranking.
 """
 
 from __future__ import annotations
@@ -120,7 +123,7 @@ def _affected_entries(run: Run) -> set[tuple[_Section, int]]:
 
 
 def _decide(run: Run) -> None:
-    """Store on which boards the run may be ranked, and the main reason against each other board.
+    """Store on which boards the run may be ranked, and for each of the other boards the main reason against it.
 
     If no board may rank the run, store all reasons of the first board instead.
     """
@@ -227,7 +230,10 @@ def _entries(section: _Section) -> QuerySet[BoardEntry]:
 
 
 def _refill_slots(section: _Section, user_id: int) -> None:
-    """Choose this user's entries again from the eligible runs, and replace the stored ones. 5 SQL statements."""
+    """Choose this user's entries again from the eligible runs, and replace the stored ones. 5 SQL statements.
+
+    BoardEntry.slot numbers the entries of a user, best first. It is not the slot of a worker.
+    """
     board = _board(section)
     runs = Run.objects.filter(
         benchmark=board.benchmark,
@@ -279,7 +285,10 @@ def _refill_slots(section: _Section, user_id: int) -> None:
 
 
 def _audited(section: _Section, digests: list[str]) -> set[tuple[str, str]]:
-    """Return the (digest, configuration) of each binary that passed an audit on the board's target. 1 SQL statement."""
+    """Return the (digest, configuration) of each binary that passed an audit on the board's benchmark instance.
+
+    1 SQL statement.
+    """
     board = _board(section)
     passed = Run.objects.filter(
         verified=True,

@@ -94,7 +94,7 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
         verdict = run.audit_verdict.replace("_", " ")
         reasons.append(f"an audit of this library in verified mode did not pass: {verdict}")
     if board.strict and STALE_READ in run.decisive_findings:
-        reasons.append(f"its recorded session contains a stale read, {NOT_ACCEPTED}")
+        reasons.append(f"its spot check found a stale read, {NOT_ACCEPTED}")
     for gate in gates:
         reasons += _gate(gate, board)
     return reasons

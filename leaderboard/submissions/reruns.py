@@ -88,7 +88,7 @@ def rerun_stale() -> list[Run]:
     """Queue new runs for board entries whose timed runs or gates used older benchmark versions; return the new runs.
 
     The new runs have a lower priority than new submissions and single reruns. A second call queues only missing runs,
-    because each combination of submission, target, scale and machine class is queued once per benchmark version. An
+    because each combination of submission, instance, scale and machine class is queued once per benchmark version. An
     entry with an outdated gate (required correctness test) leaves the board and returns when the gate has passed at the
     newest version.
     """

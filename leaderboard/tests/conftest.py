@@ -1,7 +1,7 @@
 """Defines the fixtures of the leaderboard's tests: a small repository with three benchmarks, users and a machine.
 
-No test here executes a library. Tests of the queue give the worker a substitute for the runner, because they test which
-worker executes which run, and when. runner/tests and tests/test_end_to_end.py test the real runner.
+No test in this folder executes a library. Tests of the queue give the worker a substitute for the runner, because they
+test which worker executes which run, and when. runner/tests and tests/test_end_to_end.py test the real runner.
 """
 
 from __future__ import annotations
@@ -177,12 +177,12 @@ def machine(db: None) -> Machine:
 
 @dataclass(frozen=True)
 class Track:
-    """Finishes runs without a worker: it claims them and records reports about them."""
+    """Finishes runs without a worker: it claims them and stores reports about them."""
 
     machine: Machine
 
     def finish(self, run: Run, **report: Any) -> Run:
-        """Claim this run, before all other queued runs, and record a report about it."""
+        """Claim this run, before all other queued runs, and store a report about it."""
         Run.objects.filter(state=State.QUEUED).exclude(pk=run.pk).update(priority=50)
         claimed = claims.claim(claims.Slot(self.machine, 0))
         assert claimed is not None

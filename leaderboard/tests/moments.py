@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from leaderboard.queue.claims import Slot
     from leaderboard.worker import Execute
 
-# Maps each moment to the function that the worker calls at this moment (module and name). If the third value is False,
-# the worker stops before the call, otherwise after the call.
+# Maps each moment to a function that the worker calls (its module and name). The third value says whether the worker
+# stops after the call (True) or before it (False).
 MOMENTS: dict[str, tuple[Any, str, bool]] = {
     "claimed": (claims, "start", False),
     "running": (claims, "heartbeat", True),

@@ -1,4 +1,4 @@
-"""Tests that the gate of a submission ends early on the site, by the same rules as `keydrome check`."""
+"""Tests that the correctness tests of a submission end early on the site, by the same rules as `keydrome check`."""
 
 from __future__ import annotations
 

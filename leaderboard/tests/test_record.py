@@ -1,4 +1,4 @@
-# Tests how recorded results, deletions and newer benchmark versions change the rows of the boards.
+# Tests how stored results, deletions and newer benchmark versions change the rows of the boards.
 
 from dataclasses import replace
 from datetime import timedelta

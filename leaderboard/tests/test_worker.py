@@ -102,6 +102,7 @@ def test_only_timed_runs_get_a_spot_check(alice: User, machine: Machine, setting
 def test_a_lost_attempt_gets_no_second_spot_check(
     alice: User, machine: Machine, settings: Any
 ) -> None:
+    """The next attempt has the same spot check, with the same seed."""
     submission = enter(alice)
     settings.KEYDROME_RECORD_ONE_IN = 1
     drawn = []

@@ -1,4 +1,4 @@
-"""Tests of runner/contract.py: jobs and run reports survive their JSON form, and other forms are refused."""
+"""Tests of runner/contract.py: jobs and run reports are read back equal from their JSON; other JSON is refused."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
-"""Tests of runner/output_file.py: a regular file appears complete or not at all, and no other file is replaced.
+"""Tests of runner/output_file.py: a regular file appears complete or not at all; devices and FIFOs are never replaced.
 
-The tests make device nodes of their own, so that a fault cannot replace those of /dev.
+The tests make device nodes of their own, so that a defect of the tested code cannot replace those of /dev.
 """
 
 from __future__ import annotations

@@ -187,7 +187,8 @@ def test_cancelling_ends_a_referee_that_ignores_the_request(
 def test_a_silent_referee_is_stopped(
     settings: Settings, one_request: Request, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(referee, "SILENCE_SECONDS", -0.5)  # leaves half of the phase's second
+    # The limit of silence is SILENCE_SECONDS plus the phase's time limit of 1 s: 0.5 s.
+    monkeypatch.setattr(referee, "SILENCE_SECONDS", -0.5)
     note = tmp_path / "pid"
     began = time.monotonic()
     with noted_process(note), pytest.raises(RefereeError, match="wrote no progress"):

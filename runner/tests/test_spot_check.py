@@ -1,4 +1,4 @@
-"""Tests of runner/spot_check.py: which runs have a recorded session, and with which seed."""
+"""Tests of runner/spot_check.py: which runs have a spot check, and with which seed."""
 
 from __future__ import annotations
 

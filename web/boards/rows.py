@@ -27,7 +27,7 @@ class Advisory:
 
 @dataclass(frozen=True, slots=True)
 class Row:
-    """One entry of a board: all of a user's eligible runs of one library, merged.
+    """One entry of a board: all runs of one library by one user that may be ranked there, merged.
 
     In each session, the library's result is divided by the result of the control library (the baseline). `ratio` is the
     median of these quotients over all sessions of the entry. `ratio_low` and `ratio_high` are the median's confidence

@@ -53,7 +53,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def too_large(request: HttpRequest) -> HttpResponse:
-    """Respond 413 to a request that is far above the upload limit or does not say its size.
+    """Respond 413 to a request that is far above the upload limit, or whose Content-Length is not a number.
 
     The page uses neither session nor user, because the middlewares that provide them have not run yet.
     """

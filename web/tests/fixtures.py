@@ -33,7 +33,7 @@ def embedded_site(own_var: Path, settings: Settings) -> None:
         },
         "staticfiles": {"BACKEND": "django.contrib.staticfiles.storage.StaticFilesStorage"},
     }
-    # Without this setting, the browser of every test would first read all static files.
+    # Without this setting, WhiteNoise (the middleware for static files) would read all static files in every test.
     settings.WHITENOISE_AUTOREFRESH = True
     settings.KEYDROME_SCALE = settings.KEYDROME_BOARD_SCALE = "smoke"
     settings.KEYDROME_SESSIONS = 3

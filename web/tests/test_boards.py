@@ -1,4 +1,4 @@
-"""Tests the published boards: each board ranks a benchmark instance that exists, and the pages list every board."""
+"""Tests the published boards: each ranks a benchmark instance that exists, and the pages list every board."""
 
 from __future__ import annotations
 

@@ -111,7 +111,7 @@ def _next_run(machine: Machine) -> Run | None:
 
 
 def finish(run: Run, verdict: Verdict = Verdict.PASSED, **changes: Any) -> Run:
-    """Record a plausible report for a claimed run. `changes` replace fields of the RunReport."""
+    """Store a plausible report for a claimed run. `changes` replace fields of the RunReport."""
     timed = run.kind == "performance"
     sessions = tuple(
         _session(run, seed, number, verdict, timed=timed) for number, seed in enumerate(run.seeds)

@@ -25,7 +25,10 @@ if TYPE_CHECKING:
 
 
 class Command(BaseCommand):
-    """Claims runs and executes them on one slot. Each slot has a number, a jail (sandbox) and processor cores."""
+    """Claims runs and executes them on one slot, one at a time.
+
+    A slot is a number that gives a jail (sandbox) its own user and control group. Only one process may use a slot.
+    """
 
     help = "Execute queued runs on one slot until SIGTERM or Ctrl-C. With --once or --drain, end earlier."
 
