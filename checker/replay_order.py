@@ -2,10 +2,11 @@
 
     python checker/replay_order.py [--serialisable] HISTORY ORDER
 
-This program shares no code with the checker, so a reader need not trust the checker. It executes the committed
+This program shares no code with the checker, so its user need not trust the checker. It executes the committed
 transactions in the given order on a model of the contract (docs/reference/index-api.md), and compares each result with
-the recorded result. docs/reference/history-format.md describes both files. With --serialisable the order may contradict
-real time. Exit status: 0 if the order explains all results, 1 if not, 2 if an argument or a file is unusable.
+the recorded result. docs/reference/history-format.md describes both files. A transaction that had returned before
+another began must precede it in the order, except with --serialisable. Exit status: 0 if the order explains all
+results, 1 if not, 2 if an argument or a file is unusable.
 """
 
 from __future__ import annotations
@@ -112,10 +113,11 @@ class Cursor:
 
     key: Key | None = None
     shown: set[int] = field(default_factory=set)
-    optional: set[int] = field(default_factory=set)  # inserted since then; may be left out
+    # Payloads that the transaction inserted under `key`. The scan may leave them out.
+    optional: set[int] = field(default_factory=set)
     ended: bool = False  # the last getNext returned DB_END
     loose: bool = False  # the position is unknown
-    anchored: bool = False  # was loose before this key, so it may leave out the other payloads
+    anchored: bool = False  # was loose before it came to `key`, so it may leave out its payloads
 
 
 class Index:

@@ -38,8 +38,8 @@ struct Setup {
 };
 
 // Parses the JSON of keydrome_configure. An unknown, missing or mistyped field is an error whose
-// message names the field and its possible values. Format 1 of configurations calls the field
-// `concurrency` by its old name `control`; this function accepts both formats.
+// message names the field. Format 1 of configurations calls the field `concurrency` by its old name
+// `control`; this function accepts both formats.
 Result<Setup> parse_setup(std::string_view json);
 
 // Returns an error if the structure lacks a capability that the configuration needs.

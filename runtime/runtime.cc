@@ -1,5 +1,6 @@
-// Implements the calls of index.h. Each call finds the client of the calling thread, the handle and
-// the transaction, and then calls the concurrency control.
+// Implements the calls of index.h. Each call finds the Client of the calling thread (the state that
+// the runtime keeps for a thread, client.h), the handle and the transaction. Then it calls the
+// concurrency control.
 #include "runtime/runtime.h"
 
 #include <algorithm>
@@ -156,8 +157,9 @@ class RuntimeUnder final : public Runtime {
   }
 
   // Ends the transaction of an auto-commit call (a call without a transaction) whose result is
-  // `code`. After FAILURE the transaction is rolled back; otherwise it is committed. Returns
-  // `code`, or the result of the commit if the commit fails.
+  // `code`. After DEADLOCK the concurrency control has already rolled the transaction back. After
+  // FAILURE this function rolls it back; otherwise it commits. Returns `code`, or the result of the
+  // commit if the commit fails.
   ErrCode end_automatic(Transaction& automatic, ErrCode code) {
     if (code == DEADLOCK) return code;
     if (code == FAILURE) {

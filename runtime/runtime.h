@@ -4,12 +4,14 @@
 //   Result<std::unique_ptr<Runtime>> runtime = Runtime::make(setup_json);
 //   (*runtime)->create(INT, "accounts");
 //
-// library.cc exports these calls. For each call, the runtime finds the client of the calling
-// thread, the handle and the transaction, and encodes the key. Then it calls the concurrency
-// control, which reads or changes the index.
+// library.cc exports these calls. A Client is the state that the runtime keeps for a thread
+// (client.h). For each call, the runtime finds the Client of the calling thread, the handle and the
+// transaction, and encodes the key. Then it calls the concurrency control, which reads or changes
+// the index.
 //
-// Thread safety: any thread may call any function but statistics(); each thread has its own Client.
-// Functions that allocate memory may throw std::bad_alloc.
+// Thread safety: several threads may call all functions at once, except statistics() and the
+// destructor. Each thread has its own Client. Functions that allocate memory may throw
+// std::bad_alloc.
 #pragma once
 
 #include <memory>

@@ -5,7 +5,7 @@
 // - the shape
 // - committed transactions
 // - events
-// - seconds of CPU time, including the ranking of varchar keys
+// - seconds of CPU time, including rank_varchar_keys() if the keys are strings
 // - size of the history in MiB
 // - peak memory in MiB, including the history
 // With --json it writes the median of the three runs of each shape into FILE.

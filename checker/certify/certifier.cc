@@ -2,8 +2,10 @@
 // (versions.h). An attempt has four steps:
 // 1. Collect the dependencies between transactions.
 // 2. Report their cycles, which are violations.
-// 3. Choose a side for each Choice (dependencies.h).
-// 4. Replay the transactions on the model in an order that fits all edges.
+// 3. Take one edge of each Choice, a pair of edges of which at least one must hold
+//    (dependencies.h). The code calls the two edges its *sides*.
+// 4. Replay the transactions on the sequential model (model/model.h), in an order that fits all
+//    edges.
 // Some records, called open elements, have several possible deleters. If an attempt finds no serial
 // order, further attempts use other deleters for open elements.
 #include "checker/certify/certifier.h"
@@ -68,8 +70,8 @@ class Collector : public DependencySink {
   std::vector<std::vector<uint32_t>> contradicted;
 
  private:
-  // Returns a group for `contradicted`. If `found` is about a delete of all payloads that had
-  // nothing to delete, the group contains every open element of the key that this delete may have
+  // Returns a group for `contradicted`. `found` may be about a delete of all payloads that had
+  // nothing to delete. The group then contains every open element that this delete may have
   // deleted. Otherwise the group contains the element of `found`.
   std::vector<uint32_t> suspects(const DirectFinding& found) const {
     std::vector<uint32_t> elements;
@@ -181,8 +183,8 @@ std::vector<EventRef> first_events(const Context& context, const Graph& graph) {
   return events;
 }
 
-// Judges one history. run() judges it with real time, and report_without_real_time() judges it
-// without real time.
+// Judges one history. For run(), a serial order must respect real time: a transaction that had
+// returned before another began precedes it. report_without_real_time() ignores real time.
 class Certifier {
  public:
   Certifier(const Context& context, Versions& versions, Certification& out)

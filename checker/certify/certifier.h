@@ -18,8 +18,8 @@ namespace keydrome::certify {
 void judge(const Context& context, Versions& versions, Certification& out);
 
 // Adds the violations that exist in every order, even in orders that contradict real time. Requires
-// a context with kRuleRealTime switched off. Leaves out violations that depend on an open deleter
-// or on one side of a Choice (dependencies.h), because they prove nothing.
+// a context with kRuleRealTime switched off. Leaves out violations that depend on an open deleter,
+// or on which of the two edges of a Choice (dependencies.h) holds, because they prove nothing.
 void report_without_real_time(const Context& context, Versions& versions, Certification& out);
 
 // Adds a violation to `out`, except if `out` already contains a violation of this name, or

@@ -1,6 +1,7 @@
-// Implements certify.h: judges a recorded history. If no serial order of its transactions respects
-// real time, certify() judges the history a second time without real time, and merges the two
-// judgements.
+// Implements certify.h: judges a recorded history. A serial order *respects real time* if a
+// transaction that had returned before another began also precedes it in the order. If no serial
+// order of the history respects real time, certify() judges the history a second time without this
+// condition, and merges the two judgements.
 #include "checker/certify/certify.h"
 
 #include <algorithm>
@@ -112,8 +113,9 @@ std::vector<Violation> real_time_first(std::vector<Violation> found) {
   return ordered;
 }
 
-// Merges both judgements into `out`. Before the call, `out` contains the violations of the
-// judgement with real time. `lax` is the judgement without real time.
+// Merges both judgements into `out`. Before the call, `out` contains the violations of the first
+// judgement, for which the order must respect real time. `lax` is the second judgement, which
+// ignores real time.
 void merge(Certification lax, const CertifyOptions& options, Certification& out) {
   const bool is_serial = lax.verdict == Verdict::kCertified;
   std::vector<Violation> found = std::exchange(out.violations, {});
@@ -142,7 +144,7 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
 }
 
 // Judges a history in which a record was inserted several times. In `context`, all inserts of the
-// record share one element.
+// record share one *element*, the number of a record (numbering.h).
 void judge_inserted_again(const Context& context, Certification& out) {
   Numbering numbering = context.numbering;
   if (split_reinserted(context.history, context.transactions, numbering)) {

@@ -1,6 +1,6 @@
 // certify(): decides whether a recorded history of concurrent transactions is right. It looks for a
-// serial order of the committed transactions that respects real time and in which the sequential
-// model (model/model.h) gives every recorded result.
+// serial order of the committed transactions that respects real time (strict serialisability), and
+// in which the sequential model (model/model.h) gives every recorded result.
 //
 // In a recorded run every insert passes a different payload, so the payload of a record identifies
 // the transaction that inserted the record. (reinserted.h is for other histories.) From the

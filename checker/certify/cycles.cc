@@ -28,8 +28,8 @@ bool is_anti(EdgeKind kind) {
 }
 
 // Says which kinds of edges a cycle may have. The values are sorted: a cycle of an earlier value
-// breaks a weaker isolation level. They stand for G0, G1c, G-single and G2 of Adya 1999, and for
-// real time.
+// breaks a weaker isolation level. The first four are G0, G1c, G-single and G2 of Adya 1999;
+// kRealTime also allows edges of real time.
 enum class Level : uint8_t { kWrites, kFlow, kOneAnti, kAnti, kRealTime };
 
 bool admits(Level level, EdgeKind kind) {

@@ -32,8 +32,9 @@ struct Cycle {
 
 // Returns at most one cycle for each component. Uses only the `cycles_max` smallest components.
 // `components` are the strongly connected components of `graph`, and may contain its time nodes
-// (precedence.h). `added` contains the edges that were chosen for Choices (dependencies.h).
-// pick_cycles() derives all other edges from the history again.
+// (precedence.h). `added` contains the edges that were chosen for Choices, which are pairs of edges
+// of which at least one must hold (dependencies.h). pick_cycles() derives all other edges from the
+// history again.
 //
 // Leaves out edges that prove nothing: those about keys that were written by a transaction that
 // never ended. If `tentative` is true, also leaves out those that depend on the deleter of an open

@@ -136,7 +136,7 @@ class DependencyFinder {
 
   // Handles a getNext that returned a record of the cursor's key or of a smaller key.
   void step_back_or_stay(Cursor& at, Bound bound) {
-    // After DB_END a scan may start again at the first record. That breaks only an advisory rule.
+    // After DB_END a scan may start again. That breaks only an advisory promise of the contract.
     if (at.at_end) return move_to(at, bound, /*owes_key=*/false);
     const bool again = bound.cell == at.cell && returned_[bound.element] == at.serial * 2;
     if (reader_.is_judged() && context_.rule(kRuleScanOrder)) {

@@ -8,9 +8,9 @@
 //   The record's inserter precedes the transaction of the call. This transaction precedes the
 //   record's deleter, unless it is the deleter.
 // - A call shows that a record did not exist, because the call would have returned or deleted the
-//   record otherwise. From this follows a predicate edge. Only records that may have existed at
-//   that time are examined (active_elements.h). Real time alone explains the absence of other
-//   records.
+//   record otherwise. So the transaction of the call precedes the record's inserter, or the
+//   record's deleter precedes this transaction. Only records that may have existed at that time are
+//   examined (active_elements.h). Real time alone explains the absence of other records.
 //
 // After the committed transactions, the pass visits the other transactions. It checks only that
 // they saw no record that they must not see.
@@ -37,8 +37,8 @@ struct Context {
   // Returns true if a Rule (rules.h) is switched on.
   bool rule(uint32_t rule) const { return (options.disabled_rules & rule) == 0; }
 
-  // Returns true if a transaction that never ended wrote records of the key `cell`. If it committed,
-  // its writes may explain why another transaction did not see a record of this key.
+  // Returns true if a transaction that never ended wrote records of the key `cell`. If it
+  // committed, its writes may explain why another transaction did not see a record of this key.
   bool is_unfinished(uint32_t cell) const {
     return versions.unfinished_writes && versions.unfinished_cells[cell];
   }

@@ -46,8 +46,8 @@ class Settler {
 
   // Groups the choices into clusters, in order of time. Choices whose transactions overlap in time
   // are in the same cluster. All transactions of one cluster return before those of the next
-  // cluster begin, so a side of one cluster cannot close a cycle with a side of another. Each
-  // cluster is therefore searched alone.
+  // cluster begin. So sides of two clusters cannot be in one cycle. Each cluster is therefore
+  // searched alone.
   std::vector<std::vector<std::size_t>> clusters() const {
     std::vector<Window> windows;
     for (std::size_t i = 0; i < choices_.size(); ++i) {
@@ -207,7 +207,8 @@ class ThreadOrder {
     const Transaction& now = committed_[number];
     if (now.thread >= threads_.size()) threads_.resize(now.thread + std::size_t{1});
     Thread& thread = threads_[now.thread];
-    // Calls that were made inside this transaction are the last ones in the list.
+    // Auto-committed calls inside this transaction are at the end of `singles`. The call before
+    // them is the last one that had returned before this transaction began.
     const auto later =
         std::partition_point(thread.singles.begin(), thread.singles.end(),
                              [&](uint32_t single) { return committed_[single].last < now.first; });

@@ -1,4 +1,5 @@
 // Implements reinserted.h: judges histories in which the same record was inserted more than once.
+// An *element* is the number of a record, a *cell* the number of a key (numbering.h).
 #include "checker/certify/reinserted.h"
 
 #include <algorithm>
@@ -150,8 +151,8 @@ class Splitter {
     }
   }
 
-  // Assigns an element of its own to each insert after the first. Returns false if inserts overlap,
-  // because their order is then unknown.
+  // Assigns an element of its own to each insert after the first. Returns false if the transactions
+  // of two inserts overlap, because the order of the inserts is then unknown.
   bool number(uint32_t element, std::vector<Insert>& inserts) {
     inserts[0].element = element;
     for (std::size_t i = 1; i < inserts.size(); ++i) {
@@ -164,8 +165,8 @@ class Splitter {
   }
 
   // Replaces the elements in the calls of a transaction by those of the inserts that they saw.
-  // Returns false if the transaction overlaps an insert, by another transaction, of a record that
-  // it names.
+  // Returns false if the transaction names a record and overlaps another transaction that inserted
+  // this record a second or later time.
   bool rename(const Transaction& transaction) {
     bool known = true;
     for_each_call(history_, transaction, [&](uint32_t position, const Event& /*event*/) {

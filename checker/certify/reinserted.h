@@ -1,8 +1,9 @@
-// Judges histories in which two committed inserts stored the same record. It is then unknown which of
-// the two inserts a read saw, so find_dependencies() cannot derive edges (dependencies.h). There
+// Judges histories in which two committed inserts stored the same record. It is then unknown which
+// of the two inserts a read saw, so find_dependencies() cannot derive edges (dependencies.h). There
 // are two ways to judge such a history:
 // - Real time often shows which insert a read saw. split_reinserted() then assigns the record
-//   another element for each insert, and certify() judges the history like any other.
+//   another element (the number of a record, numbering.h) for each insert, and certify() judges the
+//   history like any other.
 // - Otherwise judge_reinserted() takes two steps:
 //   1. It reports what is wrong in every order: a record was inserted again although no delete can
 //      have removed it, or a transaction contradicts its own scan or its own writes.
@@ -17,9 +18,9 @@
 namespace keydrome::certify {
 
 // Assigns to each record that was inserted several times one element for each insert, and fills
-// Numbering::earlier. Returns false, and leaves `numbering` unusable, if a transaction that names
-// such a record overlaps an insert of the record by another transaction. The elements are right
-// only for orders that respect real time.
+// Numbering::earlier. Returns false, and leaves `numbering` unusable, in two cases: two inserts of
+// the record overlap, or a transaction that names the record overlaps another one that inserted it
+// a second or later time. The elements are right only for orders that respect real time.
 bool split_reinserted(const history::History& history, const history::Transactions& transactions,
                       history::Numbering& numbering);
 

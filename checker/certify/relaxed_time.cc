@@ -23,9 +23,10 @@ using history::Transaction;
 
 namespace {
 
-// The largest number of committed transactions for which move_back() tries its third group.
-// Recorded runs of the correctness tests have a few thousand transactions. With more transactions,
-// wider windows left so many choices that the search took minutes.
+// The largest number of committed transactions for which move_back() tries its third group
+// (relaxed_time.h). Recorded runs of the correctness tests have a few thousand transactions. With
+// more transactions, the wider windows of this group leave so many possible orders that the search
+// takes minutes.
 constexpr std::size_t kDeletersMax = 4000;
 
 // Collects edges between transactions. `edges` contains the edges that do not depend on real time.
@@ -107,7 +108,8 @@ Windows late_windows(const std::vector<GraphEdge>& edges,
   return windows;
 }
 
-// Returns the strongly connected components that prove that some choice has no possible side.
+// A choice is a pair of edges, its sides, of which at least one must hold (dependencies.h). Returns
+// the strongly connected components that prove that both sides of some choice are impossible.
 // Returns none if every choice has a possible side.
 std::vector<std::vector<uint32_t>> impossible_choices(const Context& context, EdgeSink& found) {
   const auto nodes = static_cast<uint32_t>(context.transactions.committed.size() * 2);

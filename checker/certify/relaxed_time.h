@@ -1,5 +1,7 @@
 // move_back(): helps certify() to find a serial order for a history in which no serial order
-// respects real time. It moves transactions back in time, and certify() judges the history again.
+// respects real time. An order respects real time if a transaction that had returned before another
+// began also precedes it in the order. move_back() moves transactions back in time, and certify()
+// judges the history again.
 //
 // A library may return results from states that are old but consistent. Its transactions then began
 // too late for what they saw. move_back() moves such transactions back to a time that fits their
@@ -11,16 +13,16 @@
 // that does not depend on real time.
 //
 // An edge is *doubtful* if it depends on real time. It is also doubtful if it depends on the
-// transaction that is currently assumed to have deleted an open element (a record whose deleter is
-// not known, versions.h). move_back() first assumes that doubtful edges are right. If they lead to
-// a cycle, move_back() moves the begin of the readers in the cycle back, so that these readers
-// overlap more transactions. The begin first moves to the insert of the record that the doubtful
-// edge is about. If the cycle remains, the begin moves to the earliest begin of all transactions in
-// the cycle.
+// current deleter of an *open element*. An open element is a record whose deleter is not known, and
+// its current deleter is the transaction that is assumed to have deleted it (versions.h).
+// move_back() first assumes that doubtful edges are right. If they lead to a cycle, move_back()
+// moves the begin of the readers in the cycle back, so that these readers overlap more
+// transactions. The begin first moves to the insert of the record that the doubtful edge is about.
+// If the cycle remains, the begin moves to the earliest begin of all transactions in the cycle.
 //
-// An earlier begin cannot make a wrong order right, because the order is replayed. But a reader
-// with an earlier begin overlaps more transactions, which leaves more orders to search. So a
-// reader's begin moves back no further than the cycles demand.
+// An earlier begin cannot make a wrong result right, because certify() replays the order on the
+// model. But a reader with an earlier begin overlaps more transactions, which leaves more orders to
+// search. So a reader's begin moves back no further than the cycles demand.
 #pragma once
 
 #include "checker/certify/dependencies.h"
@@ -30,7 +32,7 @@ namespace keydrome::certify {
 
 // Moves transactions of `moved` back in time, each to a thread of its own. `moved` must be a copy
 // of the history of `context`, or this history itself. Returns false if no transaction is left to
-// move. Each call moves the first of these groups that is not empty:
+// move. Each call of move_back() moves the first of these groups that is not empty:
 // 1. Transactions that began too late. They move back to a time that fits their results.
 // 2. Readers in a cycle that contains a doubtful edge. They move back to a time at which the record
 //    of the edge may not have existed yet.

@@ -24,7 +24,7 @@ enum Rule : uint32_t {
   kRuleExists = 1u << 11,         // an insertRecord with ENTRY_EXISTS reads the existing record
   kRuleDeleteAll = 1u << 12,      // a delete of all payloads deletes every payload that exists
   kRuleRealTime = 1u << 13,       // a transaction precedes all that began after it had returned
-  kRuleChoice = 1u << 14,         // a Choice (dependencies.h) must have a side that fits
+  kRuleChoice = 1u << 14,         // at least one edge of each Choice (dependencies.h) holds
   kRuleAborted = 1u << 15,        // writes of failed transactions must never be read
   kRuleDirty = 1u << 16,          // writes must not be read before their commit is called
   kRuleIntermediate = 1u << 17,   // records that their own writer deleted must not be read

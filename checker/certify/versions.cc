@@ -1,7 +1,8 @@
-// Implements versions.h: finds the inserter and the deleter of every record. VersionPass visits all
-// calls, and finds the deletes whose records are known. A delete of all payloads of a key is
-// *blind* if its transaction had not read all these payloads. For records that a blind delete may
-// have deleted, BlindDeletes finds the deleter by real time, or lists the possible deleters.
+// Implements versions.h: finds the inserter and the deleter of every record. An *element* is the
+// number of a record, a *cell* the number of a key (numbering.h). VersionPass visits all calls, and
+// finds the deletes whose records are known. A delete of all payloads of a key is *blind* if its
+// transaction had not read all these payloads. For records that a blind delete may have deleted,
+// BlindDeletes finds the deleter by real time, or lists the possible deleters.
 #include "checker/certify/versions.h"
 
 #include <algorithm>
@@ -65,13 +66,14 @@ class VersionPass {
     uint32_t element;
     uint32_t previous;
   };
-  // The cursor of an index, which moves as in dependencies.cc.
+  // The cursor of an index. It follows the same rules as the Cursor in dependencies.cc.
   struct Cursor {
     uint32_t cell = kNoNumber;  // its key; kNoNumber if it is before the first key or loose
-    // True if a scan that leaves the key has returned all its payloads. False if the cursor was
-    // loose when it came to the key, if the scan started again there, or if the key has no payload.
+    // True if a scan must return all payloads of the key before it leaves the key. False if the
+    // cursor was loose when it came to the key, if the scan started again there, or if the key has
+    // no payload.
     bool owes_key = false;
-    bool loose = false;
+    bool loose = false;  // its position is unknown, so the next getNext may return any record
     bool ended = false;  // the last getNext returned DB_END
   };
 

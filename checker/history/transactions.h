@@ -29,8 +29,8 @@ struct Transaction {
   bool auto_commit = false;
 };
 
-// Returns true if `one` had returned before `other` began. The calls of a thread follow each other, also
-// where the timestamps of a history are too coarse to show it.
+// Returns true if `one` had returned before `other` began. For two transactions of one thread, the
+// positions of their calls show this even if the timestamps are too coarse.
 inline bool precedes(const Transaction& one, const Transaction& other) {
   return one.end < other.begin || (one.thread == other.thread && one.last < other.first);
 }

@@ -25,8 +25,8 @@
 // After DB_END, a getNext may return a record at or before the cursor: the scan starts again. This
 // record anchors the cursor, too.
 //
-// The model accepts DEADLOCK, FAILURE and the codes for misuse as the result of any call on
-// records. Such a call changes nothing.
+// The model accepts DEADLOCK, FAILURE, TXN_DNE and DB_DNE as the result of any call on records.
+// Such a call changes nothing.
 //
 // An *element* is the number of a record and a *cell* the number of a key (numbering.h). Cost: O(1)
 // for most calls; a scan step also skips empty cells (cell_lists.h), and deleting n payloads costs

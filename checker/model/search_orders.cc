@@ -91,8 +91,8 @@ class Search {
     return true;
   }
 
-  // Returns the earliest end of the transactions that are not yet in order_. In real time, a
-  // transaction that began after this end cannot be the next in order_.
+  // Returns the earliest end of the transactions that are not yet in order_. If the order must
+  // respect real time, a transaction that began after this end cannot be the next in order_.
   uint64_t first_open_end() const {
     uint64_t end = UINT64_MAX;
     for (std::size_t i = 0; i < all_.size(); ++i) {

@@ -68,8 +68,9 @@ TEST_P(Anomaly, HasItsName) {
   EXPECT_EQ(verdict(script(GetParam().steps)), GetParam().name) << GetParam().steps;
 }
 
-// Timestamps can be too coarse to order two transactions of a thread. The calls of a thread follow each
-// other all the same. Other threads may run before or after.
+// Timestamps can be too coarse to order two transactions of one thread. certify() then uses the
+// order of the thread's calls in the log. It assumes no order between transactions of different
+// threads.
 TEST(Certify, TheOrderOfAThreadNeedsNoTimestamps) {
   for (const NamedCase& wrong : {NamedCase{"stale_read", "0:i!(1,a) 0:g!(1)=NF 1:g!(1)=a"},
                                  {"missing_record", "0:b 0:i(1,a) 0:c 0:b 0:g(1)=NF 0:c"},
@@ -165,10 +166,10 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"certified", "0:i!(1,v) 0:b 1:b 0:d(1,*) 1:d(1,*)=NF 0:c 1:c"},
         NamedCase{"certified", "0:i!(1,a) 0:d!(1,a) 0:i!(1,a) 0:g!(1)=a"},
         NamedCase{"certified", "0:b 0:g(1)=DL 0:g(1)=DL 0:i(2,x)=DL 0:c=DL 0:a"},
-        // After DEADLOCK no transaction is open, and after closeIndex the client may pass a closed
-        // handle.
+        // After DEADLOCK, TXN_DNE is a right result. After closeIndex, DB_DNE is a right result,
+        // because the client may pass the closed handle.
         NamedCase{"certified", "0:b 0:g(1)=DL 0:g(1)=TXN 0:i(2,x)=TXN 0:c=TXN 0:a=TXN"},
-        // A commit that finds no transaction ends it, so the client begins the next one.
+        // A commit that returns TXN_DNE ends the transaction, so the client may begin the next one.
         NamedCase{"certified", "0:b 0:g(1)=DL 0:c=TXN 0:b 0:g(1)=NF 0:c"},
         NamedCase{"certified", "0:open 0:close 0:b 0:i(1,a)=NODB 0:c"},
         NamedCase{"certified", "0:open 0:open 0:close 0:b 0:i(1,a)=NODB 0:c"},
@@ -176,7 +177,8 @@ INSTANTIATE_TEST_SUITE_P(
         NamedCase{"could_not_judge", "0:c"}, NamedCase{"could_not_judge", "0:b 0:b"},
         NamedCase{"could_not_judge", "0:i!(1,a) 0:b 0:d(1,a) 1:g!(1)=NF 1:g!(1)=NF"}));
 
-// certify() reports the code only if real time proves that the key was not empty.
+// certify() reports KEY_NOTFOUND for a missing pair only if real time proves that the key had
+// another payload.
 TEST(Certify, TheCodeForAMissingPairIsAdvisory) {
   for (const char* steps : {"0:i!(5,x) 1:d!(5,y)=NF", "0:b 0:i(5,x) 0:d(5,y)=NF 0:c",
                             "0:i!(5,x) 0:b 1:b 0:d(5,y)=NF 1:i(5,z) 1:c 0:c"}) {

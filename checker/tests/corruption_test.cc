@@ -1,6 +1,6 @@
 // Tests certify() on right histories in which one thing was changed. certify() must reject such a
-// history, except if search_orders() still finds a serial order for it. A change without meaning,
-// such as other numbers for the threads, must not change the verdict.
+// history, except if search_orders(), which tries every serial order, still finds one for it. A
+// change without meaning, such as other numbers for the threads, must not change the verdict.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -72,7 +72,7 @@ def hash_bytes(data: bytes) -> int:
 
 
 def read(path: Path) -> History:
-    """Read a complete file. Sizes and checksums are not checked."""
+    """Read a complete file. Assert its magic number, version and size, but do not verify its checksums."""
     data = path.read_bytes()
     magic, version, indexes, threads, cut, keys, _tables, size, *_clock = HEADER.unpack_from(data)
     assert (magic, version, size) == (MAGIC, 2, len(data))

@@ -71,7 +71,8 @@ def transactions_of(history: History) -> list[Transaction]:
 class Cursor:
     """The position of a scan: a key, the payloads of the key that the scan has returned, and those it may leave out.
 
-    The scan may leave out every further payload of the key if it was loose when it came to the key.
+    `anchored` is true if the position was unknown ("loose") before the scan came to the key. The scan may then leave
+    out every further payload of the key.
     """
 
     key: int

@@ -56,7 +56,8 @@ TEST(Model, DeletesReportWhatExisted) {
   EXPECT_FALSE(has_order("0:d!(5,*)"));
 }
 
-// KEY_NOTFOUND for a missing pair of a key with other payloads is accepted, but noted.
+// KEY_NOTFOUND for a missing pair of a key with other payloads is accepted, but noted in
+// OrderSearch::delete_codes.
 TEST(Model, TheCodeForAMissingPairIsAdvisory) {
   const auto noted = [](std::string_view steps) {
     const model::OrderSearch found = model::search_orders(script(steps));
@@ -66,7 +67,7 @@ TEST(Model, TheCodeForAMissingPairIsAdvisory) {
   EXPECT_EQ(noted("0:i!(5,x) 0:d!(5,y)=NF"), 1u);
   EXPECT_EQ(noted("0:i!(5,x) 0:d!(5,y)=NONE"), 0u);
   EXPECT_EQ(noted("0:d!(5,y)=NF 0:i!(5,x) 0:d!(5,*) 0:d!(5,y)=NF"), 0u);
-  // Another order explains the code.
+  // If thread 0 precedes thread 1, the key is still empty, so the code is right.
   EXPECT_EQ(noted("0:b 1:b 0:d(5,y)=NF 1:i(5,x) 1:c 0:c"), 0u);
   EXPECT_FALSE(has_order("0:i!(5,x) 0:d!(5,x)=NF"));
 }
@@ -142,11 +143,11 @@ TEST(Model, ACursorIsLooseAfterTheDeleteOfOnePair) {
 TEST(Model, ALooseCursorIsAnchoredByTheNextRecord) {
   const std::string loose = "0:i!(3,v) 0:i!(5,x) 0:i!(5,y) 0:i!(7,u) 0:i!(9,z) 0:b 0:d(3,v) ";
   EXPECT_TRUE(has_order(loose + "0:n=5,y 0:n=5,x 0:n=7,u 0:n=9,z 0:n=END 0:c"));
-  // Of the anchor's key, each other record may be returned once.
+  // The scan may return each other record of the anchor's key once, or leave it out.
   EXPECT_TRUE(has_order(loose + "0:n=5,y 0:n=7,u 0:c"));
   EXPECT_FALSE(has_order(loose + "0:n=5,y 0:n=5,y 0:c"));
   EXPECT_FALSE(has_order(loose + "0:n=5,y 0:n=5,x 0:n=5,y 0:c"));
-  // From there on the scan is complete and goes forwards.
+  // After the anchor's key, the scan is complete and goes forwards.
   EXPECT_FALSE(has_order(loose + "0:n=5,y 0:n=9,z 0:c"));
   EXPECT_FALSE(has_order(loose + "0:n=5,y 0:n=END 0:c"));
   EXPECT_FALSE(has_order(loose + "0:n=7,u 0:n=5,x 0:c"));
@@ -191,7 +192,8 @@ TEST(Model, AfterDbEndOnlyAnOwnInsertAheadIsReturned) {
 
 TEST(Model, AfterDbEndAScanMayStartAgain) {
   EXPECT_TRUE(has_order("0:i!(5,x) 0:b 0:n=5,x 0:n=END 0:n=5,x 0:n=END 0:c"));
-  // The first scan leaves out an own insert under the cursor's key. The second scan returns it.
+  // The first scan leaves out a record that its own transaction inserted under the cursor's key.
+  // The second scan returns the record.
   EXPECT_TRUE(has_order("0:b 0:i(1,x) 0:g(1)=x 0:i(1,y) 0:n=END 0:n=1,y 0:n=1,x 0:n=END 0:c"));
   // The second scan is judged as the first.
   const std::string again = "0:i!(5,x) 0:i!(7,y) 0:i!(9,z) 0:b 0:g(9)=z 0:n=END ";

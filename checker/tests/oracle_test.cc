@@ -97,8 +97,9 @@ TEST(Oracle, CertifyAgreesIfRecordsAreInsertedAgain) {
 
 bool is_required(const Violation& one) { return one.severity == Severity::kRequired; }
 
-// Tests the judgement without real time. A certified history must have a serial order. A history
-// with a violation other than lost data must have none. Few histories may remain undecided.
+// Tests the verdict that certify() gives if the serial order may contradict real time. A certified
+// history must have a serial order. A history with a violation other than lost data must have none.
+// Few histories may remain undecided.
 TEST(Oracle, WithoutRealTimeNoViolationIsFalse) {
   const uint64_t histories = rounds(20'000);
   uint64_t undecided = 0;

@@ -11,8 +11,8 @@
 //   open close create   openIndex, closeIndex, create
 //
 // A result code may follow '=': NF (KEY_NOTFOUND), END (DB_END), EXISTS (ENTRY_EXISTS), NONE
-// (ENTRY_DNE), DL (DEADLOCK), TXN (TXN_DNE), NODB (DB_DNE), OPEN (TXN_EXISTS) or FAIL (FAILURE). Without '=' the
-// result is SUCCESS.
+// (ENTRY_DNE), DL (DEADLOCK), TXN (TXN_DNE), NODB (DB_DNE), OPEN (TXN_EXISTS) or FAIL (FAILURE).
+// Without '=' the result is SUCCESS.
 //
 // '!' after the letter makes the call auto-committed. "B." before the call means index 1; "A." or
 // nothing means index 0. '~' before THREAD makes the call begin at the same time as the call of the

@@ -6,8 +6,9 @@
 //   that led to such a call.
 // - Other transactions are kept if they inserted or deleted a record that these calls read or
 //   write. They keep only their begin, their end, and this insert or delete.
-// - If such a record was inserted and committed before the first of the violation's transactions
-//   began, an additional thread inserts the record at the beginning of the small history instead.
+// - Such a record may have been inserted and committed before the first of the violation's
+//   transactions began. An additional thread then inserts it at the beginning of the small history
+//   instead.
 //
 // So the small history contains the insert of every record that it reads, if the whole history
 // contains one. certify() judges the history after every step of the reduction, and must find the

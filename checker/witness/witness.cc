@@ -27,9 +27,9 @@ using history::TransactionState;
 
 namespace {
 
-// The largest number of calls that a witness shows of each transaction. kCallsOfMinimal is for a
-// history that minimise() (minimise.h) has reduced to the calls that the violation depends on. The
-// other two limits are for a history that minimise() cannot reduce.
+// Limits of the size of a witness. If minimise() (minimise.h) has reduced the history, the witness
+// shows at most kCallsOfMinimal calls of each transaction. Otherwise it shows at most
+// kTransactionsShown transactions, and at most kCallsShown calls of each.
 constexpr std::size_t kCallsShown = 12;
 constexpr std::size_t kCallsOfMinimal = 200;
 constexpr std::size_t kTransactionsShown = 16;

@@ -1,7 +1,7 @@
 // Wording: writes calls and results of a recorded history as text for people.
 //
 // A history has only hashes of payloads. So Wording names the records r1, r2 and so on, in the
-// order in which the calls of the history first mention them. Thread safety: constant after
+// order in which the described calls first mention them. Thread safety: constant after
 // construction.
 #pragma once
 

@@ -8,8 +8,8 @@
 // returns DEADLOCK until the client calls abortTransaction.
 //
 // An auto-commit call is a transaction of its own. If the thread has another transaction open, the
-// call does not wait for locks, because the deadlock detector cannot see that a thread waits for
-// its own transaction. The call returns DEADLOCK instead.
+// call never waits: if it needs a lock that is taken, it returns DEADLOCK. The deadlock detector
+// could not see that the thread waits for its own transaction.
 //
 // Thread safety: handles and transactions belong to their thread's ThreadState, and only that
 // thread uses them.

@@ -193,8 +193,10 @@ constexpr uint64_t kGames = 4;
 constexpr uint64_t kGames = 20;
 #endif
 
-// This test is advisory, because the model is stricter than the required promises in two points:
-// the cursor after a single pair was deleted, and the cursor after the index was opened again.
+// This test is advisory, because the model also demands advisory promises. Two of them are about
+// the cursor, after a single pair was deleted and after the index was opened again. The others are
+// about getNext after DB_END, and about the result code for a missing pair of a key with other
+// payloads.
 TEST(AdvisoryDifferential, RandomCallsAnswerAsTheModel) {
   for (uint64_t round = 0; round < kGames && !HasFailure(); ++round) {
     const uint64_t seed = test_seed() + round;

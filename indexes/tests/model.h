@@ -22,7 +22,9 @@ struct ModelCursor {
   bool started = false;        // false: before the first record; the other fields are unused
   KeyValue key;                // the key of the last read, even if a get has not found the key
   std::set<std::string> must;  // payloads of `key` that getNext must still return
-  std::set<std::string> may;   // payloads inserted since the last read, which getNext may return
+  // Payloads that the transaction has inserted under `key` since the cursor came there. getNext may
+  // return them or leave them out.
+  std::set<std::string> may;
 };
 
 class ModelIndex {

@@ -7,7 +7,8 @@
 //
 // - `get` locks its key shared, even if the key does not exist, because a transaction that inserts
 //   the key must lock it exclusively. A deletion that finds nothing, and an insertion of an
-//   existing pair, keep the lock of their key for the same reason.
+//   existing pair, also keep the lock of their key, so that their results stay right until the
+//   commit.
 // - A step of `getNext` to another key locks this key shared, then the gap before it shared. A step
 //   to DB_END locks the gap after the last key shared.
 // - An insertion locks its key exclusively. If the key is new, it divides a gap, and the insertion

@@ -183,11 +183,12 @@ std::unique_ptr<ClientConcurrency> Mvcc::make_client() {
   return client;
 }
 
-// Takes a snapshot. `at` announces the snapshot's timestamp, so that commits keep the pairs that
-// the snapshot sees. The loop is needed because a commit may compute the oldest snapshot at the
-// same time and miss the announcement. Such a commit has read the clock before the announcement,
-// and keeps all pairs that are visible at that clock value or later. The loop ends only if the
-// clock still has the announced value, so the snapshot is not older than the commit's clock value.
+// Takes a snapshot: reads the clock, and stores its value in `at`. Commits read the `at` of all
+// transactions, and keep the pairs that these snapshots see. But a commit may search for the oldest
+// snapshot after this thread has read the clock and before it has stored the value. This commit
+// misses the snapshot, and keeps only the pairs that are visible at the commit's own clock value or
+// later. So the loop repeats until the clock has not changed since this thread read it. The
+// commit's clock value is then not newer than the snapshot.
 ErrCode Mvcc::begin(Transaction& transaction) {
   auto& self = static_cast<Snapshot&>(transaction);
   uint64_t now;

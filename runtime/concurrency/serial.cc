@@ -8,10 +8,10 @@
 // not say in advance which keys a transaction will access. If transactions wait in a cycle, the
 // youngest of them is rolled back.
 //
-// An index begins as one partition. After kCutAfterChanges changes, a transaction that has this
-// partition cuts the index into kPartitions partitions with about equally many keys. An index is
-// cut once. Before the cut, this method behaves like index_2pl with the lock "exclusive". After the
-// cut, transactions in different partitions run in parallel.
+// An index begins as one partition. After kCutAfterChanges changes, the next transaction that has
+// this partition cuts the index when it ends: into kPartitions partitions with about equally many
+// keys. An index is cut once. Before the cut, this method behaves like index_2pl with the lock
+// "exclusive". After the cut, transactions in different partitions run in parallel.
 #include <algorithm>
 #include <array>
 #include <atomic>

@@ -1,5 +1,5 @@
-// Cursor: the place in an index from which the next read with a handle continues, in one
-// transaction.
+// Cursor: the place in an index from which the next read with a handle continues. Each transaction
+// starts with the cursor before the first pair.
 //
 // A cursor stores a copy of the pair that was read last. The cursor therefore stays valid when this
 // pair is deleted, and the next read sees pairs that the transaction has inserted in the meantime.

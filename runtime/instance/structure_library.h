@@ -13,9 +13,9 @@ namespace keydrome::runtime {
 
 class StructureLibrary {
  public:
-  // Loads the library with local symbols. Checks the version of its table, and that the table has
-  // all mandatory functions. The library is never unloaded, because threads may still run in it
-  // when the process exits.
+  // Loads the library with RTLD_LOCAL, so that its symbols do not clash with others. Checks the
+  // version of its table, and that the table has all mandatory functions. The library is never
+  // unloaded, because threads may still run in it when the process exits.
   static Result<StructureLibrary> load(const std::string& path);
 
   // Makes the object for a structure that is linked into this program. The table must live as long

@@ -1,7 +1,7 @@
 // Runs several threads at full speed under every concurrency control, records all calls, and
-// certifies the history (proves that a serial order explains all results). There are few keys, and
-// threads yield between calls, so that their transactions overlap. The environment variable
-// KEYDROME_SOAK multiplies the number of rounds.
+// certifies the history (proves that a serial order explains all results). Most rounds have few
+// keys, and threads yield between calls, so that their transactions overlap. The environment
+// variable KEYDROME_SOAK multiplies the number of rounds.
 #include <gtest/gtest.h>
 
 #include <cstdlib>
@@ -123,7 +123,8 @@ class CertifiedRun : public testing::TestWithParam<Variant> {
           *concurrency, ClientIndexes{first.get(), second.get()}, [] { return now_ns(); }));
       recorded.push_back(clients.back().get());
     }
-    // Few keys cause many conflicts. Many keys make the index grow until `serial` cuts it.
+    // Few keys cause many conflicts. Many keys make the index grow until the concurrency control
+    // `serial` cuts it into ranges.
     const uint64_t keys = seed % 3 == 0 ? 400 : 12;
     threads.reserve(kThreads);
     for (size_t at = 0; at < kThreads; ++at) {

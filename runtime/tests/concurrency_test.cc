@@ -147,8 +147,8 @@ TEST(Gap2pl, ADeadlockOfTwoGapsHasOneVictim) {
   EXPECT_EQ(world.play("3:n"), DB_END) << "one of the two keys was inserted";
 }
 
-// Deletes and inserts 80 keys seven times, so that `serial` cuts the index. All keys exist
-// afterwards.
+// Deletes and inserts 80 keys seven times. After so many changes, the concurrency control `serial`
+// cuts the index into ranges of keys. All keys exist afterwards.
 void fill(World& world) {
   for (int round = 0; round < 7; ++round) {
     for (const char* call : {"d", "i"}) {

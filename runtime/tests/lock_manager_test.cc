@@ -271,8 +271,8 @@ TEST_F(LockManagerTest, AThreadsOwnOtherTransactionIsADeadlockAtOnce) {
   manager_.release_all(automatic);
 }
 
-// Thread 1 waits in its automatic transaction for thread 2, which waits for thread 1's own
-// transaction.
+// In an auto-commit call, thread 1 waits for thread 2, which waits for the transaction that thread
+// 1 has open.
 TEST_F(LockManagerTest, ACycleThroughBothTransactionsOfAThread) {
   Waiter waiter;
   LockOwner own(waiter);

@@ -28,8 +28,9 @@ namespace {
 
 constexpr uint64_t kSeed = 1981;  // the seed of the first script; each further script adds one
 constexpr size_t kActors = 3;
-// The distance between neighbouring keys. It is large enough that the keys are in different ranges
-// after `serial` has cut the index (see fill_and_empty).
+// The distance between neighbouring keys. The concurrency control `serial` cuts an index into
+// ranges of keys after many changes (see fill_and_empty). With this distance, all keys of a script
+// are then in different ranges.
 constexpr int64_t kDistance = 8;
 
 struct ScriptVariant : Variant {
@@ -40,7 +41,8 @@ void PrintTo(const ScriptVariant& variant, std::ostream* out) {
   *out << variant.concurrency << " " << variant.lock << (variant.cut ? " cut" : "");
 }
 
-// Returns all variants, and `serial` on an index that has been cut into ranges.
+// Returns all variants, and in addition the concurrency control `serial` on an index that has been
+// cut into ranges.
 std::vector<ScriptVariant> script_variants() {
   std::vector<ScriptVariant> found;
   for (const Variant& variant : variants()) found.push_back({variant, false});
@@ -131,7 +133,8 @@ class RandomScripts : public testing::TestWithParam<ScriptVariant> {
                                    concurrency.make_index_concurrency());
   }
 
-  // Makes so many changes with so many keys that `serial` cuts the index, and leaves it empty.
+  // Makes so many changes with so many keys that the concurrency control `serial` cuts the index,
+  // and leaves it empty.
   static void fill_and_empty(Stage& stage, const std::string& index) {
     // The insertions of the 7th round reach the number of changes that causes the cut. At this
     // moment the index has keys, so it can be cut.

@@ -1,5 +1,5 @@
 // A bare structure for tests: a std::set without capabilities, which can run out of memory on
-// demand. CMakeLists.txt builds one variant without a fault and several with a fault.
+// demand. CMakeLists.txt builds one variant without a fault and two variants with one fault each.
 #include <cstring>
 #include <set>
 #include <string>

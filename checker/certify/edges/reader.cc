@@ -110,8 +110,8 @@ void Reader::deleted_key(uint32_t cell, const CellLists& lists) {
     const bool open = (versions_.notes[element] & kOpenDeleter) != 0;
     if (open || (deleted && suspect == kNoNumber)) suspect = element;
   }
-  // With real time, `deletes` is true if the call had a record to delete. Without real time,
-  // `deletes` may be wrong, so only the replay on the model checks the call.
+  // While kRuleRealTime is on, `deletes` is true if the call had a record to delete. While the rule
+  // is off, `deletes` may be wrong, so only the replay on the model checks the call.
   if (deletes || !rule(kRuleRealTime) || context_.is_unfinished(cell)) return;
   const char* text =
       lost ? "A transaction deleted all payloads of a key that another transaction had deleted"

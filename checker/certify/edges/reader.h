@@ -76,18 +76,19 @@ class Reader {
   // of the key as deleted.
   void forget_own(uint32_t cell, const model::CellLists& lists);
 
-  // Reports that the reader did not see the write of the transaction `writer`, if both are of the
-  // same thread and `writer` had returned before the reader began. If the rule of real time
-  // applies, a cycle shows this already. So this function reports a finding only if the rule does
-  // not apply.
+  // Reports that the reader did not see an insert or a delete of `writer`, an earlier transaction
+  // of its own thread. Does nothing unless kRuleRealTime is switched off: with this rule, a cycle
+  // already shows the violation.
   void check_session(uint32_t writer, uint32_t element, const char* text);
 
   // Reports that the reader saw a record which an earlier transaction of its own thread must have
   // deleted without reading it. The transaction surely deleted the record if the same thread had
-  // inserted it before, or if the key never had another record. As above, only without real time.
+  // inserted it before, or if the key never had another record. Like check_session(), does nothing
+  // unless kRuleRealTime is switched off.
   void check_own_blind_deletes(uint32_t inserter, uint32_t element);
 
-  // Returns true if the element exists for the reader in every serial order that respects real time.
+  // Returns true if the element exists for the reader in every serial order that respects real
+  // time.
   bool certainly_exists(uint32_t element) const;
 
   // Adds what follows from the absence of an element that another transaction inserted. If

@@ -60,7 +60,7 @@ class Buffered : public Concurrency {
   // The reads and the writes of a transaction in one index.
   struct Use {
     Index* index = nullptr;
-    uint64_t version = 0;  // for subclasses: the index's version before the first read
+    uint64_t version = 0;  // for subclasses: the index's version before the first access
     Overlay overlay;
     ReadLog log;
   };
@@ -84,7 +84,7 @@ class Buffered : public Concurrency {
     Kind automatic_;
   };
 
-  // Called before the transaction's first read of an index. The caller does not hold the latch.
+  // Called before the transaction's first access to an index. The caller does not hold the latch.
   virtual void first_use(const Running&, Use&) {}
   // Like read_next (content/content.h), but skips pairs that the transaction must not see. If
   // `transaction` is nullptr, finds the newest committed pairs. The caller holds the latch.

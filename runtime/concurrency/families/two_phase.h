@@ -31,9 +31,9 @@ class TwoPhase : public Concurrency {
   };
 
   // The two transactions of a thread share one Waiter, because only one of them can wait at a time.
-  // While the automatic transaction waits, the thread's own transaction makes no progress. If the
-  // automatic transaction requests a lock that the thread's own transaction holds, this is a
-  // deadlock, and the lock manager detects it at once.
+  // While the automatic transaction (that of an auto-commit call) waits, the thread's own
+  // transaction makes no progress. If the automatic transaction requests a lock that the thread's
+  // own transaction holds, this is a deadlock, and the lock manager detects it at once.
   template <class Kind>
   class ClientOf final : public ClientConcurrency {
    public:

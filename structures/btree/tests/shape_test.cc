@@ -31,7 +31,7 @@ TEST(BtreeShape, AscendingInsertsFillTheLeaves) {
   EXPECT_EQ(owned.tree->height(), 2u);
   EXPECT_EQ(owned.tree->check(), 0);
   const double bytes_per_pair = static_cast<double>(owned.tree->bytes()) / kPairs;
-  EXPECT_LT(bytes_per_pair, 30.0);  // leaf 19 bytes, entry 6, inner node 1
+  EXPECT_LT(bytes_per_pair, 30.0);  // per pair: leaf 19 bytes, entry 6, inner node 1
 }
 
 TEST(BtreeShape, HeightFallsAgain) {
