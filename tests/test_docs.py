@@ -46,6 +46,15 @@ def test_environment_is_documented() -> None:
     assert used == documented
 
 
+def test_the_contracts_page_names_tests_that_exist() -> None:
+    """The page names each test by the first words of its name, followed by an ellipsis."""
+    sources = "".join(path.read_text() for path in tracked("indexes/tests/*.cc"))
+    page = (ROOT / "docs" / "reference" / "index-api.md").read_text()
+    named = re.findall(r"`(\w+)…`", page)
+    assert named
+    assert [name for name in named if not re.search(rf", {name}", sources)] == []
+
+
 def test_decisions_are_listed() -> None:
     index = (ROOT / "docs" / "decisions" / "README.md").read_text()
     for page in sorted((ROOT / "docs" / "decisions").glob("0*.md")):
