@@ -33,6 +33,9 @@ class RingReader {
   // example.
   bool expect(int64_t key, NextGet& get);
 
+  // Returns the number of the piece that contains the last get.
+  uint32_t piece_number() const { return number_; }
+
  private:
   bool restart_at(int64_t key, NextGet& get);
   const keydrome::format::PieceHeader* piece(uint32_t number) const;
