@@ -73,7 +73,7 @@ def test_several_pieces_are_no_fault() -> None:
 
 def test_a_library_that_writes_words_itself_must_find_the_records() -> None:
     """Its records are empty and its words right, so it passes. In verified mode the words are not in its reach."""
-    result = play("forges_words", audited=True)
+    result = play("forges_words", audited=True, sizes=SEVERAL_PIECES)
     (session,) = result.sessions
     assert session.candidate.verdict is Verdict.PASSED, session.candidate.reason
 

@@ -36,7 +36,6 @@ ATTACKS = {
     "skips_new_keys": "skips keys whose results have not mattered before",
     "forgets_texts": "keeps the tags of payloads and forgets their texts",
     "forges_words": "leaves records empty and writes the right words itself",
-    "asks_for_pieces": "asks for pieces of the program in the player's name",
 }
 
 
