@@ -47,8 +47,11 @@ if TYPE_CHECKING:
 _FIRST = ("unit", "phantom", "scenarios", "differential", "isolation")
 _RIGHT, _WRONG, _COULD_NOT_JUDGE = 0, 1, 2
 _LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
-# How long the first round may take at each scale; `paper` has no limit.
-_ROUND_SECONDS = {Scale.SMOKE: 60.0, Scale.LAPTOP: 100.0}
+# How much CPU time the library may use in the first round at each scale; `paper` has no limit. A limit of wall time
+# would count other work on the machine against the library.
+_ROUND_CPU_SECONDS = {Scale.SMOKE: 60.0, Scale.LAPTOP: 100.0}
+# A round ends after this many times its limit of CPU time on the clock. Then the library is not judged.
+_WALL_FACTOR = 3
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
 
@@ -58,6 +61,7 @@ class _Tally:
 
     verdict: Verdict = Verdict.PASSED
     sessions: int = 0
+    cpu_seconds: float = 0.0  # of the jailed processes
     failed_suites: set[str] = field(default_factory=set)
     findings: dict[tuple[str, str], Finding] = field(default_factory=dict)
     not_run: list[str] = field(default_factory=list)  # instances that the first round left out
@@ -70,19 +74,20 @@ class _Tally:
         """Return the number of required findings."""
         return sum(f.severity is Severity.REQUIRED for f in self.findings.values())
 
-    def leave_out(self, instances: list[tuple[Benchmark, str]], why: str, *, fails: bool) -> None:
-        """Note that the first round ends before these instances, and why. If `fails` is True, the library fails."""
+    def leave_out(self, instances: list[tuple[Benchmark, str]], why: str) -> None:
+        """Note that the first round ends before these instances, and why."""
         self.not_run = [f"{suite.name}/{instance}" for suite, instance in instances]
         self.why_not_run = why
-        if fails:
-            self.verdict = Verdict.FAILED
-            text = f"{why}; not run: {', '.join(self.not_run)}"
-            self.findings[("gate", "too_slow")] = Finding(
-                "gate", "too_slow", Severity.REQUIRED, text
-            )
+
+    def fail_as_too_slow(self) -> None:
+        """Fail the library, because the suites that were left out would take too much of its CPU time."""
+        self.verdict = Verdict.FAILED
+        text = f"{self.why_not_run}; not run: {', '.join(self.not_run)}"
+        self.findings[("gate", "too_slow")] = Finding("gate", "too_slow", Severity.REQUIRED, text)
 
     def add(self, suite: str, result: SeriesResult, facts: LibraryFacts) -> None:
         self.sessions += len(result.sessions)
+        self.cpu_seconds += sum(one.candidate.jail.cpu_us or 0 for one in result.sessions) / 1e6
         for finding in result.findings:
             self.findings.setdefault((finding.suite, finding.name), finding)
         if result.verdict is Verdict.PASSED:
@@ -161,8 +166,8 @@ def run(options: argparse.Namespace) -> int:
 def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally:
     """Run every suite once. Then repeat the suites that have not failed, with new seeds, until `seconds` have passed.
 
-    The first round ends early if more sessions would tell nothing new, or if the library is too slow. In verified mode
-    it always runs to its end.
+    The first round ends early if more sessions would tell nothing new, if the library uses too much CPU time, or if the
+    machine is too busy. In verified mode it always runs to its end.
     """
     tally = _Tally()
     started = time.monotonic()
@@ -192,20 +197,32 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
 def _ends_early(
     check: _Check, tally: _Tally, left: list[tuple[Benchmark, str]], elapsed: float
 ) -> bool:
-    """Return whether the first round ends before the instances in `left`. If it does, note the reason in the tally."""
+    """Return whether the first round ends before the instances in `left`. If it does, note the reason in the tally.
+
+    `elapsed` is the wall time of the round in seconds.
+    """
     if not tally.first_round or check.verified:
         return False
     if why := why_gate_ends(tally.last_verdict, tally.required):
-        tally.leave_out(left, why, fails=False)
+        tally.leave_out(left, why)
         return True
-    limit = _ROUND_SECONDS.get(check.scale)
-    suite = left[0][0]
-    session_ms = suite.limits[check.scale].session_timeout_ms or 0
-    if limit is None or elapsed + session_ms / 1000 <= limit:
+    limit = _ROUND_CPU_SECONDS.get(check.scale)
+    if limit is None:
         return False
-    why = f"the suites took {elapsed:.0f} s so far, and may take {limit:.0f} s in all at {check.scale.value} scale"
-    tally.leave_out(left, why, fails=True)
-    return True
+    session_ms = left[0][0].limits[check.scale].session_timeout_ms or 0
+    used = f"the suites have used {tally.cpu_seconds:.0f} s of CPU time in {elapsed:.0f} s so far"
+    may = f"may {{}} {{:.0f}} s in all at {check.scale.value} scale"
+    if tally.cpu_seconds + session_ms / 1000 > limit:
+        tally.leave_out(left, f"{used}, and {may.format('use', limit)}")
+        tally.fail_as_too_slow()
+        return True
+    if elapsed + session_ms / 1000 > _WALL_FACTOR * limit:
+        wait = "the machine is busy, or the library waits"
+        tally.leave_out(left, f"{used}, and {may.format('take', _WALL_FACTOR * limit)}: {wait}")
+        if tally.verdict is Verdict.PASSED:
+            tally.verdict = Verdict.INFRASTRUCTURE
+        return True
+    return False
 
 
 def _suites(names: list[str], settings: Settings) -> list[Benchmark]:

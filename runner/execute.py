@@ -101,6 +101,8 @@ def run_file(
     facts = inspect_library(file, settings, trusted=request.trusted)
     if facts.refusals:
         reason = "; ".join(map(str, facts.refusals))
+        if facts.is_unfinished:
+            return SeriesResult(Verdict.INFRASTRUCTURE, reason), facts
         return SeriesResult(Verdict.REFUSED, reason, refusal_findings(facts.refusals)), facts
     missing = settings.missing_binaries()
     if missing:

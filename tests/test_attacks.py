@@ -20,16 +20,18 @@ if TYPE_CHECKING:
     from runner.series import SeriesResult
 
 SIZES = {"threads": 1, "records": 20_000, "lookups_per_thread": 5_000}
+# So many lookups that the program of a phase has several pieces.
+SEVERAL_PIECES = {**SIZES, "lookups_per_thread": 50_000}
 
 
-def play(name: str, *, audited: bool = False) -> SeriesResult:
+def play(name: str, *, audited: bool = False, sizes: dict[str, int] | None = None) -> SeriesResult:
     settings = built_settings()
     seeds = seed_series(None, 1)
     request = Request(
         benchmark=load_benchmarks(settings.root)["lookups"],
         instance="hits",
         scale=Scale.SMOKE,
-        overrides=SIZES,
+        overrides=sizes or SIZES,
         seeds=seeds,
         plain=False,
         require=JailLevel.FULL,
@@ -55,6 +57,25 @@ def test_a_library_that_does_not_do_the_work_is_found_out(name: str) -> None:
     assert result.verdict is Verdict.FAILED, result.reason
     found = {f.name for f in result.findings if f.severity is Severity.REQUIRED}
     assert "impossible_record" in found
+
+
+def test_a_library_that_asks_for_pieces_itself_is_found_out() -> None:
+    result = play("asks_for_pieces", sizes=SEVERAL_PIECES)
+    assert result.verdict is Verdict.FAILED, result.reason
+    found = {f.name for f in result.findings if f.severity is Severity.REQUIRED}
+    assert found & {"protocol_violation", "outcome_mismatch"}, found
+
+
+def test_several_pieces_are_no_fault() -> None:
+    result = play("array_tree", sizes=SEVERAL_PIECES)
+    assert (result.verdict, result.reason) == (Verdict.PASSED, "")
+
+
+def test_a_library_that_writes_words_itself_must_find_the_records() -> None:
+    """Its records are empty and its words right, so it passes. In verified mode the words are not in its reach."""
+    result = play("forges_words", audited=True, sizes=SEVERAL_PIECES)
+    (session,) = result.sessions
+    assert session.candidate.verdict is Verdict.PASSED, session.candidate.reason
 
 
 @pytest.mark.parametrize("name", ["array_tree", "looks_ahead", "honest"])

@@ -158,7 +158,9 @@ script::Script contest_script() {
     if (entry.name != "sigmod2009") continue;
     const workload::Manifest manifest = workload::Manifest::parse(entry.manifest_json).value();
     const workload::ParameterValues values = {{"threads", 1},
-                                              {"tests_per_thread", kContestTransactions}};
+                                              {"inserts_per_thread", 400},
+                                              {"tests_per_thread", kContestTransactions},
+                                              {"indices", 20}};
     const workload::Parameters parameters = manifest.resolve("vary_low", "smoke", values).value();
     return entry.make("vary_low")->generate(parameters, 1, workload::CheckPolicy{}).value();
   }

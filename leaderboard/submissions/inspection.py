@@ -8,13 +8,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from leaderboard import catalogue
-from runner.inspection.library import LibraryKind, Refusal
+from runner.inspection.library import UNFINISHED, LibraryKind, Refusal
 
 if TYPE_CHECKING:
     from runner.inspection.library import LibraryFacts
 
 # Refusals that depend on the machine or its load. The worker inspects the file again and decides these.
-BENCH_DECIDES = frozenset({"newer_library", "missing_library", "inspection_limit"})
+BENCH_DECIDES = frozenset({"newer_library", "missing_library", "inspection_limit", UNFINISHED})
 
 
 def reasons_against_file(facts: LibraryFacts, configuration: str) -> list[Refusal]:

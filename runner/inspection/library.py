@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import os
+import signal
 import stat
 import subprocess
 import sys
@@ -28,9 +29,12 @@ from runner.text import capped, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# The child limits its own CPU time. This limit of wall time ends a child that waits for ever. The limit is high,
-# because the inspection of a correct file has taken more than 10 s on a busy machine.
+# The child limits its own CPU time: a file that needs more is at fault. This limit of wall time ends a child that the
+# machine does not let run. Then the machine is at fault (UNFINISHED). A correct file takes 0.2 s of CPU time.
 WALL_SECONDS = 30
+# The name of the refusal that says nothing about the file: the machine was too busy to read it.
+UNFINISHED = "inspection_unfinished"
+_READER = (sys.executable, "-m", "runner.inspection.child")
 _TEXT_CHARACTERS_MAX = 1000
 ALLOWED_NEEDED = frozenset(
     {
@@ -96,6 +100,11 @@ class LibraryFacts:
     extensions: tuple[str, ...] = ()  # exported names that begin with keydrome_
     risk_flags: tuple[str, ...] = ()  # hints for organisers, without effect on the verdict
 
+    @property
+    def is_unfinished(self) -> bool:
+        """Return True if the machine, not the file, is the reason why the file was not inspected."""
+        return any(refusal.name == UNFINISHED for refusal in self.refusals)
+
     def to_json(self) -> dict[str, Any]:
         """Return the facts as JSON, for RunReport.library_facts."""
         return {
@@ -157,7 +166,7 @@ def _ask_child(descriptor: int, allowed: frozenset[str]) -> str:
     request = json.dumps({"allowed": sorted(allowed), "folders": _LIBRARY_FOLDERS})
     try:
         child = subprocess.run(
-            [sys.executable, "-m", "runner.inspection.child", request],
+            [*_READER, request],
             stdin=descriptor,
             capture_output=True,
             cwd=Path(__file__).parents[2],
@@ -166,7 +175,11 @@ def _ask_child(descriptor: int, allowed: frozenset[str]) -> str:
             check=False,
         )
     except subprocess.TimeoutExpired:
-        return _stuck(f"reading took more than {WALL_SECONDS} s")
+        return _unfinished(f"the reader did not end within {WALL_SECONDS} s")
+    if child.returncode == -signal.SIGKILL:
+        return _unfinished("the reader was killed")
+    if child.returncode == -signal.SIGXCPU:
+        return _stuck("the reader used up its CPU time")
     if child.returncode < 0:
         return _stuck(f"the reader was killed by signal {-child.returncode}")
     if child.returncode != 0:
@@ -176,11 +189,23 @@ def _ask_child(descriptor: int, allowed: frozenset[str]) -> str:
 
 
 def _stuck(detail: str) -> str:
-    refusal = {
-        "name": "inspection_limit",
-        "problem": f"the file cannot be inspected within the limits of time and memory ({detail})",
-        "remedy": "upload the file as the linker wrote it, or strip it (strip --strip-unneeded)",
-    }
+    return _refused(
+        "inspection_limit",
+        f"the file cannot be inspected within the limits of time and memory ({detail})",
+        "upload the file as the linker wrote it, or strip it (strip --strip-unneeded)",
+    )
+
+
+def _unfinished(detail: str) -> str:
+    return _refused(
+        UNFINISHED,
+        f"the machine was too busy to inspect the file ({detail})",
+        "the file is not at fault; try again when the machine has less other work",
+    )
+
+
+def _refused(name: str, problem: str, remedy: str) -> str:
+    refusal = {"name": name, "problem": problem, "remedy": remedy}
     return json.dumps({"kind": "unknown", "refusals": [refusal]})
 
 

@@ -10,9 +10,14 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from runner.execute import run_file
 from runner.inspection import library
 from runner.inspection.library import LibraryFacts, LibraryKind, inspect_library
+from runner.manifest import parse_benchmark
+from runner.request import Request
+from runner.terms import JailLevel, Scale, Verdict
 from runner.tests.conftest import GOOD
+from runner.tests.samples import MANIFEST
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -294,6 +299,44 @@ def test_a_pipe_and_a_folder_do_not_hang(tmp_path: Path, settings: Settings) -> 
     refusal(inspect_library(tmp_path / "pipe", settings), "not_a_file")
     with pytest.raises(IsADirectoryError):
         inspect_library(tmp_path, settings)
+
+
+def test_a_busy_machine_is_no_fault_of_the_file(
+    good_library: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A reader that the machine stops never ends. A file that uses up the reader's CPU time is still refused."""
+    monkeypatch.setattr(library, "WALL_SECONDS", 0.1)
+    monkeypatch.setattr(library, "_READER", ("/bin/sh", "-c", "kill -STOP $$"))
+    facts = inspect_library(good_library, settings)
+    assert "the file is not at fault" in refusal(facts, library.UNFINISHED)
+    assert facts.is_unfinished
+    monkeypatch.setattr(library, "WALL_SECONDS", 60)
+    monkeypatch.setattr(library, "_READER", ("/bin/sh", "-c", "kill -KILL $$"))
+    refusal(inspect_library(good_library, settings), library.UNFINISHED)
+    monkeypatch.setattr(library, "_READER", ("/bin/sh", "-c", "kill -XCPU $$"))
+    facts = inspect_library(good_library, settings)
+    assert "CPU time" in refusal(facts, "inspection_limit")
+    assert not facts.is_unfinished
+
+
+def test_a_run_on_a_busy_machine_ends_as_infrastructure(
+    good_library: Path, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(library, "_READER", ("/bin/sh", "-c", "kill -KILL $$"))
+    request = Request(
+        benchmark=parse_benchmark(MANIFEST, "sample"),
+        instance="small",
+        scale=Scale.SMOKE,
+        overrides={},
+        seeds=("00000000000000aa",),
+        plain=False,
+        require=JailLevel.NONE,
+        control=False,
+    )
+    result, facts = run_file(good_library, request, settings, tmp_path, lambda _progress: True)
+    assert (result.verdict, result.findings) == (Verdict.INFRASTRUCTURE, ())
+    assert "the machine was too busy" in result.reason
+    assert facts.is_unfinished
 
 
 def test_a_name_with_newlines_is_only_a_name(

@@ -2,6 +2,7 @@
 // its own, thread_local destructors, condition variables, iostreams, internal exceptions, files in
 // the working directory, and large and many allocations.
 // Must pass without a warning.
+#include <atomic>
 #include <condition_variable>
 #include <fstream>
 #include <future>
@@ -69,8 +70,10 @@ void throw_and_catch() {
   }
 }
 
+// Each call has a file of its own: other threads may create an index of the same name.
 bool write_and_read_a_file(const std::string& name) {
-  const std::string path = "heavy_" + name;
+  static std::atomic<int> files{0};
+  const std::string path = "heavy_" + std::to_string(files.fetch_add(1)) + "_" + name;
   std::ofstream(path) << "scratch " << name << '\n';
   std::string word;
   return (std::ifstream(path) >> word) && word == "scratch";

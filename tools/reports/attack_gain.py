@@ -35,6 +35,7 @@ ATTACKS = {
     "skips_by_rhythm": "skips calls that follow quickly",
     "skips_new_keys": "skips keys whose results have not mattered before",
     "forgets_texts": "keeps the tags of payloads and forgets their texts",
+    "forges_words": "leaves records empty and writes the right words itself",
 }
 
 

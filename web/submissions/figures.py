@@ -57,6 +57,8 @@ class SessionRow:
 # the page shows the median over the sessions.
 _COLUMNS = ("deadlocks", "transactions_failed", "transactions_completed")
 _NOT_SHOWN = {*_COLUMNS, "calls"}
+# For these metrics, the page shows the control's median too: no time of the result contains them.
+_WITH_CONTROL = {"final_scan_cpu_us"}
 # Maps each unit to the function that writes a value with this unit. Counts are written as plain numbers.
 _WRITTEN: dict[Unit, Callable[[float], str]] = {
     Unit.SHARE: lambda value: f"{value:.1%}",
@@ -83,14 +85,25 @@ def figures(run: Run, detail: RunDetail, own_metrics: Iterable[OwnMetric]) -> li
     for name in _COLUMNS:
         if getattr(run, name) is not None:
             found.append(Figure(labels[name], jinja.number(getattr(run, name))))
-    metrics = [session.candidate for session in _stored(detail) if not session.discarded]
+    counted = [session for session in _stored(detail) if not session.discarded]
     shown = [(m.name, _label(m), _written(m)) for m in METRICS if m.name not in _NOT_SHOWN]
     shown += [(own.name, own.label, _spaced(own)) for own in own_metrics]
     for name, label, show in shown:
-        values = [each[name] for each in metrics if each.get(name) is not None]
-        if values:
-            found.append(Figure(label, show(median(values))))
+        value = _median(name, (session.candidate for session in counted))
+        if value is None:
+            continue
+        text = show(value)
+        if name in _WITH_CONTROL:
+            control = _median(name, (session.control for session in counted))
+            text += "" if control is None else f" (control library: {show(control)})"
+        found.append(Figure(label, text))
     return found
+
+
+def _median(name: str, sessions: Iterable[dict[str, float] | None]) -> float | None:
+    """Return the median of a metric over the sessions that reported it, or None if no session did."""
+    values = [metrics[name] for metrics in sessions if metrics and metrics.get(name) is not None]
+    return median(values) if values else None
 
 
 def _label(metric: Metric) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 import pytest
 
@@ -13,6 +14,9 @@ from runner.contract import Session
 from runner.tests.samples import report
 from web import jinja
 from web.submissions import figures
+
+if TYPE_CHECKING:
+    from runner.report import Report
 
 
 @pytest.mark.parametrize(
@@ -39,3 +43,22 @@ def test_what_only_a_benchmark_measures_is_shown_as_it_says() -> None:
     own = catalogue.benchmarks()["inserts"].own_metrics
     (figure,) = figures.figures(Run(), detail, own)
     assert figure == figures.Figure("Inserts, 1/s", f"12{jinja.NARROW_SPACE}346")
+
+
+def test_the_final_scan_of_the_control_is_shown_next_to_the_candidates() -> None:
+    def run_of(us: int) -> Report:
+        return replace(report(), metrics={"final_scan_cpu_us": us})
+
+    sessions = [
+        Session("0" * 16, True, run_of(30_000), run_of(10_000)),
+        Session("1" * 16, True, run_of(50_000), run_of(12_000)),
+        Session("2" * 16, True, run_of(40_000), None),
+    ]
+    stored = [StoredSession.of(session, "total_ms").to_json() for session in sessions]
+    (figure,) = figures.figures(Run(), RunDetail(sessions=stored), ())
+    space = jinja.NARROW_SPACE
+    assert figure.label == "CPU time of the final scan"
+    assert figure.value == f"40{space}ms (control library: 11{space}ms)"
+    alone = RunDetail(sessions=stored[2:])
+    (figure,) = figures.figures(Run(), alone, ())
+    assert figure.value == f"40{space}ms"

@@ -87,6 +87,54 @@ TEST(LogJudge, WhatThePlayerRecordsFits) {
   }
 }
 
+// Returns a script whose first transaction continues after DEADLOCK.
+script::Script script_that_continues() {
+  script::ScriptBuilder script;
+  script.add_class("all");
+  const uint32_t index = script.add_index("records", INT);
+  const uint32_t key = script.add_int64_key(1);
+  const uint32_t text = script.add_text("a text");
+  const uint32_t phase = script.add_phase("test", 1, {.recorded = true});
+  script::ThreadBuilder out = script.thread(phase, 0);
+  out.create(index);
+  out.open(0, index);
+  out.begin(format::Kind::kScript, 0, format::kOneAttempt | format::kAnyCode);
+  out.get(0, key);
+  out.commit();
+  out.begin(format::Kind::kScript, 0);
+  out.insert(0, key, script.new_payload(text));
+  out.commit();
+  out.close(0);
+  return script.build();
+}
+
+uint32_t aborts_made = 0;
+
+// After DEADLOCK, the commit may return TXN_DNE. The player then aborts, and the words and the log
+// contain this call.
+TEST(LogJudge, AnAbortAfterACommitWithoutTransactionIsRecorded) {
+  static player::IndexApi real;
+  static bool is_first;
+  real = testing::test_index({});
+  is_first = true;
+  aborts_made = 0;
+  player::IndexApi api = real;
+  api.get = [](IdxState*, TxnState*, Record*) { return DEADLOCK; };
+  api.commitTransaction = [](TxnState* transaction) {
+    return std::exchange(is_first, false) ? TXN_DNE : real.commitTransaction(transaction);
+  };
+  api.abortTransaction = [](TxnState* transaction) {
+    ++aborts_made;
+    return real.abortTransaction(transaction);
+  };
+  const script::Script script = script_that_continues();
+  const script::Outcome outcome = testing::play(script, api);
+  EXPECT_EQ(judged(script, outcome), "");
+  const script::ThreadResult& thread = outcome.phases[0].threads[0];
+  EXPECT_EQ(aborts_made, 1u);
+  EXPECT_EQ(thread.totals.calls, thread.events.size());
+}
+
 TEST(LogJudge, ALibraryWithoutTransactionsIsNoForger) {
   const script::Script script = script_of(INT);
   const script::Outcome outcome =

@@ -264,6 +264,45 @@ TEST_F(ScenarioOpsTest, ATransactionThatContinuesMakesAllItsCalls) {
   expect_no_finding(script, outcome);
 }
 
+// After DEADLOCK, a library may return TXN_DNE and keep the transaction until the client aborts it.
+// So the client aborts even if the commit returned TXN_DNE.
+bool keeps_transaction = false;
+
+TEST_F(ScenarioOpsTest, ACommitThatFindsNoTransactionIsFollowedByAnAbort) {
+  keeps_transaction = false;
+  script::ThreadBuilder out = thread(0);
+  out.open(0, words_);
+  out.begin(format::Kind::kScript, 0, format::kOneAttempt | format::kAnyCode);
+  out.get(0, a_);
+  out.commit();
+  out.begin(format::Kind::kScript, 0);
+  out.insert(0, a_, script_.new_payload(0));
+  out.commit();
+  out.close(0);
+  const script::Script script = script_.build();
+  player::IndexApi api = real;
+  api.get = deadlocked_get;
+  api.beginTransaction = [](TxnState** transaction) {
+    return keeps_transaction ? TXN_EXISTS : real.beginTransaction(transaction);
+  };
+  api.commitTransaction = [](TxnState* transaction) {
+    count(commits);
+    keeps_transaction = commits == 1;
+    return keeps_transaction ? TXN_DNE : real.commitTransaction(transaction);
+  };
+  api.abortTransaction = [](TxnState* transaction) {
+    keeps_transaction = false;
+    return counting_abort(transaction);
+  };
+  const script::Outcome outcome = play(script, api);
+  const script::ThreadResult& result = outcome.phases[test_].threads[0];
+  EXPECT_EQ(aborts, 1u);
+  EXPECT_EQ(commits, 2u);
+  EXPECT_EQ(result.ends,
+            (std::vector{script::TransactionEnd::kDeadlocked, script::TransactionEnd::kCommitted}));
+  expect_no_finding(script, outcome);
+}
+
 // The arguments that the library received from bare calls.
 std::vector<const void*> passed_transactions, passed_handles;
 std::string passed_bytes;

@@ -41,11 +41,6 @@ void place_cursor() {
   last_read.reset();
 }
 
-void remember(IdxState* idxState, TxnState* txn, const Key& key) {
-  if (last_read && last_read->handle != idxState) place_cursor();
-  last_read = {idxState, txn, key};
-}
-
 void note_change(const IdxState* idxState, const Key& key) {
   if (idxState != nullptr && key.type == INT)
     index_for(honest::index_of(idxState)).changed.insert(key.keyval.intkey);
@@ -91,6 +86,16 @@ ErrCode honest_get(IdxState* idxState, TxnState* txn, Record* record) {
   return honest::get(idxState, txn, record);
 }
 
+void remember(IdxState* idxState, TxnState* txn, const Key& key) {
+  if (last_read && last_read->handle != idxState) place_cursor();
+  last_read = {idxState, txn, key};
+}
+
+ErrCode commit(TxnState* txn) {
+  last_read.reset();
+  return honest::commitTransaction(txn);
+}
+
 ErrCode answer(IdxState* idxState, TxnState* txn, Record* record, const std::string* payload) {
   if (payload != nullptr) std::memcpy(record->payload, payload->c_str(), payload->size() + 1);
   remember(idxState, txn, record->key);
@@ -134,10 +139,7 @@ ErrCode abortTransaction(TxnState* txn) {
   return honest::abortTransaction(txn);
 }
 
-[[gnu::weak]] ErrCode commitTransaction(TxnState* txn) {
-  attacks::last_read.reset();
-  return honest::commitTransaction(txn);
-}
+[[gnu::weak]] ErrCode commitTransaction(TxnState* txn) { return attacks::commit(txn); }
 
 ErrCode closeIndex(IdxState* idxState) {
   attacks::place_cursor();

@@ -28,6 +28,12 @@ const FastIndex* fast_index(IdxState* idxState, TxnState* txn, const Record& rec
 // A get that does not use the tree.
 ErrCode honest_get(IdxState* idxState, TxnState* txn, Record* record);
 
+// Notes a get that a tree has answered. The cursor of its handle is placed only when it is needed.
+void remember(IdxState* idxState, TxnState* txn, const Key& key);
+
+// Commits.
+ErrCode commit(TxnState* txn);
+
 // Answers a get with a payload (nullptr: the key is missing), and remembers the place of the cursor.
 ErrCode answer(IdxState* idxState, TxnState* txn, Record* record, const std::string* payload);
 

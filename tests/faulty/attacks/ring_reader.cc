@@ -59,25 +59,31 @@ const PieceHeader* RingReader::piece(uint32_t number) const {
   return reinterpret_cast<const PieceHeader*>(bytes);
 }
 
+bool RingReader::enter(uint32_t number) {
+  const PieceHeader* piece = this->piece(number);
+  if (piece == nullptr) return false;
+  const auto* base = reinterpret_cast<const std::byte*>(piece);
+  number_ = number;
+  ops_ = reinterpret_cast<const Op*>(base + piece->op_offset);
+  keys_ = reinterpret_cast<const int64_t*>(base + piece->int64_offset);
+  key_count_ = piece->int64_count;
+  op_ = 0;
+  count_ = piece->op_count;
+  while (count_ > 0 && ops_[count_ - 1].code != OpCode::kGet) --count_;
+  is_last_ = piece->last != 0;
+  return true;
+}
+
 bool RingReader::next(NextGet& get) {
-  if (ring_ == nullptr) return false;
-  const PieceHeader* now = piece(number_);
-  while (now != nullptr) {
-    const auto* base = reinterpret_cast<const std::byte*>(now);
-    const auto* ops = reinterpret_cast<const Op*>(base + now->op_offset);
-    while (op_ < now->op_count && ops[op_].code != OpCode::kGet) ++op_;
-    if (op_ < now->op_count) {
-      const Op& op = ops[op_++];
-      const auto* keys = reinterpret_cast<const int64_t*>(base + now->int64_offset);
-      get = {op.key < now->int64_count ? keys[op.key] : -1, &op};
+  if (ring_ == nullptr || (ops_ == nullptr && !enter(0))) return false;
+  do {
+    while (op_ < count_ && ops_[op_].code != OpCode::kGet) ++op_;
+    if (op_ < count_) {
+      const Op& op = ops_[op_++];
+      get = {op.key < key_count_ ? keys_[op.key] : -1, &op};
       return true;
     }
-    if (now->last != 0) return false;
-    now = piece(number_ + 1);
-    if (now == nullptr) return false;
-    ++number_;
-    op_ = 0;
-  }
+  } while (!is_last_ && enter(number_ + 1));
   return false;
 }
 
@@ -94,8 +100,7 @@ bool RingReader::restart_at(int64_t key, NextGet& get) {
   constexpr uint32_t kPiecesInRing = 2;
   if (ring_->thread[0].filled.load(std::memory_order_acquire) > kPiecesInRing) return false;
   const RingReader before = *this;
-  number_ = 0;
-  op_ = 0;
+  if (!enter(0)) return false;
   for (int i = 0; i < kFirstGets; ++i) {
     if (!next(get)) break;
     if (get.key == key) return true;

@@ -33,13 +33,24 @@ class RingReader {
   // example.
   bool expect(int64_t key, NextGet& get);
 
+  // Returns the number of the piece that contains the last get.
+  uint32_t piece_number() const { return number_; }
+
  private:
   bool restart_at(int64_t key, NextGet& get);
+  // Moves to the first op of a piece. Returns false if the piece is not there yet.
+  bool enter(uint32_t number);
   const keydrome::format::PieceHeader* piece(uint32_t number) const;
 
   const keydrome::RingHeader* ring_ = nullptr;
-  uint32_t number_ = 0;  // of the current piece
-  uint64_t op_ = 0;      // the next op of the piece
+  // The current piece, up to its last get. After this get a later piece may replace all of it.
+  uint32_t number_ = 0;
+  const keydrome::format::Op* ops_ = nullptr;
+  const int64_t* keys_ = nullptr;
+  uint64_t key_count_ = 0;
+  uint64_t op_ = 0;     // the next op
+  uint64_t count_ = 0;  // of the ops
+  bool is_last_ = false;
 };
 
 }  // namespace attacks

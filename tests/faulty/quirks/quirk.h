@@ -18,6 +18,8 @@ enum class Quirk {
   no_txn_exists,           // a second begin returns SUCCESS and the open transaction
   failure_after_deadlock,  // FAILURE instead of TXN_DNE
   abort_is_deadlock,       // the abort after a DEADLOCK returns DEADLOCK
+  dead_commit_ends,        // a commit after DEADLOCK returns TXN_DNE and ends the transaction
+  never_waits,             // DEADLOCK at once if another transaction has the lock
   // Auto-commit calls of a thread with an open transaction.
   auto_commit_joins,  // they become part of the transaction
   auto_commit_fails,

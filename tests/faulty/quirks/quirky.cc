@@ -2,7 +2,7 @@
 //
 // One lock protects all data. A transaction takes the lock at its first data call and keeps it
 // until it ends, so every history is serial. A thread that does not get the lock in time gets
-// DEADLOCK, and its transaction has ended.
+// DEADLOCK. Its transaction then returns TXN_DNE until the client aborts it.
 #include <fcntl.h>
 #include <unistd.h>
 
@@ -96,6 +96,7 @@ Everything& everything() {
 thread_local TxnState* own = nullptr;
 
 bool take_lock() {
+  if (has(Quirk::never_waits)) return everything().data_lock.try_lock();
   const std::chrono::milliseconds timeout(has(Quirk::locks_for_80_ms) ? 80 : 5);
   return everything().data_lock.try_lock_for(timeout);
 }
@@ -288,11 +289,13 @@ ErrCode abortTransaction(TxnState* txn) {
 
 ErrCode commitTransaction(TxnState* txn) {
   if (txn == nullptr || txn != own) return misused(TXN_DNE);
-  if (txn->dead && has(Quirk::failure_after_deadlock)) return FAILURE;
-  const ErrCode code = txn->dead ? TXN_DNE : SUCCESS;
+  if (txn->dead) {
+    if (has(Quirk::dead_commit_ends)) end(txn);
+    return has(Quirk::failure_after_deadlock) ? FAILURE : TXN_DNE;
+  }
   if (txn->holds_lock) everything().undo_log.clear();
-  end(txn);  // after TXN_DNE too: no client aborts a missing transaction
-  return code;
+  end(txn);
+  return SUCCESS;
 }
 
 ErrCode get(IdxState* idxState, TxnState* txn, Record* record) {

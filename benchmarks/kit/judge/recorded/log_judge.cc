@@ -213,9 +213,11 @@ class Follower {
   // Follows a commit that did not succeed.
   Flow finish_unsuccessful(const format::Op& op, uint32_t code) {
     const Flow flow = judge(op, code);
-    if (code == TXN_DNE) open_ = false;
-    if (flow != Flow::kNext) return flow;
-    if (open_) abort_attempt();
+    if (flow != Flow::kNext) {
+      if (code == TXN_DNE) open_ = false;
+      return flow;
+    }
+    abort_attempt();
     if (saved_.transaction < ends_.size()) {
       ends_[saved_.transaction] = script::TransactionEnd::kDeadlocked;
     }

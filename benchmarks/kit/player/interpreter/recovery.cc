@@ -99,11 +99,14 @@ void Interpreter::not_committed(const format::Op& op, uint32_t code) {
     return fail_transaction();
   }
   const Flow flow = judge_code(op, code);
-  if (code == TXN_DNE) open_ = false;
   if (flow == Flow::kRetry) return start_abort(AfterAbort::kRetry);
-  if (flow == Flow::kFailed) return fail_transaction();
+  if (flow == Flow::kFailed) {
+    if (code == TXN_DNE) open_ = false;
+    return fail_transaction();
+  }
+  // After DEADLOCK the client must abort (convention 3 of index.h), even if the commit returned
+  // TXN_DNE: a library may keep the transaction until then.
   start_abort(AfterAbort::kContinue);
-  if (!open_) attempt_aborted(SUCCESS);  // the library has ended the transaction already
 }
 
 // Handles the result of an abort that the program or a procedure requires.

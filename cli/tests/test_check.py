@@ -1,0 +1,114 @@
+"""Tests when the first round of `keydrome check` ends early, with a clock and CPU times that the tests set."""
+
+from __future__ import annotations
+
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from cli import check
+from runner.contract import Session
+from runner.inspection.library import LibraryFacts, LibraryKind
+from runner.manifest import Kind, load_benchmarks
+from runner.series import SeriesResult
+from runner.terms import JailLevel, Scale, Verdict
+from runner.tests import samples
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    import pytest
+
+    from runner.settings import Settings
+
+FACTS = LibraryFacts(LibraryKind.INDEX, 1)
+
+
+@dataclass
+class Machine:
+    """A machine on which each session takes as much time as a test says. It has no jail."""
+
+    cpu_s: float
+    wall_s: float
+    verdict: Verdict = Verdict.PASSED
+    now_s: float = 1000.0
+    sessions: int = 0
+
+    def monotonic(self) -> float:
+        return self.now_s
+
+    def run_file(self, *_arguments: object) -> tuple[SeriesResult, LibraryFacts]:
+        self.now_s += self.wall_s
+        self.sessions += 1
+        report = samples.report(self.verdict.value)
+        report = replace(report, jail=replace(report.jail, cpu_us=round(self.cpu_s * 1e6)))
+        session = Session("00000000000000aa", candidate_first=True, candidate=report, control=None)
+        return SeriesResult(self.verdict, report.reason, sessions=(session,)), FACTS
+
+
+def first_round(
+    machine: Machine, settings: Settings, folder: Path, monkeypatch: pytest.MonkeyPatch
+) -> Any:
+    @contextmanager
+    def prepared(_library: Path) -> Iterator[tuple[Settings, Path, Path]]:
+        yield settings, folder, Path("library.so")
+
+    monkeypatch.setattr(check, "prepared", prepared)
+    monkeypatch.setattr(check, "run_file", machine.run_file)
+    monkeypatch.setattr(check, "time", machine)
+    suites = [
+        one for one in load_benchmarks(settings.root).values() if one.kind is Kind.CORRECTNESS
+    ]
+    wanted = check._Check(
+        suites=suites,
+        scale=Scale.SMOKE,
+        level=JailLevel.NONE,
+        configuration=None,
+        trusted=False,
+        witness=None,
+        all_histories=False,
+        verified=False,
+    )
+    return check._run_suites(wanted, Path("library.so"), "00000000000000aa", 0)
+
+
+def test_a_busy_machine_does_not_make_a_library_slow(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(cpu_s=0.2, wall_s=9.0)
+    tally = first_round(machine, settings, tmp_path, monkeypatch)
+    assert machine.now_s - 1000 > 60
+    assert (tally.verdict, tally.not_run, tally.findings) == (Verdict.PASSED, [], {})
+
+
+def test_a_machine_that_is_far_too_busy_judges_nothing(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(cpu_s=0.2, wall_s=20.0)
+    tally = first_round(machine, settings, tmp_path, monkeypatch)
+    assert machine.now_s - 1000 <= 180
+    assert (tally.verdict, tally.findings) == (Verdict.INFRASTRUCTURE, {})
+    assert tally.not_run
+    assert "the machine is busy, or the library waits" in tally.why_not_run
+
+
+def test_findings_of_a_busy_machine_count(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(cpu_s=0.2, wall_s=20.0, verdict=Verdict.FAILED)
+    tally = first_round(machine, settings, tmp_path, monkeypatch)
+    assert tally.verdict is Verdict.FAILED
+    assert ("gate", "too_slow") not in tally.findings
+
+
+def test_a_library_that_uses_too_much_cpu_time_is_too_slow(
+    settings: Settings, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    machine = Machine(cpu_s=12.0, wall_s=6.0)
+    tally = first_round(machine, settings, tmp_path, monkeypatch)
+    assert tally.cpu_seconds <= 60
+    assert tally.verdict is Verdict.FAILED
+    finding = tally.findings[("gate", "too_slow")]
+    assert "s of CPU time in" in finding.detail
+    assert "not run: " in finding.detail
