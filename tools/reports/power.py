@@ -116,8 +116,11 @@ def measure(name: str, scale: str) -> Blocks:
     percents = SLOWED_PERCENT if name == STEPS else ()
     benchmark, instance = STEPS_TARGET if name == STEPS else name.split("/")
     with tempfile.TemporaryDirectory() as folder:
-        files = [shutil.copy(built / f"slowed_{percent}.so", folder) for percent in (0, *percents)]
-        files.append(shutil.copy(built / f"{BASE}.so", Path(folder) / f"{SAME}.so"))
+        names = [*(f"slowed_{percent}" for percent in (0, *percents)), SAME]
+        files = [Path(folder) / f"{name}.so" for name in names]
+        for file in files:
+            source = BASE if file.stem == SAME else file.stem
+            shutil.copy(built / f"{source}.so", file)
         written = Path(folder) / "compare.json"
         command = [str(ROOT / ".venv" / "bin" / "keydrome"), "compare", *map(str, files)]
         command += ["--keep-same", "--sessions", str(SESSIONS), "--json", str(written)]
