@@ -82,6 +82,19 @@ def test_the_gates_may_come_last(alice: User, track: Track) -> None:
     assert [row.run_id for row in rows()] == [run.pk]
 
 
+@pytest.mark.parametrize(("gate_scale", "counts"), [("paper", True), ("smoke", False)])
+def test_a_gate_counts_if_its_scale_is_at_least_that_of_the_run(
+    gate_scale: str, counts: bool, alice: User, track: Track, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = tuple(replace(board, scales=("laptop",)) for board in boards._published())
+    monkeypatch.setattr(boards, "_published", lambda: changed)
+    submission = enter(alice, scale="laptop")
+    submission.runs.filter(kind="correctness").update(scale=gate_scale)
+    run = ranked(track, submission)
+    assert run.eligible is counts
+    assert len(rows()) == counts
+
+
 def test_a_failed_gate_takes_the_row_away(alice: User, track: Track) -> None:
     run = ranked(track, enter(alice))
     again = enter(alice)
