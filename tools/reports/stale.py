@@ -37,6 +37,7 @@ MEASURES: dict[str, tuple[str, ...]] = {
     "jail-backends.md": ("jail", "tools/guest"),
     "kill-matrix.md": (*_GATE, "tests/faulty"),
     "laptop-scale.md": _SESSION,
+    "paper-scale.md": _SESSION,
     "papers.md": (*_SESSION, "tools/reports/papers"),
     "power.md": (*_SESSION, "results/stats", "runner/blocks.py", "runner/drift.py"),
 }  # fmt: skip
