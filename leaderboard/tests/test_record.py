@@ -275,6 +275,16 @@ def test_few_sessions_are_provisional(alice: User, track: Track) -> None:
     assert run.why_not[0] == "it has 3 sessions; the board requires 11"
 
 
+@pytest.mark.parametrize(
+    ("scale", "provisional"), [("smoke", True), ("laptop", False), ("paper", False)]
+)
+def test_smoke_scale_is_provisional(
+    scale: str, provisional: bool, alice: User, track: Track
+) -> None:
+    """Boards rank at laptop and at paper scale."""
+    assert track.finish(timed(enter(alice, scale=scale))).provisional is provisional
+
+
 def test_the_embedded_board_takes_smoke_runs_and_says_so(
     alice: User, track: Track, settings: Any
 ) -> None:
