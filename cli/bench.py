@@ -33,6 +33,7 @@ from runner.execute import run_file, session_output
 from runner.machine import machine_facts
 from runner.manifest import Kind, find_benchmark, load_benchmarks
 from runner.request import Request
+from runner.series import why_machine_too_busy
 from runner.settings import load_settings
 from runner.terms import JailLevel, Scale, Verdict
 from runner.text import display_name, printable
@@ -236,6 +237,8 @@ def _show(
     out.print(f"machine: {machine}; jail: {result.jail_level or 'not used'}", soft_wrap=True)
     if summary.ratio is not None:
         out.print(_ratio_line(summary), soft_wrap=True)
+    if summary.metric and (busy := why_machine_too_busy(result.sessions, summary.metric)):
+        out.print(f"warning: {busy}", style="yellow", markup=False, soft_wrap=True)
     if request.audited_seeds:
         out.print(_audit_line(summarise_audit(pairs_of(result.sessions))), soft_wrap=True)
     table.show_verdict(out, subject, result.verdict, result.reason)

@@ -13,6 +13,7 @@ from results.compared import FLOOR_RATIO_MIN
 from results.stats.family import MARGIN_RATIO
 from results.stats.pairs import FORECAST_MAX, Relation
 from runner.blocks import FLOOR
+from runner.drift import why_too_busy
 from runner.manifest import Direction
 from runner.text import printable
 
@@ -124,6 +125,8 @@ def notes(compared: Compared) -> Iterator[str]:
         f"{counted} of {compared.wanted} blocks are valid; within a block the time of the control library changed by "
         f"a factor of up to {change:.2f}{band}"
     )
+    if busy := why_too_busy(drift.changes):
+        yield f"warning: {busy}"
     for index in drift.discarded:
         yield f"block {index + 1} is discarded: {drift.reason(index)}"
     for name, reason in compared.left_out().items():

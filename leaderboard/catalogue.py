@@ -9,12 +9,16 @@ from __future__ import annotations
 import os
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import TYPE_CHECKING
 
-from leaderboard.boards import all_boards, main_boards
+from leaderboard.boards import all_boards, boards_for, main_boards
 from runner.catalogue import configuration_names
 from runner.manifest import Benchmark, Instance, Kind, RequestError, find_benchmark, load_benchmarks
 from runner.settings import load_settings
 from runner.terms import Scale
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
 
 _BY_SIZE = (Scale.SMOKE, Scale.LAPTOP, Scale.PAPER)
 
@@ -107,6 +111,35 @@ def gate_targets() -> list[Target]:
         for name in names
         for instance in find_benchmark(benchmarks(), name).instances
     ]
+
+
+def board_scale(target: Target) -> str:
+    """Return the first scale of the board that ranks this target, or paper if no board does."""
+    boards = boards_for(target.benchmark, target.instance)
+    return boards[0].scales[0] if boards else Scale.PAPER.value
+
+
+def gate_scales(gate: Target, timed_scale: str) -> list[str]:
+    """Return the scales at which a passed gate counts for a timed run: that of the run, and all larger ones."""
+    least = _BY_SIZE.index(Scale(run_scale(gate, timed_scale)))
+    return [scale.value for scale in _BY_SIZE[least:]]
+
+
+def planned_scales(targets: Sequence[Target], wanted: str) -> list[tuple[Target, str]]:
+    """Return what a submission to these targets runs, gates first: each target, and its scale.
+
+    If `wanted` is empty, each timed target runs at the scale of its board, and the gates at the largest of these.
+    Raises RequestError as run_scale does.
+    """
+    gates = gate_targets()
+    timed = [
+        (target, run_scale(target, wanted or board_scale(target)))
+        for target in dict.fromkeys(targets)
+        if target not in gates
+    ]
+    scales = [Scale(scale) for _, scale in timed] or [Scale.PAPER]
+    largest = wanted or max(scales, key=_BY_SIZE.index).value
+    return [*((gate, run_scale(gate, largest)) for gate in gates), *timed]
 
 
 def run_scale(target: Target, wanted: str) -> str:

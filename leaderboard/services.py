@@ -93,7 +93,8 @@ def submit(
     """Store an uploaded file and queue its runs: one on each of `targets`, and one on every gate instance.
 
     A gate is a correctness benchmark that boards require. The file's content is stored first; then one transaction
-    writes all rows. `scale` and `sessions` default to KEYDROME_SCALE and KEYDROME_SESSIONS; gates run one session.
+    writes all rows. `scale` and `sessions` default to KEYDROME_SCALE and KEYDROME_SESSIONS; gates run one session. If
+    KEYDROME_SCALE is empty, each target runs at the scale of its board.
     `trusted` and `reference` are for the libraries of this repository. `trusted` allows the file to link more shared
     objects; `reference` lifts the limit of board entries per user.
 
@@ -142,7 +143,7 @@ def _plan(
 ) -> list[tuple[Target, str]]:
     """Return the targets to run with the scale of each, gates first. Raises Refused if the request is not valid."""
     messages = []
-    planned = []
+    planned: list[tuple[Target, str]] = []
     if not targets:
         messages.append("no benchmark is chosen: choose at least one")
     if not 1 <= sessions <= MAX_SESSIONS:
@@ -152,13 +153,16 @@ def _plan(
         messages.append(
             f"unknown configuration {configuration!r}: choose one of {', '.join(known)}"
         )
-    gates = catalogue.gate_targets()
-    for target in [*gates, *(t for t in dict.fromkeys(targets) if t not in gates)]:
+    known_targets = []
+    for target in targets:
         try:
-            catalogue.parse_target(str(target))
-            planned.append((target, catalogue.run_scale(target, scale)))
+            known_targets.append(catalogue.parse_target(str(target)))
         except RequestError as error:
             messages.append(str(error))
+    try:
+        planned = catalogue.planned_scales(known_targets, scale)
+    except RequestError as error:
+        messages.append(str(error))
     if messages:
         raise Refused(list(dict.fromkeys(messages)))
     return planned

@@ -9,6 +9,9 @@ The normal change depends on the machine: about 2 % on a rack server, 20 % on a 
 allowed change is therefore computed from the control's changes in the same series. It is three robust standard
 deviations, and at least 10 %. A robust standard deviation is 1.4826 times the median of the absolute changes (Hampel
 1974).
+
+This limit grows with the noise, so on a very busy machine it would discard nothing. Therefore the median change has a
+limit of its own, BUSY_MIN. Above it, no session counts: the machine is too busy to measure on.
 """
 
 from __future__ import annotations
@@ -23,6 +26,8 @@ if TYPE_CHECKING:
 
 BAND_MIN = math.log(1.10)
 SPREADS = 3 * 1.4826
+# If the control's result changes by more than this in half of the sessions, the machine is too busy to measure on.
+BUSY_MIN = math.log(1.20)
 # With fewer changes than this, outliers cannot be recognised, so no session is discarded.
 VALUES_MIN = 5
 
@@ -53,6 +58,27 @@ class Drift:
         change = self.changes[index]
         way = "slower" if change > 0 else "faster"
         return f"control {math.exp(abs(change)):.2f} times {way}, allowed {math.exp(self.band):.2f}"
+
+
+def why_too_busy(changes: Sequence[float]) -> str:
+    """Return why the machine is too busy to measure on, or an empty string if it is not, or if this is not known.
+
+    Of fewer than VALUES_MIN changes, the median says too little.
+    """
+    if len(changes) < VALUES_MIN:
+        return ""
+    typical = median(abs(change) for change in changes)
+    if typical <= BUSY_MIN:
+        return ""
+    return (
+        "this machine is too busy to measure on: the control library's result for the same work changed by "
+        f"{_percent(typical)} (median of {len(changes)} changes, at most {_percent(BUSY_MIN)} allowed); "
+        "stop other work on the machine and run again"
+    )
+
+
+def _percent(change: float) -> str:
+    return f"{100 * math.expm1(change):.0f} %"
 
 
 def judge_drift(changes: Sequence[float]) -> Drift:

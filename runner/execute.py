@@ -9,6 +9,7 @@ fails, for example if the disk is full.
 from __future__ import annotations
 
 import shutil
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
@@ -18,7 +19,7 @@ from runner.inspection.library import LibraryFacts, inspect_library, refusal_fin
 from runner.machine import machine_facts
 from runner.manifest import RequestError, find_benchmark, load_benchmarks
 from runner.request import Request, make_loadable
-from runner.series import SeriesResult
+from runner.series import SeriesResult, why_machine_too_busy
 from runner.settings import Settings, load_settings
 from runner.spot_check import run_with_spot_check
 from runner.store import BlobStore, StoreError
@@ -59,6 +60,7 @@ def execute(job: Job, heartbeat: Heartbeat, settings: Settings | None = None) ->
             result, facts = run_file(
                 file, request, settings, folder, heartbeat, recorded_seed=job.recorded_seed
             )
+            result = _unless_too_busy(request, result)
         except RequestError as error:
             result = SeriesResult(Verdict.REFUSED, str(error))
         except (StaleHarnessError, StoreError, StrictError) as error:
@@ -142,6 +144,15 @@ def session_output(session: Session) -> str:
     streams = {"stdout": output.stdout, "stderr": output.stderr}
     parts = (f"--- {name} ---\n{text}" for name, text in streams.items() if text)
     return "\n".join(parts)
+
+
+def _unless_too_busy(request: Request, result: SeriesResult) -> SeriesResult:
+    """Return the result, with the verdict infrastructure if the library passed on a machine that was too busy."""
+    metric = request.benchmark.metric
+    if metric is None or result.verdict is not Verdict.PASSED:
+        return result
+    reason = why_machine_too_busy(result.sessions, metric.name)
+    return replace(result, verdict=Verdict.INFRASTRUCTURE, reason=reason) if reason else result
 
 
 def _request(job: Job, settings: Settings) -> Request:

@@ -4,7 +4,8 @@ In a benchmark that measures times, each session also runs the control library, 
 seen. In a series of at least 5 sessions the control runs before and after the candidate, with the same operations. If
 the control's time changed too much between its two runs (drift.py), the session is discarded. A discarded session stays
 in the report with the reason, and another session replaces it. There are at most as many replacements as requested
-sessions.
+sessions. If the control's time changes too much in half of the sessions, the machine is too busy to measure on. The
+series is then played to its end, and the caller decides what its result is worth (`why_machine_too_busy`).
 
 A session whose seed is in `Request.audited_seeds` is played a second time in the other mode: timed or verified
 (audit.py).
@@ -22,7 +23,7 @@ from typing import TYPE_CHECKING
 
 from runner import audit
 from runner.contract import Cancelled, Progress, Session
-from runner.drift import VALUES_MIN, judge_drift
+from runner.drift import VALUES_MIN, judge_drift, why_too_busy
 from runner.referee import RefereeError, build_plan, history_arguments, run_session
 from runner.report import Finding
 from runner.request import Loadable
@@ -97,6 +98,12 @@ def mark_discarded(sessions: Sequence[Session], metric: str) -> tuple[Session, .
     return tuple(
         replace(session, discarded=reasons.get(index, "")) for index, session in enumerate(sessions)
     )
+
+
+def why_machine_too_busy(sessions: Sequence[Session], metric: str) -> str:
+    """Return why the machine was too busy for these sessions to count, or an empty string if they count."""
+    changes = (_control_change(session, metric) for session in sessions)
+    return why_too_busy([change for change in changes if change is not None])
 
 
 def _control_change(session: Session, metric: str) -> float | None:

@@ -13,11 +13,17 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from tests.referee_run import BUILD, Case, plan_of, require_root_and_build
+from runner.manifest import load_benchmarks
+from runner.terms import Scale
+from tests.binaries import built_settings
+from tests.referee_run import BUILD, ROOT, Case, plan_of, require_root_and_build
+from tools.paper_scale import Target, estimate
 
 if TYPE_CHECKING:
     from pathlib import Path
 
+BOARDS = ROOT / "leaderboard" / "boards"
+MACHINE_BYTES, MACHINE_SHARE = 24 << 30, 0.9  # a session may use this share of the memory
 FACTOR_MAX = 4
 """An estimate of more than this many times what was used would refuse sessions that fit."""
 CASES = [
@@ -105,3 +111,18 @@ def test_a_session_that_does_not_fit_is_refused_at_once(tmp_path: Path) -> None:
     assert refused.returncode == 2
     assert "lower records to " in refused.stderr
     assert not (tmp_path / "report.json").exists()
+
+
+def test_every_board_fits_a_machine_of_24_gib() -> None:
+    """Even if the referee needs all that its estimate allows."""
+    settings = built_settings()
+    benchmarks = load_benchmarks(settings.root)
+    boards = [json.loads(path.read_text()) for path in sorted(BOARDS.glob("*/board.json"))]
+    assert boards
+    for board in boards:
+        target = Target(benchmarks[board["benchmark"]], board["instance"])
+        for scale in board["scales"]:
+            need = estimate(target, Scale(scale), settings)
+            assert not need.too_small, f"{board['title']}: {need.too_small}"
+            total = need.referee_bytes + need.library_bytes
+            assert total <= MACHINE_SHARE * MACHINE_BYTES, f"{board['title']}: {need.estimate}"

@@ -167,8 +167,9 @@ USE_I18N = False
 # If this setting is not empty, all boards accept only runs at this scale, and mark all entries as provisional.
 # `./dev up` sets "smoke" for a demonstration.
 KEYDROME_BOARD_SCALE = env.str("KEYDROME_BOARD_SCALE", default="")
-# The scale of a submission's runs, and the number of sessions (repetitions in a fresh process) of each timed run.
-KEYDROME_SCALE = env.str("KEYDROME_SCALE", default=KEYDROME_BOARD_SCALE or "paper")
+# The scale of a submission's runs; if empty, each run has the scale of its board. And the number of sessions
+# (repetitions in a fresh process) of each timed run.
+KEYDROME_SCALE = env.str("KEYDROME_SCALE", default=KEYDROME_BOARD_SCALE)
 KEYDROME_SESSIONS = env.int("KEYDROME_SESSIONS", default=3 if KEYDROME_BOARD_SCALE else 15)
 
 # A worker may execute a run until its lease on the run ends. The worker sends a heartbeat every second. Each heartbeat

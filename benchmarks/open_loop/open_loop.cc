@@ -204,12 +204,14 @@ class OpenLoop : public workload::Workload {
     for (std::size_t p = 0; p < outcome.phases.size(); ++p) {
       if (!script.phases[p].timed) continue;
       const auto step = static_cast<uint32_t>(steps.size());
-      steps.push_back({.rate_per_s = rates_[step], .p99_ns = p99_ns(outcome.phases[p], step)});
       const uint64_t waited = std::min(phases[p].wall_ns, kHeadStartNs);
       const workload::PhaseMeasures busy{.wall_ns = phases[p].wall_ns - waited + 1,
                                          .memory_bytes = {}};
-      delivered =
-          std::max(delivered, workload::committed_per_second(outcome.phases[p], busy, step));
+      steps.push_back(
+          {.rate_per_s = rates_[step],
+           .p99_ns = p99_ns(outcome.phases[p], step),
+           .delivered_per_s = workload::committed_per_second(outcome.phases[p], busy, step)});
+      delivered = std::max(delivered, steps.back().delivered_per_s);
     }
     metrics["sustained_per_s"] = sustained_per_s(steps, bound_ns_);
     metrics["delivered_max_per_s"] = delivered;

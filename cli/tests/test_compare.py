@@ -118,6 +118,15 @@ def test_few_blocks_decide_nothing_and_say_how_many_would(
     assert "1-2" in text
 
 
+def test_a_busy_machine_is_a_warning(capsys: pytest.CaptureFixture[str]) -> None:
+    value = example()
+    assert "warning" not in shown(value)
+    value.blocks.blocks[:] = [block(number, control_last=13.0) for number in range(1, 9)]
+    text = shown(value)
+    assert "warning: this machine is too busy to measure on" in text
+    assert "changed by 30 % (median of 8 changes, at most 20 % allowed)" in text
+
+
 def test_without_a_null_library_the_floor_is_not_known(capsys: pytest.CaptureFixture[str]) -> None:
     value = example()
     value.blocks.floor = "unsupported in the rehearsal: why"

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, fields, replace
+from fnmatch import fnmatchcase
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -30,7 +31,9 @@ class Board:
     """The rules of one board. A session is one repetition of a run, in a fresh process.
 
     - `slug`: the name of the board's folder and of its page.
-    - `scales`: the scales of the runs that the board ranks (smoke, laptop, paper).
+    - `scales`: the scales of the runs that the board ranks (smoke, laptop, paper). A submission runs at the first one.
+    - `machines`: the machine classes that the board accepts, as patterns such as "*, 2 CPUs, 24 GiB"; "*" accepts all.
+      Ranks of different machine classes are never mixed.
     - `metric`, `direction`: the number by which libraries are ranked, and whether `lower` or `higher` is better.
     - `top`: how many entries the board shows.
     - `per_user`: how many entries of one user the board accepts.
@@ -50,6 +53,7 @@ class Board:
     benchmark: str
     instance: str
     scales: tuple[str, ...]
+    machines: tuple[str, ...]
     metric: str
     direction: str
     top: int
@@ -65,6 +69,10 @@ class Board:
     def lower_is_better(self) -> bool:
         """Return True if the smallest score is the best."""
         return self.direction == "lower"
+
+    def accepts_machine(self, machine_class: str) -> bool:
+        """Return True if the board ranks runs on machines of this class."""
+        return any(fnmatchcase(machine_class, pattern) for pattern in self.machines)
 
 
 def parse_board(slug: str, data: dict[str, Any], description: str) -> Board:
@@ -98,8 +106,14 @@ def _wrong_values(data: dict[str, Any]) -> list[str]:
     for name in ("strict", "main"):
         if type(data.get(name, True)) is not bool:
             problems.append(f"{name} must be true or false")
-    if not _are_names(data["scales"]) or not set(data["scales"]) <= {s.value for s in Scale}:
+    if (
+        not _are_names(data["scales"])
+        or not data["scales"]
+        or not set(data["scales"]) <= {s.value for s in Scale}
+    ):
         problems.append(f"scales must be a list, with values from {', '.join(Scale)}")
+    if not _are_names(data["machines"]) or not data["machines"]:
+        problems.append('machines must be a list of machine classes; ["*"] accepts all')
     if data["direction"] not in {"lower", "higher"}:
         problems.append("direction must be lower or higher")
     if data["jail_level"] not in JAIL_LEVELS:
@@ -123,8 +137,14 @@ def _published() -> tuple[Board, ...]:
 
 
 def relaxed(board: Board, scale: str) -> Board:
-    """Return the board as a demonstration, which accepts runs at this scale only, with any number of sessions."""
-    return replace(board, scales=(Scale(scale).value,), minimum_sessions=1, provisional=True)
+    """Return the board as a demonstration: runs at this scale only, with any number of sessions, on any machine."""
+    return replace(
+        board,
+        scales=(Scale(scale).value,),
+        machines=("*",),
+        minimum_sessions=1,
+        provisional=True,
+    )
 
 
 def all_boards() -> tuple[Board, ...]:

@@ -151,6 +151,7 @@ def reasons_of(run: Run, board: Board) -> list[str]:
         benchmark_version=run.benchmark_version,
         current_version=catalogue.current_version(run.benchmark),
         scale=run.scale,
+        machine_class=run.machine.machine_class if run.machine else "",
         state=run.state,
         verdict=run.verdict,
         sessions=run.sessions,
@@ -197,7 +198,7 @@ def _gates(run: Run, board: Board) -> list[GateFacts]:
                 benchmark=target.benchmark,
                 instance=target.instance,
                 benchmark_version=catalogue.current_version(target.benchmark),
-                scale=catalogue.run_scale(target, run.scale),
+                scale__in=catalogue.gate_scales(target, run.scale),
             )
         done = _done_of_binary(run.submission).filter(wanted).exclude(verdict__in=NOT_JUDGED)
         found = done.order_by("pk").values_list(

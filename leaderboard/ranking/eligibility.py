@@ -53,6 +53,7 @@ class RunFacts:
     benchmark_version: int
     current_version: int | None
     scale: str
+    machine_class: str  # empty: unknown
     state: str
     verdict: str
     sessions: int
@@ -85,7 +86,7 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
         return ["it is an audit: its times can be compared only with those of other audits"]
     if run.verdict != "passed":
         return [f"its verdict is {run.verdict.replace('_', ' ')}"]
-    reasons = _version_and_scale(run, board)
+    reasons = _setting(run, board)
     reasons += _transactions(run)
     reasons += _measurement(run, board)
     if run.why_excluded:
@@ -105,8 +106,8 @@ def has_only_stale_reads(verdict: str, decisive_findings: Sequence[str]) -> bool
     return verdict == "failed" and set(decisive_findings) == {STALE_READ}
 
 
-def _version_and_scale(run: RunFacts, board: Board) -> list[str]:
-    """Check that the run used the newest benchmark version, at a scale that the board accepts."""
+def _setting(run: RunFacts, board: Board) -> list[str]:
+    """Check that the run used the newest benchmark version, at a scale and on a machine that the board accepts."""
     reasons = []
     if run.current_version is None:
         reasons.append(f"benchmark {board.benchmark} no longer exists")
@@ -118,6 +119,11 @@ def _version_and_scale(run: RunFacts, board: Board) -> list[str]:
     if run.scale not in board.scales:
         reasons.append(
             f"it ran at {run.scale} scale; the board requires {' or '.join(board.scales)}"
+        )
+    if not board.accepts_machine(run.machine_class):
+        reasons.append(
+            f"it ran on a machine of class {run.machine_class or 'unknown'}; "
+            f"the board requires {' or '.join(board.machines)}"
         )
     return reasons
 

@@ -53,7 +53,7 @@ def summarise(report: RunReport, metric: str | None, scale: str) -> Summary:
         "transactions_failed": _total(_metrics(sessions, "transactions_failed")),
         "transactions_completed": _total(_metrics(sessions, "transactions_completed")),
         "transactions_planned": _total(_metrics(sessions, "transactions_planned")),
-        "provisional": scale != Scale.PAPER or series.provisional,
+        "provisional": scale == Scale.SMOKE or series.provisional,
     }
     detail = {
         "findings": [finding.to_json() for finding in report.findings],

@@ -22,6 +22,7 @@ BOARD = Board(
     benchmark="sigmod2009",
     instance="preliminary1",
     scales=("paper",),
+    machines=("*, 2 CPUs, 24 GiB", "fast"),
     metric="total_ms",
     direction="lower",
     top=10,
@@ -35,6 +36,7 @@ GOOD = RunFacts(
     benchmark_version=3,
     current_version=3,
     scale="paper",
+    machine_class="fast",
     state="done",
     verdict="passed",
     sessions=15,
@@ -233,6 +235,21 @@ def test_a_demonstration_accepts_one_scale_and_any_number_of_sessions() -> None:
     ]
 
 
+@pytest.mark.parametrize(
+    ("machine_class", "is_accepted"),
+    [("fast", True), ("AMD EPYC, 2 CPUs, 24 GiB", True), ("AMD EPYC, 32 CPUs, 24 GiB", False)],
+)
+def test_a_board_accepts_its_machine_classes(machine_class: str, is_accepted: bool) -> None:
+    reasons = reasons_against(replace(GOOD, machine_class=machine_class), BOARD, PASSED)
+    expected = (
+        f"it ran on a machine of class {machine_class}; "
+        "the board requires *, 2 CPUs, 24 GiB or fast"
+    )
+    assert reasons == ([] if is_accepted else [expected])
+    everywhere = replace(BOARD, machines=("*",))
+    assert reasons_against(replace(GOOD, machine_class=machine_class), everywhere, PASSED) == []
+
+
 def test_an_unknown_jail_level_never_suffices() -> None:
     assert jail_suffices("full", "weak")
     assert not jail_suffices("weak", "full")
@@ -245,6 +262,7 @@ def board_json() -> dict[str, object]:
         "benchmark": "sigmod2009",
         "instance": "preliminary1",
         "scales": ["paper"],
+        "machines": ["*, 2 CPUs, 24 GiB", "fast"],
         "metric": "total_ms",
         "direction": "lower",
         "top": 10,
@@ -267,6 +285,9 @@ def test_a_board_is_read_from_its_folder() -> None:
         ({"top": 0}, "top must be a positive integer"),
         ({"per_user": True}, "per_user must be a positive integer"),
         ({"scales": ["huge"]}, "scales must be a list, with values from smoke, laptop, paper"),
+        ({"scales": []}, "scales must be a list"),
+        ({"machines": "fast"}, r'machines must be a list of machine classes; \["\*"\] accepts all'),
+        ({"machines": []}, "machines must be a list of machine classes"),
         ({"direction": "up"}, "direction must be lower or higher"),
         ({"jail_level": "some"}, "jail_level must be one of none, weak, full"),
         ({"gates": "unit"}, "gates must be a list of benchmark names"),

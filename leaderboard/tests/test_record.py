@@ -82,6 +82,19 @@ def test_the_gates_may_come_last(alice: User, track: Track) -> None:
     assert [row.run_id for row in rows()] == [run.pk]
 
 
+@pytest.mark.parametrize(("gate_scale", "counts"), [("paper", True), ("smoke", False)])
+def test_a_gate_counts_if_its_scale_is_at_least_that_of_the_run(
+    gate_scale: str, counts: bool, alice: User, track: Track, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    changed = tuple(replace(board, scales=("laptop",)) for board in boards._published())
+    monkeypatch.setattr(boards, "_published", lambda: changed)
+    submission = enter(alice, scale="laptop")
+    submission.runs.filter(kind="correctness").update(scale=gate_scale)
+    run = ranked(track, submission)
+    assert run.eligible is counts
+    assert len(rows()) == counts
+
+
 def test_a_failed_gate_takes_the_row_away(alice: User, track: Track) -> None:
     run = ranked(track, enter(alice))
     again = enter(alice)
@@ -260,6 +273,16 @@ def test_few_sessions_are_provisional(alice: User, track: Track) -> None:
     run = track.finish(timed(submission))
     assert run.provisional
     assert run.why_not[0] == "it has 3 sessions; the board requires 11"
+
+
+@pytest.mark.parametrize(
+    ("scale", "provisional"), [("smoke", True), ("laptop", False), ("paper", False)]
+)
+def test_smoke_scale_is_provisional(
+    scale: str, provisional: bool, alice: User, track: Track
+) -> None:
+    """Boards rank at laptop and at paper scale."""
+    assert track.finish(timed(enter(alice, scale=scale))).provisional is provisional
 
 
 def test_the_embedded_board_takes_smoke_runs_and_says_so(

@@ -4,13 +4,14 @@ import hashlib
 import io
 import json
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from django.contrib.auth.models import User
 
-from leaderboard import catalogue, plots, services
+from leaderboard import boards, catalogue, plots, services
 from leaderboard.catalogue import Target
 from leaderboard.models import Kind, Run, State, Submission
 from leaderboard.queue import claims, wakeup
@@ -65,6 +66,37 @@ def test_scale_and_sessions_can_be_chosen(alice: User, library_maker: LibraryMak
     submission = submit(alice, library_maker(), scale="smoke", sessions=3)
     assert {run.scale for run in submission.runs.all()} == {"smoke"}
     assert {run.sessions for run in submission.runs.filter(kind="performance")} == {3}
+
+
+def test_without_a_scale_each_target_runs_at_the_scale_of_its_board(
+    alice: User, library_maker: LibraryMaker, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The gates run once, at the largest of these scales."""
+    settings.KEYDROME_SCALE = ""
+    scales = {"preliminary1": ("laptop", "paper"), "preliminary2": ("smoke",)}
+    changed = tuple(
+        replace(board, scales=scales.get(board.slug, board.scales)) for board in boards._published()
+    )
+    monkeypatch.setattr(boards, "_published", lambda: changed)
+    both = submit(alice, library_maker(), targets=[PRELIMINARY1, PRELIMINARY2])
+    assert {run.instance: run.scale for run in both.runs.all()} == {
+        "preliminary1": "laptop",
+        "preliminary2": "smoke",
+        "unit": "laptop",
+        "phantom": "laptop",
+    }
+    small = submit(alice, library_maker(), targets=[PRELIMINARY2])
+    assert {run.scale for run in small.runs.all()} == {"smoke"}
+
+
+def test_a_target_without_a_board_runs_at_paper_scale(
+    alice: User, library_maker: LibraryMaker, settings: Any, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    settings.KEYDROME_SCALE = ""
+    kept = tuple(board for board in boards._published() if board.slug != "preliminary2")
+    monkeypatch.setattr(boards, "_published", lambda: kept)
+    submission = submit(alice, library_maker(), targets=[PRELIMINARY2])
+    assert {run.scale for run in submission.runs.all()} == {"paper"}
 
 
 def test_a_target_named_twice_runs_once(alice: User, library_maker: LibraryMaker) -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import math
 from typing import TYPE_CHECKING
 
 from hypothesis import given
 from hypothesis import strategies as st
 
-from runner.drift import BAND_MIN, judge_drift
+from runner.drift import BAND_MIN, judge_drift, why_too_busy
 
 if TYPE_CHECKING:
     import random
@@ -42,3 +43,25 @@ def test_a_quiet_machine_has_a_narrow_band_and_a_noisy_one_a_wide_one() -> None:
 
 def test_four_changes_are_too_few_to_discard_one() -> None:
     assert judge_drift([0.0, 0.0, 0.0, 5.0]).discarded == ()
+
+
+def test_a_machine_is_too_busy_if_half_of_the_changes_are_above_20_percent() -> None:
+    quiet = [math.log(1.19), -math.log(1.19), 0.01, 3.0, -3.0]
+    assert why_too_busy(quiet) == ""
+    busy = [math.log(1.22), -math.log(1.22), 0.01, 3.0, -3.0]
+    assert why_too_busy(busy) == (
+        "this machine is too busy to measure on: the control library's result for the same work changed by 22 % "
+        "(median of 5 changes, at most 20 % allowed); stop other work on the machine and run again"
+    )
+
+
+def test_four_changes_are_too_few_to_call_a_machine_busy() -> None:
+    assert why_too_busy([9.0] * 4) == ""
+    assert why_too_busy([9.0] * 5) != ""
+
+
+@given(st.lists(st.floats(-9, 9), min_size=5, max_size=30))
+def test_the_busiest_machine_that_counts_has_a_bounded_band(changes: list[float]) -> None:
+    """Without this limit, the control could change tenfold and no session was discarded."""
+    if not why_too_busy(changes):
+        assert judge_drift(changes).band < math.log(2.3)

@@ -13,7 +13,13 @@ from runner.execute import session_log
 from runner.inspection.library import LibraryFacts, LibraryKind
 from runner.manifest import RequestError, parse_benchmark
 from runner.request import Loadable, Request, make_loadable
-from runner.series import SeriesResult, _seeds, candidate_first, run_series
+from runner.series import (
+    SeriesResult,
+    _seeds,
+    candidate_first,
+    run_series,
+    why_machine_too_busy,
+)
 from runner.terms import JailLevel, Scale, Verdict
 from runner.tests.samples import MANIFEST, report
 
@@ -49,7 +55,7 @@ SCRIPT = (
     'report["metrics"]["ns_per_call"] = (10 if control else 5) + 300 * plan["verified"]\n'
     'report["metrics"]["calls"] = 1000\n'
     'if sys.argv[2].split("/")[-2] in STRAYS:\n'
-    '    report["metrics"]["total_ms"] = 12\n'
+    '    report["metrics"]["total_ms"] = STRAY_MS\n'
     'if report["verdict"] == "failed":\n'
     '    report["findings"] = [{"suite": "s", "name": "n", "severity": "required", "detail": "d"}]\n'
     'print(json.dumps({"event": "phase", "name": "test", "index": 1, "of": 2}), flush=True)\n'
@@ -66,13 +72,13 @@ def series(
     control: str = "passed",
     audited: str = "passed",
     strays: tuple[str, ...] = (),
+    stray_ms: float = 12,
     heartbeats: int = 10_000,
 ) -> tuple[SeriesResult, list[Progress]]:
     path = folder / "build" / "bin" / "referee"
     path.parent.mkdir(parents=True)
-    text = SCRIPT.replace("REPORT", json.dumps(report().to_json())).replace(
-        "STRAYS", str(strays or ("",))
-    )
+    text = SCRIPT.replace("REPORT", json.dumps(report().to_json()))
+    text = text.replace("STRAYS", str(strays or ("",))).replace("STRAY_MS", str(stray_ms))
     text = text.replace("CANDIDATE", candidate).replace("CONTROL", control)
     path.write_text(text.replace("AUDITED", audited))
     path.chmod(0o755)
@@ -148,6 +154,18 @@ def test_a_noisy_machine_has_a_wide_band(settings: Settings, tmp_path: Path) -> 
     result, _ = series(settings, tmp_path, request=replace(REQUEST, seeds=SEEDS[:5]), strays=strays)
     assert result.verdict is Verdict.PASSED
     assert [session.discarded for session in result.sessions] == [""] * 5
+
+
+@pytest.mark.parametrize(("stray_ms", "is_busy"), [(12, False), (12.1, True), (100, True)])
+def test_a_machine_on_which_half_of_the_controls_stray_is_too_busy(
+    stray_ms: float, is_busy: bool, settings: Settings, tmp_path: Path
+) -> None:
+    strays = ("1-control", "2-control-again", "3-control")
+    request = replace(REQUEST, seeds=SEEDS[:5])
+    result, _ = series(settings, tmp_path, request=request, strays=strays, stray_ms=stray_ms)
+    reason = why_machine_too_busy(result.sessions, "total_ms")
+    assert bool(reason) is is_busy
+    assert reason.startswith("this machine is too busy to measure on" if is_busy else "")
 
 
 def test_without_control_only_the_candidate_runs(settings: Settings, tmp_path: Path) -> None:

@@ -2,8 +2,8 @@
 
 The soak takes some hours. First all suites of `./dev test` run with KEYDROME_SOAK set, which multiplies the seeds,
 rounds and repetitions of some tests. Then the programs below run. Each program prints its progress. Each program
-except the fuzzer writes its page in docs/reference. After an interruption, the fault storm starts again, and every
-other program of PROGRAMS continues where it stopped.
+of PROGRAMS, and the guest, writes its page in docs/reference. After an interruption, the fault storm starts again,
+and every other program of PROGRAMS continues where it stopped.
 """
 
 from __future__ import annotations
@@ -22,8 +22,16 @@ PROGRAMS = {
     "gate-time": ["tools.reports.gate_time"],
     "fault-storm": ["tools.reports.fault_storm"],
     "battery": ["tools.reports.battery"],
+    "laptop-scale": ["tools.reports.laptop_scale"],
+    "papers": ["tools.reports.papers"],
+    "power": ["tools.reports.power"],
 }
-SHORT_PROGRAMS = {"guest": ["tools.guest", "--write"], "fuzz": ["tools.fuzz"]}
+# Last comes the list of the pages that are older than the code that they measure. It informs, and never fails.
+SHORT_PROGRAMS = {
+    "guest": ["tools.guest", "--write"],
+    "fuzz": ["tools.fuzz"],
+    "stale": ["tools.reports.stale"],
+}
 
 
 def soak() -> int:

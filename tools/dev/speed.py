@@ -55,7 +55,7 @@ def bench_harness() -> int:
     set_up_build()
     section = _measure(HARNESS, PROGRAMS[HARNESS])
     title, _, table = section.partition("\n")
-    alone = f"{title}\n\nMeasured after the rest of this page: {_measured_at()}.\n{table}"
+    alone = f"{title}\n\nMeasured after the rest of this page. {_measured_at()}.\n{table}"
     FIGURES.write_text(with_section(FIGURES.read_text(), alone))
     print(f"\nwrote {FIGURES.relative_to(ROOT)}")
     return 0
@@ -111,13 +111,13 @@ def _measured_at() -> str:
     )
     today = datetime.datetime.now(tz=datetime.UTC).date().isoformat()
     load = f"{os.cpu_count()} processors, load average {os.getloadavg()[0]:.2f} at the end"
-    return f"commit {commit}, {today}, {model},\n{load}"
+    return f"Made at commit {commit} on {today}. Machine: {model},\n{load}"
 
 
 def _head() -> str:
     return f"""# Figures
 
-Written by `./dev bench`; do not edit: {_measured_at()}.
+Written by `./dev bench`; do not edit. {_measured_at()}.
 The machine is virtual and shared, so single times vary. Compare only figures of the same run, by their ratios.
 
 In the first section, the *floor* is the smallest possible cost of a call: a loop that only calls a library that does

@@ -19,7 +19,7 @@ from dev.paths import LOGS, ROOT
 
 from tools.guest.archive import Archive
 from tools.guest.boot import FOLDER, Guest, boot, kernel
-from tools.reports import gate_run
+from tools.reports.made import made_line
 
 PAGE = ROOT / "docs" / "reference" / "jail-backends.md"
 BUILD = ROOT / "build" / "release"
@@ -191,7 +191,7 @@ def page(results: dict[str, Result]) -> str:
         [
             "# The jail with other kinds of control groups",
             "",
-            f"Written by `python -m tools.guest --write` at commit {gate_run.commit()}; do not edit.",
+            f"Written by `python -m tools.guest --write`; do not edit. {made_line()}",
             (
                 "Each row is a virtual machine that ran the jail's tests. The first column says how the machine\n"
                 "mounts control groups. *Level* and *missing* quote `jail --check`. *Passed* and *failed* count\n"

@@ -23,6 +23,7 @@ from runner.settings import load_settings
 from runner.terms import Scale, Verdict
 from tools.reports import gate_run
 from tools.reports.gate_run import FAULTS_OF_LIBRARY, ROOT, GateRun
+from tools.reports.made import made_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -105,7 +106,7 @@ def main() -> int:
         _progress(tallies, options.transactions)
     sys.stdout.write("\n")
     if options.write:
-        PAGE.write_text(page(tallies, gate_run.commit()))
+        PAGE.write_text(page(tallies, made_line()))
     return 1 if any(tally.alarms for tally in tallies.values()) else 0
 
 
@@ -163,7 +164,7 @@ def _keep(tallies: dict[str, Tally], state: Path | None) -> None:
         write_file(state, json.dumps({name: asdict(tally) for name, tally in tallies.items()}))
 
 
-def page(tallies: dict[str, Tally], commit: str) -> str:
+def page(tallies: dict[str, Tally], made: str) -> str:
     """Return the text of docs/reference/certified.md."""
     shapes = "\n".join(
         f"- {s['threads']} threads, {s['rounds']} rounds, {s['transactions']} transactions in each thread and round"
@@ -172,8 +173,7 @@ def page(tallies: dict[str, Tally], commit: str) -> str:
     lines = [
         "# Certified runs of correct libraries",
         "",
-        f"Written by `python -m tools.reports.certified --write` at commit {commit}; do not edit. A plus sign",
-        "after the commit means local changes.",
+        f"Written by `python -m tools.reports.certified --write`; do not edit. {made}",
         "",
         "This page shows that the checker raises no false alarms. Correct libraries with different protocols played",
         (

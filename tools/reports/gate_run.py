@@ -50,14 +50,22 @@ class GateRun:
     plain: bool = False
 
 
-def run(gate: GateRun, *, timeout_seconds: float = math.inf) -> SeriesResult:
+def run(
+    gate: GateRun,
+    *,
+    timeout_seconds: float = math.inf,
+    watch: Callable[[Progress], None] | None = None,
+) -> SeriesResult:
     """Run one session in a free jail slot, and return its result.
 
-    If the session takes longer than `timeout_seconds`, stop it and raise Cancelled.
+    If the session takes longer than `timeout_seconds`, stop it and raise Cancelled. `watch` is called at least once a
+    second while the session runs.
     """
     deadline = time.monotonic() + timeout_seconds
 
-    def heartbeat(_progress: Progress) -> bool:
+    def heartbeat(progress: Progress) -> bool:
+        if watch is not None:
+            watch(progress)
         return time.monotonic() < deadline
 
     with hold_local_slot() as slot:

@@ -21,8 +21,8 @@ from pathlib import Path
 from runner.catalogue import isolating_configurations
 from runner.output_file import output_path, write_file
 from runner.settings import load_settings
-from tools.reports import gate_run
 from tools.reports.gate_run import ROOT
+from tools.reports.made import made_line
 
 PAGE = ROOT / "docs" / "reference" / "gate-time.md"
 LIMIT_S = 60.0
@@ -93,7 +93,7 @@ def main() -> int:
         sys.stdout.flush()
     rows = {one.name: measured[one.name] for one in chosen}
     if options.write:
-        PAGE.write_text(page(rows, gate_run.commit()))
+        PAGE.write_text(page(rows, made_line()))
     return 0 if all(row.wall_s <= LIMIT_S for row in rows.values()) else 1
 
 
@@ -135,15 +135,14 @@ def _cpu_of_children() -> float:
     return usage.ru_utime + usage.ru_stime
 
 
-def page(rows: dict[str, Measurement], commit: str) -> str:
+def page(rows: dict[str, Measurement], made: str) -> str:
     """Return the text of docs/reference/gate-time.md."""
     late = [name for name, row in rows.items() if row.wall_s > LIMIT_S]
     slowest = max(rows, key=lambda name: rows[name].wall_s)
     lines = [
         "# The time of the gate",
         "",
-        f"Written by `python -m tools.reports.gate_time --write` at commit {commit}; do not edit. A plus sign",
-        "after the commit means local changes.",
+        f"Written by `python -m tools.reports.gate_time --write`; do not edit. {made}",
         "",
         "The gate is `keydrome check` at smoke scale, on a machine with",
         f"{os.cpu_count()} processors. It may take no library, right or wrong, longer than {LIMIT_S:.0f} s.",

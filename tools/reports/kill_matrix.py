@@ -22,6 +22,7 @@ from runner.output_file import output_path, write_file
 from runner.terms import Scale, Severity
 from tools.reports import gate_run
 from tools.reports.gate_run import FAULTS_OF_LIBRARY, ROOT, GateRun
+from tools.reports.made import made_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -265,12 +266,11 @@ def page(mutants: list[dict[str, Any]], rows: dict[int, Kills], wanted: Wanted) 
     columns = [part.name for part in parts(wanted.scale)]
     sanitized = [m for m in json.loads(MUTANTS.read_text()) if "sanitizer" in m]
     by_sanitizer = " and ".join(f"M{m['number']} ({m['sanitizer']})" for m in sanitized)
-    commits = ", ".join(sorted({commit for row in rows.values() for commit in row.commits}))
+    made = made_line(sorted({commit for row in rows.values() for commit in row.commits}))
     lines = [
         "# Kill matrix",
         "",
-        f"Written by `python -m tools.reports.kill_matrix --write` at commit {commits}; do not edit. A plus sign after",
-        "the commit means local changes.",
+        f"Written by `python -m tools.reports.kill_matrix --write`; do not edit. {made}",
         "",
         "A mutant is a library with one deliberate fault",
         "([tests/faulty/mutants.json](../../tests/faulty/mutants.json)). Each suite played each mutant (number of",

@@ -13,7 +13,6 @@ import os
 import sys
 import time
 from dataclasses import asdict, dataclass
-from datetime import UTC, datetime
 
 from runner.contract import Cancelled
 from runner.machine import machine_facts
@@ -22,6 +21,7 @@ from runner.output_file import output_path, write_file
 from runner.terms import Scale, Verdict
 from tools.reports import gate_run
 from tools.reports.gate_run import ROOT, GateRun
+from tools.reports.made import made_line
 
 PAGE = ROOT / "docs" / "reference" / "laptop-scale.md"
 # A session at laptop scale should take at most 20 s on two idle processors. The limit is twice as long, because the
@@ -133,16 +133,15 @@ def _cell(benchmark: Benchmark, instance: str, library: Library) -> Cell:
 def page(rows: dict[str, list[Cell]]) -> str:
     """Return the text of docs/reference/laptop-scale.md."""
     machine = machine_facts()["class"]
-    today = datetime.now(UTC).date()
     lines = [
         "# Every instance at laptop scale",
         "",
-        "Written by `python -m tools.reports.laptop_scale --write`; do not edit. Each cell is the time of one",
-        f"session with checks, from start to verdict. A session that took more than {TIMEOUT_SECONDS:.0f} s was",
-        "stopped.",
+        f"Written by `python -m tools.reports.laptop_scale --write`; do not edit. {made_line()}",
+        "Each cell is the time of one session with checks, from start to verdict. A session that took more than",
+        f"{TIMEOUT_SECONDS:.0f} s was stopped.",
         "",
-        f"Measured on {today}, {machine}, load average {os.getloadavg()[0]:.1f} at the end. The times tell users",
-        "how long they wait. To rank libraries, use `keydrome compare`, because these are times of single sessions.",
+        f"Machine: {machine}, load average {os.getloadavg()[0]:.1f} at the end. The times tell users how long they",
+        "wait. To rank libraries, use `keydrome compare`, because these are times of single sessions.",
         "",
         f"| instance | {' | '.join(library.name for library in LIBRARIES)} |",
         "|---|" + "---:|" * len(LIBRARIES),

@@ -1,15 +1,23 @@
-"""Measures how small a difference `keydrome compare` finds: `python -m tools.reports.power --write`, as root.
+"""Measures what `keydrome compare` finds on this machine: `python -m tools.reports.power --write`, as root.
 
-Runs one long comparison of a library, the same file under another name, and copies of it whose calls on data take 5,
-10 and 20 % longer (tests/faulty/slowed.cc). Then judges every window of fifteen successive blocks as a comparison of
-its own; in a block every library plays the same operations once. The windows overlap, so the measured shares are less
-certain than the number of windows suggests.
+A *window* is one whole comparison as a user makes it, of fifteen blocks; no two windows share a block. There are two
+kinds:
+
+- The steps: a library, the same file under another name, and copies of it whose calls on data take 5, 10 and 20 %
+  longer (tests/faulty/slowed.cc), on one small instance. They tell how small a difference is found.
+- The boards: the library and the same file under another name, on the instance of every board. Every difference that
+  is found there is wrong.
+
+A window on a machine that was too busy to measure on (runner/drift.py) is shown, but not counted. With --state the
+program keeps the windows, and continues after an interruption.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
+import os
 import shutil
 import subprocess
 import sys
@@ -20,25 +28,31 @@ from statistics import median
 from typing import Any
 
 from results.stats.pairs import Relation, compare
-from tools.reports import gate_run
+from runner.drift import why_too_busy
+from runner.output_file import output_path, write_file
 from tools.reports.gate_run import ROOT
+from tools.reports.made import made_line
 
 PAGE = ROOT / "docs" / "reference" / "power.md"
-BLOCKS = 100
-WINDOW = 15
-BENCHMARK, INSTANCE, SCALE = "insert_ratio", "inserts_20", "laptop"
-THREADS, RECORDS = "2", "20000"
+BOARDS = ROOT / "leaderboard" / "boards"
+SESSIONS = 15
+STEP_WINDOWS, BOARD_ROUNDS = 20, 2
+STEPS = "steps"  # the name of the windows of the first kind; a window of the second kind is named by its instance
+STEPS_TARGET = ("insert_ratio", "inserts_20")
+STEPS_OPTIONS = ("--threads", "2", "-p", "records=20000")
 BASE, SAME = "slowed_0", "the_same"
-SLOWED_PERCENT = (0, 5, 10, 20)
+SLOWED_PERCENT = (5, 10, 20)
 _COLUMNS = (
     "the other library",
-    "ratio of all blocks",
+    "ratio",
     "windows",
     "found ahead",
     "found apart (beyond 3 %)",
     "found equal",
     "other found ahead (wrong)",
 )
+# The blocks of a window as `keydrome compare --json` writes them.
+Blocks = list[dict[str, Any]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,55 +69,92 @@ class Found:
 
 
 def main() -> int:
-    """Measure, or judge an earlier measurement; return 0 if there were enough blocks."""
+    """Measure every window that is not in the state; return 0."""
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("--blocks", type=int, default=BLOCKS, help=f"{WINDOW} to 100")
     parser.add_argument(
-        "--json", type=Path, help="judge this result of compare instead of running one"
+        "--windows", type=int, default=STEP_WINDOWS, help="number of windows of the steps"
     )
+    parser.add_argument(
+        "--rounds",
+        type=int,
+        default=BOARD_ROUNDS,
+        help="number of windows on each board's instance",
+    )
+    parser.add_argument("--scale", default="laptop", help="scale of all windows")
+    parser.add_argument("--state", type=output_path, help="JSON file to continue from")
     parser.add_argument("--write", action="store_true", help=f"write {PAGE.relative_to(ROOT)}")
     options = parser.parse_args()
-    result = json.loads(options.json.read_text()) if options.json else measure(options.blocks)
-    blocks = [block["values"] for block in result["blocks"] if not block["void"]]
-    if len(blocks) < WINDOW:
-        sys.stderr.write(
-            f"only {len(blocks)} blocks count, but {WINDOW} are needed; run the program again\n"
-        )
-        return 1
-    others = [SAME, *(f"slowed_{percent}" for percent in SLOWED_PERCENT[1:])]
-    text = page(result, [judge(blocks, other) for other in others])
+    known: dict[str, list[Blocks]] = {}
+    if options.state and options.state.is_file():
+        known = json.loads(options.state.read_text())
+    wanted = [STEPS] * options.windows + board_instances() * options.rounds
+    for number, name in enumerate(wanted, start=1):
+        windows = known.setdefault(name, [])
+        if len(windows) >= wanted[:number].count(name):
+            continue
+        sys.stdout.write(f"window {number} of {len(wanted)}: {name}\n")
+        sys.stdout.flush()
+        windows.append(measure(name, options.scale))
+        if options.state:
+            write_file(options.state, json.dumps(known))
+    text = page(known, options.scale)
     if options.write:
         PAGE.write_text(text, encoding="utf-8")
     sys.stdout.write(text)
     return 0
 
 
-def measure(blocks: int) -> dict[str, Any]:
-    """Run the comparison and return its result."""
+def board_instances() -> list[str]:
+    """Return the instances on which the boards rank, as BENCHMARK/INSTANCE."""
+    found = [json.loads(path.read_text()) for path in sorted(BOARDS.glob("*/board.json"))]
+    return list(dict.fromkeys(f"{board['benchmark']}/{board['instance']}" for board in found))
+
+
+def measure(name: str, scale: str) -> Blocks:
+    """Run one window, and return its blocks."""
     built = ROOT / "build" / "release" / "lib" / "faulty"
+    percents = SLOWED_PERCENT if name == STEPS else ()
+    benchmark, instance = STEPS_TARGET if name == STEPS else name.split("/")
     with tempfile.TemporaryDirectory() as folder:
-        files = [shutil.copy(built / f"slowed_{percent}.so", folder) for percent in SLOWED_PERCENT]
-        files.append(shutil.copy(built / f"{BASE}.so", Path(folder) / f"{SAME}.so"))
+        names = [*(f"slowed_{percent}" for percent in (0, *percents)), SAME]
+        files = [Path(folder) / f"{name}.so" for name in names]
+        for file in files:
+            source = BASE if file.stem == SAME else file.stem
+            shutil.copy(built / f"{source}.so", file)
         written = Path(folder) / "compare.json"
         command = [str(ROOT / ".venv" / "bin" / "keydrome"), "compare", *map(str, files)]
-        command += ["--keep-same", "--sessions", str(blocks), "--json", str(written)]
-        command += ["--benchmark", BENCHMARK, "--instance", INSTANCE]
-        command += ["--scale", SCALE, "--threads", THREADS, "-p", f"records={RECORDS}"]
-        subprocess.run(command, cwd=ROOT, check=True)
-        result: dict[str, Any] = json.loads(written.read_text())
-        return result
+        command += ["--keep-same", "--sessions", str(SESSIONS), "--json", str(written)]
+        command += ["--benchmark", benchmark, "--instance", instance, "--scale", scale]
+        command += STEPS_OPTIONS if name == STEPS else ()
+        subprocess.run(command, cwd=ROOT, check=True, stdout=subprocess.DEVNULL)
+        blocks: Blocks = json.loads(written.read_text())["blocks"]
+        return blocks
 
 
-def judge(blocks: list[dict[str, float]], other: str) -> Found:
-    """Judge every window of blocks by itself, comparing the base with one other library."""
+def changes(blocks: Blocks) -> list[float]:
+    """Return log(last / first time of the control) for each block."""
+    return [math.log(block["control_last"] / block["control_first"]) for block in blocks]
+
+
+def quiet(windows: list[Blocks]) -> list[list[dict[str, float]]]:
+    """Return the valid blocks' values of each window during which the machine was not too busy."""
+    return [
+        [block["values"] for block in blocks if not block["void"]]
+        for blocks in windows
+        if not why_too_busy(changes(blocks))
+    ]
+
+
+def judge(windows: list[list[dict[str, float]]], other: str) -> Found:
+    """Judge each window by itself, comparing the base with one other library."""
     pairs = []
-    for start in range(len(blocks) - WINDOW + 1):
-        window = blocks[start : start + WINDOW]
+    for window in windows:
         values = {name: [block[name] for block in window] for name in (BASE, other)}
         pairs.append(compare(values, lower_is_better=True).pairs[0])
+    ratios = [block[BASE] / block[other] for window in windows for block in window]
     return Found(
         other=other,
-        ratio=median(block[BASE] / block[other] for block in blocks),
+        ratio=median(ratios) if ratios else math.nan,
         windows=len(pairs),
         ahead=sum(pair.leader == BASE for pair in pairs),
         apart=sum(pair.leader == BASE and pair.relation is Relation.APART for pair in pairs),
@@ -112,42 +163,71 @@ def judge(blocks: list[dict[str, float]], other: str) -> Found:
     )
 
 
-def page(result: dict[str, Any], found: list[Found]) -> str:
+def page(known: dict[str, list[Blocks]], scale: str) -> str:
     """Return the page."""
-    counted = [block for block in result["blocks"] if not block["void"]]
-    changes = [
-        max(one, 1 / one)
-        for block in counted
-        for one in [block["control_last"] / block["control_first"]]
-    ]
-    commit, count = gate_run.commit(), len(counted)
+    boards = {name: windows for name, windows in known.items() if name != STEPS}
+    steps = known.get(STEPS, [])
     lines = [
         "# What fifteen sessions find on this machine",
         "",
-        f"Written by `python -m tools.reports.power --write` at commit {commit}; do not edit. The experiment shows",
-        "how small a difference `keydrome compare` finds. It compares a library with itself under another name,",
-        "and with copies in which calls on records take 5, 10 and 20 % longer.",
-        "",
-        f"Workload: {BENCHMARK}/{INSTANCE} at {SCALE} scale with {THREADS} threads and {RECORDS} records. {count}",
-        f"of {len(result['blocks'])} blocks count; in a block every library runs once. Within a block, the time of the",
-        f"control library changed by a factor of {median(changes):.2f} in the median and {max(changes):.2f} at most.",
-        "The machine is virtual, on a shared host. Every fifteen successive blocks (a *window*) were judged as a",
-        "comparison of their own, so the windows overlap. The percentages are shares of the windows.",
+        f"Written by `python -m tools.reports.power --write` at {scale} scale; do not edit. {made_line()}",
+        "This page shows how small a difference `keydrome compare` finds, and how often it finds one that does not",
+        "exist. A *window* is one comparison of fifteen blocks; in a block every library runs once. No two windows",
+        "share a block. A window in which the machine was too busy to measure on is not counted.",
+        f"The load average was {os.getloadavg()[0]:.1f} at the end.",
         "docs/explanation/judging-numbers.md has the same figures for a simulated quiet desktop.",
         "",
-        f"| {' | '.join(_COLUMNS)} |",
+        "## Libraries that differ by a known amount",
+        "",
+        f"Workload: {'/'.join(STEPS_TARGET)} with {' '.join(STEPS_OPTIONS)}. {_counts(steps)}",
+        "A ratio is the time of the library divided by the time of the other library, over all blocks. The percentages",
+        "are shares of the windows. In the first row both are the same file, so every difference is wrong.",
+        "",
+        _table_row(_COLUMNS),
         "|---" * len(_COLUMNS) + "|",
     ]
-    for one in found:
-        shares = [one.ahead, one.apart, one.equal, one.wrong]
-        cells = " | ".join(f"{100 * share / one.windows:.0f} %" for share in shares)
-        lines.append(f"| {_name(one.other)} | {one.ratio:.3f} | {one.windows} | {cells} |")
+    others = [SAME, *(f"slowed_{percent}" for percent in SLOWED_PERCENT)]
+    lines += [_row(judge(quiet(steps), other), _name(other)) for other in others]
     lines += [
         "",
-        "A ratio is the time of the library divided by the time of the other library. In the first row both are the",
-        "same file, so every difference found there is wrong.",
+        "## The same file twice, on the instances of the boards",
+        "",
+        f"{_counts([window for windows in boards.values() for window in windows])} Every difference is wrong.",
+        "",
+        _table_row(("instance", *_COLUMNS[1:], "median change of the control")),
+        "|---" * (len(_COLUMNS) + 1) + "|",
     ]
+    for name, windows in boards.items():
+        moves = [abs(change) for blocks in windows for change in changes(blocks)]
+        noise = f" {100 * math.expm1(median(moves)):.0f} % |" if moves else " - |"
+        lines.append(_row(judge(quiet(windows), SAME), name) + noise)
+    together = judge([window for windows in boards.values() for window in quiet(windows)], SAME)
+    lines.append(_row(together, "*all*") + " |")
     return "\n".join(lines) + "\n"
+
+
+def _counts(windows: list[Blocks]) -> str:
+    counted = len(quiet(windows))
+    text = f"{counted} of {len(windows)} windows count."
+    moves = [abs(change) for blocks in windows for change in changes(blocks)]
+    if not moves:
+        return text
+    return (
+        f"{text} Within a block, the time of the control library\nchanged by a factor of "
+        f"{math.exp(median(moves)):.2f} in the median and {math.exp(max(moves)):.2f} at most."
+    )
+
+
+def _row(one: Found, title: str) -> str:
+    shares = (one.ahead, one.apart, one.equal, one.wrong)
+    if not one.windows:
+        return _table_row((title, "-", "0", *("-" for _ in shares)))
+    percents = (f"{100 * share / one.windows:.0f} %" for share in shares)
+    return _table_row((title, f"{one.ratio:.3f}", str(one.windows), *percents))
+
+
+def _table_row(cells: tuple[str, ...]) -> str:
+    return f"| {' | '.join(cells)} |"
 
 
 def _name(other: str) -> str:

@@ -103,22 +103,36 @@ TEST(OpenLoop, RefusesASweepThatIsTooLong) {
 
 constexpr uint64_t kBoundNs = 1'000'000;
 
+constexpr double kFast = 1e9;  // a throughput that limits nothing
+
 TEST(Knee, LiesBetweenTheStepWithinAndTheOneBeyond) {
-  const std::array steps = {Step{1'000, 10'000}, Step{2'000, 100'000}, Step{4'000, 10'000'000},
-                            Step{8'000, 100'000'000}};
+  const std::array steps = {Step{1'000, 10'000, kFast}, Step{2'000, 100'000, kFast},
+                            Step{4'000, 10'000'000, kFast}, Step{8'000, 100'000'000, kFast}};
   // On logarithmic scales, 1 ms is the middle of 0.1 and 10 ms, and 2,828 is the middle of 2,000
   // and 4,000.
   EXPECT_NEAR(sustained_per_s(steps, kBoundNs), 2'000 * std::sqrt(2.0), 0.01);
 }
 
 TEST(Knee, IsTheLastRateWhenAllStepsAreWithin) {
-  const std::array steps = {Step{1'000, 10'000}, Step{2'000, kBoundNs}};
+  const std::array steps = {Step{1'000, 10'000, kFast}, Step{2'000, kBoundNs, kFast}};
   EXPECT_EQ(sustained_per_s(steps, kBoundNs), 2'000);
 }
 
 TEST(Knee, IsBelowTheFirstRateWhenEvenThatIsTooMuch) {
-  const std::array steps = {Step{1'000, 4 * kBoundNs}, Step{2'000, 10}};
+  const std::array steps = {Step{1'000, 4 * kBoundNs, kFast}, Step{2'000, 8 * kBoundNs, kFast}};
   EXPECT_EQ(sustained_per_s(steps, kBoundNs), 250);
+}
+
+TEST(Knee, IgnoresADisturbanceBelowASustainedRate) {
+  const std::array steps = {Step{1'000, 5 * kBoundNs, kFast}, Step{2'000, kBoundNs / 10, kFast},
+                            Step{4'000, 10 * kBoundNs, kFast}};
+  EXPECT_NEAR(sustained_per_s(steps, kBoundNs), 2'000 * std::sqrt(2.0), 0.01);
+}
+
+// A library that makes its latencies look short gains no more than its throughput.
+TEST(Knee, IsAtMostTheThroughput) {
+  const std::array steps = {Step{1'000, 1, 1'000}, Step{2'000, 1, 1'500}, Step{4'000, 1, 1'400}};
+  EXPECT_EQ(sustained_per_s(steps, kBoundNs), 1'500);
 }
 
 }  // namespace

@@ -67,7 +67,7 @@ class Command(BaseCommand):
         parser.add_argument(
             "--scale",
             default=settings.KEYDROME_SCALE,
-            help="smoke, laptop or paper; default: %(default)s",
+            help="smoke, laptop or paper; default: %(default)s, or that of each board if this is empty",
         )
         parser.add_argument(
             "--sessions",
@@ -180,13 +180,10 @@ def submit_missing(reference: Reference, owner: User, scale: str, sessions: int)
     """
     with reference.path.open("rb") as file:
         digest = hashlib.file_digest(file, "sha256").hexdigest()
-        wanted = [*catalogue.main_targets(), *catalogue.gate_targets()]
         missing = [
             target
-            for target in wanted
-            if not _exists(
-                digest, reference.configuration, target, catalogue.run_scale(target, scale)
-            )
+            for target, planned in catalogue.planned_scales(catalogue.main_targets(), scale)
+            if not _exists(digest, reference.configuration, target, planned)
         ]
         if not missing:
             return 0

@@ -55,7 +55,7 @@ class Command(BaseCommand):
 def text_table(standings: Standings) -> list[str]:
     """Return a board as lines of text: the title, the machine class, and an aligned table of its entries."""
     board = standings.board
-    mark = "  PROVISIONAL: not at paper scale, or too few sessions" if standings.provisional else ""
+    mark = "  PROVISIONAL: smoke scale, or too few sessions" if standings.provisional else ""
     title = f"{board.title} ({board.benchmark} version {standings.benchmark_version}){mark}"
     if not standings.rows:
         return [title, "  no entries yet"]

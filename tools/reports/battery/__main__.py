@@ -25,7 +25,7 @@ from runner.output_file import output_path, write_file
 from runner.settings import load_settings
 from runner.slots import hold_local_slot
 from tools.reports.battery import cases, page
-from tools.reports.gate_run import commit
+from tools.reports.made import made_line
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -44,7 +44,7 @@ def main() -> int:
             rows, faults = _run(chain, chosen, options.state)
     _show(rows, faults)
     if options.write:
-        page.PAGE.write_text(page.text(rows, commit()))
+        page.PAGE.write_text(page.text(rows, made_line()))
     return 1 if faults or any(got.faults for _, got in rows) else 0
 
 

@@ -14,8 +14,7 @@ PAGE = ROOT / "docs" / "reference" / "battery.md"
 _HEAD = """\
 # The battery of attacks
 
-Written by `./dev soak` (`python -m tools.reports.battery --write`) at commit {commit}; do not edit. A plus sign after
-the commit means local changes.
+Written by `./dev soak` (`python -m tools.reports.battery --write`); do not edit. {made}
 
 Every attack of [tests/hostile/](../../tests/hostile/cases.json) ran through the whole chain: upload, queue, worker,
 referee, jail, verdict, board. There are {count} cases, {wrong} of them with an unexpected result.
@@ -35,11 +34,11 @@ and no failed run was ranked. At the end an honest library passed and was ranked
 """
 
 
-def text(rows: list[tuple[Case, Got]], commit: str) -> str:
+def text(rows: list[tuple[Case, Got]], made: str) -> str:
     """Return the page."""
     wrong = sum(bool(got.faults) for _, got in rows)
     seconds = sum(got.seconds for _, got in rows)
-    lines = [_HEAD.format(commit=commit, count=len(rows), wrong=wrong, seconds=seconds)]
+    lines = [_HEAD.format(made=made, count=len(rows), wrong=wrong, seconds=seconds)]
     for letter, title in GROUPS.items():
         chosen = [(case, got) for case, got in rows if case.id[0] == letter]
         if not chosen:

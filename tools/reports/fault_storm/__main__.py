@@ -13,7 +13,6 @@ import argparse
 import json
 import random
 import secrets
-import subprocess
 import time
 from collections import Counter
 from typing import TYPE_CHECKING
@@ -26,6 +25,7 @@ from tools.reports.fault_storm.contestant import Contestant
 from tools.reports.fault_storm.judgement import faults
 from tools.reports.fault_storm.kills import TARGETS, Hit, note_recovery, strike
 from tools.reports.fault_storm.site import ROOT, Site, running_site
+from tools.reports.made import made_line
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -141,17 +141,15 @@ def _report(options: argparse.Namespace, hits: list[Hit], found: list[str], seco
     runs = {run.pk: run for run in Run.objects.all()}
     verdicts = Counter(f"{run.verdict or run.state}" for run in runs.values())
     attempts = Counter(run.attempt for run in runs.values())
-    commit = subprocess.run(
-        ["git", "rev-parse", "--short", "HEAD"], cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.strip()  # fmt: skip
     head = [
         "# Fault storm",
         "",
-        "Written by `./dev soak` (`python -m tools.reports.fault_storm --write`); do not edit. The storm kills random",
-        "processes of a site with a full queue and checks afterwards that no run was lost or recorded twice.",
+        f"Written by `./dev soak` (`python -m tools.reports.fault_storm --write`); do not edit. {made_line()}",
+        "The storm kills random processes of a site with a full queue and checks afterwards that no run was lost or",
+        "recorded twice.",
         "",
         (
-            f"Commit {commit}, seed {options.seed}: {len(runs)} runs of {options.submissions} submissions, "
+            f"Seed {options.seed}: {len(runs)} runs of {options.submissions} submissions, "
             f"{options.workers} workers, {len(hits)} disturbances, {seconds:.0f} s."
         ),
         "",

@@ -18,6 +18,7 @@ from runner.output_file import output_path, write_file
 from runner.terms import Scale
 from tools.reports import gate_run
 from tools.reports.gate_run import ROOT, GateRun
+from tools.reports.made import made_line
 from tools.reports.papers import page
 from tools.reports.papers.experiments import Experiment, Library, Point, load
 
@@ -51,7 +52,7 @@ def main() -> int:
             _play(experiment, repetition, options.scale, numbers, options.state)
     sys.stdout.write("\n")
     shown = [page.Shown(one, _series(one, numbers, options.repetitions)) for one in experiments]
-    text = page.text(shown, options.scale, options.repetitions, gate_run.commit())
+    text = page.text(shown, options.scale, options.repetitions, made_line())
     if options.write:
         page.write(shown, text)
     else:

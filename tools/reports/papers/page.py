@@ -32,13 +32,13 @@ class Shown:
     series: Series
 
 
-def text(shown: Sequence[Shown], scale: Scale, repetitions: int, commit: str) -> str:
+def text(shown: Sequence[Shown], scale: Scale, repetitions: int, made: str) -> str:
     """Return the page."""
     lines = [
         "# The papers' experiments, played here",
         "",
-        f"Written by `python -m tools.reports.papers --write` at commit {commit}, scale {scale.value}; do not",
-        "edit. This page repeats experiments of papers and compares our results with the printed ones. Solid points",
+        f"Written by `python -m tools.reports.papers --write` at {scale.value} scale; do not edit. {made}",
+        "This page repeats experiments of papers and compares our results with the printed ones. Solid points",
         "are our results, hollow points are the paper's. Machines, structures and languages differ, so every value",
         f"is divided by a reference value. Only the shapes can be compared. Our points are medians of {repetitions}",
         "repetitions, with the lowest and highest value. Each repetition plays all points in another random order.",

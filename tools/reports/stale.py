@@ -1,0 +1,97 @@
+"""Tells which generated pages are older than the code that they measure: `python -m tools.reports.stale`.
+
+A page of docs/reference that a program has measured names its commit (tools/reports/made.py). For each such page this
+program lists the measured paths that have changed since, with the number of commits. Tests and Markdown do not count.
+The result informs: whether a change can alter the figures is for people to decide. Therefore the status is 0 even if
+pages are old.
+"""
+
+from __future__ import annotations
+
+import subprocess
+import sys
+from typing import TYPE_CHECKING
+
+from tools.reports.gate_run import ROOT
+from tools.reports.made import read_made
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+    from pathlib import Path
+
+REFERENCE = ROOT / "docs" / "reference"
+_SESSION = ("benchmarks", "harness", "jail", "indexes", "structures", "runtime")
+_GATE = (
+    "benchmarks/kit", "benchmarks/unit", "benchmarks/phantom", "benchmarks/differential",
+    "benchmarks/scenarios", "benchmarks/isolation", "checker", "harness", "jail",
+)  # fmt: skip
+# The generated pages, with the paths that they measure.
+MEASURES: dict[str, tuple[str, ...]] = {
+    "battery.md": ("tests/hostile", "jail", "harness", "runner", "leaderboard"),
+    "certified.md": (
+        "benchmarks/kit", "benchmarks/isolation", "checker", "harness", "indexes", "structures", "runtime",
+    ),
+    "fault-storm.md": ("leaderboard", "web", "runner", "tools/reports/fault_storm"),
+    "figures.md": (*_SESSION, "checker", "runner", "leaderboard", "web", "tools/bench"),
+    "gate-time.md": (*_GATE, "runner", "cli/check.py", "tests/faulty"),
+    "jail-backends.md": ("jail", "tools/guest"),
+    "kill-matrix.md": (*_GATE, "tests/faulty"),
+    "laptop-scale.md": _SESSION,
+    "paper-scale.md": _SESSION,
+    "papers.md": (*_SESSION, "tools/reports/papers"),
+    "power.md": (*_SESSION, "results/stats", "runner/blocks.py", "runner/drift.py"),
+}  # fmt: skip
+
+
+def main() -> int:
+    """Print one paragraph for each page; return 0."""
+    old = 0
+    for name, paths in MEASURES.items():
+        lines = list(changes(REFERENCE / name, paths))
+        old += bool(lines)
+        sys.stdout.write("\n".join([f"{name}: {_when(REFERENCE / name)}", *lines, ""]))
+    sys.stdout.write(f"{old} of {len(MEASURES)} pages are older than the code that they measure\n")
+    return 0
+
+
+def changes(page: Path, paths: tuple[str, ...]) -> Iterator[str]:
+    """Yield one line for each path that has changed since the page was made, or the reason why this is not known."""
+    made = read_made(page.read_text(encoding="utf-8")) if page.is_file() else None
+    if made is None:
+        yield "  it names no commit: make it anew"
+        return
+    unknown = [one for one in made.commits if not _is_known(one)]
+    if unknown:
+        yield f"  this clone does not have commit {', '.join(unknown)}: make the page anew"
+        return
+    for path in paths:
+        count = max(_commits_since(one, path) for one in made.commits)
+        if count:
+            yield f"  {path}: {count} commit{'s' if count > 1 else ''} since"
+
+
+def _when(page: Path) -> str:
+    made = read_made(page.read_text(encoding="utf-8")) if page.is_file() else None
+    return "not made yet" if made is None else f"made at {', '.join(made.commits)} on {made.day}"
+
+
+def _is_known(commit: str) -> bool:
+    return _git("cat-file", "-e", f"{commit}^{{commit}}").returncode == 0
+
+
+def _commits_since(commit: str, path: str) -> int:
+    """Return how many commits since this one changed the path, tests and Markdown left out."""
+    sources = [path, ":(exclude,glob)**/tests/**", ":(exclude,glob)**/*.md"]
+    if path.startswith("tests/"):
+        sources = [path, ":(exclude,glob)**/*.md"]
+    return int(_git("rev-list", "--count", f"{commit}..HEAD", "--", *sources).stdout)
+
+
+def _git(*arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        ["git", *arguments], cwd=ROOT, check=False, capture_output=True, text=True, timeout=60
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())
