@@ -185,8 +185,9 @@ class Isolation : public workload::Workload {
     const double calls = all_kinds ? kCallsOnAverage : kCallsMax;
     const double keys = all_kinds ? kKeysOnAverage : kKeysMax;
     workload::Demand demand(threads);
-    demand.add_recorded_calls(threads * parameters.number("rounds") *
-                              parameters.number("transactions") * calls);
+    const double transactions = threads * parameters.number("transactions");
+    demand.add_recorded_calls(parameters.number("rounds") * transactions * calls,
+                              transactions * kCallsMax);
     demand.add_keys(parameters.number("rounds") * keys, sizeof(int64_t));
     return demand;
   }
