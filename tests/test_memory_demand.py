@@ -199,10 +199,11 @@ def test_a_session_that_does_not_fit_is_refused_at_once(tmp_path: Path) -> None:
     assert not (tmp_path / "report.json").exists()
 
 
-@pytest.mark.parametrize("mib", [30, 60])
+@pytest.mark.parametrize("mib", [30, 60, 100])
 def test_a_referee_at_its_bound_ends_the_run_with_a_reason(mib: int, tmp_path: Path) -> None:
+    """The referee reaches the bounds while it generates, plays and judges."""
     require_root_and_build()
-    case = Case("honest", "affinity", "scattered", parameters={"threads": 2, "records": 1_000_000})
+    case = Case("honest", "affinity", "scattered", parameters={"threads": 2, "records": 300_000})
     report = _play(_write_plan(case, tmp_path), tmp_path, address_space=mib << 20)
     assert report["verdict"] == "infrastructure"
     assert "the referee needs more memory than the" in report["reason"]

@@ -10,7 +10,7 @@
 #include "benchmarks/kit/workload/fingerprint.h"
 #include "harness/referee/judging/judging.h"
 #include "harness/referee/machine/machine.h"
-#include "harness/referee/memory/memory_bound.h"
+#include "harness/referee/machine/memory_bound.h"
 #include "harness/referee/plan/plan.h"
 #include "harness/referee/report/report.h"
 #include "harness/referee/session/conductor.h"

@@ -42,8 +42,8 @@ MemoryNeed memory_need(const workload::Workload& workload, const workload::Param
 // unknown, and the result is no bound. REQUIRES: the need fits (fit_memory()).
 uint64_t referee_bound(const MemoryNeed& need, uint64_t machine_bytes, uint64_t available_bytes);
 
-// Returns the need of a session, or an error if the need surely exceeds what the machine may give, or
-// if the session has more keys than a script can number. The error contains the sum, and the largest
+// Returns the need of a session. Returns an error if the need surely exceeds what the machine may give,
+// or if the session has more keys than a script can number. The error contains the sum, and the largest
 // value of one parameter that fits. `manifest` is the benchmark's. Takes a few milliseconds at most.
 Result<MemoryNeed> fit_memory(const workload::Workload& workload,
                               const workload::Manifest& manifest,
