@@ -86,9 +86,21 @@ SIZES: dict[str, dict[str, int]] = {
     "ycsb/int64_a": _TWO | {"records": 200_000, "operations_per_thread": 150_000},
     "ycsb/many_indices": _TWO | {"records": 100_000, "operations_per_thread": 100_000},
 }
-QUICK = ("affinity/scattered", "deletes/churn_oldest", "deletes/range_10")
+QUICK = (
+    "affinity/scattered",
+    "deletes/churn_oldest",
+    "deletes/range_10",
+    "duplicates/few",
+    "insert_ratio/inserts_40",
+    "inserts/bulk_sorted",
+    "keysets/uniform",
+    "lookups/half",
+    "sigmod2009/double_lookup",
+    "smallbank/hot_100",
+    "ycsb/a",
+)
 SOAK = "KEYDROME_SOAK" in os.environ
-FACTORS: dict[str, float] = {}
+FACTORS: dict[str, float] = {"linkbench/facebook": 2.2}
 """The instances whose estimates are less exact, with their largest factor."""
 
 

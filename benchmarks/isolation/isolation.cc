@@ -173,7 +173,8 @@ class RoundWriter {
 };
 
 // Calls of a base transaction with those of its retries: on average, and of the largest kind of round.
-constexpr double kCallsOnAverage = 24, kCallsMax = 80;
+constexpr double kCallsOnAverage = 24, kCallsMax = 110;
+constexpr double kForKey = 48;  // text of a string key, and the operation that loads its record
 // Keys of a round, in all its indexes.
 constexpr double kKeysOnAverage = 5'000, kKeysMax = 40'000;
 
@@ -189,6 +190,7 @@ class Isolation : public workload::Workload {
     demand.add_recorded_calls(parameters.number("rounds") * transactions * calls,
                               transactions * kCallsMax);
     demand.add_keys(parameters.number("rounds") * keys, sizeof(int64_t));
+    demand.add_bytes(parameters.number("rounds") * keys * kForKey);
     return demand;
   }
 

@@ -304,7 +304,7 @@ class LinkBench : public workload::Workload {
     workload::Demand demand(threads);
     demand.add_load(nodes * (1 + kTypes * (1 + 2 * links)), kMeanRecordBytes);
     const double requests = threads * parameters.number("requests_per_thread");
-    demand.set_longest(2 * kLinkBytes + MAX_PAYLOAD_LEN);
+    demand.set_longest(kLinkBytes + MAX_PAYLOAD_LEN);
     demand.add_procedures(requests, 30, 10, 3);
     demand.add_inserts(requests, kMeanRecordBytes);
     demand.add_strings(demand.record_bytes);
