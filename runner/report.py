@@ -371,6 +371,7 @@ class Report:
     - `verified`: whether a process outside the jail made every call. The times are comparable only with those of other
       verified sessions.
     - `machine`: facts and warnings about the machine.
+    - `referee`: the memory of the referee itself, and its estimate; empty if nothing was played.
     """
 
     verdict: Verdict
@@ -393,6 +394,7 @@ class Report:
     throughput: Throughput | None = None
     machine: dict[str, Any] = field(default_factory=dict)
     loading: Loading | None = None
+    referee: dict[str, int] = field(default_factory=dict)
 
     def to_json(self) -> dict[str, Any]:
         """Return the JSON form, from which `from_json` makes an equal report."""
@@ -420,6 +422,7 @@ class Report:
         return value | _known(
             throughput=None if self.throughput is None else self.throughput.to_json(),
             loading=None if self.loading is None else self.loading.to_json(),
+            referee=self.referee or None,
         )
 
     @classmethod
@@ -454,6 +457,7 @@ class Report:
             else Throughput.from_json(throughput, f"{where}.throughput"),
             machine=reader.mapping("machine", required=False),
             loading=None if loading is None else Loading.from_json(loading, f"{where}.loading"),
+            referee=reader.integers("referee", required=False),
         )
         reader.end()
         return report

@@ -179,14 +179,17 @@ class Deletes : public workload::Workload {
     demand.add_load(records, kRecordBytes);
     if (pattern_ == Pattern::kRefill) {
       demand.add_transactions(2 * rounds * (records / each + threads), each);
+      demand.add_changes(rounds * records, rounds * records);
       return demand;
     }
     const double transactions = threads * rounds * parameters.number("transactions_per_round");
     if (pattern_ == Pattern::kRanges) {
       demand.add_transactions(2 * transactions, each + 1, 3 * each / 2);
+      demand.add_changes(transactions * each, transactions * each);
     } else {
       demand.add_transactions(transactions, 2);
       demand.add_keys(transactions, kKeyBytes);
+      demand.add_changes(transactions, transactions);
     }
     return demand;
   }

@@ -26,7 +26,8 @@ class Differential : public workload::Workload {
  public:
   workload::Demand demand(const workload::Parameters& parameters) const override {
     workload::Demand demand(1);
-    demand.add_recorded_calls(parameters.number("calls"));
+    const double calls = parameters.number("calls");
+    demand.add_recorded_calls(calls, std::min<double>(calls, 2 * kPhaseCalls));
     demand.add_bytes(200 * parameters.number("calls"));
     return demand;
   }

@@ -4,7 +4,6 @@
 #include <array>
 #include <cmath>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,11 +30,9 @@ enum Operation : uint32_t { kGet, kReadAll, kReplace, kInsertExisting, kDeleteAl
 constexpr std::array<uint64_t, kOperations> kPercent = {40, 25, 25, 8, 2};
 constexpr std::array kClasses = {"get", "read_all", "replace", "insert_existing", "delete_all"};
 
-// The most payloads of one key that a transaction reads, or deletes and inserts again.
+// The most payloads of one key that a transaction reads, or deletes and inserts again. Keys with the
+// average number of payloads may always be deleted, so that each thread has a key to delete.
 constexpr uint32_t kPayloadsMax = 1'000;
-// own_key() chooses keys at random until one fits. The generator refuses parameters with which this
-// would take more attempts on average.
-constexpr uint64_t kAttemptsMax = 10'000;
 constexpr uint64_t kRecordsMax = 1'000'000'000;
 // Calls of an average transaction on keys with few payloads: one call for most operations, more for
 // read_all and delete_all.
@@ -56,8 +53,6 @@ std::vector<uint32_t> payload_counts(Distribution distribution, uint32_t keys, u
   return counts;
 }
 
-bool fits_delete_all(uint32_t payloads) { return payloads <= kPayloadsMax; }
-
 Operation random_operation(workload::Rng& rng) {
   uint64_t percentile = rng.below(100);
   for (uint32_t operation = 0; operation < kOperations; ++operation) {
@@ -75,6 +70,7 @@ class Generator : public workload::ClientScript {
             const CheckPolicy& policy)
       : ClientScript(seed, policy),
         operations_(parameters.u64("operations_per_thread")),
+        deleted_max_(std::max(kPayloadsMax, parameters.u32("payloads_per_key"))),
         counts_(std::move(counts)),
         payloads_(counts_.size()) {
     index_ = builder().add_index("index", INT);
@@ -87,12 +83,28 @@ class Generator : public workload::ClientScript {
     add_clients(parameters.u32("threads"), [this](Rng& rng, uint32_t) {
       return static_cast<uint32_t>(rng.below(counts_.size()));
     });
-    for (uint32_t key = 0; key < counts_.size(); ++key) {
-      key_of_record_.insert(key_of_record_.end(), counts_[key], key);
-    }
+    for (uint32_t number = 0; number < clients().size(); ++number) add_records(number);
   }
 
  private:
+  // The positions in key_of_record_ of the records whose keys a client owns. The keys that
+  // delete_all may use come first.
+  struct Own {
+    uint64_t first = 0, deletable_end = 0, end = 0;
+  };
+
+  void add_records(uint32_t number) {
+    Own own{.first = key_of_record_.size()};
+    for (const bool deletable : {true, false}) {
+      for (uint32_t key = number; key < counts_.size(); key += clients().size()) {
+        if ((counts_[key] <= deleted_max_) != deletable) continue;
+        key_of_record_.insert(key_of_record_.end(), counts_[key], key);
+      }
+      (deletable ? own.deletable_end : own.end) = key_of_record_.size();
+    }
+    own_.push_back(own);
+  }
+
   void load() override {
     load_shuffled(static_cast<uint32_t>(key_of_record_.size()), [this](uint32_t record) {
       const uint32_t key = key_of_record_[record];
@@ -148,59 +160,46 @@ class Generator : public workload::ClientScript {
   // payloads.
   uint32_t any_key(Rng& rng) const { return key_of_record_[rng.below(key_of_record_.size())]; }
 
-  // Returns the key of a random record among the keys that this thread writes. For delete_all,
-  // skips keys with more than kPayloadsMax payloads. refusal() guarantees that the loop ends.
+  // Returns the key of a random record among the keys that this thread writes. For delete_all, it is
+  // a key with at most deleted_max_ payloads. Every thread has one: the last keys have at most the
+  // average number of payloads.
   uint32_t own_key(Client& client, Operation operation) {
-    while (true) {
-      const uint32_t key = any_key(client.rng());
-      const bool fits = operation != kDeleteAll || fits_delete_all(counts_[key]);
-      if (key % clients().size() == client.number() && fits) return key;
-    }
+    const Own& own = own_[client.number()];
+    const uint64_t end = operation == kDeleteAll ? own.deletable_end : own.end;
+    return key_of_record_[own.first + client.rng().below(end - own.first)];
   }
 
   uint64_t operations_;
+  uint32_t deleted_max_;
   std::vector<uint32_t> counts_;  // by key: number of payloads whenever no transaction is running
   std::vector<std::vector<script::Payload>> payloads_;  // by key: its present payloads
-  std::vector<uint32_t> key_of_record_;
+  std::vector<uint32_t> key_of_record_;                 // sorted by client
+  std::vector<Own> own_;                                // by client
   uint32_t index_ = 0;
 };
 
-// Returns an error if a thread would need more than kAttemptsMax attempts, on average, to choose a
-// key for delete_all.
-std::optional<Error> refusal(const std::vector<uint32_t>& counts, uint32_t threads) {
-  uint64_t records = 0;
-  // By thread: the number of records whose keys the thread owns and can use in delete_all.
-  std::vector<uint64_t> fitting(threads);
-  for (std::size_t key = 0; key < counts.size(); ++key) {
-    records += counts[key];
-    if (fits_delete_all(counts[key])) fitting[key % threads] += counts[key];
-  }
-  const uint64_t fewest = *std::min_element(fitting.begin(), fitting.end());
-  if (fewest * kAttemptsMax >= records) return std::nullopt;
-  return Error{"delete_all needs keys with at most " + std::to_string(kPayloadsMax) +
-               " payloads, but one thread owns only " + std::to_string(fewest) + " of the " +
-               std::to_string(records) +
-               " records with such keys: lower payloads_per_key or threads"};
-}
-
 constexpr double kRecordBytes = 16;  // key and payload
+// The generator stores each record's key, its place in the order of the load, and its payload.
+constexpr double kCopiesOfRecord = 4;
+constexpr double kForKey = 64;  // the generator's list of a key's payloads
 
 class Duplicates : public workload::Workload {
  public:
   explicit Duplicates(Distribution distribution) : distribution_(distribution) {}
 
   workload::Demand demand(const workload::Parameters& parameters) const override {
-    const double threads = parameters.number("threads"),
+    const double threads = parameters.number("threads"), keys = parameters.number("keys"),
                  mean = parameters.number("payloads_per_key");
-    const bool constant = distribution_ == Distribution::kConstant;
-    // Every key has at least one payload, and the heavy key has as many as all others together.
-    const double records = parameters.number("keys") * (constant ? mean : 2 * mean);
-    const double payloads_read = constant ? std::min<double>(mean, kPayloadsMax) : kPayloadsMax;
+    const double heavy = distribution_ == Distribution::kOneHeavy ? 2 : 1;
+    // Every key has at least one payload.
+    const double records = keys * mean * heavy + (distribution_ == Distribution::kZipf ? keys : 0);
+    const double operations = threads * parameters.number("operations_per_thread");
+    const double read = payloads_read(keys, mean), deleted = std::max(mean, read);
     workload::Demand demand(threads);
     demand.add_load(records, kRecordBytes);
-    const double replaced = 0.02 * payloads_read;  // by the operation delete_all, on average
-    demand.add_transactions(threads * parameters.number("operations_per_thread"), 2 + replaced,
-                            2 + replaced + 0.25 * payloads_read);
+    demand.add_bytes(records * sizeof(uint32_t) * kCopiesOfRecord + keys * kForKey);
+    demand.add_transactions(operations, 1.5 + 0.02 * deleted, 1.5 + 0.02 * deleted + 0.25 * read);
+    demand.add_changes(operations * (0.33 + 0.02 * deleted), operations * 0.27);
     return demand;
   }
 
@@ -221,12 +220,25 @@ class Duplicates : public workload::Workload {
                    " records, but at most " + std::to_string(kRecordsMax) +
                    " are possible: lower keys or payloads_per_key"};
     }
-    std::vector<uint32_t> counts = payload_counts(distribution_, keys, mean);
-    if (const std::optional<Error> error = refusal(counts, threads)) return *error;
-    return Generator(std::move(counts), parameters, seed, policy).write();
+    return Generator(payload_counts(distribution_, keys, mean), parameters, seed, policy).write();
   }
 
  private:
+  // Returns how many payloads the operation read_all reads on average.
+  double payloads_read(double keys, double mean) const {
+    constexpr double kMost = kPayloadsMax;
+    const double few = std::min(mean, kMost);
+    if (distribution_ == Distribution::kConstant) return few;
+    if (distribution_ == Distribution::kOneHeavy) {
+      return (few + std::min(mean * (keys - 1), kMost)) / 2;
+    }
+    // The key of rank r is read with probability 1 / (r * sum) and has first / r payloads.
+    const double sum = std::log(keys) + 0.6, first = keys * mean / sum;
+    const double heavy_keys = first / kMost;
+    if (heavy_keys < 1) return std::min(kMost, 1.7 * first / sum);
+    return std::min(kMost, kMost * (std::log(heavy_keys) + 1.6) / sum);
+  }
+
   Distribution distribution_;
 };
 

@@ -88,10 +88,14 @@ class InsertRatio : public workload::Workload {
     const double operations = threads * parameters.number("operations_per_thread");
     workload::Demand demand(threads);
     demand.add_load(records, kRecordBytes);
-    demand.add_load(std::min(records, operations * parameters.number("insert_percent") / 100),
-                    kRecordBytes);
-    demand.add_keys(records, kKeyBytes);
     demand.add_transactions(operations, 1);
+    // Each odd key has a key and a tag, even if no transaction inserts it.
+    const double inserts = operations * parameters.number("insert_percent") / 100;
+    const double inserted = std::min(records, inserts);
+    demand.add_inserts(inserted, kRecordBytes);
+    demand.add_changes(inserts - inserted, 0);
+    demand.add_keys(records - inserted, kKeyBytes);
+    demand.add_bytes(records * sizeof(uint32_t));
     return demand;
   }
 

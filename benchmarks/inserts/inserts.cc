@@ -127,7 +127,8 @@ class Inserts : public workload::Workload {
                            (100 - parameters.number("lookup_percent"));  // per insert
     workload::Demand demand(threads);
     demand.add_load(parameters.number("records"), kRecordBytes);
-    demand.add_transactions(inserting, each, each, each, kRecordBytes);
+    demand.add_transactions(inserting, each);
+    demand.add_inserts(inserting * each, kRecordBytes);
     demand.add_transactions(inserting * lookups, 1);
     return demand;
   }

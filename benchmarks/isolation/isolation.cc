@@ -173,7 +173,8 @@ class RoundWriter {
 };
 
 // Calls of a base transaction with those of its retries: on average, and of the largest kind of round.
-constexpr double kCallsOnAverage = 24, kCallsMax = 80;
+constexpr double kCallsOnAverage = 24, kCallsMax = 110;
+constexpr double kForKey = 110;  // text of a string key, and the operation that loads its record
 // Keys of a round, in all its indexes.
 constexpr double kKeysOnAverage = 5'000, kKeysMax = 40'000;
 
@@ -185,9 +186,11 @@ class Isolation : public workload::Workload {
     const double calls = all_kinds ? kCallsOnAverage : kCallsMax;
     const double keys = all_kinds ? kKeysOnAverage : kKeysMax;
     workload::Demand demand(threads);
-    demand.add_recorded_calls(threads * parameters.number("rounds") *
-                              parameters.number("transactions") * calls);
+    const double transactions = threads * parameters.number("transactions");
+    demand.add_recorded_calls(parameters.number("rounds") * transactions * calls,
+                              transactions * kCallsMax);
     demand.add_keys(parameters.number("rounds") * keys, sizeof(int64_t));
+    demand.add_bytes(parameters.number("rounds") * keys * kForKey);
     return demand;
   }
 

@@ -175,7 +175,10 @@ class KeySets : public workload::Workload {
     const double key_bytes = is_string_set(set_) ? kStringBytes : kKeyBytes;
     workload::Demand demand(threads);
     demand.add_keys(records, key_bytes);
-    demand.add_transactions(records, 1, 1, 1, key_bytes + kTagBytes);
+    if (is_string_set(set_)) demand.add_strings(2 * records * key_bytes);
+    if (is_string_set(set_)) demand.set_longest(MAX_VARCHAR_LEN);
+    demand.add_transactions(records, 1);
+    demand.add_inserts(records, key_bytes + kTagBytes);
     demand.add_transactions(2 * threads * parameters.number("lookups_per_thread"), 1);
     demand.add_transactions(threads * parameters.number("scans_per_thread"), 2,
                             parameters.number("records_per_scan"));

@@ -78,11 +78,16 @@ class LookupUpsert : public workload::Workload {
     const double threads = parameters.number("threads"),
                  upserts = threads * parameters.number("upserts_per_thread");
     workload::Demand demand(threads);
-    demand.add_load(
-        loads_ ? parameters.number("records") : std::min(parameters.number("records"), upserts),
-        kRecordBytes);
-    demand.add_keys(parameters.number("records"), kKeyBytes);
+    const double keys = parameters.number("records");
+    const double inserted = std::min(keys, upserts);  // by upserts, if nothing is loaded
+    if (loads_) {
+      demand.add_load(keys, kRecordBytes);
+    } else {
+      demand.add_inserts(inserted, kRecordBytes);
+      demand.add_keys(keys - inserted, kKeyBytes);
+    }
     demand.add_transactions(upserts, 2);
+    demand.add_changes(upserts - (loads_ ? 0 : inserted), upserts);
     demand.add_transactions(threads * parameters.number("lookups_per_thread"), 1);
     return demand;
   }

@@ -90,6 +90,7 @@ class Lookups : public workload::Workload {
     workload::Demand demand(threads);
     demand.add_load(records, key_bytes + kTagBytes);
     demand.add_keys(records, key_bytes);
+    if (misses_ == Misses::kSuffix) demand.add_strings(2 * records * key_bytes);
     demand.add_transactions(threads * parameters.number("lookups_per_thread"), 1);
     return demand;
   }

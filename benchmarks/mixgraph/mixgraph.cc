@@ -108,7 +108,12 @@ class Mixgraph : public workload::Workload {
     const double threads = parameters.number("threads");
     workload::Demand demand(threads);
     demand.add_load(parameters.number("records"), kKeyBytes + kMeanValueBytes);
-    demand.add_transactions(threads * parameters.number("operations_per_thread"), 2, 4);
+    demand.add_strings(parameters.number("records") * kKeyBytes);
+    const double operations = threads * parameters.number("operations_per_thread");
+    demand.add_transactions(operations, 1.2, 2.2);
+    const double puts = operations * kPutPercent / 100;
+    demand.add_changes(puts, puts);
+    demand.set_longest(kKeyBytes + MAX_PAYLOAD_LEN);
     return demand;
   }
 

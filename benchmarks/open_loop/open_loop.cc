@@ -162,10 +162,14 @@ class OpenLoop : public workload::Workload {
     }
     workload::Demand demand(threads);
     demand.add_load(records, kRecordBytes);
-    demand.add_load(std::min(records, transactions * parameters.number("insert_percent") / 100),
-                    kRecordBytes);
-    demand.add_keys(records, kKeyBytes);
-    demand.add_transactions(transactions, 2);
+    demand.add_transactions(transactions, 2, 1);
+    // Each odd key has a key and a tag, even if no transaction inserts it.
+    const double inserts = transactions * parameters.number("insert_percent") / 100;
+    const double inserted = std::min(records, inserts);
+    demand.add_inserts(inserted, kRecordBytes);
+    demand.add_changes(inserts - inserted, 0);
+    demand.add_keys(records - inserted, kKeyBytes);
+    demand.add_bytes(records * sizeof(uint32_t));
     return demand;
   }
 

@@ -159,7 +159,8 @@ class Phantom : public workload::Workload {
     demand.add_transactions(
         1, parameters.number("passes"),
         parameters.number("passes") * (parameters.number("inserts") + kOldRecords));
-    demand.add_transactions(parameters.number("inserts"), 1, 1, 1, 16);
+    demand.add_transactions(parameters.number("inserts"), 1);
+    demand.add_inserts(parameters.number("inserts"), 16);
     return demand;
   }
 

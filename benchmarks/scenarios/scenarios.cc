@@ -17,6 +17,7 @@ namespace {
 // Upper bounds, which only estimate the memory of a session. kCallsOfExtremes is the number of calls
 // of all scenarios of the instance "extremes" together, in their configured sizes.
 constexpr double kThreadsMax = 128, kCallsOfRun = 2'000, kCallsOfLargeRun = 200'000;
+constexpr double kRunsOfPhase = 80;
 constexpr double kExtremes = 6, kCallsOfExtremes = 5e6;
 
 class Scenarios : public workload::Workload {
@@ -27,12 +28,14 @@ class Scenarios : public workload::Workload {
     const int64_t percent = parameters["extent_percent"];
     const double extent = percent == 0 ? 1 : static_cast<double>(percent) / 100;
     workload::Demand demand(kThreadsMax);
-    demand.add_recorded_calls(parameters.number("runs") * kCallsOfRun +
-                              parameters.number("large_runs") * kCallsOfLargeRun);
+    const double large_runs = parameters.number("large_runs");
+    demand.add_recorded_calls(
+        parameters.number("runs") * kCallsOfRun + large_runs * kCallsOfLargeRun,
+        std::max(kRunsOfPhase * kCallsOfRun, std::min(1.0, large_runs) * kCallsOfLargeRun));
     if (instance_ == "extremes") {
       // The scenarios take turns, and each is played at least once.
-      demand.add_recorded_calls((parameters.number("runs") / kExtremes + 1) * extent *
-                                kCallsOfExtremes);
+      const double rounds = parameters.number("runs") / kExtremes + 1;
+      demand.add_recorded_calls(rounds * extent * kCallsOfExtremes, extent * kCallsOfExtremes);
     }
     return demand;
   }

@@ -269,6 +269,7 @@ class Generator {
 };
 
 constexpr double kMeanKeyBytes = 26, kMeanRecordBytes = 80;
+constexpr double kLongestKeyBytes = 48;  // of all key types, on average
 
 class Sigmod2009 : public workload::Workload {
  public:
@@ -279,13 +280,17 @@ class Sigmod2009 : public workload::Workload {
                  inserts = threads * parameters.number("inserts_per_thread");
     const double tests = threads * parameters.number("tests_per_thread");
     workload::Demand demand(threads);
-    demand.add_transactions(inserts, 1, 1, 1, kMeanRecordBytes);
+    demand.add_transactions(inserts, 1);  // open, insert, close
+    demand.add_inserts(inserts, kMeanRecordBytes);
     demand.add_keys(3 * inserts, kMeanKeyBytes);  // a pool of each key type
+    demand.add_strings(inserts * MAX_VARCHAR_LEN);
+    demand.set_longest(kLongestKeyBytes + MAX_PAYLOAD_LEN);
     if (rule_ == KeyRule::kDoubleLookup) {
-      demand.add_transactions(tests, 3, 2 * 2 * kLookupsMax);
-      demand.add_bytes(tests * kLookupsMax * sizeof(int64_t));
+      demand.add_procedures(tests, 2 * kLookupsMax, 1.5 * kLookupsMax, 0.75 * kLookupsMax);
     } else {
-      demand.add_transactions(tests, 18, 32, 4.2, kMeanRecordBytes);
+      demand.add_transactions(tests, 18, 32);
+      demand.add_inserts(tests * 4.2, kMeanRecordBytes);
+      demand.add_changes(0, tests * 4.2);
     }
     return demand;
   }

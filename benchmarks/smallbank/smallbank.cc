@@ -119,7 +119,10 @@ class SmallBank : public workload::Workload {
     const double threads = parameters.number("threads");
     workload::Demand demand(threads);
     demand.add_load(double{kTables} * parameters.number("accounts"), kMeanRecordBytes);
-    demand.add_transactions(threads * parameters.number("transactions_per_thread"), 5, 24);
+    demand.add_strings(demand.record_bytes);
+    demand.set_longest(kNameBytes / 2.0 + MAX_PAYLOAD_LEN);
+    demand.add_procedures(threads * parameters.number("transactions_per_thread"), 6.5, 6,
+                          kParameters);
     return demand;
   }
 

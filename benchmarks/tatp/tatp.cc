@@ -294,7 +294,7 @@ class Generator : public workload::ClientScript {
   std::vector<uint8_t> facilities_, active_;
 };
 
-constexpr double kRecordsPerSubscriber = 11, kMeanRecordBytes = 40;
+constexpr double kRecordsPerSubscriber = 11, kMeanRecordBytes = 40, kNumberBytes = 15;
 
 class Tatp : public workload::Workload {
  public:
@@ -305,6 +305,8 @@ class Tatp : public workload::Workload {
                  subscribers = parameters.number("subscribers");
     workload::Demand demand(threads);
     demand.add_load(kRecordsPerSubscriber * subscribers, kMeanRecordBytes);
+    demand.set_longest(sizeof(int64_t) + kSubscriberBytes + format::kTagBytes);
+    demand.add_strings(subscribers * kNumberBytes);
     demand.add_keys(kForwardings * subscribers, sizeof(int64_t));
     demand.add_transactions(threads * parameters.number("transactions_per_thread"),
                             kCallsOnAverage + 1);

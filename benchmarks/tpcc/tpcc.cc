@@ -114,7 +114,8 @@ class Counter {
 
 // Of an average customer and transaction, rounded up. They only estimate the memory of a session.
 constexpr double kRowsPerCustomer = 24, kMeanRowBytes = 60;
-constexpr double kCallsOnAverage = 60, kInsertsOnAverage = 7, kParametersOnAverage = 40;
+constexpr double kCallsMost = 170, kCallsOnAverage = 40, kInsertsOnAverage = 7,
+                 kParametersOnAverage = 40;
 
 class Tpcc : public workload::Workload {
  public:
@@ -128,8 +129,11 @@ class Tpcc : public workload::Workload {
     demand.add_load(
         kRowsPerCustomer * customers + (4 * warehouses + 1) * parameters.number("items"),
         kMeanRowBytes);
-    demand.add_transactions(transactions, 4, 2 * kCallsOnAverage, kInsertsOnAverage, kMeanRowBytes);
-    demand.add_bytes(transactions * kParametersOnAverage * sizeof(int64_t));
+    demand.set_longest(sizeof(int64_t) + MAX_PAYLOAD_LEN);
+    demand.add_scan();
+    demand.add_procedures(transactions, kCallsMost, kCallsOnAverage, kParametersOnAverage);
+    demand.add_inserts(transactions * kInsertsOnAverage, kMeanRowBytes);
+    demand.add_strings(demand.record_bytes);
     return demand;
   }
 

@@ -243,9 +243,13 @@ class Tpcw : public workload::Workload {
                         kRowsPerCustomer * parameters.number("customers"),
                     kMeanRowBytes);
     // At most 11 % of the pages are Best Sellers, which reads the lines of the newest orders.
-    demand.add_transactions(transactions, 4,
-                            2 * (60 + 0.11 * 4 * parameters.number("newest_orders")), 3,
-                            kMeanRowBytes);
+    demand.set_longest(sizeof(int64_t) + MAX_PAYLOAD_LEN);
+    demand.add_scan();
+    const double best_sellers = static_cast<double>(shares_[kBestSellersPage]) / kWhole *
+                                parameters.number("newest_orders");
+    demand.add_procedures(transactions, 40 + kLinesMax * best_sellers, 30 + 3 * best_sellers, 10);
+    demand.add_inserts(transactions * 3, kMeanRowBytes);
+    demand.add_strings(demand.record_bytes);
     return demand;
   }
 

@@ -18,7 +18,8 @@ class Unit : public workload::Workload {
  public:
   workload::Demand demand(const workload::Parameters& parameters) const override {
     workload::Demand demand(3);
-    demand.add_recorded_calls(parameters.number("rounds") * 1'000);
+    const double calls = parameters.number("rounds") * 1'000;
+    demand.add_recorded_calls(calls, calls);
     return demand;
   }
 

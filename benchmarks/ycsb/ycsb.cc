@@ -297,6 +297,7 @@ class Generator {
 };
 
 constexpr double kIntegerRecordBytes = 16, kStringRecordBytes = 124;
+constexpr double kKeyBytesMax = 24;  // "user" and a hash in decimal
 
 class Ycsb : public workload::Workload {
  public:
@@ -310,8 +311,13 @@ class Ycsb : public workload::Workload {
     demand.add_load(parameters.number("records"), record_bytes);
     const double scanned =
         mix_.scan * kScanMax / 200.0;  // calls of scans in an average transaction
-    demand.add_transactions(threads * parameters.number("operations_per_thread"), 3, 3 + scanned,
-                            mix_.insert / 100.0, record_bytes);
+    const double operations = threads * parameters.number("operations_per_thread");
+    const double changed = (mix_.update + mix_.read_modify_write) / 100.0;
+    const double calls = 1 + mix_.scan / 100.0 + changed + mix_.read_modify_write / 100.0;
+    demand.add_transactions(operations, calls, calls + scanned);
+    demand.add_inserts(operations * mix_.insert / 100.0, record_bytes);
+    demand.add_changes(operations * changed, operations * changed);
+    if (mix_.mapping != Mapping::kInt64) demand.add_strings(demand.records * kKeyBytesMax);
     return demand;
   }
 

@@ -3,12 +3,14 @@
 #include "harness/referee/commands.h"
 
 #include <cstdio>
+#include <new>
 #include <utility>
 
 #include "base/output_file.h"
 #include "benchmarks/kit/workload/fingerprint.h"
 #include "harness/referee/judging/judging.h"
 #include "harness/referee/machine/machine.h"
+#include "harness/referee/machine/memory_bound.h"
 #include "harness/referee/plan/plan.h"
 #include "harness/referee/report/report.h"
 #include "harness/referee/session/conductor.h"
@@ -34,15 +36,10 @@ void print_progress(const Json& event) {
   std::fflush(stdout);
 }
 
-Json stale_report(const Plan& plan, uint32_t referee_version) {
-  return make_report({plan,
-                      {},
-                      {},
-                      nullptr,
-                      {},
-                      judge::Findings(),
-                      stale_verdict(plan.benchmark, plan.benchmark_version, referee_version),
-                      machine_facts()});
+// Returns the report of a session of which nothing is known but its verdict.
+Json bare_report(const Plan& plan, RunVerdict verdict) {
+  return make_report(
+      {plan, {}, {}, nullptr, {}, judge::Findings(), std::move(verdict), machine_facts()});
 }
 
 Result<Json> session_report(const PreparedSession& session, const RunArguments& arguments,
@@ -57,7 +54,8 @@ Result<Json> session_report(const PreparedSession& session, const RunArguments& 
   }
   return make_report({session.plan, session.parameters.values(), session.script,
                       session.workload.get(), result, judgement.findings,
-                      std::move(judgement.verdict), std::move(machine)});
+                      std::move(judgement.verdict), std::move(machine),
+                      session.memory.referee_bytes});
 }
 
 int write_report(const Json& report, const std::string& path, const Progress& progress) {
@@ -66,6 +64,26 @@ int write_report(const Json& report, const std::string& path, const Progress& pr
   }
   const Result<void> written = write_file(path, report.dump(2) + "\n");
   return written ? kExitDone : print_error(written.error(), kExitNotWritten);
+}
+
+// Plays a session within the bound of the referee's memory, and writes its report.
+int play_bounded(const Plan& plan, const workload::BenchmarkEntry& entry,
+                 const RunArguments& arguments, const Progress& progress) {
+  const Result<MemoryNeed> need = session_memory(plan, entry);
+  if (!need) return print_error(need.error(), kExitUnusable);
+  const uint64_t bound =
+      bound_memory(referee_bound(*need, physical_memory_bytes(), available_memory_bytes()));
+  Json text;
+  try {
+    const Result<PreparedSession> session = prepare_session(plan, entry);
+    if (!session) return print_error(session.error(), kExitUnusable);
+    Result<Json> report = session_report(*session, arguments, progress);
+    if (!report) return print_error(report.error(), kExitNotWritten);
+    text = std::move(*report);
+  } catch (const std::bad_alloc&) {  // everything is freed here, so there is memory for a report
+    text = bare_report(plan, memory_verdict(need->referee_bytes, bound));
+  }
+  return write_report(text, arguments.report_path, progress);
 }
 
 // Returns an error if the report or a history could not be written after the session.
@@ -87,13 +105,10 @@ int command_run(const RunArguments& arguments) {
     return print_error(writable.error(), kExitNotWritten);
   }
   if ((*entry)->version != plan->benchmark_version) {
-    return write_report(stale_report(*plan, (*entry)->version), arguments.report_path, progress);
+    RunVerdict stale = stale_verdict(plan->benchmark, plan->benchmark_version, (*entry)->version);
+    return write_report(bare_report(*plan, std::move(stale)), arguments.report_path, progress);
   }
-  const Result<PreparedSession> session = prepare_session(std::move(*plan), **entry);
-  if (!session) return print_error(session.error(), kExitUnusable);
-  const Result<Json> report = session_report(*session, arguments, progress);
-  if (!report) return print_error(report.error(), kExitNotWritten);
-  return write_report(*report, arguments.report_path, progress);
+  return play_bounded(*plan, **entry, arguments, progress);
 }
 
 int command_memory(const std::string& plan_path) {

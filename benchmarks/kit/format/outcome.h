@@ -16,7 +16,7 @@
 
 namespace keydrome::format {
 
-inline constexpr uint32_t kOutcomeVersion = 9;
+inline constexpr uint32_t kOutcomeVersion = 10;
 
 // The next four codes report violations that the player detects itself. They are larger than every
 // ErrCode of the library.

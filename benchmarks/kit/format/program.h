@@ -21,11 +21,11 @@
 
 namespace keydrome::format {
 
-inline constexpr uint32_t kProgramVersion = 4;
+inline constexpr uint32_t kProgramVersion = 5;
 inline constexpr uint32_t kSlots = 16;              // handles that a thread can have open
 inline constexpr uint32_t kTransactionClasses = 8;  // such as get or scan; each has a histogram
 inline constexpr uint32_t kEvents = 16;             // counters for kSignal and kWait
-inline constexpr uint32_t kThreadsMax = 256;
+inline constexpr uint32_t kThreadsMax = 1024;
 inline constexpr uint32_t kTagBytes = 8;  // every payload begins with its tag (payload_tag.h)
 inline constexpr uint32_t kNoTag = 0;     // in place of a tag: the payload is its text alone
 

@@ -59,6 +59,23 @@ bool deletes(const Change& change, const Change& insert) {
          (change.what == What::kDeletePair && change.tag == insert.tag);
 }
 
+bool is_change(format::OpCode code) {
+  return code >= format::OpCode::kInsert && code <= format::OpCode::kDeletePair;
+}
+
+// Counts the changes of all phases that were played, so that their array is allocated only once. It
+// is the judge's largest one.
+std::size_t count_changes(const script::Script& script, const script::Outcome& outcome) {
+  std::size_t count = 0;
+  for (std::size_t phase = 0; phase < outcome.phases.size(); ++phase) {
+    for (const std::vector<format::Op>& ops : script.phases[phase].threads) {
+      format::walk_program(
+          ops, [&](const format::Step& step) { count += is_change(ops[step.op].code) ? 1 : 0; });
+    }
+  }
+  return count;
+}
+
 }  // namespace
 
 ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks,
@@ -68,6 +85,7 @@ ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks
       deletes_read_(script.indexes.size()),
       deletes_computed_(script.indexes.size()),
       computed_(script.indexes.size()) {
+  changes_.reserve(count_changes(script, outcome));
   for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
     const auto threads = static_cast<uint32_t>(script.phases[phase].threads.size());
     for (uint32_t thread = 0; thread < threads; ++thread) add_thread(outcome, phase, thread);
@@ -135,7 +153,7 @@ void ExpectedState::add_thread(const script::Outcome& outcome, uint32_t phase, u
       add_run(op, slots, {phase, thread, step.op, step.transaction},
               effect_of(result.ends[step.transaction]));
     }
-    if (op.code < format::OpCode::kInsert || op.code > format::OpCode::kDeletePair) return;
+    if (!is_change(op.code)) return;
     const uint32_t index = slots[op.slot];
     Change change{.index = index,
                   .rank = ranks_->rank(script_->indexes[index].type, op.key),

@@ -73,20 +73,22 @@ bool is_wanted(const format::Op& op, const Evidence& record) {
          static_cast<uint32_t>(record.repetition) + 1 == op.argument;
 }
 
-// Returns the records of the trace that the script asks for. A thread with a trace writes all.
-std::vector<std::byte> wanted_records(std::span<const format::Op> ops,
-                                      std::span<const std::byte> trace) {
-  std::vector<std::byte> wanted;
+// Keeps the records of the trace that the script asks for. A thread with a trace writes all. Moves the
+// records within the trace, because that of the final scan is large.
+void keep_wanted_records(std::span<const format::Op> ops, std::vector<std::byte>& trace) {
+  std::size_t kept = 0;
+  const auto keep = [&](std::span<const std::byte> bytes) {
+    if (!bytes.empty()) std::memmove(trace.data() + kept, bytes.data(), bytes.size());
+    kept += bytes.size();
+  };
   TraceReader reader(trace);
   for (Evidence record; reader.next(record);) {
     // A record of an op that does not exist stays, and the judge finds it.
     if (record.op < ops.size() && !is_wanted(ops[record.op], record)) continue;
-    const std::span<const std::byte> bytes = reader.last();
-    wanted.insert(wanted.end(), bytes.begin(), bytes.end());
+    keep(reader.last());
   }
-  const std::span<const std::byte> rest = reader.rest();  // not empty if the trace is damaged
-  wanted.insert(wanted.end(), rest.begin(), rest.end());
-  return wanted;
+  keep(reader.rest());  // not empty if the trace is damaged
+  trace.resize(kept);
 }
 
 // Counts the entries that only the referee knows to be unexpected as violations of the thread.
@@ -110,7 +112,7 @@ Result<void> follow(const Script& script, std::span<const format::Op> ops, std::
       follow_words(ops, clock, ended_ticks, result.words, keep_calls ? &events : nullptr);
   if (!followed) return misfit(thread, followed.error().message);
   add_unexpected_entries(*followed, *result.reported);
-  result.trace = wanted_records(ops, result.trace);
+  keep_wanted_records(ops, result.trace);
   result.results = std::move(followed->results);
   result.ends = std::move(followed->ends);
   result.totals = std::move(followed->totals);

@@ -1,16 +1,17 @@
-// Demand: estimates how much memory a session needs, from the parameters alone. The referee refuses
-// a session that does not fit the machine before it generates a single operation.
+// Demand: counts what the script of a session will contain, from the parameters alone. The referee
+// estimates from the counts how much memory the session needs (harness/referee/session/memory_fit.h).
+// It refuses a session that does not fit the machine before it generates a single operation.
 //
-// A workload adds up what its script will contain (workload.h, Workload::demand):
+// A workload adds up its counts (workload.h, Workload::demand):
 //
 //   Demand demand(threads);
 //   demand.add_load(records, key_bytes + payload_bytes);
 //   demand.add_transactions(threads * transactions, /*ops=*/1);
 //   return demand;
 //
-// The estimates are upper bounds for the referee. tests/test_memory_demand.py compares them with
-// what sessions use. All values are doubles, because the product of the largest parameters may
-// exceed 64 bits.
+// The counts are upper bounds, and tight: tests/test_memory_demand.py compares the estimates with what
+// sessions use. All values are doubles, because the product of the largest parameters may exceed 64
+// bits.
 //
 // Thread safety: plain data.
 #pragma once
@@ -19,100 +20,88 @@
 
 namespace keydrome::workload {
 
-// The factors of the estimates, in bytes. They were measured: the most that a session of any
-// instance used, with a margin.
-namespace demand_factors {
-
-inline constexpr double kMiB = 1 << 20;
-inline constexpr double kReferee = 64 * kMiB;   // program, report and small tables
-inline constexpr double kForThread = 2 * kMiB;  // pieces, histogram and curve of a thread
-inline constexpr double kForOp = 32;            // an op (16 bytes) in a vector that may have grown
-inline constexpr double kForCall = 24;     // a word in shared memory, its reserve, and its copy
-inline constexpr double kForRecord = 352;  // expected state, final scan with its evidence, ranks
-inline constexpr double kTimesRecordBytes = 5;  // texts: pool, evidence, its copy, expected state
-inline constexpr double kForRecordedCall = 96;  // log in shared memory, its copy, checker's tables
-inline constexpr double kOpsOfTransaction = 2;  // begin and commit
-inline constexpr double kChecksInTransaction = 0.5;  // ops of checks in a transaction, on average
-inline constexpr double kChecksInLoad = 0.1;  // ops for handles and stripes with each loaded record
-
-inline constexpr double kLibrary = 1024 * kMiB;
-inline constexpr double kLibraryForRecord = 160;
-inline constexpr double kLibraryTimesRecordBytes = 4;
-
-}  // namespace demand_factors
-
-class Demand {
- public:
-  explicit Demand(double threads) : threads_(threads) {}
+struct Demand {
+  explicit Demand(double thread_count) : threads(thread_count) {}
 
   // Adds records that the untimed load inserts. `bytes` is the mean size of key and payload.
-  void add_load(double records, double bytes);
+  void add_load(double count, double bytes) {
+    constexpr double kWithChecks = 1.05;  // ops for handles and stripes with each loaded record
+    add_inserts(count, bytes);
+    load_ops += count * kWithChecks;
+  }
   // Adds transactions. Each executes `ops` operations between begin and commit, which make `calls`
-  // calls in all (a scan is one operation with many calls), and inserts `inserts` new records of
-  // `bytes` bytes. The operations of checks are included.
-  void add_transactions(double transactions, double ops, double calls, double inserts = 0,
-                        double bytes = 0);
+  // calls in all (a scan is one operation with many calls).
+  void add_transactions(double count, double ops, double calls) {
+    constexpr double kBeginAndCommit = 2;
+    constexpr double kChecks = 0.35;  // ops of checks and handles in a transaction, on average
+    transactions += count;
+    run_ops += count * (ops + kBeginAndCommit + kChecks);
+    run_words += count * (calls + kBeginAndCommit + kChecks);
+    run_words_most += count * (calls + kBeginAndCommit + kChecks);
+  }
   // As above, for operations that make one call each.
-  void add_transactions(double transactions, double ops) {
-    add_transactions(transactions, ops, ops);
+  void add_transactions(double count, double ops) { add_transactions(count, ops, ops); }
+  // Adds transactions of one procedure each, which makes `calls` calls on average. The shared memory
+  // has room for `calls_most`, the average of the limits (script::ProcedureLimits).
+  void add_procedures(double count, double calls_most, double calls, double parameters) {
+    constexpr double kWordsOfCall = 3;  // format/control_word.h
+    constexpr double kBytes = 72;       // the result, and what the judge knows of the execution
+    add_transactions(count, 1, 0);
+    run_words += count * kWordsOfCall * calls;
+    run_words_most += count * kWordsOfCall * (calls_most + 1);
+    extra_bytes += count * (kBytes + parameters * sizeof(int64_t));
+  }
+  // Adds records that transactions insert and that are not among the loaded ones.
+  void add_inserts(double count, double bytes) {
+    records += count;
+    record_bytes += count * bytes;
+    inserts += count;
+  }
+  // Adds inserts and deletes of transactions that leave the number of records about unchanged.
+  void add_changes(double more_inserts, double more_deletes) {
+    inserts += more_inserts;
+    deletes += more_deletes;
+  }
+  // Says how long the longest record is, key and payload, if records differ: the final scan has room
+  // for so many bytes of each.
+  void set_longest(double bytes) { longest_bytes = bytes; }
+  // Adds a scan of all records so far, in addition to the final scan.
+  void add_scan() {
+    constexpr double kHeader = 28;  // format::TraceRecord
+    extra_bytes += records * kHeader + record_bytes;
   }
   // Adds keys that no record has, such as those of lookups that miss. `bytes` is their mean size.
-  void add_keys(double keys, double bytes);
-  // Adds calls of a recorded phase, whose log the referee judges.
-  void add_recorded_calls(double calls);
+  void add_keys(double count, double bytes) {
+    keys += count;
+    key_bytes += count * bytes;
+  }
+  // Adds calls of recorded phases, whose logs the referee judges. The largest phase has `in_phase` of
+  // them: the shared memory has room for its log.
+  void add_recorded_calls(double count, double in_phase) {
+    recorded_calls += count;
+    logged_calls = logged_calls > in_phase ? logged_calls : in_phase;
+  }
+  // Adds the bytes of different strings: string keys and payload texts.
+  void add_strings(double bytes) { string_bytes += bytes; }
   // Adds bytes that only the generator or the judge of this workload needs.
-  void add_bytes(double bytes) { extra_bytes_ += bytes; }
+  void add_bytes(double bytes) { extra_bytes += bytes; }
 
-  // Returns an upper bound of the referee's memory in bytes, the memory that it shares with the
-  // player included.
-  double referee_bytes() const;
-  // Returns the memory in bytes that a library should get for the records. A library that needs
-  // more than four times the bytes of the records, and 160 bytes for each, exceeds it.
-  double library_bytes() const;
-
- private:
-  double threads_;
-  double records_ = 0;          // inserted by load and transactions
-  double record_bytes_ = 0;     // of all these records
-  double ops_ = 0, calls_ = 0;  // of load and transactions
-  double recorded_calls_ = 0;
-  double extra_bytes_ = 0;
+  double threads;
+  double records = 0;               // inserted by load and transactions
+  double record_bytes = 0;          // of all these records: key and payload
+  double longest_bytes = 0;         // of the longest record; 0: all have the same length
+  double inserts = 0, deletes = 0;  // of load and transactions
+  double keys = 0;                  // without a record
+  double key_bytes = 0;
+  double string_bytes = 0;  // of all string keys and payload texts that differ
+  double load_ops = 0;
+  double transactions = 0;
+  double run_ops = 0;
+  double run_words = 0;       // that transactions leave in the outcome (format/control_word.h)
+  double run_words_most = 0;  // for which the shared memory has room
+  double recorded_calls = 0;
+  double logged_calls = 0;  // of the largest recorded phase
+  double extra_bytes = 0;
 };
-
-inline void Demand::add_load(double records, double bytes) {
-  records_ += records;
-  record_bytes_ += records * bytes;
-  ops_ += records * (1 + demand_factors::kChecksInLoad);
-  calls_ += records * (1 + demand_factors::kChecksInLoad);
-}
-
-inline void Demand::add_transactions(double transactions, double ops, double calls, double inserts,
-                                     double bytes) {
-  ops_ += transactions *
-          (ops + demand_factors::kOpsOfTransaction + demand_factors::kChecksInTransaction);
-  calls_ += transactions *
-            (calls + demand_factors::kOpsOfTransaction + demand_factors::kChecksInTransaction);
-  records_ += transactions * inserts;
-  record_bytes_ += transactions * inserts * bytes;
-}
-
-inline void Demand::add_keys(double keys, double bytes) { extra_bytes_ += keys * (3 * bytes + 32); }
-
-inline void Demand::add_recorded_calls(double calls) {
-  ops_ += calls;
-  recorded_calls_ += calls;
-}
-
-inline double Demand::referee_bytes() const {
-  return demand_factors::kReferee + threads_ * demand_factors::kForThread +
-         ops_ * demand_factors::kForOp + calls_ * demand_factors::kForCall +
-         records_ * demand_factors::kForRecord + record_bytes_ * demand_factors::kTimesRecordBytes +
-         recorded_calls_ * demand_factors::kForRecordedCall + extra_bytes_;
-}
-
-inline double Demand::library_bytes() const {
-  return demand_factors::kLibrary + records_ * demand_factors::kLibraryForRecord +
-         record_bytes_ * demand_factors::kLibraryTimesRecordBytes;
-}
 
 }  // namespace keydrome::workload

@@ -95,4 +95,12 @@ RunVerdict stale_verdict(const std::string& benchmark, uint32_t plan_version,
           "stale plan: " + versions + "; make a new plan from the current benchmark.json"};
 }
 
+RunVerdict memory_verdict(uint64_t estimate_bytes, uint64_t bound_bytes) {
+  const auto mib = [](uint64_t bytes) { return std::to_string(bytes >> 20) + " MiB"; };
+  return {"infrastructure", "the referee needs more memory than the " + mib(bound_bytes) +
+                                " that it may use here (its estimate was " + mib(estimate_bytes) +
+                                "): end other programs, lower the parameters of the benchmark, or "
+                                "use a machine with more memory"};
+}
+
 }  // namespace keydrome

@@ -27,4 +27,8 @@ Judgement judge_session(const PreparedSession& session, const SessionResult& res
 RunVerdict stale_verdict(const std::string& benchmark, uint32_t plan_version,
                          uint32_t referee_version);
 
+// Returns the verdict for a session that ended because the referee's own memory reached its bound
+// (machine/memory_bound.h). The library is not the cause.
+RunVerdict memory_verdict(uint64_t estimate_bytes, uint64_t bound_bytes);
+
 }  // namespace keydrome

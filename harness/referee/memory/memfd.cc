@@ -6,6 +6,7 @@
 
 #include <cerrno>
 #include <cstring>
+#include <new>
 #include <string>
 
 namespace keydrome {
@@ -50,6 +51,8 @@ Result<SharedRegion> SharedRegion::create(size_t bytes, Others others) {
   if (!fd) return fd.error();
   void* memory =
       mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, fd->get(), 0);
+  // The session then ends as after any other allocation that failed (commands.cc).
+  if (memory == MAP_FAILED && errno == ENOMEM) throw std::bad_alloc();
   if (memory == MAP_FAILED) return failure("cannot map");
   SharedRegion region(std::move(*fd), memory, bytes);
   if (const Result<void> sealed = add_seals(region.fd(), seals); !sealed) return sealed.error();

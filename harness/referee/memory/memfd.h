@@ -20,6 +20,7 @@ class SharedRegion {
   // What other processes may do with the memfd.
   enum class Others { kReadOnly, kMayWrite };
 
+  // Throws std::bad_alloc if the referee has reached the bound of its memory.
   static Result<SharedRegion> create(size_t bytes, Others others = Others::kMayWrite);
   SharedRegion(SharedRegion&& other) noexcept;
   SharedRegion& operator=(SharedRegion&&) = delete;

@@ -27,7 +27,7 @@ uint32_t threads_max(const script::Script& script) {
 }
 
 Result<void> SessionMemory::create() {
-  std::vector<uint64_t> half_bytes(threads_max(script_), kPieceBytes);
+  std::vector<uint64_t> half_bytes(threads_max(script_));
   uint64_t outcome_bytes = sizeof(format::OutcomeHeader);
   for (const script::PhaseScript& phase : script_.phases) {
     plans_.push_back(plan_pieces(writer_, phase, kPieceBytes));

@@ -11,6 +11,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "harness/referee/machine/memory_bound.h"
+
 namespace keydrome {
 namespace {
 
@@ -73,6 +75,7 @@ int SpawnActions::spawn(pid_t& pid, const std::vector<std::string>& arguments) {
   posix_spawnattr_setpgroup(&attributes_, 0);
   posix_spawnattr_setflags(&attributes_,
                            POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK);
+  const MemoryUnbound for_the_child;
   return posix_spawn(&pid, argv[0], &actions_, &attributes_, argv.data(), environment.data());
 }
 

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 
+#include "harness/referee/machine/memory_bound.h"
 #include "harness/referee/report/metrics.h"
 
 namespace keydrome {
@@ -88,6 +89,13 @@ Json output_json(const SessionResult& result) {
   return json;
 }
 
+Json referee_json(uint64_t estimate_bytes) {
+  Json json;
+  json["memory_peak_bytes"] = peak_memory_bytes();
+  json["memory_estimate_bytes"] = estimate_bytes;
+  return json;
+}
+
 }  // namespace
 
 Json make_report(const ReportInputs& inputs) {
@@ -112,6 +120,9 @@ Json make_report(const ReportInputs& inputs) {
   add_metrics(inputs.script, inputs.workload, inputs.result, report);
   report["jail"] = jail_json(inputs.result.jail);
   report["output"] = output_json(inputs.result);
+  if (inputs.referee_estimate_bytes > 0) {
+    report["referee"] = referee_json(inputs.referee_estimate_bytes);
+  }
   report["machine"] = inputs.machine;
   return report;
 }

@@ -11,6 +11,71 @@
 namespace keydrome {
 namespace {
 
+// Keys, payload texts and tags have numbers of 32 bits (benchmarks/kit/format/program.h). Some are
+// left for checks. All strings of a kind are in one array with offsets of 32 bits (script/strings.h).
+constexpr double kNumbersMax = 4.2e9;
+constexpr double kStringBytesMax = 4.2e9;
+
+// What the parts of a session cost the referee, in bytes. They follow from the sizes of structs and
+// the growth of arrays. tests/test_memory_demand.py compares the sums with what sessions use.
+constexpr double kKiB = 1 << 10, kMiB = 1 << 20;
+constexpr double kReferee = 9 * kMiB;     // program, report and small tables
+constexpr double kMargin = 1.38;          // arrays that have grown, and what the allocator keeps
+constexpr double kForThread = 44 * kKiB;  // spare words, histograms and the curve
+constexpr double kRingOfThread = 512 * kKiB;        // two pieces, if the program is that long
+constexpr double kForOp = 18;                       // an op, in an array that may have grown
+constexpr double kPieceForOp = 24;                  // an op and its key in a piece
+constexpr double kPiecesMax = 512 * kMiB;           // pieces that are made in advance
+constexpr double kForWord = 8, kSpareWords = 1.25;  // the spare words are a quarter
+constexpr double kForEnd = 1;                       // how a transaction ended
+constexpr double kForKey = 16;                      // in the pool, and in tables of the generator
+constexpr double kForRank = 12;                     // the judge's tables by key
+constexpr double kForChange = 72;                   // ExpectedState: Change, and its tables by tag
+constexpr double kForChangedKey = 32;    // ExpectedState: the table by key, which may have grown
+constexpr double kForScanned = 32;       // TraceRecord and padding; key and payload follow
+constexpr double kForRecordedCall = 96;  // log, its copy, and the checker's tables
+
+constexpr double kLibrary = 1024 * kMiB;
+constexpr double kLibraryForRecord = 160;
+constexpr double kLibraryTimesRecordBytes = 4;
+
+// Returns the memory of the largest log. It has room for more attempts of the first calls of a thread
+// than of the others (script/script_builder.cc).
+double log_bytes(const workload::Demand& demand) {
+  constexpr double kEventBytes = 32, kAttempts = 16, kAttemptsOfOthers = 4, kFirstCalls = 1 << 18;
+  const double first = std::min(demand.logged_calls, demand.threads * kFirstCalls);
+  return kEventBytes * (first * kAttempts + (demand.logged_calls - first) * kAttemptsOfOthers);
+}
+
+// Returns an upper bound of the referee's memory, the memory that it shares with the player included.
+double referee_bytes(const workload::Demand& demand) {
+  const double numbers = demand.records + demand.keys;
+  const double script = (demand.load_ops + demand.run_ops) * kForOp + numbers * kForKey +
+                        demand.record_bytes + demand.key_bytes;
+  const double scan = demand.records * kForScanned + demand.record_bytes;
+  const double longest = std::max(demand.longest_bytes * demand.inserts,
+                                  demand.record_bytes / demand.records * demand.inserts);
+  const double scan_room = demand.inserts * kForScanned + (demand.records > 0 ? longest : 0);
+  const double kept = (demand.load_ops + demand.run_words) * kForWord +
+                      (demand.load_ops + demand.transactions) * kForEnd;
+  // While the session is played: the shared memory, the next pieces, and then the copy of the outcome.
+  const double pieces = std::max(demand.load_ops, demand.run_ops) * kPieceForOp;
+  const double ring = std::min(2 * pieces, demand.threads * kRingOfThread);
+  const double words = std::max(demand.load_ops, demand.run_words_most);
+  const double outcome = std::max(words * kForWord * kSpareWords, scan_room);
+  const double playing = ring + outcome + std::max(std::min(pieces, kPiecesMax), kept + scan);
+  const double judging = kept + scan + numbers * kForRank + demand.records * kForChangedKey +
+                         (demand.inserts + demand.deletes) * kForChange;
+  return kReferee + kMargin * (demand.threads * kForThread + script + std::max(playing, judging) +
+                               demand.recorded_calls * kForRecordedCall + log_bytes(demand) +
+                               demand.extra_bytes);
+}
+
+double library_bytes(const workload::Demand& demand) {
+  return kLibrary + demand.records * kLibraryForRecord +
+         demand.record_bytes * kLibraryTimesRecordBytes;
+}
+
 // Estimates that exceed this number of bytes fit no machine. The bound keeps sums within 64 bits.
 constexpr double kBytesMax = 1e18;
 
@@ -20,6 +85,20 @@ std::string gib(uint64_t bytes) {
   std::array<char, 32> text{};
   std::snprintf(text.data(), text.size(), "%.1f GiB", static_cast<double>(bytes) / (1 << 30));
   return text.data();
+}
+
+// Returns a text if the session has more of something than the formats of a script can number, or ""
+// if it has not.
+std::string too_many(const workload::Demand& demand) {
+  const double numbers = std::max(demand.records + demand.keys, demand.inserts);
+  if (numbers > kNumbersMax) {
+    return "the session has up to " + std::to_string(whole_bytes(numbers)) +
+           " keys or payloads, but a session can number only " +
+           std::to_string(whole_bytes(kNumbersMax));
+  }
+  if (demand.string_bytes <= kStringBytesMax) return "";
+  return "the session has up to " + gib(whole_bytes(demand.string_bytes)) +
+         " of different strings, but a session can have only " + gib(whole_bytes(kStringBytesMax));
 }
 
 // A parameter that makes the session fit if it is lowered to `value`.
@@ -65,29 +144,41 @@ Remedy best_remedy(const workload::Manifest& manifest, const workload::Parameter
 }  // namespace
 
 MemoryNeed memory_need(const workload::Workload& workload, const workload::Parameters& parameters,
-                       uint64_t least_bytes, uint64_t limit_bytes) {
-  const workload::Demand demand = workload.demand(parameters);
-  const uint64_t computed = std::max(least_bytes, whole_bytes(demand.library_bytes()));
-  return {.referee_bytes = whole_bytes(demand.referee_bytes()),
-          .library_bytes = limit_bytes > 0 ? limit_bytes : computed};
+                       const MemoryRules& rules) {
+  workload::Demand demand = workload.demand(parameters);
+  if (rules.certify) demand.add_recorded_calls(demand.load_ops + demand.run_words, 0);
+  const uint64_t computed = std::max(rules.least_bytes, whole_bytes(library_bytes(demand)));
+  return {.referee_bytes = whole_bytes(referee_bytes(demand)),
+          .library_bytes = rules.limit_bytes > 0 ? rules.limit_bytes : computed};
+}
+
+uint64_t referee_bound(const MemoryNeed& need, uint64_t machine_bytes, uint64_t available_bytes) {
+  if (machine_bytes == 0) return static_cast<uint64_t>(kBytesMax);
+  const uint64_t left = machine_bytes / 100 * kMemoryPercentMax - need.library_bytes;
+  return available_bytes == 0 ? left : std::min(left, available_bytes);
 }
 
 Result<MemoryNeed> fit_memory(const workload::Workload& workload,
                               const workload::Manifest& manifest,
-                              const workload::Parameters& parameters, uint64_t least_bytes,
-                              uint64_t limit_bytes, uint64_t machine_bytes) {
-  const MemoryNeed need = memory_need(workload, parameters, least_bytes, limit_bytes);
-  const uint64_t allowed = machine_bytes / 100 * kMemoryPercentMax;
+                              const workload::Parameters& parameters, const MemoryRules& rules) {
+  const MemoryNeed need = memory_need(workload, parameters, rules);
+  const uint64_t allowed =
+      rules.machine_bytes == 0 ? UINT64_MAX : rules.machine_bytes / 100 * kMemoryPercentMax;
   const auto fits = [&](const workload::Parameters& candidate) {
-    return memory_need(workload, candidate, least_bytes, limit_bytes).least() <= allowed;
+    return memory_need(workload, candidate, rules).least() <= allowed &&
+           too_many(workload.demand(candidate)).empty();
   };
-  if (machine_bytes == 0 || need.least() <= allowed) return need;
+  if (fits(parameters)) return need;
   const Remedy remedy = best_remedy(manifest, parameters.values(), fits);
+  const bool limit_helps = rules.limit_bytes > 0 && need.least() > allowed;
   const std::string advice =
       !remedy.parameter.empty()
           ? "lower " + remedy.parameter + " to " + std::to_string(remedy.value) + " or less"
-      : limit_bytes > 0 ? "lower the library's memory limit"
-                        : "choose a smaller scale";
+      : limit_helps ? "lower the library's memory limit"
+                    : "choose a smaller scale";
+  if (const std::string text = too_many(workload.demand(parameters)); !text.empty()) {
+    return Error{text + ": " + advice};
+  }
   return Error{"the session needs up to " + gib(need.total()) + " of memory (library " +
                gib(need.library_bytes) + ", referee " + gib(need.referee_bytes) +
                "), but may use only " + gib(allowed) + " here, " +

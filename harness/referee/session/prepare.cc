@@ -50,9 +50,11 @@ Result<Basis> find_basis(const Plan& plan, const workload::BenchmarkEntry& entry
     return Error{"benchmark " + plan.benchmark + " has no instance \"" + plan.instance + "\""};
   }
   const uint64_t least_bytes = limit_of(*manifest, plan.scale, "memory_bytes").value_or(0);
-  const Result<MemoryNeed> memory =
-      fit_memory(*workload, *manifest, *parameters, least_bytes, plan.jail.memory_bytes.value_or(0),
-                 physical_memory_bytes());
+  const Result<MemoryNeed> memory = fit_memory(*workload, *manifest, *parameters,
+                                               {.least_bytes = least_bytes,
+                                                .limit_bytes = plan.jail.memory_bytes.value_or(0),
+                                                .machine_bytes = physical_memory_bytes(),
+                                                .certify = plan.record});
   if (!memory) return memory.error();
   return Basis{.manifest = std::move(*manifest),
                .parameters = std::move(*parameters),
@@ -96,6 +98,7 @@ Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntr
       session.workload->generate(session.parameters, plan.seed_number(), policy);
   if (!script) return script.error();
   session.certify = plan.record && !records_itself(*script);
+  session.memory = basis->memory;
   session.jail = jail_options(plan, session.manifest, *script, basis->memory.library_bytes);
   session.plan = std::move(plan);
   session.script = std::move(*script);

@@ -24,6 +24,7 @@ struct PreparedSession {
   // benchmark does not record by itself. A benchmark that records by itself also certifies.
   bool certify = false;
   JailOptions jail;
+  MemoryNeed memory;  // the estimate
 };
 
 // Returns the benchmark of this name, or an error that lists all names.

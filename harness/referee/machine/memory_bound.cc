@@ -1,0 +1,65 @@
+// Implements memory_bound.h: sets the soft limit of RLIMIT_AS, and reads /proc/meminfo.
+#include "harness/referee/machine/memory_bound.h"
+
+#include <sys/resource.h>
+
+#include <algorithm>
+#include <cstdlib>
+#include <fstream>
+#include <string>
+
+#include "base/check.h"
+
+namespace keydrome {
+namespace {
+
+// For the program, its libraries, and memory that is reserved but not used.
+constexpr uint64_t kAddressSpaceOnly = uint64_t{512} << 20;
+
+rlimit limit_now() {
+  rlimit limit{};
+  KEYDROME_CHECK(getrlimit(RLIMIT_AS, &limit) == 0);
+  return limit;
+}
+
+void set_soft_limit(rlim_t bytes) {
+  const rlimit limit{.rlim_cur = bytes, .rlim_max = limit_now().rlim_max};
+  KEYDROME_CHECK(setrlimit(RLIMIT_AS, &limit) == 0);
+}
+
+// Returns the number of bytes in a line such as "MemAvailable:  1234 kB", or 0 if there is none.
+uint64_t line_bytes(const char* path, const std::string& name) {
+  std::ifstream file(path);
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(name)) return std::strtoull(line.c_str() + name.size(), nullptr, 10) << 10;
+  }
+  return 0;
+}
+
+// The soft limit that holds: what the parent has set, until bound_memory() is called.
+rlim_t& bound() {
+  static rlim_t bytes = limit_now().rlim_cur;
+  return bytes;
+}
+
+}  // namespace
+
+uint64_t bound_memory(uint64_t bytes) {
+  const rlim_t most = bound();
+  bound() = std::min<rlim_t>(most, bytes + kAddressSpaceOnly);
+  set_soft_limit(bound());
+  return std::min<uint64_t>(bytes, most);
+}
+
+MemoryUnbound::MemoryUnbound() {
+  bound();  // notes the limit before it changes
+  set_soft_limit(limit_now().rlim_max);
+}
+
+MemoryUnbound::~MemoryUnbound() { set_soft_limit(bound()); }
+
+uint64_t available_memory_bytes() { return line_bytes("/proc/meminfo", "MemAvailable:"); }
+
+uint64_t peak_memory_bytes() { return line_bytes("/proc/self/status", "VmHWM:"); }
+
+}  // namespace keydrome
