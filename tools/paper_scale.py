@@ -2,7 +2,7 @@
 
 Each instance is one session with checks on `btree` under the configuration `rw`, in the jail, with a time limit. The
 smallest session is first. After each session the result is kept in a state file. The program can be stopped at any
-time; started again, it continues with the next instance. Delete the file to begin anew. An instance that does not fit
+time; started again, it continues with the next instance. Delete the file to begin again. An instance that does not fit
 the memory of the machine is not played; the referee says what it would need. `--list` shows what would run, and the
 estimates of memory. `--write` writes docs/reference/paper-scale.md, which shows all instances.
 """

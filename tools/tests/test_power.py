@@ -59,7 +59,7 @@ def test_every_board_has_its_instance() -> None:
     assert len(names) == len(set(names)) == len(list(power.BOARDS.glob("*/board.json")))
 
 
-def test_an_interrupted_measurement_goes_on(
+def test_an_interrupted_measurement_continues(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     measured: list[str] = []
