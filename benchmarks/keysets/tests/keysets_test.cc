@@ -18,7 +18,7 @@
 #include "benchmarks/keysets/segments.h"
 #include "benchmarks/keysets/texts.h"
 #include "benchmarks/keysets/zipf.h"
-#include "benchmarks/kit/judge/key_ranks.h"
+#include "benchmarks/kit/judge/keys/key_ranks.h"
 #include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/workload/distributions.h"

@@ -53,12 +53,24 @@ constexpr uint32_t code_of_word(uint64_t word) {
   return static_cast<uint32_t>((word & kWordCode) >> 4) - 1;
 }
 
+inline constexpr uint64_t kWordTag = 0x0f0f0f0f0f0f0f0f;  // the bits that hold the tag
+
 // Returns the tag in a word. It is a tag only if the word belongs to a read that returned a record.
 constexpr uint32_t tag_of_word(uint64_t word) {
-  uint32_t tag = 0;
-  for (uint32_t i = 0; i < kTagBytes; ++i)
-    tag = tag << 4 | static_cast<uint32_t>(word >> 8 * i & 0xf);
-  return tag;
+  uint64_t tag = __builtin_bswap64(word & kWordTag);  // one letter per byte, the first one highest
+  tag = (tag | tag >> 4) & 0x00ff00ff00ff00ff;
+  tag = (tag | tag >> 8) & 0x0000ffff0000ffff;
+  return static_cast<uint32_t>(tag | tag >> 16);
+}
+
+// Returns the letters of the tag in a word. The low byte is the first letter.
+constexpr uint64_t letters_of_word(uint64_t word) { return (word & kWordTag) + 0x4141414141414141; }
+
+// Returns the four bytes of the window at the places that they have in a word. The high half of the
+// first byte is in the place of the code.
+constexpr uint64_t spread_window(uint32_t window) {
+  const uint64_t bits = window;
+  return (bits | bits << 36) & ~kWordTag;
 }
 
 // Returns the word of a read that returned a record. `payload` points to at least window + 4 bytes,
@@ -69,8 +81,7 @@ inline uint64_t record_word(const char* payload, uint32_t window, const void* ke
   std::memcpy(&tag, payload, sizeof tag);
   std::memcpy(&text, payload + window, sizeof text);
   std::memcpy(&mask, key, sizeof mask);
-  const uint64_t bits = text ^ mask;
-  const uint64_t word = (tag - 0x4141414141414141) ^ ((bits | bits << 36) & 0xf0f0f0f0f0f0f0f0);
+  const uint64_t word = (tag - 0x4141414141414141) ^ spread_window(text ^ mask);
   return (word & ~kWordCode) | code_word(SUCCESS);
 }
 
@@ -78,8 +89,7 @@ inline uint64_t record_word(const char* payload, uint32_t window, const void* ke
 // are known. `known` has a byte 0xff for each known byte. The bits of tag and code are always
 // known.
 constexpr uint64_t known_bits(uint32_t known) {
-  const uint64_t bits = known;
-  return ~0xf0f0f0f0f0f0f0f0 | kWordCode | ((bits | bits << 36) & 0xf0f0f0f0f0f0f0f0);
+  return kWordTag | kWordCode | spread_window(known);
 }
 
 // Returns the word of a get. Whether the get found a record is decided without a branch, because

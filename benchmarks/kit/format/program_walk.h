@@ -9,6 +9,7 @@
 
 #include <cstdint>
 #include <span>
+#include <type_traits>
 
 #include "base/check.h"
 #include "benchmarks/kit/format/control_word.h"
@@ -26,8 +27,10 @@ struct Step {
   Kind kind = Kind::kStream;
 };
 
-// Calls visit(const Step&) for each execution of each op. Skips kRepeat ops themselves. REQUIRES:
-// the program is well formed, as ScriptBuilder writes it.
+// Calls visit(const Step&) for each execution of each op. Skips kRepeat ops themselves. `visit` may
+// return how many of the following ops it has dealt with, which are then skipped. These must be gets
+// and writes of the same transaction. REQUIRES: the program is well formed, as ScriptBuilder writes
+// it.
 template <typename Visitor>
 void walk_program(std::span<const Op> ops, Visitor&& visit) {
   uint64_t next_transaction = 0, open_transaction = kNoTransaction;
@@ -55,7 +58,11 @@ void walk_program(std::span<const Op> ops, Visitor&& visit) {
       step.transaction = next_transaction++;
       step.kind = static_cast<Kind>(op.kind);
     }
-    visit(static_cast<const Step&>(step));
+    if constexpr (std::is_void_v<decltype(visit(static_cast<const Step&>(step)))>) {
+      visit(static_cast<const Step&>(step));
+    } else {
+      at += visit(static_cast<const Step&>(step));
+    }
     if (op.code == OpCode::kCommit || op.code == OpCode::kAbort) open_transaction = kNoTransaction;
   }
 }
@@ -98,11 +105,18 @@ inline uint64_t count_words(std::span<const Op> ops, std::span<const ProcedureEn
 
 // Returns the number of transactions that the program runs.
 inline uint64_t count_transactions(std::span<const Op> ops) {
+  const auto starts = [](const Op& op) {
+    return op.code == OpCode::kBegin || (op.flags & kAutoCommit) != 0;
+  };
   uint64_t count = 0;
-  walk_program(ops, [&](const Step& step) {
-    const Op& op = ops[step.op];
-    if (op.code == OpCode::kBegin || (op.flags & kAutoCommit) != 0) ++count;
-  });
+  bool repeats = false;
+  for (const Op& op : ops) {
+    count += starts(op) ? 1 : 0;
+    repeats = repeats || op.code == OpCode::kRepeat;
+  }
+  if (!repeats) return count;
+  count = 0;
+  walk_program(ops, [&](const Step& step) { count += starts(ops[step.op]) ? 1 : 0; });
   return count;
 }
 

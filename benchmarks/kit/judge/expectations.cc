@@ -8,7 +8,7 @@
 #include "benchmarks/kit/format/payload_tag.h"
 #include "benchmarks/kit/judge/evidence.h"
 #include "benchmarks/kit/judge/judge.h"
-#include "benchmarks/kit/judge/key_ranks.h"
+#include "benchmarks/kit/judge/keys/key_ranks.h"
 
 namespace keydrome::judge {
 namespace {

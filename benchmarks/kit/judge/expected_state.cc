@@ -1,9 +1,7 @@
-// Implements ExpectedState: collects all writes of the programs, and derives from their order what
-// a read can return.
+// Implements ExpectedState: derives from the order of all writes what a read can return.
 #include "benchmarks/kit/judge/expected_state.h"
 
 #include <algorithm>
-#include <array>
 #include <tuple>
 
 #include "benchmarks/kit/format/payload_tag.h"
@@ -14,18 +12,6 @@ namespace {
 
 using Effect = Change::Effect;
 using What = Change::What;
-
-// Returns whether other transactions can see the writes of a transaction that ended this way.
-Effect effect_of(script::TransactionEnd end) {
-  switch (end) {
-    case script::TransactionEnd::kCommitted:
-      return Effect::kYes;
-    case script::TransactionEnd::kFailed:
-      return Effect::kMaybe;
-    default:
-      return Effect::kNo;
-  }
-}
 
 // Returns true if `a` certainly ended before `b` began: in an earlier phase, or earlier in the same
 // program.
@@ -59,137 +45,7 @@ bool deletes(const Change& change, const Change& insert) {
          (change.what == What::kDeletePair && change.tag == insert.tag);
 }
 
-bool is_change(format::OpCode code) {
-  return code >= format::OpCode::kInsert && code <= format::OpCode::kDeletePair;
-}
-
-// Counts the changes of all phases that were played, so that their array is allocated only once. It
-// is the judge's largest one.
-std::size_t count_changes(const script::Script& script, const script::Outcome& outcome) {
-  std::size_t count = 0;
-  for (std::size_t phase = 0; phase < outcome.phases.size(); ++phase) {
-    for (const std::vector<format::Op>& ops : script.phases[phase].threads) {
-      format::walk_program(
-          ops, [&](const format::Step& step) { count += is_change(ops[step.op].code) ? 1 : 0; });
-    }
-  }
-  return count;
-}
-
 }  // namespace
-
-ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks,
-                             const script::Outcome& outcome)
-    : script_(&script),
-      ranks_(&ranks),
-      deletes_read_(script.indexes.size()),
-      deletes_computed_(script.indexes.size()),
-      computed_(script.indexes.size()) {
-  changes_.reserve(count_changes(script, outcome));
-  for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
-    const auto threads = static_cast<uint32_t>(script.phases[phase].threads.size());
-    for (uint32_t thread = 0; thread < threads; ++thread) add_thread(outcome, phase, thread);
-  }
-  std::sort(changes_.begin(), changes_.end(), [](const Change& a, const Change& b) {
-    return std::tie(a.index, a.rank, a.moment.phase, a.moment.thread, a.moment.op) <
-           std::tie(b.index, b.rank, b.moment.phase, b.moment.thread, b.moment.op);
-  });
-  std::sort(runs_.begin(), runs_.end(),
-            [](const Run& a, const Run& b) { return a.first_tag < b.first_tag; });
-  number_keys();
-  inserts_of_ = TagTable(changes_, What::kInsert);
-  pair_deletes_of_ = TagTable(changes_, What::kDeletePair);
-}
-
-// Numbers the keys. Notes the changes of each key, and the deletes of the whole key.
-void ExpectedState::number_keys() {
-  for (uint32_t i = 0; i < changes_.size(); ++i) {
-    Change& change = changes_[i];
-    const bool same =
-        i > 0 && changes_[i - 1].index == change.index && changes_[i - 1].rank == change.rank;
-    const auto deletes = static_cast<uint32_t>(deletes_.size());
-    if (!same) keys_.push_back({.first = i, .last = i, .first_delete = deletes});
-    change.key = static_cast<uint32_t>(keys_.size() - 1);
-    if (change.what == What::kDeleteKey) deletes_.push_back(i);
-    keys_.back().last = i + 1;
-    keys_.back().last_delete = static_cast<uint32_t>(deletes_.size());
-  }
-}
-
-// Sorts by counting.
-ExpectedState::TagTable::TagTable(std::span<const Change> changes, What what) {
-  uint32_t largest = 0;
-  std::size_t count = 0;
-  for (const Change& change : changes) {
-    if (change.what != what) continue;
-    largest = std::max(largest, change.tag);
-    ++count;
-  }
-  if (count == 0) return;
-  first_.resize(largest + std::size_t{2});
-  for (const Change& change : changes) {
-    if (change.what == what) ++first_[change.tag + std::size_t{1}];
-  }
-  for (std::size_t tag = 1; tag < first_.size(); ++tag) first_[tag] += first_[tag - 1];
-  positions_.resize(count);
-  std::vector<uint32_t> next(first_.begin(), first_.end() - 1);
-  for (uint32_t i = 0; i < changes.size(); ++i) {
-    if (changes[i].what == what) positions_[next[changes[i].tag]++] = i;
-  }
-}
-
-void ExpectedState::add_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread) {
-  const std::vector<format::Op>& ops = script_->phases[phase].threads[thread];
-  const script::ThreadResult& result = outcome.phases[phase].threads[thread];
-  std::array<uint32_t, format::kSlots> slots{};
-  uint64_t begin = UINT64_MAX;  // the op that began the open transaction
-  format::walk_program(ops, [&](const format::Step& step) {
-    const format::Op& op = ops[step.op];
-    if (op.code == format::OpCode::kOpen) slots[op.slot] = op.argument;
-    if (op.code == format::OpCode::kBegin) begin = step.op;
-    if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) begin = UINT64_MAX;
-    if (op.code == format::OpCode::kDeleteRead) deletes_read_[slots[op.slot]] = true;
-    if (op.code == format::OpCode::kRun) {
-      add_run(op, slots, {phase, thread, step.op, step.transaction},
-              effect_of(result.ends[step.transaction]));
-    }
-    if (!is_change(op.code)) return;
-    const uint32_t index = slots[op.slot];
-    Change change{.index = index,
-                  .rank = ranks_->rank(script_->indexes[index].type, op.key),
-                  .tag = op.argument,
-                  .text = op.payload,
-                  .moment = {phase, thread, step.op, step.transaction},
-                  .what = op.code == format::OpCode::kInsert      ? What::kInsert
-                          : op.code == format::OpCode::kDeleteKey ? What::kDeleteKey
-                                                                  : What::kDeletePair,
-                  .effect = effect_of(result.ends[step.transaction]),
-                  .kept = script_->pools.is_kept(script_->indexes[index].type, op.key)};
-    if (begin != UINT64_MAX && (op.flags & format::kAutoCommit) != 0) {
-      // An earlier attempt of the transaction around this call may have made the call already.
-      change.moment.op = begin;
-      change.effect = Effect::kMaybe;
-    }
-    changes_.push_back(change);
-  });
-}
-
-void ExpectedState::add_run(const format::Op& op, const std::array<uint32_t, format::kSlots>& slots,
-                            const Moment& moment, Effect effect) {
-  const script::Pools& pools = script_->pools;
-  const format::ProcedureEntry& entry = pools.procedures[op.payload];
-  if (entry.tags > 0) {
-    runs_.push_back(
-        {.first_tag = op.argument, .tags = entry.tags, .moment = moment, .effect = effect});
-  }
-  for (uint32_t i = entry.first; i < entry.first + entry.count; ++i) {
-    const format::Instruction& instruction = pools.instructions[i];
-    if (!format::is_write(instruction.code)) continue;  // c is a slot only in calls
-    const uint32_t index = slots[instruction.c];
-    if (instruction.code == format::InstructionCode::kInsert) computed_[index] = true;
-    if (instruction.code == format::InstructionCode::kDelete) deletes_computed_[index] = true;
-  }
-}
 
 std::optional<std::string> ExpectedState::why_not_computed(uint32_t tag,
                                                            const Moment& reader) const {
@@ -232,22 +88,23 @@ const Change* ExpectedState::find_delete(const Change& insert, const Moment& aft
   for (; at != last && sorts_before(changes_[*at].moment, before); ++at) {
     if (accepts(changes_[*at])) return &changes_[*at];
   }
-  for (const uint32_t i : pair_deletes_of_.positions(insert.tag)) {
+  const Change* found = nullptr;
+  pair_deletes_of_.visit(insert.tag, [&](uint32_t i) {
     const Change& change = changes_[i];
     const bool inside = sorts_before(after, change.moment) && sorts_before(change.moment, before);
-    if (inside && change.key == insert.key && accepts(change)) return &change;
-  }
-  return nullptr;
+    if (inside && change.key == insert.key && accepts(change)) found = &change;
+    return found != nullptr;
+  });
+  return found;
 }
 
 void ExpectedState::prefetch(uint32_t tag, uint32_t step) const {
   asm volatile("");  // g++ 12 takes a function that only prefetches for one without an effect
   if (step == 0) return inserts_of_.prefetch(tag);
-  const std::span<const uint32_t> positions = inserts_of_.positions(tag);
-  if (positions.empty()) return;
-  if (step == 1) return __builtin_prefetch(positions.data());
-  const Change& insert = changes_[positions[0]];
-  if (step == 2) {
+  const uint32_t position = inserts_of_.first(tag);
+  if (position == TagTable::kNone) return;
+  const Change& insert = changes_[position];
+  if (step == 1) {
     __builtin_prefetch(&insert);
     __builtin_prefetch(reinterpret_cast<const char*>(&insert) + sizeof insert - 1);
   } else if (!deletes_.empty()) {

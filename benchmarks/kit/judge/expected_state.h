@@ -17,6 +17,7 @@
 // immutable after construction.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <functional>
@@ -24,9 +25,10 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
-#include "benchmarks/kit/judge/key_ranks.h"
+#include "benchmarks/kit/judge/keys/key_ranks.h"
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/script/script.h"
 
@@ -46,10 +48,11 @@ struct Change {
   enum class What : uint8_t { kInsert, kDeleteKey, kDeletePair };
   enum class Effect : uint8_t { kNo, kYes, kMaybe };
   uint32_t index = 0;
-  uint32_t rank = 0;  // rank of the key
-  uint32_t tag = 0;   // number of the payload; for kInsert and kDeletePair
-  uint32_t text = 0;  // number of the payload's text in the pool
-  uint32_t key = 0;   // number of the key among all keys that are changed
+  uint32_t rank = 0;    // rank of the key
+  uint32_t tag = 0;     // number of the payload; for kInsert and kDeletePair
+  uint32_t text = 0;    // number of the payload's text in the pool
+  uint32_t number = 0;  // number of the key in its pool
+  uint32_t key = 0;     // number of the key among all keys that are changed
   Moment moment;
   What what = What::kInsert;
   Effect effect = Effect::kNo;
@@ -61,8 +64,9 @@ class ExpectedState {
   ExpectedState(const script::Script& script, const KeyRanks& ranks,
                 const script::Outcome& outcome);
 
-  // Return the changes of one key, or of all keys with from <= rank < to. The changes are sorted by
-  // rank.
+  // Return all changes, the changes of one key, or those of all keys with from <= rank < to. They are
+  // sorted by index and rank.
+  std::span<const Change> changes() const { return changes_; }
   std::span<const Change> changes(uint32_t index, uint32_t rank) const {
     return changes(index, rank, uint64_t{rank} + 1);
   }
@@ -71,12 +75,15 @@ class ExpectedState {
   // Calls visit(insert) for every insert with this tag.
   template <typename Visit>
   void for_each_insert(uint32_t tag, Visit&& visit) const {
-    for (const uint32_t i : inserts_of_.positions(tag)) visit(changes_[i]);
+    inserts_of_.visit(tag, [&](uint32_t i) {
+      visit(changes_[i]);
+      return false;
+    });
   }
 
   // Prefetches what for_each_insert(tag) and why_invisible() read. The caller must call it with each
   // step below kPrefetchSteps in turn, with some time in between. Any tag is allowed.
-  static constexpr uint32_t kPrefetchSteps = 4;
+  static constexpr uint32_t kPrefetchSteps = 3;
   void prefetch(uint32_t tag, uint32_t step) const;
 
   // Returns true if the reader must find the inserted record. The reader may be a read or a delete.
@@ -123,21 +130,38 @@ class ExpectedState {
   // large gaps, so the table is small.
   class TagTable {
    public:
-    TagTable() = default;
-    TagTable(std::span<const Change> changes, Change::What what);
-    bool empty() const { return positions_.empty(); }
-    // Prefetches the entry of a tag, which positions() reads.
+    bool empty() const { return first_.empty(); }
+    // Adds a change. REQUIRES: the positions ascend.
+    void add(uint32_t tag, uint32_t position);
+    // Ends the additions.
+    void finish() { std::ranges::sort(more_); }
+
+    // Prefetches the entry of a tag, which first() reads.
     void prefetch(uint32_t tag) const {
       if (tag < first_.size()) __builtin_prefetch(&first_[tag]);
     }
-    std::span<const uint32_t> positions(uint32_t tag) const {
-      if (tag + uint64_t{1} >= first_.size()) return {};
-      return std::span(positions_).subspan(first_[tag], first_[tag + 1] - first_[tag]);
+    // Returns the position of the first change with the tag, or kNone.
+    uint32_t first(uint32_t tag) const {
+      const uint32_t entry = tag < first_.size() ? first_[tag] : kNone;
+      return entry == kNone ? kNone : entry & ~kMore;
+    }
+    // Calls is_last(position) for each change with the tag, in order, until it returns true.
+    template <typename IsLast>
+    void visit(uint32_t tag, IsLast&& is_last) const {
+      const uint32_t position = first(tag);
+      if (position == kNone || is_last(position) || (first_[tag] & kMore) == 0) return;
+      for (auto at = std::ranges::lower_bound(more_, std::pair(tag, 0u));
+           at != more_.end() && at->first == tag && !is_last(at->second); ++at) {
+      }
     }
 
+    static constexpr uint32_t kNone = UINT32_MAX;
+
    private:
-    std::vector<uint32_t> first_;  // where the positions of each tag begin
-    std::vector<uint32_t> positions_;
+    static constexpr uint32_t kMore = 1u << 31;  // on an entry: more_ has further changes
+
+    std::vector<uint32_t> first_;
+    std::vector<std::pair<uint32_t, uint32_t>> more_;  // tag and position
   };
 
   void add_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread);

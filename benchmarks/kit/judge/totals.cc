@@ -35,11 +35,16 @@ void add_transactions(std::span<const format::Op> ops, const script::ThreadResul
 
 // Counts the gets that belong to the workload (kStream), and how many of them found a record.
 void add_gets(std::span<const format::Op> ops, const script::ThreadResult& result, Totals& sum) {
-  for_each_words(ops, result, [&](const format::Step& step, std::span<const uint64_t> words) {
-    if (ops[step.op].code != format::OpCode::kGet || step.kind != format::Kind::kStream) return;
-    ++sum.gets;
-    if (format::code_of_word(words[0]) == SUCCESS) ++sum.get_hits;
-  });
+  for_each_words(
+      ops, result,
+      [&](const format::Step& step, std::span<const uint64_t> words,
+          std::span<const uint64_t> /*rest*/) -> uint64_t {
+        if (ops[step.op].code == format::OpCode::kGet && step.kind == format::Kind::kStream) {
+          ++sum.gets;
+          if (format::code_of_word(words[0]) == SUCCESS) ++sum.get_hits;
+        }
+        return 0;
+      });
 }
 
 // Returns how many records are stored when phase `end` starts. Returns nothing if these phases

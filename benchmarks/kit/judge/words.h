@@ -26,8 +26,10 @@ inline uint64_t words_left(const format::Op& op, std::span<const uint64_t> rest)
   return records + 1;
 }
 
-// Calls visit(const Step&, std::span<const uint64_t> words) for each execution of an op on records
-// that left words, in program order. Transactions that did not end as programmed have left none.
+// Calls visit(const Step&, std::span<const uint64_t> words, std::span<const uint64_t> rest) for each
+// execution of an op on records that left words, in program order. `rest` are the words of the
+// following ops. Transactions that did not end as programmed have left none. `visit` returns how many
+// of the following ops it has dealt with: gets and writes of the same transaction, each with one word.
 // Returns false if the words do not fit the program. The words come from the player's process, so
 // the library may have changed them.
 template <typename Visit>
@@ -35,7 +37,7 @@ bool for_each_words(std::span<const format::Op> ops, const script::ThreadResult&
                     Visit&& visit) {
   std::span<const uint64_t> rest = result.words;
   bool fits = true, kept = true, open = false;
-  format::walk_program(ops, [&](const format::Step& step) {
+  format::walk_program(ops, [&](const format::Step& step) -> uint64_t {
     const format::Op& op = ops[step.op];
     if (op.code == format::OpCode::kBegin) {
       kept = ended_as_programmed(result, step.transaction);
@@ -43,14 +45,17 @@ bool for_each_words(std::span<const format::Op> ops, const script::ThreadResult&
     } else if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) {
       open = false;
     }
-    if (!fits || !format::is_on_records(op.code) || (open && !kept)) return;
+    if (!fits || !format::is_on_records(op.code) || (open && !kept)) return 0;
     const bool alone = (op.flags & format::kAutoCommit) != 0;
-    if (alone && result.ends[step.transaction] != script::TransactionEnd::kCommitted) return;
+    if (alone && result.ends[step.transaction] != script::TransactionEnd::kCommitted) return 0;
     const uint64_t count = words_left(op, rest);
     fits = count <= rest.size();
-    if (!fits) return;
-    visit(step, rest.first(count));
+    if (!fits) return 0;
+    const std::span<const uint64_t> words = rest.first(count);
     rest = rest.subspan(count);
+    const uint64_t more = visit(step, words, rest);
+    rest = rest.subspan(more);
+    return more;
   });
   return fits && rest.empty();
 }

@@ -34,9 +34,8 @@ Error misfit(std::size_t thread, const std::string& what) {
 // Copies the bytes of an array of the image.
 template <typename T>
 std::vector<T> copy_array(std::span<const std::byte> image, uint64_t offset, uint64_t count) {
-  std::vector<T> array(count);
-  if (count > 0) std::memcpy(array.data(), image.data() + offset, count * sizeof(T));
-  return array;
+  const auto* first = reinterpret_cast<const T*>(image.data() + offset);
+  return {first, first + count};
 }
 
 // Copies what one thread reported, and checks it against the layout.

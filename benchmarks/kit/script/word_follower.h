@@ -34,6 +34,32 @@ struct FollowedCall {
   uint64_t word = 0;  // the evidence word of the result
 };
 
+// Returns the call that an op makes. REQUIRES: the op is a create, open, close, kDeleteRead or on
+// records.
+constexpr history::EventCall call_of(format::OpCode code) {
+  using format::OpCode;
+  using history::EventCall;
+  switch (code) {
+    case OpCode::kCreate:
+      return EventCall::kCreate;
+    case OpCode::kOpen:
+      return EventCall::kOpen;
+    case OpCode::kClose:
+      return EventCall::kClose;
+    case OpCode::kGet:
+      return EventCall::kGet;
+    case OpCode::kInsert:
+      return EventCall::kInsert;
+    case OpCode::kDeleteKey:
+      return EventCall::kDeleteKey;
+    case OpCode::kDeletePair:
+    case OpCode::kDeleteRead:
+      return EventCall::kDeletePair;
+    default:
+      return EventCall::kNext;
+  }
+}
+
 // Sees all calls of a thread in their order. Times are ticks since GO.
 class CallObserver {
  public:

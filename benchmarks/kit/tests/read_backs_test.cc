@@ -11,7 +11,7 @@
 #include <vector>
 
 #include "benchmarks/kit/format/program_walk.h"
-#include "benchmarks/kit/judge/key_ranks.h"
+#include "benchmarks/kit/judge/keys/key_ranks.h"
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/workload/phase_keys.h"
 

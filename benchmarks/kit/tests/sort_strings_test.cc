@@ -1,5 +1,5 @@
 // Tests the sorting of string keys, which the judge needs to compare ranks.
-#include "benchmarks/kit/judge/sort_strings.h"
+#include "benchmarks/kit/judge/keys/sort_strings.h"
 
 #include <gtest/gtest.h>
 

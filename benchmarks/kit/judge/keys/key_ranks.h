@@ -22,6 +22,9 @@ class KeyRanks {
   // Returns the rank of the key with this number in the pool of its type.
   uint32_t rank(KeyType type, uint32_t number) const { return rank_of_[type][number]; }
 
+  // Returns how many different keys of this type there are. Every rank is smaller.
+  uint32_t count(KeyType type) const { return static_cast<uint32_t>(entry_[type].size()); }
+
   // Prefetches what rank() reads for the key with this number. Any number is allowed.
   void prefetch(KeyType type, uint32_t number) const {
     if (number < rank_of_[type].size()) __builtin_prefetch(&rank_of_[type][number]);

@@ -1,22 +1,30 @@
 // Implements KeyRanks: sorts the keys of each pool and gives equal keys the same rank.
-#include "benchmarks/kit/judge/key_ranks.h"
+#include "benchmarks/kit/judge/keys/key_ranks.h"
 
 #include <algorithm>
 #include <cstring>
-#include <numeric>
 #include <string>
 
-#include "benchmarks/kit/judge/sort_strings.h"
+#include "benchmarks/kit/judge/keys/sort_notes.h"
+#include "benchmarks/kit/judge/keys/sort_strings.h"
 
 namespace keydrome::judge {
 namespace {
 
 template <typename Integer>
 std::vector<uint32_t> sorted_numbers(const std::vector<Integer>& keys) {
-  std::vector<uint32_t> order(keys.size());
-  std::iota(order.begin(), order.end(), 0u);
-  std::sort(order.begin(), order.end(), [&](uint32_t a, uint32_t b) { return keys[a] < keys[b]; });
-  return order;
+  constexpr uint64_t kSign = uint64_t{1} << 63;
+  std::vector<Note> notes, spare;
+  notes.reserve(keys.size());
+  for (const int64_t key : keys) {
+    notes.push_back({.head = static_cast<uint64_t>(key) ^ kSign,
+                     .number = static_cast<uint32_t>(notes.size())});
+  }
+  sort_notes(notes, spare);
+  std::vector<uint32_t> numbers;
+  numbers.reserve(notes.size());
+  for (const Note& note : notes) numbers.push_back(note.number);
+  return numbers;
 }
 
 std::vector<uint32_t> sorted_numbers(const script::Strings& keys) { return ascending(keys); }

@@ -1,55 +1,22 @@
-// Implements ascending(): sorts strings by eight bytes at a time, with a radix sort for large
-// groups.
-#include "benchmarks/kit/judge/sort_strings.h"
+// Implements ascending(): sorts strings by eight bytes at a time.
+#include "benchmarks/kit/judge/keys/sort_strings.h"
 
 #include <algorithm>
-#include <array>
 #include <cstring>
-#include <numeric>
 #include <span>
 #include <string_view>
-#include <utility>
+
+#include "benchmarks/kit/judge/keys/sort_notes.h"
 
 namespace keydrome::judge {
 namespace {
 
 constexpr std::size_t kHeadBytes = sizeof(uint64_t);
-constexpr std::size_t kManyNotes = 20'000;  // smaller groups are sorted by comparison
-
-// An entry to sort: the number of a string and eight bytes of the string.
-struct Note {
-  uint64_t head;  // eight bytes of the string, the first byte highest; zeros after its end
-  uint32_t number;
-};
 
 uint64_t head_of(std::string_view text) {
   uint64_t bytes = 0;
   std::memcpy(&bytes, text.data(), std::min(text.size(), sizeof bytes));
   return __builtin_bswap64(bytes);
-}
-
-// Sorts the notes by their heads with a radix sort. Each pass is stable and sorts by eleven bits,
-// beginning with the lowest. For a million notes, this is several times as fast as a comparison
-// sort.
-void sort_by_digits(std::span<Note> notes, std::vector<Note>& spare) {
-  constexpr uint32_t kBits = 11, kDigits = 1 << kBits, kPasses = (64 + kBits - 1) / kBits;
-  const auto digit = [](const Note& note, uint32_t pass) {
-    return note.head >> pass * kBits & (kDigits - 1);
-  };
-  std::vector<std::array<uint32_t, kDigits>> ends(kPasses);
-  for (const Note& note : notes) {
-    for (uint32_t pass = 0; pass < kPasses; ++pass) ++ends[pass][digit(note, pass)];
-  }
-  spare.resize(notes.size());
-  std::span<Note> from = notes, to = spare;
-  for (uint32_t pass = 0; pass < kPasses; ++pass) {
-    if (ends[pass][digit(from[0], pass)] == notes.size()) continue;  // all digits are equal
-    std::array<uint32_t, kDigits>& next = ends[pass];
-    std::exclusive_scan(next.begin(), next.end(), next.begin(), 0u);
-    for (const Note& note : from) to[next[digit(note, pass)]++] = note;
-    std::swap(from, to);
-  }
-  if (from.data() != notes.data()) std::copy(from.begin(), from.end(), notes.begin());
 }
 
 // Sorts strings by their bytes from position `from` on. REQUIRES: their first `from` bytes are
@@ -60,11 +27,7 @@ void sort_from(std::size_t from, std::span<Note> notes, const script::Strings& t
     const std::string_view text = texts[note.number];
     note.head = head_of(text.substr(std::min(from, text.size())));
   }
-  if (notes.size() < kManyNotes) {
-    std::ranges::sort(notes, {}, &Note::head);
-  } else {
-    sort_by_digits(notes, spare);
-  }
+  sort_notes(notes, spare);
   for (auto first = notes.begin(); first != notes.end();) {
     const uint64_t head = first->head;
     const auto last =

@@ -1,0 +1,198 @@
+// Implements the construction of ExpectedState: collects all writes of the programs, and sorts them
+// by key.
+#include <algorithm>
+#include <array>
+#include <tuple>
+#include <utility>
+
+#include "benchmarks/kit/format/program_walk.h"
+#include "benchmarks/kit/judge/expected_state.h"
+#include "benchmarks/kit/judge/keys/sort_notes.h"
+
+namespace keydrome::judge {
+namespace {
+
+using Effect = Change::Effect;
+using What = Change::What;
+
+bool is_write(format::OpCode code) {
+  return code >= format::OpCode::kInsert && code <= format::OpCode::kDeletePair;
+}
+
+// Returns whether other transactions can see the writes of a transaction that ended this way.
+Effect effect_of(script::TransactionEnd end) {
+  switch (end) {
+    case script::TransactionEnd::kCommitted:
+      return Effect::kYes;
+    case script::TransactionEnd::kFailed:
+      return Effect::kMaybe;
+    default:
+      return Effect::kNo;
+  }
+}
+
+// Counts the writes of all phases that were played, so that their array is allocated only once. It is
+// the judge's largest one.
+std::size_t count_writes(const script::Script& script, const script::Outcome& outcome) {
+  std::size_t count = 0;
+  for (std::size_t phase = 0; phase < outcome.phases.size(); ++phase) {
+    for (const std::vector<format::Op>& ops : script.phases[phase].threads) {
+      format::walk_program(
+          ops, [&](const format::Step& step) { count += is_write(ops[step.op].code) ? 1 : 0; });
+    }
+  }
+  return count;
+}
+
+// Puts the change with number `notes[i].number` at position i, without a second array. Sets the
+// numbers to their positions.
+void rearrange(std::vector<Change>& changes, std::vector<Note>& notes) {
+  for (uint32_t start = 0; start < notes.size(); ++start) {
+    if (notes[start].number == start) continue;
+    const Change first = changes[start];
+    uint32_t to = start;
+    for (uint32_t from = notes[to].number; from != start; from = notes[to].number) {
+      changes[to] = changes[from];
+      notes[to].number = to;
+      to = from;
+    }
+    changes[to] = first;
+    notes[to].number = to;
+  }
+}
+
+// Sorts by index, rank, phase, thread and op. REQUIRES: the changes of each thread are in the order of
+// its program, and the threads are in order.
+void sort_changes(std::vector<Change>& changes) {
+  const auto moves = [](const Change& a, const Change& b) {
+    return std::tie(b.index, b.rank, b.moment.phase, b.moment.thread, b.moment.op) <
+           std::tie(a.index, a.rank, a.moment.phase, a.moment.thread, a.moment.op);
+  };
+  std::vector<Note> notes;
+  notes.reserve(changes.size());
+  for (const Change& change : changes) {
+    notes.push_back({.head = uint64_t{change.index} << 32 | change.rank,
+                     .number = static_cast<uint32_t>(notes.size())});
+  }
+  if (!std::ranges::is_sorted(notes, {}, &Note::head)) {
+    {
+      std::vector<Note> spare;  // freed before anything else is allocated
+      sort_notes(notes, spare);
+    }
+    rearrange(changes, notes);
+  }
+  // Auto-commit ops inside transactions count from the begin, before ops that precede them.
+  const bool in_order = std::ranges::adjacent_find(changes, moves) == changes.end();
+  if (!in_order) {
+    std::ranges::stable_sort(changes,
+                             [&](const Change& a, const Change& b) { return moves(b, a); });
+  }
+}
+
+}  // namespace
+
+ExpectedState::ExpectedState(const script::Script& script, const KeyRanks& ranks,
+                             const script::Outcome& outcome)
+    : script_(&script),
+      ranks_(&ranks),
+      deletes_read_(script.indexes.size()),
+      deletes_computed_(script.indexes.size()),
+      computed_(script.indexes.size()) {
+  changes_.reserve(count_writes(script, outcome));
+  for (uint32_t phase = 0; phase < outcome.phases.size(); ++phase) {
+    const auto threads = static_cast<uint32_t>(script.phases[phase].threads.size());
+    for (uint32_t thread = 0; thread < threads; ++thread) add_thread(outcome, phase, thread);
+  }
+  sort_changes(changes_);
+  std::sort(runs_.begin(), runs_.end(),
+            [](const Run& a, const Run& b) { return a.first_tag < b.first_tag; });
+  number_keys();
+}
+
+// Numbers the keys. Notes the changes of each key and of each tag, and the deletes of the whole key.
+void ExpectedState::number_keys() {
+  keys_.reserve(changes_.size());
+  for (uint32_t i = 0; i < changes_.size(); ++i) {
+    Change& change = changes_[i];
+    const bool same =
+        i > 0 && changes_[i - 1].index == change.index && changes_[i - 1].rank == change.rank;
+    const auto deletes = static_cast<uint32_t>(deletes_.size());
+    if (!same) keys_.push_back({.first = i, .last = i, .first_delete = deletes});
+    change.key = static_cast<uint32_t>(keys_.size() - 1);
+    if (change.what == What::kDeleteKey) deletes_.push_back(i);
+    if (change.what == What::kInsert) inserts_of_.add(change.tag, i);
+    if (change.what == What::kDeletePair) pair_deletes_of_.add(change.tag, i);
+    keys_.back().last = i + 1;
+    keys_.back().last_delete = static_cast<uint32_t>(deletes_.size());
+  }
+  inserts_of_.finish();
+  pair_deletes_of_.finish();
+}
+
+void ExpectedState::TagTable::add(uint32_t tag, uint32_t position) {
+  if (tag >= first_.size()) {
+    first_.resize(std::max<std::size_t>(tag + std::size_t{1}, first_.size() * 2), kNone);
+  }
+  if (first_[tag] == kNone) {
+    first_[tag] = position;
+  } else {
+    first_[tag] |= kMore;
+    more_.emplace_back(tag, position);
+  }
+}
+
+void ExpectedState::add_thread(const script::Outcome& outcome, uint32_t phase, uint32_t thread) {
+  const std::vector<format::Op>& ops = script_->phases[phase].threads[thread];
+  const script::ThreadResult& result = outcome.phases[phase].threads[thread];
+  std::array<uint32_t, format::kSlots> slots{};
+  uint64_t begin = UINT64_MAX;  // the op that began the open transaction
+  format::walk_program(ops, [&](const format::Step& step) {
+    const format::Op& op = ops[step.op];
+    if (op.code == format::OpCode::kOpen) slots[op.slot] = op.argument;
+    if (op.code == format::OpCode::kBegin) begin = step.op;
+    if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort) begin = UINT64_MAX;
+    if (op.code == format::OpCode::kDeleteRead) deletes_read_[slots[op.slot]] = true;
+    if (op.code == format::OpCode::kRun) {
+      add_run(op, slots, {phase, thread, step.op, step.transaction},
+              effect_of(result.ends[step.transaction]));
+    }
+    if (!is_write(op.code)) return;
+    const uint32_t index = slots[op.slot];
+    Change change{.index = index,
+                  .rank = ranks_->rank(script_->indexes[index].type, op.key),
+                  .tag = op.argument,
+                  .text = op.payload,
+                  .number = op.key,
+                  .moment = {phase, thread, step.op, step.transaction},
+                  .what = op.code == format::OpCode::kInsert      ? What::kInsert
+                          : op.code == format::OpCode::kDeleteKey ? What::kDeleteKey
+                                                                  : What::kDeletePair,
+                  .effect = effect_of(result.ends[step.transaction]),
+                  .kept = script_->pools.is_kept(script_->indexes[index].type, op.key)};
+    if (begin != UINT64_MAX && (op.flags & format::kAutoCommit) != 0) {
+      // An earlier attempt of the transaction around this call may have made the call already.
+      change.moment.op = begin;
+      change.effect = Effect::kMaybe;
+    }
+    changes_.push_back(change);
+  });
+}
+
+void ExpectedState::add_run(const format::Op& op, const std::array<uint32_t, format::kSlots>& slots,
+                            const Moment& moment, Effect effect) {
+  const script::Pools& pools = script_->pools;
+  const format::ProcedureEntry& entry = pools.procedures[op.payload];
+  if (entry.tags > 0) {
+    runs_.push_back(
+        {.first_tag = op.argument, .tags = entry.tags, .moment = moment, .effect = effect});
+  }
+  for (uint32_t i = entry.first; i < entry.first + entry.count; ++i) {
+    const format::Instruction& instruction = pools.instructions[i];
+    if (!format::is_write(instruction.code)) continue;  // c is a slot only in calls
+    const uint32_t index = slots[instruction.c];
+    if (instruction.code == format::InstructionCode::kInsert) computed_[index] = true;
+    if (instruction.code == format::InstructionCode::kDelete) deletes_computed_[index] = true;
+  }
+}
+
+}  // namespace keydrome::judge

@@ -1,0 +1,24 @@
+// Sorts numbered entries by 64-bit values. The judge sorts the keys and the writes of a script with
+// it.
+//
+// Thread safety: pure function.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace keydrome::judge {
+
+// An entry to sort: the number of an object, and the value by which the object is sorted. For a
+// string, the value is eight of its bytes, the first byte highest, with zeros after its end.
+struct Note {
+  uint64_t head;
+  uint32_t number;
+};
+
+// Sorts the notes by their heads. Notes with equal heads are then in the order of their numbers, if
+// they were before. `spare` is memory that the function may use.
+void sort_notes(std::span<Note> notes, std::vector<Note>& spare);
+
+}  // namespace keydrome::judge
