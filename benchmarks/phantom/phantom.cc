@@ -184,7 +184,8 @@ class Phantom : public workload::Workload {
                     tags_of(script.phases[kScanPhase].threads[kWriter]), findings);
     std::vector<uint32_t> records;
     judge::for_each_words(ops, result,
-                          [&](const format::Step& step, std::span<const uint64_t> words) {
+                          [&](const format::Step& step, std::span<const uint64_t> words,
+                              std::span<const uint64_t> /*rest*/) -> uint64_t {
                             if (ops[step.op].code == format::OpCode::kGet) records.clear();
                             for (const uint64_t word : words) {
                               if (format::code_of_word(word) == SUCCESS)
@@ -192,6 +193,7 @@ class Phantom : public workload::Workload {
                             }
                             if (ops[step.op].code == format::OpCode::kNextToEnd)
                               judge.pass(records);
+                            return 0;
                           });
   }
 
