@@ -12,7 +12,7 @@
 namespace keydrome::script {
 namespace {
 
-constexpr uint64_t kAlign = 16;
+constexpr uint64_t kPieceAlign = 16;
 
 // Returns the op as the player gets it: without what says which results are judged, and how.
 format::Op for_player(format::Op op) {
@@ -56,7 +56,7 @@ std::vector<uint32_t> starts_of_runs(const Script& script) {
 class Layout {
  public:
   uint64_t place(uint64_t bytes) {
-    const uint64_t offset = (end_ + kAlign - 1) / kAlign * kAlign;
+    const uint64_t offset = (end_ + kPieceAlign - 1) / kPieceAlign * kPieceAlign;
     end_ = offset + bytes;
     return offset;
   }
