@@ -173,10 +173,10 @@ class RoundWriter {
 };
 
 // Calls of a base transaction with those of its retries: on average, and of the largest kind of round.
-constexpr double kCallsOnAverage = 24, kCallsMax = 110;
+constexpr double kCallsOnAverage = 24, kCallsMax = 200;
 constexpr double kForKey = 110;  // text of a string key, and the operation that loads its record
 // Keys of a round, in all its indexes.
-constexpr double kKeysOnAverage = 5'000, kKeysMax = 40'000;
+constexpr double kKeysOnAverage = 6'000, kKeysMax = 40'000;
 
 class Isolation : public workload::Workload {
  public:

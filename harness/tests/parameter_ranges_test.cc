@@ -111,13 +111,13 @@ class Case {
                       {.limit_bytes = 1, .machine_bytes = budget});
   }
 
-  // Divides every value but the kept one. Returns false if all are as small as possible.
+  // Brings every value but the kept one closer to its smallest value. Returns false if all are as small as possible.
   bool lower_the_others() {
     bool lowered = false;
     for (auto& [name, value] : values_) {
       const int64_t least = instance_.manifest.parameters.at(name).min;
       if (name == kept_ || value == least) continue;
-      value = std::max(least, value / 4);
+      value = least + (value - least) / 4;
       lowered = true;
     }
     return lowered;
