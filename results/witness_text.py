@@ -9,7 +9,9 @@ if TYPE_CHECKING:
 
 
 def witness_text(witness: Witness) -> str:
-    """Return the witness as text: the summary, the transactions with their calls, and which must precede which.
+    """Return the witness as text: the summary, the transactions with their calls, and their order.
+
+    The order says which transaction must precede which other one.
 
     The sign `>` marks the calls that are part of the proof.
     """

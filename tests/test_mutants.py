@@ -1,14 +1,13 @@
-"""Tests that two kinds of tests refuse every mutant. A mutant is the runtime with one deliberate fault.
+"""Tests that every mutant is refused. A mutant is the runtime with one deliberate fault.
 
-One kind is the contract's test (indexes/tests). The other is the gate: the correctness benchmarks that a library must
-pass before it is ranked. faulty/mutants.json describes the mutants, and faulty/mutants/ has the patches that make the
-faults.
+Two kinds of tests can refuse it. One is the program contract_test (indexes/tests), which calls a library directly. The
+other is the gate: the correctness benchmarks that a library must pass before it is ranked. faulty/mutants.json
+describes the mutants, and faulty/mutants/ has the patches that make the faults.
 Fields of mutants.json:
  - `contract_test` names the contract's tests that find the fault. It is empty if these tests cannot find it, as with a
    race or a fault after 100,000 commits.
- - `gate` names the run that finds the fault: a scenario or a recorded timed run. Without this field, the benchmark
-   `isolation` finds the fault.
-Two faults cannot be found reliably from outside. The sanitizers' builds find them (sanitized/).
+ - `gate` names the run of the gate that finds the fault. Without this field it is the benchmark `isolation`; null
+   means that no run finds it reliably. The builds with sanitizers find these two faults (sanitized/).
 """
 
 from __future__ import annotations
@@ -44,7 +43,8 @@ FOUND = [
 ]
 
 
-# The machine schedules the threads, so a run may miss a fault, or show another consequence of the fault first.
+# A fault is looked for with up to so many seeds. The kernel schedules the threads, so one run may miss the fault, or
+# show another consequence of it first.
 SEEDS_MAX = 5
 
 
@@ -85,7 +85,7 @@ def contract_test(number: int, tests: str) -> subprocess.CompletedProcess[str]:
     """Run some tests of the contract against a mutant."""
     program = ROOT / "build" / "release" / "tests" / "contract_test"
     library = ROOT / "build" / "release" / "lib" / "faulty" / f"mutant_{number:02d}.so"
-    assert library.exists(), f"{library} is missing: ./dev build"
+    assert library.exists(), f"{library} is missing: run ./dev build"
     command = [str(program), "--library", str(library), f"--gtest_filter={tests}"]
     return subprocess.run(command, capture_output=True, text=True, check=False, timeout=120)
 
@@ -116,7 +116,7 @@ def test_every_patch_is_a_mutant_and_applies_to_the_product() -> None:
     assert {patch.stem for patch in patches} == {mutant["patch"] for mutant in MUTANTS}
     for patch in patches:
         assert refresh_mutants.changed_file(patch).startswith("runtime/"), patch.name
-        stale = f"{patch.name}: run python -m tools.refresh_mutants"
+        stale = f"{patch.name} is out of date: run python -m tools.refresh_mutants"
         assert refresh_mutants.refreshed(patch) == patch.read_text(), stale
 
 

@@ -1,5 +1,6 @@
-// Tests that the sizes, offsets and enumerators of contract A are those of the contest's header
-// (version 1.03, 2009, x86-64), so that a library compiled with that header still works.
+// Tests that the sizes, offsets and enumerators of contract A (keydrome/index.h) are those of the
+// SIGMOD 2009 programming contest's header (version 1.03, x86-64). A library that was compiled with
+// that header therefore still works.
 //
 // Also tests the layout of contract B, so that every change of the layout is noticed. Contract B
 // still has version 0. Until version 1, its layout and these tests may change together.

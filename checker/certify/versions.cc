@@ -1,7 +1,7 @@
 // Implements versions.h: finds the inserter and the deleter of every record. An *element* is the
-// number of a record, a *cell* the number of a key (numbering.h). VersionPass visits all calls, and
-// finds the deletes whose records are known. A delete of all payloads of a key is *blind* if its
-// transaction had not read all these payloads. For records that a blind delete may have deleted,
+// number of a record, a *cell* the number of a key (numbering.h). A delete of all payloads of a key
+// is *blind* if its transaction had not read all these payloads. VersionPass visits all calls, and
+// finds what the other deletes have deleted. For records that a blind delete may have deleted,
 // BlindDeletes finds the deleter by real time, or lists the possible deleters.
 #include "checker/certify/versions.h"
 
@@ -66,14 +66,16 @@ class VersionPass {
     uint32_t element;
     uint32_t previous;
   };
-  // The cursor of an index. It follows the same rules as the Cursor in dependencies.cc.
+  // The cursor of an index: where the next getNext continues. A cursor is *loose* if its position is
+  // unknown; then the next getNext may return any record. After DB_END, getNext may start again at
+  // the first record.
   struct Cursor {
     uint32_t cell = kNoNumber;  // its key; kNoNumber if it is before the first key or loose
     // True if a scan must return all payloads of the key before it leaves the key. False if the
     // cursor was loose when it came to the key, if the scan started again there, or if the key has
     // no payload.
     bool owes_key = false;
-    bool loose = false;  // its position is unknown, so the next getNext may return any record
+    bool loose = false;
     bool ended = false;  // the last getNext returned DB_END
   };
 
@@ -276,9 +278,8 @@ class BlindDeletes {
  private:
   // Returns the options, the likeliest first. In a library whose writers wait for locks, calls take
   // effect in the order in which they return. So the first option is the delete whose call returned
-  // first after the call of the insert. The order of commits would mislead: a transaction may wait
-  // for a lock that a second transaction releases during its commit. The first transaction may then
-  // commit and return before the commit of the second transaction returns.
+  // first after the call of the insert. The order of commits would mislead: let T1 wait for a lock
+  // that T2 releases while T2 commits. T1 may then commit and return before the commit of T2 returns.
   static std::vector<uint32_t> by_calls(std::vector<BlindDelete> possible, uint64_t inserted,
                                         bool may_live) {
     std::sort(possible.begin(), possible.end(),

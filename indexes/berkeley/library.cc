@@ -8,8 +8,8 @@
 // returns DEADLOCK until the client calls abortTransaction.
 //
 // An auto-commit call is a transaction of its own. If the thread has another transaction open, the
-// call never waits: if it needs a lock that is taken, it returns DEADLOCK. The deadlock detector
-// could not see that the thread waits for its own transaction.
+// call never waits: if it needs a lock that is taken, it returns DEADLOCK. The lock may belong to the
+// thread's own transaction, and the deadlock detector does not see such a wait.
 //
 // Thread safety: handles and transactions belong to their thread's ThreadState, and only that
 // thread uses them.
@@ -80,8 +80,8 @@ namespace {
 
 constexpr uint32_t kPriority = 100;  // Berkeley DB's default priority of a transaction
 
-// The handles and the transaction of one thread. Closed handles are reused and never freed, so that
-// closing a handle twice is detected and does not crash.
+// The handles and the transaction of one thread. Closed handles are never freed, so that closing a
+// handle twice does not crash. The second close is detected unless openIndex has reused the handle.
 struct ThreadState {
   std::deque<IdxState> handles;  // destroyed last, because ~TxnState closes scans of the handles
   std::vector<IdxState*> closed;
@@ -141,7 +141,8 @@ ErrCode write(TxnState* txn, Body body) {
 }
 
 // Runs a read in the client's transaction, or with auto-commit if `txn` is nullptr. body(Scan&,
-// writes) does the read and returns 0 or an error of Berkeley DB. `missing` is the result code for
+// writes) does the read and returns 0 or an error of Berkeley DB. It gets the number of the
+// transaction's writes so far, because a scan must look again after a write. `missing` is the result code for
 // the error DB_NOTFOUND.
 template <typename Body>
 ErrCode read(IdxState* handle, TxnState* txn, ErrCode missing, Body body) {
@@ -209,8 +210,8 @@ ErrCode closeIndex(IdxState* idxState) {
   if (!idxState->scan.is_open()) return SUCCESS;
   std::erase(own.transaction.scans, idxState);
   const int error = idxState->scan.close();
-  // The handle is closed even if closing the cursor fails. An error means that the transaction is
-  // in a deadlock, so the next call of the transaction returns DEADLOCK.
+  // The handle is closed even if closing the cursor fails. The close fails only if the transaction
+  // was chosen to end a deadlock. Its next call then returns DEADLOCK.
   if (error != 0) own.transaction.note(DEADLOCK);
   return SUCCESS;
 }

@@ -1,4 +1,7 @@
-"""Tests that the correctness tests of a submission end early on the site, by the same rules as `keydrome check`."""
+"""Tests that the site leaves out a submission's other correctness tests (gates) after a crash, a hang or many findings.
+
+The rules are those of `keydrome check`.
+"""
 
 from __future__ import annotations
 

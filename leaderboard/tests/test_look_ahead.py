@@ -1,4 +1,8 @@
-"""Tests which sessions of a run are audited, and how the finding `look_ahead` reaches the run's page and the board."""
+"""Tests which sessions of a run are audited, and how findings about them reach the run's page and the board.
+
+An audit plays a session twice: as usual, and in verified mode, where a library cannot read its next calls in the memory
+of its caller. The finding `look_ahead` says that a library is much slower there.
+"""
 
 from __future__ import annotations
 
@@ -32,7 +36,7 @@ CHEAT = replace(HONEST, candidate_verified_ns=900.0)
 
 
 def again(track: Track, run: Run, user: User, **report: Any) -> Run:
-    """Run a finished timed run again, with this report."""
+    """Rerun a finished timed run, and finish it with a report that has these fields."""
     return track.finish(rerun(run, by=user), **report)
 
 

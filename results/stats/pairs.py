@@ -1,6 +1,7 @@
 """Compares all pairs of libraries by a metric such as time, for `keydrome compare`.
 
-In a block the libraries run one after the other, in random order, and all execute the same operations. For a pair of
+In a block, also called a session, the libraries run one after the other, in random order, and all execute the same
+operations. For a pair of
 libraries, each block gives one difference of log(metric). Noise that affects the whole block cancels in this
 difference. The result of a pair is one of four words:
 
@@ -222,7 +223,8 @@ def _more_sessions(test: SignedRank, family: int) -> int | None:
     share = max(above, below, 1 - max(above, below))
     level = SIGNIFICANCE / (2 * family)
     spread = NormalDist().inv_cdf(1 - level) + NormalDist().inv_cdf(POWER)
-    # If `share` is 0.5, the formula below would divide by 0. So count at least half a Walsh average.
+    # If `share` is 0.5, the formula below would divide by 0. So count at least half of the share of one Walsh
+    # average.
     evidence = max(share - 0.5, 0.5 / len(test.walsh))
     wanted = spread**2 / (3 * evidence**2)
     least = math.ceil(math.log2(1 / level))

@@ -39,11 +39,12 @@ class Stage {
   bool waits(size_t actor);
   // Returns the result of the actor's last call. Precondition: the actor is not waiting.
   ErrCode result(size_t actor) const;
-  // Plays a script such as "1:b 2:@g5 1:c". Each word is ACTOR:CALL (see parse_call). The next call
-  // of a waiting actor is postponed until its last call has returned. If actors wait for ever, the
-  // function calls std::abort.
+  // Plays a script such as "1:b 2:@g5 1:c". Each word is ACTOR:CALL (see parse_call). An actor
+  // whose call still waits makes its next call when that call has returned. If every actor with calls
+  // left waits for another one, the function calls std::abort.
   void play(const std::string& script);
-  // Runs one transaction of the actor that reads both indexes completely. No actor may be waiting.
+  // Runs one transaction, in which the actor reads the stage's two indexes completely. No actor may be
+  // waiting.
   void scan_all(size_t actor);
 
   // Returns the recorded calls. No actor may be waiting.

@@ -13,8 +13,8 @@
 
 namespace keydrome::btree {
 
-// Not thread-safe. Only create, destroy, put and del allocate and free, and they have exclusive
-// access to the tree.
+// Not thread-safe. The structure's functions create, destroy, put and del use it, and they have
+// exclusive access to the tree.
 class Memory {
  public:
   explicit Memory(const KeydromeEnvironment& environment) : environment_(environment) {}

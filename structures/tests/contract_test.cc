@@ -17,8 +17,9 @@ namespace {
 
 const KeydromeStructureTable* g_table = nullptr;
 
-// Divides the number of operations. The divisor is larger under sanitizers, because sanitizers are
-// slow and need only a few operations to find memory errors and races.
+// The tests divide their numbers of operations, pairs and keys by this. It is larger under
+// sanitizers, because sanitizers are slow and need only a few operations to find memory errors and
+// races.
 #ifdef KEYDROME_SANITIZED
 constexpr uint32_t kLess = 4;
 #else

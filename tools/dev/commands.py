@@ -15,7 +15,8 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog="./dev", description="Keydrome's command for developers.")
     commands = parser.add_subparsers(dest="command", required=True, metavar="COMMAND")
     commands.add_parser(
-        "up", help="set up everything, start the site, fill the boards and show them"
+        "up",
+        help="set up everything, start the site, run the reference libraries and show the leaderboards",
     )
     commands.add_parser("down", help="stop what `up` started")
     commands.add_parser("build", help="install packages and the Python environment, build release")
@@ -27,11 +28,14 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("soak", help="run the long versions of the suites, for some hours")
     commands.add_parser("bench", help="measure the figures of docs/reference/figures.md")
     commands.add_parser(
-        "bench-harness", help="measure only the cost of the harness and its lower bound"
+        "bench-harness",
+        help="measure only what the harness adds to a call, and the cost of the call itself",
     )
     commands.add_parser("lint", help="run every linter, formatter check and dependency check")
     commands.add_parser("format", help="format C, C++ and Python in place")
-    commands.add_parser("tables", help="write the tables of the pages from the manifests")
+    commands.add_parser(
+        "tables", help="write the tables in README files and docs from the benchmarks' manifests"
+    )
     new = commands.add_parser(
         "new", help="scaffold a benchmark, index, structure, configuration or board"
     )

@@ -48,7 +48,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
         request,
         404,
         "Page not found",
-        "The page does not exist, was deleted, or belongs to another account. If it is yours, log in first.",
+        "The page does not exist, was deleted, or belongs to another account. If it belongs to yours, log in first.",
     )
 
 

@@ -1,4 +1,6 @@
-// InputRing: the referee's side of the ring (harness/ring.h).
+// InputRing: the referee's side of the ring (harness/ring.h), the shared memory through which the
+// player's threads get their operations. The operations of a thread come in pieces. Each thread has
+// two halves of equal size in the ring: it plays one piece while the referee writes the next one.
 //
 // Not thread-safe.
 #pragma once
@@ -15,20 +17,19 @@ namespace keydrome {
 
 class InputRing {
  public:
-  // Makes the ring of a session. `half_bytes` contains, for each thread, the size of one of its two
-  // halves.
+  // Makes the ring of a session. `half_bytes` contains, for each thread, the size of a half.
   static Result<InputRing> create(uint64_t session_bytes, std::span<const uint64_t> half_bytes);
 
   int fd() const { return region_.fd(); }
 
   // REQUIRES: the image has the size that create() received, and no phase has begun.
   void write_session(std::span<const std::byte> image);
-  // Begins a phase: no thread has a piece. REQUIRES: no thread plays.
+  // Begins a phase by taking all pieces away. REQUIRES: no thread plays.
   void clear();
   // Copies the next piece of a thread, publishes it and wakes the thread. REQUIRES: the piece fits
   // into a half, and the thread does not use that half.
   void publish(uint32_t thread, std::span<const std::byte> piece);
-  // Returns the number of pieces that the thread has received in this phase.
+  // Returns the number of pieces that were published to the thread in this phase.
   uint32_t filled(uint32_t thread) const;
 
  private:
