@@ -386,7 +386,11 @@ def test_jails_side_by_side(jails: Jails) -> None:
     started = [jails.start("sleep_for_ever", slot=slot) for slot in range(4)]
     for each in started:
         each.wait_until_running()
-    assert len([line for line in jailed_processes() if "jail-init" in line]) == 4
+    # An init may take its name a moment after its program has begun to run.
+    until(
+        lambda: len([line for line in jailed_processes() if "jail-init" in line]) == 4,
+        "four inits run",
+    )
     for each in started:
         each.process.terminate()
     assert [each.finish().meta["status"] for each in started] == ["killed"] * 4
