@@ -29,7 +29,7 @@ constexpr double kPiecesMax = 512 * kMiB;           // pieces that are made in a
 constexpr double kForWord = 8, kSpareWords = 1.25;  // the spare words are a quarter
 constexpr double kForEnd = 1;                       // how a transaction ended
 constexpr double kForKey = 16;                      // in the pool, and in tables of the generator
-constexpr double kForRank = 20;                     // the judge's tables by key
+constexpr double kForRank = 27;                     // the judge's tables by key
 constexpr double kForChange = 88;                   // ExpectedState: Change, and its tables by tag
 constexpr double kForChangedKey = 32;    // ExpectedState: the table by key, which may have grown
 constexpr double kForScanned = 32;       // TraceRecord and padding; key and payload follow
