@@ -84,7 +84,7 @@ void sort_changes(std::vector<Change>& changes) {
   // Auto-commit ops inside transactions count from the begin, before ops that precede them.
   const bool in_order = std::ranges::adjacent_find(changes, moves) == changes.end();
   if (!in_order) {
-    std::ranges::sort(changes, [&](const Change& a, const Change& b) { return moves(b, a); }); });
+    std::ranges::sort(changes, [&](const Change& a, const Change& b) { return moves(b, a); });
   }
 }
 
