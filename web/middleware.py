@@ -22,7 +22,9 @@ if TYPE_CHECKING:
 REJECTION_FACTOR = 8
 # A regular expression checks the size, because int() rejects some characters that isdigit() accepts, and rejects very
 # long numbers.
-_SIZE = re.compile(r"[0-9]{1,18}")
+_SIZE = re.compile(r"[0-9]+")
+# int() refuses numbers of thousands of digits; no limit has as many as these.
+_SIZE_DIGITS_MAX = 18
 
 
 def permissions_policy(get_response: GetResponse) -> GetResponse:
@@ -40,15 +42,18 @@ def permissions_policy(get_response: GetResponse) -> GetResponse:
 
 
 def limit_request_size(get_response: GetResponse) -> GetResponse:
-    """Respond 413 if Content-Length is not a number or is far above the upload limit. The body is not read."""
+    """Respond 400 if Content-Length is not a number, and 413 if it is far above the limit. The body is not read."""
 
     def middleware(request: HttpRequest) -> HttpResponseBase:
         announced = request.META.get("CONTENT_LENGTH") or "0"
         limit = REJECTION_FACTOR * settings.KEYDROME_UPLOAD_BYTES
-        if not _SIZE.fullmatch(announced) or int(announced) > limit:
+        if not _SIZE.fullmatch(announced):
+            response = errors.no_size()
+        elif len(announced) > _SIZE_DIGITS_MAX or int(announced) > limit:
             response = errors.too_large(request)
-            response["Connection"] = "close"
-            return response
-        return get_response(request)
+        else:
+            return get_response(request)
+        response["Connection"] = "close"
+        return response
 
     return middleware

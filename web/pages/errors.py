@@ -53,7 +53,7 @@ def not_found(request: HttpRequest, exception: Exception) -> HttpResponse:
 
 
 def too_large(request: HttpRequest) -> HttpResponse:
-    """Respond 413 to a request that is far above the upload limit, or whose Content-Length is not a number.
+    """Respond 413 to a request that is far above the upload limit.
 
     The page uses neither session nor user, because the middlewares that provide them have not run yet.
     """
@@ -62,6 +62,16 @@ def too_large(request: HttpRequest) -> HttpResponse:
         413,
         "Too large",
         f"The file is larger than {limit}, the upload limit. Shrink it with strip --strip-unneeded and try again.",
+    )
+
+
+def no_size() -> HttpResponse:
+    """Respond 400 to a request whose Content-Length is not a number. Like too_large(), the page needs no session."""
+    return _bare(
+        400,
+        "Bad request",
+        "The Content-Length header of the request is not a number. Send the form from its page; if you use a program, "
+        "set the header to the length of the body in bytes.",
     )
 
 
