@@ -20,10 +20,9 @@ if TYPE_CHECKING:
 # A request larger than this many times the upload limit is rejected before its body is read. A smaller request is read,
 # even if its file is above the upload limit, so that the upload form can report the problem.
 REJECTION_FACTOR = 8
-# A regular expression checks the size, because int() rejects some characters that isdigit() accepts, and rejects very
-# long numbers.
+# A regular expression checks the size, because int() rejects some characters that isdigit() accepts.
 _SIZE = re.compile(r"[0-9]+")
-# int() refuses numbers of thousands of digits; no limit has as many as these.
+# A longer number is above every limit. int() would reject one of more than 4,300 digits.
 _SIZE_DIGITS_MAX = 18
 
 
@@ -48,7 +47,7 @@ def limit_request_size(get_response: GetResponse) -> GetResponse:
         announced = request.META.get("CONTENT_LENGTH") or "0"
         limit = REJECTION_FACTOR * settings.KEYDROME_UPLOAD_BYTES
         if not _SIZE.fullmatch(announced):
-            response = errors.no_size()
+            response = errors.invalid_size()
         elif len(announced) > _SIZE_DIGITS_MAX or int(announced) > limit:
             response = errors.too_large(request)
         else:

@@ -65,7 +65,7 @@ def too_large(request: HttpRequest) -> HttpResponse:
     )
 
 
-def no_size() -> HttpResponse:
+def invalid_size() -> HttpResponse:
     """Respond 400 to a request whose Content-Length is not a number. Like too_large(), the page needs no session."""
     return _bare(
         400,
