@@ -6,10 +6,13 @@
 //
 // An index is a sorted set of (key, payload) pairs. Keys are encoded as byte strings that sort in
 // the order of the contract. One lock makes transactions serialisable: a transaction takes the lock
-// at its first call on data and keeps the lock until the transaction ends.
+// at its first call on data and keeps the lock until the transaction ends. No exception may leave a
+// function of the contract: if the memory is exhausted, a call returns FAILURE and the caller aborts
+// the transaction. An abort therefore needs no memory.
 #include <cstring>
 #include <map>
 #include <mutex>
+#include <new>
 #include <set>
 #include <string>
 #include <utility>
@@ -34,8 +37,8 @@ struct IdxState {
 struct TxnState {
   struct Change {
     Index* index;
-    Pair pair;
-    bool deleted;
+    Pair inserted;                      // not used if the change is a deletion
+    std::set<Pair>::node_type deleted;  // the deleted pair; empty if the change is an insertion
   };
   bool open = false, locked = false;
   unsigned long number = 0;
@@ -81,6 +84,14 @@ static ErrCode check(const IdxState* handle, const Key& key) {
   return ends ? SUCCESS : FAILURE;
 }
 
+// Runs `body` and returns FAILURE if it cannot allocate memory.
+template <typename Body>
+static ErrCode guarded(Body body) try {
+  return body();
+} catch (const std::bad_alloc&) {
+  return FAILURE;
+}
+
 // Takes the lock and runs `body`, which is one call on data. An auto-commit call (txn == nullptr)
 // releases the lock afterwards; a transaction keeps it until the transaction ends. If the thread's
 // own transaction holds the lock, an auto-commit call would wait for its own thread for ever, so it
@@ -90,20 +101,22 @@ static ErrCode locked(TxnState* txn, Body body) {
   if (txn == nullptr && own.locked) return DEADLOCK;
   if (txn == nullptr) {
     const std::lock_guard<std::mutex> guard(data_lock);
-    return body();
+    return guarded(body);
   }
   if (txn != &own || !own.open) return TXN_DNE;
   if (!own.locked) data_lock.lock();
   own.locked = true;
-  return body();
+  return guarded(body);
 }
 
 static ErrCode finish(TxnState* txn, bool commit) {
   if (txn != &own || !own.open) return TXN_DNE;
   for (; !own.changes.empty(); own.changes.pop_back()) {
-    const TxnState::Change& change = own.changes.back();
-    if (!commit && change.deleted) change.index->pairs.insert(change.pair);
-    if (!commit && !change.deleted) change.index->pairs.erase(change.pair);
+    TxnState::Change& change = own.changes.back();
+    if (!commit && change.deleted)
+      change.index->pairs.insert(std::move(change.deleted));
+    else if (!commit)
+      change.index->pairs.erase(change.inserted);
   }
   if (own.locked) data_lock.unlock();
   own.open = own.locked = false;
@@ -112,27 +125,33 @@ static ErrCode finish(TxnState* txn, bool commit) {
 
 ErrCode create(KeyType type, char* name) {
   const std::lock_guard<std::mutex> guard(directory_lock);
-  return directory.try_emplace(name, Index{type, {}}).second ? SUCCESS : DB_EXISTS;
+  return guarded(
+      [&] { return directory.try_emplace(name, Index{type, {}}).second ? SUCCESS : DB_EXISTS; });
 }
 
 ErrCode openIndex(const char* name, IdxState** idxState) {
   const std::lock_guard<std::mutex> guard(directory_lock);
-  const auto place = directory.find(name);
-  if (place == directory.end()) return DB_DNE;
-  if (closed_handles.empty()) closed_handles.push_back(new IdxState);
-  *idxState = closed_handles.back();
-  closed_handles.pop_back();
-  (*idxState)->index = &place->second;
-  (*idxState)->number = 0;
-  return SUCCESS;
+  return guarded([&] {
+    const auto place = directory.find(name);
+    if (place == directory.end()) return DB_DNE;
+    closed_handles.reserve(closed_handles.size() + 1);
+    if (closed_handles.empty()) closed_handles.push_back(new IdxState);
+    *idxState = closed_handles.back();
+    closed_handles.pop_back();
+    (*idxState)->index = &place->second;
+    (*idxState)->number = 0;
+    return SUCCESS;
+  });
 }
 
 ErrCode closeIndex(IdxState* idxState) {
   if (idxState == nullptr || idxState->index == nullptr) return DB_DNE;
   const std::lock_guard<std::mutex> guard(directory_lock);
-  idxState->index = nullptr;
-  closed_handles.push_back(idxState);
-  return SUCCESS;
+  return guarded([&] {
+    closed_handles.push_back(idxState);
+    idxState->index = nullptr;
+    return SUCCESS;
+  });
 }
 
 ErrCode beginTransaction(TxnState** txn) {
@@ -190,8 +209,10 @@ ErrCode insertRecord(IdxState* idxState, TxnState* txn, Key* k, const char* payl
   if (std::strlen(payload) > MAX_PAYLOAD_LEN) return FAILURE;
   return locked(txn, [&] {
     const Pair pair(bytes_of(*k), payload);
-    if (!idxState->index->pairs.insert(pair).second) return ENTRY_EXISTS;
-    if (txn != nullptr) own.changes.push_back({idxState->index, pair, false});
+    if (idxState->index->pairs.count(pair) != 0) return ENTRY_EXISTS;
+    // If the insertion then fails, an abort erases a pair that is not there, which does nothing.
+    if (txn != nullptr) own.changes.push_back({idxState->index, pair, {}});
+    idxState->index->pairs.insert(pair);
     return SUCCESS;
   });
 }
@@ -205,8 +226,9 @@ ErrCode deleteRecord(IdxState* idxState, TxnState* txn, Record* record) {
     bool deleted = false;
     auto place = pairs.lower_bound(wanted);
     while (place != pairs.end() && (all ? place->first == wanted.first : *place == wanted)) {
-      if (txn != nullptr) own.changes.push_back({idxState->index, *place, true});
-      place = pairs.erase(place);
+      if (txn != nullptr) own.changes.push_back({idxState->index, {}, {}});
+      auto node = pairs.extract(place++);
+      if (txn != nullptr) own.changes.back().deleted = std::move(node);
       deleted = true;
     }
     return deleted ? SUCCESS : all ? KEY_NOTFOUND : ENTRY_DNE;
