@@ -176,6 +176,8 @@ bool cgroup_lock_slot(const struct cgroups* cgroups, enum hierarchy lock) {
     return true; /* the directory stays open, because closing it releases the lock */
   }
   close(directory);
+  /* Another jail holds the lock, or has just removed the directory. */
+  errno = EWOULDBLOCK;
   return false;
 }
 

@@ -20,8 +20,8 @@ bool cgroup_make(struct cgroups* cgroups, enum hierarchy hierarchy, bool lock);
 
 /* Tries to lock the slot without making groups for a jail. Creates only the directory that serves
  * as the lock, in the hierarchy `lock`. Returns true if the lock was free; this process then holds
- * the lock until it exits. Returns false if a running jail holds the lock, or if the directory
- * cannot be made. */
+ * the lock until it exits. Otherwise returns false and sets errno: EWOULDBLOCK if a running jail
+ * holds the lock, another number if the directory cannot be made or opened. */
 bool cgroup_lock_slot(const struct cgroups* cgroups, enum hierarchy lock);
 
 /* Sends SIGKILL to all processes in the slot's leftover groups, frozen or not, and does not wait. A

@@ -4,6 +4,7 @@
 #include "jail/leftovers/sweep.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -130,7 +131,15 @@ static bool sweep_slot(struct cgroups* cgroups, const struct options* options, i
   snprintf(cgroups->name, sizeof cgroups->name, "%s%d", kPrefix, slot);
   bool lock_was_there = group_exists(cgroups, lock);
   if (!cgroup_lock_slot(cgroups, lock)) {
-    return true; /* a running jail uses the slot, or its lock cannot be made */
+    if (errno == EWOULDBLOCK) {
+      return true; /* a running jail uses the slot */
+    }
+    dprintf(
+        STDERR_FILENO,
+        "jail: cannot lock slot %d, so its leftovers stay: cannot make %s/%s: %s; run the sweep "
+        "as a user who may write there\n",
+        slot, cgroups->groups[lock].mount, cgroups->name, strerror(errno));
+    return false;
   }
   cgroup_kill_leftovers(cgroups);
   bool killed = !options->has_root || kill_processes(slot);

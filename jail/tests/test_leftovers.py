@@ -120,6 +120,22 @@ def test_sweep_needs_groups(jails: Jails) -> None:
     assert "cannot tell running jails from dead ones" in done.stderr
 
 
+def test_sweep_reports_a_slot_that_it_cannot_lock(
+    jails: Jails, stray: subprocess.Popen[bytes]
+) -> None:
+    script = (
+        "for mount in $(grep cgroup /proc/self/mounts | cut -d' ' -f2); do mount -o remount,bind,ro $mount; done; "
+        f"exec {JAIL} --sweep --slot {FIRST_SLOT}"
+    )
+    done = subprocess.run(
+        ["unshare", "-m", "sh", "-c", script], capture_output=True, text=True, check=False
+    )
+    assert done.returncode == 2
+    assert f"cannot lock slot {FIRST_SLOT}, so its leftovers stay" in done.stderr
+    assert "Read-only file system" in done.stderr
+    assert stray.poll() is None
+
+
 def group_that_cannot_be_removed_is_reported(jails: Jails) -> None:
     started = jails.start("sleep_for_ever")
     started.wait_until_running()
