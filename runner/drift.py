@@ -55,9 +55,11 @@ class Drift:
         """Return the reason why the session is discarded, or an empty string if it is valid."""
         if not self.is_discarded(index):
             return ""
-        change = self.changes[index]
-        way = "slower" if change > 0 else "faster"
-        return f"control {math.exp(abs(change)):.2f} times {way}, allowed {math.exp(self.band):.2f}"
+        change, band = math.exp(self.changes[index]), math.exp(self.band)
+        return (
+            f"the control library ran twice, and its second result is {change:.2f} times its first, "
+            f"allowed {1 / band:.2f} to {band:.2f}"
+        )
 
 
 def why_too_busy(changes: Sequence[float]) -> str:

@@ -98,7 +98,7 @@ def test_the_table_shows_leaders_and_excluded_libraries(capsys: pytest.CaptureFi
         "apart: a leads",
         "7 of 7 blocks are valid",
         "changed by a factor of up to 1.30, allowed 1.10",
-        "block 8 is discarded: control 1.30 times slower, allowed 1.10",
+        "block 8 is discarded: the control library ran twice, and its second result is 1.30 times its first",
         "c is excluded: crashed in block 1: why",
         "text is excluded: refused: not_elf: a text file",
         "a is bound by the harness",
