@@ -384,8 +384,8 @@ class BoardEntry(models.Model):
     """A user's entry on a board (a ranking of libraries): all the user's eligible runs of one binary, merged.
 
     Runs of the binary under another configuration form another entry. ranking/board_entries.py computes the entries
-    from the runs and can rebuild them at any time. Board pages read only this table. `slot` numbers a user's entries,
-    best first; it has nothing to do with the slot of a worker. `position` and the ranks count the entries of all users.
+    from the runs and can rebuild them at any time. Board pages read only this table. `user_rank` counts only the
+    user's own entries. `position`, `rank_low` and `rank_high` count the entries of all users.
     """
 
     board = models.CharField(max_length=64)
@@ -394,7 +394,7 @@ class BoardEntry(models.Model):
     user = models.ForeignKey(
         settings.AUTH_USER_MODEL, on_delete=models.CASCADE, related_name="board_entries"
     )
-    slot = models.PositiveSmallIntegerField(
+    user_rank = models.PositiveSmallIntegerField(
         help_text="rank among the user's own entries; 0 is the best"
     )
     run = models.ForeignKey(
@@ -438,8 +438,8 @@ class BoardEntry(models.Model):
         ]
         constraints: ClassVar = [
             models.UniqueConstraint(
-                fields=["board", "benchmark_version", "machine_class", "user", "slot"],
-                name="one_entry_per_slot",
+                fields=["board", "benchmark_version", "machine_class", "user", "user_rank"],
+                name="one_entry_per_user_rank",
             ),
             models.UniqueConstraint(
                 fields=[

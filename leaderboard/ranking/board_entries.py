@@ -72,7 +72,7 @@ def refresh(changed: Iterable[Run]) -> None:
         _decide(run)
         touched |= _affected_entries(run)
     for section, user_id in sorted(touched):
-        _refill_slots(section, user_id)
+        _refill_user(section, user_id)
     for section in sorted({section for section, _ in touched}):
         _update_ranks(section)
 
@@ -230,11 +230,8 @@ def _entries(section: _Section) -> QuerySet[BoardEntry]:
     )
 
 
-def _refill_slots(section: _Section, user_id: int) -> None:
-    """Choose this user's entries again from the eligible runs, and replace the stored ones. 5 SQL statements.
-
-    BoardEntry.slot numbers the entries of a user, best first. It is not the slot of a worker.
-    """
+def _refill_user(section: _Section, user_id: int) -> None:
+    """Choose this user's entries again from the eligible runs, and replace the stored ones. 5 SQL statements."""
     board = _board(section)
     runs = Run.objects.filter(
         benchmark=board.benchmark,
@@ -276,12 +273,12 @@ def _refill_slots(section: _Section, user_id: int) -> None:
     BoardEntry.objects.bulk_create(
         _row(
             section,
-            slot,
+            user_rank,
             entry,
             audited=(entry.blob_sha256, entry.configuration) in audited,
             advisories=advisories.get((entry.blob_sha256, entry.configuration), []),
         )
-        for slot, entry in enumerate(chosen)
+        for user_rank, entry in enumerate(chosen)
     )
 
 
@@ -306,7 +303,7 @@ def _audited(section: _Section, digests: list[str]) -> set[tuple[str, str]]:
 
 def _row(
     section: _Section,
-    slot: int,
+    user_rank: int,
     entry: rank_intervals.Entry,
     *,
     audited: bool,
@@ -318,7 +315,7 @@ def _row(
         benchmark_version=section.benchmark_version,
         machine_class=section.machine_class,
         user_id=entry.user_id,
-        slot=slot,
+        user_rank=user_rank,
         run_id=entry.run_id,
         blob_sha256=entry.blob_sha256,
         configuration=entry.configuration,

@@ -387,7 +387,14 @@ def test_the_boards_can_be_rebuilt_from_the_runs(alice: User, bob: User, track: 
     def content() -> list[tuple[Any, ...]]:
         return list(
             BoardEntry.objects.order_by("position").values_list(
-                "board", "user_id", "slot", "run_id", "score", "position", "rank_low", "rank_high"
+                "board",
+                "user_id",
+                "user_rank",
+                "run_id",
+                "score",
+                "position",
+                "rank_low",
+                "rank_high",
             )
         )
 
