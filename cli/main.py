@@ -14,7 +14,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from cli import bench, check, compare, inspect_file, listing, machine, plot
+from cli import bench, check, compare, inspect_file, listing, machine, plot, score
 from cli.common import UsageError, gibibytes, positive
 from runner.contract import Cancelled
 from runner.manifest import RequestError
@@ -82,6 +82,11 @@ def _parser() -> argparse.ArgumentParser:
     _add_plot(
         commands.add_parser(
             "plot", help="draw the results of bench and compare", allow_abbrev=False
+        )
+    )
+    _add_score(
+        commands.add_parser(
+            "score", help="combine results of compare into one score", allow_abbrev=False
         )
     )
     inspecting = commands.add_parser("inspect", help="read a library file without running it")
@@ -250,6 +255,18 @@ def _add_plot(parser: argparse.ArgumentParser) -> None:
         "--out", metavar="DIR", type=Path, default=Path("plots"), help="default: %(default)s"
     )
     parser.set_defaults(run=plot.run)
+
+
+def _add_score(parser: argparse.ArgumentParser) -> None:
+    parser.add_argument(
+        "reports",
+        metavar="REPORT",
+        nargs="+",
+        type=Path,
+        help="a file that compare wrote with --json; one file per instance",
+    )
+    _add_json(parser, "scores")
+    parser.set_defaults(run=score.run)
 
 
 def _add_verified(parser: argparse.ArgumentParser) -> None:

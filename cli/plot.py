@@ -8,13 +8,11 @@ from __future__ import annotations
 
 import csv
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from cli.common import UsageError, output_folder
-from results.result_files import BENCH_SCHEMA, COMPARE_SCHEMA
+from cli.common import output_folder
+from cli.read_result import read_result
 from runner.settings import load_settings
-from runner.strict import StrictError, parse_object
-from runner.text import display_name
 
 if TYPE_CHECKING:
     import argparse
@@ -22,11 +20,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from results.plots.pictures import Picture
-
-_SCHEMAS = {
-    BENCH_SCHEMA: "bench.v1.schema.json",
-    COMPARE_SCHEMA: "compare.v1.schema.json",
-}
 
 
 def run(options: argparse.Namespace) -> int:
@@ -48,32 +41,6 @@ def run(options: argparse.Namespace) -> int:
             file=sys.stderr,
         )
     return 0 if drawn else 2
-
-
-def read_result(path: Path, schemas: Path) -> dict[str, Any]:
-    """Return a result that bench or compare has written. Raises UsageError for any other file."""
-    from jsonschema import Draft202012Validator  # noqa: PLC0415 - slow to import
-
-    name = display_name(path.name)
-    try:
-        result = parse_object(path.read_bytes(), name)
-    except OSError as error:
-        raise UsageError(f"{path}: cannot read the file ({error.strerror})") from error
-    except StrictError as error:
-        raise UsageError(f"{error}: give a file that bench or compare wrote with --json") from error
-    schema = _SCHEMAS.get(str(result.get("schema")))
-    if schema is None:
-        raise UsageError(
-            f"{name}: not a result of bench or compare; give a file that they wrote with --json"
-        )
-    rules = parse_object((schemas / schema).read_bytes(), schema)
-    fault = next(Draft202012Validator(rules).iter_errors(result), None)
-    if fault is not None:
-        place = "/".join(map(str, fault.path)) or "the result"
-        raise UsageError(
-            f"{name}: {place}: {fault.message[:200]}; perhaps another version wrote it: run bench or compare again"
-        )
-    return result
 
 
 def save(picture: Picture, folder: Path) -> Iterator[Path]:

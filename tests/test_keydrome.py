@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 import pytest
 from jsonschema import Draft202012Validator
 
-from cli.plot import read_result
+from cli.read_result import read_result
 from results.plots.pictures import pictures
 from tests.binaries import built_settings, library
 
@@ -211,3 +211,11 @@ def test_compare_says_who_leads_and_plot_can_draw_it(built: Settings, tmp_path: 
     assert all(lib["over_floor"] > 0 for lib in result["libraries"][:3])
     drawn = pictures([read_result(answer, schema.parent)])
     assert [picture.name.rpartition("-")[2] for picture in drawn] == ["forest", "values"]
+    scored = keydrome("score", str(answer), var=tmp_path)
+    assert scored.returncode == 2
+    assert "crash_in_constructor: crashed in the rehearsal" in scored.stderr
+    result["libraries"] = [lib for lib in result["libraries"] if not lib["left_out"]]
+    answer.write_text(json.dumps(result))
+    scored = keydrome("score", str(answer), var=tmp_path)
+    assert scored.returncode == 0, scored.stderr
+    assert "Score over 1 instance (" in scored.stdout

@@ -1,0 +1,71 @@
+"""Tests of `keydrome score`: its tables and JSON, and which files it refuses."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+from jsonschema import Draft202012Validator
+
+from cli.main import main
+from runner.settings import load_settings
+
+COMPARED = Path(__file__).parent / "golden" / "compare.json"
+
+
+@pytest.fixture
+def files(tmp_path: Path) -> tuple[Path, Path]:
+    """Return two results of compare: one of instance small, one of large, in which all values are twice as high."""
+    small: dict[str, Any] = json.loads(COMPARED.read_text(encoding="utf-8"))
+    small["libraries"] = [one for one in small["libraries"] if not one["left_out"]]
+    large = json.loads(json.dumps(small)) | {"instance": "large"}
+    for block in large["blocks"]:
+        block["values"] = {name: 2 * value for name, value in block["values"].items()}
+    first, second = tmp_path / "small.json", tmp_path / "large.json"
+    first.write_text(json.dumps(small), encoding="utf-8")
+    second.write_text(json.dumps(large), encoding="utf-8")
+    return first, second
+
+
+def test_scores_are_printed_and_written(
+    files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    out = tmp_path / "score.json"
+    assert main(["score", *map(str, files), "--json", str(out)]) == 0
+    value = json.loads(out.read_text(encoding="utf-8"))
+    schema = load_settings({}).root / "harness" / "schema" / "score.v1.schema.json"
+    Draft202012Validator(json.loads(schema.read_text(encoding="utf-8"))).validate(value)
+    small, large = value["instances"]
+    assert [small["instance"], large["instance"]] == ["small", "large"]
+    assert large["speeds"]["a"] == pytest.approx(small["speeds"]["a"] / 2)  # lower is better
+    scores = {one["name"]: one["score"] for one in value["libraries"]}
+    assert scores["a"] == pytest.approx((small["speeds"]["a"] * large["speeds"]["a"]) ** 0.5)
+    printed = capsys.readouterr().out
+    assert "Score over 2 instances" in printed
+    assert f"{scores['a']:.3f}" in printed
+    assert "fewer than 11 blocks" in printed
+
+
+def test_a_left_out_instance_is_named(
+    files: tuple[Path, Path], capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, second = files
+    value = json.loads(second.read_text(encoding="utf-8"))
+    value["libraries"][0]["left_out"] = "crashed in block 1"
+    second.write_text(json.dumps(value), encoding="utf-8")
+    assert main(["score", str(first), str(second)]) == 1
+    assert "sample-large-smoke is left out: a: crashed in block 1" in capsys.readouterr().out
+
+
+def test_files_that_have_no_score_are_refused(
+    files: tuple[Path, Path], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    first, _ = files
+    assert main(["score", str(first), str(first)]) == 2
+    assert "two results are of sample-small-smoke: give one of them" in capsys.readouterr().err
+    other = tmp_path / "other.json"
+    other.write_text("{}", encoding="utf-8")
+    assert main(["score", str(other)]) == 2
+    assert "not a result of bench or compare" in capsys.readouterr().err
