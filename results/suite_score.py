@@ -1,8 +1,8 @@
 """Combines comparisons of the same libraries on several benchmark instances into one score per library.
 
 The *speed* of a library in a block is how many times as fast as the control library it was. Its speed on an instance is
-the median over the blocks. Its *score* is the geometric mean of its speeds on all counted instances, so the control
-library has score 1, and no instance weighs more than another because its times are longer (Fleming and Wallace 1986).
+the median over the blocks. Its *score* is the geometric mean of its speeds on all counted instances. So the control
+library has score 1, and an instance with longer times has no larger weight (Fleming and Wallace 1986).
 
 An instance counts only if every library passed on it. A missing value is never estimated.
 
