@@ -30,7 +30,7 @@ from results.look_ahead import (
 from results.result_files import BENCH_SCHEMA
 from results.summary import RANKED_SESSIONS_MIN, Summary, session_ratio, summarise
 from runner.execute import run_file, session_output
-from runner.machine import machine_facts
+from runner.machine import facts_of_sessions, machine_facts
 from runner.manifest import Kind, find_benchmark, load_benchmarks
 from runner.request import Request
 from runner.series import why_machine_too_busy
@@ -199,7 +199,7 @@ def bench_json(
         "summary": summary.to_json(),
         "audit": summarise_audit(pairs_of(result.sessions)).to_json(),
         "jail_level": result.jail_level,
-        "machine": machine_facts(),
+        "machine": facts_of_sessions(result.sessions),
     }
 
 

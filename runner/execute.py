@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING
 from runner.catalogue import load_configuration
 from runner.contract import Cancelled, Job, Progress, RunReport, Session
 from runner.inspection.library import LibraryFacts, inspect_library, refusal_findings
-from runner.machine import machine_facts
+from runner.machine import facts_of_sessions
 from runner.manifest import RequestError, find_benchmark, load_benchmarks
 from runner.request import Request, make_loadable
 from runner.series import SeriesResult, why_machine_too_busy
@@ -73,7 +73,7 @@ def execute(job: Job, heartbeat: Heartbeat, settings: Settings | None = None) ->
         findings=result.findings,
         sessions=result.sessions,
         jail_level=result.jail_level,
-        machine=machine_facts(),
+        machine=facts_of_sessions(result.sessions),
         log=session_log(result.sessions),
         library_facts=facts.to_json() if facts else {},
         started_at=started,

@@ -7,7 +7,13 @@ import json
 import os
 import platform
 from pathlib import Path
-from typing import Any
+from statistics import median
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Sequence
+
+    from runner.contract import Session
 
 _GIBIBYTE = 1 << 30
 
@@ -37,6 +43,24 @@ def machine_facts() -> dict[str, Any]:
         "libc": os.confstr("CS_GNU_LIBC_VERSION") or "unknown",
         "load_average": round(os.getloadavg()[0], 2),
     }
+
+
+def facts_of_sessions(sessions: Sequence[Session]) -> dict[str, Any]:
+    """Return machine_facts(), and what the referee reported about the machine in these sessions.
+
+    `compiler`, `governor` and `pinning` are those of the first session. `frequency_mhz` and `steal_percent` are medians
+    over the sessions. A fact that no session reported is missing.
+    """
+    reported = [session.candidate.machine for session in sessions]
+    facts = machine_facts()
+    for name in ("compiler", "governor", "pinning"):
+        if reported and name in reported[0]:
+            facts[name] = reported[0][name]
+    for name in ("frequency_mhz", "steal_percent"):
+        values = [machine[name] for machine in reported if name in machine]
+        if values:
+            facts[name] = round(median(values), 3)
+    return facts
 
 
 def _cpu_model() -> str:

@@ -119,6 +119,11 @@ def test_a_right_library_passes_and_the_control_runs_too(settings: Settings) -> 
     fractions = [p.fraction for p in progress]
     assert fractions == sorted(fractions)
     assert {p.role for p in progress} == {"inspection", "candidate", "control"}
+    assert report.machine["pinning"] == "none"
+    assert report.machine["compiler"].startswith(
+        ("GCC ", "Clang ", "Ubuntu Clang ", "Debian Clang ")
+    )
+    assert 0 <= report.machine["steal_percent"] <= 100
     phases = {p.phase for p in progress}
     assert {"create", "populate", "test"} <= phases
 
@@ -137,6 +142,13 @@ def test_the_same_seed_asks_the_same(settings: Settings) -> None:
     for name in ("transactions_planned", "records_start"):
         assert first.metrics[name] == second.metrics[name]
     assert first.parameters == second.parameters
+    # Populating needs memory for each record, and the test phase adds records.
+    for name in ("memory_start_bytes", "bytes_per_record_start", "bytes_per_record"):
+        assert first.metrics[name] > 0
+    assert first.metrics["memory_end_bytes"] >= first.metrics["memory_start_bytes"]
+    assert first.metrics["memory_start_bytes"] == pytest.approx(
+        first.metrics["bytes_per_record_start"] * first.metrics["records_start"]
+    )
 
 
 @pytest.mark.parametrize("configuration", reference_configurations(load_settings()))

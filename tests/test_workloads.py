@@ -33,6 +33,7 @@ GENERAL_METRICS = {
     ),
     *("transactions_planned", "transactions_completed", "transactions_failed"),
     *("records_start", "records_end", "memory_peak_bytes", "bytes_per_record"),
+    *("memory_start_bytes", "memory_end_bytes", "bytes_per_record_start"),
     *("setup_cpu_us", "setup_bytes", "library_threads", "library_cpu_us", "final_scan_cpu_us"),
 }
 

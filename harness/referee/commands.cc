@@ -45,7 +45,11 @@ Json bare_report(const Plan& plan, RunVerdict verdict) {
 Result<Json> session_report(const PreparedSession& session, const RunArguments& arguments,
                             const Progress& progress) {
   Json machine = machine_facts();  // first, because the session makes the machine busy
+  machine["pinning"] =
+      session.plan.jail.cpus.empty() ? "none" : "to the CPUs " + session.plan.jail.cpus;
+  const std::optional<CpuTimes> before = cpu_times();
   const SessionResult result = play(session.script, session.jail, progress);
+  add_stolen_time(before, cpu_times(), machine);
   Judgement judgement = judge_session(session, result);
   if (judgement.histories_judged) {
     const Result<void> kept = keep_histories(arguments.histories, session.plan, session.script,

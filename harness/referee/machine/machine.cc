@@ -4,6 +4,7 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
+#include <cmath>
 #include <cstdlib>
 #include <fstream>
 #include <string>
@@ -29,6 +30,27 @@ std::string cpu_model() {
   return "";
 }
 
+// Returns the mean of the lines "cpu MHz", or nothing if there are none.
+std::optional<double> frequency_mhz() {
+  std::ifstream file("/proc/cpuinfo");
+  double sum = 0;
+  int cpus = 0;
+  for (std::string line; std::getline(file, line);) {
+    if (!line.starts_with("cpu MHz")) continue;
+    sum += std::strtod(line.c_str() + line.find(':') + 1, nullptr);
+    ++cpus;
+  }
+  return cpus > 0 ? std::optional(sum / cpus) : std::nullopt;
+}
+
+std::string compiler() {
+#ifdef __clang__
+  return __VERSION__;  // begins with the compiler's name
+#else
+  return std::string("GCC ") + __VERSION__;
+#endif
+}
+
 // Returns the word in brackets, as in "always [madvise] never", or the whole line if there are no
 // brackets.
 std::string chosen(const std::string& line) {
@@ -52,10 +74,33 @@ uint64_t physical_memory_bytes() {
              : 0;
 }
 
+std::optional<CpuTimes> cpu_times() {
+  std::ifstream file("/proc/stat");
+  std::string name;
+  file >> name;
+  CpuTimes times;
+  // user, nice, system, idle, iowait, irq, softirq, steal; the guest times after them are part of
+  // the first two.
+  for (int column = 0; column < 8; ++column) {
+    file >> times.stolen;
+    times.all += times.stolen;
+  }
+  return file && name == "cpu" ? std::optional(times) : std::nullopt;
+}
+
+void add_stolen_time(const std::optional<CpuTimes>& before, const std::optional<CpuTimes>& after,
+                     Json& facts) {
+  if (!before || !after || after->all <= before->all) return;
+  const auto stolen = static_cast<double>(after->stolen - before->stolen);
+  facts["steal_percent"] = 100 * stolen / static_cast<double>(after->all - before->all);
+}
+
 Json machine_facts() {
   Json facts;
   Json warnings = Json::Array{};
   add_text(facts, "cpu", cpu_model());
+  if (const auto frequency = frequency_mhz()) facts["frequency_mhz"] = std::round(*frequency);
+  facts["compiler"] = compiler();
   const std::size_t usable = usable_cpu_count();
   const auto cores = usable > 0 ? static_cast<int64_t>(usable) : sysconf(_SC_NPROCESSORS_ONLN);
   facts["cores"] = cores;

@@ -121,15 +121,18 @@ uint64_t recorded_transactions(const script::Outcome& outcome) {
   return count;
 }
 
-// Returns the growth of the jail's memory from before the library was loaded to the end of the last
-// phase that modifies data. Returns nothing if the memory did not grow or its size is unknown.
-std::optional<uint64_t> filled_bytes(const script::Script& script, const SessionResult& result) {
-  std::optional<uint64_t> bytes;
-  for (size_t i = 0; i < result.phases.size(); ++i) {
-    if (!script.phases[i].verifies) bytes = result.phases[i].memory_bytes;
+// Adds the memory that the library held at one moment, and the memory per record if the number of
+// records is known. `bytes` is the charge of the jail at that moment. Adds nothing if the charge is
+// unknown, or no larger than before the library was loaded.
+void add_held_memory(const SessionResult& result, std::optional<uint64_t> bytes,
+                     std::optional<uint64_t> records, const std::string& memory_name,
+                     const std::string& per_record_name, Json& metrics) {
+  const uint64_t held = growth(result.memory_before_loading_bytes, bytes).value_or(0);
+  if (held == 0) return;
+  metrics[memory_name] = held;
+  if (records.value_or(0) > 0) {
+    metrics[per_record_name] = static_cast<double>(held) / static_cast<double>(*records);
   }
-  bytes = growth(result.memory_before_loading_bytes, bytes);
-  return bytes.value_or(0) > 0 ? bytes : std::nullopt;
 }
 
 void add_setup(const SessionResult& result, Json& metrics) {
@@ -165,13 +168,19 @@ void add_memory(const script::Script& script, const SessionResult& result,
                 const judge::Totals& sums, Json& metrics) {
   if (const auto peak = result.jail.number("memory_peak_bytes"))
     metrics["memory_peak_bytes"] = *peak;
+  std::optional<uint64_t> charge;
+  std::optional<uint64_t> at_start, at_end;  // before the last timed phase, after the last change
+  for (size_t i = 0; i < result.phases.size(); ++i) {
+    if (script.phases[i].timed) at_start = charge;
+    charge = result.phases[i].memory_bytes;
+    if (!script.phases[i].verifies) at_end = charge;
+  }
+  add_held_memory(result, at_start, sums.records_start, "memory_start_bytes",
+                  "bytes_per_record_start", metrics);
   if (!sums.records_end) return;
   metrics["records_end"] = *sums.records_end;
-  const std::optional<uint64_t> bytes = filled_bytes(script, result);
-  if (bytes && *sums.records_end > 0) {
-    metrics["bytes_per_record"] =
-        static_cast<double>(*bytes) / static_cast<double>(*sums.records_end);
-  }
+  add_held_memory(result, at_end, sums.records_end, "memory_end_bytes", "bytes_per_record",
+                  metrics);
 }
 
 Json latency_entry(const std::string& name, const std::vector<uint64_t>& counts) {
