@@ -11,7 +11,7 @@
 namespace keydrome {
 namespace {
 
-format::Op op(format::OpCode code, uint32_t key = 0, uint32_t argument = 0, uint8_t flags = 0) {
+format::Op op_of(format::OpCode code, uint32_t key = 0, uint32_t argument = 0, uint8_t flags = 0) {
   return {.code = code, .flags = flags, .slot = 0, .key = key, .argument = argument};
 }
 
@@ -26,13 +26,13 @@ script::Script two_indexes() {
 // Operation 0 opens the index, 1 begins, 2 gets key 7, 3 inserts key -5, 4 inserts key 7 with
 // auto-commit, 5 commits, 6 waits for another thread.
 std::vector<format::Op> program() {
-  return {op(format::OpCode::kOpen),
-          op(format::OpCode::kBegin, 0, 4),
-          op(format::OpCode::kGet, 1),
-          op(format::OpCode::kInsert, 0),
-          op(format::OpCode::kInsert, 1, 0, format::kAutoCommit),
-          op(format::OpCode::kCommit),
-          op(format::OpCode::kWait)};
+  return {op_of(format::OpCode::kOpen),
+          op_of(format::OpCode::kBegin, 0, 4),
+          op_of(format::OpCode::kGet, 1),
+          op_of(format::OpCode::kInsert, 0),
+          op_of(format::OpCode::kInsert, 1, 0, format::kAutoCommit),
+          op_of(format::OpCode::kCommit),
+          op_of(format::OpCode::kWait)};
 }
 
 TEST(ProgramPosition, NamesTheCallAndWhatItsTransactionHasTouched) {
@@ -86,9 +86,9 @@ TEST(ProgramPosition, AcceptsAnyNumber) {
 }
 
 TEST(ProgramPosition, StringKeysAreQuotedAndCut) {
-  const std::vector<format::Op> ops{op(format::OpCode::kOpen, 0, 1),
-                                    op(format::OpCode::kGet, 0, 0, format::kAutoCommit),
-                                    op(format::OpCode::kGet, 1, 0, format::kAutoCommit)};
+  const std::vector<format::Op> ops{op_of(format::OpCode::kOpen, 0, 1),
+                                    op_of(format::OpCode::kGet, 0, 0, format::kAutoCommit),
+                                    op_of(format::OpCode::kGet, 1, 0, format::kAutoCommit)};
   EXPECT_EQ(program_position(two_indexes(), ops, 1).call, "get(\"words\", \"a\\x22b\\x01\")");
   const std::string x(20, 'x');
   EXPECT_EQ(program_position(two_indexes(), ops, 2).call,
