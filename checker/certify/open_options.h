@@ -19,8 +19,8 @@
 //    are local, so a few changes suffice if a solution exists.
 // 3. Walk at random, as in WalkSAT (B. Selman, H. Kautz, B. Cohen, AAAI 1994). The walk keeps one
 //    choice. Each step changes one random element of one random conflict of the kept choice. The
-//    new choice is kept instead if it has at most as many elements in conflict, and sometimes even
-//    if it has a few more.
+//    new choice replaces the kept one if it does not have more elements in conflict. Sometimes it
+//    replaces the kept one even if it has a few more.
 //
 // The random numbers have a fixed seed, so a history always gets the same verdict. Thread safety:
 // one thread at a time.

@@ -21,8 +21,9 @@
 // If the cycle remains, the begin moves to the earliest begin of all transactions in the cycle.
 //
 // An earlier begin cannot make a wrong result right, because certify() replays the order on the
-// model. But a reader with an earlier begin overlaps more transactions, which leaves more orders to
-// search. So a reader's begin moves back no further than the cycles demand.
+// sequential model (model/model.h). But a reader with an earlier begin overlaps more transactions,
+// which leaves more orders to search. So a reader's begin moves back no further than the cycles
+// demand.
 #pragma once
 
 #include "checker/certify/dependencies.h"

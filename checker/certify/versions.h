@@ -55,8 +55,8 @@ struct DoubleDelete {
 };
 
 struct Versions {
-  // Set `readers_are_late` if reads may have returned an old state. A read of a record then does
-  // not prove that no blind delete had deleted the record before the read.
+  // Set `readers_are_late` if reads may have returned an old state. A read that returned a record
+  // then does not prove that the record still existed: a blind delete may have deleted it before.
   Versions(const history::History& history, const history::Numbering& numbering,
            const history::Transactions& transactions, bool readers_are_late = false);
 

@@ -16,7 +16,8 @@ constexpr uint32_t bits(std::initializer_list<ErrCode> codes) {
   return all;
 }
 
-// If a transaction has ended or failed, any call of it may return these codes.
+// Result codes that say that the transaction cannot continue. Any call of a transaction may return
+// them.
 constexpr uint32_t kEnded = bits({TXN_DNE, DEADLOCK});
 
 // The result codes that index.h documents for each call, in addition to SUCCESS and FAILURE. The

@@ -85,9 +85,9 @@ class ActiveElements {
     }
   }
 
-  // Removes an element from the set if transaction `number` deleted it. But while kRuleChoice is
-  // on, an open element stays in the set: its deleter is not known (versions.h), so another
-  // transaction may have deleted it later.
+  // Removes an element from the set if transaction `number` deleted it. An open element is an
+  // element whose deleter is not known (versions.h). While kRuleChoice is on, it stays in the set,
+  // because another transaction may have deleted it later.
   void remove_deleted(uint32_t number, uint32_t element) {
     const bool open =
         (context_.versions.notes[element] & kOpenDeleter) != 0 && context_.rule(kRuleChoice);
