@@ -73,8 +73,8 @@ def _libraries(compared: Compared) -> Table:
 def _pairs(pairs: tuple[Pair, ...]) -> Table:
     """Return one row per pair, with the p-values of three claims about its two libraries (results/stats/pairs.py).
 
-    The claims are: the libraries differ; they are apart, that is, they differ by more than the margin of 3 %; they are
-    equal within this margin.
+    The first claim is that the libraries differ. The second is that they are apart: they differ by more than the margin
+    of 3 %. The third is that they are equal within this margin.
     """
     table = Table(title="Pairs", title_justify="left")
     table.add_column("first / second", overflow="fold")

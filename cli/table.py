@@ -39,7 +39,7 @@ _WRITTEN: dict[Unit, tuple[str, Callable[[float], str]]] = {
 
 
 def console(stream: TextIO) -> Console:
-    """Return a console that writes to `stream`. If `stream` is no terminal, the width is fixed and fits the tables."""
+    """Return a console that writes to `stream`. If `stream` is not a terminal, the console has _PLAIN_WIDTH columns."""
     return Console(file=stream, width=None if stream.isatty() else _PLAIN_WIDTH, highlight=False)
 
 

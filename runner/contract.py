@@ -29,7 +29,10 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the run was cancelled on request
-    """The heartbeat function returned False, so the run was stopped. The caller must not store a result."""
+    """The heartbeat function, which the runner calls regularly, returned False. So the run was stopped.
+
+    The caller must not store a result.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +70,7 @@ class Job:
     - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py).
     - `verified`: whether a process outside the jail makes every call. The times of such a run are comparable only with
       those of other verified runs.
-    - `require_level`: the weakest jail level to accept.
+    - `require_level`: the weakest level of the jail (the sandbox for the library) to accept.
     """
 
     run_id: int

@@ -39,7 +39,7 @@ _FILE_NAME = "library.so"
 
 
 class StaleHarnessError(Exception):
-    """The job needs another version of the benchmark than this worker has."""
+    """The job needs a version of the benchmark that this worker (the process that runs jobs) does not have."""
 
 
 def execute(job: Job, heartbeat: Heartbeat, settings: Settings | None = None) -> RunReport:
@@ -92,7 +92,8 @@ def run_file(
 ) -> tuple[SeriesResult, LibraryFacts]:
     """Inspect the file and run the request's sessions with it; `folder` is for working files.
 
-    The file must not change during the run, and the jail's user must be able to read it, so pass a copy (`copy_into`).
+    The file must not change during the run, and the user of the jail (the sandbox) must be able to read it. So pass a
+    copy (`copy_into`).
     If `recorded_seed` is given, one more session is run, and its history is certified (runner/spot_check.py).
 
     Raises RequestError if the file is a structure and the request has no configuration, or if the file is a library and

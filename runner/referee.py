@@ -1,6 +1,7 @@
 """Runs one library in one session: writes plan.json, runs the referee, reports its progress, and reads report.json.
 
-The referee is the trusted process that runs a library in the jail and judges it. The referee may still fail: it may be
+The referee is the trusted process that runs a library in the jail (sandbox) and judges it. The plan tells the referee
+what to run, and the report says what it measured and found. The referee may still fail: it may be
 missing, be killed, hang, or write a wrong report. In each of these cases this module raises RefereeError, which becomes
 the verdict *infrastructure*.
 """
@@ -101,7 +102,7 @@ def build_plan(
 
 
 def history_arguments(request: Request) -> list[str]:
-    """Return the command-line arguments that make the referee keep recorded histories."""
+    """Return the command-line arguments that make the referee write recorded histories (all calls, with results)."""
     if request.histories is None:
         return []
     keep = ["--histories", str(request.histories.resolve())]

@@ -37,7 +37,10 @@ class Severity(StrEnum):
 
 
 class JailLevel(StrEnum):
-    """How well the jail protects the machine. The strongest level comes first (docs/reference/jail.md)."""
+    """How well the jail, the sandbox for untrusted libraries, protects the machine. The strongest level comes first.
+
+    docs/reference/jail.md says what each level means.
+    """
 
     FULL = "full"
     WEAK = "weak"

@@ -29,8 +29,9 @@ from runner.text import capped, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# The child limits its own CPU time: a file that needs more is at fault. This limit of wall time ends a child that the
-# machine does not let run. Then the machine is at fault (UNFINISHED). A correct file takes 0.2 s of CPU time.
+# Two limits apply to the child. It limits its own CPU time: a file that needs more is at fault. WALL_SECONDS is wall
+# time: a child that exceeds it got too little CPU time, so the machine is at fault (UNFINISHED). A correct file takes
+# 0.2 s of CPU time.
 WALL_SECONDS = 30
 # The name of the refusal that says nothing about the file: the machine was too busy to read it.
 UNFINISHED = "inspection_unfinished"
