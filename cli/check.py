@@ -249,7 +249,10 @@ def _scale(suite: Benchmark, instance: str, wanted: Scale) -> Scale:
 
 
 def _keep_witness(folder: Path, result: SeriesResult) -> None:
-    """Write the report of each session to `folder`, and each witness in the report as text, picture and C program."""
+    """Write the report of each session to `folder`, and each witness in the report as text, picture and C program.
+
+    A witness contains the calls that prove a violation.
+    """
     for session in result.sessions:
         report = session.candidate
         name = f"{report.benchmark}-{report.instance}-{session.seed}"

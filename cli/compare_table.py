@@ -1,4 +1,10 @@
-"""Prints the result of `keydrome compare`: a table of libraries with ranks, a table of all pairs, and notes."""
+"""Prints the result of `keydrome compare`: a table of libraries with ranks, a table of all pairs, and notes.
+
+The libraries were timed in blocks; each block ran every library once. Each block also timed two fixed libraries: the
+control, which shows the noise of the machine, and the null library, which does nothing. So the time of the null library
+is the time of the harness, the code that makes the calls. The columns "x control" and "x null" show a library's time as
+a multiple of the times of these two.
+"""
 
 from __future__ import annotations
 

@@ -1,5 +1,6 @@
 """Prints the results of a run as tables: sessions, metrics, latencies and findings.
 
+The candidate is the library that is judged. The control is a fixed library, which is timed in the same sessions.
 Texts that come from a library are printed without control characters, which could control the terminal.
 """
 
@@ -44,7 +45,10 @@ def console(stream: TextIO) -> Console:
 
 
 def show_sessions(out: Console, sessions: tuple[Session, ...], metric: str) -> None:
-    """Print a table with one line per session: its seed, its verdict, and the metric of candidate and control."""
+    """Print a table with one line per session: its seed, its verdict, and the metric of candidate and control.
+
+    `metric` is the name of the number by which the benchmark ranks libraries.
+    """
     table = Table(title="Sessions", title_justify="left")
     table.add_column("session", justify="right")
     table.add_column("seed")
@@ -101,7 +105,10 @@ def show_latency(out: Console, sessions: tuple[Session, ...]) -> None:
             found.setdefault(one.transaction_class, []).append(quantiles)
     if not found:
         return
-    table = Table(title="Latency in us, by the player's clock", title_justify="left")
+    table = Table(
+        title="Latency in us, by the clock of the process that runs the library",
+        title_justify="left",
+    )
     table.add_column("transaction")
     for title in ("median", "90 %", "99 %", "99.9 %", "max"):
         table.add_column(title, justify="right")

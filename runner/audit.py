@@ -34,7 +34,8 @@ _SHARED_CALL_SECONDS = 30e-6
 # A call of the control takes some 300 ns longer in verified mode. If it takes longer by more than this limit, other
 # processes have used the CPUs, and the session says nothing about the candidate.
 CONTROL_ADDED_NS_MAX = 3000.0
-# This time is added to the time limit of each phase when a session is played again. It is five times SECONDS_MAX.
+# This time is added to the time limit of each phase (a part of the session, such as create or test) when a session is
+# played again. It is five times SECONDS_MAX.
 PHASE_EXTRA_MS = 300_000
 
 

@@ -74,6 +74,7 @@ class Blocks:
     blocks: list[Block] = field(default_factory=list)
     excluded: dict[str, str] = field(default_factory=dict)
     floor: str = ""  # the reason why the null library has no metric; empty if it has one
+    # How well the jail, the sandbox in which the libraries ran, protected the machine.
     jail_levels: set[str] = field(default_factory=set)
 
     def drift(self) -> Drift:
@@ -119,8 +120,8 @@ def run_blocks(
     `candidates` maps names to at least two libraries. The request has one seed for the rehearsal, one for each block,
     and one for each possible repetition. The run ends early if fewer than two libraries are left.
 
-    Raises RefereeError if the control library fails or the machine cannot run a session. Raises Cancelled if
-    `heartbeat` returns False.
+    This function calls `heartbeat` with the progress at least once a second, and raises Cancelled if `heartbeat`
+    returns False. Raises RefereeError if the control library fails or the machine cannot run a library.
     """
     runner = _Runner(candidates, request, settings, folder, heartbeat)
     result = runner.result

@@ -1,7 +1,7 @@
 """Lists the libraries, structures and configurations of this repository, from the files in their folders.
 
 A library exports the ten calls of the index API (contract A). A structure is a data structure without transactions and
-locks (contract B). A configuration says how the runtime adds them to a structure.
+locks (contract B). Keydrome's runtime is a library that adds them to a structure, as a configuration says.
 """
 
 from __future__ import annotations

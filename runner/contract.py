@@ -3,10 +3,13 @@
 Both messages are immutable and have a strict JSON form. An unknown or missing field is an error, because a reader that
 understands only part of a message could produce a wrong result.
 
-A *run* judges one library, or one structure with a configuration, on one benchmark instance at one scale. The judged
-library is the *candidate*. A run has one or more *sessions*. Each session uses fresh processes and a secret seed of its
-own. In a session of a performance benchmark, the *control* library is timed next to the candidate, so that noise of the
-machine cancels (runner/series.py).
+A *run* judges one library on one *instance* of a benchmark, which is a named set of parameters, at one *scale*, which
+selects the size. A library exports the calls of the index API. A run can also judge a *structure*, a data structure
+without transactions; its *configuration* says how Keydrome's runtime adds transactions.
+
+The judged library is the *candidate*. A run has one or more *sessions*. Each session uses fresh processes and a secret
+seed of its own. In a session of a performance benchmark, a fixed library, the *control*, is timed next to the
+candidate, so that noise of the machine cancels (runner/series.py).
 """
 
 from __future__ import annotations

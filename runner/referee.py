@@ -31,9 +31,9 @@ if TYPE_CHECKING:
 PLAN_SCHEMA = "keydrome.plan.v1"
 TICK_SECONDS = 0.25
 STOP_SECONDS = 3.0
-# The referee prints a progress line when a phase begins. It prints nothing while it generates operations, runs a phase
-# or judges results. Generating or judging may take this many seconds. The time limit of a phase is added to this
-# number.
+# The referee prints a progress line when a phase begins. A phase is a part of a session, such as create or test. The
+# referee prints nothing while it generates operations, runs a phase or judges results. Generating or judging may take
+# this many seconds. The time limit of a phase is added to this number.
 SILENCE_SECONDS = 300.0
 REPORT_BYTES_MAX = 64 << 20
 _LINE_BYTES_MAX = 1 << 16

@@ -1,7 +1,8 @@
 """Runs a series of sessions of the candidate, the library that is judged. Each has fresh processes and its own seed.
 
-In a benchmark that measures times, each session also runs the control library, so that noise of the machine can be
-seen. In a series of at least 5 sessions the control runs before and after the candidate, with the same operations. If
+In a benchmark that measures times, each session also runs the control, a fixed library, so that noise of the machine
+can be seen. In a series of at least 5 sessions the control runs before and after the candidate, with the same
+operations. If
 the control's time changed too much between its two runs (drift.py), the session is discarded. A discarded session stays
 in the report with the reason, and another session replaces it. There are at most as many replacements as requested
 sessions. If the control's time changes too much in half of the sessions, the machine is too busy to measure on. The

@@ -1,8 +1,8 @@
 """Inspects a library file without running it: which contract it implements, or why it cannot be run.
 
 A child process (child.py) with resource limits reads the file, so a file that crashes or stalls its reader does no
-harm. Inspection reports an uploader's mistakes at once. It does not protect the machine from hostile code; the jail
-does.
+harm. Inspection reports an uploader's mistakes at once. It does not protect the machine from hostile code; the jail,
+the sandbox in which the library runs later, does.
 """
 
 from __future__ import annotations
