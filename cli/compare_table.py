@@ -2,8 +2,8 @@
 
 The libraries were timed in blocks; each block ran every library once. Each block also timed two fixed libraries: the
 control, which shows the noise of the machine, and the null library, which does nothing. So the time of the null library
-is the time of the harness, the code that makes the calls. The columns "x control" and "x null" show a library's time as
-a multiple of the times of these two.
+is the time of the harness, the code that makes the calls. The column "x control" shows the library's metric divided by
+that of the control, and "x null" the library's time divided by that of the null library.
 """
 
 from __future__ import annotations

@@ -1,4 +1,5 @@
-// Implements random_history.h: plays random transactions on a careless store and records the calls.
+// Implements random_history.h: runs random transactions on a store without concurrency control, and
+// records the calls.
 #include "checker/tests/random_history.h"
 
 #include <algorithm>
