@@ -125,7 +125,7 @@ def notes(compared: Compared) -> Iterator[str]:
     """Yield notes on how the numbers were measured, one line each."""
     blocks, counted = compared.blocks, len(compared.counted)
     drift = blocks.drift()
-    band = f", allowed {math.exp(drift.band):.2f}" if math.isfinite(drift.band) else ""
+    band = f"; at most {math.exp(drift.band):.2f} is allowed" if math.isfinite(drift.band) else ""
     change = math.exp(max(map(abs, drift.changes), default=0.0))
     yield (
         f"{counted} of {compared.wanted} blocks are valid; within a block the time of the control library changed by "

@@ -57,7 +57,10 @@ class Drift:
             return ""
         change = self.changes[index]
         way = "slower" if change > 0 else "faster"
-        return f"control {math.exp(abs(change)):.2f} times {way}, allowed {math.exp(self.band):.2f}"
+        return (
+            f"control {math.exp(abs(change)):.2f} times {way} in its second run; "
+            f"at most {math.exp(self.band):.2f} times is allowed"
+        )
 
 
 def why_too_busy(changes: Sequence[float]) -> str:

@@ -201,13 +201,15 @@ class _Watch:
                     raise Cancelled
                 if time.monotonic() - last_read > self._silence_seconds:
                     raise RefereeError(
-                        f"the referee wrote no progress for {self._silence_seconds:.0f} s, the limit, and was stopped"
+                        f"the referee wrote no progress for {self._silence_seconds:.0f} s, the limit, and was stopped: "
+                        "run again when the machine has less other work"
                     )
         try:
             return self._process.wait(self._silence_seconds)
         except subprocess.TimeoutExpired as error:
             raise RefereeError(
-                "the referee closed its output but did not exit, and was stopped"
+                "the referee closed its output but did not exit, and was stopped: this is an error of Keydrome; "
+                "please report it"
             ) from error
 
     def _read(self, data: bytes) -> None:
@@ -226,7 +228,10 @@ class _Watch:
                 if not (
                     isinstance(name, str) and isinstance(index, int) and isinstance(count, int)
                 ):
-                    raise RefereeError(f"the referee wrote a malformed progress line: {event}")
+                    raise RefereeError(
+                        f"the referee wrote a malformed progress line: {event}; run ./dev build, because the referee "
+                        "may be of another version"
+                    )
                 if not self._tick(name, index, count):
                     raise Cancelled
 
@@ -262,7 +267,10 @@ def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> Report
         raise RefereeError(f"the referee wrote no usable report: {error}") from error
     violation = validate_report(value, settings.root)
     if violation:
-        raise RefereeError(f"the report violates the schema {REPORT_SCHEMA}: {violation}")
+        raise RefereeError(
+            f"the report violates the schema {REPORT_SCHEMA}: {violation}; run ./dev build, because the referee may be "
+            "of another version"
+        )
     for name in _ECHOED:
         if value.get(name, False) != plan[name]:
             raise RefereeError(

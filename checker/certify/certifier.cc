@@ -6,8 +6,9 @@
 //    (dependencies.h). The code calls the two edges its *sides*.
 // 4. Replay the transactions on the sequential model (model/model.h), in an order that fits all
 //    edges.
-// Some records, called open elements, have several possible deleters. If an attempt finds no serial
-// order, further attempts use other deleters for open elements.
+// Some records, called open elements, have several possible deleters. An attempt assumes one of
+// them, which is called the current deleter. If an attempt finds no serial order, further attempts
+// assume other deleters.
 #include "checker/certify/certifier.h"
 
 #include <algorithm>
@@ -93,9 +94,9 @@ class Collector : public DependencySink {
   const bool tentative_;
 };
 
-// Returns an order of the graph's nodes that fits all its edges. The graph has `count` transactions
-// and their time nodes (precedence.h). Of the transactions that may come next, the one that
-// returned first comes next.
+// Returns an order of the graph's nodes that fits all its edges. The nodes are `count` transactions
+// and their time nodes, which represent real time (precedence.h). Of the transactions that may come
+// next, the one that returned first comes next.
 std::vector<uint32_t> order_of(const Graph& graph, uint32_t count) {
   std::vector<uint32_t> priorities(graph.size());
   for (uint32_t node = 0; node < graph.size(); ++node) {

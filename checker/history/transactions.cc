@@ -1,5 +1,6 @@
 // Implements transactions.h: splits the calls of each recorded thread into transactions, and then
-// merges the committed transactions of all threads by the time at which they returned.
+// merges the committed transactions of all threads by the time at which they returned. An
+// auto-committed call passes no transaction (txn == NULL), so it is a transaction of its own.
 #include "checker/history/transactions.h"
 
 #include <algorithm>
