@@ -262,7 +262,7 @@ TEST(Certify, AfterAFullLogNothingIsJudged) {
   EXPECT_EQ(verdict(history), "missing_record");
   history.threads[1].erase(history.threads[1].begin());
   EXPECT_EQ(verdict(history), "could_not_judge")
-      << "no call before the cut is wrong, and the later calls are unknown";
+      << "before the log filled up, no call is wrong, and the later calls are unknown";
   history.truncated_threads.clear();
   EXPECT_EQ(verdict(history), "corrupt_payload");
   history.truncated_threads = {7};
