@@ -137,15 +137,15 @@ std::string replay(const Context& context, const Graph& graph) {
   const auto count = static_cast<uint32_t>(context.transactions.committed.size());
   const std::vector<uint32_t> order = order_of(graph, count);
   if (order.size() != graph.size())
-    return "the checker found no complete order of the transactions, although their dependencies "
-           "have no cycle; this is an error of the checker: please report it with the history";
+    return "the checker found no complete order of the transactions, although no cycle forbids "
+           "one; this is an error of the checker: please report it with the history";
   Model model(context.numbering);
   for (const uint32_t node : order) {
     if (node >= count || !context.rule(kRuleReplay)) continue;
     const std::string wrong = replay_one(context, context.transactions.committed[node], model);
     if (!wrong.empty())
-      return "the dependencies have no cycle, but a result contradicts the order that was found; "
-             "record another run. The result is that of " +
+      return "the checker found an order of the transactions, but a result contradicts it; record "
+             "another run. The result is that of " +
              wrong;
   }
   return "";
@@ -348,8 +348,8 @@ class Certifier {
     if (versions_.unfinished_writes && unfinished_matters_) {
       out_.verdict = Verdict::kCouldNotJudge;
       out_.reason =
-          "the dependencies have a cycle, but a transaction that never ended wrote records, and it "
-          "is unknown whether they were committed; record a run in which all transactions end";
+          "no serial order fits the results, but a transaction that never ended wrote records, and "
+          "it is unknown whether they were committed; record a run in which all transactions end";
       return true;
     }
     const std::vector<Cycle> cycles = pick_cycles(context_, graph, std::move(components), added,
@@ -357,8 +357,8 @@ class Certifier {
     for (const Cycle& cycle : cycles) report(describe_cycle(context_, cycle));
     if (cycles.empty())
       undecided(
-          "the dependencies have a cycle, but the checker found no cycle that is short enough to "
-          "report; record a shorter run");
+          "no serial order fits the results, because some transactions must precede each other in "
+          "a cycle, but no cycle is short enough to report; record a shorter run");
     return true;
   }
 

@@ -146,7 +146,9 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
 }
 
 // Judges a history in which a record was inserted several times. In `context`, all inserts of the
-// record share one *element*, the number of a record (numbering.h).
+// record share one *element*, the number of a record (numbering.h). First gives each insert an
+// element of its own, if real time shows which insert each read saw. If this is impossible or does
+// not decide the verdict, uses judge_reinserted() (reinserted.h).
 void judge_inserted_again(const Context& context, Certification& out) {
   Numbering numbering = context.numbering;
   if (split_reinserted(context.history, context.transactions, numbering)) {

@@ -1,6 +1,6 @@
-// find_dependencies(): derives edges between committed transactions from the results of recorded
-// calls. An edge says that one transaction must precede another. find_dependencies() also finds
-// results that are wrong in every serial order.
+// find_dependencies(): derives edges between the committed transactions of a recorded history from
+// the results of their calls. An edge says that one transaction must precede another in every
+// serial order. find_dependencies() also finds results that are wrong in every serial order.
 //
 // One pass visits the committed transactions in the order in which they returned. Edges follow from
 // two kinds of results:

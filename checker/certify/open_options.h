@@ -1,5 +1,5 @@
 // OpenOptions: searches for a deleter of each record whose deleter is not known, so that all
-// recorded results fit a serial order.
+// results of a recorded history fit a serial order of the transactions.
 //
 // A deleteRecord call for all payloads of a key does not name the records that it deleted. If the
 // call overlaps the insert of a record, the call may or may not have deleted this record. Such a

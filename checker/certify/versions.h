@@ -1,5 +1,6 @@
-// Versions: finds for each record which committed transaction inserted it and which deleted it. A
-// record is identified by its number, an *element* (numbering.h).
+// Versions: finds for each record of a recorded history which committed transaction inserted it and
+// which deleted it. A record is identified by its number, an *element*. A *cell* is the number of a
+// key (numbering.h).
 //
 // The events of an insert and of a delete of one pair name their record. The event of a
 // deleteRecord of all payloads of a key names no record. Such a delete removes two kinds of

@@ -1,6 +1,7 @@
-// ActiveElements: the set of records ("elements") that may have existed while one committed
-// transaction ran, judged by real time alone. A pass visits the committed transactions in the order
-// in which they returned, and updates the set for each of them.
+// ActiveElements: the set of records ("elements") of a recorded history that may have existed while
+// one committed transaction ran, judged by real time alone. find_dependencies() (dependencies.h)
+// visits the committed transactions in the order in which they returned, and updates the set for
+// each of them.
 //
 // A record is in the set for a transaction T if both of these are true:
 // - The transaction that inserted the record began before T returned.

@@ -1,5 +1,7 @@
-// Reader: derives edges, choices and findings (dependencies.h) from each record that one
-// transaction, called the reader, saw or did not see. The reader may also write.
+// Reader: derives edges, choices and findings from each record that one transaction, called the
+// reader, saw or did not see. An edge says that one transaction must precede another. A choice is a
+// pair of edges of which at least one holds. A finding is a wrong result (dependencies.h). The
+// reader may also write.
 //
 // find_dependencies() follows the cursors of the reader. It calls Reader for each record that a
 // call of the reader returned or covers. A call *covers* a record that it did not return, but would
