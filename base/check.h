@@ -2,7 +2,7 @@
 // prints the file, the line and the condition, and aborts the process.
 //
 // Do not use this check for wrong input or for a library under test that behaves wrongly. Return an
-// Error (result.h) for wrong input, and report a finding for a library.
+// Error (result.h) for wrong input. For a library, add a finding to its report.
 #pragma once
 
 #include <cstdio>

@@ -1,5 +1,5 @@
-// Reads two clocks: now_ns() reads the monotonic clock, for results. TickClock reads the
-// processor's time-stamp counter, which is cheaper, for frequent samples.
+// Reads two clocks: now_ns() reads the monotonic clock, for the times that decide a result.
+// TickClock reads the processor's time-stamp counter, which is cheaper, for frequent samples.
 #pragma once
 
 #include <cstdint>

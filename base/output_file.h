@@ -5,8 +5,8 @@
 //     the path is a symbolic link, the link stays, and the file that the link names is replaced.
 //   - A character device or FIFO, such as /dev/null or >(command), is opened and written. Opening a
 //     FIFO waits until another process has opened it for reading.
-//   - If the path is a link in /proc, a regular file that it leads to is written in place, because
-//     this file may have no name.
+//   - If the path is a link in /proc, a regular file that it leads to is written in place. The file
+//     may have no name, so it cannot be replaced by renaming another file.
 //   - `-` means the standard output. For `-` and for other names of the standard output or error,
 //     such as /dev/stdout, the text is written to the open stream.
 //   - A block device, socket or folder is an error.

@@ -1,10 +1,12 @@
 // The program `certify [--json] [--serialisable] [--order FILE] HISTORY` judges a history file,
 // which contains the recorded calls of a run (docs/reference/history-format.md), and prints a
-// report. With --serialisable, the serial order may contradict real time. With --order, the program
-// also writes the serial order that it found to FILE, for checker/replay_order.py.
+// report. It looks for a serial order of the transactions that gives every recorded result. The
+// order must respect real time: a transaction that had returned before another began comes first.
+// With --serialisable, the order may contradict real time. With --order, the program also writes
+// the order to FILE, for checker/replay_order.py, which checks it independently.
 //
 // Exit status:
-// 0: certified, so a serial order gives every recorded result
+// 0: certified: such a serial order exists
 // 1: a violation was found
 // 2: no verdict, because of a wrong option, an unreadable or incomplete history, or an undecided
 //    search; or FILE cannot be written
@@ -97,7 +99,7 @@ int main(int argc, char** argv) {
     return keydrome::refuse(
         "usage: certify [--json] [--serialisable] [--order FILE] HISTORY\n"
         "  --json          print the report as JSON\n"
-        "  --serialisable  accept orders that contradict real time\n"
-        "  --order FILE    write the serial order to FILE, for checker/replay_order.py");
+        "  --serialisable  accept a serial order that contradicts real time\n"
+        "  --order FILE    write the serial order to FILE; checker/replay_order.py checks it");
   return keydrome::judge(path, as_json, order_path, options);
 }

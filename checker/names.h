@@ -1,9 +1,10 @@
-// Defines the names of the ten calls of contract A (keydrome/index.h) and of its result codes, as
-// findings, witnesses and tests show them.
+// Defines the names of the ten calls that a library exports (contract A, keydrome/index.h), and of
+// their result codes. Reports and tests show these names.
 //
 // benchmarks/, harness/ and all parts of checker/ need these names, and all of them may include
 // headers of checker/. The file is not in api/, which contains only the headers for contestants. It
-// is not in base/, because base/ must not depend on a contract. Thread safety: pure functions.
+// is not in base/, because base/ must not depend on keydrome/index.h. Thread safety: pure
+// functions.
 #pragma once
 
 #include <array>

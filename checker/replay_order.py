@@ -112,12 +112,12 @@ class Cursor:
     """
 
     key: Key | None = None
-    shown: set[int] = field(default_factory=set)
+    shown: set[int] = field(default_factory=set)  # the payloads of `key` that the scan has returned
     # Payloads that the transaction inserted under `key`. The scan may leave them out.
     optional: set[int] = field(default_factory=set)
     ended: bool = False  # the last getNext returned DB_END
     loose: bool = False  # the position is unknown
-    anchored: bool = False  # was loose before it came to `key`, so it may leave out its payloads
+    anchored: bool = False  # it was loose before it came to `key`, so it may skip payloads
 
 
 class Index:

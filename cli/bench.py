@@ -48,9 +48,9 @@ if TYPE_CHECKING:
 DEFAULT_BENCHMARK = "sigmod2009"
 LOCAL_LOG_LINES = 20
 # The option --at-capacity first measures the library's highest throughput with sweeps. A sweep runs the library at
-# CAPACITY_STEPS arrival rates. If the library completes at least SATURATED times the highest rate, it may be able to
-# do more, and a sweep with higher rates follows. There are at most CAPACITY_SWEEPS sweeps. CAPACITY is the name of the
-# parameter that receives the result.
+# CAPACITY_STEPS arrival rates, in transactions per second. The library may reach at least the fraction SATURATED of the
+# highest rate. It may then be able to do more, and a sweep with higher rates follows. There are at most CAPACITY_SWEEPS
+# sweeps. CAPACITY is the name of the parameter that receives the result.
 CAPACITY = "capacity_per_s"
 DEFAULT_OPEN_LOOP = "open_loop"
 CAPACITY_STEPS = 7
@@ -113,9 +113,10 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
 
 
 def with_look_ahead(request: Request, result: SeriesResult) -> SeriesResult:
-    """Return the result, with the finding `look_ahead` added if the audited sessions give reason for it.
+    """Return the result, and add the finding `look_ahead` if the library seems to read its next calls.
 
-    They do if verified mode slows the library's calls down far more than the control's (results/look_ahead.py).
+    In verified mode it cannot read them. So the finding is added if this mode slows the library's calls down far more
+    than those of the control, a fixed library for comparison (results/look_ahead.py).
     """
     audit = summarise_audit(pairs_of(result.sessions))
     finding = look_ahead_finding(request.benchmark.name, audit)
@@ -246,17 +247,19 @@ def _show(
 
 def _audit_line(audit: Audit) -> str:
     if not audit.pairs and not audit.pairs_left_out:
-        return "audit: no session was played in both modes: a session failed, or has too many calls"
+        return "audit: no session was played in both modes, because a session failed or has too many calls"
     if not audit.pairs:
         return "audit: not comparable: each thread needs two CPUs that no other process uses (see --threads)"
     text = (
         f"audit: verified mode adds {audit.candidate_added_ns:,.0f} ns to a call of the library, "
-        f"{audit.control_added_ns:,.0f} ns to a call of the control: {audit.excess_ns:+,.0f} ns, "
-        f"{audit.share:+.0%} of a call's {audit.candidate_timed_ns:,.0f} ns"
+        f"{audit.control_added_ns:,.0f} ns to a call of the control; the difference is {audit.excess_ns:+,.0f} ns, "
+        f"{audit.share:+.0%} of the {audit.candidate_timed_ns:,.0f} ns of a call in timed mode"
     )
     if not audit.is_decided:
         return f"{text} - undecided: fewer than {PAIRS_MIN} audited sessions"
-    return f"{text} - look_ahead" if audit.looks_ahead else f"{text} - no look-ahead"
+    if audit.looks_ahead:
+        return f"{text} - look_ahead: the library may read its next calls"
+    return f"{text} - no sign that the library reads its next calls"
 
 
 def _ratio_line(summary: Summary) -> str:

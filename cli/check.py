@@ -1,6 +1,7 @@
 """Implements `keydrome check`: judges a library with the correctness benchmarks, which are called suites.
 
-With --seconds, the command repeats the suites with further seeds.
+With --seconds, the command repeats the suites with further seeds. A round runs every suite once with one seed. A
+session is one run of the library on one instance of a suite.
 """
 
 from __future__ import annotations
@@ -50,7 +51,8 @@ _LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
 # How much CPU time the library may use in the first round at each scale; `paper` has no limit. A limit of wall time
 # would count other work on the machine against the library.
 _ROUND_CPU_SECONDS = {Scale.SMOKE: 60.0, Scale.LAPTOP: 100.0}
-# A round ends after this many times its limit of CPU time on the clock. Then the library is not judged.
+# The limit of wall time of the first round, as a multiple of its limit of CPU time. If the round takes longer, it ends,
+# and the library is not judged.
 _WALL_FACTOR = 3
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 
@@ -197,7 +199,7 @@ def _run_suites(check: _Check, library: Path, seed: str, seconds: int) -> _Tally
 def _ends_early(
     check: _Check, tally: _Tally, left: list[tuple[Benchmark, str]], elapsed: float
 ) -> bool:
-    """Return whether the first round ends before the instances in `left`. If it does, note the reason in the tally.
+    """Return whether the first round ends before it has run the instances in `left`. If so, note why in the tally.
 
     `elapsed` is the wall time of the round in seconds.
     """
@@ -247,7 +249,10 @@ def _scale(suite: Benchmark, instance: str, wanted: Scale) -> Scale:
 
 
 def _keep_witness(folder: Path, result: SeriesResult) -> None:
-    """Write the report of each session to `folder`, and each witness in the report as text, picture and C program."""
+    """Write the report of each session to `folder`, and each witness in the report as text, picture and C program.
+
+    A witness contains the calls that prove a violation.
+    """
     for session in result.sessions:
         report = session.candidate
         name = f"{report.benchmark}-{report.instance}-{session.seed}"

@@ -1,4 +1,8 @@
-"""Contains what several commands use: parsing arguments, checking files and rights, a jail slot, writing JSON."""
+"""Contains what several commands use: parsing arguments, checking files and rights, a jail slot, writing JSON.
+
+The jail is the sandbox in which a library runs. A slot is a number that gives a jail a user of its own; one jail runs
+in a slot.
+"""
 
 from __future__ import annotations
 

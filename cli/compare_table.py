@@ -1,4 +1,10 @@
-"""Prints the result of `keydrome compare`: a table of libraries with ranks, a table of all pairs, and notes."""
+"""Prints the result of `keydrome compare`: a table of libraries with ranks, a table of all pairs, and notes.
+
+The libraries were timed in blocks; each block ran every library once. Each block also timed two fixed libraries: the
+control, which shows the noise of the machine, and the null library, which does nothing. So the time of the null library
+is the time of the harness, the code that makes the calls. The column "x control" shows the library's metric divided by
+that of the control, and "x null" the library's time divided by that of the null library.
+"""
 
 from __future__ import annotations
 
@@ -73,8 +79,8 @@ def _libraries(compared: Compared) -> Table:
 def _pairs(pairs: tuple[Pair, ...]) -> Table:
     """Return one row per pair, with the p-values of three claims about its two libraries (results/stats/pairs.py).
 
-    The claims are: the libraries differ; they are apart, that is, they differ by more than the margin of 3 %; they are
-    equal within this margin.
+    The first claim is that the libraries differ. The second is that they are apart: they differ by more than the margin
+    of 3 %. The third is that they are equal within this margin.
     """
     table = Table(title="Pairs", title_justify="left")
     table.add_column("first / second", overflow="fold")
@@ -119,7 +125,7 @@ def notes(compared: Compared) -> Iterator[str]:
     """Yield notes on how the numbers were measured, one line each."""
     blocks, counted = compared.blocks, len(compared.counted)
     drift = blocks.drift()
-    band = f", allowed {math.exp(drift.band):.2f}" if math.isfinite(drift.band) else ""
+    band = f"; at most {math.exp(drift.band):.2f} is allowed" if math.isfinite(drift.band) else ""
     change = math.exp(max(map(abs, drift.changes), default=0.0))
     yield (
         f"{counted} of {compared.wanted} blocks are valid; within a block the time of the control library changed by "

@@ -1,4 +1,7 @@
-"""Implements `keydrome list`: prints the benchmarks, libraries, structures and configurations of this clone."""
+"""Implements `keydrome list`: prints the benchmarks, libraries, structures and configurations of this clone.
+
+A structure is a data structure without transactions. A configuration says how Keydrome's runtime adds them.
+"""
 
 from __future__ import annotations
 

@@ -114,7 +114,12 @@ def _add_json(parser: argparse.ArgumentParser, what: str) -> None:
 
 def _add_common(parser: argparse.ArgumentParser, scale: Scale) -> None:
     scales = [scale.value for scale in Scale]
-    parser.add_argument("--scale", choices=scales, default=scale.value, help="default: %(default)s")
+    parser.add_argument(
+        "--scale",
+        choices=scales,
+        default=scale.value,
+        help="size of the workload: smoke takes a second, laptop minutes, paper is as published; default: %(default)s",
+    )
     parser.add_argument(
         "--seed",
         metavar="S",
@@ -140,8 +145,17 @@ def _add_library(parser: argparse.ArgumentParser) -> None:
 
 
 def _add_workload(parser: argparse.ArgumentParser) -> None:
-    parser.add_argument("--benchmark", metavar="B", default=bench.DEFAULT_BENCHMARK)
-    parser.add_argument("--instance", metavar="I", help="default: the benchmark's first instance")
+    parser.add_argument(
+        "--benchmark",
+        metavar="B",
+        default=bench.DEFAULT_BENCHMARK,
+        help="`keydrome list` prints the names; default: %(default)s",
+    )
+    parser.add_argument(
+        "--instance",
+        metavar="I",
+        help="named set of parameters of the benchmark; default: the benchmark's first instance",
+    )
     parser.add_argument("--threads", metavar="N", type=positive, help="same as -p threads=N")
     parser.add_argument(
         "-p",
@@ -252,7 +266,11 @@ def _add_plot(parser: argparse.ArgumentParser) -> None:
         help="a file that bench or compare wrote with --json",
     )
     parser.add_argument(
-        "--out", metavar="DIR", type=Path, default=Path("plots"), help="default: %(default)s"
+        "--out",
+        metavar="DIR",
+        type=Path,
+        default=Path("plots"),
+        help="folder for the plots; default: %(default)s",
     )
     parser.set_defaults(run=plot.run)
 

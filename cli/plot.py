@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
 
 def save(picture: Picture, folder: Path) -> Iterator[Path]:
     """Write the files of a plot and yield their paths."""
-    from results.plots.style import ADAPTING, DARK, LIGHT, png, stable, svg  # noqa: PLC0415 - ditto
+    from results.plots.style import ADAPTING, DARK, LIGHT, png, stable, svg  # noqa: PLC0415 - slow
 
     stem = folder / picture.name
     with stable():

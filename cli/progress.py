@@ -24,7 +24,10 @@ def session_label(progress: Progress) -> str:
 
 @contextmanager
 def shown_progress(title: str, label_of: Label = session_label) -> Iterator[Heartbeat]:
-    """Yield a heartbeat function that shows the progress of a run. The function never cancels the run."""
+    """Yield a heartbeat function, which the runner calls regularly with the progress of the run.
+
+    The function shows the progress. It returns True, because False would cancel the run.
+    """
     if sys.stderr.isatty():
         with _bar(title, label_of) as heartbeat:
             yield heartbeat

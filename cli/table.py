@@ -1,5 +1,6 @@
 """Prints the results of a run as tables: sessions, metrics, latencies and findings.
 
+The candidate is the library that is judged. The control is a fixed library, which is timed in the same sessions.
 Texts that come from a library are printed without control characters, which could control the terminal.
 """
 
@@ -39,12 +40,15 @@ _WRITTEN: dict[Unit, tuple[str, Callable[[float], str]]] = {
 
 
 def console(stream: TextIO) -> Console:
-    """Return a console that writes to `stream`. If `stream` is no terminal, the width is fixed and fits the tables."""
+    """Return a console that writes to `stream`. If `stream` is not a terminal, the console has _PLAIN_WIDTH columns."""
     return Console(file=stream, width=None if stream.isatty() else _PLAIN_WIDTH, highlight=False)
 
 
 def show_sessions(out: Console, sessions: tuple[Session, ...], metric: str) -> None:
-    """Print a table with one line per session: its seed, its verdict, and the metric of candidate and control."""
+    """Print a table with one line per session: its seed, its verdict, and the metric of candidate and control.
+
+    `metric` is the name of the number by which the benchmark ranks libraries.
+    """
     table = Table(title="Sessions", title_justify="left")
     table.add_column("session", justify="right")
     table.add_column("seed")
@@ -101,7 +105,10 @@ def show_latency(out: Console, sessions: tuple[Session, ...]) -> None:
             found.setdefault(one.transaction_class, []).append(quantiles)
     if not found:
         return
-    table = Table(title="Latency in us, by the player's clock", title_justify="left")
+    table = Table(
+        title="Latency in us, by the clock of the process that runs the library",
+        title_justify="left",
+    )
     table.add_column("transaction")
     for title in ("median", "90 %", "99 %", "99.9 %", "max"):
         table.add_column(title, justify="right")

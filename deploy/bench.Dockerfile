@@ -1,5 +1,6 @@
 # Builds the image of the bench worker, which executes the runs of submitted libraries. The first stage compiles the
-# programs and reference libraries. The second stage contains these files, the repository and Python, but no compiler.
+# programs and reference libraries. The second stage contains the compiled files, the repository and Python, but no
+# compiler.
 FROM debian:12-slim AS build
 RUN apt-get update && apt-get install -y --no-install-recommends build-essential cmake ninja-build patch pkg-config \
     libseccomp-dev nlohmann-json3-dev libgtest-dev libgmock-dev libdb5.3-dev musl-tools && rm -rf /var/lib/apt/lists/*

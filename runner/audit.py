@@ -1,7 +1,8 @@
 """Chooses the sessions that are audited, that is, played a second time in the other mode with the same seed.
 
-In timed mode, the process that contains the library makes the calls. In verified mode, a process outside the jail makes
-them, so the library cannot read its next calls in memory. A timed session is played again in verified mode, and a
+A session is one run of a library on one workload, which is a list of calls, in the jail (sandbox). In timed mode, the
+process that contains the library makes the calls. In verified mode, a process outside the jail makes them, so the
+library cannot read its next calls in memory. A timed session is played again in verified mode, and a
 verified session is played again in timed mode. So the session gives two times for each of its libraries: the candidate,
 which is judged, and the control, a fixed library for comparison. results/look_ahead.py compares these times.
 
@@ -33,7 +34,8 @@ _SHARED_CALL_SECONDS = 30e-6
 # A call of the control takes some 300 ns longer in verified mode. If it takes longer by more than this limit, other
 # processes have used the CPUs, and the session says nothing about the candidate.
 CONTROL_ADDED_NS_MAX = 3000.0
-# This time is added to the time limit of each phase when a session is played again. It is five times SECONDS_MAX.
+# This time is added to the time limit of each phase (a part of the session, such as create or test) when a session is
+# played again. It is five times SECONDS_MAX.
 PHASE_EXTRA_MS = 300_000
 
 
@@ -75,7 +77,8 @@ def make_pair(
     """Return the times per call of a session that was played in both modes, or None if a report lacks its time.
 
     `candidate` and `control` each contain two reports of one library: one of each mode, in any order. `comparable` says
-    whether the machine has enough CPUs. The pair is comparable only if these CPUs were also free.
+    whether the machine has enough CPUs. The pair is comparable only if other processes did not use these CPUs, which
+    the time of the control shows (CONTROL_ADDED_NS_MAX).
     """
     times = {}
     for role, reports in (("candidate", candidate), ("control", control)):

@@ -1,8 +1,8 @@
 """Runs several libraries in complete blocks, for `keydrome compare`.
 
 A block runs every library once, with the same operations, each in a fresh process. The order is random and depends on
-the block's seed. A fixed library, the control library, runs twice: first and last in the block. The change of its time
-measures the noise of the machine.
+the block's seed. A fixed library, the control library, runs twice: first and last in the block. Its two times should be
+equal, so their difference shows the noise of the machine.
 
 The first block is a rehearsal: it warms the machine up and finds libraries that fail. Its times are not used. If the
 control's time changed too much in a block (drift.py), the block is discarded and repeated. The number of repetitions
@@ -45,7 +45,8 @@ _FLOOR_VERDICTS = {Verdict.PASSED, Verdict.FAILED}
 class Block:
     """One block. `order` lists all libraries in running order.
 
-    `values` maps each library that passed to its metric. The null library is also in `values` if its checks failed.
+    `values` maps each library that passed to its value of the metric, the measured number that the benchmark compares
+    libraries by. The null library is in `values` even if its checks failed.
     """
 
     seed: str
@@ -73,6 +74,7 @@ class Blocks:
     blocks: list[Block] = field(default_factory=list)
     excluded: dict[str, str] = field(default_factory=dict)
     floor: str = ""  # the reason why the null library has no metric; empty if it has one
+    # How well the jail, the sandbox in which the libraries ran, protected the machine.
     jail_levels: set[str] = field(default_factory=set)
 
     def drift(self) -> Drift:
@@ -118,8 +120,8 @@ def run_blocks(
     `candidates` maps names to at least two libraries. The request has one seed for the rehearsal, one for each block,
     and one for each possible repetition. The run ends early if fewer than two libraries are left.
 
-    Raises RefereeError if the control library fails or the machine cannot run a session. Raises Cancelled if
-    `heartbeat` returns False.
+    This function calls `heartbeat` with the progress at least once a second, and raises Cancelled if `heartbeat`
+    returns False. Raises RefereeError if the control library fails or the machine cannot run a library.
     """
     runner = _Runner(candidates, request, settings, folder, heartbeat)
     result = runner.result

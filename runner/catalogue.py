@@ -1,7 +1,7 @@
 """Lists the libraries, structures and configurations of this repository, from the files in their folders.
 
 A library exports the ten calls of the index API (contract A). A structure is a data structure without transactions and
-locks (contract B). A configuration says how the runtime adds them to a structure.
+locks (contract B). Keydrome's runtime is a library that adds them to a structure, as a configuration says.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class Reference:
     needed: frozenset[str] = (
         frozenset()
     )  # shared objects that this library links against, and uploads may not
-    trusted: bool = False  # whether the inspection allows the shared objects in `needed`
+    trusted: bool = False  # whether runner/inspection accepts a file that links against `needed`
     baseline: bool = (
         False  # a structure that stores nothing: it can be timed, but it fails every check
     )
@@ -93,7 +93,10 @@ def isolating_configurations(settings: Settings) -> list[str]:
 
 
 def reference_configurations(settings: Settings) -> list[str]:
-    """Return the names of the configurations with `"reference": true`, sorted."""
+    """Return the names of the configurations with `"reference": true`, sorted.
+
+    The site's command add_reference submits the structures of this repository with each of them.
+    """
     return [
         name
         for name in configuration_names(settings)

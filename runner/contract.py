@@ -3,10 +3,13 @@
 Both messages are immutable and have a strict JSON form. An unknown or missing field is an error, because a reader that
 understands only part of a message could produce a wrong result.
 
-A *run* judges one library, or one structure with a configuration, on one benchmark instance at one scale. The judged
-library is the *candidate*. A run has one or more *sessions*. Each session uses fresh processes and a secret seed of its
-own. In a session of a performance benchmark, the *control* library is timed next to the candidate, so that noise of the
-machine cancels (runner/series.py).
+A *run* judges one library on one *instance* of a benchmark, which is a named set of parameters, at one *scale*, which
+selects the size. A library exports the calls of the index API. A run can also judge a *structure*, a data structure
+without transactions; its *configuration* says how Keydrome's runtime adds transactions.
+
+The judged library is the *candidate*. A run has one or more *sessions*. Each session uses fresh processes and a secret
+seed of its own. In a session of a performance benchmark, a fixed library, the *control*, is timed next to the
+candidate, so that noise of the machine cancels (runner/series.py).
 """
 
 from __future__ import annotations
@@ -29,7 +32,10 @@ _NAME = re.compile(r"[a-z][a-z0-9_]*")
 
 
 class Cancelled(Exception):  # noqa: N818 - not an error: the run was cancelled on request
-    """The heartbeat function returned False, so the run was stopped. The caller must not store a result."""
+    """The heartbeat function, which the runner calls regularly, returned False. So the run was stopped.
+
+    The caller must not store a result.
+    """
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +73,7 @@ class Job:
     - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py).
     - `verified`: whether a process outside the jail makes every call. The times of such a run are comparable only with
       those of other verified runs.
-    - `require_level`: the weakest jail level to accept.
+    - `require_level`: the weakest level of the jail (the sandbox for the library) to accept.
     """
 
     run_id: int

@@ -1,4 +1,4 @@
-"""Runs one job: copies the uploaded file, inspects it, runs the sessions and returns the report. Read this file first.
+"""Runs one job: copies the uploaded file, checks it, runs the sessions and returns the report. Read this file first.
 
 A session measures the file's library in fresh processes, with a seed of its own. A job has one or more sessions.
 A fault of a job or of a library is not an exception: `execute` returns a report whose verdict and reason describe the
@@ -39,7 +39,7 @@ _FILE_NAME = "library.so"
 
 
 class StaleHarnessError(Exception):
-    """The job needs another version of the benchmark than this worker has."""
+    """The job needs a version of the benchmark that this worker (the process that runs jobs) does not have."""
 
 
 def execute(job: Job, heartbeat: Heartbeat, settings: Settings | None = None) -> RunReport:
@@ -47,7 +47,8 @@ def execute(job: Job, heartbeat: Heartbeat, settings: Settings | None = None) ->
 
     This function calls `heartbeat` at least once a second while sessions run. During the inspection of the file, up to
     30 s may pass without a call. If `heartbeat` returns False, every process of the job is ended and Cancelled is
-    raised. The caller must hold the jail slot of the settings (slots.hold_slot).
+    raised. The caller must hold the jail slot of the settings (slots.hold_slot). A slot is a number that gives the jail
+    (the sandbox for the library) a user of its own.
     """
     settings = settings or load_settings()
     started = _now()
@@ -90,13 +91,14 @@ def run_file(
     *,
     recorded_seed: str | None = None,
 ) -> tuple[SeriesResult, LibraryFacts]:
-    """Inspect the file and run the request's sessions with it; `folder` is for working files.
+    """Inspect the file (check it without running it), and run the request's sessions; `folder` is for working files.
 
-    The file must not change during the run, and the jail's user must be able to read it, so pass a copy (`copy_into`).
+    The file must not change during the run, and the user of the jail (the sandbox) must be able to read it. So pass a
+    copy (`copy_into`).
     If `recorded_seed` is given, one more session is run, and its history is certified (runner/spot_check.py).
 
-    Raises RequestError if the file is a structure and the request has no configuration, or if the file is a library and
-    the request has one.
+    The file may be a library or a structure, a data structure to which the runtime adds transactions as a configuration
+    says. Raises RequestError if a structure comes without a configuration, or a library with one.
     """
     if not heartbeat(Progress(0, len(request.seeds), "inspection", "inspection", 0.0)):
         raise Cancelled

@@ -24,5 +24,5 @@ def why_gate_ends(last: Verdict, required: int) -> str:
     if last in _ENDED:
         return _ENDED[last]
     if required >= REQUIRED_FINDINGS_MAX:
-        return f"{required} required findings are enough"
+        return f"the library has {required} required findings, and further tests would tell little more"
     return ""

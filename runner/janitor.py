@@ -1,6 +1,7 @@
 """Removes the processes and control groups that killed jails have left on this machine, for the worker.
 
-A jail is the sandbox in which one untrusted library runs.
+A jail is the sandbox in which one untrusted library runs. A slot is a number that gives a jail its own user and control
+group; at most one jail runs in a slot.
 """
 
 from __future__ import annotations

@@ -1,7 +1,8 @@
 """Reads the manifests of the benchmarks, benchmarks/NAME/benchmark.json, and checks requests against them.
 
-Each folder with a manifest is a benchmark; there is no other list. If a request names an unknown instance, scale or
-parameter, or a value out of range, this module refuses it with a message that lists what is allowed.
+Each folder with a manifest is a benchmark; there is no other list. A benchmark has *instances*, which are named sets of
+parameter values. An instance has one set of values for each *scale* (size). If a request names an unknown instance,
+scale or parameter, or a value out of range, this module refuses it with a message that lists what is allowed.
 """
 
 from __future__ import annotations
@@ -107,12 +108,13 @@ class OwnMetric:
 
 @dataclass(frozen=True, slots=True)
 class Limits:
-    """The resource limits of one session at one scale."""
+    """The resource limits of one session at one scale. A session is one run of a library, in phases such as create."""
 
     phase_timeout_ms: int
     memory_bytes: int
     tmpfs_bytes: int
-    session_timeout_ms: int | None = None  # for all phases together; not in verified mode
+    # For all phases together. It has no effect in verified mode, where a process outside the jail makes every call.
+    session_timeout_ms: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

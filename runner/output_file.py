@@ -4,7 +4,8 @@
   then renamed. If the path is a symbolic link, the link stays, and the file that the link names is replaced.
 - A character device or FIFO, such as /dev/null or `>(command)`, is opened and written. Opening a FIFO waits until
   another process opens the FIFO for reading.
-- If a link in /proc, such as /proc/self/fd/3, leads to a file, the file is written in place. It may have no name.
+- If a link in /proc, such as /proc/self/fd/3, leads to a file, the file is written in place. It cannot be replaced by
+  renaming, because it may have no name.
 - `-` is the standard output. For `-`, and for other names of the standard output or error such as /dev/stdout, the text
   is written to that stream.
 - A block device, socket or folder is an error.

@@ -1,6 +1,7 @@
 """Runs one library in one session: writes plan.json, runs the referee, reports its progress, and reads report.json.
 
-The referee is the trusted process that runs a library in the jail and judges it. The referee may still fail: it may be
+The referee is the trusted process that runs a library in the jail (sandbox) and judges it. The plan tells the referee
+what to run, and the report says what it measured and found. The referee may still fail: it may be
 missing, be killed, hang, or write a wrong report. In each of these cases this module raises RefereeError, which becomes
 the verdict *infrastructure*.
 """
@@ -30,9 +31,9 @@ if TYPE_CHECKING:
 PLAN_SCHEMA = "keydrome.plan.v1"
 TICK_SECONDS = 0.25
 STOP_SECONDS = 3.0
-# The referee prints a progress line when a phase begins. It prints nothing while it generates operations, runs a phase
-# or judges results. Generating or judging may take this many seconds. The time limit of a phase is added to this
-# number.
+# The referee prints a progress line when a phase begins. A phase is a part of a session, such as create or test. The
+# referee prints nothing while it generates operations, runs a phase or judges results. Generating or judging may take
+# this many seconds. The time limit of a phase is added to this number.
 SILENCE_SECONDS = 300.0
 REPORT_BYTES_MAX = 64 << 20
 _LINE_BYTES_MAX = 1 << 16
@@ -101,7 +102,7 @@ def build_plan(
 
 
 def history_arguments(request: Request) -> list[str]:
-    """Return the command-line arguments that make the referee keep recorded histories."""
+    """Return the command-line arguments that make the referee write recorded histories (all calls, with results)."""
     if request.histories is None:
         return []
     keep = ["--histories", str(request.histories.resolve())]
@@ -200,13 +201,15 @@ class _Watch:
                     raise Cancelled
                 if time.monotonic() - last_read > self._silence_seconds:
                     raise RefereeError(
-                        f"the referee wrote no progress for {self._silence_seconds:.0f} s, the limit, and was stopped"
+                        f"the referee wrote no progress for {self._silence_seconds:.0f} s, the limit, and was stopped: "
+                        "run again when the machine has less other work"
                     )
         try:
             return self._process.wait(self._silence_seconds)
         except subprocess.TimeoutExpired as error:
             raise RefereeError(
-                "the referee closed its output but did not exit, and was stopped"
+                "the referee closed its output but did not exit, and was stopped: this is an error of Keydrome; "
+                "please report it"
             ) from error
 
     def _read(self, data: bytes) -> None:
@@ -225,7 +228,10 @@ class _Watch:
                 if not (
                     isinstance(name, str) and isinstance(index, int) and isinstance(count, int)
                 ):
-                    raise RefereeError(f"the referee wrote a malformed progress line: {event}")
+                    raise RefereeError(
+                        f"the referee wrote a malformed progress line: {event}; run ./dev build, because the referee "
+                        "may be of another version"
+                    )
                 if not self._tick(name, index, count):
                     raise Cancelled
 
@@ -261,7 +267,10 @@ def _read_report(path: Path, plan: dict[str, Any], settings: Settings) -> Report
         raise RefereeError(f"the referee wrote no usable report: {error}") from error
     violation = validate_report(value, settings.root)
     if violation:
-        raise RefereeError(f"the report violates the schema {REPORT_SCHEMA}: {violation}")
+        raise RefereeError(
+            f"the report violates the schema {REPORT_SCHEMA}: {violation}; run ./dev build, because the referee may be "
+            "of another version"
+        )
     for name in _ECHOED:
         if value.get(name, False) != plan[name]:
             raise RefereeError(

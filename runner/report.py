@@ -1,5 +1,7 @@
 """Defines `Report`: what the referee measured and found when it ran one library in one session, as a typed value.
 
+The referee is the trusted process that runs an untrusted library in the jail (sandbox) and judges its results.
+
 The referee writes report.json, whose format is harness/schema/report.v1.schema.json. `Report.from_json` reads the file
 strictly: an unknown, missing or wrongly typed field raises StrictError. Later code uses attributes of `Report`, so the
 type checker finds misspelt fields. `to_json` returns the same JSON; it adds the default values of fields that the file
@@ -94,11 +96,13 @@ class Phase:
     """The times of one phase of a session, such as "create" or "test".
 
     - `wall_ns`: the duration by the referee's clock. The jail is frozen between phases; the time runs from before the
-      jail is thawed until it is frozen again. If the jail cannot be frozen: from message GO to message DONE.
+      jail is thawed until it is frozen again. If the jail cannot be frozen, the time runs from the referee's message GO
+      to the player's message DONE.
     - `player_ns`: the duration by the clock of the player, the process in the jail that runs the library.
     - `cpu_us`: the CPU time of the jail in the phase, or None if the jail cannot measure it.
-    - `freezing_ns`: the last part of `wall_ns`, from the player's message DONE until the jail was frozen.
-    - `freezing_cpu_us`: the CPU time in this part. Both are None if the jail was not frozen.
+    - `freezing_ns`: the last part of `wall_ns`, from the player's message DONE until the jail was frozen. None if the
+      jail was not frozen.
+    - `freezing_cpu_us`: the CPU time in the part `freezing_ns`. None if the jail was not frozen.
     - `library_threads`: the number of the library's own threads that lived at the beginning of the phase, at its end,
       or both.
     - `library_cpu_us`: the CPU time of those threads of the library that lived at the end.
@@ -207,7 +211,7 @@ def latency_from_json(items: list[Any], where: str = "latency") -> tuple[Latency
 
 @dataclass(frozen=True, slots=True)
 class Throughput:
-    """The number of commits in each window of `window_ns` nanoseconds of `phase`, first window first."""
+    """The number of commits in each time window of `phase`, in order of time. A window has `window_ns` nanoseconds."""
 
     phase: str
     window_ns: int
@@ -240,9 +244,10 @@ class AuditPair:
 
     In verified mode a process outside the jail makes every call, so the library cannot know the next call. The
     candidate is the library that is judged; the control is a fixed library for comparison. All times are nanoseconds by
-    the referee's clock. `comparable` is False if the machine has fewer than two CPUs for each thread of the workload,
-    or if other processes used them. Then a call in verified mode waits for a CPU, and its time says little about the
-    library.
+    the referee's clock.
+
+    `comparable` is False if the machine has fewer than two CPUs for each thread of the workload, or if other processes
+    used these CPUs. A call in verified mode then waits for a CPU, and its time says little about the library.
     """
 
     candidate_timed_ns: float

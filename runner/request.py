@@ -22,10 +22,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Loadable:
-    """The files that the referee loads.
+    """The files that are loaded in a session.
 
-    `library` is a library of contract A (the ten calls). To run a structure (contract B), `library` is the runtime, and
-    `structure` and `configuration` are set.
+    `library` is a library of contract A (the ten calls of the index API). To run a structure (contract B: a data
+    structure without transactions), `library` is Keydrome's runtime, which adds transactions. `structure` and
+    `configuration` are then set.
     """
 
     library: Path
@@ -39,12 +40,13 @@ class Request:
 
     - `overrides`: the values that replace parameters of the instance.
     - `plain`: whether to run the workload without checks.
-    - `require`: the weakest jail level to accept.
-    - `control`: whether each session also times the control library. Correctness benchmarks ignore this field.
+    - `require`: the weakest level of the jail (the sandbox for the library) to accept.
+    - `control`: whether each session also times the control, a fixed library for comparison. Correctness benchmarks
+      ignore this field.
     - `configuration`: for a structure, how the runtime runs it; for a library None.
     - `trusted`: whether the file is a reference library, which may link against more shared objects than uploads.
-    - `record`: whether to certify the history of each session. A session is played in the same way with and without
-      this.
+    - `record`: whether to certify the history of each session, that is, to prove that its transactions were isolated. A
+      session is played in the same way with and without this.
     - `histories`: the folder for the recorded histories of failed sessions, or None.
     - `all_histories`: whether to write the histories of sessions that passed, too.
     - `memory_bytes`: the memory limit of a library. If it is None, the referee computes the limit from the parameters.

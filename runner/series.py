@@ -1,11 +1,12 @@
 """Runs a series of sessions of the candidate, the library that is judged. Each has fresh processes and its own seed.
 
-In a benchmark that measures times, each session also runs the control library, so that noise of the machine can be
-seen. In a series of at least 5 sessions the control runs before and after the candidate, with the same operations. If
+In a benchmark that measures times, each session also runs the control, a fixed library, so that noise of the machine
+can be seen. In a series of at least 5 sessions the control runs before and after the candidate, with the same
+operations. If
 the control's time changed too much between its two runs (drift.py), the session is discarded. A discarded session stays
 in the report with the reason, and another session replaces it. There are at most as many replacements as requested
 sessions. If the control's time changes too much in half of the sessions, the machine is too busy to measure on. The
-series is then played to its end, and the caller decides what its result is worth (`why_machine_too_busy`).
+series still runs to its end. The caller then uses `why_machine_too_busy` to decide whether the result counts.
 
 A session whose seed is in `Request.audited_seeds` is played a second time in the other mode: timed or verified
 (audit.py).
@@ -123,7 +124,7 @@ class _Series:
     folder: Path
     heartbeat: Callable[[Progress], bool]
     sessions: list[Session] = field(default_factory=list)
-    done: int = 0  # how often candidate or control has passed, without audits; for the progress
+    done: int = 0  # the number of library runs that have passed, without audits; for the progress
     audit_findings: list[Finding] = field(default_factory=list)
 
     def session(self, number: int, seed: str) -> SeriesResult | None:

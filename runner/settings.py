@@ -70,7 +70,7 @@ class Settings:
 
     @property
     def blobs(self) -> Path:
-        """The folder of the blob store."""
+        """The folder of the blob store, which keeps uploaded files under their SHA-256 digests."""
         return self.var / "blobs"
 
     @property

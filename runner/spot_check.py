@@ -4,9 +4,10 @@ A history is the list of all calls of a session with their results and times. To
 order of its transactions gives these results. A session whose history is certified is called *recorded*.
 
 A dishonest library could behave correctly only while it is tested, or only in short runs. The spot check is therefore
-played exactly like the timed sessions, with a seed of its own. A history can be made from the output of every session.
-So nothing in the jail, neither the library nor the program that calls it, knows which sessions are certified. The times
-of the spot check are not used. On average one of N runs has a spot check; N is the setting KEYDROME_RECORD_ONE_IN.
+played exactly like the timed sessions, with a seed of its own. Every session leaves output from which a history can be
+made, and the history is made only after the session. So nothing in the jail (sandbox), neither the library nor the
+program that calls it, knows which sessions are certified. The times of the spot check are not used. On average one of N
+runs has a spot check; N is the setting KEYDROME_RECORD_ONE_IN.
 
 A hash of the run's own secret seeds chooses the runs. A run that is repeated after a machine failure therefore has its
 spot check again. When the run has ended, its owner and the organisers see the seeds and can verify the choice. No seed

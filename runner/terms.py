@@ -9,7 +9,10 @@ from enum import StrEnum
 
 
 class Verdict(StrEnum):
-    """How a run ended. The referee decides the verdict, from its checks and from what the jail reports."""
+    """How a run ended. The referee, the process that judges a library, decides the verdict.
+
+    It uses its own checks and the report of the jail, the sandbox in which the library runs.
+    """
 
     PASSED = "passed"
     FAILED = "failed"  # there is a required finding
@@ -22,7 +25,10 @@ class Verdict(StrEnum):
 
 
 class Scale(StrEnum):
-    """How large an instance is: `smoke` takes about a second, `laptop` minutes; `paper` is as large as published."""
+    """How large an instance (a named set of parameters of a benchmark) is.
+
+    `smoke` takes about a second, `laptop` takes minutes, and `paper` is as large as in the published benchmark.
+    """
 
     SMOKE = "smoke"
     LAPTOP = "laptop"
@@ -37,7 +43,10 @@ class Severity(StrEnum):
 
 
 class JailLevel(StrEnum):
-    """How well the jail protects the machine. The strongest level comes first (docs/reference/jail.md)."""
+    """How well the jail protects the machine. The strongest level comes first.
+
+    docs/reference/jail.md says what each level means.
+    """
 
     FULL = "full"
     WEAK = "weak"

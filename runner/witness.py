@@ -46,7 +46,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """One transaction with its shown calls; `calls_left_out` counts its other calls, which the proof does not need."""
+    """One transaction with the calls that the proof needs; `calls_left_out` is the number of its other calls."""
 
     name: str
     thread: int

@@ -42,8 +42,8 @@ def work_folder(parent: Path) -> Iterator[Path]:
 def _new_lock(parent: Path) -> tuple[Path, int]:
     """Create and lock a file NAME.lock with a new NAME; return its path and descriptor.
 
-    Between creating and locking, another process may take the file for a leftover and remove it. Then this function
-    creates another file.
+    Between creating and locking, the file is unlocked, so another process may take it for a leftover and remove it.
+    This function then finds that the file has no link left, and creates another file.
     """
     while True:
         lock = parent / f"{secrets.token_hex(8)}.lock"

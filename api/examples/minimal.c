@@ -36,7 +36,7 @@ typedef struct {
 
 struct TxnState {
   int open, locked;
-  unsigned long number; /* counts this thread's transactions, to recognise old cursors */
+  unsigned long number; /* counts this thread's transactions, see IdxState.number */
   Change* changes;
   size_t count, capacity;
 };
@@ -44,8 +44,8 @@ struct TxnState {
 struct IdxState {
   Index* index;         /* NULL: closed */
   IdxState* next;       /* next closed handle, for the next openIndex */
-  unsigned long number; /* number of the transaction to which the cursor belongs */
-  int placed; /* cursor: 0 before all records, 1 after `last`, 2 after the key of `last` */
+  unsigned long number; /* transaction of the cursor; in others it is before all records */
+  int placed; /* cursor: 0 before all records, 1 after `last`, 2 after all with the key of `last` */
   Record last;
 };
 
@@ -53,7 +53,9 @@ static pthread_mutex_t directory_lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_mutex_t data_lock = PTHREAD_MUTEX_INITIALIZER;
 /* Both lists are protected by directory_lock. An index is never removed. */
 static Index* directory;
-static IdxState* closed_handles; /* openIndex uses them again */
+/* openIndex uses closed handles again. They are never freed, so that a call with a closed handle
+ * can return DB_DNE. */
+static IdxState* closed_handles;
 static __thread TxnState own;
 
 /* ---- order and search ---- */

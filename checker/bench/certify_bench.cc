@@ -1,7 +1,9 @@
 // The program certify_bench [TRANSACTIONS] [--json FILE] measures how much CPU time and memory
 // certify() needs for synthetic histories, by default of a million transactions.
 //
-// It runs each shape of history three times and prints a line for each run:
+// certify() decides whether a recorded history of transactions is right (checker/certify/
+// certify.h). A shape is a kind of history, such as "16 threads". The program runs each shape three
+// times and prints a line for each run:
 // - the shape
 // - committed transactions
 // - events

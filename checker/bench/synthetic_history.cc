@@ -63,6 +63,7 @@ class Synthesizer {
   }
 
  private:
+  // The next transaction of a thread. It takes effect at `moment`, between its begin and its end.
   struct Next {
     uint64_t moment;
     uint64_t begin;
@@ -189,6 +190,7 @@ class Synthesizer {
   void delete_pair(uint16_t index, uint32_t key) {
     std::vector<uint64_t>& records = cell(index, key);
     if (records.empty()) {
+      // Passes a number that is no payload of the history: payloads are hashes (hash_mix).
       note(EventCall::kDeletePair, ENTRY_DNE, index, names_[key], payloads_);
       return;
     }
@@ -227,12 +229,12 @@ class Synthesizer {
   const SyntheticOptions options_;
   std::mt19937_64 random_;
   History history_;
-  std::vector<uint64_t> names_;
+  std::vector<uint64_t> names_;               // by key: its value in Event::key
   std::vector<std::vector<uint64_t>> cells_;  // by index and key: the payloads
   std::vector<Event>* events_ = nullptr;
   std::vector<Undo> undo_;
-  std::size_t shown_ = 0;
-  uint64_t payloads_ = 0;
+  std::size_t shown_ = 0;  // number of records that the cursor has returned of its key
+  uint64_t payloads_ = 0;  // number of payloads that were inserted so far
   uint64_t now_ = 0;       // end of the last data call
   uint64_t last_end_ = 0;  // latest end of all transactions
 };

@@ -157,9 +157,10 @@ class MissedLater : public DependencySink {
 };
 
 // Returns true if a transaction that returned after `reader` did not find the record `element`,
-// although its lookup or scan would have returned the record if it had existed. The search uses a
-// copy of the versions in which no transaction deleted the record, because find_dependencies() does
-// not examine records that were certainly deleted before.
+// although its lookup or scan would have returned the record if it had existed.
+// find_dependencies() does not examine records that were certainly deleted before. So the search
+// uses a copy of context.versions, the inserter and deleter of each record, in which no transaction
+// deleted this record.
 bool is_missed_after(const Context& context, uint32_t element, uint32_t reader) {
   Versions versions = context.versions;
   versions.of[element].deleter = kNoNumber;
@@ -216,6 +217,9 @@ class CycleClassifier {
                       [&](const CycleEdge& edge) { return edge.kind == kind; }));
   }
 
+  // Names a cycle that has an edge of real time. Such a cycle is a stale read, except if it shows
+  // lost data: a delete without effect, or a committed record that no later transaction sees
+  // although no transaction deleted it.
   Anomaly with_real_time() const {
     if (cycle_.edges.size() != 2) return kStaleRead;
     if (count(EdgeKind::kReadWrite) == 1) return with_undone_delete();

@@ -6,8 +6,9 @@
 //    (dependencies.h). The code calls the two edges its *sides*.
 // 4. Replay the transactions on the sequential model (model/model.h), in an order that fits all
 //    edges.
-// Some records, called open elements, have several possible deleters. If an attempt finds no serial
-// order, further attempts use other deleters for open elements.
+// Some records, called open elements, have several possible deleters. An attempt assumes one of
+// them, which is called the current deleter. If an attempt finds no serial order, further attempts
+// assume other deleters.
 #include "checker/certify/certifier.h"
 
 #include <algorithm>
@@ -93,9 +94,9 @@ class Collector : public DependencySink {
   const bool tentative_;
 };
 
-// Returns an order of the graph's nodes that fits all its edges. The graph has `count` transactions
-// and their time nodes (precedence.h). Of the transactions that may come next, the one that
-// returned first comes next.
+// Returns an order of the graph's nodes that fits all its edges. The nodes are `count` transactions
+// and their time nodes, which represent real time (precedence.h). Of the transactions that may come
+// next, the one that returned first comes next.
 std::vector<uint32_t> order_of(const Graph& graph, uint32_t count) {
   std::vector<uint32_t> priorities(graph.size());
   for (uint32_t node = 0; node < graph.size(); ++node) {
@@ -136,15 +137,15 @@ std::string replay(const Context& context, const Graph& graph) {
   const auto count = static_cast<uint32_t>(context.transactions.committed.size());
   const std::vector<uint32_t> order = order_of(graph, count);
   if (order.size() != graph.size())
-    return "the checker found no complete order of the transactions, although their dependencies "
-           "have no cycle; this is an error of the checker: please report it with the history";
+    return "the checker found no complete order of the transactions, although no cycle forbids "
+           "one; this is an error of the checker: please report it with the history";
   Model model(context.numbering);
   for (const uint32_t node : order) {
     if (node >= count || !context.rule(kRuleReplay)) continue;
     const std::string wrong = replay_one(context, context.transactions.committed[node], model);
     if (!wrong.empty())
-      return "the dependencies have no cycle, but a result contradicts the order that was found; "
-             "record another run. The result is that of " +
+      return "the checker found an order of the transactions, but a result contradicts it; record "
+             "another run. The result is that of " +
              wrong;
   }
   return "";
@@ -347,8 +348,8 @@ class Certifier {
     if (versions_.unfinished_writes && unfinished_matters_) {
       out_.verdict = Verdict::kCouldNotJudge;
       out_.reason =
-          "the dependencies have a cycle, but a transaction that never ended wrote records, and it "
-          "is unknown whether they were committed; record a run in which all transactions end";
+          "no serial order fits the results, but a transaction that never ended wrote records, and "
+          "it is unknown whether they were committed; record a run in which all transactions end";
       return true;
     }
     const std::vector<Cycle> cycles = pick_cycles(context_, graph, std::move(components), added,
@@ -356,8 +357,8 @@ class Certifier {
     for (const Cycle& cycle : cycles) report(describe_cycle(context_, cycle));
     if (cycles.empty())
       undecided(
-          "the dependencies have a cycle, but the checker found no cycle that is short enough to "
-          "report; record a shorter run");
+          "no serial order fits the results, because some transactions must precede each other in "
+          "a cycle, but no cycle is short enough to report; record a shorter run");
     return true;
   }
 

@@ -1,4 +1,5 @@
-// judge(): the core of certify(). It judges a history after three other files have prepared it:
+// judge(): the core of certify() (certify.h), which decides whether a recorded history of
+// concurrent transactions is right. judge() needs a history that three other files have prepared:
 // transactions.h splits the history into transactions, numbering.h numbers keys and records, and
 // versions.h finds the inserter and the deleter of each record.
 //
@@ -18,8 +19,9 @@ namespace keydrome::certify {
 void judge(const Context& context, Versions& versions, Certification& out);
 
 // Adds the violations that exist in every order, even in orders that contradict real time. Requires
-// a context with kRuleRealTime switched off. Leaves out violations that depend on an open deleter,
-// or on which of the two edges of a Choice (dependencies.h) holds, because they prove nothing.
+// a context with kRuleRealTime (rules.h) switched off. Leaves out violations that depend on a
+// guess, because they prove nothing: on the deleter of a record whose deleter is open, or on which
+// of the two edges of a Choice (dependencies.h) holds.
 void report_without_real_time(const Context& context, Versions& versions, Certification& out);
 
 // Adds a violation to `out`, except if `out` already contains a violation of this name, or

@@ -27,8 +27,8 @@ using history::UnknownKey;
 
 namespace {
 
-// The largest number of attempts of has_some_order(). A few attempts suffice if a serial order
-// exists.
+// The largest number of attempts of has_some_order(). If a serial order exists, a few attempts
+// usually find it.
 constexpr uint32_t kMovesMax = 20;
 
 void count(const History& history, const Transactions& transactions, CertificationCounts& counts) {
@@ -60,6 +60,8 @@ bool has_some_order(History history, const CertifyOptions& options, Certificatio
   return false;
 }
 
+// Makes the second judgement, in which the order may contradict real time. If the deleter of a
+// record was derived only from times (Versions::unsure), it counts as unknown.
 void judge_without_real_time(const History& history, const Numbering& numbering,
                              const Transactions& transactions, Versions versions,
                              const CertifyOptions& options, Certification& out) {
@@ -92,8 +94,8 @@ void judge_without_real_time(const History& history, const Numbering& numbering,
   }
 }
 
-// Names of the violations that exist in every order: a lost insert, a lost delete, and a visible
-// effect of a transaction that never committed.
+// Names of the violations that no serial order can explain, not even one that contradicts real
+// time: a lost insert, a lost delete, and a visible effect of a transaction that never committed.
 constexpr std::string_view kLostData[] = {"missing_record", "deleted_record", "aborted_read"};
 
 bool needs_real_time(const Violation& violation) {
@@ -144,7 +146,9 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
 }
 
 // Judges a history in which a record was inserted several times. In `context`, all inserts of the
-// record share one *element*, the number of a record (numbering.h).
+// record share one *element*, the number of a record (numbering.h). First gives each insert an
+// element of its own, if real time shows which insert each read saw. If this is impossible or does
+// not decide the verdict, uses judge_reinserted() (reinserted.h).
 void judge_inserted_again(const Context& context, Certification& out) {
   Numbering numbering = context.numbering;
   if (split_reinserted(context.history, context.transactions, numbering)) {

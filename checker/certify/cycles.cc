@@ -142,8 +142,8 @@ class Neighbourhood {
   }
 
   const std::vector<uint32_t>& members_;
-  std::unordered_map<uint32_t, std::size_t> local_;
-  std::vector<std::vector<Local>> rows_;
+  std::unordered_map<uint32_t, std::size_t> local_;  // by transaction: its position in members_
+  std::vector<std::vector<Local>> rows_;  // by position in members_: edges from this transaction
 };
 
 // Collects the edges whose two transactions are in the same component.

@@ -31,14 +31,14 @@ struct Cycle {
 };
 
 // Returns at most one cycle for each component. Uses only the `cycles_max` smallest components.
-// `components` are the strongly connected components of `graph`, and may contain its time nodes
-// (precedence.h). `added` contains the edges that were chosen for Choices, which are pairs of edges
-// of which at least one must hold (dependencies.h). pick_cycles() derives all other edges from the
-// history again.
+// `components` are the strongly connected components of `graph`. They may contain its time nodes,
+// through which real time orders transactions (precedence.h). `added` contains the edges that were
+// chosen for Choices, which are pairs of edges of which at least one must hold (dependencies.h).
+// pick_cycles() derives all other edges from the history again.
 //
-// Leaves out edges that prove nothing: those about keys that were written by a transaction that
-// never ended. If `tentative` is true, also leaves out those that depend on the deleter of an open
-// element (versions.h).
+// Leaves out edges that prove nothing: edges about keys that were written by a transaction that
+// never ended. If `tentative` is true, also leaves out edges that depend on the deleter of an open
+// element, which is a record whose deleter is not known (versions.h).
 std::vector<Cycle> pick_cycles(const Context& context, const Graph& graph,
                                std::vector<std::vector<uint32_t>> components,
                                const std::vector<Observation>& added, std::size_t cycles_max,

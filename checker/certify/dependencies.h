@@ -1,6 +1,6 @@
-// find_dependencies(): derives edges between committed transactions from the results of recorded
-// calls. An edge says that one transaction must precede another. find_dependencies() also finds
-// results that are wrong in every serial order.
+// find_dependencies(): derives edges between the committed transactions of a recorded history from
+// the results of their calls. An edge says that one transaction must precede another in every
+// serial order. find_dependencies() also finds results that are wrong in every serial order.
 //
 // One pass visits the committed transactions in the order in which they returned. Edges follow from
 // two kinds of results:
@@ -78,7 +78,8 @@ struct DirectFinding {
   history::EventRef event;
   const history::Transaction* reader;
   uint32_t other;  // the writer, as a position in Transactions::committed, or kNoNumber
-  // True if the finding assumes that the element's current deleter (versions.h) is the right one.
+  // True if the finding assumes that the element's current deleter is the right one. If the deleter
+  // is not known, versions.h chooses one of the possible deleters as the current one.
   bool is_about_deleter = false;
   // The transaction whose delete of all payloads of a key had nothing to delete, according to the
   // current deleters. kNoNumber if the finding is about something else.
@@ -95,7 +96,8 @@ class DependencySink {
   virtual void add_finding(const DirectFinding& finding) = 0;
 };
 
-// If `lean` is true, find_dependencies() leaves out the edges that real time implies.
+// If `lean` is true, find_dependencies() leaves out the edges that real time implies, so that the
+// graph stays small. add_real_time() (precedence.h) puts real time into the graph.
 void find_dependencies(const Context& context, bool lean, DependencySink& sink);
 
 }  // namespace keydrome::certify

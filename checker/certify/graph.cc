@@ -67,10 +67,10 @@ class Tarjan {
 
   const Graph& graph_;
   std::vector<uint32_t> number_;  // by node, in the order of discovery; 0 until discovered
-  std::vector<uint32_t> low_;
-  std::vector<uint32_t> next_;  // by node: position of the next target to visit
-  std::vector<uint32_t> calls_;
-  std::vector<uint32_t> open_;
+  std::vector<uint32_t> low_;     // by node: Tarjan's low link, or kDone
+  std::vector<uint32_t> next_;    // by node: position of the next target to visit
+  std::vector<uint32_t> calls_;   // the path of the search: replaces the stack of recursive calls
+  std::vector<uint32_t> open_;    // nodes that were reached and whose component is not known yet
   std::vector<std::vector<uint32_t>> found_;
   uint32_t count_ = 0;
 };

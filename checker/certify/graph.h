@@ -1,5 +1,6 @@
 // Graph: a directed graph that can compute its strongly connected components and a topological
-// order. certify() uses it for the precedence between transactions.
+// order. In certify(), which judges recorded histories, nodes are transactions, and an edge leads
+// from one transaction to another that it must precede.
 //
 // Nodes are numbers. The edges of each node are stored together. All algorithms are iterative,
 // because a path can contain millions of nodes, and recursion that deep would overflow the stack.

@@ -1,5 +1,5 @@
 // OpenOptions: searches for a deleter of each record whose deleter is not known, so that all
-// recorded results fit a serial order.
+// results of a recorded history fit a serial order of the transactions.
 //
 // A deleteRecord call for all payloads of a key does not name the records that it deleted. If the
 // call overlaps the insert of a record, the call may or may not have deleted this record. Such a
@@ -19,8 +19,8 @@
 //    are local, so a few changes suffice if a solution exists.
 // 3. Walk at random, as in WalkSAT (B. Selman, H. Kautz, B. Cohen, AAAI 1994). The walk keeps one
 //    choice. Each step changes one random element of one random conflict of the kept choice. The
-//    new choice is kept instead if it has at most as many elements in conflict, and sometimes even
-//    if it has a few more.
+//    new choice replaces the kept one if it does not have more elements in conflict. Sometimes it
+//    replaces the kept one even if it has a few more.
 //
 // The random numbers have a fixed seed, so a history always gets the same verdict. Thread safety:
 // one thread at a time.

@@ -1,7 +1,7 @@
-// Completes the graph of transactions, in which an edge says that one transaction must precede
-// another. add_real_time() adds the edges of real time: a transaction that had returned before
-// another began precedes it. settle() settles choices. A Choice (dependencies.h) is a pair of edges
-// of which at least one must hold.
+// Completes the graph of the transactions of a recorded history. An edge says that one transaction
+// must precede another in every serial order. add_real_time() adds the edges of real time: a
+// transaction that had returned before another began precedes it. settle() settles choices. A
+// Choice (dependencies.h) is a pair of edges of which at least one must hold.
 //
 // If every two transactions that do not overlap had an edge, the number of edges would grow with
 // the square of the number of transactions. So the graph instead has one *time node* for each
@@ -50,9 +50,10 @@ struct SettledChoices {
 
 // Chooses a side for every choice so that the edges form no cycle. First takes every side whose
 // alternative is impossible, which may force further sides. Then finds the remaining sides by
-// backtracking, up to a maximum number of tries. `graph` must have no cycle. If it lacks the edges
-// of real time, only the result kImpossible is reliable. Cost: for each choice, a search among the
-// transactions that overlap it in time.
+// backtracking, up to a maximum number of tries. `graph` must have no cycle. To be fast, the search
+// assumes that no transaction precedes another one that had returned before it began. So if `graph`
+// lacks the edges of real time, only the result kImpossible is reliable. Cost: for each choice, a
+// search among the transactions that overlap it in time.
 SettledChoices settle(const Context& context, const Graph& graph,
                       const std::vector<Choice>& choices);
 

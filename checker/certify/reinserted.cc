@@ -230,14 +230,15 @@ void keep_order(const Context& context, const OrderSearch& search, Certification
   for (const TransactionSpan& span : *search.order) out.order.push_back({span.thread, span.first});
 }
 
-// If no order that respects real time exists, and no read is dirty, searches for an order that
-// contradicts real time. Otherwise such an order does not matter.
+// Searches for a serial order that contradicts real time. Does so only if no order respects real
+// time and no read is dirty. In the other cases the verdict is known without such an order.
 OrderSearch search_without_real_time(const Context& context, const OrderSearch& strict) {
   if (strict.order || !strict.dirty_reads.empty()) return {};
   return model::search_orders(context.history, /*strict=*/false, kTriesMax);
 }
 
-// Tries the serial orders. Leaves the verdict as it is if there are too many.
+// Tries the serial orders and sets the verdict. If there are too many transactions or orders,
+// leaves the verdict kCouldNotJudge, which judge_reinserted() has set.
 void search(const Context& context, Certification& out) {
   if (context.transactions.committed.size() > kSearchedMax) return;
   const bool strict = context.options.strict;

@@ -1,6 +1,6 @@
-// Judges histories in which two committed inserts stored the same record. It is then unknown which
-// of the two inserts a read saw, so find_dependencies() cannot derive edges (dependencies.h). There
-// are two ways to judge such a history:
+// Judges recorded histories in which two committed inserts stored the same record. It is then
+// unknown which of the two inserts a read saw. So find_dependencies() cannot derive which
+// transaction must precede which (dependencies.h). There are two ways to judge such a history:
 // - Real time often shows which insert a read saw. split_reinserted() then assigns the record
 //   another element (the number of a record, numbering.h) for each insert, and certify() judges the
 //   history like any other.

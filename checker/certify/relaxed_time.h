@@ -1,7 +1,7 @@
-// move_back(): helps certify() to find a serial order for a history in which no serial order
-// respects real time. An order respects real time if a transaction that had returned before another
-// began also precedes it in the order. move_back() moves transactions back in time, and certify()
-// judges the history again.
+// move_back(): helps certify() (certify.h), which looks for a serial order of the transactions in a
+// recorded history. It is for a history in which no serial order respects real time. An order
+// respects real time if a transaction that had returned before another began also precedes it in
+// the order. move_back() moves transactions back in time, and certify() judges the history again.
 //
 // A library may return results from states that are old but consistent. Its transactions then began
 // too late for what they saw. move_back() moves such transactions back to a time that fits their
@@ -21,8 +21,9 @@
 // If the cycle remains, the begin moves to the earliest begin of all transactions in the cycle.
 //
 // An earlier begin cannot make a wrong result right, because certify() replays the order on the
-// model. But a reader with an earlier begin overlaps more transactions, which leaves more orders to
-// search. So a reader's begin moves back no further than the cycles demand.
+// sequential model (model/model.h). But a reader with an earlier begin overlaps more transactions,
+// which leaves more orders to search. So a reader's begin moves back no further than the cycles
+// demand.
 #pragma once
 
 #include "checker/certify/dependencies.h"

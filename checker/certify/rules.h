@@ -24,14 +24,14 @@ enum Rule : uint32_t {
   kRuleExists = 1u << 11,         // an insertRecord with ENTRY_EXISTS reads the existing record
   kRuleDeleteAll = 1u << 12,      // a delete of all payloads deletes every payload that exists
   kRuleRealTime = 1u << 13,       // a transaction precedes all that began after it had returned
-  kRuleChoice = 1u << 14,         // at least one edge of each Choice (dependencies.h) holds
+  kRuleChoice = 1u << 14,         // of two possible edges, at least one holds (dependencies.h)
   kRuleAborted = 1u << 15,        // writes of failed transactions must never be read
   kRuleDirty = 1u << 16,          // writes must not be read before their commit is called
   kRuleIntermediate = 1u << 17,   // records that their own writer deleted must not be read
   kRuleOwnWrites = 1u << 18,      // a transaction reads its own writes
   kRuleScanOrder = 1u << 19,      // a scan goes forwards and returns each record once
   kRuleDoubleDelete = 1u << 20,   // a record is deleted once
-  kRuleFailedReaders = 1u << 21,  // reads of failed transactions are checked too
+  kRuleFailedReaders = 1u << 21,  // failed transactions must not read uncommitted records either
   kRuleReplay = 1u << 22,         // the serial order that was found is replayed on the model
 };
 inline constexpr uint32_t kRuleCount = 23;

@@ -244,8 +244,8 @@ class BlindDeletes {
                uint64_t last_seen) {
     const uint32_t inserter = out_.of[element].inserter;
     const Transaction& insert = committed_[inserter];
-    // The earliest end of the deleting transactions that began after the inserting transaction had
-    // returned. At this time the record is certainly deleted.
+    // The earliest end of all deleting transactions that began after the inserting transaction had
+    // returned. From this time on, the record certainly no longer exists.
     uint64_t dead_at = UINT64_MAX;
     for (const BlindDelete& deletion : deletions) {
       const Transaction& candidate = committed_[deletion.transaction];

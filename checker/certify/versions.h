@@ -1,5 +1,6 @@
-// Versions: finds for each record which committed transaction inserted it and which deleted it. A
-// record is identified by its number, an *element* (numbering.h).
+// Versions: finds for each record of a recorded history which committed transaction inserted it and
+// which deleted it. A record is identified by its number, an *element*. A *cell* is the number of a
+// key (numbering.h).
 //
 // The events of an insert and of a delete of one pair name their record. The event of a
 // deleteRecord of all payloads of a key names no record. Such a delete removes two kinds of
@@ -55,8 +56,8 @@ struct DoubleDelete {
 };
 
 struct Versions {
-  // Set `readers_are_late` if reads may have returned an old state. A read of a record then does
-  // not prove that no blind delete had deleted the record before the read.
+  // Set `readers_are_late` if reads may have returned an old state. A read that returned a record
+  // then does not prove that the record still existed: a blind delete may have deleted it before.
   Versions(const history::History& history, const history::Numbering& numbering,
            const history::Transactions& transactions, bool readers_are_late = false);
 

@@ -70,6 +70,7 @@ struct Violation {
   std::vector<history::EventRef> events;  // the calls that show the violation
 };
 
+// G0, G1a and so on are the names of A. Adya (thesis, MIT 1999).
 inline constexpr std::string_view kViolationNames[] = {
     "aborted_read",               // G1a: saw a write of a transaction that never committed
     "answer_after_deadlock",      // the library carried out a call of a transaction after DEADLOCK

@@ -40,8 +40,8 @@ inline bool shows_record(const Event& event) {
 
 // Returns the time in ticks just before the call. `before` is the end of the thread's previous
 // event. If the call took longer than an event can express, returns `before`, which may be too
-// early. With a begin that is too early, real time orders fewer transactions, but never orders them
-// wrongly.
+// early. This is safe: the checker orders two transactions by real time only if one had returned
+// before the other began. With an early begin it orders fewer pairs, but no pair wrongly.
 inline uint64_t begin_of(const Event& event, uint64_t before) {
   return event.duration == kEventLongDuration ? before : event.end - event.duration;
 }

@@ -1,5 +1,6 @@
-// Event: one recorded API call of one thread. An event has only 32 bytes, so that a log of ten
-// million calls fits into memory, and recording a call writes only half a cache line.
+// Event: one recorded API call of one thread. The code that writes events during a run is called
+// the recorder. An event has only 32 bytes, so that a log of ten million calls fits into memory,
+// and recording a call writes only half a cache line.
 //
 // Timestamps are ticks of the processor's time stamp counter (TSC). The recorder requires a TSC
 // that runs at a constant rate, never stops and agrees on all CPUs, so timestamps of different
@@ -9,6 +10,8 @@
 // Keys: for int32 and int64 keys, Event::key is the value of the key. For a varchar key, the
 // recorder stores hash_bytes() of its bytes. rank_varchar_keys() later replaces this hash by the
 // key's rank among all keys of the history (history.h).
+//
+// hash_bytes() is the 64-bit hash of base/hash.h.
 //
 // Payloads: Event::payload is hash_bytes() of the payload's bytes. In a recorded run every insert
 // passes a different payload, so a payload identifies the insert that stored it.

@@ -11,6 +11,7 @@
 namespace keydrome::history {
 namespace {
 
+// Returns a table that maps the hash of each key to the position of the key in `keys`, its rank.
 Result<FlatTable> ranks_of(const std::vector<std::string>& keys) {
   FlatTable ranks(keys.size());
   for (std::size_t rank = 0; rank < keys.size(); ++rank) {
@@ -64,8 +65,8 @@ Result<void> rank_varchar_keys(History& history) {
 
 namespace {
 
-// Returns the key in printable ASCII. Replaces the middle of a long key by "...", because keys
-// rarely differ only there.
+// Returns the key in printable ASCII. Of a key with more than kShown bytes, shows only the first
+// and the last 8 bytes, with "..." between them. Keys rarely differ only in the middle.
 std::string readable(std::string_view key) {
   constexpr std::size_t kShown = 16, kTail = 8;
   std::string text;

@@ -55,9 +55,10 @@ bool has_unknown_key(const History& history, const Event& event);
 
 // Sorts varchar_keys. In every event on a VARCHAR index, replaces the hash of the key (hash_bytes)
 // by the key's rank. A hash that belongs to no key in varchar_keys becomes kUnknownKeyRank, and its
-// event is noted in `unknown_keys` or `unknown_arguments`. If getNext returned an unknown key, the
-// library made the key up. If the client passed an unknown key to get, a right library finds
-// nothing, because no call inserts an unknown key.
+// event is noted in `unknown_keys` or `unknown_arguments`. There are two cases:
+// - getNext returned the unknown key. Then the library made the key up.
+// - The client passed the unknown key to a call. It is a key that the library had made up before.
+//   No call inserts it, so a right library finds nothing under it.
 //
 // Fails if two keys have the same hash. Must be called once for each history, after it is recorded
 // or read from a file. Cost: one hash lookup for each event on a VARCHAR index.

@@ -55,6 +55,7 @@ class Binder {
     std::vector<Bound>& bounds = out_.bounds[thread];
     bounds.resize(events.size());
     std::vector<uint32_t> handles(history_.indexes.size(), 0);  // by index: open handles
+    // By index: true if the thread's last get on the index passed an unknown varchar key.
     std::vector<bool> is_lost(history_.indexes.size(), false);
     for (std::size_t i = 0; i < events.size(); ++i) {
       if (i + FlatTable::kAhead < events.size()) {

@@ -46,8 +46,9 @@ struct Numbering {
   // By index: its first cell. The last entry is the number of all cells.
   std::vector<uint32_t> first_cells;
   std::vector<uint32_t> element_cells;  // cell of each element
-  // By element: the element of the previous insert of the same record, or kNoNumber. Empty if every
-  // record has only one element (certify/reinserted.h).
+  // Empty if every record has one element. certify/reinserted.h can give a record that was inserted
+  // several times one element for each insert. Then, by element: the element of the previous
+  // insert of the same record, or kNoNumber.
   std::vector<uint32_t> earlier;
 };
 

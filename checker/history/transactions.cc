@@ -1,5 +1,6 @@
 // Implements transactions.h: splits the calls of each recorded thread into transactions, and then
-// merges the committed transactions of all threads by the time at which they returned.
+// merges the committed transactions of all threads by the time at which they returned. An
+// auto-committed call passes no transaction (txn == NULL), so it is a transaction of its own.
 #include "checker/history/transactions.h"
 
 #include <algorithm>
@@ -16,7 +17,8 @@ constexpr uint32_t bits(std::initializer_list<ErrCode> codes) {
   return all;
 }
 
-// If a transaction has ended or failed, any call of it may return these codes.
+// Result codes that say that the transaction cannot continue. Any call of a transaction may return
+// them.
 constexpr uint32_t kEnded = bits({TXN_DNE, DEADLOCK});
 
 // The result codes that index.h documents for each call, in addition to SUCCESS and FAILURE. The

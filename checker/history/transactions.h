@@ -19,8 +19,9 @@ namespace keydrome::history {
 struct Transaction {
   uint64_t begin = 0;  // ticks just before its first call
   uint64_t end = 0;    // ticks just after its last call; UINT64_MAX if it never ended
-  // Ticks just before commitTransaction, minus History::timestamp_slack. For an auto-committed
-  // call, equal to `begin`. 0 for any other transaction that did not commit.
+  // Ticks just before commitTransaction, minus History::timestamp_slack (history.h). An
+  // auto-committed call has no commitTransaction: the value is its `begin`. The value is 0 for all
+  // other transactions that did not commit.
   uint64_t commit_begin = 0;
   uint32_t thread = 0;
   uint32_t first = 0;  // positions of its first and last event
@@ -30,7 +31,7 @@ struct Transaction {
 };
 
 // Returns true if `one` had returned before `other` began. For two transactions of one thread, the
-// positions of their calls show this even if the timestamps are too coarse.
+// positions of their calls also show this. So two equal timestamps of one thread do no harm.
 inline bool precedes(const Transaction& one, const Transaction& other) {
   return one.end < other.begin || (one.thread == other.thread && one.last < other.first);
 }

@@ -3,7 +3,8 @@
 //
 // contents_ contains the records that exist. Cursor::left counts the records of the cursor's key
 // that getNext must still return. notes_ remembers for each record whether a cursor has returned it
-// or may leave it out.
+// or may leave it out. The position of a *loose* cursor (Place::kLoose) is unknown; model.h says
+// when a cursor becomes loose.
 #include "checker/model/model.h"
 
 #include "checker/history/calls.h"

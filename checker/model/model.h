@@ -17,7 +17,8 @@
 // Each of these events makes the cursor of the index *loose*:
 // - The transaction deleted one pair, under any key of the index.
 // - The client called openIndex or closeIndex.
-// - getNext was called while the position of the cursor is unknown (kAnyCursor in numbering.h).
+// - getNext was called while the position of the cursor is unknown, for example because the thread
+//   had several open handles of the index (kAnyCursor in numbering.h).
 // The next getNext of a loose cursor may return any existing record, or DB_END. A returned record
 // *anchors* the cursor: from then on the scan must return every record of the later keys, in order.
 // Of the other records of the same key, the scan may return each once or leave it out.
@@ -97,7 +98,7 @@ class Model {
     kLoose,   // unknown: getNext may return any existing record, which anchors the cursor
   };
   struct Cursor {
-    uint32_t transaction = 0;  // in any other transaction the cursor is at kStart
+    uint32_t transaction = 0;  // the cursor belongs to this one; in others it is at kStart
     Place place = Place::kStart;
     bool at_end = false;  // true if the last getNext returned DB_END
     uint32_t cell = 0;

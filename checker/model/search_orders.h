@@ -1,6 +1,7 @@
 // search_orders(): decides by brute force whether a small recorded history is right. It tries
 // serial orders of the transactions, until the model (model.h) accepts all results in one of the
-// orders. It judges scripted scenarios, and the tests compare certify() with it.
+// orders. It judges scenarios, which are scripts of a few steps that provoke one fault. Tests also
+// compare certify() (certify/certify.h) with it.
 //
 // Cost: exponential in the number of concurrent transactions, up to the given number of tries.
 // Thread safety: pure function.

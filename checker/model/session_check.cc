@@ -61,8 +61,8 @@ class Explainer {
     }
   }
 
-  // Explains a call after which Model::breaks_delete_code() is true. The call named a pair of the
-  // key `cell`.
+  // Explains a call that only breaks an advisory promise (Model::breaks_delete_code()). The call
+  // named a pair of the key `cell`.
   SessionViolation advise(uint32_t call, uint32_t cell) const {
     return about(call, "delete_code", kDeleteCodeText, trace_.record_under(cell, model_));
   }
@@ -261,7 +261,7 @@ class SessionChecker {
   void data_call(const Event& event) {
     const bool alone = is_auto_commit(event);
     if (event.code == FAILURE)
-      return report("unexpected_failure", "nothing happened that can make the call fail");
+      return report("unexpected_failure", "nothing happened that explains why the call failed");
     if (event.code == TXN_DNE || event.code == DB_DNE) return illegal();
     if (alone) {
       model_.begin();

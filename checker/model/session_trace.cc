@@ -1,5 +1,6 @@
 // Implements session_trace.h: remembers what each call of a single client did, and finds the
-// records and earlier calls that contradict a wrong result.
+// records and earlier calls that contradict a wrong result. An *element* is the number of a record,
+// a *cell* the number of a key (numbering.h).
 #include "checker/model/session_trace.h"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
-// Tests certify(): it must find and name each anomaly, and certify histories that only look wrong.
-// script.h explains the notation of the histories.
+// Tests certify(), which decides whether a recorded history of concurrent transactions is right. It
+// must find and name each anomaly, and certify histories that only look wrong. script.h explains
+// the notation of the histories. A *blind* delete removes all payloads of a key that its
+// transaction has not read. The deleter of a record that such a delete may have removed is *open*.
 #include "checker/certify/certify.h"
 
 #include <gtest/gtest.h>
@@ -260,7 +262,7 @@ TEST(Certify, AfterAFullLogNothingIsJudged) {
   EXPECT_EQ(verdict(history), "missing_record");
   history.threads[1].erase(history.threads[1].begin());
   EXPECT_EQ(verdict(history), "could_not_judge")
-      << "no call before the cut is wrong, and the later calls are unknown";
+      << "before the log filled up, no call is wrong, and the later calls are unknown";
   history.truncated_threads.clear();
   EXPECT_EQ(verdict(history), "corrupt_payload");
   history.truncated_threads = {7};
@@ -392,8 +394,8 @@ std::set<std::string> names_of(const Certification& found) {
   return names;
 }
 
-// Certifies a history in which 30 % of the transactions read old states. The states are about ten
-// transactions old for most seeds, and hundreds of transactions old for every fourth seed.
+// Certifies a history in which 30 % of the transactions read old states. The age of these states is
+// about ten transactions for most seeds, and hundreds of transactions for every fourth seed.
 Certification of_stale_library(uint64_t seed, bool blind_deletes) {
   SyntheticOptions options;
   options.seed = seed;

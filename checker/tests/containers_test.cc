@@ -1,5 +1,6 @@
-// Tests that CellLists, FlatTable and Graph give the same results as simple containers of the
-// standard library and simple algorithms.
+// Tests the containers with which the checker judges recorded histories: CellLists (the records of
+// each key), FlatTable (a hash table) and Graph (which transaction must precede which). They must
+// give the same results as simple containers of the standard library and simple algorithms.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,6 +1,7 @@
-// Tests certify() on right histories in which one thing was changed. certify() must reject such a
-// history, except if search_orders(), which tries every serial order, still finds one for it. A
-// change without meaning, such as other numbers for the threads, must not change the verdict.
+// Tests certify(), which decides whether a recorded history is right, on right histories in which
+// one thing was changed. certify() must reject a changed history. The exception is a history for
+// which search_orders(), which tries every serial order, still finds an order. A change without
+// meaning, such as other numbers for the threads, must not change the verdict.
 #include <gtest/gtest.h>
 
 #include <algorithm>

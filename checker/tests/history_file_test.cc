@@ -1,5 +1,6 @@
-// Tests history_file.h: a history written to a file is read back unchanged, and damaged or forged
-// files are refused or judged without a crash.
+// Tests history_file.h, which reads and writes histories (the recorded calls of a run). A history
+// written to a file must be read back unchanged. Damaged or forged files must be refused, or judged
+// without a crash.
 #include "checker/history/history_file.h"
 
 #include <gtest/gtest.h>

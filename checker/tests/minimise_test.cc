@@ -1,6 +1,6 @@
 // Tests minimise(), which reduces a recorded history to the calls that prove a violation. The
-// minimal history must have only recorded calls, and must show the same violation. For every record
-// that its calls return, it must contain the insert.
+// result is called the minimal history. It must have only recorded calls, and must show the same
+// violation. For every record that its calls return, it must contain the insert.
 #include "checker/witness/minimise.h"
 
 #include <gtest/gtest.h>

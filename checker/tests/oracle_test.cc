@@ -1,5 +1,5 @@
-// Tests that certify() gives the same verdict as search_orders(), which tries every serial order,
-// on many small random histories.
+// Tests certify(), which decides whether a recorded history is right. On many small random
+// histories, it must give the same verdict as search_orders(), which tries every serial order.
 #include <gtest/gtest.h>
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Implements random_history.h: plays random transactions on a careless store and records the calls.
+// Implements random_history.h: runs random transactions on a store without concurrency control, and
+// records the calls.
 #include "checker/tests/random_history.h"
 
 #include <algorithm>
@@ -300,10 +301,10 @@ class Generator {
   std::vector<Client> clients_;
   uint64_t now_ = 0;
   uint32_t payloads_ = 0;
-  bool reads_snapshots_ = false;
-  bool forgets_writes_ = false;
-  bool leaks_ = false;  // true: writes of aborted transactions remain
-  bool peeks_ = false;  // true: reads see uncommitted writes of other transactions
+  bool reads_snapshots_ = false;  // true: calls read a snapshot; false: the committed state
+  bool forgets_writes_ = false;   // true: one call in three misses the transaction's own writes
+  bool leaks_ = false;            // true: writes of aborted transactions remain
+  bool peeks_ = false;            // true: reads see uncommitted writes of other transactions
 };
 
 }  // namespace

@@ -1,6 +1,7 @@
-// Tests that certify() needs each of its rules (rules.h). If a rule is switched off, certify()
-// gives a wrong verdict on some history. search_orders(), which tries every serial order, gives the
-// right verdict.
+// Tests that certify(), which decides whether a recorded history is right, needs each of its rules
+// (rules.h). By the rules it derives which transaction must precede which. If a rule is switched
+// off, certify() gives a wrong verdict on some history. The right verdict comes from
+// search_orders(), which tries every serial order.
 #include "checker/certify/rules.h"
 
 #include <gtest/gtest.h>

@@ -27,6 +27,7 @@ const std::map<std::string, EventCall> kCalls = {
     {"open", EventCall::kOpen},    {"close", EventCall::kClose}, {"d", EventCall::kDeletePair},
     {"create", EventCall::kCreate}};
 
+// Returns the part of `text` before `mark`, and removes this part and the mark from `text`.
 std::string before(std::string& text, char mark) {
   const std::size_t at = text.find(mark);
   std::string head = text.substr(0, at);
@@ -34,12 +35,14 @@ std::string before(std::string& text, char mark) {
   return head;
 }
 
+// One step of a script. If `overlaps` is true, its call begins together with the previous call.
 struct Step {
   uint32_t thread;
   Event event{};
   bool overlaps = false;
 };
 
+// Parses the steps of a script, such as "1:i(5,x)".
 class Reader {
  public:
   Reader(History& history, KeyType type) : history_(history), type_(type) {}

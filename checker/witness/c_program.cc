@@ -30,7 +30,7 @@ static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved;
 static int place[CALLS];   /* position of each call in the order of this attempt */
 static int is_done[CALLS];
-static int turn;           /* the position whose call may be made now */
+static int turn;           /* calls up to this position may be made now */
 static int differences;    /* calls whose result differs from the failed run */
 static int is_overtaken;   /* 1: the order of calls that did not overlap has changed */
 

@@ -1,7 +1,7 @@
 // c_program(): writes a C99 program that repeats the calls of a failed run. A contestant links it
 // with the library and runs it in a debugger, without Keydrome. The program has one thread for each
-// session of the run. The threads make the calls in the order of the failed run, and the program
-// compares each result with the recorded result.
+// session, which is a client thread of the run. The threads make the calls in the order of the
+// failed run, and the program compares each result with the recorded result.
 //
 // If a call does not return within 5 ms, the other threads continue, because the call may be
 // waiting for one of them. If calls overlapped in the failed run, their order varies between

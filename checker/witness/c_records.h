@@ -1,4 +1,5 @@
-// Writes the records of a Reproducer (c_program.h) as C text. Thread safety: pure functions.
+// Writes records as C text. A Reproducer (c_program.h) describes a C program that repeats the calls
+// of a failed run; the records are those that it mentions. Thread safety: pure functions.
 #pragma once
 
 #include <string>
@@ -16,9 +17,9 @@ std::string make(const Reproducer& reproducer, const ReproducerRecord& record);
 // the failed run returned no unknown payload and no unknown key.
 std::string inserted_functions(const Reproducer& reproducer);
 
-// Returns a C condition: the C variable `record`, which the program has read, matches the unknown
-// parts of `result`. An unknown key matches every key that the program does not insert, and an
-// unknown payload every payload that it does not insert. Returns "" if no part is unknown.
+// Returns a C condition that compares `record`, a variable of the C program, with the unknown parts
+// of `result`. An unknown key is equal to every key that the program does not insert, and an
+// unknown payload to every payload that it does not insert. Returns "" if no part is unknown.
 std::string is_unknown(const ReproducerRecord& result);
 
 }  // namespace keydrome::witness

@@ -12,10 +12,12 @@
 //
 // So the small history contains the insert of every record that it reads, if the whole history
 // contains one. certify() judges the history after every step of the reduction, and must find the
-// same violation again. Only a stale read may have another name in the small history. It means that
-// a transaction missed a record that a later transaction found. If the later transaction is left
-// out, certify() names the violation "missing_record". minimise() accepts this and keeps the name
-// "stale_read".
+// same violation again.
+//
+// Only a stale read may have another name in the small history. In a stale read, a transaction
+// misses a record that a later transaction finds. If the reduction leaves out the later
+// transaction, certify() names the violation "missing_record". minimise() accepts this and keeps
+// the name "stale_read".
 //
 // Cost: one pass over the whole history, and up to a few hundred certifications of a few dozen
 // calls each.

@@ -1,5 +1,6 @@
 // Implements reduced_history.h: builds a small history from chosen calls of a recorded history and
-// from the inserts and deletes that these calls depend on.
+// from the inserts and deletes that these calls depend on. A record that was inserted before all
+// chosen transactions is an *initial* record; the small history inserts it at its beginning.
 #include "checker/witness/reduced_history.h"
 
 #include <algorithm>

@@ -1,7 +1,7 @@
 // ReducedHistory: builds a part of a recorded history that certify() can judge on its own. The
 // caller chooses transactions and some of their calls. ReducedHistory adds the transactions that
-// inserted a record which the chosen calls name. It also adds those that deleted such a record and
-// overlap the chosen transactions in time.
+// inserted a record which the chosen calls name. It also adds each transaction that deleted such a
+// record and overlaps the chosen transactions in time.
 //
 // An added transaction keeps only its begin, its end and the writes for which it was added. If an
 // insert had committed before all chosen transactions began, ReducedHistory replaces it by an

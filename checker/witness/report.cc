@@ -1,5 +1,5 @@
-// Implements report.h: writes the result of certify() as text for a terminal and as JSON.
-// docs/reference/history-format.md describes the fields of the JSON.
+// Implements report.h: writes the result of certify(), which judges a recorded history, as text for
+// a terminal and as JSON. docs/reference/history-format.md describes the fields of the JSON.
 #include "checker/witness/report.h"
 
 #include <cstdio>

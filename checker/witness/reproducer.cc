@@ -1,5 +1,6 @@
-// Implements reproducer.h: turns a minimal history into the input of c_program(). It numbers the
-// threads and indexes, names the records, and writes the opening comment of the program.
+// Implements reproducer.h: turns a minimal history, the few recorded calls that prove a violation,
+// into the input of c_program(). c_program() writes a C program that repeats the calls. This file
+// numbers the threads and indexes, names the records, and writes the program's opening comment.
 #include "checker/witness/reproducer.h"
 
 #include <algorithm>
@@ -26,7 +27,8 @@ namespace {
 constexpr std::size_t kInitialRecordsMax = 200;
 constexpr std::size_t kReproducedCallsMax = 200;
 
-// Violations that a program does not prove by making the recorded calls again.
+// Violations for which no program is written. It would prove nothing, even if every call returned
+// its recorded result again.
 constexpr std::array<std::string_view, 6> kNotReproducible = {
     "commit_after_deadlock", "corrupt_key",       "corrupt_payload",
     "delete_code",           "undocumented_code", "unexpected_failure"};

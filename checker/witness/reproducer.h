@@ -10,7 +10,8 @@
 
 namespace keydrome::witness {
 
-// Returns nothing in any of these cases:
+// `words` names the records of the program, such as r1 (wording.h). Returns nothing in any of these
+// cases:
 // - A call returned DEADLOCK, FAILURE, an undocumented code, or a code for misuse, such as TXN_DNE.
 // - The violation is that a call returned a key or payload that no call passed.
 // - The violation is the advisory delete_code: a serialisable library may return the same results.

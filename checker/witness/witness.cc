@@ -1,5 +1,6 @@
-// Implements witness.h: writes a witness, which is JSON with the transactions, calls and edges of a
-// violation. kMeanings contains a sentence for each name of a violation.
+// Implements witness.h: writes a witness, which is JSON with the transactions and calls that prove
+// a violation, and with its edges. An edge says why one transaction must precede another. kMeanings
+// contains a sentence for each name of a violation.
 #include "checker/witness/witness.h"
 
 #include <algorithm>

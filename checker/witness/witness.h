@@ -3,9 +3,10 @@
 // form a cycle, it also says why each must precede the next. harness/schema/report.v1.schema.json
 // defines its fields. Other parts of Keydrome make pictures, tables and pages from a witness.
 //
-// If minimise() (minimise.h) can reduce the history, the witness shows the reduced history. For
-// every record that a call returns, the witness then contains the transaction that wrote the
-// record, or lists the record as an initial record. Thread safety: pure functions.
+// If minimise() (minimise.h) can reduce the history, the witness shows the reduced history. Then
+// the origin of every record that a call returns is part of the witness: either the transaction
+// that wrote the record, or an entry in the list of records that existed before. Thread safety:
+// pure functions.
 #pragma once
 
 #include <string>

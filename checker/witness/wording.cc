@@ -1,4 +1,5 @@
-// Implements wording.h: describes single calls and their results in text.
+// Implements wording.h: writes recorded calls and their results as text, such as get("A", 5). The
+// history has only hashes of payloads, so records are named r1, r2 and so on.
 #include "checker/witness/wording.h"
 
 #include <algorithm>

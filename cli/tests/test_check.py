@@ -1,4 +1,7 @@
-"""Tests when the first round of `keydrome check` ends early, with a clock and CPU times that the tests set."""
+"""Tests when the first round of `keydrome check` ends early, with a clock and CPU times that the tests set.
+
+`keydrome check` judges a library with correctness benchmarks, called suites. A round runs every suite once.
+"""
 
 from __future__ import annotations
 

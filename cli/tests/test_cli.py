@@ -1,4 +1,4 @@
-"""Tests of the command line that need no jail: arguments, refusals and their messages."""
+"""Tests of the command line that need no jail (sandbox): arguments, refusals and their messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tests of `keydrome compare` that need no jail: what is refused or merged, and how a comparison is printed."""
+"""Tests of `keydrome compare` that need no jail (sandbox): what is refused or merged, and how the result is printed.
+
+The command times libraries in blocks; each block runs every library once. The first block is a rehearsal.
+"""
 
 from __future__ import annotations
 
@@ -51,7 +54,10 @@ def block(number: int, control_last: float = 10.0, **changes: float) -> Block:
 
 
 def example(count: int = 8) -> Compared:
-    """Return a comparison with a discarded block, two excluded libraries, and a library bound by the harness."""
+    """Return a comparison with a discarded block, two excluded libraries, and a library bound by the harness.
+
+    A library is bound by the harness if a large part of its time is that of the code that makes the calls.
+    """
     blocks = Blocks(
         rehearsal=block(0),
         blocks=[block(number) for number in range(1, count)],
@@ -97,7 +103,7 @@ def test_the_table_shows_leaders_and_excluded_libraries(capsys: pytest.CaptureFi
         "0.400",
         "apart: a leads",
         "7 of 7 blocks are valid",
-        "changed by a factor of up to 1.30, allowed 1.10",
+        "changed by a factor of up to 1.30; at most 1.10 is allowed",
         "block 8 is discarded: the control library ran twice, and its second result is 1.30 times its first",
         "c is excluded: crashed in block 1: why",
         "text is excluded: refused: not_elf: a text file",

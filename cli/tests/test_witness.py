@@ -1,4 +1,7 @@
-"""Tests of witnesses: strict reading, text, and pictures that contain no script of an untrusted library."""
+"""Tests of witnesses: strict reading, text, and pictures that contain no script of an untrusted library.
+
+A witness is the proof of a violation: the transactions, their calls, and why one must precede another.
+"""
 
 from __future__ import annotations
 

@@ -23,7 +23,8 @@ _NOBODY = 65534
 
 
 def _restrict() -> None:
-    # At the soft limit the kernel sends SIGXCPU. At the hard limit it sends SIGKILL, which can have other causes.
+    # At the soft limit the kernel sends SIGXCPU, which tells the parent that the CPU time was used up. At the hard
+    # limit it sends SIGKILL, which can have other causes. So the soft limit is the lower one.
     resource.setrlimit(resource.RLIMIT_CPU, (CPU_SECONDS, CPU_SECONDS + 1))
     resource.setrlimit(resource.RLIMIT_AS, (ADDRESS_SPACE_BYTES, ADDRESS_SPACE_BYTES))
     resource.setrlimit(resource.RLIMIT_CORE, (0, 0))

@@ -1,8 +1,8 @@
 """Reads from a shared object what the dynamic loader would read: segments, dynamic entries, symbols and versions.
 
 Like the dynamic loader, this code uses only the program headers, because section headers may be missing or wrong. The
-file is untrusted. The code therefore runs in a process of its own with resource limits (child.py), and every error in
-it means that the file is malformed.
+file is untrusted. The code therefore runs in a process of its own with resource limits (child.py). If the code raises
+any error, the caller reports that the file is malformed.
 """
 
 from __future__ import annotations
@@ -94,7 +94,8 @@ class ElfImage:
         table = self._read(self.tag("DT_SYMTAB"), count * _SYMBOL.size)
         for name, info, other, section, _value, _bytes in _SYMBOL.iter_unpack(table):
             bind = info >> 4
-            # The low two bits of st_other are the visibility: 0 default, 3 protected.
+            # The low two bits of st_other are the visibility. Other shared objects see only symbols with 0 (default)
+            # or 3 (protected).
             if name and bind in _VISIBLE_BINDS and other & 3 in {0, 3}:
                 yield Symbol(self._string(name), info & 15, bind, section != 0)
 

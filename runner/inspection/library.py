@@ -1,8 +1,8 @@
 """Inspects a library file without running it: which contract it implements, or why it cannot be run.
 
 A child process (child.py) with resource limits reads the file, so a file that crashes or stalls its reader does no
-harm. Inspection reports an uploader's mistakes at once. It does not protect the machine from hostile code; the jail
-does.
+harm. Inspection reports an uploader's mistakes at once. It does not protect the machine from hostile code; the jail,
+the sandbox in which the library runs later, does.
 """
 
 from __future__ import annotations
@@ -29,8 +29,9 @@ from runner.text import capped, printable
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
-# The child limits its own CPU time: a file that needs more is at fault. This limit of wall time ends a child that the
-# machine does not let run. Then the machine is at fault (UNFINISHED). A correct file takes 0.2 s of CPU time.
+# Two limits apply to the child. It limits its own CPU time: a file that needs more is at fault. WALL_SECONDS is wall
+# time: a child that exceeds it got too little CPU time, so the machine is at fault (UNFINISHED). A correct file takes
+# 0.2 s of CPU time.
 WALL_SECONDS = 30
 # The name of the refusal that says nothing about the file: the machine was too busy to read it.
 UNFINISHED = "inspection_unfinished"

@@ -57,7 +57,7 @@ _FORBIDDEN_TAGS = {
     "DT_CONFIG": "a loader configuration file",
 }
 # Imports that an index does not need. If a library has them, organisers see a hint, which has no effect on the verdict.
-# The jail restricts such calls.
+# The jail, the sandbox in which the library runs, restricts such calls.
 _NOTED_IMPORTS = frozenset(
     {
         *("accept", "bind", "connect", "socket"),

@@ -1,4 +1,8 @@
-"""Tests of runner/audit.py: which sessions are played in both modes, their times, and how a failure ends a run."""
+"""Tests of runner/audit.py: which sessions are played in both modes, their times, and how a failure ends a run.
+
+A session is one run of a library on a list of calls. In timed mode the library's own process makes the calls; in
+verified mode another process makes them.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,8 @@
 """Tests of runner/blocks.py: the order of libraries, discarded blocks and excluded libraries.
 
-A fake referee, a shell script, returns reports that the tests have written to files.
+A block runs every library once, and a fixed library, the control, before and after them. The first block is a
+rehearsal, whose times are not used. The referee is the program that runs and judges a library. Here a shell script
+replaces it and returns reports that the tests have written to files.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Tests of runner/contract.py: jobs and run reports are read back equal from their JSON; other JSON is refused."""
+"""Tests of runner/contract.py: jobs and run reports are read back equal from their JSON; other JSON is refused.
+
+A job is the message that tells the runner what to run, and a run report is its answer.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,8 @@
-"""Tests of runner/drift.py: which sessions are discarded because the control library's time changed too much."""
+"""Tests of runner/drift.py: which sessions are discarded because the control library's time changed too much.
+
+The control is a fixed library, which a session runs before and after the measured library. A change is the logarithm of
+its second time divided by its first. The band is the largest allowed change.
+"""
 
 from __future__ import annotations
 

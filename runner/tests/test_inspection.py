@@ -1,4 +1,7 @@
-"""Tests of inspection with real files. The compiler, the linker or a patch of a few bytes produces each problem."""
+"""Tests of inspection, which checks a library file without running it, with real files.
+
+The compiler, the linker or a patch of a few bytes produces each problem.
+"""
 
 from __future__ import annotations
 

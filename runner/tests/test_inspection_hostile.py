@@ -1,4 +1,7 @@
-"""Tests of inspection with damaged files: for any bytes, inspection returns soon and its caller survives."""
+"""Tests of inspection, which checks a library file without running it, with damaged files.
+
+For any bytes, inspection returns soon and its caller survives.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tests of runner/manifest.py: manifests are read strictly, and requests that do not fit them are refused."""
+"""Tests of runner/manifest.py: manifests are read strictly, and requests that do not fit them are refused.
+
+A manifest is the JSON file that describes a benchmark: its parameters, instances (named sets of values) and limits.
+"""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Tests how the runner handles a referee that fails. Shell scripts replace the referee.
 
-tests/test_runner.py tests the runner with the real referee.
+The referee is the program that runs a library in the sandbox and judges it. tests/test_runner.py tests the runner with
+the real referee.
 """
 
 from __future__ import annotations

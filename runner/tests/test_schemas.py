@@ -1,5 +1,6 @@
 """Tests that the runner reads the example plans and reports in harness/schema/examples.
 
+A plan tells the referee, the program that runs and judges a library, what to run. A report is its result.
 harness/tests/golden_test.cc tests the same examples with the C++ code of the referee.
 """
 

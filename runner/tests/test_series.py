@@ -1,4 +1,5 @@
-# Tests of runner/series.py: the order of the runs, discarded sessions, and sessions that fail, with a fake referee.
+# Tests of runner/series.py: the order of the runs, discarded sessions, and sessions that fail. A session runs the
+# candidate, which is judged, and the control, a fixed library. A fake referee replaces the program that runs them.
 
 from __future__ import annotations
 
@@ -39,7 +40,8 @@ REQUEST = Request(
     require=JailLevel.FULL,
     control=True,
 )
-# A fake referee. The tests replace CANDIDATE and CONTROL by the verdicts of candidate and control.
+# A fake referee. The tests replace CANDIDATE and CONTROL by the verdicts of candidate and control, and AUDITED by the
+# verdict of the candidate in verified mode. In the runs that STRAYS names, the time is STRAY_MS.
 SCRIPT = (
     "#!/usr/bin/env -S python3 -IS\n"
     "import json, sys\n"

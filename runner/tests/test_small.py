@@ -1,4 +1,7 @@
-"""Tests of the runner's small modules: settings, safe text, machine facts, working folders and slots."""
+"""Tests of the runner's small modules: settings, safe text, machine facts, working folders and slots.
+
+A slot is a number that gives a jail (sandbox) a user of its own; at most one process may hold a slot.
+"""
 
 from __future__ import annotations
 

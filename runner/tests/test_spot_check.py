@@ -1,4 +1,7 @@
-"""Tests of runner/spot_check.py: which runs have a spot check, and with which seed."""
+"""Tests of runner/spot_check.py: which runs have a spot check, and with which seed.
+
+A spot check is one more session (run of the library) whose history is checked. Hashes of the run's secret seeds decide.
+"""
 
 from __future__ import annotations
 

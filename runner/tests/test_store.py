@@ -1,4 +1,7 @@
-"""Tests of the blob store: reading back, limits, damaged blobs and concurrent writers."""
+"""Tests of the blob store: reading back, limits, damaged blobs and concurrent writers.
+
+A blob is an uploaded file, which the store names by its SHA-256 digest.
+"""
 
 from __future__ import annotations
 

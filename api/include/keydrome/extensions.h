@@ -22,8 +22,9 @@ const char* keydrome_describe(void);
 /* Configures the library with a JSON object (UTF-8, NUL-terminated). If a run has a configuration,
  * the player calls this function once, after loading the library and before any other call. Returns
  * 0 if the library accepts the object, and another value if it refuses. When the library refuses,
- * it may write the reason into `reason`: at most `capacity` bytes including the NUL. Keydrome's own
- * runtime also receives its configuration through this function (runtime/README.md). */
+ * it may write the reason into `reason`: at most `capacity` bytes including the NUL. For example,
+ * Keydrome's runtime, a library that adds transactions to a data structure, receives the path of
+ * the data structure and its own settings through this function (runtime/README.md). */
 int keydrome_configure(const char* json, char* reason, uint32_t capacity);
 
 /* Returns a JSON object of counters. May be called only while no other thread uses the library. */

@@ -2,8 +2,9 @@
  * transactions.
  *
  * An instance of a structure is one sorted set of (key, payload) pairs. It has no threads, no
- * transactions and no locks. Keydrome's runtime adds transactions and short locks (latches), as its
- * configuration demands. Together, structure and runtime implement contract A (index.h). So one
+ * transactions and no locks. Keydrome's runtime adds transactions and short locks (latches). A
+ * configuration file of the runtime selects which kinds. Together, structure and runtime implement
+ * contract A (index.h). So one
  * unchanged structure can be compared under many execution strategies (T. Bang et al., "Robust
  * Performance of Main Memory Data Structures by Configuration", SIGMOD 2020).
  *
@@ -14,13 +15,13 @@
  *    Strings are their bytes without NUL (at most 128 bytes). A payload has at most 100 bytes.
  *    Pairs are unique and ordered by (key, payload).
  * 2. Ownership. Inputs are valid only during the call, so the structure must copy bytes that it
- *    keeps. The structure copies outputs into the caller's buffers. It takes all memory from the
- *    environment's `allocate` and gives it back with `retire`.
+ *    keeps. The structure copies outputs into the caller's buffers. It takes all memory from
+ *    `allocate` of its KeydromeEnvironment (below) and gives it back with `retire`.
  * 3. Threads. Functions never block, never start threads, and use no mutable global or thread-local
  *    state. By default, the runtime makes one call at a time on an instance. With the capability
  *    bits below, a structure allows concurrent calls.
- * 4. Positions. A put or del invalidates all positions in the instance. The runtime then calls seek
- *    again.
+ * 4. Positions. A position marks a place between two pairs, for scans. A put (insertion) or del
+ *    (deletion) invalidates all positions in the instance. The runtime then calls seek again.
  *
  * structures/btree is an example. */
 #ifndef KEYDROME_STRUCTURE_H_
@@ -78,8 +79,8 @@ enum {
    * without a latch. `next` must accept a position that another thread's change has invalidated. */
   KEYDROME_THREAD_SAFE = 1u << 1,
   /* Seek and next may run while put or del changes the instance. They may then return wrong
-   * results, but they must not crash or hang. So their loops must be bounded, and memory must never
-   * be reused for another type. */
+   * results, but they must not crash or hang. So their loops must be bounded. Memory must never be
+   * reused for another type, because seek and next may still follow an old pointer to it. */
   KEYDROME_OPTIMISTIC = 1u << 2,
   /* Operations can run as hardware transactions (lock elision), because they consist of plain loads
    * and stores and of calls of the environment. */

@@ -1,6 +1,7 @@
-// ActiveElements: the set of records ("elements") that may have existed while one committed
-// transaction ran, judged by real time alone. A pass visits the committed transactions in the order
-// in which they returned, and updates the set for each of them.
+// ActiveElements: the set of records ("elements") of a recorded history that may have existed while
+// one committed transaction ran, judged by real time alone. find_dependencies() (dependencies.h)
+// visits the committed transactions in the order in which they returned, and updates the set for
+// each of them.
 //
 // A record is in the set for a transaction T if both of these are true:
 // - The transaction that inserted the record began before T returned.
@@ -85,9 +86,9 @@ class ActiveElements {
     }
   }
 
-  // Removes an element from the set if transaction `number` deleted it. But while kRuleChoice is
-  // on, an open element stays in the set: its deleter is not known (versions.h), so another
-  // transaction may have deleted it later.
+  // Removes an element from the set if transaction `number` deleted it. An open element is an
+  // element whose deleter is not known (versions.h). While kRuleChoice is on, it stays in the set,
+  // because another transaction may have deleted it later.
   void remove_deleted(uint32_t number, uint32_t element) {
     const bool open =
         (context_.versions.notes[element] & kOpenDeleter) != 0 && context_.rule(kRuleChoice);

@@ -1,6 +1,7 @@
 // Implements reader.h: decides what each record that the reader saw or missed implies for the order
-// of three transactions: the reader, the record's inserter and the record's deleter. An *element*
-// is the number of a record, a *cell* the number of a key (numbering.h).
+// of three transactions: the reader, the record's inserter and the record's deleter. The reader is
+// the transaction that is examined at the moment. An *element* is the number of a record, a *cell*
+// the number of a key (numbering.h).
 #include "checker/certify/edges/reader.h"
 
 #include "checker/model/model.h"

@@ -1,5 +1,7 @@
-// Reader: derives edges, choices and findings (dependencies.h) from each record that one
-// transaction, called the reader, saw or did not see. The reader may also write.
+// Reader: derives edges, choices and findings from each record that one transaction, called the
+// reader, saw or did not see. An edge says that one transaction must precede another. A choice is a
+// pair of edges of which at least one holds. A finding is a wrong result (dependencies.h). The
+// reader may also write.
 //
 // find_dependencies() follows the cursors of the reader. It calls Reader for each record that a
 // call of the reader returned or covers. A call *covers* a record that it did not return, but would
@@ -47,14 +49,15 @@ class Reader {
   void inserted(uint32_t element);
   void note_own_delete(uint32_t element) { own_[element] = own_mark(false); }
 
-  // Handles an element that the call returned, that it reported as existing (both kWriteRead), or
-  // that it deleted itself (kWriteWrite).
+  // Handles an element that the call showed to exist. `kind` is kWriteRead if the call returned the
+  // element or reported it as existing, and kWriteWrite if the call deleted it.
   void present(uint32_t element, EdgeKind kind);
 
   // Handles an element that the call covers but did not return. To the reader it did not exist.
   void absent(uint32_t element, Coverage coverage);
 
-  // Handles a successful deleteRecord of all payloads of a key. `lists` has the active elements.
+  // Handles a successful deleteRecord of all payloads of a key. `lists` contains the elements that
+  // may have existed during the reader (active_elements.h).
   void deleted_key(uint32_t cell, const model::CellLists& lists);
 
   // Handles a deleteRecord that returned KEY_NOTFOUND for a pair of key and payload that is not
@@ -72,8 +75,8 @@ class Reader {
   // the edge from the element's inserter, and marks the element as deleted.
   bool takes(uint32_t element);
 
-  // Handles a deleteRecord of all payloads that is not checked: only marks the reader's own inserts
-  // of the key as deleted.
+  // Handles a deleteRecord of all payloads if it is not checked, because the reader is not judged
+  // or kRuleDeleteAll is switched off. Only marks the reader's own inserts of the key as deleted.
   void forget_own(uint32_t cell, const model::CellLists& lists);
 
   // Reports that the reader did not see an insert or a delete of `writer`, an earlier transaction
