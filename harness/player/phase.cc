@@ -1,5 +1,6 @@
-// Implements Phase: starts the threads, passes them their pieces, and collects the outcome.
-// Everything in this file counts in the time of the phase.
+// Implements Phase: starts the threads, passes them their pieces (portions of their lists of
+// operations), and collects the outcome (counters, results and logs). All of this counts in the
+// time of the phase.
 #include "harness/player/phase.h"
 
 #include <sys/resource.h>
@@ -81,8 +82,9 @@ void Phase::play_recorded(uint32_t thread) {
   inputs.outcome->timestamp_slack = inputs_.event_clock->slack();
 }
 
-// When the thread begins a piece, the other half of its ring is free. So the thread requests the
-// next piece at once, and that piece has usually arrived before the thread needs it.
+// Plays the pieces of a thread in order. When the thread begins a piece, the memory of the piece
+// before it is free. So the thread requests the next piece at once, and the piece has usually
+// arrived before the thread needs it.
 void Phase::play_pieces(player::Interpreter& interpreter, format::ThreadOutcome& outcome,
                         uint32_t thread) {
   const uint64_t switches = context_switches_of_this_thread();

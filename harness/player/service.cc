@@ -1,4 +1,5 @@
-// Implements Service: one thread per call slot makes the library calls that the driver requests.
+// Implements Service: in the jail, one thread per call slot (harness/calls.h) makes the library
+// calls that the driver, a process outside the jail, requests.
 #include "harness/player/service.h"
 
 #include <unistd.h>

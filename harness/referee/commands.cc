@@ -36,7 +36,7 @@ void print_progress(const Json& event) {
   std::fflush(stdout);
 }
 
-// Returns the report of a session of which nothing is known but its verdict.
+// Returns a report that has only a verdict: nothing was played, or the results are lost.
 Json bare_report(const Plan& plan, RunVerdict verdict) {
   return make_report(
       {plan, {}, {}, nullptr, {}, judge::Findings(), std::move(verdict), machine_facts()});

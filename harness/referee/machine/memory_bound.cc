@@ -36,7 +36,8 @@ uint64_t line_bytes(const char* path, const std::string& name) {
   return 0;
 }
 
-// The soft limit that holds: what the parent has set, until bound_memory() is called.
+// The soft limit. Before bound_memory() is called, this is the limit that the parent process has
+// set.
 rlim_t& bound() {
   static rlim_t bytes = limit_now().rlim_cur;
   return bytes;
