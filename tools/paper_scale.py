@@ -1,9 +1,12 @@
 """Plays every instance at paper scale: `python -m tools.paper_scale --write`, as root, after a build.
 
-Each instance is one session with checks on `btree` under the configuration `rw`, in the jail, with a time limit. The
-smallest session is first. After each session the result is kept in a state file. The program can be stopped at any
-time; started again, it continues with the next instance. Delete the file to begin again. An instance that does not fit
-the memory of the machine is not played; the referee says what it would need. `--list` shows what would run, and the
+An instance is a set of parameter values of a benchmark; paper scale is the size that its paper uses. The program plays
+one session of each instance, with checks, in the jail, with a time limit. The library is the structure `btree` under
+the configuration `rw`. The sessions that need least memory come first.
+
+After each session the program stores the result in a state file. It can be stopped at any time; started again, it
+continues with the next instance. To begin again, delete the file. An instance that needs more memory than the machine
+has is not played; its row shows the need that the referee has computed. `--list` shows what would run, and the
 estimates of memory. `--write` writes docs/reference/paper-scale.md, which shows all instances.
 """
 
@@ -49,7 +52,7 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An instance and what it needs: bytes of the referee and of the library, or why the machine is too small."""
+    """An instance and the memory that the referee and the library need, or why the machine is too small."""
 
     benchmark: Benchmark
     instance: str
@@ -139,7 +142,7 @@ def read_rows(state: Path) -> dict[str, Row]:
 
 
 def write_rows(state: Path, rows: dict[str, Row]) -> None:
-    """Keep the results. An interruption leaves the old file or the new one."""
+    """Store the results. After an interruption, the file is either the old one or the new one, as a whole."""
     state.parent.mkdir(parents=True, exist_ok=True)
     write_file(state, json.dumps({name: asdict(row) for name, row in rows.items()}, indent=1))
 
@@ -232,7 +235,7 @@ def _referee_peak_bytes() -> int:
 
 
 def listing(targets: Iterable[Target], rows: dict[str, Row]) -> list[str]:
-    """Return one line for each instance: what is known, or what it would need."""
+    """Return one line for each instance: its result, or the memory that it would need."""
     return [
         f"{one.name}: {_outcome(rows[one.name])}, {rows[one.name].seconds:.0f} s"
         if one.name in rows

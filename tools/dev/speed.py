@@ -1,6 +1,7 @@
 """Implements `./dev bench`: measures the speed of Keydrome's parts and writes docs/reference/figures.md.
 
-`./dev bench-harness` measures only the first section, the cost of the harness, and replaces that section of the page.
+`./dev bench-harness` measures only the first section, what the harness adds to each call of a library, and replaces
+that section of the page.
 
 Each section comes from a program that can also run alone. If a program compares things, it measures them alternately in
 one run, and prints medians. A figure that misses its target fails no test, because a slow machine is

@@ -34,7 +34,7 @@ TRANSACTIONS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A correct library, and its protocol: how it isolates transactions."""
+    """A correct library, and its protocol (how it isolates transactions)."""
 
     name: str
     file: str  # path below the build's lib/
@@ -63,8 +63,8 @@ def libraries() -> list[Library]:
     return [*WHOLE, *bare]
 
 
-# Parameters of the benchmark "isolation", which plays its nine kinds of rounds in turn: few and many threads, short
-# and long rounds.
+# Parameter values of the benchmark "isolation": few and many threads, short and long rounds. With each of them, the
+# benchmark plays its nine kinds of rounds in turn. A round is a phase whose calls are recorded.
 SHAPES = (
     {"threads": 4, "rounds": 18, "transactions": 1000},
     {"threads": 2, "rounds": 18, "transactions": 2000},

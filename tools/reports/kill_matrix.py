@@ -2,10 +2,10 @@
 
 A mutant is a library with one deliberate fault. The program runs every mutant of tests/faulty/mutants.json through the
 real referee and jail; `--write` writes docs/reference/kill-matrix.md. It makes two measurements:
- - The matrix: every instance of every correctness benchmark plays every mutant with `--seeds` seeds. A suite is worth
-   its time only if it alone finds some mutant. A mutant that no suite finds shows that a test is missing.
- - The gate, for `--gate-seeds` seeds: first the run that mutants.json names, then the other instances, until one of
-   them refuses the mutant with an expected finding.
+ - The matrix: every instance of every correctness benchmark (suite) plays every mutant with `--seeds` seeds. A suite is
+   worth its time only if it alone finds some mutant. A mutant that no suite finds shows that a test is missing.
+ - The gate, i.e. all the instances that a library must pass, for `--gate-seeds` seeds: first the run that mutants.json
+   names, then the other instances. The gate stops when one of them refuses the mutant with an expected finding.
 """
 
 from __future__ import annotations

@@ -1,6 +1,6 @@
-// Adds findings (the entries of a report that say what is wrong) about work that the library did
-// when its time was not measured, or in threads that the referee could not attribute. The input is
-// what the referee measured in each phase of a session: CPU time, memory and threads.
+// Adds findings, the entries of a report that say what is wrong. They concern work that the library
+// did while its time was not measured, or in threads whose origin is unknown. The input is what the
+// referee measured in each phase of a session: CPU time, memory and threads.
 #pragma once
 
 #include "benchmarks/kit/judge/finding.h"
