@@ -194,9 +194,10 @@ def page(results: dict[str, Result]) -> str:
             "",
             f"Written by `python -m tools.guest --write`; do not edit. {made_line()}",
             (
-                "Each row is a virtual machine that ran the jail's tests. The first column says how the machine\n"
-                "mounts control groups. *Level* and *missing* quote `jail --check`. *Passed* and *failed* count\n"
-                "tests."
+                "The jail is the sandbox in which libraries run. It limits memory and CPU time with the control\n"
+                "groups of Linux, which machines mount in different ways. Each row is a virtual machine that ran\n"
+                "the jail's tests. The first column says how the machine mounts control groups. The columns *level*\n"
+                "(of isolation) and *missing* (mechanisms) quote `jail --check`. *Passed* and *failed* count tests."
             ),
             "A test that needs one kind of control groups runs only on machines with that kind.",
             "",

@@ -175,12 +175,13 @@ def page(tallies: dict[str, Tally], made: str) -> str:
         "",
         f"Written by `python -m tools.reports.certified --write`; do not edit. {made}",
         "",
-        "This page shows that the checker raises no false alarms. Correct libraries with different protocols played",
+        "The checker judges recorded calls of a library. This page shows that it raises no false alarms.",
         (
-            "recorded rounds (benchmarks/isolation) through referee and jail. A round is a phase with fresh indexes;\n"
-            "its calls are recorded and judged. Every run had its own seed. The columns:"
+            "Correct libraries played recorded rounds (benchmarks/isolation) through referee and jail. A round is a phase with fresh\n"
+            "indexes; its calls are recorded and judged. Every run had its own seed. The columns:\n"
+            "\n"
+            "- *Protocol*: how the library isolates transactions."
         ),
-        "",
         "- *Transactions certified*: the checker found a serial order of the transactions that respects real time",
         "  and gives every result.",
         "- *Not judged*: the checker could neither certify the run nor report a violation.",

@@ -18,8 +18,7 @@ constexpr uint64_t kNsPerUs = 1'000;
 // After the last call, the referee freezes the jail. Freezing takes 0.1 to 0.3 ms, and longer only
 // if a thread is in the kernel.
 constexpr uint64_t kLateNs = 5'000'000;
-constexpr uint64_t kTickUs = 4'000;  // the kernel may add a thread's CPU time this much too late
-//
+constexpr uint64_t kTickUs = 4'000;  // the kernel may add a thread's CPU time this much too late.
 // Measurement is inexact, so the CPU time of ended threads may be 5 ms and 1 % more than the most
 // that known threads can have used.
 constexpr uint64_t kUnexplainedUs = 5'000;
