@@ -177,8 +177,8 @@ def page(tallies: dict[str, Tally], made: str) -> str:
         "",
         "The checker judges recorded calls of a library. This page shows that it raises no false alarms.",
         (
-            "Correct libraries played recorded rounds (benchmarks/isolation) through referee and jail. A round is a phase with fresh\n"
-            "indexes; its calls are recorded and judged. Every run had its own seed. The columns:\n"
+            "Correct libraries played recorded rounds (benchmarks/isolation) through referee and jail. A round is a\n"
+            "phase with fresh indexes; its calls are recorded and judged. Every run had its own seed. The columns:\n"
             "\n"
             "- *Protocol*: how the library isolates transactions."
         ),

@@ -1,5 +1,6 @@
-// Implements follow_phase(): publishes the requested pieces during one phase, and checks nonce and
-// order of each message.
+// Implements follow_phase(): publishes the requested pieces of the programs during one phase.
+// Checks of each message that it has the nonce (random number) of the phase and comes in the right
+// order.
 #include "harness/referee/session/follow_phase.h"
 
 #include <utility>

@@ -1,5 +1,5 @@
-// Implements PhaseAccount: what a phase used is the growth of the jail's totals from one freeze to the
-// next.
+// Implements PhaseAccount. The jail reports totals since its start, so a phase has used the growth
+// of these totals from one freeze to the next.
 #include "harness/referee/session/phase_account.h"
 
 #include <utility>

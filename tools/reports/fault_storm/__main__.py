@@ -165,7 +165,8 @@ def _report(options: argparse.Namespace, hits: list[Hit], found: list[str], seco
             f"Wrong after the storm: {'; '.join(found) or 'nothing'}.\n\n"
             "Each row is one disturbance: a killed process, the deletion of all messages in Redis, or repeated\n"
             "wake-ups (messages that tell workers to look for runs). The last three columns\n"
-            "concern the run on which the killed process was working. They are empty if there was none. The lease is the right of a worker to execute the run."
+            "concern the run on which the killed process was working. They are empty if there was none. The lease\n"
+            "is the right of a worker to execute the run."
         ),
         "",
         "| killed | state | run | lease lost after | the run ended |",
