@@ -1,4 +1,7 @@
-"""Tests of tools/paper_scale.py without a build: what is played, kept and shown. The sessions are invented."""
+"""Tests of tools/paper_scale.py without a build: which instances are played, stored and shown.
+
+The sessions are invented.
+"""
 
 from __future__ import annotations
 
