@@ -35,7 +35,8 @@ void Phase::play() {
   try {
     for (uint32_t t = 1; t < count; ++t) threads.emplace_back([this, t] { run_thread(t); });
   } catch (const std::system_error& error) {
-    give_up(kDonePlayer, std::string("a thread could not be started: ") + error.what());
+    give_up(kDonePlayer, std::string("a thread could not be started: ") + error.what() +
+                             "; threads of the library count in the limit jail.processes, too");
   }
   // The calling thread plays a program too, because starting and joining one more thread would cost
   // more than everything else that a phase adds to its time. It is thread 0 in every phase, so that

@@ -34,7 +34,9 @@ void Service::serve(PhaseId phase, uint32_t threads, CallWait wait) {
       running.emplace_back([&, t] { run_thread(phase, slots_[t], wait); });
     }
   } catch (const std::system_error& error) {
-    give_up(phase, kDonePlayer, std::string("a thread could not be started: ") + error.what());
+    give_up(phase, kDonePlayer,
+            std::string("a thread could not be started: ") + error.what() +
+                "; threads of the library count in the limit jail.processes, too");
   }
   run_thread(phase, slots_[0], wait);
   for (std::thread& thread : running) thread.join();

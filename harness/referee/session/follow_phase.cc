@@ -32,13 +32,14 @@ class PhaseFollower {
         return Stopped{StopReason::kViolation,
                        "a message with a wrong nonce (the random number of the phase) or phase "
                        "number arrived in phase " +
-                           name_};
+                           name_ + "; the library must not use the player's channel"};
       }
       if (failed) return failure(message);
       if (!more) return std::nullopt;
       if (!is_next(message)) {
         return Stopped{StopReason::kViolation,
-                       "the player requested a piece of a program out of order in phase " + name_};
+                       "the player requested a piece of a program out of order in phase " + name_ +
+                           "; the library must not use the player's channel"};
       }
       pieces_.publish(message.thread);
       --unpublished_;

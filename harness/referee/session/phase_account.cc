@@ -60,7 +60,9 @@ std::optional<Stopped> PhaseAccount::thaw(const std::string& phase) {
                    "the player's process ended before phase " + phase +
                        " began; its exit status and its standard error say why"};
   }
-  return Stopped{StopReason::kNotStarted, "the jail could not be thawed for phase " + phase};
+  return Stopped{StopReason::kNotStarted,
+                 "the jail, which is frozen between phases, could not be thawed for phase " +
+                     phase + "; the library is not the cause, so repeat the run"};
 }
 
 void PhaseAccount::stop_clock(uint64_t start_ns, PhaseResult& phase) {

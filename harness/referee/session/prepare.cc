@@ -18,7 +18,8 @@ Result<void> check_files(const Plan& plan) {
       {"library.path", plan.library.path}, {"library.structure", plan.library.structure}};
   for (const auto& [field, path] : readable) {
     if (!path.empty() && access(path.c_str(), R_OK) != 0) {
-      return Error{std::string("plan.") + field + ": cannot read " + path};
+      return Error{std::string("plan.") + field + ": cannot read " + path +
+                   "; correct the path, or build the file"};
     }
   }
   const std::pair<const char*, std::string> runnable[] = {
