@@ -15,7 +15,7 @@ struct Judgement {
   judge::Findings findings;
   RunVerdict verdict;
   // True if the recorded histories can be trusted: their logs match the programs, and the session
-  // was complete or the instance is advisory.
+  // was complete or the instance is advisory (it produces only warnings).
   bool histories_judged = false;
 };
 
