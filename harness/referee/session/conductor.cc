@@ -98,10 +98,9 @@ class Conductor {
     return false;
   }
 
-  // Returns how long the player, the process in the jail, may take to exit before it is killed. If
-  // it has closed the channel, its exit status says why, and a kill would hide this status. So a
-  // process that is ending gets much time, because the machine may be busy. A process that lives on
-  // gets only a short time.
+  // Returns how long the player may take to exit before it is killed, which would hide its exit
+  // status. If it has closed the channel, this status says why. A process that is ending gets much
+  // time, because the machine may be busy; one that lives on gets little.
   uint64_t exit_grace_ms() {
     if (result_.stop != StopReason::kClosed) return 0;
     result_.player_ended = account_ && is_ending(account_->player());

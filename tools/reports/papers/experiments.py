@@ -1,4 +1,7 @@
-"""Reads the papers' experiments from experiments.toml and checks that each entry is consistent."""
+"""Reads the papers' experiments from experiments.toml, and checks each entry.
+
+An experiment of a paper is repeated here, and the page papers.md shows our results next to the printed ones.
+"""
 
 from __future__ import annotations
 
