@@ -3,7 +3,7 @@
 //
 // The driver and the referee, which runs the session, exchange the same messages as the player and
 // the referee (harness/protocol.h). The referee trusts the driver, but not the player, which the
-// library can manipulate. Operations, clock, counters, evidence and logs are in the driver's
+// library can manipulate. Operations, clock, counters, results and logs are in the driver's
 // process, where the library cannot reach them. The driver does not trust what it reads from the
 // call slots. It runs as user `nobody`, so that an attacker who exploits the driver gains few
 // rights.

@@ -1,5 +1,5 @@
 // The ten functions of contract A (keydrome/index.h) for a library that is in another process. Each
-// function sends its call through the calling thread's CallSlot, a piece of shared memory, and
+// function sends its call through the calling thread's CallSlot, a struct in shared memory, and
 // returns the result.
 //
 // The library is in the player, a process in the jail. The driver runs outside the jail and passes

@@ -1,5 +1,6 @@
-// The channel to the referee, the trusted process that runs the session (harness/protocol.h). The
-// player, which runs the library in the jail, and the driver of verified mode use this class.
+// The channel to the referee, the trusted process that runs the session (harness/protocol.h). Two
+// programs use this class: the player, which runs the library in the jail, and the driver, which
+// plays the operations outside the jail in verified mode.
 //
 // If the referee exits or sends a malformed message, the process exits, because it has nothing
 // useful left to do. Any thread may send; only one thread may receive.

@@ -1,4 +1,5 @@
-// Implements the referee's commands. command_run() takes these steps: read the plan, prepare the
+// Implements the commands of the referee, the program that plays and judges one session: one run of
+// a benchmark with one library. command_run() takes these steps: read the plan, prepare the
 // session, play it, judge it, write the report.
 #include "harness/referee/commands.h"
 

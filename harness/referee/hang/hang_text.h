@@ -1,4 +1,5 @@
-// Turns the facts about the threads of a hung or dead player process into text for a person.
+// Turns facts about the threads of the player, the jailed process that runs the library, into text
+// for a person. The player has hung or died.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -13,7 +14,7 @@
 
 namespace keydrome {
 
-// One thread of the player, the jailed process that runs the library.
+// One thread of the player.
 struct HungThread {
   std::optional<std::size_t> number;  // number in the phase; empty: the thread plays no program
   bool loads_library = false;         // only without `number`: the thread loads the library

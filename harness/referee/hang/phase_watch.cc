@@ -1,5 +1,6 @@
-// Implements PhaseWatch: samples the positions and words that the player's threads write into the
-// outcome memfd.
+// Implements PhaseWatch, which tracks how far the threads of a phase are. Samples what they write
+// into the outcome, a memfd: their words (results of calls) and their positions (numbers of
+// operations).
 #include "harness/referee/hang/phase_watch.h"
 
 #include <cstring>

@@ -35,8 +35,8 @@ class MemoryUnbound {
 uint64_t available_memory_bytes();
 
 // Returns the largest resident memory of the referee so far, including the memory that it shares
-// with the player, or 0 if it is unknown. Does not use getrusage(), because its value may come from
-// the program that started the referee.
+// with the player (the jailed process), or 0 if it is unknown. Does not use getrusage(), because
+// its value may come from the program that started the referee.
 uint64_t peak_memory_bytes();
 
 }  // namespace keydrome

@@ -1,5 +1,5 @@
-// Runs the driver, the trusted process that plays the programs in verified mode
-// (harness/driver/main.cc).
+// Runs the driver, the trusted process that plays the operations of a session outside the jail in
+// verified mode (harness/driver/main.cc).
 //
 // In verified mode the driver decides which calls to make, and the player in the jail makes them.
 // If the driver fails, the session does not count as a failure of the library. Not thread-safe.

@@ -31,7 +31,8 @@ struct JailOptions {
 };
 
 // Wall time that the jail gets in addition to JailOptions::wall_ms. It is longer than any step of
-// the referee between two checks of its limits. The longest steps make pieces or wait for stacks.
+// the referee between two checks of its limits. In its longest steps, the referee makes the next
+// operations of a thread, or waits for the stacks of hung threads.
 inline constexpr uint64_t kJailSpareMs = 60'000;
 
 // Returns the CPU time in seconds that the jail gets in addition to the plan's limit: all CPUs for

@@ -1,4 +1,5 @@
-// Implements fit_memory(): adds up the need of a session and searches for the parameter to lower.
+// Implements fit_memory(): adds up the memory that a session needs. If it is too much, searches for
+// the parameter to lower.
 #include "harness/referee/session/memory_fit.h"
 
 #include <algorithm>

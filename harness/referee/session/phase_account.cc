@@ -1,5 +1,6 @@
-// Implements PhaseAccount. The jail reports totals since its start, so a phase has used the growth
-// of these totals from one freeze to the next.
+// Implements PhaseAccount, which measures what each phase of a session uses. The jail (sandbox)
+// reports totals since its start, so a phase has used the growth of these totals from one freeze to
+// the next.
 #include "harness/referee/session/phase_account.h"
 
 #include <utility>
