@@ -1,4 +1,4 @@
-"""Searches for inputs that break the parsers of the jail and the harness: `python -m tools.fuzz`.
+"""Searches for inputs that break the parsers of the jail (the sandbox) and the harness: `python -m tools.fuzz`.
 
 Builds the CMake preset `fuzz`, and runs libFuzzer for two minutes on each target, a program that passes its input to
 one parser. libFuzzer stores interesting inputs in .state/fuzz/NAME, and the next search continues from them. An input

@@ -6,8 +6,8 @@ the configuration `rw`. The sessions that need least memory come first.
 
 After each session the program stores the result in a state file. It can be stopped at any time; started again, it
 continues with the next instance. To begin again, delete the file. An instance that needs more memory than the machine
-has is not played; its row shows the need that the referee has computed. `--list` shows what would run, and the
-estimates of memory. `--write` writes docs/reference/paper-scale.md, which shows all instances.
+has is not played; its row shows the need, as computed by the referee, the program that plays sessions. `--list` shows
+what would run, and the estimates of memory. `--write` writes docs/reference/paper-scale.md, which shows all instances.
 """
 
 from __future__ import annotations

@@ -72,7 +72,7 @@ def measure(rounds: int, sizes: dict[str, int]) -> dict[str, list[Report]]:
 
 
 def table(reports: dict[str, list[Report]]) -> str:
-    """Return the table in Markdown. The times are those of the referee's clock."""
+    """Return the table in Markdown. The times are measured outside the library's process."""
     honest = [report.metrics["total_ms"] for report in reports[HONEST]]
     lines = [
         "| attack | what the library does | verdict | honest time / time |",

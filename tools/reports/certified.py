@@ -1,10 +1,10 @@
 """Tests the checker for false alarms: `python -m tools.reports.certified`, as root, after a build.
 
-Plays the benchmark `isolation`, which records concurrent transactions, on correct libraries. Fresh sessions run
-through the real referee and jail, until the checker has certified the requested number of transactions. To certify
-transactions, the checker finds a serial order of them that gives every recorded result. A reported violation counts as
-a false alarm, and its report is kept, because either the checker or the library is wrong. `--write` writes
-docs/reference/certified.md.
+Plays the benchmark `isolation`, which records concurrent transactions, on correct libraries. Fresh sessions run in the
+real jail (sandbox) under the real referee (the program that plays and judges a session), until the checker has
+certified the requested number of transactions. To certify transactions, the checker finds a serial order of them that
+gives every recorded result. A reported violation counts as a false alarm, and its report is kept, because either the
+checker or the library is wrong. `--write` writes docs/reference/certified.md.
 """
 
 from __future__ import annotations

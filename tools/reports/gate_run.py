@@ -57,7 +57,7 @@ def run(
     timeout_seconds: float = math.inf,
     watch: Callable[[Progress], None] | None = None,
 ) -> SeriesResult:
-    """Run one session in a free jail slot, and return its result.
+    """Run one session and return its result. Use a free slot, a number that gives the jail its own user.
 
     If the session takes longer than `timeout_seconds`, stop it and raise Cancelled. `watch` is called at least once a
     second while the session runs.

@@ -1,7 +1,8 @@
 """Measures which suite finds which mutant: `python -m tools.reports.kill_matrix`, as root, after a build.
 
-A mutant is a library with one deliberate fault. The program runs every mutant of tests/faulty/mutants.json through the
-real referee and jail; `--write` writes docs/reference/kill-matrix.md. It makes two measurements:
+A mutant is a library with one deliberate fault. The program runs every mutant of tests/faulty/mutants.json in the real
+jail (sandbox) under the real referee, the program that plays and judges a session. `--write` writes
+docs/reference/kill-matrix.md. It makes two measurements:
  - The matrix: every instance of every correctness benchmark (suite) plays every mutant with `--seeds` seeds. A suite is
    worth its time only if it alone finds some mutant. A mutant that no suite finds shows that a test is missing.
  - The gate, i.e. all the instances that a library must pass, for `--gate-seeds` seeds: first the run that mutants.json

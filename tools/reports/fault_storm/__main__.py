@@ -1,11 +1,11 @@
 """Kills processes of a site with a full queue: `python -m tools.reports.fault_storm`, as root, after a build.
 
 Starts a whole site on this machine, with several bench workers (processes that take runs from the queue and execute
-them), and uploads libraries through the web pages. At random moments it kills workers, referees, jails, players, the
-web server, Redis or PostgreSQL. Afterwards every submission must exist once, and every run must have exactly one final
-verdict. The program prints a table of the kills; `--write` writes the table to docs/reference/fault-storm.md. Storms
-with the same seed kill the same targets at the same intervals. But what the targets are doing at these moments depends
-on the machine.
+them), and uploads libraries through the web pages. At random moments it kills workers, the processes of a run (referee,
+jail, player), the web server, Redis or PostgreSQL. Afterwards every submission must exist once, and every run must have
+exactly one final verdict. The program prints a table of the kills; `--write` writes the table to
+docs/reference/fault-storm.md. Storms with the same seed kill the same targets at the same intervals. But what the
+targets are doing at these moments depends on the machine.
 """
 
 from __future__ import annotations

@@ -21,7 +21,10 @@ NULL = "NULL"
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library, or a structure with a configuration; `file` is below the build's lib/."""
+    """A library, or a data structure with a configuration, which says how Keydrome's runtime adds transactions to it.
+
+    `file` is a path below the build's lib/.
+    """
 
     name: str
     file: str
