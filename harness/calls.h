@@ -1,7 +1,8 @@
 // Shared memory through which one process calls a library in another process (verified mode).
 //
-// In verified mode the driver, a trusted process outside the jail, plays the benchmark's
-// operations. The library under test is in the player, a process inside the jail.
+// In verified mode the driver, a trusted process outside the jail (a sandbox), plays the
+// benchmark's operations. The library under test is in the player, a process inside the jail. The
+// referee, the trusted process that runs the session, starts both.
 //
 // Each thread has one CallSlot. All slots are in one memfd, which driver and player map. A thread
 // has at most one call outstanding, so a slot holds one call and needs no queue. The field
@@ -18,8 +19,9 @@
 // Because of these rules, a hostile library can only return a wrong result, return too early, or
 // never return.
 //
-// Cost: a call and its reply each move two cache lines plus the cache lines of the Record.
-// docs/reference/figures.md has measurements.
+// Cost: a call and its reply each move two cache lines between the CPUs of the two processes. If
+// the call has a Record (key and payload, keydrome/index.h), they also move the record's cache
+// lines. docs/reference/figures.md has measurements.
 #pragma once
 
 #include <linux/futex.h>
@@ -37,7 +39,8 @@
 
 namespace keydrome {
 
-// A value of CallSlot::call that is not an EventCall: the thread makes no more calls in this phase.
+// A value of CallSlot::call in place of an EventCall, the number of a library function. It says
+// that the thread makes no more calls in this phase.
 inline constexpr uint32_t kEndOfCalls = 0xff;
 
 // How a thread waits for a call or a reply. With kSpin it polls for about 0.1 ms before it sleeps.
@@ -49,8 +52,8 @@ inline CallWait call_wait(const Message& go) {
   return (go.flags & kGoSpin) != 0 ? CallWait::kSpin : CallWait::kSleep;
 }
 
-// Signals the calls of a slot to the player, or the replies to the driver. Stores the number of the
-// latest call or reply, and whether the receiver sleeps.
+// One direction of a slot: signals calls to the player, or replies to the driver. Stores the number
+// of the latest call or reply, and whether the receiver sleeps.
 class CallSignal {
  public:
   // Publishes `number` together with everything that the caller wrote before. The exchange pairs
@@ -104,7 +107,7 @@ struct alignas(64) CallSlot {
   // and `name`.
   CallSignal request;
   uint32_t call;      // EventCall or kEndOfCalls
-  uint32_t key_type;  // kCreate: KeyType
+  uint32_t key_type;  // kCreate: the KeyType of the new index
   uint64_t handle;
   uint64_t transaction;
   // The player writes `reply` last, after the fields below and `record`.

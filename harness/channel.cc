@@ -63,7 +63,7 @@ Receive receive_message(int socket, Message& message, std::array<UniqueFd, kMess
     received = recvmsg(socket, &header, MSG_CMSG_CLOEXEC);
   } while (received < 0 && errno == EINTR);
   if (received < 0) return Receive::kClosed;
-  if (fds != nullptr) take_fds(header, *fds);  // An empty message can carry descriptors too.
+  if (fds != nullptr) take_fds(header, *fds);  // an empty message can have descriptors too
   if (received == 0) return Receive::kClosed;
   const bool whole = received == static_cast<ssize_t>(sizeof message) &&
                      (header.msg_flags & MSG_TRUNC) == 0 && message.version == kProtocolVersion;

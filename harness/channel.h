@@ -1,6 +1,8 @@
 // Sends and receives the messages of harness/protocol.h over a SEQPACKET socket.
 //
-// Referee, player and driver use these functions.
+// Three processes use these functions: the referee, which runs a benchmark session and is trusted;
+// the player, the untrusted process in the jail (a sandbox); and the driver, which plays the
+// operations in verified mode.
 //
 // Thread safety: several threads may send on one socket at the same time, because the kernel never
 // splits or mixes SEQPACKET messages. Only one thread may receive.
@@ -15,7 +17,7 @@
 
 namespace keydrome {
 
-inline constexpr size_t kMessageFdsMax = 3;  // LOAD has the most: stack page, ring, outcome
+inline constexpr size_t kMessageFdsMax = 3;  // as many as LOAD, the message with the most, has
 
 enum class Receive {
   kMessage,    // a message was received and stored in `message`

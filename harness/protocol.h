@@ -1,8 +1,8 @@
 // The messages that the referee exchanges with the player, and in verified mode with the driver.
 //
-// The referee is the trusted process that runs a benchmark session. The player is the process in
-// the jail that loads the library under test. All messages have the same size and travel over one
-// SEQPACKET socket in this order:
+// The referee is the trusted process that runs a session, i.e. plays one benchmark once with one
+// library. The player is the process in the jail (a sandbox) that loads the library under test. All
+// messages have the same size and travel over one SEQPACKET socket in this order:
 //
 //   player                         referee
 //   HELLO                 ->                        version
@@ -12,22 +12,23 @@
 //   LOADED                ->                        a LoadStatus; after an error the reason as text
 //   in each phase:
 //                         <-       GO               nonce, phase number
-//   NEED(thread, piece)   ->                        zero or more times: the thread has begun the
-//                                                   piece before this one
+//   NEED(thread, piece)   ->                        zero or more times: asks for a piece; the
+//                                                   thread has begun the piece before it
 //   DONE                  ->                        the nonce of GO, and a DoneStatus
 //   after the last phase:
 //                         <-       END
 //
 // After LOAD the player maps ring and outcome, loads the library, and then drops the rights that
 // only loading needed. The ring (harness/ring.h) carries the operations of every phase and the keys
-// that they use, piece by piece. The outcome is the memory for the player's results. Both are mapped
-// once and are as large as the largest phase needs.
+// that they use, in pieces: each piece is the next portion of one thread's operations. The outcome
+// is the memory for the player's results. Both are mapped once and are as large as the largest
+// phase needs.
 //
-// When GO arrives, the ring contains the first piece of every thread and no other piece. The answer
-// to NEED is not a message: the referee copies the piece into the ring and wakes the thread. A NEED
-// for a piece that is not the thread's next one fails the run. A DONE with an error status may come
-// at any time in a phase and is the player's last message. After END the referee kills the jail and
-// reads no more messages.
+// When GO arrives, the ring contains the first piece of every thread and no other piece. The
+// referee does not answer NEED with a message: it copies the piece into the ring and wakes the
+// thread. A NEED for any piece but the thread's next one fails the run. A DONE with an error status
+// may come at any time in a phase and is the player's last message. After END the referee kills the
+// jail and reads no more messages.
 //
 // In verified mode the driver, a trusted process outside the jail, exchanges these messages with
 // the referee on its own socket. The driver's LOAD carries the memfd of the call slots
@@ -38,9 +39,11 @@
 // - The player sends no NEED, and sends DONE after the driver's threads have finished.
 //
 // Time: the jail is frozen between phases. The referee sends GO to the frozen player, reads
-// CLOCK_MONOTONIC and thaws the jail. It reads the clock again when it has received DONE and the jail
-// is frozen. The driver is never frozen. So in verified mode, and on a machine that cannot freeze
-// the jail, the clock starts before GO. A message of unexpected type, size or nonce fails the run.
+// CLOCK_MONOTONIC and thaws the jail. It reads the clock again when it has received DONE and the
+// jail is frozen. So the measured time begins with the thaw. The driver is never frozen and starts
+// as soon as it receives GO. Therefore, in verified mode, the referee reads the clock before it
+// sends GO. It does the same on a machine that cannot freeze the jail. A message of unexpected
+// type, size or nonce fails the run.
 #pragma once
 
 #include <cstdint>
@@ -78,7 +81,7 @@ enum LoadStatus : uint32_t {
   kLoadOk = 0,
   kLoadNotOpened,      // dlopen failed
   kLoadSymbolMissing,  // the library does not export one of the ten functions of keydrome/index.h
-  kLoadNotConfigured,  // keydrome_configure is missing, threw or refused the configuration
+  kLoadNotConfigured,  // the library's keydrome_configure is missing, threw or returned an error
   kLoadNotTightened,   // the jail's second stage (jail/tighten.h) failed
 };
 

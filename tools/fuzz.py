@@ -1,8 +1,8 @@
-"""Searches for inputs that break the parsers of the jail and the harness: `python -m tools.fuzz`.
+"""Searches for inputs that break the parsers of the jail (the sandbox) and the harness: `python -m tools.fuzz`.
 
-Builds the preset `fuzz` and runs libFuzzer on each target for two minutes. libFuzzer stores interesting inputs in
-.state/fuzz/NAME, and the next search continues from them. An input that breaks a target is written to var/fuzz/NAME.
-After you fix the fault, add this input to the target's corpus.
+Builds the CMake preset `fuzz`, and runs libFuzzer for two minutes on each target, a program that passes its input to
+one parser. libFuzzer stores interesting inputs in .state/fuzz/NAME, and the next search continues from them. An input
+that breaks a target is written to var/fuzz/NAME. After you fix the fault, add this input to the target's corpus.
 """
 
 from __future__ import annotations

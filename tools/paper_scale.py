@@ -1,10 +1,13 @@
 """Plays every instance at paper scale: `python -m tools.paper_scale --write`, as root, after a build.
 
-Each instance is one session with checks on `btree` under the configuration `rw`, in the jail, with a time limit. The
-smallest session is first. After each session the result is kept in a state file. The program can be stopped at any
-time; started again, it continues with the next instance. Delete the file to begin again. An instance that does not fit
-the memory of the machine is not played; the referee says what it would need. `--list` shows what would run, and the
-estimates of memory. `--write` writes docs/reference/paper-scale.md, which shows all instances.
+An instance is a set of parameter values of a benchmark; paper scale is the size that its paper uses. The program plays
+one session of each instance, with checks, in the jail, with a time limit. The library is the structure `btree` under
+the configuration `rw`. The sessions that need least memory come first.
+
+After each session the program stores the result in a state file. It can be stopped at any time; started again, it
+continues with the next instance. To begin again, delete the file. An instance that needs more memory than the machine
+has is not played; its row shows the need, as computed by the referee, the program that plays sessions. `--list` shows
+what would run, and the estimates of memory. `--write` writes docs/reference/paper-scale.md, which shows all instances.
 """
 
 from __future__ import annotations
@@ -49,7 +52,7 @@ _GIB = 1 << 30
 
 @dataclass(frozen=True, slots=True)
 class Target:
-    """An instance and what it needs: bytes of the referee and of the library, or why the machine is too small."""
+    """An instance and the memory that the referee and the library need, or why the machine is too small."""
 
     benchmark: Benchmark
     instance: str
@@ -139,7 +142,7 @@ def read_rows(state: Path) -> dict[str, Row]:
 
 
 def write_rows(state: Path, rows: dict[str, Row]) -> None:
-    """Keep the results. An interruption leaves the old file or the new one."""
+    """Store the results. After an interruption, the file is either the old one or the new one, as a whole."""
     state.parent.mkdir(parents=True, exist_ok=True)
     write_file(state, json.dumps({name: asdict(row) for name, row in rows.items()}, indent=1))
 
@@ -232,7 +235,7 @@ def _referee_peak_bytes() -> int:
 
 
 def listing(targets: Iterable[Target], rows: dict[str, Row]) -> list[str]:
-    """Return one line for each instance: what is known, or what it would need."""
+    """Return one line for each instance: its result, or the memory that it would need."""
     return [
         f"{one.name}: {_outcome(rows[one.name])}, {rows[one.name].seconds:.0f} s"
         if one.name in rows
@@ -252,14 +255,14 @@ def page(targets: Sequence[Target], rows: dict[str, Row], scale: Scale) -> str:
         "",
         f"Written by `python -m tools.paper_scale --write`; do not edit. {made_line(commits)}",
         f"Machine: {machine_facts()['class']}. The library is `btree` under the configuration `{CONFIGURATION}`. Each",
-        "row is one session with checks in the jail, on one seed. The page tells what fits this machine, and how long",
-        "to wait. It ranks nothing.",
+        "row is one session (one run of an instance in the jail), with checks, on one seed. The page shows which",
+        "instances fit this machine, and how long they take. It does not rank libraries.",
         "",
-        "- *Session*: from start to verdict, with generation and judging.",
-        "- *Timed*: the metric total_ms.",
+        "- *Session*: the time from start to verdict, including generating the operations and judging.",
+        "- *Timed*: the time of the phases that count for a result (metric total_ms).",
         "- *Library*, *referee*: the most memory that each of them used.",
-        "- *Load*: the load average per CPU when the session began. Above 1 other programs were running, and the",
-        f"  times are too long. This holds for {busy} of {len(played)} rows.",
+        "- *Load*: the load average per CPU when the session began. If it is above 1, other programs were running, and",
+        f"  the times are too long. This holds for {busy} of {len(played)} rows.",
         "",
         "| instance | verdict | session, s | timed, s | library, GiB | referee, GiB | load |",
         "|---|---|---:|---:|---:|---:|---:|",

@@ -1,4 +1,4 @@
-"""Lists the running descendants of a process with their names, so that tests can kill one of them, such as a jail."""
+"""Lists the running descendants of a process with their names, so that tests can kill one of them by its name."""
 
 from __future__ import annotations
 

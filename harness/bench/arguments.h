@@ -1,5 +1,5 @@
-// Parses the command lines of the measuring programs in this folder: words and an optional --json
-// FILE.
+// Parses the command lines of the measuring programs in this folder: words, and an optional --json
+// FILE into which a program writes its figures.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,6 @@
-// The floor of a call: its smallest possible cost. The measured costs of the harness are compared
-// with the floor.
+// The floor of a call: its smallest possible cost, i.e. the time of a loop that only calls a
+// library that does nothing (indexes/null). The programs in this folder compare the cost of the
+// harness with it.
 //
 // Thread safety: a pure function.
 #pragma once
@@ -21,7 +22,7 @@ inline double thread_cpu_ns() {
 
 struct CallFloor {
   double ns;        // CPU time of the whole loop
-  uint32_t misses;  // calls that did not succeed; the library is not indexes/null if there are any
+  uint32_t misses;  // calls that failed; more than 0 shows that the library is not indexes/null
 };
 
 // Loops over the ops and calls get for each kGet, without setting the key.

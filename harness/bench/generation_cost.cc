@@ -3,11 +3,12 @@
 //
 //   generation_cost [BENCHMARK [INSTANCE]] [--json FILE]
 //
-// A session does not measure this time, but people wait for it. For each performance benchmark the
-// output names the instance whose operations are most expensive to generate, and shows:
+// The referee generates the operations of a session before it plays them. This time is in no
+// result, but people wait for it. For each performance benchmark the output names the instance (set
+// of parameter values) whose operations are most expensive to generate, and shows:
 // - the seconds for ten million operations
-// - the bytes per operation in the pools of keys and payloads, in addition to the 16 bytes of the
-//   operation
+// - the bytes per operation in the pools (lists) of keys and payloads, in addition to the 16 bytes
+//   of the operation
 // The time includes the fixed part of a script: the constants of a Zipf distribution and the pools
 // of keys.
 #include <algorithm>

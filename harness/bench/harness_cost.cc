@@ -1,4 +1,5 @@
 // harness_cost: measures how much time the harness adds to each call of a library, on this machine.
+// Most of it is spent in the interpreter of the player, the program that makes the calls.
 //
 //   harness_cost [NULL_LIBRARY] [--json FILE]
 //
@@ -9,14 +10,15 @@
 //
 // The floor is the smallest possible cost: a loop over 16-byte operations that calls one function
 // of indexes/null through a pointer from dlsym. The program compares the floor with the player's
-// interpreter on the same library, with one thread and int64 keys. The keys are in one piece with the
-// operations. Floor and interpreter take turns, so that a busy machine slows both. Times are CPU
-// times of the thread; each figure is a median over the repetitions. phase_cost measures the
-// hand-over of pieces.
+// interpreter on the same library, with one thread and int64 keys. Floor and
+// interpreter take turns, so that a busy machine slows both. Times are CPU times of the thread;
+// each figure is a median over the repetitions. Here the interpreter gets all operations and keys
+// at once. In a session it gets them in pieces; phase_cost measures the cost of the hand-over.
 //
-// The first row is the average cost of a call in the SIGMOD 2009 contest's own mix: the timed
-// operations of one thread of sigmod2009's instance Vary Low, with all checks. The other rows
-// isolate parts of that cost.
+// The first row is the average cost of a call in the SIGMOD 2009 contest's own mix of operations.
+// These are the timed operations of one thread of sigmod2009's instance Vary Low, with all checks.
+// The other rows isolate parts of that cost. A recorded call is one that is also written into a
+// log.
 //
 // Targets on a machine whose floor is 1.5 ns:
 // - An unrecorded call costs at most 5 ns (3.3 times the floor) more than the floor.
@@ -27,20 +29,21 @@
 // the cost is clearing the 248 bytes of a Record before each call. For short transactions, reading
 // the clock also costs much. Recorded inserts show the cost of hashing a payload.
 //
-// Contract B (bare data structures)
+// Contract B (data structures without transactions)
 //
-// The floor is the same loop with structures/null. For one get, the runtime calls seek and next.
-// The loop makes the same two calls through the pointers of the structure's table. The program
-// compares the floor with interpreter and runtime together, per get, in the configuration bare. So
-// the call of contract A's get counts as cost of the harness. In the last row, the calls of begin
-// and commit count as cost, too.
+// The runtime is a library of contract A that calls a structure. For one get, it calls the
+// structure's functions seek and next. The floor is a loop that makes the same two calls of
+// structures/null, through the pointers of the structure's table. The program compares the floor
+// with the time per get of interpreter and runtime together, in the configuration bare, which
+// isolates nothing. So the call of contract A's get counts as cost of the harness. In the last row,
+// the calls of begin and commit count as cost, too.
 //
 // Targets on a machine whose floor is 1.5 ns: a get may exceed the floor by at most
 // - 2 ns (1.3 times the floor), if no call is timed
 // - 3 ns (2 times the floor), if one call in 61 is timed
 // - 17 ns (11 times the floor), if every call is timed
 //
-// The last rows show what the referee does with the words of a run (judge_cost.h).
+// The last rows show how long the referee takes to judge the results of a run (judge_cost.h).
 #include <dlfcn.h>
 
 #include <algorithm>

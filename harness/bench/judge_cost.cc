@@ -1,4 +1,5 @@
-// Implements judge_cost.h: plays a session with the real images in this process, and judges it.
+// Implements judge_cost.h: plays a session in this process, with the same memory formats as between
+// referee and player, and judges it.
 #include "harness/bench/judge_cost.h"
 
 #include <algorithm>
@@ -167,7 +168,7 @@ void add_judge_cost(const player::IndexApi& library, Json& rows) {
       transactions += phase.threads[0].ends.size();
     }
   }
-  constexpr double kGoal = 0.2;  // seconds; what the prototype of the judge needed at most
+  constexpr double kGoal = 0.2;  // seconds; the prototype of the judge needed at most this long
   const double judged_s = median_s(judged) * kWordsShown / static_cast<double>(words);
   const double beyond_s = std::round(judged_s * 100) / 100 - kGoal;
   char value[64];

@@ -1,5 +1,7 @@
-// add_judge_cost(): measures what it costs the referee to judge the words of a run, and to certify the
-// run from them.
+// add_judge_cost(): measures what it costs the referee, the trusted process, to judge the results
+// of a run. The results are words: 8 bytes for each call. To judge them, the referee compares them
+// with the expected results. To certify the run, it finds an order of the transactions that
+// explains all results.
 //
 // Not thread-safe.
 #pragma once
@@ -10,9 +12,12 @@
 namespace keydrome {
 
 // Plays a session of one thread on a right library: it inserts a million records and reads them in
-// random order, in transactions of 16 gets. Prints and adds two rows, with medians of the CPU time of
-// one thread: of following and judging ten million words, and of making events of the words of a
-// million transactions and certifying them. Stops the program if the library is wrong.
+// random order, in transactions of 16 gets. Prints two rows and adds them to `rows`. Each is a
+// median of the CPU time of one thread:
+// - to judge ten million words
+// - to turn the words of a million transactions into a history of calls, and to certify it
+//
+// Stops the program if the library is wrong.
 void add_judge_cost(const player::IndexApi& library, Json& rows);
 
 }  // namespace keydrome

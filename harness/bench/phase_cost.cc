@@ -1,5 +1,6 @@
-// phase_cost: measures how much time the harness adds to a phase, and to a call in verified mode,
-// in real jails on this machine.
+// phase_cost: measures how much time the harness adds to a phase of a session, and to a call in
+// verified mode, in real jails on this machine. The referee is the trusted process that runs the
+// session. The player is the process in the jail (a sandbox) that calls the library.
 //
 //   phase_cost [--json FILE]      run as root; needs jail, player, driver and indexes/null, which
 //                                 are built next to this program
@@ -15,11 +16,13 @@
 // If driver and player each have their own CPU, a verified call moves two cache lines and a Record
 // to the other CPU and back.
 //
-// Hand-over: threads make reads that take some 60 ns each (harness/bench/steady_work.c). A program that
-// is cut into pieces is compared with the same program in one piece, which is in the ring before the
-// clock runs. The difference is the cost of the hand-over per call, and is also shown as a multiple
-// of the floor of harness_cost. With one thread, the referee has a processor for itself. With a
-// thread for each processor, it must take time from the threads.
+// Hand-over: a thread gets its program, a list of operations, in pieces, which the referee writes
+// into shared memory while the thread works. Here the threads make reads that take some 60 ns each
+// (harness/bench/steady_work.c). A program that is cut into pieces is compared with the same
+// program in one piece, which is there before the clock runs. The difference is the cost of the
+// hand-over per call. It is also shown as a multiple of the floor, the smallest possible cost of a
+// call (call_floor.h). With one thread, the referee has a processor for itself. With a thread for
+// each processor, it must take time from the threads.
 //
 // Ordinary and verified sessions take turns. Figures are medians over the sessions.
 #include <unistd.h>
@@ -175,8 +178,8 @@ double unit_cost(JailOptions options, const Paths& paths, uint32_t threads, bool
   return static_cast<double>(result.phases[1].wall_ns) / (kUnits * kCallsPerUnit);
 }
 
-// Measures what the hand-over of pieces costs a call. The measurements of the floor are made in
-// between.
+// Measures how much time the hand-over of pieces adds to a call. Also measures the floor each time,
+// because the speed of the machine changes.
 struct HandOver {
   std::vector<double> spare, busy, floor;
 

@@ -1,9 +1,9 @@
 /* A library whose get works for some 60 ns and touches only the memory of its Record. The other
  * functions come from indexes/null, whose own get has another name here (harness/CMakeLists.txt).
  *
- * phase_cost uses this library to measure what the hand-over of pieces costs threads that work.
- * With a get that returns at once, threads would use up their pieces faster than with any real
- * structure. Thread safety: has no state. */
+ * A thread gets its operations in pieces. phase_cost uses this library to measure how much time the
+ * hand-over of pieces adds to a call. With a get that returns at once, threads would use up their
+ * pieces faster than with any real structure. Thread safety: has no state. */
 #include <stdint.h>
 
 #include "keydrome/index.h"

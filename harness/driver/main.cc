@@ -1,13 +1,15 @@
 // The driver of verified mode: plays the benchmark's operations outside the jail. It passes each
 // call through shared memory (harness/calls.h) to the player, which runs the library in the jail.
 //
-// The driver and the referee exchange the same messages as the player and the referee
-// (harness/protocol.h), and the referee trusts the driver. Operations, clock, counters, evidence
-// and logs are in the driver's process, where the library cannot reach them. The driver does not
-// trust what it reads from the call slots. It runs as user `nobody`, so that an attacker who
-// exploits the driver gains few rights.
+// The driver and the referee, which runs the session, exchange the same messages as the player and
+// the referee (harness/protocol.h). The referee trusts the driver, but not the player, which the
+// library can manipulate. Operations, clock, counters, results and logs are in the driver's
+// process, where the library cannot reach them. The driver does not trust what it reads from the
+// call slots. It runs as user `nobody`, so that an attacker who exploits the driver gains few
+// rights.
 //
-// usage: driver PID      PID: process id of the referee, the only program that starts drivers
+// usage: driver PID      PID: process id of the referee, the trusted process that runs the session;
+//                        only the referee starts drivers
 //                        descriptor 3: the channel to the referee
 #include <grp.h>
 #include <sys/prctl.h>

@@ -1,5 +1,6 @@
-// Maps a memfd of the referee into the memory of the player or the driver, until the object is
-// destroyed.
+// Maps a memfd of the referee, the process that runs a session, into this process until the object
+// is destroyed. This process is the player, which runs the library in the jail, or the driver,
+// which plays the operations outside the jail in verified mode.
 #pragma once
 
 #include <cstddef>

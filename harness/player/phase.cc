@@ -1,5 +1,6 @@
-// Implements Phase: starts the threads, passes them their pieces, and collects the outcome.
-// Everything in this file counts in the time of the phase.
+// Implements Phase: starts the threads, passes them their pieces (portions of their lists of
+// operations), and collects the outcome (counters, results and logs). All of this counts in the
+// time of the phase.
 #include "harness/player/phase.h"
 
 #include <sys/resource.h>
@@ -34,7 +35,8 @@ void Phase::play() {
   try {
     for (uint32_t t = 1; t < count; ++t) threads.emplace_back([this, t] { run_thread(t); });
   } catch (const std::system_error& error) {
-    give_up(kDonePlayer, std::string("a thread could not be started: ") + error.what());
+    give_up(kDonePlayer, std::string("a thread could not be started: ") + error.what() +
+                             "; threads of the library count in the limit jail.processes, too");
   }
   // The calling thread plays a program too, because starting and joining one more thread would cost
   // more than everything else that a phase adds to its time. It is thread 0 in every phase, so that
@@ -81,8 +83,9 @@ void Phase::play_recorded(uint32_t thread) {
   inputs.outcome->timestamp_slack = inputs_.event_clock->slack();
 }
 
-// When the thread begins a piece, the other half of its ring is free. So the thread requests the
-// next piece at once, and that piece has usually arrived before the thread needs it.
+// Plays the pieces of a thread in order. When the thread begins a piece, the memory of the piece
+// before it is free. So the thread requests the next piece at once, and the piece has usually
+// arrived before the thread needs it.
 void Phase::play_pieces(player::Interpreter& interpreter, format::ThreadOutcome& outcome,
                         uint32_t thread) {
   const uint64_t switches = context_switches_of_this_thread();

@@ -1,10 +1,13 @@
 // Plays one phase of a session: plays each program in its own thread, and fills the outcome.
 //
-// A program is the list of operations of one thread. A thread receives its program piece by piece
-// from the ring (harness/ring.h). The outcome is shared memory for counters, results and logs.
+// The code runs in the player, the jailed process that calls the library under test. In verified
+// mode it runs in the driver, a process outside the jail. A program is the list of operations of
+// one thread. A thread receives its program in pieces through the ring, memory that the referee
+// fills (harness/ring.h). The outcome is shared memory for counters, results and logs.
 //
-// All of this work happens between the messages GO and DONE, so it counts in the phase's time. A
-// thread that waits for a piece sleeps, so that it takes no CPU time from the other threads.
+// All of this work happens between the messages GO and DONE with which the referee begins and the
+// player ends a phase. So it counts in the phase's time. A thread that waits for a piece sleeps, so
+// that it takes no CPU time from the other threads.
 #pragma once
 
 #include <cstdint>
@@ -42,7 +45,7 @@ struct PhaseInputs {
   player::RetryBudget* retry_budget = nullptr;
   const TickClock* clock = nullptr;
   uint64_t go_ticks = 0;                      // time at which the process received GO
-  player::EventClock* event_clock = nullptr;  // nullptr if the phase is not recorded
+  player::EventClock* event_clock = nullptr;  // makes timestamps; nullptr if calls are not logged
 };
 
 class Phase {

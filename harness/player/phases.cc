@@ -1,5 +1,5 @@
-// Implements Phases: builds each Phase from its GO message and from what all phases of a session
-// share.
+// Implements Phases: builds each Phase from the referee's GO message, which begins it, and from
+// what all phases of a session share.
 #include "harness/player/phases.h"
 
 namespace keydrome {

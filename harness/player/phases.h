@@ -1,7 +1,10 @@
-// Plays the phases of a session, and keeps what they share: ring, outcome, index names, clocks.
+// Plays the phases of a session, such as create, populate and test. Keeps what they share: the ring
+// that brings the operations (harness/ring.h), the outcome that takes the results, the names of the
+// indexes, and the clocks.
 //
-// Both the player and the driver of verified mode use Phases. In the player, the library is in the
-// same process; the driver reaches the library in another process (driver/remote_library.h).
+// Two programs use Phases. The player runs in the jail and has the library under test in its own
+// process. The driver, which plays the phases in verified mode, runs outside the jail and reaches
+// the library in the player (driver/remote_library.h).
 #pragma once
 
 #include <functional>

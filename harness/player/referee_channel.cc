@@ -1,4 +1,5 @@
-// Implements RefereeChannel: every failed send or receive ends the process.
+// Implements RefereeChannel, the channel to the process that runs the session. Every failed send or
+// receive ends this process.
 #include "harness/player/referee_channel.h"
 
 #include <unistd.h>

@@ -1,4 +1,6 @@
-// The channel to the referee, as used by the player and by the driver (harness/protocol.h).
+// The channel to the referee, the trusted process that runs the session (harness/protocol.h). Two
+// programs use this class: the player, which runs the library in the jail, and the driver, which
+// plays the operations outside the jail in verified mode.
 //
 // If the referee exits or sends a malformed message, the process exits, because it has nothing
 // useful left to do. Any thread may send; only one thread may receive.
@@ -30,7 +32,7 @@ class RefereeChannel {
 
   // Sends a message. `text` is truncated to kTextBytes - 1 bytes.
   void send(MessageType type, PhaseId about, uint32_t status = 0, std::string_view text = {}) const;
-  // Asks for the next piece of a thread.
+  // Asks for piece number `piece` of a thread's program.
   void need(PhaseId about, uint32_t thread, uint32_t piece) const;
 
  private:

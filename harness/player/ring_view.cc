@@ -1,4 +1,5 @@
-// Implements RingView: waits for pieces with a futex in the ring.
+// Implements RingView: waits with a futex until the referee has put a thread's next piece of
+// operations into the ring.
 #include "harness/player/ring_view.h"
 
 #include <linux/futex.h>
@@ -11,8 +12,8 @@ bool RingView::has(uint32_t thread, uint32_t number) const {
   return header().thread[thread].filled.load(std::memory_order_relaxed) > number;
 }
 
-// The load acquires what the referee stored before it published the piece. The futex is shared
-// between processes, and waiting for it needs no write access.
+// The acquire load makes the piece visible, which the referee stored before it incremented
+// `filled`. The ring is mapped read-only, but waiting for a futex needs no write access.
 std::span<const std::byte> RingView::await(uint32_t thread, uint32_t number) const {
   const RingThread& from = header().thread[thread];
   for (uint32_t filled = from.filled.load(std::memory_order_acquire); filled <= number;

@@ -1,7 +1,8 @@
-// RingView: the player's side of the ring (harness/ring.h), through which the referee passes the
-// programs.
+// RingView: the player's side of the ring (harness/ring.h). The ring is the memory through which
+// the referee, the trusted process, passes programs (lists of operations) to the player in the
+// jail. A program arrives in portions, called pieces.
 //
-// Thread safety: each thread reads its own halves; any thread may read the session's image.
+// Thread safety: each thread reads its own pieces; any thread may read the session's image.
 #pragma once
 
 #include <cstddef>
@@ -17,7 +18,8 @@ class RingView {
   // Borrows the memory of the ring.
   explicit RingView(std::span<const std::byte> ring) : ring_(ring) {}
 
-  // Returns the session's image. REQUIRES: a GO message has been received.
+  // Returns the session's image: what all programs share, such as the names of the indexes.
+  // REQUIRES: a GO message, which begins a phase, has been received.
   std::span<const std::byte> session() const {
     return ring_.subspan(header().session_offset, header().session_bytes);
   }
@@ -25,8 +27,9 @@ class RingView {
   // Returns true if the thread has received piece number `number` of the phase.
   bool has(uint32_t thread, uint32_t number) const;
 
-  // Waits until the thread has received piece number `number` of the phase. Returns the half of the
-  // ring that begins with the piece. It is valid until the thread asks for piece `number` + 2.
+  // Waits until the thread has received piece number `number` of the phase. Returns the memory that
+  // begins with the piece, which is one of the thread's two halves of the ring. It is valid until
+  // the thread asks for piece `number` + 2, which overwrites it.
   std::span<const std::byte> await(uint32_t thread, uint32_t number) const;
 
  private:

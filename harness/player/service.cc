@@ -1,4 +1,5 @@
-// Implements Service: one thread per call slot makes the library calls that the driver requests.
+// Implements Service: in the jail, one thread per call slot (harness/calls.h) makes the library
+// calls that the driver, a process outside the jail, requests.
 #include "harness/player/service.h"
 
 #include <unistd.h>
@@ -33,7 +34,9 @@ void Service::serve(PhaseId phase, uint32_t threads, CallWait wait) {
       running.emplace_back([&, t] { run_thread(phase, slots_[t], wait); });
     }
   } catch (const std::system_error& error) {
-    give_up(phase, kDonePlayer, std::string("a thread could not be started: ") + error.what());
+    give_up(phase, kDonePlayer,
+            std::string("a thread could not be started: ") + error.what() +
+                "; threads of the library count in the limit jail.processes, too");
   }
   run_thread(phase, slots_[0], wait);
   for (std::thread& thread : running) thread.join();

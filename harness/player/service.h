@@ -23,8 +23,8 @@ class Service {
       : channel_(channel), api_(api), slots_(slots) {}
 
   // Serves one phase with one thread for each of the first `threads` slots (at least 1). The
-  // calling thread serves the first slot. Returns when each slot has received kEndOfCalls. After an
-  // error serve() sends a DONE with the reason and does not return.
+  // calling thread serves the first slot. Returns when the driver has ended the calls of each slot
+  // (kEndOfCalls). After an error serve() sends a DONE with the reason and does not return.
   void serve(PhaseId phase, uint32_t threads, CallWait wait);
 
  private:
@@ -39,8 +39,8 @@ class Service {
   const std::span<CallSlot> slots_;
 
   Mutex mutex_;
-  // One writable copy of each index name. The copies are never freed, because contract A promises
-  // the library that a name stays at its address until the process exits.
+  // One writable copy of each index name. The copies are never freed, because keydrome/index.h
+  // promises the library that a name stays at its address until the process exits.
   std::map<std::string, std::unique_ptr<char[]>, std::less<>> names_ KEYDROME_GUARDED_BY(mutex_);
 };
 

@@ -51,10 +51,10 @@ void name_frame(StackFrame& frame) {
   frame.symbol_offset = frame.address - reinterpret_cast<uint64_t>(info.dli_saddr);
 }
 
-// Signal handler: writes the stack of the interrupted thread, which may hold any lock. Therefore
-// the handler allocates no memory, and unwinding takes no lock. Finding the names takes the lock of
-// the dynamic loader, which may never become free. Therefore the addresses are published first and
-// the names last.
+// Signal handler: writes the stack of the interrupted thread. That thread may hold any lock, so a
+// handler that takes a lock may wait for ever. Therefore the handler allocates no memory, and
+// unwinding takes no lock. Finding the names takes the lock of the dynamic loader. Therefore the
+// handler publishes the addresses before it looks for the names.
 void write_stack(int) {
   const int saved = errno;
   const uint32_t number =

@@ -1,5 +1,6 @@
-// Writes the stacks of the player's threads into the stack page (harness/stacks.h) when the referee
-// sends a signal.
+// Writes the stacks of the player's threads into the stack page, memory shared with the referee
+// (harness/stacks.h), when the referee sends a signal. The referee does so when a session hangs,
+// and shows the stacks in its report.
 #pragma once
 
 #include "harness/stacks.h"

@@ -1,4 +1,5 @@
-// Implements the referee's commands. command_run() takes these steps: read the plan, prepare the
+// Implements the commands of the referee, the program that plays and judges one session: one run of
+// a benchmark with one library. command_run() takes these steps: read the plan, prepare the
 // session, play it, judge it, write the report.
 #include "harness/referee/commands.h"
 
@@ -36,7 +37,7 @@ void print_progress(const Json& event) {
   std::fflush(stdout);
 }
 
-// Returns the report of a session of which nothing is known but its verdict.
+// Returns a report that has only a verdict: nothing was played, or the results are lost.
 Json bare_report(const Plan& plan, RunVerdict verdict) {
   return make_report(
       {plan, {}, {}, nullptr, {}, judge::Findings(), std::move(verdict), machine_facts()});

@@ -1,5 +1,6 @@
-// The commands of the referee: run, memory, list and fingerprint. Each function returns the exit code of
-// the process and prints an error to standard error.
+// The commands of the referee, the trusted program that plays and judges one session of a
+// benchmark: run, memory, list and fingerprint. Each function returns the exit code of the process,
+// and prints an error, if there is one, to standard error.
 #pragma once
 
 #include <string>
@@ -14,7 +15,7 @@ inline constexpr int kExitNotWritten = 3;  // the report or a history could not 
 
 // Plays and judges one session, and writes its report.
 int command_run(const RunArguments& arguments);
-// Prints the memory that the session of a plan would need, as {"referee_bytes": N,
+// Prints the memory that the session of a plan (plan/plan.h) would need, as {"referee_bytes": N,
 // "library_bytes": N}.
 int command_memory(const std::string& plan_path);
 // Prints the manifest (description and parameters) of every benchmark, as {"benchmarks": [...]}.

@@ -29,7 +29,7 @@
 //
 //     ring                operations and keys, piece by piece; only the referee can write to it
 //                         (harness/ring.h)
-//     outcome             of fixed size, for all phases: the player writes counters, evidence and
+//     outcome             of fixed size, for all phases: the player writes counters, results and
 //                         logs into it
 //     stack page          of fixed size: the player's threads write their stacks when a session
 //                         hangs (harness/stacks.h)

@@ -1,4 +1,5 @@
-// Tests account_findings.h and setup.h with invented accounts.
+// Tests account_findings.h and setup.h with invented measurements: findings about work that a
+// library did when its time was not measured.
 #include "harness/referee/judging/account_findings.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Tests the accounts of a session with hostile libraries in the real jail. Needs root.
+// Tests what the referee measures in a session (CPU time, threads, memory), with hostile libraries
+// in the real jail. Needs root.
 #include <gtest/gtest.h>
 
 #include <string>
@@ -53,7 +54,8 @@ TEST_F(AccountsRunTest, AnHonestLibraryHasNoThreadsAndNoFindings) {
   }
 }
 
-// D16 starts a thread in the first create that computes without end.
+// The hostile library D16 starts a thread in the first call of create. This thread computes without
+// end.
 TEST_F(AccountsRunTest, AThreadOfTheLibraryIsCountedWithItsTime) {
   const SessionResult result = hostile("D16");
   uint64_t library_us = 0;

@@ -1,5 +1,6 @@
-// Tests the call slots of verified mode, with the driver side and the library side in this process.
-// Every call and every result must arrive unchanged.
+// Tests the call slots of verified mode: shared memory through which the driver calls a library in
+// another process. Here both sides are in this process. Every call and every result must arrive
+// unchanged.
 #include "harness/calls.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,6 @@
 // Tests harness/channel.h over a real socket pair, with the messages of honest and hostile players.
+// The player is the jailed process that runs the library under test; the referee is the trusted
+// process at the other end.
 #include "harness/channel.h"
 
 #include <fcntl.h>

@@ -1,4 +1,5 @@
-// Tests the referee's command line with correct and with wrong arguments.
+// Tests the command line of the referee, the program that runs a session, with correct and with
+// wrong arguments.
 #include "harness/referee/command_line.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Tests play(), which plays one session, with small scripts in the real jail. Needs root.
+// Tests play(), which plays one session (one run of a benchmark with one library), with small
+// scripts in the real jail. Needs root.
 #include "harness/referee/session/conductor.h"
 
 #include <gtest/gtest.h>
@@ -67,7 +68,8 @@ TEST_F(ConductorTest, DoesNotBelieveAForgedProtocol) {
   EXPECT_EQ(decide(result, judge::Findings(), "weak").name, "failed") << verdict_of(result);
 }
 
-// The referee waits for the exit status of a process that is ending, however long that takes.
+// The referee must wait for the exit status of a process that is ending, even if this takes longer
+// than its usual grace.
 TEST_F(ConductorTest, ADeadPlayerIsNotTakenForOneThatClosedItsChannel) {
   JailOptions options = options_for("exit_in_constructor");
   options.exit_grace_ms = 0;
@@ -110,8 +112,8 @@ uint64_t keys_found(const SessionResult& result, const std::string& when) {
                                  : std::stoull(result.standard_output.substr(at + when.size() + 2));
 }
 
-// No key is in the player's memory before the clock of the key's phase runs. Then only the keys of
-// the next operations are.
+// Before the clock of a phase runs, the player's memory must contain no key of this phase.
+// Afterwards it may contain only the keys of the next operations.
 TEST_F(ConductorTest, ALibraryThatSeeksKeysFindsOnlyTheNextOnes) {
   constexpr int64_t kMark = int64_t{0x5eec} << 48;  // as in tests/faulty/seeks_keys.cc
   script::Script counting = testing::counting_script(1, kUnits, kInsertsPerUnit);

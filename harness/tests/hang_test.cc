@@ -1,4 +1,5 @@
-// Tests what the referee reports about libraries that hang, in the real jail. Needs root.
+// Tests what the referee, the trusted process that runs a session, reports about libraries that
+// hang in the real jail. Needs root.
 #include <string>
 #include <vector>
 

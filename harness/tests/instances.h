@@ -13,7 +13,7 @@ namespace keydrome::testing {
 
 // One instance of a benchmark, ready to estimate and to generate.
 struct Instance {
-  std::string name;  // of benchmark and instance
+  std::string name;  // of the benchmark and of the instance, with a blank in between
   workload::Manifest manifest;
   std::string scale_of;  // the instance's name in the manifest
   std::unique_ptr<workload::Workload> workload;

@@ -1,4 +1,5 @@
-// Tests the limits and the command line that the referee passes to a jail.
+// Tests the limits and the command line that the referee, which runs a session, passes to a jail,
+// the sandbox of the session.
 #include "harness/referee/processes/jail_options.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Implements a small JSON Schema validator for the tests; json_schema.h lists the keywords that it
+// Implements a small JSON Schema validator for the tests. json_schema.h lists the keywords that it
 // knows.
 #include "harness/tests/json_schema.h"
 

@@ -1,5 +1,6 @@
-// Tests what the seals of outcomes forbid (harness/referee/memory/memfd.h). ring_test.cc tests those of
-// the ring.
+// Tests what the seals of an outcome forbid (harness/referee/memory/memfd.h). An outcome is shared
+// memory into which a jailed process writes its results. ring_test.cc tests the seals of the ring,
+// the memory for the operations.
 #include "harness/referee/memory/memfd.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-// Tests that the memory of a session is known before it is generated: refusals, their remedies, and
-// the bound of the referee's memory. parameter_ranges_test.cc tests all parameters.
+// Tests the estimate of a session's memory, which is made before the operations are generated.
+// Covers refusals, their advice which parameter to lower, and the bound of the referee's own
+// memory. parameter_ranges_test.cc tests all parameters.
 #include "harness/referee/session/memory_fit.h"
 
 #include <gtest/gtest.h>

@@ -1,9 +1,10 @@
-// Property test of all parameters within the bounds of every benchmark: a session is refused in one
-// sentence with the numbers and a remedy, or its script is generated within the estimate.
+// Property test of all parameters within the bounds of every benchmark. Either a session is refused
+// in one sentence with the numbers and a remedy, or its script (all its operations) is generated
+// within the estimated memory.
 //
 // In each case one parameter has its smallest or largest value, and the others have random values
-// from their whole ranges. If the case does not fit the budget, the others are lowered until it does.
-// With KEYDROME_SOAK there are more cases, and the budget is larger.
+// from their whole ranges. If the case needs more memory than the test may use, the others are
+// lowered until it does not. With KEYDROME_SOAK there are more cases, and they may use more memory.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -164,7 +165,7 @@ TEST(ParameterRanges, EverySessionIsRefusedOrGenerated) {
   }
 }
 
-// As above, with random values only: every instance has a case.
+// Like the test above, but all parameters have random values, and every instance has a case.
 TEST(ParameterRanges, RandomSessionsAreRefusedOrGenerated) {
   std::mt19937_64 rng(Case::kSeed + 1);
   for (const Instance& instance : testing::all_instances()) {

@@ -1,5 +1,6 @@
-// Tests PhaseWatch: where it finds a thread, at each point at which the thread could hang. The library
-// of these tests looks at the watch from inside its calls.
+// Tests PhaseWatch, which the referee uses to see at which operation a thread is. The tests check
+// this at each point at which a thread could hang: the library of these tests looks at the watch
+// from inside its calls.
 #include "harness/referee/hang/phase_watch.h"
 
 #include <gtest/gtest.h>
@@ -129,7 +130,8 @@ TEST_F(PhaseWatchTest, FindsEachCallAndTheWaitForAPiece) {
   EXPECT_EQ(reached(), 7u);
 }
 
-// Words of failed attempts are overwritten if there is no room. Old words must not be taken for new ones.
+// A call leaves a word, its result in 8 bytes. If there is no room, new words overwrite those of
+// failed attempts. The watch must not take old words for new ones.
 TEST_F(PhaseWatchTest, FindsRepeatedAttempts) {
   const format::Op insert = op(format::OpCode::kInsert, 0, 1);
   prepare({op(format::OpCode::kOpen, 0, 0, format::kUnitStart), op(format::OpCode::kBegin, 0, 4),

@@ -1,5 +1,5 @@
-// Tests program_position(), which says where a thread is in its program, for each kind of
-// operation.
+// Tests program_position(), which says where a thread is in its program (list of operations), for
+// each kind of operation.
 #include "harness/referee/hang/program_position.h"
 
 #include <gtest/gtest.h>

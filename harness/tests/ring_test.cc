@@ -1,4 +1,5 @@
-// Tests the ring: pieces go through it in order, and only the referee can write to it.
+// Tests the ring, the memory through which the referee passes operations to the player in portions,
+// called pieces. The pieces must arrive in order, and only the referee can write to the ring.
 #include "harness/ring.h"
 
 #include <fcntl.h>

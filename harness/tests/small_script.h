@@ -1,4 +1,4 @@
-// Small scripts that the tests of the harness play.
+// Small scripts (lists of operations of all threads) that the tests of the harness play.
 #pragma once
 
 #include <cstdint>

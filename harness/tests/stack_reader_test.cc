@@ -1,4 +1,5 @@
-// Tests reading stack pages, including pages that a hostile library has forged.
+// Tests reading the stack page, memory into which threads of the jailed process write their stacks.
+// Some pages are forged, as by a hostile library.
 #include "harness/referee/hang/stack_reader.h"
 
 #include <gtest/gtest.h>

@@ -53,7 +53,7 @@ TEST(ThreadTimes, AThreadThatLivesIsCountedAndOneThatHasExitedIsNot) {
 
 TEST(ThreadTimes, WhatThreadsUsedIsTheGrowth) {
   const ThreadTimes before{{1, 10 * kMsNs}, {2, 4 * kMsNs}, {3, 9 * kMsNs}};
-  // Thread 2 has exited. Thread 3 is a new thread that got the id of another, and so is 4.
+  // Thread 2 has exited. Threads 3 and 4 are new threads; 3 got the id of a thread that has exited.
   const ThreadTimes after{{1, 12 * kMsNs}, {3, 1 * kMsNs}, {4, 5 * kMsNs}};
   const ThreadUse use = thread_use(1, before, after);
   EXPECT_EQ(use.living_us, 8'000u);

@@ -44,7 +44,7 @@ TEST_F(VerifiedTest, ReadsBackWhatWasInserted) {
   EXPECT_EQ(records, kThreads * kKeysPerThread);
 }
 
-// The driver's log, outside the jail, must have an event for every call.
+// The driver logs calls outside the jail. Its log must have an event for every call.
 TEST_F(VerifiedTest, RecordsOutsideTheLibrarysProcess) {
   script::Script recorded = script();
   for (script::PhaseScript& phase : recorded.phases) {

@@ -1,6 +1,6 @@
-"""Measures the board page with few and with many runs: SQL statements and server time of one request.
+"""Measures the page of a board (a ranking of libraries) with few and with many runs: SQL statements and server time.
 
-Fills a database with finished runs and the board's stored entries, then requests the page as a browser would. Run it
+Fills a database with finished runs and with the entries of the board, then requests the page as a browser would. Run it
 with `.venv/bin/python -m tools.bench.board_page`; `./dev bench` runs it too.
 """
 

@@ -1,7 +1,9 @@
 """Measures the queue with a thousand workers and a hundred thousand waiting runs, on its own PostgreSQL.
 
-Every simulated worker has its own slot and database connection. It claims a run, sends heartbeats for the length of a
-simulated run, ends the run, and claims again. There are two ways to run so many workers on a few cores.
+The queue is a table of runs, i.e. of requests to judge a library; a worker claims a run and executes it. Every
+simulated worker has its own slot (worker number of a machine) and database connection. It claims a run, sends
+heartbeats (signs of life) for the length of a simulated run, ends the run, and claims again. There are two ways to run
+so many workers on a few cores.
 
 *In turn*: a process plays the workers that are due, one after another, each on its own connection. So the database
 sees as many clients and statements per second as in production. A claim is timed from its first statement, in a
@@ -11,8 +13,8 @@ database, so the figure is an upper bound. Claims of the first third, while the 
 *At once*: one thread per worker, in a few processes. Python runs one thread of a process at a time, so a claim mostly
 waits for other threads. This shows how the queue behaves under overload.
 
-Measures the time of claims while all workers send heartbeats, and of the search for lost runs with few and many
-waiting runs. Checks that no run was claimed twice. Usage:
+Measures the time of claims while all workers send heartbeats. Measures also the search for lost runs (those whose
+worker sends no more heartbeats), with few and many waiting runs. Checks that no run was claimed twice. Usage:
 
     .venv/bin/python -m tools.bench.queue_scale --workers 1000 --runs 100000
 """

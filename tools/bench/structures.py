@@ -1,7 +1,9 @@
 """Times the B+-tree, global_lock and Berkeley DB on preliminary1 at paper scale: 50 threads, 80,000 transactions.
 
-The B+-tree runs under two configurations. Every repetition runs all libraries with one seed, in random order, each in a
-fresh jail. Berkeley DB works in memory, because the jail's working directory is a tmpfs. Needs root:
+preliminary1 is an instance of the benchmark sigmod2009. global_lock is the library with one lock for all indexes. The
+B+-tree runs under two configurations, which choose its locks. Every repetition runs all libraries with one seed, in
+random order, each in a fresh jail (sandbox). Berkeley DB works in memory, because the jail's working directory is a
+tmpfs. Needs root:
 `sudo .venv/bin/python -m tools.bench.structures`.
 """
 

@@ -1,6 +1,7 @@
 # keydrome_harden(TARGET): adds options of compiler and linker against memory errors, for programs that read untrusted bytes.
-# Libraries that the target links keep their own flags, so the player's interpreter, which is timed, gets no check that costs
-# time. tests/test_hardening.py checks that the built programs have these protections.
+# Libraries that the target links keep their own flags. So the interpreter of the player (the jailed program that calls the
+# library under test) gets no check that costs time, because its time is measured. tests/test_hardening.py checks that the built
+# programs have these protections.
 function(keydrome_harden target)
   target_compile_options(${target} PRIVATE -fstack-protector-strong -fstack-clash-protection)
   if(CMAKE_SYSTEM_PROCESSOR MATCHES "x86_64|AMD64")

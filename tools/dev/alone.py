@@ -1,4 +1,7 @@
-"""Makes commands of one clone, or of all clones of this machine, run one after the other; says what they wait for."""
+"""Makes commands run one after the other: those of one clone (checkout of the repository), or of all on this machine.
+
+A command that has to wait prints for what it waits.
+"""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ POLITELY = ("nice", "-n", "15")
 
 
 def build(preset: str, *targets: str, politely: bool = False) -> None:
-    """Configure a preset if its build folder is new, and build its targets (default: all) that are out of date.
+    """Configure a CMake preset if its build folder is new, and build its targets (default: all) that are out of date.
 
     `politely` lowers the priority of the build. Two builds at once would damage the build folder, so the second waits.
     """

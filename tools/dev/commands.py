@@ -29,7 +29,7 @@ def _parser() -> argparse.ArgumentParser:
     commands.add_parser("bench", help="measure the figures of docs/reference/figures.md")
     commands.add_parser(
         "bench-harness",
-        help="measure only what the harness adds to a call, and the cost of the call itself",
+        help="measure only the cost of a call, and what the harness adds to it",
     )
     commands.add_parser("lint", help="run every linter, formatter check and dependency check")
     commands.add_parser("format", help="format C, C++ and Python in place")

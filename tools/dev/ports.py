@@ -1,7 +1,7 @@
 """Reserves TCP ports of 127.0.0.1, so that no other process takes a web server's port while the server restarts.
 
-The reserving socket is bound and never listens. A server that sets SO_REUSEPORT (gunicorn --reuse-port) can listen on
-the same port; every other process finds the port in use.
+The reserving socket is bound and never listens. It sets SO_REUSEPORT. So a server that sets this option too (gunicorn
+--reuse-port) can listen on the same port; every other process finds the port in use.
 """
 
 from __future__ import annotations

@@ -194,7 +194,7 @@ def wanted_port(text: str | None) -> int:
 
 
 def environment() -> dict[str, str]:
-    """Return the environment of every Keydrome process of the embedded site."""
+    """Return the environment variables that every process of the site needs."""
     return {
         "PYTHONPATH": str(ROOT),
         "KEYDROME_BOARD_SCALE": "smoke",

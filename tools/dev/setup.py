@@ -1,4 +1,4 @@
-"""Implements `./dev build`: installs the packages that the build needs, then builds the release preset."""
+"""Implements `./dev build`: installs the packages that the build needs, then builds with the CMake preset `release`."""
 
 from __future__ import annotations
 

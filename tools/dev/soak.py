@@ -1,9 +1,9 @@
 """Implements `./dev soak`: runs the long versions of the test suites and writes the pages that report their results.
 
 The soak takes some hours. First all suites of `./dev test` run with KEYDROME_SOAK set, which multiplies the seeds,
-rounds and repetitions of some tests. Then the programs below run. Each program prints its progress. Each program
-of PROGRAMS, and the guest, writes its page in docs/reference. After an interruption, the fault storm starts again,
-and every other program of PROGRAMS continues where it stopped.
+rounds and repetitions of some tests. Then the programs below run. Each program prints its progress. Each program of
+PROGRAMS writes its page in docs/reference, and so does `guest`, which tests the jail in virtual machines. After an
+interruption, `fault-storm` starts again, and every other program of PROGRAMS continues where it stopped.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ PROGRAMS = {
     "papers": ["tools.reports.papers"],
     "power": ["tools.reports.power"],
 }
-# Last comes the list of the pages that are older than the code that they measure. It informs, and never fails.
+# The last one, `stale`, lists the pages that are older than the code that they measure. It never fails.
 SHORT_PROGRAMS = {
     "guest": ["tools.guest", "--write"],
     "fuzz": ["tools.fuzz"],

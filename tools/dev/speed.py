@@ -1,6 +1,7 @@
 """Implements `./dev bench`: measures the speed of Keydrome's parts and writes docs/reference/figures.md.
 
-`./dev bench-harness` measures only the first section, the cost of the harness, and replaces that section of the page.
+`./dev bench-harness` measures only the first section, what the harness adds to each call of a library, and replaces
+that section of the page.
 
 Each section comes from a program that can also run alone. If a program compares things, it measures them alternately in
 one run, and prints medians. A figure that misses its target fails no test, because a slow machine is
@@ -121,9 +122,9 @@ Written by `./dev bench`; do not edit. {_measured_at()}.
 The machine is virtual and shared, so single times vary. Compare only figures of the same run, by their ratios.
 
 In the first section, the *floor* is the smallest possible cost of a call: a loop that only calls a library that does
-nothing. *Beyond the call* is the time that the player adds to the floor. Rows with *B* call a structure (contract B)
-through the runtime. A target in ns is for a machine with the floor that the target names; on other machines, compare
-the multiple of the floor.
+nothing. *Beyond the call* is the time that the player, the program that makes the calls, adds to the floor. Rows with
+*B* measure a data structure (contract B), which the player calls through the runtime. A target in ns is for a machine
+with the floor that the target names; on other machines, compare the multiple of the floor.
 
 In the section on generating programs, a row shows the CPU time for ten million operations, and in brackets the measured
 number of operations with its time. *Bytes of pools* are the bytes per operation in the lists of keys and payloads.

@@ -57,8 +57,8 @@ class Outcome:
 class Suite:
     """A named group of tests. A `fast` suite is part of `./dev test --fast`, a `long` suite of `./dev soak` only.
 
-    The suites of a lane run one after the other. Different lanes run at the same time, because most suites use only one
-    core or mostly wait. A further thread builds the targets of the suites, one suite after the other.
+    The suites with the same `lane` run one after the other. Different lanes run at the same time, because most suites
+    use only one core or mostly wait. A further thread builds the targets of the suites, one suite after the other.
     """
 
     name: str

@@ -1,4 +1,4 @@
-"""Runs the jail's tests in virtual machines, one for each way in which Linux can mount control groups."""
+"""Runs the tests of the jail (the sandbox) in virtual machines, one for each way to mount Linux control groups."""
 
 import sys
 from pathlib import Path

@@ -1,8 +1,9 @@
 """Runs the jail's tests with every kind of control groups: `python -m tools.guest`, as root, after a release build.
 
-QEMU emulates one machine for each kind: all controllers in cgroup v2, all in v1, limits in v1 with a v2 hierarchy for
-the rest (hybrid), and no control groups at all. Each machine has the distribution's kernel and copies of the files that
-the tests need.
+The jail is the sandbox for libraries; it limits memory and CPU time with Linux control groups. QEMU emulates one
+machine for each way to mount them: all controllers in cgroup v2, all in v1, limits in v1 with a v2 hierarchy for the
+rest (hybrid), and no control groups at all. Each machine has the distribution's kernel and copies of the files that the
+tests need.
 """
 
 from __future__ import annotations
@@ -43,7 +44,7 @@ class Machine:
     name: str
     parameters: str  # further parameters of the kernel
     mounts: str  # commands that mount control groups
-    level: str  # the level that the jail must report
+    level: str  # the level of isolation that the jail must report: full, weak or none
     tests: str  # the selection for pytest's -k
 
 
@@ -193,9 +194,10 @@ def page(results: dict[str, Result]) -> str:
             "",
             f"Written by `python -m tools.guest --write`; do not edit. {made_line()}",
             (
-                "Each row is a virtual machine that ran the jail's tests. The first column says how the machine\n"
-                "mounts control groups. *Level* and *missing* quote `jail --check`. *Passed* and *failed* count\n"
-                "tests."
+                "The jail is the sandbox in which libraries run. It limits memory and CPU time with the control\n"
+                "groups of Linux, which machines mount in different ways. Each row is a virtual machine that ran\n"
+                "the jail's tests. The first column says how the machine mounts control groups. The columns *level*\n"
+                "(of isolation) and *missing* (mechanisms) quote `jail --check`. *Passed* and *failed* count tests."
             ),
             "A test that needs one kind of control groups runs only on machines with that kind.",
             "",

@@ -1,4 +1,4 @@
-"""Boots a Linux kernel with an archive in QEMU and returns the text of its console."""
+"""Boots a Linux kernel in QEMU, with an archive as its file system, and returns the text of its console."""
 
 from __future__ import annotations
 

@@ -2,9 +2,10 @@
 
 Usage, as root, after a build: .venv/bin/python -m tools.reports.attack_gain [--rounds N] [--records N] [--lookups N]
 
-In each round every library plays the same operations once, in random order. The result is a table in Markdown with the
-verdict of each library, and the median of honest time / time over the rounds with the smallest and largest value.
-docs/explanation/security.md has the table.
+An attack is a library that cheats to be faster. In each round every library plays the same operations once, in random
+order. The result is a table in Markdown with the verdict on each library, and its gain: the time of the honest library
+divided by its own time, as median, smallest and largest value of the rounds. docs/explanation/security.md has the
+table.
 """
 
 from __future__ import annotations
@@ -71,7 +72,7 @@ def measure(rounds: int, sizes: dict[str, int]) -> dict[str, list[Report]]:
 
 
 def table(reports: dict[str, list[Report]]) -> str:
-    """Return the table in Markdown. The times are those of the referee's clock."""
+    """Return the table in Markdown. The times are measured outside the library's process."""
     honest = [report.metrics["total_ms"] for report in reports[HONEST]]
     lines = [
         "| attack | what the library does | verdict | honest time / time |",

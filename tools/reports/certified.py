@@ -1,10 +1,10 @@
 """Tests the checker for false alarms: `python -m tools.reports.certified`, as root, after a build.
 
-Plays the benchmark `isolation`, which records concurrent transactions, on correct libraries. Fresh sessions run
-through the real referee and jail, until the checker has certified the requested number of transactions. To certify
-transactions, the checker finds a serial order of them that gives every recorded result. A reported violation counts as
-a false alarm, and its report is kept, because either the checker or the library is wrong. `--write` writes
-docs/reference/certified.md.
+Plays the benchmark `isolation`, which records concurrent transactions, on correct libraries. Fresh sessions run in the
+real jail (sandbox) under the real referee (the program that plays and judges a session), until the checker has
+certified the requested number of transactions. To certify transactions, the checker finds a serial order of them that
+gives every recorded result. A reported violation counts as a false alarm, and its report is kept, because either the
+checker or the library is wrong. `--write` writes docs/reference/certified.md.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ TRANSACTIONS = 10_000_000
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A correct library, and its protocol: how it isolates transactions."""
+    """A correct library, and its protocol (how it isolates transactions)."""
 
     name: str
     file: str  # path below the build's lib/
@@ -63,8 +63,8 @@ def libraries() -> list[Library]:
     return [*WHOLE, *bare]
 
 
-# Parameters of the benchmark "isolation", which plays its nine kinds of rounds in turn: few and many threads, short
-# and long rounds.
+# Parameter values of the benchmark "isolation": few and many threads, short and long rounds. With each of them, the
+# benchmark plays its nine kinds of rounds in turn. A round is a phase whose calls are recorded.
 SHAPES = (
     {"threads": 4, "rounds": 18, "transactions": 1000},
     {"threads": 2, "rounds": 18, "transactions": 2000},
@@ -175,12 +175,13 @@ def page(tallies: dict[str, Tally], made: str) -> str:
         "",
         f"Written by `python -m tools.reports.certified --write`; do not edit. {made}",
         "",
-        "This page shows that the checker raises no false alarms. Correct libraries with different protocols played",
+        "The checker judges recorded calls of a library. This page shows that it raises no false alarms.",
         (
-            "recorded rounds (benchmarks/isolation) through referee and jail. A round is a phase with fresh indexes;\n"
-            "its calls are recorded and judged. Every run had its own seed. The columns:"
+            "Correct libraries played recorded rounds (benchmarks/isolation) through referee and jail. A round is a\n"
+            "phase with fresh indexes; its calls are recorded and judged. Every run had its own seed. The columns:\n"
+            "\n"
+            "- *Protocol*: how the library isolates transactions."
         ),
-        "",
         "- *Transactions certified*: the checker found a serial order of the transactions that respects real time",
         "  and gives every result.",
         "- *Not judged*: the checker could neither certify the run nor report a violation.",

@@ -1,4 +1,4 @@
-"""Runs one session of a library in the jail, for reports that run many sessions: kill_matrix, certified, papers, ..."""
+"""Runs one session, one run of a benchmark with one library in the jail, for the reports that need many of them."""
 
 from __future__ import annotations
 
@@ -35,8 +35,9 @@ FAULTS_OF_LIBRARY = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict
 class GateRun:
     """A library and the session that it plays.
 
-    `library` is a path below the build's lib/. `configuration` is set only for structures. `record` certifies the
-    history also in benchmarks that do not always do so. `plain` omits the checks.
+    `library` is a path below the build's lib/. `configuration` is set only for structures. With `record`, all calls are
+    logged, and the checker certifies this history even if the benchmark does not ask for it. With `plain`, the
+    operations that only check the library are left out.
     """
 
     library: str
@@ -56,7 +57,7 @@ def run(
     timeout_seconds: float = math.inf,
     watch: Callable[[Progress], None] | None = None,
 ) -> SeriesResult:
-    """Run one session in a free jail slot, and return its result.
+    """Run one session and return its result. Use a free slot, a number that gives the jail its own user.
 
     If the session takes longer than `timeout_seconds`, stop it and raise Cancelled. `watch` is called at least once a
     second while the session runs.

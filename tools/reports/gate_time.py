@@ -1,8 +1,9 @@
 """Measures how long the gate takes: `python -m tools.reports.gate_time`, as root, after a build.
 
-The gate is `keydrome check` at smoke scale. It must take no library longer than a minute, right or wrong. The program
-runs it for every library of the build's lib/faulty (the mutants, the right libraries with a quirk, the hostile and the
-faulty ones), and for right libraries. `--write` writes docs/reference/gate-time.md. Run it alone on the machine.
+The gate is `keydrome check` at smoke scale: all correctness tests that a library must pass. It must take at most a
+minute for every library, right or wrong. The program runs it for right libraries, and for every library of the build's
+lib/faulty: the mutants (libraries with one deliberate fault), the right libraries that behave unusually, the hostile
+and the faulty ones. `--write` writes docs/reference/gate-time.md. Run it alone on the machine.
 """
 
 from __future__ import annotations
@@ -31,7 +32,7 @@ SEED = "0x6a7e"
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library to check, with a configuration if it is a bare structure."""
+    """A library to check. A structure, which has no transactions of its own, also has a configuration."""
 
     name: str
     file: str  # path below the build's lib/
@@ -44,10 +45,10 @@ class Measurement:
 
     verdict: str
     wall_s: float
-    cpu_s: float  # of the command and of all its processes that it has waited for
-    findings: int  # required ones
-    not_run: int  # instances that the gate left out
-    names: tuple[str, ...] = ()  # of the required findings; only in the state file
+    cpu_s: float  # CPU time of the command and of the descendants that it waited for
+    findings: int  # number of findings that refuse the library
+    not_run: int  # number of instances that the gate left out
+    names: tuple[str, ...] = ()  # names of these findings; only in the state file
 
 
 def libraries() -> list[Library]:
@@ -144,13 +145,14 @@ def page(rows: dict[str, Measurement], made: str) -> str:
         "",
         f"Written by `python -m tools.reports.gate_time --write`; do not edit. {made}",
         "",
-        "The gate is `keydrome check` at smoke scale, on a machine with",
-        f"{os.cpu_count()} processors. It may take no library, right or wrong, longer than {LIMIT_S:.0f} s.",
+        "The gate is `keydrome check`: all correctness benchmarks that a library must pass. Here it ran at smoke",
+        f"scale on a machine with {os.cpu_count()} processors. It may take at most {LIMIT_S:.0f} s for a",
+        "library, right or wrong.",
         f"Libraries that took longer: {', '.join(late) or 'none'}. The slowest is {slowest}",
         f"with {rows[slowest].wall_s:.1f} s. Other work on the machine makes these times longer. The columns:",
         "",
         "- *CPU*: processor time of the command, of the referee and of the jailed library.",
-        "- *Findings*: the required ones.",
+        "- *Findings*: the number of findings that refuse the library; warnings do not count.",
         "- *Not run*: instances of suites that the gate left out after a hang, a crash or many findings.",
         "",
         "| library | verdict | time, s | CPU, s | findings | not run |",

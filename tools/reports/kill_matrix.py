@@ -1,11 +1,12 @@
 """Measures which suite finds which mutant: `python -m tools.reports.kill_matrix`, as root, after a build.
 
-A mutant is a library with one deliberate fault. The program runs every mutant of tests/faulty/mutants.json through the
-real referee and jail; `--write` writes docs/reference/kill-matrix.md. It makes two measurements:
- - The matrix: every instance of every correctness benchmark plays every mutant with `--seeds` seeds. A suite is worth
-   its time only if it alone finds some mutant. A mutant that no suite finds shows that a test is missing.
- - The gate, for `--gate-seeds` seeds: first the run that mutants.json names, then the other instances, until one of
-   them refuses the mutant with an expected finding.
+A mutant is a library with one deliberate fault. The program runs every mutant of tests/faulty/mutants.json in the real
+jail (sandbox) under the real referee, the program that plays and judges a session. `--write` writes
+docs/reference/kill-matrix.md. It makes two measurements:
+ - The matrix: every instance of every correctness benchmark (suite) plays every mutant with `--seeds` seeds. A suite is
+   worth its time only if it alone finds some mutant. A mutant that no suite finds shows that a test is missing.
+ - The gate, i.e. all the instances that a library must pass, for `--gate-seeds` seeds: first the run that mutants.json
+   names, then the other instances. The gate stops when one of them refuses the mutant with an expected finding.
 """
 
 from __future__ import annotations
@@ -273,7 +274,8 @@ def page(mutants: list[dict[str, Any]], rows: dict[int, Kills], wanted: Wanted) 
         f"Written by `python -m tools.reports.kill_matrix --write`; do not edit. {made}",
         "",
         "A mutant is a library with one deliberate fault",
-        "([tests/faulty/mutants.json](../../tests/faulty/mutants.json)). Each suite played each mutant (number of",
+        "([tests/faulty/mutants.json](../../tests/faulty/mutants.json)). A suite is a correctness benchmark, or one",
+        "kind of rounds of the benchmark isolation. Each suite played each mutant (number of",
         f"seeds: {wanted.seeds}, scale: {wanted.scale.value}). A cell is the number of seeds with which the suite",
         "refused the mutant; an empty cell means none. *Found as* lists the names of the findings; bold names are",
         f"expected. Only builds with a sanitizer find {by_sanitizer}",

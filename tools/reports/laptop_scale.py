@@ -1,8 +1,9 @@
 """Times every benchmark instance at laptop scale: `python -m tools.reports.laptop_scale --write`, as root.
 
-Runs one session of each instance, with checks, on correct libraries in the real jail. A session that takes longer
-than TIMEOUT_SECONDS is stopped and marked. Writes docs/reference/laptop-scale.md. The times tell users how long they
-wait. The times do not rank libraries, because there is one seed, and the machine may be busy.
+An instance is a set of parameter values of a benchmark; laptop scale is its middle size. The program runs one session
+of each instance, with checks, on correct libraries in the real jail (sandbox). A session that takes longer than
+TIMEOUT_SECONDS is stopped and marked. Writes docs/reference/laptop-scale.md. The times tell users how long they wait.
+They do not rank libraries, because each is from one session, and the machine may be busy.
 """
 
 from __future__ import annotations
@@ -137,7 +138,8 @@ def page(rows: dict[str, list[Cell]]) -> str:
         "# Every instance at laptop scale",
         "",
         f"Written by `python -m tools.reports.laptop_scale --write`; do not edit. {made_line()}",
-        "Each cell is the time of one session with checks, from start to verdict. A session that took more than",
+        "An instance is a set of parameter values of a benchmark. Each cell is the time of one session, i.e. of one",
+        "run of an instance with one library, with checks, from start to verdict. A session that took more than",
         f"{TIMEOUT_SECONDS:.0f} s was stopped.",
         "",
         f"Machine: {machine}, load average {os.getloadavg()[0]:.1f} at the end. The times tell users how long they",

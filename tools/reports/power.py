@@ -1,15 +1,16 @@
 """Measures what `keydrome compare` finds on this machine: `python -m tools.reports.power --write`, as root.
 
-A *window* is one whole comparison as a user makes it, of fifteen blocks; no two windows share a block. There are two
-kinds:
+`keydrome compare` says which of two libraries is faster. It measures blocks: in a block every library plays the same
+operations once. A *window* is one whole comparison as a user makes it, of fifteen blocks; no two windows share a block.
+There are two kinds:
 
 - The steps: a library, the same file under another name, and copies of it whose calls on data take 5, 10 and 20 %
-  longer (tests/faulty/slowed.cc), on one small instance. They tell how small a difference is found.
-- The boards: the library and the same file under another name, on the instance of every board. Every difference that
-  is found there is wrong.
+  longer (tests/faulty/slowed.cc), on one small instance. They show how small a difference `compare` finds.
+- The boards: the library and the same file under another name, on the instance of every board (ranking). Every
+  difference that `compare` finds there is wrong.
 
-A window on a machine that was too busy to measure on (runner/drift.py) is shown, but not counted. With --state the
-program keeps the windows, and continues after an interruption.
+A window during which the machine was too busy to measure (runner/drift.py) is shown, but not counted. With --state the
+program stores the windows, and continues after an interruption.
 """
 
 from __future__ import annotations
@@ -57,7 +58,10 @@ Blocks = list[dict[str, Any]]
 
 @dataclass(frozen=True, slots=True)
 class Found:
-    """The results of all windows for the base and one other library."""
+    """The results of all windows for the base (the library that is not slowed) and one other library.
+
+    The base is *ahead* if it is surely faster, and *apart* if it is surely more than 3 % faster.
+    """
 
     other: str
     ratio: float  # of all blocks: base / other
@@ -132,7 +136,7 @@ def measure(name: str, scale: str) -> Blocks:
 
 
 def changes(blocks: Blocks) -> list[float]:
-    """Return log(last / first time of the control) for each block."""
+    """Return for each block by how much the control library, which runs first and last, changed: log(last / first)."""
     return [math.log(block["control_last"] / block["control_first"]) for block in blocks]
 
 

@@ -1,8 +1,8 @@
-"""Tells which generated pages are older than the code that they measure: `python -m tools.reports.stale`.
+"""Lists the generated pages that are older than the code that they measure: `python -m tools.reports.stale`.
 
-A page of docs/reference that a program has measured names its commit (tools/reports/made.py). For each such page this
-program lists the measured paths that have changed since, with the number of commits. Tests and Markdown do not count.
-The result informs: whether a change can alter the figures is for people to decide. Therefore the status is 0 even if
+Some pages of docs/reference contain measurements. Each names the commit at which it was made (tools/reports/made.py).
+For each such page this program lists the measured paths that have changed since, with the number of commits. Tests and
+Markdown do not count. People must decide whether a change can alter the figures. Therefore the exit status is 0 even if
 pages are old.
 """
 

@@ -28,7 +28,7 @@ with alone.alone_in_clone(Path(name), "a") if kind == "clone" else alone.alone_o
 
 @pytest.fixture
 def started() -> Iterator[Callable[[str, str], subprocess.Popen[str]]]:
-    """Give a function that starts a process which waits for a lock."""
+    """Yield a function that starts a process. The process takes a lock, or waits for it."""
     processes: list[subprocess.Popen[str]] = []
 
     def start(kind: str, name: str) -> subprocess.Popen[str]:
@@ -126,7 +126,7 @@ def test_only_one_build_of_a_folder_runs_at_a_time(
 def test_clones_install_packages_one_after_the_other(
     monkeypatch: pytest.MonkeyPatch, started: Callable[[str, str], subprocess.Popen[str]]
 ) -> None:
-    """The second clone looks again after it has waited, and finds the packages installed."""
+    """The second clone waits, then looks again which packages are missing, and finds all of them installed."""
     monkeypatch.setattr(packages, "INSTALLING", f"keydrome-test-packages-{os.getpid()}")
     answers = [["ninja-build"], ["ninja-build"], ["ninja-build"], []]
     monkeypatch.setattr(packages, "missing", lambda _packages: answers.pop(0))

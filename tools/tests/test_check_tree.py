@@ -176,7 +176,7 @@ def test_a_wing_to_come_has_no_effect(make: MakeTree) -> None:
 
 
 def test_the_table_has_no_cycle() -> None:
-    """The folders of MAY_INCLUDE can be sorted by dependency, so no two folders include each other."""
+    """The folders of MAY_INCLUDE can be sorted by dependency: no folders include each other in a cycle."""
     left = {node: allowed - {node} for node, allowed in directions.MAY_INCLUDE.items()}
     while left:
         ground = {node for node, allowed in left.items() if not allowed & left.keys()}

@@ -1,4 +1,7 @@
-"""Tests of tools/guest: writing a guest's file system and parsing its console. Only `./dev soak` boots guests."""
+"""Tests of tools/guest, which tests the jail in virtual machines (guests). Only `./dev soak` boots guests.
+
+These tests write a guest's file system and parse the text of a guest's console.
+"""
 
 import io
 import subprocess

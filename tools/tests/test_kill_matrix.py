@@ -1,4 +1,7 @@
-"""Tests when the kill matrix counts a mutant as found: by 19 of 20 seeds, under an expected name, within its limit."""
+"""Tests when the kill matrix counts a mutant (a library with one deliberate fault) as found.
+
+At least 19 of 20 seeds must find it, under an expected name and within the time limit of the mutant.
+"""
 
 from __future__ import annotations
 

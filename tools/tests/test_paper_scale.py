@@ -1,4 +1,7 @@
-"""Tests of tools/paper_scale.py without a build: what is played, kept and shown. The sessions are invented."""
+"""Tests of tools/paper_scale.py without a build: which instances are played, stored and shown.
+
+The sessions are invented.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,8 @@ if TYPE_CHECKING:
 
 GIB = 1 << 30
 ROW = Row("passed", "", 12.3, 4500.0, GIB, 2 * GIB, 0.4, "1a2b3c4")
-# The memory that the tests let each instance need; two does not fit.
+# The GiB that the referee needs for an instance in these tests; other instances need 2. With 0, the instance does not
+# fit the machine.
 NEEDS = {"lookups/hits": 3, "lookups/half": 1, "lookups/misses_beyond": 0}
 
 

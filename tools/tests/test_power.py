@@ -1,4 +1,4 @@
-"""Tests of tools/reports/power.py: each window of fifteen blocks is judged by itself, and windows are kept."""
+"""Tests of tools/reports/power.py: each window (comparison of fifteen blocks) is judged by itself, and stored."""
 
 from __future__ import annotations
 

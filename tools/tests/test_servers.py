@@ -1,4 +1,7 @@
-"""Tests that the database and broker of two clones' tests run at the same time. Needs root, PostgreSQL and Redis."""
+"""Tests that two clones of the repository can run PostgreSQL and Redis for their tests at the same time.
+
+Needs root, PostgreSQL and Redis.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Tests of tools/dev/services.py: `./dev down` stops the process that `./dev up` recorded, and no other."""
+"""Tests of tools/dev/services.py, which starts and stops the site of `./dev up`.
+
+Above all, `./dev down` must stop the process that `./dev up` recorded, and no other.
+"""
 
 import json
 import os

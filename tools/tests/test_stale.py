@@ -27,7 +27,7 @@ def test_a_page_says_when_it_was_made() -> None:
 
 
 def test_every_measured_page_is_checked_and_names_its_commit() -> None:
-    """A generated page without a commit, such as a list of commands, is not measured."""
+    """The pages of MEASURES are exactly those that name a commit, and exactly those that say "do not edit"."""
     pages = {page.name: page.read_text() for page in stale.REFERENCE.glob("*.md")}
     generated = {name for name, text in pages.items() if read_made(text) is not None}
     assert generated == set(stale.MEASURES)

@@ -1,4 +1,7 @@
-"""Tests of tools/dev/steps.py: stamps, digests, and error messages that say what to do."""
+"""Tests of tools/dev/steps.py, which runs the steps of `./dev`.
+
+A stamp, the digest of a step's inputs, decides whether the step is skipped. Error messages must say what to do.
+"""
 
 from pathlib import Path
 

@@ -1,4 +1,7 @@
-"""Tests that the generated tables agree with the manifests, and that `./dev new` changes only its own folder."""
+"""Tests of `./dev tables`, which writes tables of pages from the manifests (benchmark.json, index.json and so on).
+
+The tables must agree with the manifests, and `./dev new` must change only its own folder.
+"""
 
 import shutil
 import subprocess

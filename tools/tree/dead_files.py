@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
 # Headers that code outside the repository includes.
 PUBLIC_HEADERS = "api/include/"
-# Folders on Python's import path. `./dev` and the tools add tools/ to it.
+# Folders on Python's import path: the repository's root, and tools/, which `./dev` and the tools add.
 IMPORT_ROOTS = ("", "tools/")
 # Python programs without the suffix .py.
 SCRIPTS = ("dev",)

@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
     from tree.files import Tree
 
-KIT = "benchmarks/kit"
-# The formats of the data that enters and leaves the jail: the only part of the kit that both sides of the jail use.
+KIT = "benchmarks/kit"  # what all benchmarks share
+# The formats of the data that enters and leaves the jail, the sandbox of the untrusted library. This is the only part
+# of the kit that code inside and outside the jail uses.
 FORMAT = f"{KIT}/format"
 JUDGING = {f"{KIT}/judge", f"{KIT}/script", FORMAT}
 # The layout of a recorded event, without the checker that judges it.
@@ -30,7 +31,7 @@ WORDS = {"checker/severity.h", "checker/names.h"}
 CHECKER_WINGS = {f"checker/{wing}" for wing in ("history", "model", "certify", "witness")}
 CHECKER = {"checker", *CHECKER_WINGS, *WORDS, *EVENT}
 LOW = {"api", "base"}
-# The folders of the referee. Each folder may use some of the folders before it in this list.
+# The folders of the referee, the trusted program outside the jail. Each folder may use some of the folders before it.
 REFEREE = tuple(
     f"harness/referee/{folder}"
     for folder in ("machine", "plan", "processes", "hang", "memory", "session", "judging", "report")
@@ -51,8 +52,8 @@ MAY_INCLUDE: dict[str, set[str]] = {
     # The kit's top folder has no files of its own except tests.
     KIT: set(),
     # The player runs in the jail, in the process of the untrusted library. So no generator, no judge and no expected
-    # result may be compiled into it: the player includes none of script, judge and workload, and these never include
-    # the player.
+    # result may be compiled into it: the player includes none of script, judge and workload. These in turn never
+    # include the player.
     f"{KIT}/format": {*EVENT, *LOW},
     f"{KIT}/player": {FORMAT, *EVENT, *LOW},
     f"{KIT}/script": {FORMAT, *WORDS, *EVENT, *LOW},

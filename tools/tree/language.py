@@ -47,8 +47,8 @@ ENFORCED = (
 )
 # These pages are records of the past, and keep the words of their time.
 HISTORY = ("CHANGELOG.md", "docs/decisions/")
-# Titles of scenarios are names of phases, which are part of the benchmark's fingerprint. Changing one would need a new
-# version of the benchmark.
+# Titles of scenarios become names of phases. The fingerprint of the benchmark, a hash of its generated operations,
+# contains these names. Changing one would need a new version of the benchmark.
 FROZEN = ("benchmarks/scenarios/data/",)
 # The names of tests, which read like sentences: a Python function, or a test of googletest.
 TEST_NAMES = {

@@ -1,5 +1,6 @@
-// Implements harness/referee/hang/hang.h: reads /proc twice, kHangLookMs apart, and collects the
-// stacks of the player's threads.
+// Implements harness/referee/hang/hang.h, which describes what the threads of the player (the
+// jailed process) were doing when a session hung. Reads /proc twice, kHangLookMs apart, and
+// collects the stacks of the threads.
 #include "harness/referee/hang/hang.h"
 
 #include <poll.h>
@@ -32,8 +33,8 @@ void add_process_facts(const std::vector<ThreadFacts>& before,
   if (const auto stack = stacks.find(id); stack != stacks.end()) thread.stack = stack->second;
 }
 
-// Describes thread `number` of a phase by its program and by the position and words that the thread
-// has written.
+// Describes thread `number` of a phase. Its program, the list of its operations, is known. How far
+// the thread is in it follows from the results that the thread has written (PhaseWatch).
 HungThread client_thread(const script::Script& script, const script::PhaseScript& phase,
                          const PhaseWatch& watch, std::size_t number, uint64_t now) {
   HungThread thread;

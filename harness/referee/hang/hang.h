@@ -6,7 +6,8 @@
 // - A thread's program is the list of operations that the referee generated for the thread. The
 //   program shows the current call, and the records that the open transaction has touched.
 // - The kernel shows the system call that each thread waits in (thread_facts.h).
-// - The player's threads write words, positions and their stacks. The library can forge them, so they
+// - The player's threads write into shared memory: words (8 bytes for each result of a call), the
+//   number of the current operation, and their stacks. The library can forge all of these, so they
 //   are only hints for people.
 #pragma once
 
@@ -26,7 +27,7 @@ struct HangInputs {
   std::span<const std::byte> stack_page;
   const script::Script* script = nullptr;
   const script::PhaseScript* phase = nullptr;  // nullptr: the library was being loaded
-  PhaseWatch* watch = nullptr;                 // the progress of `phase`
+  PhaseWatch* watch = nullptr;                 // samples the progress of `phase`
 };
 
 // Returns several lines of text. Blocks for up to about 1.1 s: 0.1 s between two readings of the

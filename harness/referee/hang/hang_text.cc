@@ -1,5 +1,5 @@
-// Writes the text of a `hang` finding: first which thread waits for which other thread, then a few
-// lines for each thread.
+// Writes the text of the finding `hang`, by which a report explains why a session did not end:
+// first which thread waits for which other thread, then a few lines for each thread.
 #include "harness/referee/hang/hang_text.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Turns the facts about the threads of a hung or dead player process into text for a person.
+// Turns facts about the threads of the player, the jailed process that runs the library, into text
+// for a person. The player has hung or died.
 //
 // Thread safety: pure functions.
 #pragma once
@@ -13,10 +14,10 @@
 
 namespace keydrome {
 
-// One thread of the player, the jailed process that runs the library.
+// One thread of the player.
 struct HungThread {
-  std::optional<std::size_t> number;  // number in the phase; empty for other threads
-  bool loads_library = false;         // this thread has no number and loads the library
+  std::optional<std::size_t> number;  // number in the phase; empty: the thread plays no program
+  bool loads_library = false;         // only without `number`: the thread loads the library
   ProgramPosition position;           // of a thread with a number
   uint64_t stuck_ms = 0;              // its progress counter has not changed for at least this long
   std::optional<ThreadFacts> facts;   // empty: the kernel does not show the thread

@@ -1,5 +1,6 @@
-// Implements PhaseWatch: samples the positions and words that the player's threads write into the
-// outcome memfd.
+// Implements PhaseWatch, which tracks how far the threads of a phase are. Samples what they write
+// into the outcome, a memfd: their words (results of calls) and their positions (numbers of
+// operations).
 #include "harness/referee/hang/phase_watch.h"
 
 #include <cstring>
@@ -35,9 +36,10 @@ uint64_t PhaseWatch::word(std::size_t thread, uint64_t number) const {
   return value;
 }
 
-// Returns the number of a word that is 0 and follows another one, or the first word. A few words of
-// procedures may be 0 too, so there may be several such places. As long as the thread writes nothing,
-// all samples find the same one.
+// Returns the index of a word that is 0, although the word before it is not 0 or does not exist.
+// Usually only the end of the words is such a place. But procedures (small programs in an
+// operation) may leave words that are 0, so there may be several. As long as the thread writes
+// nothing, all samples find the same place.
 uint64_t PhaseWatch::end_of_words(std::size_t thread) const {
   uint64_t low = 0, high = header_.spans[thread].words_capacity;
   while (low < high) {
@@ -57,7 +59,7 @@ void PhaseWatch::sample(uint64_t now_ns) {
   }
 }
 
-// The words after the last one are 0.
+// Counts the words from the end of their memory, because unused words are 0.
 uint64_t PhaseWatch::reached(std::size_t number, std::span<const format::Op> ops) const {
   const uint64_t position = threads_[number].position;
   if ((position & format::kInWords) == 0) return position;

@@ -1,11 +1,15 @@
 // Tracks how far the threads of a running phase are, and since when each thread has made no
 // progress.
 //
-// The referee reads the outcome memfd while the jailed player writes it. The library could forge
-// positions and words, so they only help to explain a hang and never decide a verdict.
+// The player, the jailed process with the library under test, writes its results into the outcome,
+// a memfd. A result of a call is a word of 8 bytes. A thread also writes its position, the number
+// of its current operation, if its words do not show it. The referee reads both while the phase
+// runs. The library could forge positions and words, so they only help to explain a hang and never
+// decide a verdict.
 //
-// A thread's words end with the first 0. A sample finds this place by bisection, about 25 reads for
-// each thread. Only the few of them that are near the end can take a cache line from the player's CPU.
+// A thread's words end with the first 0. A sample finds this place by bisection, in about 25 reads
+// for each thread. Few of these reads are near the end, where the player writes. Only these few can
+// slow down the player, by taking a cache line from its CPU.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +25,7 @@ class PhaseWatch {
  public:
   struct ThreadProgress {
     uint64_t position = 0;  // ThreadOutcome::position
-    uint64_t words = 0;     // a place where the words end
+    uint64_t words = 0;     // number of words, as far as bisection can tell
     uint64_t since_ns = 0;  // time of the first sample with these values of position and words
   };
 

@@ -49,8 +49,8 @@ constexpr bool waits_for_threads(format::OpCode code) {
          code == format::OpCode::kRepeat;
 }
 
-// Steps through a program operation by operation. Tracks which index each slot of the program has
-// open, and which records the open transaction has touched.
+// Steps through a program operation by operation. Tracks which index is open in each handle slot (a
+// variable of the program for a handle), and which records the open transaction has touched.
 class Walker {
  public:
   explicit Walker(const script::Script& script) : script_(script) {}

@@ -2,8 +2,8 @@
 // uses this to describe a thread that hangs.
 //
 // A program is the list of operations that the referee generated for one thread. Only the number of
-// the current operation comes from the jailed player. The library could forge this number, so
-// program_position() accepts every value.
+// the current operation comes from the player, the jailed process that runs the library. The
+// library could forge this number, so program_position() accepts every value.
 #pragma once
 
 #include <cstdint>
@@ -27,7 +27,7 @@ struct ProgramPosition {
   uint64_t op = 0;
   bool finished = false;               // the thread has played its last operation
   bool rolling_back = false;           // in abortTransaction, after the result of `op`
-  bool awaits_piece = false;           // waits for the piece of its program that begins with `op`
+  bool awaits_piece = false;           // waits for the part of its program that begins with `op`
   bool in_call = false;                // `op` calls the library; else it waits for other threads
   std::optional<uint64_t> begin = {};  // number of the kBegin of the open transaction
   std::vector<Touch> touched = {};     // records of the open transaction's calls before `op`
@@ -35,8 +35,8 @@ struct ProgramPosition {
   std::string call = {};               // the call as text, such as insertRecord("A", 2)
 };
 
-// Returns the position for `reached`: the number of an op, with the bits kAwaitsPiece and kRollingBack
-// of ThreadOutcome::position.
+// Returns the position for `reached`: the number of an op, with the bits kAwaitsPiece and
+// kRollingBack of ThreadOutcome::position (benchmarks/kit/format/outcome.h).
 ProgramPosition program_position(const script::Script& script, const std::vector<format::Op>& ops,
                                  uint64_t reached);
 

@@ -1,5 +1,6 @@
-// Implements harness/referee/hang/stack_reader.h: signals the player's threads, waits for their
-// stacks, and checks what they wrote. The stack page is memory of an untrusted process.
+// Implements harness/referee/hang/stack_reader.h: signals the threads of the player (the jailed
+// process with the library), waits for their stacks, and checks what they wrote. The player is
+// untrusted and can write to the stack page at any time.
 #include "harness/referee/hang/stack_reader.h"
 
 #include <poll.h>

@@ -1,8 +1,9 @@
 // Collects the stacks of the player's threads through the stack page, a shared memory page
 // (harness/stacks.h).
 //
-// The player is an untrusted process and writes the page. Therefore the referee copies each stack
-// once and checks the copy. The library can still forge addresses and names.
+// The player, the jailed process with the library under test, writes the page and is untrusted.
+// Therefore the referee copies each stack once and checks the copy. The library can still forge
+// addresses and names.
 #pragma once
 
 #include <cstddef>
@@ -21,7 +22,7 @@ namespace keydrome {
 using Stacks = std::map<uint32_t, std::string>;
 
 // Sends kStackSignal to the threads of `process`, and waits until they have written their stacks,
-// but at most a second. The result omits threads that wrote no stack.
+// but at most a second. The result has no entry for a thread that wrote no stack.
 Stacks collect_stacks(pid_t process, const std::vector<ThreadFacts>& threads,
                       std::span<const std::byte> page);
 

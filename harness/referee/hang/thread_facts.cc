@@ -1,5 +1,6 @@
 // Implements harness/referee/hang/thread_facts.h: reads status, stat and syscall in
-// /proc/PID/task/TID of each thread of the player, and limits and fd in /proc/PID.
+// /proc/PID/task/TID of each thread of the player (the jailed process with the library), and limits
+// and fd in /proc/PID.
 #include "harness/referee/hang/thread_facts.h"
 
 #include <sys/syscall.h>

@@ -1,8 +1,9 @@
-// Reads what the kernel knows about the threads of the player, from /proc outside the jail.
+// Reads what the kernel knows about the threads of the player (the jailed, untrusted process that
+// runs the library), from /proc outside the jail.
 //
-// The functions use only values that the kernel reports. Of these values, the player chooses only
-// its system calls and their arguments. They use nothing that the untrusted player can write, such
-// as its memory or its threads' names.
+// The functions use only values that the kernel reports, and nothing that the player can write,
+// such as its memory or its threads' names. The player can influence only which system calls are
+// shown, and their arguments.
 #pragma once
 
 #include <sys/types.h>
@@ -32,8 +33,9 @@ pid_t program_of(pid_t jail);
 // visible.
 std::vector<ThreadFacts> thread_facts(pid_t process);
 
-// Returns true if the process has ended or the kernel is ending all its threads. The kernel closes a
-// process's descriptors only after it has marked every thread so. Returns false if `process` is 0.
+// Returns true if the process has ended or the kernel is ending all its threads. If a process dies,
+// the kernel marks all its threads as ending before it closes the process's descriptors. So the
+// result is true if a socket was closed by the death of `process`. Returns false if `process` is 0.
 bool is_ending(pid_t process);
 
 // Returns how many descriptors a process has open, and how many it may have at most, as text such

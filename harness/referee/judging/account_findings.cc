@@ -1,4 +1,5 @@
-// Implements account_findings.h: each function looks at one account of the session.
+// Implements account_findings.h: each function checks one quantity that the referee measured in
+// each phase, such as the CPU time of the library's threads.
 #include "harness/referee/judging/account_findings.h"
 
 #include <unistd.h>
@@ -14,10 +15,12 @@ namespace keydrome {
 namespace {
 
 constexpr uint64_t kNsPerUs = 1'000;
-// Freezing a jail takes 0.1 to 0.3 ms. It takes longer if a thread is in the kernel.
+// After the last call, the referee freezes the jail. Freezing takes 0.1 to 0.3 ms, and longer only
+// if a thread is in the kernel.
 constexpr uint64_t kLateNs = 5'000'000;
-constexpr uint64_t kTickUs = 4'000;  // a thread's CPU time may enter its account this much later
-// CPU time of ended threads may exceed what known threads can have used by 5 ms and 1 %.
+constexpr uint64_t kTickUs = 4'000;  // the kernel may add a thread's CPU time this much too late.
+// Measurement is inexact, so the CPU time of ended threads may be 5 ms and 1 % more than the most
+// that known threads can have used.
 constexpr uint64_t kUnexplainedUs = 5'000;
 constexpr uint64_t kUnexplainedDivisor = 100;
 // The kernel's own threads do a little work at any time.
@@ -48,14 +51,14 @@ void add_late_work(const SessionResult& result, judge::Findings& findings) {
                           cpu_seconds(*phase.freezing_cpu_us) + " of CPU time in " +
                           cpu_seconds(late_ns / kNsPerUs) +
                           ". This time counts as part of the phase. A thread of the library still "
-                          "worked in the kernel; such work should end before the call returns");
+                          "worked in the kernel; finish such work before the call returns");
   }
 }
 
 // Adds a finding for each phase in which ended threads used too much CPU time. Two kinds of ended
-// threads are known: those of the player without its leader, and those of the library that lived
-// when the phase began. Each can have used at most the phase's time. The rest was used by threads
-// that came and went.
+// threads are known: the player's threads except its main thread, and the library's threads that
+// existed when the phase began. Each can have used at most the phase's time. Any further CPU time
+// was used by threads that began and ended within the phase.
 void add_unaccounted_threads(const SessionResult& result, judge::Findings& findings) {
   for (const PhaseResult& phase : result.phases) {
     if (!phase.timed || !phase.cpu_us || !phase.threads_used) continue;
@@ -95,8 +98,9 @@ void add_setup_budget(const SessionResult& result, judge::Findings& findings) {
                                         "untimed phase create; do this work in later calls");
 }
 
-// These threads work for every process of the machine, so the finding only says that the result may
-// have been helped or disturbed.
+// Adds a finding for each kernel thread that worked much during a phase. Kernel threads work for
+// every process of the machine. So the finding only says that their work may have helped or
+// disturbed the library.
 void add_kernel_work(const SessionResult& result, judge::Findings& findings) {
   for (const PhaseResult& phase : result.phases) {
     if (!phase.timed) continue;

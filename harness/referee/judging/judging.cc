@@ -1,5 +1,6 @@
-// Implements judge_session() in four steps: compare the logs with the programs, let the workload
-// judge the outcome, judge the recorded histories, decide the verdict.
+// Implements judge_session() in four steps: compare the logs with the programs (lists of
+// operations), let the workload (the code of the benchmark) judge the outcome, judge the recorded
+// histories, decide the verdict.
 #include "harness/referee/judging/judging.h"
 
 #include <algorithm>
@@ -55,7 +56,7 @@ Judgement judge_session(const PreparedSession& session, const SessionResult& res
   const bool complete = result.stop == StopReason::kNone;
   const bool advisory = session.manifest.instances.find(session.plan.instance)->second.advisory;
   // An advisory instance produces only warnings, unless the library crashes or hangs in legal
-  // calls. If its session ended early, the calls up to then are judged.
+  // calls. If its session ended early, the calls that it made are judged.
   const bool judged = complete || advisory;
   // A log that does not match the program proves nothing about the library, so judging stops.
   const bool sound = !judged || judge::judge_logs(session.script, result.outcome, findings);

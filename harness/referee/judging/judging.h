@@ -1,5 +1,7 @@
-// Judges a session that was played: its logs, its outcome (the results that the player wrote) and
-// its recorded histories of calls. Then decides the verdict.
+// Judges a session, i.e. one run of a benchmark with one library, after it was played. The
+// functions judge what the player, the untrusted process in the jail, has left: its logs, its
+// outcome (the results of the operations) and its recorded histories of calls. Then they decide the
+// verdict.
 #pragma once
 
 #include "benchmarks/kit/judge/finding.h"
@@ -13,7 +15,7 @@ struct Judgement {
   judge::Findings findings;
   RunVerdict verdict;
   // True if the recorded histories can be trusted: their logs match the programs, and the session
-  // was complete or the instance is advisory.
+  // was complete or the instance is advisory (it produces only warnings).
   bool histories_judged = false;
 };
 

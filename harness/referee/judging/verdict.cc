@@ -1,5 +1,5 @@
-// Implements harness/referee/judging/verdict.h: the rules that turn a session's result and its
-// findings into a verdict and a reason.
+// Implements harness/referee/judging/verdict.h: the rules that turn the result of a session (one
+// run of a benchmark with one library) and its findings into a verdict and a reason.
 #include "harness/referee/judging/verdict.h"
 
 #include <algorithm>
@@ -187,10 +187,10 @@ void add_clock_findings(const SessionResult& result, judge::Findings& findings) 
 void add_freeze_findings(const SessionResult& result, judge::Findings& findings) {
   if (result.stop != StopReason::kNone || result.unfrozen_after.empty()) return;
   if (std::ranges::count(result.jail.words("mechanisms"), "freeze") == 0) return;
-  findings.required("not_frozen", "a thread of the library could not be frozen after " +
-                                      result.unfrozen_after +
-                                      ", so it may work between the phases, where nothing is "
-                                      "measured");
+  findings.required("not_frozen",
+                    "a thread of the library could not be frozen after " + result.unfrozen_after +
+                        ", so it may work between the phases, where nothing is "
+                        "measured; no thread may stay in one system call for seconds");
 }
 
 // Adds a finding for a session that hung or whose process died, with the last calls of its threads.

@@ -3,9 +3,9 @@
 //
 // Thread safety: the functions use only their arguments.
 //
-// A session passes only if the whole protocol was played and the judges reported no required
-// finding. Neither missing output nor the player's exit code counts as evidence, because the
-// library controls both.
+// A session passes only if all messages of the protocol (harness/protocol.h) were exchanged and the
+// judges reported no required finding, i.e. none that must make a run fail. The output and the exit
+// code of the player, the jailed process, prove nothing, because the library controls both.
 #pragma once
 
 #include <string>
@@ -21,8 +21,8 @@ struct RunVerdict {
   std::string reason;  // one sentence; empty for `passed`
 };
 
-// Adds the findings that follow from the course of the session, such as a broken protocol, a hang,
-// or a player's clock that disagrees with the referee's.
+// Adds the findings (entries of the report that say what is wrong) that follow from how the session
+// went: a broken protocol, a hang, or a player's clock that disagrees with the referee's.
 void add_session_findings(const SessionResult& result, judge::Findings& findings);
 
 // Returns the verdict. `findings` are those of the session and of all judges. `required_level` is

@@ -1,7 +1,8 @@
 // Counts the CPUs that this process may use, and parses CPU lists such as "0-2,5".
 //
-// The referee writes the number of CPUs into its report. In verified mode, the referee also lets
-// threads wait by polling if there are enough CPUs (verified_partner.cc).
+// The referee, the program that runs a benchmark session, writes the number of CPUs into its
+// report. In verified mode, each call passes from one process to another. If there are enough CPUs,
+// the threads then wait by polling and do not sleep (verified_partner.cc).
 //
 // Thread-safe.
 #pragma once

@@ -1,4 +1,5 @@
-// Implements machine_facts(): reads /proc, /sys and uname().
+// Implements machine_facts(), which describes the machine for a report: reads /proc, /sys and
+// uname().
 #include "harness/referee/machine/machine.h"
 
 #include <sys/utsname.h>

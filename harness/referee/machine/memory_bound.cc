@@ -1,4 +1,5 @@
-// Implements memory_bound.h: sets the soft limit of RLIMIT_AS, and reads /proc/meminfo.
+// Implements memory_bound.h, which bounds the memory of the referee itself: sets the soft limit of
+// RLIMIT_AS, and reads /proc/meminfo and /proc/self/status.
 #include "harness/referee/machine/memory_bound.h"
 
 #include <sys/resource.h>
@@ -36,7 +37,8 @@ uint64_t line_bytes(const char* path, const std::string& name) {
   return 0;
 }
 
-// The soft limit that holds: what the parent has set, until bound_memory() is called.
+// The soft limit. Before bound_memory() is called, this is the limit that the parent process has
+// set.
 rlim_t& bound() {
   static rlim_t bytes = limit_now().rlim_cur;
   return bytes;

@@ -1,11 +1,13 @@
-// Bounds the memory of the referee itself.
+// Bounds the memory of the referee, the process that plays and judges a session of a benchmark.
 //
-// The referee's arrays grow with the session. An estimate (session/memory_fit.h) may be too low, or
-// other programs may use the machine's memory. When the memory is used up, the kernel kills a process.
-// With a bound, an allocation fails first (std::bad_alloc), and the session ends with a report.
+// The referee's arrays grow with the session. The estimate of their size (session/memory_fit.h) may
+// be too low, or other programs may use the machine's memory. When no memory is left, the kernel
+// kills a process. With a bound, an allocation fails before that (std::bad_alloc), and the session
+// ends with a report.
 //
-// The bound is RLIMIT_AS, the address space. It also counts memory that is reserved and not used, so it
-// leaves some room for that.
+// The bound is a limit of the address space (RLIMIT_AS). The kernel counts memory there even if it
+// is only reserved and not used. Therefore the limit is 512 MiB higher than the memory that the
+// referee may use.
 //
 // Not thread-safe.
 #pragma once
@@ -14,13 +16,13 @@
 
 namespace keydrome {
 
-// Bounds the referee's memory to `bytes`. A lower limit that the referee got from its parent stays.
-// Returns the bound that holds, or 0 if there is none.
+// Bounds the referee's memory to `bytes`. If the referee's parent process has set a lower limit,
+// that limit stays. Returns the smaller of the two.
 uint64_t bound_memory(uint64_t bytes);
 
-// While an object exists, the referee has no bound but the hard limit. A child process that is started
-// meanwhile inherits that. Otherwise the bound would hold for jail and player, and libraries may
-// reserve much more address space than they use.
+// While an object exists, the referee's soft limit is as high as its hard limit. The referee starts
+// child processes in this time, so that they do not inherit the bound. Under the bound, a library
+// in the jail could not reserve much more address space than it uses, although it may.
 class MemoryUnbound {
  public:
   MemoryUnbound();
@@ -32,8 +34,9 @@ class MemoryUnbound {
 // Returns the memory that programs could allocate now without swapping, or 0 if it is unknown.
 uint64_t available_memory_bytes();
 
-// Returns the largest resident memory of the referee so far, the memory that it shares with the player
-// included, or 0 if it is unknown. (getrusage() counts memory of the program that started the referee.)
+// Returns the largest resident memory of the referee so far, including the memory that it shares
+// with the player (the jailed process), or 0 if it is unknown. Does not use getrusage(), because
+// its value may come from the program that started the referee.
 uint64_t peak_memory_bytes();
 
 }  // namespace keydrome

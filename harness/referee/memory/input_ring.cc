@@ -1,4 +1,5 @@
-// Implements InputRing: lays out the ring's memory and copies pieces into it.
+// Implements InputRing: lays out the ring, the memory through which the player gets its operations,
+// and copies them into it in portions, called pieces.
 #include "harness/referee/memory/input_ring.h"
 
 #include <linux/futex.h>

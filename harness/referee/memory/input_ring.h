@@ -22,9 +22,10 @@ class InputRing {
 
   int fd() const { return region_.fd(); }
 
+  // Writes the session's image: what all programs share, such as the names of the indexes.
   // REQUIRES: the image has the size that create() received, and no phase has begun.
   void write_session(std::span<const std::byte> image);
-  // Begins a phase by taking all pieces away. REQUIRES: no thread plays.
+  // Prepares a phase: no thread has a piece afterwards. REQUIRES: no thread plays.
   void clear();
   // Copies the next piece of a thread, publishes it and wakes the thread. REQUIRES: the piece fits
   // into a half, and the thread does not use that half.

@@ -1,5 +1,6 @@
-// Memory that the referee shares with a child process: memfds that no process can resize. A child
-// process may write to some of them, and may only read others.
+// Memory that the referee shares with a child process: memfds that no process can resize. The child
+// may write to some of them, and may only read others. The referee is the trusted process that runs
+// a session; a child may be the player, the untrusted process with the library under test.
 //
 // Not thread-safe.
 #pragma once
@@ -13,8 +14,8 @@
 namespace keydrome {
 
 // A zeroed memfd of fixed size that the referee and a child process map. create() touches all
-// pages, so the kernel charges them to the referee's cgroup, and the player need not allocate them
-// while its time is measured.
+// pages. So the kernel charges them to the referee's cgroup, and allocates none of them while the
+// player's time is measured.
 class SharedRegion {
  public:
   // What other processes may do with the memfd.

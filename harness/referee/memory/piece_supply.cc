@@ -1,5 +1,6 @@
-// Implements PieceSupply: makes the pieces of a phase before its clock runs, and copies them into the
-// ring one by one.
+// Implements PieceSupply: makes the pieces (portions of the threads' lists of operations) of a
+// phase, if possible before its time is measured. Copies them into the ring, the memory shared with
+// the player, one by one.
 #include "harness/referee/memory/piece_supply.h"
 
 #include <algorithm>

@@ -1,8 +1,9 @@
 // Supplies the threads of a phase with their pieces (format/program.h), and makes the pieces before
 // they are needed.
 //
-// A piece is a portion of one thread's program, with its keys. The player receives piece n + 1 when
-// the thread begins piece n, so the untrusted library cannot read far ahead.
+// A piece is a portion of one thread's program (its list of operations), with the keys of these
+// operations. The player, the jailed process, receives piece n + 1 when the thread begins piece n.
+// So the untrusted library, which shares the player's process, cannot read far ahead.
 //
 // Not thread-safe.
 #pragma once
@@ -25,8 +26,8 @@ struct PiecePlan {
   std::vector<uint64_t> bytes_max;  // size of the largest piece, by thread
 };
 
-// Cuts a phase into pieces of at most about `bytes` bytes. A piece begins at an op with kUnitStart,
-// so a program without such ops is one piece.
+// Cuts a phase into pieces of at most about `bytes` bytes. A piece can begin only at an op with
+// kUnitStart, a flag of format/program.h. So a program without such ops is one piece.
 PiecePlan plan_pieces(const script::PieceWriter& writer, const script::PhaseScript& phase,
                       uint64_t bytes);
 
@@ -44,8 +45,9 @@ class PieceSupply {
   // Returns how many pieces the thread has received.
   uint32_t published(uint32_t thread) const { return ring_.filled(thread); }
 
-  // Makes pieces until the unpublished ones together have 512 MiB, or until all are made. Then
-  // publishes the first piece of each thread. REQUIRES: no thread plays.
+  // Makes pieces until the waiting ones together have 512 MiB, or until all are made. Then
+  // publishes the first piece of each thread, i.e. copies it into the ring. REQUIRES: no thread
+  // plays.
   void begin();
   // Publishes the thread's next piece. REQUIRES: published(thread) < pieces(thread).
   void publish(uint32_t thread);

@@ -1,4 +1,5 @@
-// Implements session_memory.h: computes the sizes of all parts, and fills them before each phase.
+// Implements session_memory.h: computes the sizes of ring, outcome and stack page, and prepares
+// ring and outcome before each phase.
 #include "harness/referee/memory/session_memory.h"
 
 #include <algorithm>
@@ -11,10 +12,10 @@
 namespace keydrome {
 namespace {
 
-// Size of a piece: the part of a program that a thread receives at a time. Only a program that
-// cannot be cut has larger pieces. The player's memory contains at most two pieces of each thread,
-// so a library that searches this memory cannot see further ahead. Two pieces have 21,000 reads of
-// 24 bytes, which take 1 to 4 ms. Smaller pieces would cost more (harness/bench).
+// Size of a piece, the part of a program that a thread receives at a time. Only if a program cannot
+// be cut, its pieces are larger. The player's memory contains at most two pieces of each thread, so
+// a library that searches this memory cannot see further ahead. Two pieces have 21,000 reads of 24
+// bytes, which take 1 to 4 ms. Smaller pieces would cost more (harness/bench).
 constexpr uint64_t kPieceBytes = uint64_t{256} << 10;
 
 }  // namespace

@@ -1,8 +1,14 @@
-// SessionMemory: the memory that the referee shares with the player in one session: the ring for the
-// programs, the outcome, and the page for stacks. It also cuts the programs of all phases into pieces.
+// SessionMemory: the memory that the referee, the trusted process, shares with the player, the
+// jailed process, in one session. It has three parts:
+// - the ring: brings the programs (lists of operations) to the player
+// - the outcome: takes the player's results
+// - the stack page: takes the stacks of the player's threads when a session hangs
 //
-// Ring and outcome are as large as the largest phase needs. The player maps them before it loads the
-// library, so that no phase has to map anything.
+// A thread receives its program in pieces, so the class also cuts the programs of all phases into
+// pieces.
+//
+// Ring and outcome are as large as the largest phase needs. The player maps them before it loads
+// the library, so that no phase has to map anything.
 //
 // Not thread-safe.
 #pragma once
@@ -42,8 +48,8 @@ class SessionMemory {
   SharedMemory descriptors() const;
   std::span<const std::byte> stack_page() const { return stacks_->bytes(); }
 
-  // Clears the outcome, to which the library may have written before, and prepares it for a phase.
-  // Returns its bytes. REQUIRES: no thread plays.
+  // Prepares the outcome for a phase. Clears it first, because the library may have written to it
+  // between phases. Returns its bytes. REQUIRES: no thread plays.
   std::span<std::byte> begin_outcome(const script::OutcomeLayout& layout);
   // Publishes the first piece of each thread. REQUIRES: no thread plays.
   PieceSupply begin_pieces(uint32_t phase);

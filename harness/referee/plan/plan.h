@@ -1,5 +1,6 @@
-// The plan of one session: which library plays which benchmark, with which limits. Parsed strictly
-// from JSON (harness/schema/plan.v1.schema.json).
+// The plan of one session, i.e. of one run of a benchmark with one library: which library, which
+// benchmark and which limits. The parser reads it from JSON (harness/schema/plan.v1.schema.json),
+// and rejects unknown fields.
 #pragma once
 
 #include <cstdint>
@@ -13,8 +14,8 @@
 namespace keydrome {
 
 struct LibraryPlan {
-  // Path on the host: a library of contract A (the ten index calls), or the runtime if `structure`
-  // is set.
+  // Path on the host. Usually a library of contract A (the ten index calls). If `structure` is set:
+  // the runtime, a library that adds transactions to a data structure.
   std::string path;
   // Path on the host of a data structure of contract B; empty if `path` is a complete library.
   std::string structure;
@@ -52,7 +53,7 @@ struct Plan {
   std::string scale;
   std::map<std::string, int64_t> parameters;  // replace the values of the instance
   std::string seed;                           // 16 hexadecimal digits
-  bool plain = false;                         // omit the extra checks (stripes, canaries, evidence)
+  bool plain = false;                         // omit the operations that are there only as checks
   bool record = false;                        // log every call and check the history of calls
   bool verified = false;                      // play the operations in the driver, outside the jail
   LibraryPlan library;

@@ -1,4 +1,5 @@
-// Implements DriverProcess: starts the driver with its channel; kills and reaps it at the end.
+// Implements DriverProcess: starts the driver, the process that plays the operations in verified
+// mode, with its channel. Kills and reaps it at the end.
 #include "harness/referee/processes/driver_process.h"
 
 #include <signal.h>

@@ -1,7 +1,8 @@
-// Runs the driver, the trusted process that plays the programs in verified mode
-// (harness/driver/main.cc).
+// Runs the driver, the trusted process that plays the operations of a session outside the jail in
+// verified mode (harness/driver/main.cc).
 //
-// A failure of the driver is never counted as a failure of the library. Not thread-safe.
+// In verified mode the driver decides which calls to make, and the player in the jail makes them.
+// If the driver fails, the session does not count as a failure of the library. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>

@@ -1,5 +1,5 @@
-// The end of a jail, as the jail itself reports it in its meta lines: lines "key:value" on a pipe
-// (docs/reference/jail.md).
+// JailEnd: how a jail (the sandbox of one session) ended. The jail program reports this in its meta
+// lines: lines "key:value" on a pipe (docs/reference/jail.md).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Numbers of the descriptors that a jail process receives from the referee, in addition to 0, 1, 2
-// and kChannelFd (harness/protocol.h).
+// Numbers of the descriptors that a jail process (the program that makes the sandbox of a session)
+// receives from the referee, which starts it. It also receives 0, 1, 2 and kChannelFd
+// (harness/protocol.h).
 #pragma once
 
 namespace keydrome {

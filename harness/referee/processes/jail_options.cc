@@ -1,5 +1,5 @@
-// Implements harness/referee/processes/jail_options.h: derives a jail's limits from plan and
-// instance, and writes the jail's command line.
+// Implements harness/referee/processes/jail_options.h: derives the limits of a jail, the sandbox of
+// a session, from the plan and the benchmark's instance, and writes the jail's command line.
 #include "harness/referee/processes/jail_options.h"
 
 #include <unistd.h>

@@ -1,4 +1,5 @@
-// Options of one jail: the plan, and the limits that follow from the benchmark's instance.
+// Options of one jail, the sandbox of a session: the plan, and the limits that follow from the
+// benchmark's instance (its named set of parameter values).
 #pragma once
 
 #include <cstdint>
@@ -22,21 +23,24 @@ struct JailOptions {
   uint64_t tmpfs_bytes = 0;
   uint64_t processes = 0;               // tasks, including threads
   uint64_t command_timeout_ms = 5'000;  // for each of the commands freeze, thaw and usage
-  // How long the player may live on after it has closed its channel. It may be about to exit.
+  // How long the referee waits for the player, the process in the jail, to exit after its channel
+  // has closed. A process that exits closes its channel first.
   uint64_t exit_grace_ms = 2'000;
   bool explain_hangs = true;  // describe hung threads; takes up to 1.1 s
-  bool keep_calls = false;    // make events from words, so that histories can be judged
+  bool keep_calls = false;    // make a history of calls from the results, so that it can be judged
 };
 
 // Wall time that the jail gets in addition to JailOptions::wall_ms. It is longer than any step of
-// the referee between two checks of its limits. The longest steps make pieces or wait for stacks.
+// the referee between two checks of its limits. In its longest steps, the referee makes the next
+// operations of a thread, or waits for the stacks of hung threads.
 inline constexpr uint64_t kJailSpareMs = 60'000;
 
 // Returns the CPU time in seconds that the jail gets in addition to the plan's limit: all CPUs for
 // kJailSpareMs.
 uint64_t jail_spare_cpu_seconds();
 
-// Returns a limit of the manifest for a scale, or nothing if the manifest does not set it.
+// Returns a limit that the manifest (the benchmark's description) sets for a scale, or nothing if
+// it sets none.
 std::optional<uint64_t> limit_of(const workload::Manifest& manifest, const std::string& scale,
                                  const char* name);
 

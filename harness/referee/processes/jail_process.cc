@@ -1,5 +1,5 @@
-// Implements JailProcess: starts a jail, waits for messages of its player, sends commands to the
-// jail, and ends it.
+// Implements JailProcess: starts a jail, waits for messages of the player (the untrusted process in
+// it), sends commands to the jail, and ends it.
 #include "harness/referee/processes/jail_process.h"
 
 #include <fcntl.h>
@@ -33,8 +33,8 @@ int remaining_ms(uint64_t deadline_ns) {
 }
 
 // Reads up to 64 KiB from a non-blocking pipe and passes the bytes to `take`. Closes the pipe at
-// end of file. Reads only once, because a flood may never end; the caller polls its other
-// descriptors in between.
+// end of file. Reads only once, because a process may write without end; the caller polls its other
+// descriptors before it reads again.
 template <typename Take>
 void drain(UniqueFd& pipe, Take take) {
   std::array<char, 65'536> buffer;

@@ -1,15 +1,16 @@
 // Runs one jail with a player in it: starts the jail's process, owns the pipes and sockets to it,
 // and reports how the jail ended.
 //
-// The jail (jail/main.c) is a trusted program that runs the untrusted player. The referee keeps its
-// ends of:
+// The jail (jail/main.c) is a trusted program that makes a sandbox and runs the player in it. The
+// player loads the library under test and is untrusted. The referee, which runs the session, keeps
+// its ends of:
 // - the channel, a SEQPACKET socket to the player (harness/protocol.h)
 // - the command channel, a SEQPACKET socket to the jail (jail/command.h): freeze, thaw, usage, kill
 // - three pipes: the player's standard output, its standard error, and the jail's meta lines
 //   (jail_end.h)
 //
-// Each wait ends at its deadline and drains the pipes, and the destructor kills all processes of
-// the jail. Therefore the player cannot block the referee. Not thread-safe.
+// The player cannot block the referee: each wait ends at its deadline and reads the pipes empty,
+// and the destructor kills all processes of the jail. Not thread-safe.
 #pragma once
 
 #include <sys/types.h>
@@ -52,8 +53,9 @@ class JailProcess {
   bool send(const Message& message, std::span<const int> fds = {});
 
   // freeze() stops every thread in the jail and thaw() resumes them. Each returns false if the jail
-  // failed to do so or did not reply in time. If the jail replied, `usage` is what the jail had
-  // used so far. The jail reads it while it is frozen: after the freeze, or before the thaw.
+  // failed to do so or did not reply in time. If the jail replied, `usage` is set to the CPU time
+  // and memory that the jail has used so far. The jail reads them while its threads are stopped:
+  // after the freeze, or before the thaw.
   bool freeze(JailUsage* usage = nullptr);
   bool thaw(JailUsage* usage = nullptr);
   // Returns nothing if the jail did not reply in time.

@@ -1,6 +1,6 @@
-// The resources that a jail has used so far. The jail reports them over the command channel, from
-// its cgroups and performance counters (jail/command.h). A value that the machine cannot measure is
-// absent.
+// The resources that a jail (the sandbox of the library under test) has used so far. The jail
+// program reports them to the referee over a socket, from its cgroups and performance counters
+// (jail/command.h). A value that the machine cannot measure is absent.
 #pragma once
 
 #include <array>
@@ -16,7 +16,7 @@ using JailCounters = std::array<std::optional<uint64_t>, KEYDROME_JAIL_COUNTERS>
 
 struct JailUsage {
   std::optional<uint64_t> cpu_us;
-  std::optional<uint64_t> cpu_before_us;  // before the jail executed the command
+  std::optional<uint64_t> cpu_before_us;  // CPU time before the jail executed the command
   std::optional<uint64_t> memory_bytes;   // charged to the jail at present
   JailCounters counters;
 };

@@ -1,5 +1,5 @@
-// Stores the beginning and the end of a stream, such as the output of a library, in a fixed number
-// of bytes.
+// Stores the beginning and the end of a stream, such as the output of a library, in a bounded
+// number of bytes.
 //
 // Not thread-safe.
 #pragma once

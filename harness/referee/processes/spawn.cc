@@ -1,5 +1,5 @@
-// Implements harness/referee/processes/spawn.h with posix_spawn(). Children get a clean
-// environment.
+// Implements harness/referee/processes/spawn.h with posix_spawn(). A child gets only the
+// environment variables PATH and LC_ALL, no blocked signals and no memory limit of the referee.
 #include "harness/referee/processes/spawn.h"
 
 #include <fcntl.h>
@@ -16,8 +16,8 @@
 namespace keydrome {
 namespace {
 
-// The referee's descriptors are numbered from here, above those of the child. So dup2() in the
-// child overwrites none of them.
+// The referee's pipes and sockets have numbers from 16, which are higher than the numbers they get
+// in the child. So dup2() in the child overwrites none of them.
 constexpr int kFirstFreeFd = 16;
 
 UniqueFd raise(int fd) {

@@ -1,4 +1,5 @@
-// Starts the child processes of the referee: makes pipes and socket pairs, and calls posix_spawn().
+// Starts the child processes of the referee, which runs a session: the jail and, in verified mode,
+// the driver. Makes pipes and socket pairs, and calls posix_spawn().
 #pragma once
 
 #include <spawn.h>

@@ -1,5 +1,6 @@
 // Writes recorded histories (the calls of a session with their results) to files. The program
-// `certify` can judge the files again (docs/reference/history-format.md).
+// `certify` can judge the files again (docs/reference/history-format.md): it looks for an order of
+// the transactions that explains all results.
 #pragma once
 
 #include <string>

@@ -157,7 +157,8 @@ void add_library_threads(const SessionResult& result, Json& metrics) {
   metrics["library_cpu_us"] = cpu_us;
 }
 
-// Adds the CPU time of the final scan. Work that a library puts off until then is not on the clock.
+// Adds the CPU time of the last phase if it scans all records to verify them. This phase is not
+// timed, so the metric shows work that a library has put off until then.
 void add_final_scan(const script::Script& script, const SessionResult& result, Json& metrics) {
   if (result.phases.empty() || result.phases.size() != script.phases.size()) return;
   const std::optional<uint64_t>& cpu_us = result.phases.back().cpu_us;

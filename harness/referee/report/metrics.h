@@ -1,9 +1,10 @@
-// Computes the numbers of a report from the result of a session.
+// Computes the numbers of a report from the result of a session (one run of a benchmark with one
+// library).
 //
-// Wall time, CPU time, memory and performance counters are measured outside the player. The
-// untrusted player counts calls and transactions and measures latencies. The referee has checked
-// that these numbers are plausible, but cannot prove them. An unknown number is absent from the
-// report.
+// Wall time, CPU time, memory and performance counters are measured outside the player, the jailed
+// process with the library. Counts of calls and transactions, and latencies, come from the
+// untrusted player. The referee has checked that these numbers are plausible, but cannot prove
+// them. An unknown number is absent from the report.
 #pragma once
 
 #include "base/json.h"

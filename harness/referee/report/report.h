@@ -1,4 +1,5 @@
-// Makes the report of one session as JSON (harness/schema/report.v1.schema.json).
+// Makes the report of one session, i.e. of one run of a benchmark with one library, as JSON
+// (harness/schema/report.v1.schema.json).
 #pragma once
 
 #include <string>

@@ -1,6 +1,6 @@
 // Implements play(): starts the processes, loads the library, plays the phases and ends the
-// session. This file follows the order of the protocol. partner.h hides whether a driver takes
-// part.
+// session. The functions are in the order of the protocol (harness/protocol.h). In verified mode a
+// second process, the driver, takes part; partner.h hides the difference.
 #include "harness/referee/session/conductor.h"
 
 #include <sys/random.h>
@@ -98,9 +98,9 @@ class Conductor {
     return false;
   }
 
-  // If the player has closed the channel, its exit status says why, and a kill would hide it. So
-  // wait for a process that is ending, however busy the machine is. A process that lives on gets
-  // only a short grace.
+  // Returns how long the player may take to exit before it is killed, which would hide its exit
+  // status. If it has closed the channel, this status says why. A process that is ending gets much
+  // time, because the machine may be busy; one that lives on gets little.
   uint64_t exit_grace_ms() {
     if (result_.stop != StopReason::kClosed) return 0;
     result_.player_ended = account_ && is_ending(account_->player());

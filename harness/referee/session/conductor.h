@@ -1,8 +1,8 @@
-// Plays one session: starts the processes, follows the protocol (harness/protocol.h) from HELLO to
-// END, and returns what happened.
+// Plays one session, i.e. one run of a benchmark with one library: starts the processes, exchanges
+// all messages from HELLO to END (harness/protocol.h), and returns what happened.
 //
-// The code trusts nothing from the player. play() always returns, and all processes of the session
-// have exited by then.
+// The code trusts nothing from the player, the jailed process that runs the library. play() always
+// returns, and all processes of the session have exited by then.
 #pragma once
 
 #include <functional>
@@ -19,8 +19,8 @@ namespace keydrome {
 // and the number of phases. "phase_done" also contains wall_ns.
 using Progress = std::function<void(const Json&)>;
 
-// Plays the session. Takes at most options.wall_ms plus the time to end the jail; a broken jail
-// takes up to 40 s to end.
+// Plays the session. Takes at most options.wall_ms plus the time to end the jail
+// (JailProcess::finish()).
 SessionResult play(const script::Script& script, const JailOptions& options,
                    const Progress& progress);
 

@@ -1,5 +1,6 @@
-// Implements follow_phase(): publishes the requested pieces during one phase, and checks nonce and
-// order of each message.
+// Implements follow_phase(): publishes the requested pieces of the programs during one phase.
+// Checks of each message that it has the nonce (random number) of the phase and comes in the right
+// order.
 #include "harness/referee/session/follow_phase.h"
 
 #include <utility>
@@ -31,13 +32,14 @@ class PhaseFollower {
         return Stopped{StopReason::kViolation,
                        "a message with a wrong nonce (the random number of the phase) or phase "
                        "number arrived in phase " +
-                           name_};
+                           name_ + "; the library must not use the player's channel"};
       }
       if (failed) return failure(message);
       if (!more) return std::nullopt;
       if (!is_next(message)) {
         return Stopped{StopReason::kViolation,
-                       "the player requested a piece of a program out of order in phase " + name_};
+                       "the player requested a piece of a program out of order in phase " + name_ +
+                           "; the library must not use the player's channel"};
       }
       pieces_.publish(message.thread);
       --unpublished_;

@@ -1,4 +1,5 @@
-// Implements kernel_threads.h: finds the threads by their names in /proc, and reads schedstat.
+// Implements kernel_threads.h: finds certain threads of the kernel by their names in /proc, and
+// reads their CPU times from schedstat.
 #include "harness/referee/session/kernel_threads.h"
 
 #include <unistd.h>

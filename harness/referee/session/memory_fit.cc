@@ -1,4 +1,5 @@
-// Implements fit_memory(): adds up the need of a session and searches for the parameter to lower.
+// Implements fit_memory(): adds up the memory that a session needs. If it is too much, searches for
+// the parameter to lower.
 #include "harness/referee/session/memory_fit.h"
 
 #include <algorithm>
@@ -21,7 +22,7 @@ constexpr double kStringBytesMax = 4.2e9;
 constexpr double kKiB = 1 << 10, kMiB = 1 << 20;
 constexpr double kReferee = 9 * kMiB;     // program, report and small tables
 constexpr double kMargin = 1.38;          // arrays that have grown, and what the allocator keeps
-constexpr double kForThread = 44 * kKiB;  // spare words, histograms and the curve
+constexpr double kForThread = 44 * kKiB;  // spare words, histograms, throughput over time
 constexpr double kRingOfThread = 512 * kKiB;        // two pieces, if the program is that long
 constexpr double kForOp = 18;                       // an op, in an array that may have grown
 constexpr double kPieceForOp = 24;                  // an op and its key in a piece
@@ -87,8 +88,8 @@ std::string gib(uint64_t bytes) {
   return text.data();
 }
 
-// Returns a text if the session has more of something than the formats of a script can number, or ""
-// if it has not.
+// Returns an error text if the session has more keys, payloads or string bytes than the formats of
+// a script can number, or "" if they fit.
 std::string too_many(const workload::Demand& demand) {
   const double numbers = std::max(demand.records + demand.keys, demand.inserts);
   if (numbers > kNumbersMax) {

@@ -1,5 +1,6 @@
-// Decides before a session is generated whether it fits the memory of the machine, and how much of
-// the memory the library may use.
+// Decides whether a session fits the memory of the machine, and how much of the memory the library
+// may use. This happens before the referee, the process that runs the session, generates the
+// operations.
 #pragma once
 
 #include <cstdint>
@@ -15,13 +16,15 @@ struct MemoryNeed {
   uint64_t referee_bytes = 0;  // operations, results and the expected state, outside the jail
   uint64_t library_bytes = 0;  // the limit of the jail
   uint64_t total() const { return referee_bytes + library_bytes; }
-  // Returns what most sessions use at least if the library reaches its limit. The estimate of the
-  // referee's memory is at most 1.5 times what it uses, but up to 2.3 times in linkbench and tpcw
-  // (FACTORS of tests/test_memory_demand.py).
+  // Returns the memory that most sessions surely use if the library reaches its limit. The estimate
+  // of the referee's memory is at most 1.5 times what the referee uses, so two thirds of the
+  // estimate count. In the benchmarks linkbench and tpcw the estimate may be up to 2.3
+  // times what the referee uses (FACTORS of tests/test_memory_demand.py).
   uint64_t least() const { return referee_bytes / 3 * 2 + library_bytes; }
 };
 
-// The machine's memory that a session may use: the rest is for the kernel and other programs.
+// Percentage of the machine's memory that a session may use. The rest is for the kernel and other
+// programs.
 inline constexpr uint64_t kMemoryPercentMax = 90;
 
 // What decides about the memory of a session besides its parameters.
@@ -38,14 +41,16 @@ struct MemoryRules {
 MemoryNeed memory_need(const workload::Workload& workload, const workload::Parameters& parameters,
                        const MemoryRules& rules);
 
-// Returns the memory that the referee may use in a session: what the machine's memory leaves if the
-// library reaches its limit, but no more than is available now. If `machine_bytes` is 0, the memory is
-// unknown, and the result is no bound. REQUIRES: the need fits (fit_memory()).
+// Returns the memory that the referee may use in a session: the session's part of the machine's
+// memory without the library's limit, but no more than is available now. If `machine_bytes` is 0,
+// the machine's memory is unknown, and the result is so large that it bounds nothing. REQUIRES: the
+// need fits (fit_memory()).
 uint64_t referee_bound(const MemoryNeed& need, uint64_t machine_bytes, uint64_t available_bytes);
 
-// Returns the need of a session. Returns an error if the need surely exceeds what the machine may give,
-// or if the session has more keys than a script can number. The error contains the sum, and the largest
-// value of one parameter that fits. `manifest` is the benchmark's. Takes a few milliseconds at most.
+// Returns the need of a session. Returns an error if the need (MemoryNeed::least()) exceeds the
+// memory that a session may use, or if the session has more keys than a script can number. The
+// error names the need, and the parameter that must be lowered least, with the largest value that
+// fits. `manifest` is the benchmark's. Takes a few milliseconds at most.
 Result<MemoryNeed> fit_memory(const workload::Workload& workload,
                               const workload::Manifest& manifest,
                               const workload::Parameters& parameters, const MemoryRules& rules);

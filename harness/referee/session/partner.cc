@@ -1,5 +1,5 @@
-// Implements Partner: starts the player's jail, and waits for messages until a deadline or a limit
-// of the session.
+// Implements Partner: starts the jail with the player, the process that runs the library. Waits for
+// messages until a deadline or a limit of the session.
 #include "harness/referee/session/partner.h"
 
 #include <algorithm>

@@ -1,8 +1,10 @@
-// Partner: the processes that play one session, and the channel to them.
+// Partner: the processes that play one session for the referee, and the channel to them.
 //
-// A plain Partner is the player in its jail. In verified mode the object is a VerifiedPartner
-// (verified_partner.h): the driver plays the programs outside the jail, and the player only makes
-// the driver's calls. The conductor uses the same interface for both modes.
+// A plain Partner has one process, the player in its jail. The player runs the library and executes
+// the programs (lists of operations). In verified mode the object is a VerifiedPartner
+// (verified_partner.h): the driver executes the programs outside the jail, and the player only
+// makes the driver's calls. The conductor, which plays the session (conductor.h), uses the same
+// interface for both modes.
 //
 // Each wait ends at its deadline or at a limit of the session, whichever comes first. Not
 // thread-safe.

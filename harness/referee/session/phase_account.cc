@@ -1,5 +1,6 @@
-// Implements PhaseAccount: what a phase used is the growth of the jail's totals from one freeze to the
-// next.
+// Implements PhaseAccount, which measures what each phase of a session uses. The jail (sandbox)
+// reports totals since its start, so a phase has used the growth of these totals from one freeze to
+// the next.
 #include "harness/referee/session/phase_account.h"
 
 #include <utility>
@@ -60,7 +61,9 @@ std::optional<Stopped> PhaseAccount::thaw(const std::string& phase) {
                    "the player's process ended before phase " + phase +
                        " began; its exit status and its standard error say why"};
   }
-  return Stopped{StopReason::kNotStarted, "the jail could not be thawed for phase " + phase};
+  return Stopped{StopReason::kNotStarted,
+                 "the jail, which is frozen between phases, could not be thawed for phase " +
+                     phase + "; the library is not the cause, so repeat the run"};
 }
 
 void PhaseAccount::stop_clock(uint64_t start_ns, PhaseResult& phase) {

@@ -1,5 +1,6 @@
-// PhaseAccount: freezes the jail between the phases of a session. Measures the time, CPU time, memory
-// and performance counters of loading and of each phase, and the CPU time of each thread.
+// PhaseAccount: freezes the jail, the sandbox of the library under test, between the phases of a
+// session, because nothing is measured there. Measures the time, CPU time, memory and performance
+// counters of loading and of each phase, and the CPU time of each thread.
 //
 // Borrows its arguments, which must outlive the object. Not thread-safe.
 #pragma once
@@ -19,14 +20,16 @@ class PhaseAccount {
  public:
   PhaseAccount(JailProcess& jail, SessionResult& result) : jail_(jail), result_(result) {}
 
-  // Notes what the jail uses before the player receives the command to load the library. What the
-  // library allocates later, constructors included, counts as memory of the library.
+  // Notes what the jail uses before the player, the process in the jail, receives the command to
+  // load the library. Memory that is allocated later, also by constructors, counts as the
+  // library's.
   void begin_loading();
 
   // Freezes the jail after the library has been loaded, and stores what loading used.
   void begin();
 
-  // Reads what must be known just before the clock of a phase starts.
+  // Reads the CPU times of the kernel's own threads. Call it just before the clock of a phase
+  // starts.
   void before_clock();
 
   // Lets the threads of the jail run for the next phase. Returns why the session stopped, or

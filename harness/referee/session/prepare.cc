@@ -1,5 +1,6 @@
-// Implements prepare_session(): finds parameters, files and workload, checks the memory, generates
-// the script, and derives the jail's options.
+// Implements prepare_session(): finds the parameters, the files and the workload (the code of the
+// benchmark), and checks the memory. Then generates the script (all operations), and derives the
+// options of the jail.
 #include "harness/referee/session/prepare.h"
 
 #include <unistd.h>
@@ -18,7 +19,8 @@ Result<void> check_files(const Plan& plan) {
       {"library.path", plan.library.path}, {"library.structure", plan.library.structure}};
   for (const auto& [field, path] : readable) {
     if (!path.empty() && access(path.c_str(), R_OK) != 0) {
-      return Error{std::string("plan.") + field + ": cannot read " + path};
+      return Error{std::string("plan.") + field + ": cannot read " + path +
+                   "; correct the path, or build the file"};
     }
   }
   const std::pair<const char*, std::string> runnable[] = {

@@ -1,5 +1,6 @@
-// Turns a plan into a session that can start: checks the plan against the benchmark and the files,
-// and generates the script, which contains all operations.
+// Turns a plan, the JSON file that describes one session, into a session that can start: checks the
+// plan against the benchmark and the files, and generates the script, which contains all
+// operations.
 #pragma once
 
 #include <memory>

@@ -1,5 +1,5 @@
-// Implements SessionLimits: checks the wall time and the CPU time of a session. The CPU time is
-// read less often while it is far from its limit.
+// Implements SessionLimits: checks the wall time of a session and the CPU time of the player, the
+// jailed process. The CPU time is read less often while it is far from its limit.
 #include "harness/referee/session/session_limits.h"
 
 #include <time.h>

@@ -1,8 +1,8 @@
 // The result of one session: the stage that it reached, why it stopped, and what was measured.
 //
-// judging/verdict.h decides what the members mean. The untrusted player wrote `outcome`,
-// `player_ns`, `load_status` and the two outputs, and parts of the texts `detail` and `hang`. All
-// other members come from the referee or the jail.
+// judging/verdict.h turns the members into a verdict. The player, the jailed process with the
+// library, is untrusted. It wrote `outcome`, `player_ns`, `load_status` and the two outputs, and
+// parts of the texts `detail` and `hang`. All other members come from the referee or the jail.
 #pragma once
 
 #include <cstdint>
@@ -47,7 +47,7 @@ struct Stopped {
 struct LoadingResult {
   uint64_t wall_ns = 0;
   std::optional<uint64_t> cpu_us;        // of the whole jail
-  std::optional<uint64_t> memory_bytes;  // growth of what the jail is charged; nothing if it shrank
+  std::optional<uint64_t> memory_bytes;  // growth of the jail's memory; nothing if it shrank
 };
 
 // Result of a phase that ended.
@@ -64,8 +64,8 @@ struct PhaseResult {
   // it.
   std::optional<uint64_t> freezing_ns, freezing_cpu_us;
   // CPU time of the threads that live at the end of the phase. Exited threads used the rest of
-  // cpu_us: threads of the clients, and threads of the library that came and went. Nothing if the
-  // jail was not frozen.
+  // cpu_us: threads that played programs, and threads that the library started and ended in the
+  // phase. Nothing if the jail was not frozen.
   std::optional<ThreadUse> threads_used;
   // CPU time of threads of the kernel that work for the whole machine, by name (kernel_threads.h).
   std::map<std::string, uint64_t> kernel_cpu_us;

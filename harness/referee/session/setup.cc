@@ -1,4 +1,5 @@
-// Implements setup.h: adds up what loading and the phases `create` used.
+// Implements setup.h: adds up the CPU time and memory that loading the library and the untimed
+// phases `create` used.
 #include "harness/referee/session/setup.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// What a library used at the beginning of a session: in loading, and in the untimed phases `create`
-// that follow. A library receives no keys in these steps, but it could compute and allocate memory.
+// The CPU time and memory that a library used at the beginning of a session: in loading, and in the
+// untimed phases `create` that follow. A library receives no keys in these steps, but it could
+// compute and allocate memory in advance, while no time is measured.
 #pragma once
 
 #include <cstdint>
@@ -14,8 +15,8 @@ struct Setup {
   std::optional<uint64_t> memory_bytes;  // growth since before loading
 };
 
-// The budget of CPU time. A library that exceeds a budget fails. The libraries of this repository
-// use some milliseconds and a few MiB.
+// The budget of CPU time for these steps. A library that exceeds this budget, or the one of memory,
+// fails. The libraries of this repository use some milliseconds and a few MiB.
 inline constexpr uint64_t kSetupCpuUsMax = 2'000'000;
 
 // Returns the memory budget in bytes: a quarter of the jail's limit, but at least 192 MiB.

@@ -1,8 +1,9 @@
-// Reads the CPU time of each thread of the player from /proc, outside the jail.
+// Reads the CPU time of each thread of the player (the jailed process that runs the library) from
+// /proc, outside the jail.
 //
 // The first thread of a process is its leader: its thread id is the process id. Between phases the
-// leader is the player's only thread, because it has joined the threads of the clients. Every other
-// thread belongs to the library.
+// leader is the player's only thread, because it has joined the threads that played the programs.
+// Every other thread belongs to the library.
 #pragma once
 
 #include <sys/types.h>
@@ -25,8 +26,8 @@ std::optional<ThreadTimes> read_thread_times(pid_t process);
 struct ThreadUse {
   uint64_t living_us = 0;        // CPU time of the threads in the second reading
   uint64_t library_us = 0;       // the part of living_us that is not the leader's
-  uint32_t library_ended = 0;    // number of threads without the leader, only in the first reading
-  uint32_t library_threads = 0;  // number of threads without the leader, in at least one reading
+  uint32_t library_ended = 0;    // threads of the library that only the first reading has
+  uint32_t library_threads = 0;  // threads of the library that at least one reading has
 };
 
 ThreadUse thread_use(pid_t leader, const ThreadTimes& before, const ThreadTimes& after);

@@ -1,4 +1,5 @@
-// The Partner of verified mode: the driver outside the jail, and the player inside.
+// The Partner (the processes that play a session) of verified mode: the driver outside the jail,
+// and the player with the library inside.
 //
 // The driver plays the programs (the lists of operations) and collects the results, where the
 // library cannot reach them. The driver passes each call to the player through call slots, a memfd
@@ -11,8 +12,9 @@
 //                 driver: GO, then NEED, then DONE
 //                 player: DONE
 //
-// The player's DONE may arrive before the referee has read the driver's DONE. The object then
-// remembers the early DONE. Not thread-safe.
+// In the messages, NEED asks for the next piece of a program, and DONE says that the phase has
+// ended. The player's DONE may arrive before the referee has read the driver's DONE. The object
+// then remembers the early DONE. Not thread-safe.
 #pragma once
 
 #include <cstddef>

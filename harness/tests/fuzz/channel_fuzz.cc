@@ -1,4 +1,5 @@
-// Fuzz target for receive_message(), the receiving side of the channel between referee and player.
+// Fuzz target for receive_message(), the receiving side of the channel between the referee
+// (trusted) and the player (the jailed process with the library).
 //
 // The first byte of the input is the number of descriptors sent with the message. The second byte
 // decides whether the receiver accepts them. The other bytes are the message. The target checks

@@ -1,5 +1,5 @@
-// Fuzz target for the parser of a jail's meta lines. Checks that every parsed part occurs in the
-// input, and that no exception is thrown.
+// Fuzz target for the parser of meta lines, in which a jail (sandbox) reports how it ended. Checks
+// that every parsed part occurs in the input, and that no exception is thrown.
 #include <cstdint>
 #include <cstdlib>
 

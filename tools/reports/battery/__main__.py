@@ -1,9 +1,10 @@
-"""Runs the battery of attacks on machine and results: `python -m tools.reports.battery`, as root, after a build.
+"""Runs the battery, a list of attacks on machine and results: `python -m tools.reports.battery`, as root.
 
-A temporary site receives each library of tests/hostile/cases.json as an upload, and the site's worker runs it. The
-program compares each result with the expected one. Exit status 1 means that a result was unexpected. `--only A01 C`
-selects cases and groups. `--fast` selects the cases of `./dev test`. `--write` writes docs/reference/battery.md. The
-attacker's guide in docs/explanation/security.md says how to add a case.
+It needs a build. A temporary site receives each library of tests/hostile/cases.json as an upload. The site's worker,
+the process that takes runs from the queue, executes it. The program compares each result with the expected one. Exit
+status 1 means that a result was unexpected. `--only A01 C` selects cases and groups. `--fast` selects the cases of
+`./dev test`. `--write` writes docs/reference/battery.md. The attacker's guide in docs/explanation/security.md says how
+to add a case.
 """
 
 from __future__ import annotations
@@ -99,7 +100,10 @@ def _site(folder: Path) -> Iterator[Chain]:
 def _run(
     chain: Chain, chosen: list[Case], state: Path | None
 ) -> tuple[list[tuple[Case, Got]], list[str]]:
-    """Run all cases, and an honest library before and after them; return the rows and the honest library's faults."""
+    """Run all cases, and an honest library before and after them.
+
+    Return each case with its result, and what went wrong with the honest library.
+    """
     from tools.reports.battery.chain import Got  # noqa: PLC0415 - needs Django set up
 
     known = json.loads(state.read_text()) if state is not None and state.is_file() else {}

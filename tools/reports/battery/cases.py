@@ -28,7 +28,7 @@ class Case:
     """One attack and the expected result.
 
     Exactly one of these fields says what the case runs:
-     - `attack`: a function of `source`, called at the moments `where`;
+     - `attack`: a C function in the file `source`, called at the moments `where`;
      - `library`: a library of the build;
      - `file`: a file that tools/reports/battery/files.py writes;
      - `many_jails`: this number of jails with an empty session;

@@ -1,8 +1,8 @@
 """Runs one attack through the whole chain: upload service, queue, worker, runner, referee, jail, verdict, board.
 
-All parts are those of a real site. Only the sizes are smaller: few transactions, little memory, short deadlines. The
-correctness benchmarks of a submission (its gates) are marked as passed without running, so that the run of the attack
-alone decides whether the library gets on the board.
+All parts are those of a real site. Only the sizes are smaller: few transactions, little memory, short deadlines. On a
+real site, a library must also pass correctness benchmarks (gates) before a board ranks it. Here these runs are marked
+as passed without being executed. So the run of the attack alone decides whether the library gets on the board.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Makes damaged library files for the battery of attacks: each function changes some bytes of an honest library."""
+"""Makes damaged library files, which the battery of attacks uploads: each function changes some bytes of a good one."""
 
 from __future__ import annotations
 

@@ -1,6 +1,7 @@
 """Finds things that a run left on the machine or in the worker, such as processes, control groups, files and mounts.
 
-No run may leave anything. The battery of attacks uses this module after every case.
+A run executes an untrusted library in a jail, and may leave nothing behind. The battery of attacks uses this module
+after every case.
 """
 
 from __future__ import annotations
@@ -23,7 +24,10 @@ TIMEOUT_SECONDS = 5.0
 
 @dataclass(frozen=True)
 class Before:
-    """The state of the machine before a run that uses the jail slots `slots`. The run must leave `folders` empty."""
+    """The state of the machine before a run. The run must leave `folders` empty.
+
+    A slot is a number that gives a jail its own user and control groups; `slots` are those that the run uses.
+    """
 
     slots: tuple[int, ...]
     folders: tuple[Path, ...]

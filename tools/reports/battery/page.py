@@ -16,13 +16,15 @@ _HEAD = """\
 
 Written by `./dev soak` (`python -m tools.reports.battery --write`); do not edit. {made}
 
-Every attack of [tests/hostile/](../../tests/hostile/cases.json) ran through the whole chain: upload, queue, worker,
-referee, jail, verdict, board. There are {count} cases, {wrong} of them with an unexpected result.
+An attack is a library that tries to damage the machine or to falsify its results. Every attack of
+[tests/hostile/](../../tests/hostile/cases.json) ran through the whole chain: upload, queue, worker, referee, jail,
+verdict, board. There are {count} cases, {wrong} of them with an unexpected result.
 They took {seconds:.0f} s.
 
-- *Where* says when the library attacks. `constructor`: while the library is loaded, under the first stage of the jail
-  only. `early thread`: in a thread that the constructor started. All other moments are under both stages of the jail.
-  If a case has no such moments, the column names the uploaded library or file.
+- *Where* says when the library attacks. The jail has two stages; the second begins after loading and takes away the
+  rights that only loading needs. `constructor`: while the library is loaded, under the first stage only.
+  `early thread`: in a thread that the constructor started. All other moments are under both stages. If a case has no
+  such moments, the column names the uploaded library or file.
 - *Every attempt refused*: the library attacked at each of these moments and logged each attempt, and each attempt was
   refused. A successful attack would log a line that begins with HOLE.
 - *No advantage*: attempts may succeed, but the library gained nothing by them. The column *got* then says *tried*.

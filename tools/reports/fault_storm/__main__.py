@@ -1,10 +1,11 @@
 """Kills processes of a site with a full queue: `python -m tools.reports.fault_storm`, as root, after a build.
 
-Starts a whole site with several bench workers on this machine and uploads libraries through the web pages. At random
-moments it kills workers, referees, jails, players, the web server, Redis or PostgreSQL. Afterwards every submission
-must exist once, and every run must have exactly one final verdict. The program prints a table of the kills; `--write`
-writes the table to docs/reference/fault-storm.md. Storms with the same seed kill the same targets at the same
-intervals. But what the targets are doing at these moments depends on the machine.
+Starts a whole site on this machine, with several bench workers (processes that take runs from the queue and execute
+them), and uploads libraries through the web pages. At random moments it kills workers, the processes of a run (referee,
+jail, player), the web server, Redis or PostgreSQL. Afterwards every submission must exist once, and every run must have
+exactly one final verdict. The program prints a table of the kills; `--write` writes the table to
+docs/reference/fault-storm.md. Storms with the same seed kill the same targets at the same intervals. But what the
+targets are doing at these moments depends on the machine.
 """
 
 from __future__ import annotations
@@ -163,8 +164,9 @@ def _report(options: argparse.Namespace, hits: list[Hit], found: list[str], seco
         (
             f"Wrong after the storm: {'; '.join(found) or 'nothing'}.\n\n"
             "Each row is one disturbance: a killed process, the deletion of all messages in Redis, or repeated\n"
-            "wake-ups. The last three columns concern the run on which the killed process was working. They are\n"
-            "empty if there was none. The lease is the right of a worker to execute the run."
+            "wake-ups (messages that tell workers to look for runs). The last three columns\n"
+            "concern the run on which the killed process was working. They are empty if there was none. The lease\n"
+            "is the right of a worker to execute the run."
         ),
         "",
         "| killed | state | run | lease lost after | the run ended |",

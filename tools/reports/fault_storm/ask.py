@@ -1,4 +1,4 @@
-"""Queries a database that may be down at the moment."""
+"""Queries a database that may be down at the moment, because the fault storm kills processes of the site at random."""
 
 from __future__ import annotations
 

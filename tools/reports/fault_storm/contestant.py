@@ -1,4 +1,7 @@
-"""Simulates a contestant of the fault storm, who uploads through the web pages and retries while the site is down."""
+"""Simulates a contestant, who uploads through the web pages and retries while the site is down.
+
+The fault storm, which kills processes of a site at random, starts several contestants.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Checks the state of the site after the fault storm: conditions that must be true after any sequence of kills."""
+"""Checks the site's database and logs after the fault storm, which kills processes of the site at random.
+
+The conditions must be true after any sequence of kills.
+"""
 
 from __future__ import annotations
 
@@ -14,8 +17,8 @@ if TYPE_CHECKING:
     from tools.reports.fault_storm.kills import Hit
 
 RECORDED = re.compile(r"run (\d+) attempt (\d+): (\w+)$", re.MULTILINE)
-# Extra time: workers look for lost runs between their own runs, which take some seconds, and a killed database must
-# restart.
+# The time that recovery may take in addition to its usual time. Workers look for lost runs only between their own runs,
+# which take some seconds. A killed database must first restart.
 LOOK_SECONDS = 12
 KILLED_PLAYER = (
     "crashed"  # the sender of the signal is unknown, so it counts as a crash of the library
@@ -92,7 +95,7 @@ def _records(logs: Path) -> list[str]:
 
 
 def _recovery(hits: list[Hit]) -> list[str]:
-    """Return the leases of killed workers that did not expire in time."""
+    """Return the leases of killed workers that did not expire in time. A lease is the right to execute a run."""
     limit = LEASE_SECONDS + SWEEP_SECONDS + LOOK_SECONDS
     return [
         f"run {hit.run_id} was held for {hit.recovered_seconds or float('inf'):.0f} s by a killed {hit.target}"

@@ -1,4 +1,4 @@
-"""Kills one process of the fault storm's site, or disturbs its queue, and records what the process was doing."""
+"""Kills one process of the site under test, or disturbs the site's queue, and records what the process was doing."""
 
 from __future__ import annotations
 

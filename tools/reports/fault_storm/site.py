@@ -1,6 +1,8 @@
-"""Runs a whole site for the fault storm: PostgreSQL, Redis, web server, results worker, scheduler, bench workers.
+"""Runs a whole site for the fault storm, which kills the site's processes at random.
 
-A program that ends is restarted a second later, as a service manager would do.
+The site has PostgreSQL, Redis, a web server, a scheduler, bench workers, which execute runs, and a results worker,
+which draws plots and requeues lost runs. A program that ends is restarted a second later, as a service manager would
+do.
 """
 
 from __future__ import annotations

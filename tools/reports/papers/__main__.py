@@ -1,8 +1,9 @@
 """Runs the papers' experiments: `python -m tools.reports.papers --write`, as root, writes docs/reference/papers.md.
 
-Every repetition runs all libraries at all points of an experiment with one seed, in random order, each in a fresh
-jail. Each value is divided by the reference value of the same repetition. The page shows the median, lowest and highest
-of these ratios. With --state the program stores its results, and continues after an interruption.
+Every repetition runs all libraries at all points of an experiment with one seed, in random order, each in a fresh jail
+(sandbox). Each value is divided by a reference value of the same repetition, which experiments.toml names. The page
+shows the median, lowest and highest of these ratios. With --state the program stores its results, and continues after
+an interruption.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""Reads the papers' experiments from experiments.toml and checks that each entry is consistent."""
+"""Reads the papers' experiments from experiments.toml, and checks each entry.
+
+An experiment of a paper is repeated here, and the page papers.md shows our results next to the printed ones.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ NULL = "NULL"
 
 @dataclass(frozen=True, slots=True)
 class Library:
-    """A library, or a structure with a configuration; `file` is below the build's lib/."""
+    """A library, or a data structure with a configuration, which says how Keydrome's runtime adds transactions to it.
+
+    `file` is a path below the build's lib/.
+    """
 
     name: str
     file: str
