@@ -1,5 +1,6 @@
-// Implements c_program(): a fixed C prelude, then one line for each call with the result of the
-// failed run.
+// Implements c_program(), which writes a C program that repeats the calls of a failed run. The
+// program consists of a fixed prelude and one line for each call, with the result that the call
+// had in the failed run.
 #include "benchmarks/differential/c_program.h"
 
 #include <array>

@@ -1,4 +1,5 @@
-// Implements the operations on calls: which calls are possible, and how a session is renumbered.
+// Implements the operations on the calls of a session (the one client thread of the benchmark
+// "differential"): which calls are possible, and how indexes, keys and texts are renumbered.
 #include "benchmarks/differential/calls.h"
 
 #include <array>

@@ -1,5 +1,6 @@
-// Represents the calls of one thread as data. The generator writes the calls, the shrinker removes
-// and simplifies some of them, and CallWriter turns them into a script.
+// Represents the API calls of one thread as data. The generator writes random calls. If a run
+// fails, the shrinker removes and simplifies calls as long as the failure remains. CallWriter
+// turns the calls into a script, from which the player makes them.
 //
 // Thread safety: plain data.
 #pragma once

@@ -1,4 +1,5 @@
-// Implements the generator: RoundWriter chooses each call of a round at random.
+// Implements the generator of random calls. A round is a part of these calls with indexes of its
+// own; RoundWriter chooses each call of a round at random.
 #include "benchmarks/differential/generator.h"
 
 #include <algorithm>

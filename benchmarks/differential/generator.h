@@ -1,4 +1,5 @@
-// Generates the random calls of one thread, in rounds.
+// Generates the random API calls of one thread (a session of the benchmark "differential"), in
+// rounds.
 //
 // A round is a part of the session that creates its own indexes, so that it can also be played
 // alone. Most rounds use only a few keys, and some keys more often than others. So equal records,

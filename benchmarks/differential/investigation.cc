@@ -1,5 +1,6 @@
-// Implements the investigation: collects suspected failures, shrinks one of them by replays, and
-// describes it in a finding.
+// Implements the investigation of a session, the random calls of one thread. It collects the
+// failures in the session's outcome and chooses one of them. By replaying parts of the session, it
+// finds a small part that fails in the same way, and describes this part in a finding.
 #include "benchmarks/differential/investigation.h"
 
 #include <algorithm>
@@ -53,7 +54,8 @@ struct Suspect {
   Round round;  // the round in which the failure occurred; the whole phase if unknown
 };
 
-// One replay of a session: how it ended, and what the model says about its results.
+// One replay of a session: how it ended, and what the model of the contract says about its
+// results.
 struct Trial {
   judge::Ending ending;
   std::optional<JudgedCalls> judged;  // only if the replay was complete

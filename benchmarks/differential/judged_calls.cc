@@ -52,8 +52,9 @@ void correct_indexes(std::span<const Call> calls, std::vector<Event>& events) {
   }
 }
 
-// Corrects the results of the first create of each index that reuses a name. The model takes each
-// index for a new one, so DB_EXISTS, the right result, becomes SUCCESS, and the other way round.
+// Corrects the results of the first create of each index that reuses a name. The right result is
+// DB_EXISTS. But the model takes each index for a new one and expects SUCCESS, so the two codes
+// are exchanged.
 void correct_creates(const Case& session, std::vector<Event>& events) {
   std::set<uint16_t> seen;
   for (Event& event : events) {

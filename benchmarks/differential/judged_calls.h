@@ -1,4 +1,5 @@
-// Judges the recorded calls of one thread against the contract, for the benchmark "differential".
+// Compares the recorded calls of one thread with a model of the contract, for the benchmark
+// "differential".
 #pragma once
 
 #include <optional>

@@ -1,5 +1,5 @@
-// Chooses the keys of a round, a part of a session of the benchmark "differential". A round uses
-// few keys, and many of them are boundary values.
+// Chooses the keys of a round. A round is a part of the random calls that the benchmark
+// "differential" makes. It uses few keys, and many of them are boundary values.
 #pragma once
 
 #include <cstddef>

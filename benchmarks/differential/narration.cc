@@ -1,5 +1,6 @@
-// Implements the narrator: numbers payloads, names handles and keys, and writes calls in words or
-// in the notation of the scenarios.
+// Implements the narrator, which describes API calls for people: it numbers payloads, names
+// handles and keys, and writes calls in words or in the notation of the scenarios
+// (benchmarks/scenarios/README.md).
 #include "benchmarks/differential/narration.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Describes a session in words and in the notation of the scenarios.
+// Describes a session (the API calls of one thread, with their results) for a finding: in words,
+// and in the notation of the scenarios (benchmarks/scenarios/README.md).
 #pragma once
 
 #include <cstdint>

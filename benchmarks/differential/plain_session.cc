@@ -1,5 +1,5 @@
-// Implements the plain sessions: creates an index, inserts ascending keys by auto-commit, then
-// scans in one transaction.
+// Implements the plain sessions, which are simple sequences of calls: create an index, insert
+// ascending keys by auto-commit, then scan in one transaction.
 #include "benchmarks/differential/plain_session.h"
 
 namespace keydrome::differential {

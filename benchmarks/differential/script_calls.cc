@@ -1,4 +1,5 @@
-// Implements CallWriter: turns each call of a session into one operation of the player's program.
+// Implements CallWriter: turns each call of a session (the API calls of one thread) into one
+// operation of the player's program.
 #include "benchmarks/differential/script_calls.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Converts the calls of a session into a script for the player. The script has one thread, and the
-// player records each of its calls.
+// Converts the calls of a session into a script for the player, the process that calls the
+// library. The script has one thread, and the player records each of its calls.
 #pragma once
 
 #include <cstdint>

@@ -1,4 +1,5 @@
-// Implements shrinking: Remover drops calls, Simplifier replaces types, keys and payloads.
+// Implements shrinking, the search for a small sequence of API calls that still fails: Remover
+// drops calls, and Simplifier replaces types, keys and payloads with simpler ones.
 #include "benchmarks/differential/shrinker.h"
 
 #include <algorithm>

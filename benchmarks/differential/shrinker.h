@@ -1,4 +1,5 @@
-// Reduces a failing session to a small session that still fails in the same way.
+// Reduces a failing session (a sequence of API calls) to a small session that still fails in the
+// same way.
 //
 // The method is that of A. Zeller and R. Hildebrandt, "Simplifying and isolating failure-inducing
 // input", 2002. Some steps use the structure of calls: they remove at once all calls of one kind or

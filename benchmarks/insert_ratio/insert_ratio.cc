@@ -1,5 +1,5 @@
 // Generates the operations of the benchmark "insert_ratio": lookups and inserts on a loaded index,
-// at a given ratio (README.md).
+// at a given ratio. It follows T. Karnagel et al., HPCA 2014 (README.md).
 #include <algorithm>
 #include <memory>
 #include <string>
@@ -61,8 +61,8 @@ class Generator : public workload::ClientScript {
 
   uint32_t even_key(Rng& rng) const { return static_cast<uint32_t>(2 * rng.below(records_)); }
 
-  // Returns the payload of odd key 2 * number + 1. The payload never changes, so a second insert of
-  // the key changes nothing.
+  // Returns the payload of odd key 2 * number + 1. It consists of a tag, a unique number, and
+  // never changes. So a second insert of the key changes nothing.
   script::Payload payload_of(uint64_t number) {
     if (tags_[number] == format::kNoTag) tags_[number] = builder().new_payload().tag;
     return {.tag = tags_[number], .text = script::kNoText};

@@ -23,8 +23,9 @@ class SharedCounter : public KeyOrder {
   int64_t next_ = 0;
 };
 
-// Computes the blocks that a shared counter would assign. All threads need their next block in the
-// same turn, so the counter would assign the blocks in the order of thread numbers.
+// Computes the blocks that a shared counter would assign. The generator writes one insert of each
+// thread in turn, so all threads need their next block in the same turn. Therefore the counter
+// would assign the blocks in the order of thread numbers.
 class Blocks : public KeyOrder {
  public:
   explicit Blocks(uint32_t threads) : threads_(threads) {}

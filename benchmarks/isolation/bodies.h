@@ -1,4 +1,5 @@
-// Bodies: functions that write the calls of one transaction of the benchmark "isolation".
+// Bodies: functions that write the calls of one transaction of the benchmark "isolation", in which
+// many threads work on a few keys to reveal isolation errors.
 //
 // A body writes the calls between begin and commit. It takes all its choices from the given Rng, so
 // equal seeds give equal programs. Each body makes one kind of error likely (README.md). Not

@@ -1,5 +1,6 @@
-// Generates and judges the operations of the benchmark "isolation": short concurrent rounds whose
-// recorded history the checker certifies (README.md).
+// Generates and judges the operations of the benchmark "isolation": short concurrent rounds. The
+// player records every call, and the checker proves that the results are strictly serialisable, or
+// shows why not (README.md).
 #include <algorithm>
 #include <array>
 #include <memory>
@@ -172,7 +173,8 @@ class RoundWriter {
   std::vector<uint32_t> indexes_;  // indexes of the current round
 };
 
-// Calls of a base transaction with those of its retries: on average, and of the largest kind of round.
+// Calls of one transaction, including its retries: the mean over all kinds of rounds, and the mean
+// of the kind with the most calls.
 constexpr double kCallsOnAverage = 24, kCallsMax = 200;
 constexpr double kForKey = 110;  // text of a string key, and the operation that loads its record
 // Keys of a round, in all its indexes.

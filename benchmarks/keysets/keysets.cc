@@ -28,9 +28,9 @@ constexpr std::array kPhases = {"insert", "lookup", "miss", "scan"};
 constexpr std::array kMetrics = {"inserts_per_s", "lookups_per_s", "misses_per_s",
                                  "scanned_records_per_s"};
 
-// The maximum number of records for a set of strings. Offsets of texts in a script's image have 32
-// bits. The pool contains one absent key for each present key, so the number is divided by 2.
-// 100,000 keys are left for the checks.
+// The maximum number of records for a set of strings. A script stores all its string keys in one
+// array of at most 2^32 - 1 bytes (script::Strings). There is one absent key for each present key,
+// so the number is divided by 2. 100,000 keys are left for the checks.
 constexpr int64_t kStringRecordsMax = UINT32_MAX / MAX_VARCHAR_LEN / 2 - 100'000;
 
 // Writes the script: four phases on the keys of one set.

@@ -1,5 +1,6 @@
-// Implements the count of segments: keeps the set of lines that fit all keys of the segment so far,
-// and starts a new segment when no such line is left.
+// Implements segments(), which counts the lines that predict the ranks of keys. It keeps the set
+// of lines that fit all keys of the segment so far, and starts a new segment when no such line is
+// left.
 #include "benchmarks/keysets/segments.h"
 
 #include <vector>

@@ -1,4 +1,5 @@
-// Implements the sets of string keys: one source of random texts for each set.
+// Implements the sets of string keys of the benchmark "keysets": one source of random texts for
+// each set.
 #include <algorithm>
 #include <array>
 #include <memory>

@@ -1,5 +1,5 @@
-// Implements distinct_texts() with a hash table of all texts so far. Works in batches that prefetch
-// their table slots.
+// Implements distinct_texts(), which generates different random texts, with a hash table of all
+// texts so far. Works in batches that prefetch their table slots.
 #include "benchmarks/keysets/texts.h"
 
 #include <algorithm>

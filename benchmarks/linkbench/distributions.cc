@@ -1,4 +1,5 @@
-// Implements the distributions of linkbench with the published constants.
+// Implements the random distributions of the benchmark "linkbench" (operations, links per node)
+// with the published constants.
 #include "benchmarks/linkbench/distributions.h"
 
 #include <algorithm>

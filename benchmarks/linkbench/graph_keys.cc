@@ -1,5 +1,5 @@
-// Implements GraphKeys: adds all loaded keys in a fixed order, so that the numbers of most keys can
-// be computed.
+// Implements GraphKeys, the keys of a social graph: adds all loaded keys to the script's list of
+// keys in a fixed order, so that the numbers of most keys can be computed.
 #include "benchmarks/linkbench/graph_keys.h"
 
 #include <numeric>

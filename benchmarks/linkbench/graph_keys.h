@@ -1,4 +1,5 @@
-// GraphKeys: adds the keys of the graph to the script's pools and computes their numbers.
+// GraphKeys: adds the keys of the social graph of the benchmark "linkbench" to the script's pools,
+// and computes their numbers. A pool is the numbered list of all keys of one type.
 //
 // Nodes and lists (the links of one node and one type) are numbered from 0; list number = node *
 // kTypes + type. A node's number is also the pool number of its key. The pool of strings contains,

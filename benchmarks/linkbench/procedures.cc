@@ -1,4 +1,5 @@
-// Implements the procedures of linkbench as instructions that the player executes.
+// Implements the transactions of the benchmark "linkbench" that depend on their own reads, as
+// lists of instructions (procedures) that the player executes.
 #include "benchmarks/linkbench/procedures.h"
 
 #include <string>

@@ -1,5 +1,6 @@
-// Defines the tables of the graph, their rows, and the procedures: transactions whose later calls
-// depend on the results of earlier calls.
+// Defines the tables of the social graph of the benchmark "linkbench", their rows, and the
+// procedures. A procedure is a transaction whose later calls depend on the results of earlier
+// calls.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +13,9 @@ namespace keydrome::linkbench {
 // A table's number is also the number of its index and of the slot in which the index is open.
 enum Table : uint8_t { kNodes, kLinks, kLinksById2, kCounts, kTables };
 
-// The row of a link is the same in `links` and in `links_by_id2`: the pool number of its key in
-// `links`, then its data. Deleting a link hides it. A hidden link has no row in `links`. Its row in
-// `links_by_id2` has the number kHidden, which no link has.
+// The row of a link is the same in `links` and in `links_by_id2`: the number of its `links` key in
+// the script's list of keys (pool), then its data. Deleting a link hides it. A hidden link has no
+// row in `links`. Its row in `links_by_id2` has the number kHidden, which no link has.
 inline constexpr format::Field kLinkKey{.at = 0, .width = 5};
 inline constexpr int64_t kHidden = 0;
 inline constexpr uint32_t kLinkRowBytes = kLinkKey.width + 8;

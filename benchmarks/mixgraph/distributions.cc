@@ -1,4 +1,5 @@
-// Implements the distributions of mixgraph by inverting their distribution functions.
+// Implements the distributions of the benchmark "mixgraph" (keys, payload lengths, scan lengths)
+// by inverting their distribution functions.
 #include "benchmarks/mixgraph/distributions.h"
 
 #include <algorithm>

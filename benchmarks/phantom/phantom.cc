@@ -145,7 +145,8 @@ class PassJudge {
                        "pass " + std::to_string(number_) + " of the reading transaction " + what);
   }
 
-  const std::set<uint32_t> old_, new_;  // tags of the loaded records, and of the writer's records
+  // The loaded records and the writer's records, as the tags (unique numbers) of their payloads.
+  const std::set<uint32_t> old_, new_;
   judge::Findings& findings_;
   std::size_t number_ = 0;
   std::set<uint32_t> first_;  // the writer's records that the first pass returned

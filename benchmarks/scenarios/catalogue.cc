@@ -1,5 +1,5 @@
-// Implements the catalogue: one function reads each group of a scenario's members and returns the
-// first error.
+// Implements the catalogue of scenarios, which are short scripts in JSON that each reveal one kind
+// of error. One function reads each group of a scenario's members and returns the first error.
 #include "benchmarks/scenarios/catalogue.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Parses and checks the scenarios of data/*.json for the benchmark "scenarios".
+// Parses and checks the scenarios of data/*.json for the benchmark "scenarios". A scenario is a
+// short script that reveals one kind of error.
 #pragma once
 
 #include <span>

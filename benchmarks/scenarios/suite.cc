@@ -1,5 +1,6 @@
-// Implements Suite: the script begins with the scenarios that have steps. The bare scenarios
-// follow, then the crowds.
+// Implements Suite, which writes and judges all scenarios of an instance. The script begins with
+// the scenarios that have steps. The bare scenarios (forbidden calls) follow, then the crowds
+// (many threads).
 #include "benchmarks/scenarios/suite.h"
 
 #include <algorithm>

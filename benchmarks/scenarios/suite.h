@@ -1,5 +1,6 @@
-// Suite: plans the runs of all scenarios of one instance of the benchmark, writes the script, and
-// judges the outcome.
+// Suite: plans the runs of all scenarios of one instance of the benchmark "scenarios", writes the
+// script, and judges the outcome. A scenario is a script of a few steps that reveals one kind of
+// error. A bare scenario makes calls that the contract forbids.
 #pragma once
 
 #include <cstdint>

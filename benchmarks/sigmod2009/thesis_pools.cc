@@ -1,5 +1,5 @@
-// Implements the pools of the contest: chooses random keys and payload texts as the organisers'
-// code does.
+// Implements the pools (lists of keys and payload texts) of the SIGMOD 2009 contest: chooses
+// random entries as the organisers' code does.
 #include "benchmarks/sigmod2009/thesis_pools.h"
 
 #include <string>

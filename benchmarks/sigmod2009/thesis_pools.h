@@ -1,6 +1,6 @@
-// Makes the pools of keys and payloads of the 2009 contest. There is one pool per key type, shared
-// by all threads and indices. Operations choose entries at random, with repetitions (thesis 2.3.1
-// and the organisers' public speed test).
+// Makes the pools (lists) of keys and payloads of the SIGMOD 2009 contest. There is one pool per
+// key type, shared by all threads and indices. Operations choose entries at random, with
+// repetitions (thesis 2.3.1 and the organisers' public speed test).
 #pragma once
 
 #include <array>
@@ -14,8 +14,8 @@ namespace keydrome::sigmod2009 {
 
 // The entries of the script's pools that the benchmark may choose.
 struct ThesisPools {
-  std::array<uint32_t, 3> keys{};  // by KeyType: number of keys; their pool numbers begin at 0
-  std::vector<uint32_t> texts;     // pool numbers of the payload texts
+  std::array<uint32_t, 3> keys{};  // by KeyType: number of keys, which are entries 0 .. number - 1
+  std::vector<uint32_t> texts;     // the payload texts, by their numbers in the script's pool
 };
 
 // The rule by which an instance chooses its keys (thesis 2.3.3).

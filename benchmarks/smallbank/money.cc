@@ -1,5 +1,5 @@
-// Implements the money check: Bookkeeper adds up the committed transactions, Checker compares the
-// sums with the final scan.
+// Implements the money check of the benchmark "smallbank": Bookkeeper adds up the committed
+// transactions, and Checker compares the sums with the final scan.
 #include "benchmarks/smallbank/money.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Implements the six transactions as procedures, because their writes depend on earlier reads. A
-// procedure is a list of instructions that the player executes.
+// Implements the six transactions of the benchmark "smallbank" as procedures, because their writes
+// depend on earlier reads. A procedure is a list of instructions that the player executes.
 #include "benchmarks/smallbank/procedures.h"
 
 #include "benchmarks/kit/script/procedure_helpers.h"

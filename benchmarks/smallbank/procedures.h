@@ -1,4 +1,5 @@
-// Defines the tables, rows and transactions of the benchmark "smallbank".
+// Defines the tables, rows and transactions of the benchmark "smallbank". Each transaction is a
+// procedure, a list of instructions for the player, because its writes depend on its reads.
 #pragma once
 
 #include <cstdint>
@@ -27,8 +28,8 @@ enum Transaction : uint32_t {
 inline constexpr format::Field kCustomerField{.at = 0, .width = 5};
 inline constexpr format::Field kBalanceField{.at = 0, .width = 8, .is_signed = true};
 
-// Every transaction has all three parameters. kCustomer and kOther are the pool numbers of names;
-// a pool number equals the customer number.
+// Every transaction has all three parameters. kCustomer and kOther are the numbers of names in the
+// script's list of string keys, which equal the customer numbers.
 enum Parameter : uint32_t {
   kCustomer,
   kOther,   // the customer who receives the money (kAmalgamate and kSendPayment)

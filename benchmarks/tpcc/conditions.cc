@@ -1,5 +1,5 @@
-// Implements the condition check: OrderChecker compares orders and lines, MoneyChecker compares
-// amounts and counters.
+// Implements the check of TPC-C's consistency conditions: OrderChecker compares orders and lines,
+// and MoneyChecker compares amounts and counters.
 #include "benchmarks/tpcc/conditions.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Implements the keys of customer_name: fixed-width decimal numbers and padded names.
+// Implements the keys of customer_name, TPC-C's index of customers by last name: fixed-width
+// decimal numbers and padded names.
 #include "benchmarks/tpcc/keys.h"
 
 #include <algorithm>

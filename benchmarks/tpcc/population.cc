@@ -1,4 +1,5 @@
-// Implements Population: each thread loads the items and warehouses whose numbers it owns.
+// Implements Population, which loads the tables of TPC-C. With n threads, thread t loads the items
+// and warehouses t + 1, t + 1 + n, t + 1 + 2n and so on.
 #include "benchmarks/tpcc/population.h"
 
 #include <numeric>

@@ -1,5 +1,5 @@
-// Population: writes the inserts of all rows that exist before the run (TPC-C clause 4.3.3,
-// scaled).
+// Population: writes the inserts of all rows of the benchmark "tpcc" that exist before the run
+// (TPC-C clause 4.3.3, scaled).
 #pragma once
 
 #include <array>
@@ -28,7 +28,8 @@ class Population {
   // Writes the phase. Every thread loads its part of the warehouses and of the items.
   void load(uint32_t phase);
 
-  // Returns the pool numbers of the keys that were loaded into a table.
+  // Returns the keys that were loaded into a table, as their numbers in the script's list of keys
+  // (pool).
   const std::vector<uint32_t>& keys(Table table) const {
     return keys_[static_cast<std::size_t>(table)];
   }

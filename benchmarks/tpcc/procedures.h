@@ -1,4 +1,6 @@
-// Declares the five transactions as procedures (kit/format/procedure.h), with their parameters.
+// Declares the five transactions of TPC-C with their parameters. Each is a procedure, a list of
+// instructions that the player executes (kit/format/procedure.h), because later calls depend on
+// earlier reads.
 #pragma once
 
 #include <cstdint>
@@ -12,8 +14,8 @@ namespace keydrome::tpcc {
 enum class Transaction : uint8_t { kNewOrder, kPayment, kOrderStatus, kDelivery, kStockLevel };
 inline constexpr uint32_t kTransactions = 5;
 
-// The following lists give the parameters in their order. Texts and strings are given by pool
-// numbers.
+// The following lists give the parameters in their order. A text or string is given by its number
+// in the script's lists (pools).
 
 // Parameters of NewOrder. The NewOrderLineParameters of each line follow. An order that will be
 // rolled back requests an unused item instead of its last line.

@@ -1,4 +1,5 @@
-// State: the tables as a final scan read them, with those fields that the conditions use.
+// State: the tables of the benchmark "tpcc" as a final scan read them, with those fields that the
+// consistency conditions (conditions.h) use.
 #pragma once
 
 #include <array>

@@ -17,8 +17,8 @@
 
 namespace keydrome::tpcc {
 
-// The check transactions between the others: stripes check private keys, and the reads of canaries
-// must agree with each other. Both pointers may be null.
+// The check transactions between the others. A stripe uses keys that only its thread uses, so its
+// results are known. The reads of a canary must agree with each other. Both pointers may be null.
 struct Checks {
   workload::Stripes* stripes = nullptr;
   workload::Canaries* canaries = nullptr;
@@ -69,7 +69,7 @@ class Terminals {
   const Population& population_;
   uint64_t seed_;
   Checks checks_;
-  // Pool numbers of name prefixes, by district * 1000 + name.
+  // Numbers of name prefixes in the script's list of string keys, by district * 1000 + name.
   std::unordered_map<int64_t, uint32_t> names_;
   uint32_t number_text_, line_text_, history_text_, head_text_;
 };

@@ -1,5 +1,5 @@
-// Implements the condition check: compares the rows of the final scan with each other and with the
-// expected shop.
+// Implements the condition check of the benchmark "tpcw": compares the rows that the final scan
+// read with each other and with the expected shop.
 #include "benchmarks/tpcw/conditions.h"
 
 #include <cstdint>

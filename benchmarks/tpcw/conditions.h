@@ -15,7 +15,7 @@
 // - index_agreement: a secondary index does not have exactly one entry per row
 //
 // A transaction that reads half an order, or misses an existing row, must not commit. If it does,
-// the kit's judge reports missing_record.
+// the judge that all benchmarks share (kit/judge) reports missing_record.
 #pragma once
 
 #include <string>

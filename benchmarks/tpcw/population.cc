@@ -1,5 +1,5 @@
-// Implements Population: chooses the rows of each table at random and adds their keys and texts to
-// the pools.
+// Implements Population, which fills the web shop before the run. Chooses the rows of each table
+// at random and adds their keys and texts to the script's numbered lists (pools).
 #include "benchmarks/tpcw/population.h"
 
 #include <algorithm>

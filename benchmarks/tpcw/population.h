@@ -1,4 +1,4 @@
-// Population: writes the rows that the shop has before the run.
+// Population: writes the rows that the web shop of the benchmark "tpcw" has before the run.
 //
 // Not thread-safe.
 #pragma once
@@ -27,7 +27,7 @@ class Population {
 
   // Returns the rows ordered by table, so that a thread opens an index once for many rows.
   const std::vector<workload::Row>& rows() const { return rows_; }
-  // Returns the pool numbers of the keys of a table.
+  // Returns the keys of a table, as their numbers in the script's list of keys (pool).
   const std::vector<uint32_t>& keys(uint32_t table) const { return keys_[table]; }
   int64_t orders() const { return orders_; }
 

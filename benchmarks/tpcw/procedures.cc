@@ -1,5 +1,5 @@
-// Implements the interactions as procedures, because their later calls depend on the results of
-// earlier ones. A procedure is a list of instructions that the player executes.
+// Implements the interactions (pages) of TPC-W as procedures, because their later calls depend on
+// the results of earlier ones. A procedure is a list of instructions that the player executes.
 #include "benchmarks/tpcw/procedures.h"
 
 #include <initializer_list>

@@ -1,4 +1,5 @@
-// Declares the interactions as procedures (kit/format/procedure.h), with their parameters.
+// Declares the interactions (pages) of TPC-W as procedures, with their parameters. A procedure is
+// a list of instructions that the player executes (kit/format/procedure.h).
 #pragma once
 
 #include <cstdint>
@@ -27,7 +28,8 @@ enum Procedure : uint32_t {
   kProcedures
 };
 
-// The parameters of kRegister. Texts and strings are given by their pool numbers.
+// The parameters of kRegister. A text or string is given by its number in the script's lists
+// (pools).
 enum RegisterParameter : uint32_t {
   kNewName,
   kNewNameText,

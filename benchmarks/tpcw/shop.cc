@@ -1,5 +1,5 @@
-// Implements the two kinds of Shop: RowReader parses the rows of a scan, Bookkeeper applies
-// committed transactions.
+// Implements the two kinds of Shop. For the rows that a scan found, RowReader parses them. For the
+// rows that must exist, Bookkeeper applies the committed transactions to the loaded rows.
 #include "benchmarks/tpcw/shop.h"
 
 #include <algorithm>

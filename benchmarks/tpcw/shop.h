@@ -1,5 +1,5 @@
-// Shop: the rows of the web shop by their keys. The check compares two Shops: the rows that a scan
-// read, and the rows that must exist after the committed transactions.
+// Shop: the rows of the web shop of the benchmark "tpcw", by their keys. The check compares two
+// Shops: the rows that a scan read, and the rows that must exist after the committed transactions.
 #pragma once
 
 #include <array>
@@ -28,9 +28,9 @@ struct LineRow {
   int64_t item, quantity, amount;
 };
 
-// All rows that the check compares. Authors and titles are omitted, because the run leaves them
-// unchanged and the default judge checks them. The keys of stripes (checks on private keys), which
-// are negative or begin with '!', are omitted as well.
+// All rows that the check compares. Authors and titles are omitted: the run leaves them unchanged,
+// and the judge that all benchmarks share checks them. The keys of stripes (checks on private
+// keys), which are negative or begin with '!', are omitted as well.
 struct Shop {
   std::map<int64_t, ItemRow> items;
   std::map<int64_t, int64_t> by_subject;  // value: item

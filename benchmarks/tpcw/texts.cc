@@ -1,4 +1,5 @@
-// Implements the texts of tpcw: words are made of TPC-W's ten syllables.
+// Implements the texts of the benchmark "tpcw" (rows and names). Words are made of TPC-W's ten
+// syllables.
 #include "benchmarks/tpcw/texts.h"
 
 #include <array>

@@ -228,7 +228,7 @@ class Generator : public workload::ClientScript {
   std::vector<Browser> browsers_;      // by thread
 };
 
-// Rounded up. They only estimate the memory of a session.
+// Numbers of rows and bytes, rounded up. They serve only to estimate the memory of a session.
 constexpr double kRowsPerItem = 8, kRowsPerCustomer = 9, kMeanRowBytes = 70;
 
 class Tpcw : public workload::Workload {

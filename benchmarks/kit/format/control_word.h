@@ -1,9 +1,13 @@
-// Defines the words of a thread's outcome that are no results of gets, scans, inserts or deletes.
-// Together with the evidence words (evidence_word.h) they describe everything that the thread did:
-// which calls it made, what they returned, which attempts it repeated, and when transactions began
-// and ended. The referee replays its own copy of the program with these words
-// (script/word_follower.h). So every run is recorded, and the player need not compute counts and
-// latencies.
+// Defines control words. A word is 8 bytes that the player, the process that calls the library
+// under test, writes into the outcome of one of its threads. An evidence word (evidence_word.h)
+// holds the result of one get, getNext, insertRecord or deleteRecord. A control word holds
+// everything else, such as the time at which a transaction began.
+//
+// Together, the words describe everything that the thread did: which calls it made, what they
+// returned, which attempts it repeated, and when transactions began and ended. The referee, which
+// judges the run, has a copy of the thread's program (its operations, program.h). It replays this
+// copy with the words (script/word_follower.h). So every run is recorded, and the player need not
+// compute counts and latencies.
 //
 // The words of a thread in execution order, where [x] may be missing:
 //   - A transaction: begin, the words of its ops, commit.
@@ -17,15 +21,15 @@
 //     procedure's result.
 //   - An op that made no call, because it had no handle or no record: no call.
 //
-// After DEADLOCK, an auto-commit op or a call outside of transactions overwrites its own words when
-// it is repeated. A failed attempt is overwritten too if there is no room left for it. Then nothing
-// of it remains, or only its end if the thread gives the transaction up.
+// After DEADLOCK, an auto-commit op or a call outside of transactions overwrites its own words
+// when it is repeated. The words of a failed attempt are overwritten too if no room is left for
+// them. If the thread gives the transaction up, the word for the attempt's end remains.
 //
 // The low byte tells the kinds of words apart: its high half is 1 to 12 in an evidence word and 13
 // to 15 in a control word. Only the key of a computed call and the result of a procedure are plain
 // numbers.
 //
-// The words after the last one are 0. So the words also say how far a thread is that hangs.
+// The words after the last one are 0. So the words of a thread that hangs show how far it came.
 //
 // Thread safety: pure functions.
 #pragma once

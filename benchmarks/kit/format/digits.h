@@ -1,5 +1,6 @@
 // Writes and reads numbers as text, because keys and payloads are strings. Workloads use these
-// functions in the referee, and procedures (procedure.h) use them in the player.
+// functions when the referee generates operations. Procedures, the transactions that compute their
+// keys and payloads (procedure.h), use them while they run.
 //
 // A key contains a number as eight hexadecimal digits. A payload contains numbers in fields of
 // fixed width, in base 94. The 94 digits are the printable characters from '!' to '~', and the most

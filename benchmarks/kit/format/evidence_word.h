@@ -1,5 +1,7 @@
-// Defines the evidence word: 8 bytes that every get, getNext, insertRecord and deleteRecord of a
-// program's own ops leaves in the outcome. So the judge knows every result of the library.
+// Defines the evidence word: 8 bytes that the player, the process that calls the library under
+// test, writes for each get, getNext, insertRecord and deleteRecord. From these words the judge,
+// which runs in another process, knows the result of every call. Bare calls (program.h) leave no
+// word.
 //
 // A word is small, because the player writes one after each call. It holds the result code, the tag
 // of the returned payload (payload_tag.h), and 28 of the 32 bits of four payload bytes. The referee
@@ -11,8 +13,8 @@
 //   - the high half of byte 0: the result code plus 1, so no word is 0
 //   - the high half of bytes 1 to 3: the high half of the same byte of w
 //   - the high half of bytes 4 to 7: the low half of bytes 0 to 3 of w
-// For getNext, w is XORed with four bytes of the key: with the low bytes of an integer, or with the
-// bytes of a string at the window.
+// For getNext, w is XORed with four bytes of the key. They are the low bytes of an integer key, or
+// the bytes of a string key at the position of the window.
 //
 // The letters of a tag are 'A' to 'P'. If a faulty library returns other bytes there, the word
 // still differs from the expected word: subtracting 'A' from such a byte changes the high half of
@@ -85,9 +87,9 @@ inline uint64_t record_word(const char* payload, uint32_t window, const void* ke
   return (word & ~kWordCode) | code_word(SUCCESS);
 }
 
-// Returns the bits of a record's word that are known if only some bytes of the window and the key
-// are known. `known` has a byte 0xff for each known byte. The bits of tag and code are always
-// known.
+// Returns the bits of a record's word that the judge can predict if it knows only some bytes of
+// the window and the key. `known` has a byte 0xff for each known byte. The bits of tag and code
+// are always known.
 constexpr uint64_t known_bits(uint32_t known) {
   return kWordTag | kWordCode | spread_window(known);
 }

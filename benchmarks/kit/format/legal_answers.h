@@ -1,5 +1,5 @@
-// Defines which result codes contract A (the index API) allows for each op of a program, in
-// addition to SUCCESS and DEADLOCK.
+// Defines which result codes contract A (the index API) allows for each op, in addition to SUCCESS
+// and DEADLOCK. An op is one operation of a program (program.h).
 //
 // The player uses these rules to count violations while a program runs, and the judge uses them too.
 // Only the referee knows whether an ENTRY_EXISTS is legal (is_unexpected_entry()).
@@ -52,10 +52,10 @@ constexpr bool is_legal_answer(const Op& op, uint32_t code) {
   return (allowed_codes(op.code) >> code & 1u) != 0;
 }
 
-// Returns true for an ENTRY_EXISTS that the contract does not allow. Every payload of the workload is
-// unique, so an insert of it cannot find its own payload stored already. Ops with kMayExist insert a
-// pair a second time on purpose, and so may extra checks: `is_stream` is false for them. The
-// transaction continues in any case.
+// Returns true for an ENTRY_EXISTS that the contract does not allow. Every payload of the workload
+// is unique, so an insert of it cannot find its own payload stored already. Ops with kMayExist
+// insert a pair a second time on purpose. The extra checks may do so too; for their ops,
+// `is_stream` is false. The transaction continues in any case.
 constexpr bool is_unexpected_entry(const Op& op, bool is_stream, uint32_t code) {
   return op.code == OpCode::kInsert && code == ENTRY_EXISTS && is_stream &&
          (op.flags & (kMayExist | kAnyCode)) == 0;

@@ -37,10 +37,10 @@ struct IllegalAnswer {
   uint32_t reserved;
 };
 
-// ThreadOutcome::position says where a thread is. Usually it is kInWords: the thread is at the first
-// op that has not left all its words (script/word_follower.h). Ops that leave no words, procedures and
-// failed attempts are rare, so the thread stores their number when it gets there. The number can
-// have one of the other bits.
+// ThreadOutcome::position says where a thread is. Usually it is kInWords: the thread is at the
+// first op of its program whose words are incomplete (script/word_follower.h). In a failed
+// attempt, at a procedure and at an op that leaves no words, it is the number of the op. One of
+// the other two bits can be added to the number.
 inline constexpr uint64_t kInWords = uint64_t{1} << 61;
 inline constexpr uint64_t kAwaitsPiece = uint64_t{1} << 62;  // waits for the piece with this op
 inline constexpr uint64_t kRollingBack = uint64_t{1} << 63;  // aborts the transaction of this op
@@ -81,10 +81,10 @@ struct OutcomeHeader {
 };
 
 // One record of evidence: the result of a single call, which the judge compares with what the
-// script allows. A thread that has a trace writes a record for each call of its program except
-// begin, commit and abort. Only threads of correctness suites and of the final scan have a trace. So
-// the player does not know which of the results are judged. The bytes of key and payload follow the
-// struct, padded to a multiple of 8 bytes.
+// script allows. Only threads of correctness suites and of the final scan have a trace, the memory
+// for such records. A thread that has a trace writes a record for each call of its program except
+// begin, commit and abort. So the player does not know which of the results are judged. The bytes
+// of key and payload follow the struct, padded to a multiple of 8 bytes.
 struct TraceRecord {
   uint64_t op;          // number of the op in the thread's program
   uint64_t repetition;  // (repetition of the kRepeat body) << 32 | (number of the getNext call),

@@ -1,4 +1,5 @@
-// Defines pieces: the portions in which a thread receives its program (program.h).
+// Defines pieces: the portions in which a thread receives its program, the list of its operations
+// (program.h). The referee writes the pieces outside the jail (the sandbox of the library).
 //
 // Thread safety: plain data.
 #pragma once
@@ -9,10 +10,11 @@
 
 namespace keydrome::format {
 
-// The header of a piece: the next ops of one thread, with the keys that they use. No key is in the
-// jail before its piece is. The piece contains this header, the ops, pools of keys, and the
-// parameters of procedures. If the session's image contains no payload texts, the piece also
-// contains the texts of its ops. Offsets are bytes from the beginning of the header.
+// The header of a piece, which contains the next ops of one thread and the keys that they use. A
+// key reaches the jail only with the piece that uses it. The piece contains this header, the ops,
+// pools (numbered lists) of keys, and the parameters of procedures. It also contains the payload
+// texts of its ops, unless these are in the session's image (PoolsHeader). Offsets are bytes from
+// the beginning of the header.
 //
 // The fields Op::key and Op::payload of a piece are numbers in the pools of this piece. Each op has
 // its own entry, and the entries are in the order of the ops, so that the player reads the pools

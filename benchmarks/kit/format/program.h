@@ -115,8 +115,9 @@ inline constexpr uint8_t kKeep = 1u << 6;
 // A call whose result the judge or the program itself uses.
 inline constexpr uint8_t kObserved = kEvidence | kEvidenceAll | kKeep;
 
-// What the player must know of a flag to play the op. For kInsert, kMayExist is not among them: the
-// player continues after ENTRY_EXISTS in any case, and the referee finds out whether it was allowed.
+// The flags that the player needs to execute an op. A kInsert reaches the player without
+// kMayExist, because the player continues after ENTRY_EXISTS in any case. The referee finds out
+// whether the code was allowed.
 inline constexpr uint8_t kPlayerFlags = kAutoCommit | kAnyCode | kOneAttempt | kKeep;
 
 // Returns true for the ops that make one get, insertRecord or deleteRecord call with the op's key.

@@ -1,8 +1,10 @@
-// Walks through a thread's program in execution order and reports the transaction that each op
-// belongs to. The judge and the script builder use it to match a program with its results.
+// Walks through a thread's program (its list of operations, program.h) in execution order and
+// reports the transaction that each op belongs to. The judge and the script builder use it to
+// match a program with its results.
 //
-// Transactions are numbered as in outcome.h: one number for each kBegin and one for each
-// kAutoCommit op. A repeated body counts once for each repetition. Retries are not counted.
+// Transactions are numbered from 0 in execution order: one number for each kBegin and one for each
+// kAutoCommit op. The ops that a kRepeat repeats count once for each repetition. Retries are not
+// counted.
 //
 // Thread safety: pure functions.
 #pragma once

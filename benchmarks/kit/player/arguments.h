@@ -1,5 +1,6 @@
-// Prepares the Records and Keys that the player passes to a library, without branches that depend
-// on the data. The player runs this code before every timed call, so it must be fast.
+// Prepares the Records and Keys that the player, the process that calls the library under test,
+// passes to the library. The code has no branches that depend on the data. The player runs it
+// before every timed call, so it must be fast.
 //
 // The code consists of straight-line loads and stores of 16 bytes, called lanes, which take about
 // one cycle each. The alternatives are slower. For memset, g++ 12 emits `rep stos`, which took 44

@@ -1,5 +1,5 @@
-// Implements EventClock: decides once per process whether the processors' time-stamp counters
-// agree.
+// Implements the choice of EventClock's time source: decides once per process whether the
+// processors' time-stamp counters agree.
 #include "benchmarks/kit/player/event_clock.h"
 
 #include <algorithm>

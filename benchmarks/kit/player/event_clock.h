@@ -1,5 +1,5 @@
-// EventClock: gives timestamps to recorded calls. The timestamps of all threads of a process are
-// comparable.
+// EventClock: gives timestamps to recorded calls, from which the checker later judges the library.
+// The timestamps of all threads of a process are comparable.
 //
 // Timestamps prove the real-time order of calls. Suppose that the after() timestamp of call A is
 // less than the before() timestamp of call B. Then A returned before B was made, and B can see all

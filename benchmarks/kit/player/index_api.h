@@ -1,6 +1,6 @@
-// IndexApi: a table of pointers to the ten functions of a library, through which the player makes
-// all its calls. The player fills the table with dlsym, and tests fill it with functions of their
-// own.
+// IndexApi: a table of pointers to the ten functions of a library. The player, the process that
+// tests the library, makes all its calls through this table. The player fills the table with
+// dlsym, and tests fill it with functions of their own.
 #pragma once
 
 #include "keydrome/index.h"

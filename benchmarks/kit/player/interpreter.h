@@ -2,8 +2,9 @@
 // library.
 //
 // The interpreter runs inside the jail (a sandbox), in the same process as the library. Therefore
-// it knows no workload, no seed and no expected result. The judge, which runs outside, checks
-// everything that the interpreter reports.
+// it knows no workload, no seed and no expected result. It reports each call as a word of 8 bytes
+// (format/control_word.h). If the thread has a trace, it also reports evidence: the whole result
+// of each call. The judge, which runs outside, checks everything that the interpreter reports.
 //
 // The interpreter treats the library fairly. It zeroes Records before each call, passes Keys and
 // Records in private writable memory, and keeps index names valid.
@@ -14,14 +15,15 @@
 //     because an attempt that cannot commit may read an inconsistent snapshot. The words of the
 //     attempt stay if there is room for them.
 //   - DEADLOCK from an auto-commit call: makes the call again until the retry budget is spent.
-//   - DEADLOCK in a transaction with kOneAttempt: aborts and continues after the transaction. This
-//     is no violation.
+//   - DEADLOCK in a transaction with the flag kOneAttempt: aborts and continues after the
+//     transaction. This is no violation.
 //   - A code that the contract does not allow: reports the first such code, aborts the transaction,
 //     gives it up as failed and continues after it.
-//   - Any documented code in a transaction with kAnyCode: continues with the next call. If the
-//     commit fails, aborts the transaction.
+//   - Any documented code in a transaction with the flag kAnyCode: continues with the next call.
+//     If the commit fails, aborts the transaction.
 //
-// Bare calls (kBareCall) are not part of any transaction of the interpreter.
+// Bare calls, which are made exactly as the program says (kBareCall), are not part of any
+// transaction of the interpreter.
 //
 // run() contains exactly one call instruction for each of the library's ten functions. The
 // workload, checks, retries, procedures and recorded phases all share these ten instructions. All

@@ -1,5 +1,6 @@
-// Implements PoolsView::open() and PieceView::open(): they check the offsets and counts of an image
-// before the player uses it.
+// Implements PoolsView::open() and PieceView::open(). They check the offsets and counts of an
+// image, the memory in which the player receives keys, texts and operations, before the player
+// uses it.
 #include "benchmarks/kit/player/pools_view.h"
 
 #include <algorithm>

@@ -1,5 +1,7 @@
-// PoolsView and PieceView: give the player read access to the session's image (format/program.h)
-// and to pieces (format/piece.h). The referee writes the image and the pieces.
+// PoolsView and PieceView: give the player read access to what the referee sends it. The session's
+// image (format/program.h) contains what all phases share, such as the names of the indexes. A
+// piece (format/piece.h) contains the next operations of one thread. A pool is a numbered list of
+// keys or texts.
 #pragma once
 
 #include <cstddef>
@@ -58,8 +60,8 @@ struct PieceView {
   bool last = true;  // the thread has no further piece in this phase
 
   // Checks version, offsets and counts. Does not check the lengths of strings, because a piece is
-  // opened while the phase is timed. The referee is trusted, so all that these checks can find is
-  // errors of Keydrome.
+  // opened while the phase is timed. The referee is trusted, so these checks can only find errors
+  // of Keydrome itself.
   static Result<PieceView> open(const PoolsView& session, std::span<const std::byte> image);
 };
 

@@ -1,5 +1,5 @@
-// Implements Recording: writes one Event for each call of a recorded phase, with hashes of key and
-// payload and with timestamps.
+// Implements Recording: writes one Event into the thread's log for each call of a recorded phase.
+// An Event contains the key (of a string, the hash), a hash of the payload, and timestamps.
 #include "benchmarks/kit/player/recording.h"
 
 #include <algorithm>
@@ -76,8 +76,8 @@ inline uint64_t Recording::begin_time() const {
 }
 
 // A commit or an auto-commit call may make writes visible, so its end is a timestamp with a fence.
-// So are the ends of aborts and of calls on handles. A beginTransaction or a data call inside a
-// transaction makes no write visible, so a cheap timestamp without a fence suffices.
+// Aborts and calls on handles also have such a timestamp. A beginTransaction or a data call inside
+// a transaction makes no write visible, so a cheap timestamp without a fence suffices.
 inline uint64_t Recording::end_time() const {
   return is_inside() || call_ == EventCall::kBegin ? inputs_.clock->inside()
                                                    : inputs_.clock->after();

@@ -2,10 +2,10 @@
 // (checker/history/event.h). From the logs, the checker can later prove whether all results were
 // correct.
 //
-// The interpreter of a recorded phase calls begin() before each call of the library and end() after
-// it. The call instruction is the same as in other phases, so its address does not tell a library
-// that it is recorded (docs/decisions/0012-recorded-runs.md). Each thread of a recorded phase has a
-// Recording of its own.
+// The interpreter, which executes the thread's program, calls begin() before each call of the
+// library and end() after it. The call instruction is the same as in other phases, so its address
+// does not tell a library that it is recorded (docs/decisions/0012-recorded-runs.md). Each thread
+// of a recorded phase has a Recording of its own.
 //
 // A recorded call costs a timestamp, a hash of the payload and 32 bytes of memory
 // (docs/reference/figures.md). It makes no allocation and takes no lock.

@@ -1,5 +1,5 @@
-// RetryBudget: decides when the player stops retrying a transaction after DEADLOCK. One object
-// serves all threads and phases of the player.
+// RetryBudget: decides when the player, the process that calls the library under test, stops
+// retrying a transaction after DEADLOCK. One object serves all threads and phases of the player.
 //
 // At first each transaction may take many attempts, because on a busy machine every other thread
 // may need a turn in between. If several transactions have used up their attempts, the library

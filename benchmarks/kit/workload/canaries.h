@@ -1,6 +1,6 @@
-// Canaries: adds extra transactions that test isolation on the keys of the workload itself. The
-// values of these keys cannot be predicted, but the results inside one canary must agree with each
-// other.
+// Canaries: adds extra transactions to the programs of a benchmark, which test isolation on the
+// keys of the workload itself. The values of these keys cannot be predicted, but the results
+// inside one canary must agree with each other.
 //
 //   - Own write: inserts a new pair, inserts it again, deletes it twice, inserts it again, reads
 //     the key, and aborts. The result codes are known in advance, and the key must be found. No

@@ -1,5 +1,6 @@
-// ClientScript: writes the usual script of a benchmark. The script has the phases create, load, the
-// timed phases of the benchmark, and verify, which scans all records.
+// ClientScript: writes the usual script of a benchmark, i.e. its indexes, its keys and the
+// operations of every thread. The script has the phases create, load, the timed phases of the
+// benchmark, and verify, which scans all records.
 //
 // A benchmark derives its generator from this class. The constructor adds indexes, keys and
 // transaction classes, and then the clients (client threads). load() and run() write the phases:

@@ -1,5 +1,5 @@
-// Implements Clients and Client: appends transactions, opens and closes indexes, and inserts checks
-// at regular intervals.
+// Implements Clients and Client, which write the programs of client threads: they append
+// transactions, open and close indexes, and insert check transactions at regular intervals.
 #include "benchmarks/kit/workload/clients.h"
 
 #include <numeric>

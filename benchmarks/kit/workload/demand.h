@@ -1,6 +1,7 @@
-// Demand: counts what the script of a session will contain, from the parameters alone. The referee
-// estimates from the counts how much memory the session needs (harness/referee/session/memory_fit.h).
-// It refuses a session that does not fit the machine before it generates a single operation.
+// Demand: counts what the script of a session will contain, from the parameters alone. The
+// referee, which generates and judges the session, estimates from the counts how much memory it
+// needs (harness/referee/session/memory_fit.h). It refuses a session that does not fit the machine
+// before it generates a single operation.
 //
 // A workload adds up its counts (workload.h, Workload::demand):
 //
@@ -9,9 +10,9 @@
 //   demand.add_transactions(threads * transactions, /*ops=*/1);
 //   return demand;
 //
-// The counts are upper bounds, and tight: tests/test_memory_demand.py compares the estimates with what
-// sessions use. All values are doubles, because the product of the largest parameters may exceed 64
-// bits.
+// The counts are upper bounds and not much too high: tests/test_memory_demand.py compares the
+// estimates with what sessions use. All values are doubles, because the product of the largest
+// parameters may exceed 64 bits.
 //
 // Thread safety: plain data.
 #pragma once
@@ -62,8 +63,8 @@ struct Demand {
     inserts += more_inserts;
     deletes += more_deletes;
   }
-  // Says how long the longest record is, key and payload, if records differ: the final scan has room
-  // for so many bytes of each.
+  // Sets the size of the longest record (key and payload), if the sizes differ. The final scan
+  // reserves this many bytes for each record.
   void set_longest(double bytes) { longest_bytes = bytes; }
   // Adds a scan of all records so far, in addition to the final scan.
   void add_scan() {
@@ -75,8 +76,8 @@ struct Demand {
     keys += count;
     key_bytes += count * bytes;
   }
-  // Adds calls of recorded phases, whose logs the referee judges. The largest phase has `in_phase` of
-  // them: the shared memory has room for its log.
+  // Adds calls of recorded phases, whose logs the referee judges. The largest phase has `in_phase`
+  // of them. The shared memory has room for the log of this phase.
   void add_recorded_calls(double count, double in_phase) {
     recorded_calls += count;
     logged_calls = logged_calls > in_phase ? logged_calls : in_phase;

@@ -1,4 +1,4 @@
-// Implements distributions.h with the formulas of YCSB's code.
+// Implements the random distributions of distributions.h with the formulas of YCSB's code.
 #include "benchmarks/kit/workload/distributions.h"
 
 #include <cmath>

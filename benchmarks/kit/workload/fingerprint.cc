@@ -1,4 +1,5 @@
-// Implements fingerprint.h: hashes the parts of a script in a fixed order, with SHA-256.
+// Implements the fingerprint of a benchmark, which shows whether its operations have changed:
+// hashes the parts of a script in a fixed order, with SHA-256.
 #include "benchmarks/kit/workload/fingerprint.h"
 
 #include <span>

@@ -1,5 +1,5 @@
-// Implements Manifest and Parameters: checks every member of a benchmark.json and resolves
-// parameters.
+// Implements Manifest and Parameters: checks every member of a benchmark.json, and computes the
+// parameters of a session from an instance, a scale and the user's overrides.
 #include "benchmarks/kit/workload/parameters.h"
 
 #include <array>

@@ -1,4 +1,5 @@
-// Implements PhaseKeys: walks once through the programs of a phase and notes who changes which keys.
+// Implements PhaseKeys: walks once through the programs of a phase (the operations of its threads)
+// and notes which threads change which keys.
 #include "benchmarks/kit/workload/phase_keys.h"
 
 #include <algorithm>

@@ -2,8 +2,8 @@
 // a key has one right result if no thread changes the key in the phase (a fixed key), or only the
 // reader does (an own key).
 //
-// The answers are careful: a fixed or own key may be taken for a shared one, never the reverse.
-// Thread safety: immutable after construction.
+// The classes err on the safe side: they may report a fixed or own key as shared, but never the
+// reverse. Thread safety: immutable after construction.
 #pragma once
 
 #include <array>
@@ -30,7 +30,8 @@ class OpFollower {
   uint32_t index(uint8_t slot) const { return opened_[slot] - 1; }
   bool is_open(uint8_t slot) const { return opened_[slot] != 0; }
   bool in_transaction() const { return in_transaction_; }
-  // Returns true if the open transaction ends with an abort, so that no other one sees its writes.
+  // Returns true if the open transaction ends with an abort, so that no other transaction sees its
+  // writes.
   bool aborts() const { return aborts_; }
   // Returns true if the op belongs to the workload itself, not to a check.
   bool is_stream() const { return kind_ == format::Kind::kStream; }
@@ -51,7 +52,7 @@ struct ThreadWork {
 
 // Returns how many calls an op makes, at most.
 uint64_t calls_of(const format::Op& op, const script::Pools& pools);
-// Returns how many of them read with arguments that the program gives.
+// Returns how many of these calls are reads whose arguments the program gives.
 uint64_t reads_of(const format::Op& op);
 
 // Returns for each index whether procedures change its records anywhere in the script. Their keys are
@@ -87,8 +88,8 @@ class PhaseKeys {
   bool is_known(uint32_t index, uint32_t key) const {
     return !computed_[index] || script_.pools().is_kept(script_.type(index), key);
   }
-  // Returns what the table says about keys that only this thread changes. The keys of the last threads
-  // of very many are taken for shared.
+  // Returns the table's value for a key that only this thread changes. The values of a byte
+  // suffice for the first 254 threads; the keys of later threads are taken for shared.
   static constexpr uint8_t writer_of(uint32_t thread) {
     return thread + 1 < kMany ? static_cast<uint8_t>(thread + 1) : kMany;
   }

@@ -1,5 +1,6 @@
-// Implements read_backs.h: walks through the program of each thread, collects keys, and inserts reads
-// where they are due.
+// Implements the read-backs: extra transactions in which a thread reads keys that it has written.
+// Walks through the program of each thread, collects keys, and inserts reads where they are due. A
+// read is *known* if the judge knows its right result exactly.
 #include "benchmarks/kit/workload/read_backs.h"
 
 #include <algorithm>
@@ -15,16 +16,18 @@
 namespace keydrome::workload {
 namespace {
 
-constexpr uint64_t kPart = 100;           // read-backs are one of this many reads
-constexpr uint64_t kKnownReads = 1'000;   // that a long phase has at least
-constexpr uint64_t kKnownPartMax = 10;    // but no more than one of this many reads for them
-constexpr uint64_t kClosingPartMax = 20;  // and no more than one of this many calls to close
-constexpr uint64_t kClosingScans = 16;    // of a phase
+constexpr uint64_t kPart = 100;          // one in this many reads of a thread is a read-back
+constexpr uint64_t kKnownReads = 1'000;  // known reads, and closing reads, that are enough
+// Small phases need fewer: one known read in kKnownPartMax reads of a thread, and one closing read
+// in kClosingPartMax calls of the phase.
+constexpr uint64_t kKnownPartMax = 10;
+constexpr uint64_t kClosingPartMax = 20;
+constexpr uint64_t kClosingScans = 16;  // scans of all threads at the end of a phase
 constexpr uint64_t kRecentCalls = 64;
 constexpr uint64_t kCallsPerScan = 1'000;
 constexpr uint32_t kScanMin = 8, kScanMax = 24;
-constexpr uint64_t kGetsMin = 8, kGetsMax = 16;  // in one transaction
-constexpr uint64_t kSampleMin = 64;              // keys of an index
+constexpr uint64_t kGetsMin = 8, kGetsMax = 16;  // gets of one read-back transaction
+constexpr uint64_t kSampleMin = 64;              // a sample has room for this many keys or more
 
 // A key that a thread uses, and the number of its calls when it did.
 struct Use {
@@ -149,8 +152,8 @@ class ThreadReadBacks {
     }
   }
 
-  // Notes a scan that the program makes anyway. A scan that starts where the last one did is not
-  // counted again.
+  // Counts a scan that the program makes anyway. Does not count a scan that starts at the same key
+  // as the scan before it.
   void scan(uint64_t at) {
     const format::Op& op = ops_[at];
     if (at == 0 || op.argument < kScanMin || ops_[at - 1].code != format::OpCode::kGet) return;
@@ -289,7 +292,8 @@ class ThreadReadBacks {
   uint8_t last_slot_ = 0;              // of the last call on records
   Use last_use_{.index = UINT32_MAX};  // by a get, insert or delete
   std::pair<uint32_t, uint32_t> last_start_{UINT32_MAX, UINT32_MAX};
-  // What the thread does up to now, with its read-backs.
+  // Numbers of the thread's calls, reads and scans so far, including its read-backs. recent_ and
+  // older_ count read-backs of keys that were written recently, or longer ago.
   uint64_t calls_ = 0, reads_ = 0, known_ = 0, recent_ = 0, older_ = 0, scans_ = 0;
   std::vector<script::ScriptBuilder::Insertion> places_;
   std::vector<format::Op> inserted_;

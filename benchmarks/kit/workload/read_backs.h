@@ -1,5 +1,6 @@
-// Read-backs: adds reads to timed phases that write, so that a library must do the work of its writes
-// while the clock runs. They are transactions that only read, on keys of the workload itself.
+// Read-backs: adds transactions that only read to timed phases that write. They read keys of the
+// workload itself. So a library cannot postpone the work of its writes until the clock has
+// stopped.
 //
 //   - In between: of all reads of a thread, at least 1 % ask for keys that the thread wrote or deleted
 //     earlier in the phase, half of them within its last 64 calls. If the phase inserts, a thread
@@ -7,8 +8,9 @@
 //   - Closing reads: at the end of its program, each thread reads back random keys that it wrote or
 //     deleted in the phase, and makes short scans from some of them.
 //
-// All keys of gets are fixed or own keys (phase_keys.h), so each result is known exactly. A thread
-// gets as many as it needs to have max(1,000, 1 %) reads of such keys, in small phases fewer.
+// The gets read only keys that no other thread changes in the phase (phase_keys.h), so each result
+// is known exactly. Enough gets are added that at least 1 % of a thread's reads, and at least
+// 1,000, have known results. In small phases there are fewer.
 //
 // Thread safety: a function for one thread.
 #pragma once

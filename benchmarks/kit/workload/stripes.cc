@@ -1,4 +1,5 @@
-// Implements Stripes: keeps a model of each thread's keys, so that every stripe has known results.
+// Implements Stripes, extra transactions on keys that only one thread uses: keeps a model of each
+// thread's keys, so that every stripe has known results.
 #include "benchmarks/kit/workload/stripes.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
 // Workload: the interface that the author of a benchmark implements. A workload turns parameters
-// and a seed into a script, and judges the outcome.
+// and a seed into a script (the indexes, keys and operations of a session). Afterwards it judges
+// the outcome, i.e. the results that the library returned.
 //
 // A workload runs in the referee, outside the jail (the sandbox of the library), and is never
 // timed. Not thread-safe.
@@ -60,9 +61,9 @@ class Workload {
   // script.
   virtual void examine(const script::Script& script, const judge::Played& played,
                        judge::Findings& findings) const;
-  // Returns true if thread 0, when it is at op `op` of phase `phase`, has made a call that the
-  // contract forbids or makes one now. A failure of the library after such a call, even a crash, is
-  // only a warning.
+  // Returns true if thread 0 has made a call that the contract forbids, at op `op` of phase
+  // `phase` or before it. A failure of the library after such a call, even a crash, is only a
+  // warning.
   virtual bool has_misused(uint32_t phase, uint64_t op) const;
   // Adds findings about the memory of the phases. The referee calls this function for complete
   // sessions. `phases[i]` belongs to `script.phases[i]`. The default adds none.

@@ -1,4 +1,5 @@
-// Implements crowds in which other threads commit many transactions while a transaction runs.
+// Implements crowds (scenarios with loops and many threads) in which other threads commit many
+// transactions while a transaction runs.
 #include <array>
 #include <string>
 #include <vector>
@@ -171,8 +172,9 @@ class Judge : public CrowdRecord {
       if (transaction.thread == 1 && missed) earlier_update = true;
     }
     if (!read_first || !earlier_update) return "";
-    return "a transaction read a record before another one replaced it, and inserted a record that "
-           "the other one had not found, but both committed; their order is a cycle";
+    return "a transaction read a record before a second transaction replaced it, and inserted a "
+           "record that the second one had not found: each must precede the other, but both "
+           "committed";
   }
 
   // Both scans of a committed transaction must return the same keys.

@@ -1,5 +1,6 @@
-// Implements crowds about torn transactions, moving records, and races of begins, inserts, creates
-// and opens.
+// Implements crowds (scenarios with loops and many threads) about torn transactions, moving
+// records, and races of begins, inserts, creates and opens. Also implements the functions of
+// crowd.h for all crowds.
 #include "benchmarks/scenarios/crowds/crowd.h"
 
 #include <algorithm>
@@ -221,8 +222,8 @@ class Judge : public CrowdRecord {
     return first_code(EventCall::kBegin, {SUCCESS, DEADLOCK}, "beginTransaction");
   }
 
-  // Of all calls of the kind `call` on one index or key, exactly one must succeed. The others must
-  // return `otherwise` or DEADLOCK.
+  // Checks the calls of the kind `call` on each index or record. Exactly one of them must succeed,
+  // and the others must return `otherwise` or DEADLOCK.
   std::string one_succeeds(EventCall call, ErrCode otherwise) const {
     std::map<std::pair<uint16_t, uint64_t>, uint32_t> succeeded_on;
     for (const std::vector<Event>& events : history_.threads) {

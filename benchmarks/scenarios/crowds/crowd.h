@@ -1,6 +1,7 @@
-// Crowds: scenarios with loops and many threads, which a short list of steps cannot express. The
-// files data/*.json give the kind of a crowd and its numbers of threads, rounds and records. The
-// code of each kind writes the programs and judges the results.
+// Crowds: scenarios (tests that each reveal one kind of error) with loops and many threads, which
+// a short list of steps cannot express. The files data/*.json give the kind of a crowd and its
+// numbers of threads, rounds and records. The code of each kind writes the programs and judges the
+// results.
 #pragma once
 
 #include <cstdint>

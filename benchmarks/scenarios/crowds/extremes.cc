@@ -1,4 +1,5 @@
-// Implements crowds about extreme sizes: many indexes, large transactions, very many transactions.
+// Implements crowds (scenarios with loops) about extreme sizes: many indexes, large transactions,
+// very many transactions.
 #include <array>
 #include <string>
 

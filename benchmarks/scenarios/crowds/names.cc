@@ -1,4 +1,5 @@
-// Implements crowds about the names of indexes, and about an index that is created again.
+// Implements crowds (scenarios with loops) about the names of indexes, and about an index that is
+// created again.
 #include <array>
 #include <map>
 #include <string>

@@ -1,4 +1,5 @@
-// Writes a C program that repeats a failed run of a scenario (checker/witness/c_program.h).
+// Writes a C program that repeats a failed run of a scenario, a short script of API calls
+// (checker/witness/c_program.h).
 #pragma once
 
 #include <string>

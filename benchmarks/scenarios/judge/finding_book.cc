@@ -1,5 +1,5 @@
-// Implements FindingBook: stores each finding once, and copies a few of each severity into the
-// report.
+// Implements FindingBook, the collection of findings (violations by the library): stores each
+// finding once, and copies a few of each severity into the report.
 #include "benchmarks/scenarios/judge/finding_book.h"
 
 namespace keydrome::scenarios {

@@ -1,4 +1,5 @@
-// Implements the narration: replaces recorded keys and payloads with the labels of the scenario.
+// Implements the description of a run in words: replaces recorded keys and payloads with the
+// labels that the scenario uses for them.
 #include "benchmarks/scenarios/judge/narration.h"
 
 #include <algorithm>

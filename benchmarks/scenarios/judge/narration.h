@@ -1,4 +1,5 @@
-// Describes a run in words, for readers who do not know the scenario.
+// Describes a run of a scenario (a short script of API calls) in words, for readers who do not
+// know the scenario.
 #pragma once
 
 #include <cstdint>

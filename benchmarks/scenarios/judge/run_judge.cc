@@ -1,5 +1,5 @@
-// Implements the judge of one run: checks the result codes, then searches for a serial order, then
-// compares the results with those that the scenario lists.
+// Implements the judge of one run of a scenario. Checks the result codes, then searches for a
+// serial order of the transactions, then compares the results with those that the scenario lists.
 #include "benchmarks/scenarios/judge/run_judge.h"
 
 #include <algorithm>
@@ -97,7 +97,8 @@ class RunJudge {
     }
     if (transactions.committed.size() > kTransactionsMax) {
       report("no_transaction", Severity::kRequired,
-             "calls were made without their transaction: beginTransaction set no handle");
+             "calls were made outside a transaction, because beginTransaction did not set the "
+             "transaction handle");
       return std::move(violations_);
     }
     judge_codes(transactions);

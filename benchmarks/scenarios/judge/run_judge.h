@@ -1,4 +1,5 @@
-// Judges one run of a scenario. A run is correct if:
+// Judges one run of a scenario, a short script of API calls by one or more threads. A run is
+// correct if:
 //
 // - Some serial order of the committed transactions gives the recorded results
 //   (checker/model/search_orders.h).

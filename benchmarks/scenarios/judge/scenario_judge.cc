@@ -1,5 +1,5 @@
-// Implements the judge of a scenario: splits its log into runs, judges each run, and describes the
-// first violation of each kind.
+// Implements the judge of a scenario, a short script of API calls that is run many times: splits
+// its log into runs, judges each run, and describes the first violation of each kind.
 #include "benchmarks/scenarios/judge/scenario_judge.h"
 
 #include <array>

@@ -1,4 +1,5 @@
-// Judges all runs of a scenario and adds findings that explain the violations in words.
+// Judges all runs of a scenario (a short script that reveals one kind of error) and adds findings
+// that explain the violations in words.
 #pragma once
 
 #include "benchmarks/kit/script/outcome_reader.h"

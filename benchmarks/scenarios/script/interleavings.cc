@@ -1,5 +1,5 @@
-// Implements the choice of orders: enumerates all orders, or draws random orders until it has
-// enough different ones.
+// Implements the choice of the orders in which the steps of several client threads are executed.
+// Enumerates all orders, or chooses random orders until it has enough different ones.
 #include "benchmarks/scenarios/script/interleavings.h"
 
 #include <algorithm>

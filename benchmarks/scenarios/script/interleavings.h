@@ -1,4 +1,5 @@
-// Computes the orders in which the steps of several sessions (client threads) can be executed.
+// Computes the orders in which the steps of a scenario can be executed. A scenario is a short
+// script for one or more sessions (client threads).
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,6 @@
-// Implements the parser of the scenario notation: splits a turn into calls, and each call into
-// handle, arguments and answers.
+// Implements the parser of the scenario notation (benchmarks/scenarios/README.md). A turn such as
+// "T1: b g(1)=a c" lists calls of one client thread. The parser splits a turn into calls, and each
+// call into handle, arguments and correct results (answers).
 #include "benchmarks/scenarios/script/notation.h"
 
 #include <algorithm>

@@ -1,4 +1,5 @@
-// Parses the notation of scenarios, which README.md explains: "T1: b g(1) A2.n !i(3,x) d(1,*) c".
+// Parses the notation of scenarios (short scripts of API calls), which README.md explains: "T1: b
+// g(1) A2.n !i(3,x) d(1,*) c".
 //
 // All texts of scenarios are compiled in, and the tests parse every text. An Error quotes the wrong
 // text.

@@ -1,5 +1,5 @@
-// Implements the plan: chooses the variants of each scenario at random, with a random stream for
-// each scenario.
+// Implements the plan of a run of the benchmark "scenarios": chooses the variants of each scenario
+// at random, with random numbers that do not depend on other scenarios.
 #include "benchmarks/scenarios/script/plan.h"
 
 #include <algorithm>

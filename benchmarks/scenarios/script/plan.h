@@ -1,5 +1,6 @@
-// Plans the runs of all scenarios: how often each scenario runs, and the interleaving, key type,
-// key distance and surrounding records of each run.
+// Plans the runs of all scenarios (short scripts that each reveal one kind of error). The plan
+// says how often each scenario runs, and gives the interleaving, key type, key distance and
+// surrounding records of each run.
 #pragma once
 
 #include <cstdint>

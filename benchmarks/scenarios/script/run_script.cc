@@ -1,5 +1,5 @@
-// Implements the programs of a scenario's runs: set-up, steps in turns, and the transaction that
-// reads everything.
+// Implements script_scenario(), which writes the programs of a scenario's runs: the set-up, the
+// steps in turns, and the transaction that reads everything.
 #include "benchmarks/scenarios/script/run_script.h"
 
 #include <array>

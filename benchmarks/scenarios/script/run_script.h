@@ -1,4 +1,5 @@
-// Writes the programs of a scenario's runs: one phase per scenario, one thread per session.
+// Writes the programs of a scenario's runs: one phase per scenario, one thread per session. A
+// scenario is a script of a few steps; a session is the client thread that executes some of them.
 //
 // In a run, the first thread creates the indexes, or empties those that earlier runs have used
 // (shared_indexes.h), and fills them. All threads open the indexes. Then the sessions take turns

@@ -1,4 +1,5 @@
-// Implements SharedIndexes.
+// Implements SharedIndexes: names the indexes of the runs of scenarios, and remembers which keys
+// each run has left.
 #include "benchmarks/scenarios/script/shared_indexes.h"
 
 #include <array>

@@ -1,4 +1,5 @@
-// SharedIndexes: the indexes that the runs of a session use.
+// SharedIndexes: names the indexes that the runs of scenarios use. A scenario is a short script
+// that is run many times within one session of the library.
 //
 // A library may hold a descriptor or a memory area for each index, and the contract has no call that
 // removes an index, so a session creates few indexes. The first run of each scenario has indexes of
@@ -28,8 +29,8 @@ class SharedIndexes {
 
   // Returns true if an earlier run has created the index.
   bool exists(const std::string& name) const { return keys_.contains(name); }
-  // Returns the pool numbers of the keys that the previous run may have left in the index, and
-  // forgets them.
+  // Returns the keys that the previous run may have left in the index, as numbers in the script's
+  // list of keys, and forgets them.
   std::vector<uint32_t> take_keys(const std::string& name);
   // Notes that a run may leave records under this key, and returns the key.
   uint32_t leave_key(const std::string& name, uint32_t key) {

@@ -1,5 +1,5 @@
-// Implements Vocabulary: computes keys from labels, and remembers the labels of all recorded
-// values.
+// Implements Vocabulary: computes the keys of a run from the labels (such as 1 or a) that a
+// scenario uses, and finds the labels of recorded keys and payloads.
 #include "benchmarks/scenarios/script/vocabulary.h"
 
 #include <algorithm>

@@ -1,5 +1,6 @@
-// Implements the part of the interpreter that prepares the less frequent calls. This part also
-// executes the ops that make no call: they order the threads, or repeat a part of the program.
+// Implements the part of the interpreter that prepares the less frequent calls. The interpreter
+// executes the operations (ops) of one thread by calling the library. This part also executes the
+// ops that make no call: they order the threads, or repeat a part of the program.
 #include <sched.h>
 
 #include <chrono>

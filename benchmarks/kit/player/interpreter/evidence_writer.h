@@ -1,7 +1,7 @@
 // EvidenceWriter: collects the evidence of one thread for the judge. Evidence consists of trace
-// records, each with the whole result of one call. A thread that has no trace leaves no evidence, only
-// words. A thread that has one writes every result to it, because the player does not know which
-// results are judged.
+// records, each with the whole result of one call. A thread without a trace leaves no evidence,
+// only one word of 8 bytes per result. A thread with a trace writes every result to it, because
+// the player does not know which results are judged.
 //
 // Never allocates. Not thread-safe; each thread has its own object.
 #pragma once

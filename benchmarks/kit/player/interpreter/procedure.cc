@@ -1,5 +1,7 @@
-// Implements the part of the interpreter that runs procedures. A procedure is a transaction whose
-// keys and payloads are computed from earlier results (format/procedure.h).
+// Implements the part of the interpreter that runs procedures. The interpreter executes the
+// operations of one thread. A procedure is a transaction whose keys and payloads are computed from
+// earlier results. If it misses a required record, it becomes *unfit* and must not commit
+// (format/procedure.h).
 #include <cstring>
 #include <optional>
 #include <string_view>

@@ -1,4 +1,5 @@
-// Implements ProcedureState: the instructions of a procedure that make no call of the library.
+// Implements ProcedureState: executes the instructions of a procedure (a transaction that computes
+// its keys and payloads) that make no call of the library.
 #include "benchmarks/kit/player/interpreter/procedure_state.h"
 
 #include <algorithm>

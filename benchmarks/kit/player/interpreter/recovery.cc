@@ -1,5 +1,6 @@
-// Implements the part of the interpreter that handles transactions which do not commit. It retries
-// them after DEADLOCK, gives them up after illegal codes, and handles programmed aborts.
+// Implements the part of the interpreter that handles transactions which do not commit. The
+// interpreter executes the operations of one thread. It retries a transaction after DEADLOCK,
+// gives it up after an illegal code, and handles programmed aborts.
 #include <sched.h>
 
 #include <algorithm>
@@ -12,7 +13,7 @@ namespace {
 
 constexpr uint32_t kYieldAfterAttempts = 3;
 constexpr uint32_t kYieldsMax = 32;
-constexpr uint64_t kRareWords = 2;  // of a call outside of transactions
+constexpr uint64_t kRareWords = 2;  // words that a create, openIndex or closeIndex leaves
 
 // Yields the processor to other threads before the next attempt. The number of yields grows with
 // the number of attempts.

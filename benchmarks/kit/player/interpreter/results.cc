@@ -1,5 +1,6 @@
-// Implements the part of the interpreter that handles the results of single calls. This part
-// decides how to continue after a result code, and writes evidence for the judge.
+// Implements the part of the interpreter that handles the results of single calls. The interpreter
+// executes the operations (ops) of one thread by calling the library. This part decides how to
+// continue after a result code, and writes evidence (the result of a call) for the judge.
 #include <sched.h>
 
 #include <cstring>

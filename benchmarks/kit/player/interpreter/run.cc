@@ -1,5 +1,9 @@
-// Implements the fast part of the interpreter: run(), the loop that calls the ten functions of the
-// library, and the code that handles expected results.
+// Implements the fast part of the interpreter, which executes the operations (ops) of one thread:
+// run(), the loop that calls the ten functions of the library, and the code that handles expected
+// results.
+//
+// A *word* is the 8 bytes that describe a call in the outcome (format/control_word.h). A thread is
+// *plain* if it is not recorded and leaves only words.
 //
 // run() prepares, calls and handles the ops that are frequent in timed phases, with one switch per
 // op. All other ops and results go through rare_op(), next_of_task() and react().
@@ -42,8 +46,8 @@ void Interpreter::finish() {
     word = end_special(word);
 }
 
-// Begins an attempt of a special auto-commit op. Only ops outside of transactions are timed. Returns
-// where the next word goes.
+// Begins an attempt of a special auto-commit op, i.e. of one that is timed or that is repeated
+// after DEADLOCK. Only ops outside of transactions are timed. Returns where the next word goes.
 [[gnu::noinline]] uint64_t* Interpreter::start_special(uint64_t* word) {
   if (single_.attempts > 0 || open_) {
     single_.until_special = 1;

@@ -1,6 +1,7 @@
 // InterpreterState: the data members of class Interpreter (../interpreter.h), which executes one
-// thread's program: its inputs, its position in the program, its current task, and the state that
-// it restores when it repeats a transaction.
+// thread's program. They are its inputs, its position in the program, its current task, and the
+// state that it restores when it repeats a transaction. A *word* is 8 bytes that describe one call
+// (format/control_word.h); *evidence* is the whole result of a call.
 //
 // Thread safety: plain data; each interpreter has its own.
 #pragma once
@@ -161,7 +162,7 @@ class InterpreterState {
   void publish(uint64_t position) {
     std::atomic_ref<uint64_t>(outcome_->position).store(position, std::memory_order_relaxed);
   }
-  // Takes the last words back, up to `first`, because their calls are repeated.
+  // Removes the words from `first` on, because their calls are repeated.
   void take_back_words(uint64_t* first) {
     while (word_ != first) *--word_ = 0;
   }
@@ -187,8 +188,8 @@ class InterpreterState {
   std::span<uint64_t> words_;
   uint64_t* word_;  // where the next word of the thread goes; run() keeps a copy while it is hot
   uint64_t spare_;  // room for words of failed attempts that is left
-  // Where those words of the attempt begin that a successful attempt would not write: the words of
-  // its abort, for example.
+  // The first word of the attempt that a successful attempt would not write, such as the word of
+  // its abort.
   uint64_t* unplanned_ = nullptr;
   EvidenceWriter evidence_;
 
