@@ -18,7 +18,7 @@ enum keydrome_jail_command {
   KEYDROME_JAIL_FREEZE = 'F', /* the jail replies when all threads of the tree have stopped */
   KEYDROME_JAIL_THAW = 'T',   /* the jail replies when the threads may run again */
   KEYDROME_JAIL_USAGE = 'U',  /* the jail only replies */
-  KEYDROME_JAIL_KILL = 'K'    /* the jail replies, kills the tree and ends with status:killed */
+  KEYDROME_JAIL_KILL = 'K'    /* the jail replies, kills the tree and reports "status:killed" */
 };
 
 /* Counters of the option --counters. The processor counts the first six events, which many virtual

@@ -1,4 +1,5 @@
-// The catalog: finds, adds and deletes the indexes of a runtime by name.
+// The catalog: finds, adds and deletes the indexes of a runtime by name. A handle or a transaction
+// that uses an index pins it, and a pinned index cannot be deleted.
 //
 // Thread safety: any thread may call any function.
 #pragma once
@@ -21,7 +22,7 @@ class Catalog {
   bool has(std::string_view name) const;
   // Returns SUCCESS or DB_EXISTS.
   ErrCode add(const std::shared_ptr<Index>& index);
-  // Pins and returns the index, or returns nullptr if there is none. A pinned index is not deleted.
+  // Pins and returns the index, or returns nullptr if there is none.
   std::shared_ptr<Index> find_and_pin(std::string_view name) const;
   // Deletes the index. Returns SUCCESS, DB_DNE if there is no such index, or FAILURE while a handle
   // or a transaction has the index pinned.

@@ -1,5 +1,5 @@
 // Implements Client, which opens and closes the handles of one thread, and ClientPool, which
-// provides a client for each thread.
+// provides a client for each thread. A handle pins its index, so that the index cannot be deleted.
 #include "runtime/client.h"
 
 #include <functional>

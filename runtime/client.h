@@ -1,5 +1,6 @@
-// Client: the state that the runtime keeps for one thread that calls it. This state is the thread's
-// open handles, its open transaction, and a cache of indexes.
+// Client: the state that the runtime (the library that adds transactions to a data structure) keeps
+// for one thread that calls it. This state is the thread's open handles, its open transaction, and
+// a cache of indexes.
 //
 // The IdxState* and TxnState* values that a client receives are numbers, not addresses. The runtime
 // compares them with the handles and the transaction of the calling thread, and never dereferences

@@ -1,5 +1,6 @@
 // Implements configuration.h: parses the JSON that keydrome_configure receives and checks every
-// field.
+// field. The JSON names a structure (the library of a data structure without transactions) and a
+// configuration. A method is a concurrency control that a configuration can name.
 #include "runtime/configuration.h"
 
 #include <algorithm>

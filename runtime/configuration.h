@@ -1,5 +1,5 @@
 // Configuration: plain data that says how the runtime runs a bare structure (a data structure
-// without transactions and locks). Every result includes the configuration.
+// without transactions and locks). Every benchmark result includes the configuration of its run.
 //
 // docs/reference/configuration.md describes the fields, and
 // configurations/configuration.schema.json is their schema.

@@ -172,7 +172,8 @@ class RuntimeUnder final : public Runtime {
 
   // Runs `call(transaction, index, cursor)` with the handle and the transaction of the API call. If
   // `transaction` is NULL, begins an automatic transaction for this call and ends it afterwards. If
-  // the client's own transaction returns DEADLOCK, marks it as doomed.
+  // the call returns DEADLOCK in the client's own transaction, marks this transaction as doomed:
+  // all its further calls except abort return DEADLOCK.
   template <class Call>
   ErrCode run(IdxState* state, TxnState* transaction, Call&& call) {
     return as_client([&](Client& client) {

@@ -8,8 +8,8 @@
 // returns DEADLOCK until the client calls abortTransaction.
 //
 // An auto-commit call is a transaction of its own. If the thread has another transaction open, the
-// call never waits: if it needs a lock that is taken, it returns DEADLOCK. The lock may belong to the
-// thread's own transaction, and the deadlock detector does not see such a wait.
+// call never waits: if it needs a lock that is taken, it returns DEADLOCK. The lock may belong to
+// the thread's own transaction, and the deadlock detector does not see such a wait.
 //
 // Thread safety: handles and transactions belong to their thread's ThreadState, and only that
 // thread uses them.
@@ -29,7 +29,7 @@ using keydrome::Scan;
 
 struct IdxState {
   keydrome::Index* index = nullptr;  // nullptr: closed
-  Scan scan;                         // open in the thread's open transaction, or closed
+  Scan scan;                         // open in the thread's transaction, or closed
 };
 
 struct TxnState {
@@ -112,6 +112,7 @@ TxnState* own_transaction(TxnState* txn) {
 }
 
 // Runs an auto-commit call: runs body(DB_TXN*), which returns an ErrCode, in a new transaction.
+// Rolls back if the result is DEADLOCK or FAILURE, and commits otherwise.
 template <typename Body>
 ErrCode auto_commit(Body body) {
   DB_TXN* txn = nullptr;
@@ -141,9 +142,9 @@ ErrCode write(TxnState* txn, Body body) {
 }
 
 // Runs a read in the client's transaction, or with auto-commit if `txn` is nullptr. body(Scan&,
-// writes) does the read and returns 0 or an error of Berkeley DB. It gets the number of the
-// transaction's writes so far, because a scan must look again after a write. `missing` is the result code for
-// the error DB_NOTFOUND.
+// writes) does the read and returns 0 or an error of Berkeley DB. `writes` is the number of the
+// transaction's writes so far: after a further write, the Scan must search for its position again.
+// `missing` is the result code for the error DB_NOTFOUND.
 template <typename Body>
 ErrCode read(IdxState* handle, TxnState* txn, ErrCode missing, Body body) {
   const auto code = [missing](int error) {

@@ -1,7 +1,8 @@
 // Stores the sorted pairs of an index, and the undo log of a transaction, for the library
 // global_lock.
 //
-// Thread safety: none. The caller must hold the library's data lock.
+// Thread safety: none. The caller must hold the lock that guards the pairs of all indexes
+// (Library::data_lock in library.cc).
 #pragma once
 
 #include <set>

@@ -1,5 +1,5 @@
-/* A library of contract A that returns SUCCESS for every call and does nothing. Its times show what
- * the harness itself costs.
+/* A library that returns SUCCESS for every call and does nothing. It has the ten calls of contract
+ * A (keydrome/index.h). Its times show what the harness, the program that makes the calls, costs.
  *
  * Records stay as the caller passed them. The library fails every check, so it is timed with the
  * checks off and is never ranked. Thread safety: has no state that changes. */

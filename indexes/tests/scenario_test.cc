@@ -33,9 +33,9 @@ std::span<const std::string_view> scenarios_data();
 namespace scenarios {
 namespace {
 
-// Scenarios that the benchmark does not have, because adding them would change its version and its
-// fingerprint. Some of them find lock managers that lose the lock on a gap between keys when the
-// gap is split or merged. tests/faulty/mutants.json names faults that these scenarios find.
+// Scenarios that the benchmark does not have, because adding them would change its version. Some of
+// them find lock managers that lose the lock on a gap between keys when the gap is split or merged.
+// tests/faulty/mutants.json names faults that these scenarios find.
 constexpr std::string_view kFurther = R"json({
   "instance": "contract",
   "scenarios": [

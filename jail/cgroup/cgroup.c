@@ -1,6 +1,7 @@
 /* Implements the functions of cgroup.h that a running jail needs: enters the groups, kills their
  * processes, reads the usage, and removes the groups at the end. create.c makes the groups, and
- * freeze.c freezes their processes. */
+ * freeze.c freezes their processes. The groups are named after the jail's slot, a number that only
+ * one running jail may hold. */
 #include "jail/cgroup/cgroup.h"
 
 #include <errno.h>
@@ -109,8 +110,8 @@ static bool remove_one(const struct cgroups* cgroups, enum hierarchy hierarchy) 
 
 bool cgroup_remove(const struct cgroups* cgroups) {
   bool removed = true;
-  /* Remove the group that serves as the lock last. As soon as the lock is gone, the next jail of
-   * this slot may create groups of the same names. */
+  /* The directory of one group serves as the slot's lock. Remove this group last: as soon as the
+   * lock is gone, the next jail of this slot may create groups of the same names. */
   for (int i = 0; i < HIERARCHY_COUNT; i++) {
     if (i != cgroups->lock) {
       removed = remove_one(cgroups, (enum hierarchy)i) && removed;

@@ -43,8 +43,8 @@ struct cgroups {
   struct group groups[HIERARCHY_COUNT];
   char name[32]; /* keydrome-slot-N */
   int lock;      /* hierarchy whose group directory is the slot's lock; -1: none */
-  /* For each purpose, the descriptor of the group whose files serve it, also stored in `groups`; or
-   * -1. */
+  /* For each purpose, the directory descriptor of the group that serves it. The descriptor is a
+   * copy of one in `groups`; -1: no group serves this purpose. */
   int memory;
   int pids;
   int cpuset;
@@ -62,21 +62,21 @@ void cgroup_init(struct cgroups* cgroups);
 /* Locks the slot, kills and removes the leftovers of an earlier jail of this slot, makes the groups
  * and sets the limits. Adds the mechanisms in force to `isolation`. Calls die() if a running jail
  * uses the slot, a leftover cannot be removed, or --cpus names a processor that the machine lacks;
- * main() makes die() remove the groups made so far. In create.c. */
+ * die() then removes the groups made so far (see main.c). Implemented in create.c. */
 void cgroup_create(struct cgroups* cgroups, const struct options* options,
                    struct isolation* isolation);
 
 /* Returns the v2 group in which clone3 starts the child (CLONE_INTO_CGROUP), or -1. */
 int cgroup_clone_target(const struct cgroups* cgroups);
 
-/* Moves the calling process, which must be single-threaded, into all v1 groups. Then closes the
- * inherited group descriptors, so that only the parent holds the slot's lock. Ends the process on
- * failure. */
+/* Moves the calling process, which must be single-threaded, into all v1 groups; clone3 has already
+ * started it in the v2 group. Then closes the inherited group descriptors, so that only the parent
+ * holds the slot's lock. Ends the process on failure. */
 void cgroup_enter(const struct cgroups* cgroups);
 
 /* If `frozen` is true, freezes all threads of the tree and waits until they have stopped. Otherwise
  * thaws them and waits until they may run again. Returns 0 or an errno value, such as ENOTSUP
- * without a freezer, or ETIMEDOUT after two seconds. In freeze.c. */
+ * without a freezer, or ETIMEDOUT after two seconds. Implemented in freeze.c. */
 int cgroup_freeze(const struct cgroups* cgroups, bool frozen);
 
 /* Sends SIGKILL to every process of the tree, frozen or not, and does not wait. Uses cgroup.kill

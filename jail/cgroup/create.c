@@ -1,5 +1,6 @@
 /* Implements cgroup_create() of cgroup.h: makes the control groups of a jail, sets their limits,
- * and records which mechanisms work on this machine. */
+ * and records which isolation mechanisms work on this machine. The groups are named after the
+ * jail's slot, a number that only one running jail may hold. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -11,6 +12,7 @@
 #include "jail/support/die.h"
 #include "jail/support/files.h"
 
+/* Records that a mechanism is in force. */
 static void add(struct isolation* isolation, enum mechanism mechanism) {
   isolation->mechanisms |= mechanism_bit(mechanism);
 }
@@ -24,7 +26,7 @@ static void note(struct isolation* isolation, const char* what, int error) {
   }
 }
 
-/* Makes the group of a hierarchy. The first group that is made also serves as the slot's lock.
+/* Makes the group of a hierarchy. The directory of the first group also serves as the slot's lock.
  * Returns false if the hierarchy is not mounted, or if the group cannot be made. In the second
  * case, also notes the error in `isolation`. */
 static bool make(struct cgroups* cgroups, enum hierarchy hierarchy, struct isolation* isolation) {

@@ -1,5 +1,6 @@
 /* Implements jail/cgroup/group.h: works on single control groups through the files of the cgroup
- * file system. */
+ * file system. The groups are named after the jail's slot, a number that only one running jail may
+ * hold. A leftover group is one that an earlier, killed jail of the same slot could not remove. */
 #include "jail/cgroup/group.h"
 
 #include <errno.h>

@@ -186,7 +186,8 @@ static void enter_empty_root(int root) {
 
 /* Moves the new root over the old one. This is for machines that refuse pivot_root, for example
  * because of Docker's default seccomp profile. The old root stays mounted in this namespace, but is
- * covered. Uncovering it needs CAP_SYS_CHROOT or CAP_SYS_ADMIN, but the program has none. */
+ * covered. Uncovering it needs CAP_SYS_CHROOT or CAP_SYS_ADMIN, and the program has no
+ * capabilities. */
 static void cover_old_root(void) {
   if (call_mount(".", "/", MS_MOVE) < 0 || chroot(".") < 0 || chdir("/") < 0) {
     die_errno("pivot_root is refused, and the new root cannot be mounted over the old one either");

@@ -28,10 +28,10 @@
 #define MADV_GUARD_REMOVE 103
 #endif
 
-/* System calls that are allowed with any arguments. A call that the filter does not allow returns an
- * error, mostly EPERM, and does not kill the program, because libraries probe for system calls and
- * handle a refusal. The filter does not check the arguments of futex, because this would slow down
- * every contended lock. */
+/* System calls that are allowed with any arguments. A call that the filter does not allow returns
+ * an error, mostly EPERM, and does not kill the program, because libraries probe for system calls
+ * and handle a refusal. The filter does not check the arguments of futex, because this would slow
+ * down every contended lock. */
 static const char* const kAllowed[] = {
     /* memory; the second stage (jail/tighten.h), which the program starts after it has loaded its
      * libraries, refuses executable mappings */
@@ -244,7 +244,7 @@ static void allow_operations(int syscall_number, const int* operations, size_t c
   }
 }
 
-/* Allows clone for starting threads. New processes and namespaces stay refused. */
+/* Allows clone if it starts a thread. clone that makes a new process or namespace stays refused. */
 static void allow_threads(void) {
   const uint64_t decisive = CLONE_THREAD | CLONE_NEWNS | CLONE_NEWCGROUP | CLONE_NEWUTS |
                             CLONE_NEWIPC | CLONE_NEWUSER | CLONE_NEWPID | CLONE_NEWNET |
@@ -292,6 +292,7 @@ static void allow_special(void) {
                          SCMP_A0_32(SCMP_CMP_EQ, kExecDescriptor),
                          SCMP_A4_32(SCMP_CMP_EQ, AT_EMPTY_PATH)),
         "execveat");
+  /* prlimit64 may read limits, but not set them: its pointer to the new limit must be null. */
   check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prlimit64), 1, SCMP_A2(SCMP_CMP_EQ, 0)),
         "prlimit64");
   check(seccomp_rule_add(filter, SCMP_ACT_ALLOW, SCMP_SYS(prctl), 2,

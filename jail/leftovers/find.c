@@ -35,7 +35,8 @@ void leftovers_note_baseline(struct leftovers_baseline* baseline) {
 
 /* Returns true if the current user may have processes other than this one. RLIMIT_NPROC must be 2,
  * and this process must have one thread and no effective capability. The function asks the kernel
- * to start a second thread. If the user has another process, the kernel returns EAGAIN.
+ * to start a second thread. If the user also has another process, the thread would exceed the
+ * limit, and the kernel returns EAGAIN.
  *
  * The call never starts a thread, because it also requests a thread number. The kernel allows such
  * a request only with a capability; it checks this after RLIMIT_NPROC and returns EPERM. Starting a

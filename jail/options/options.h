@@ -11,8 +11,8 @@ enum { kMaxBinds = 64, kMaxPassFds = 16, kFirstUid = 60000, kMaxGroup = 100 };
 
 /* A slot selects the user and the control groups of a jail. Slots are numbered from 0 to
  * kSlots - 1. Without --slot, --check takes a free slot from kFirstLocalSlot on, as do the commands
- * of `keydrome`. The workers of a site and most tests use slots with lower numbers
- * (runner/slots.py). */
+ * of `keydrome`. The processes that execute the runs of a Keydrome site, and most tests, use slots
+ * with lower numbers (runner/slots.py). */
 enum { kSlots = 1000, kFirstLocalSlot = 900 };
 
 struct bind {
@@ -33,7 +33,7 @@ enum disabled {
 struct options {
   bool check;
   bool sweep;
-  bool counters;
+  bool counters; /* count processor and kernel events (process/counters.h) */
   enum level require;
   int slot;
   bool slot_given;
@@ -51,8 +51,8 @@ struct options {
   uint64_t stack_bytes;
   int pass_fds[kMaxPassFds];
   int pass_fd_count;
-  int command_fd; /* -1: none */
-  int meta_fd;    /* -1: none */
+  int command_fd; /* socket on which the caller sends commands (command.h); -1: none */
+  int meta_fd;    /* descriptor for the output lines (meta.h); -1: none */
   bool disabled[DISABLED_COUNT];
   char** program; /* path and arguments, NULL-terminated; NULL with --check or --sweep */
   /* The user and group that started the jail. main() sets these members; no option does. If the

@@ -61,7 +61,7 @@ void privileges_map(const struct options* options) {
     unsigned int outside;
   } maps[] = {{"/proc/self/uid_map", options->caller_user},
               {"/proc/self/gid_map", options->caller_group}};
-  /* The kernel allows an ordinary user to map its own user and group after setgroups is denied. */
+  /* The kernel lets an ordinary user map its own group only after setgroups has been denied. */
   int error = write_file_at(AT_FDCWD, "/proc/self/setgroups", "deny");
   for (size_t i = 0; i < 2 && error == 0; i++) {
     char line[64];

@@ -1,5 +1,6 @@
-/* Implements child_run(): sets up the jail from inside, drops the privileges, starts the program as
- * PID 2 and reaps processes. The opening comment of main.c lists the child's steps in order. */
+/* Implements child_run(), the work of the jail's init process (PID 1): sets up the jail from
+ * inside, drops the privileges, starts the program as PID 2 and reaps processes. The opening
+ * comment of main.c lists these steps in order. */
 #include "jail/process/child.h"
 
 #include <errno.h>

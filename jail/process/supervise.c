@@ -1,5 +1,6 @@
 /* Implements supervise(), the parent's work while the program runs: starts the child, then waits in
- * one poll loop for reports, commands, signals and deadlines. */
+ * one poll loop for the child's reports, the caller's commands, signals and deadlines. The child
+ * inherits the lock of the jail's slot, a number that only one running jail may hold. */
 #include "jail/process/supervise.h"
 
 #include <errno.h>
@@ -42,7 +43,7 @@ struct run {
   int reports;      /* read end of the child's report pipe */
   int parent_alive; /* write end of the alive pipe; open as long as this process lives */
   int signals;      /* signalfd for SIGTERM, SIGINT and SIGHUP */
-  int commands;     /* the command channel; -1: none, or closed */
+  int commands;     /* socket on which the caller sends commands; -1: none, or closed */
   uint64_t started_us;
   uint64_t deadline_us;
   uint64_t cpu_check_us; /* time of the next CPU time check; UINT64_MAX: never */
@@ -148,7 +149,8 @@ static void clone_child(struct run* run) {
  * the root, which takes about the same time.
  *
  * If an ordinary user started the jail, clone_child has already made the network namespace, because
- * the user namespace must own it. In both cases, then tells the child that the namespace exists. */
+ * the user namespace must own it. In both cases, the function then tells the child that the
+ * namespace exists. */
 static void make_network_namespace(struct run* run) {
   if (run->options->has_root && unshare(CLONE_NEWNET) < 0) {
     int error = errno;

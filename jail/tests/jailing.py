@@ -24,8 +24,8 @@ def _reserve_slots() -> tuple[int, list[socket.socket]]:
     """Reserves SLOTS consecutive slots for this test process, under the names that runner/slots.py uses.
 
     A slot is the number that gives a jail its own user and control groups. Returns the first slot, and the sockets that
-    hold the names. While the names are held, no other process starts a jail in these slots, and no worker's
-    `jail --sweep` kills processes in these slots.
+    hold the names. While the names are held, no other process starts a jail in these slots, and no
+    `jail --sweep` of another process kills processes in these slots.
     """
     for first in range(100, 900, SLOTS):
         names = [f"keydrome-slot-{slot}" for slot in range(first, first + SLOTS)]
@@ -56,7 +56,7 @@ REPLY = struct.Struct("=IIQQQQ9Q")  # struct keydrome_jail_reply of jail/command
 
 @dataclass(frozen=True)
 class Outcome:
-    """How a jail ended: its exit code, meta lines and output."""
+    """How a jail ended: its exit code, its meta lines (KEY:VALUE, its report to the caller), and its output."""
 
     code: int
     meta: dict[str, str]

@@ -1,4 +1,7 @@
-"""Tests wrong command lines and misused command channels: the jail replies or ends with a message, and never hangs."""
+"""Tests wrong command lines and misused command channels: the jail replies or ends with a message, and never hangs.
+
+A command channel is a socket over which the caller sends the jail commands of one byte: freeze, thaw, usage, kill.
+"""
 
 import os
 import random
@@ -12,7 +15,7 @@ import pytest
 from jail.tests.jailing import FIRST_SLOT, HOSTILE, JAIL, REPLY, Jails
 from jail.tests.tracing import held_at_exit, only_child
 
-KNOWN = b"FTUK"
+KNOWN = b"FTUK"  # the bytes of the commands freeze, thaw, usage and kill
 SEEDS = [1, 2, 3, 4]
 PROGRAM = ["--bind", f"{HOSTILE / 'idle'}:/program"]
 

@@ -1,4 +1,8 @@
-"""Tests a jailed program's surroundings, the end of a run, commands, isolation levels and the jail's meta lines."""
+"""Tests a jailed program's surroundings, the end of a run, commands, isolation levels and the jail's meta lines.
+
+Meta lines are lines KEY:VALUE, in which a jail reports how the program ended. A slot is the number that gives a jail
+its own user and control groups; only one jail at a time may use a slot.
+"""
 
 import errno
 import os
@@ -25,7 +29,7 @@ from jail.tests.jailing import (
     until,
 )
 
-COUNTERS = slice(6, 15)
+COUNTERS = slice(6, 15)  # of a reply's fields: the counters of the option --counters
 HARDWARE, PAGE_FAULTS, CONTEXT_SWITCHES = slice(0, 4), 6, 7
 UNKNOWN = 2**64 - 1
 FULL = {"namespaces", "root", "uid", "capabilities", "no_new_privs", "rlimits", "seccomp"}
@@ -33,6 +37,7 @@ LIMITS = {"memory", "pids", "cpu_time", "freeze"}
 
 
 def ask(channel: socket.socket, command: bytes) -> tuple[int, ...]:
+    """Send a command to a jail and return the fields of the reply, in the order of struct keydrome_jail_reply."""
     channel.send(command)
     return REPLY.unpack(channel.recv(REPLY.size))
 

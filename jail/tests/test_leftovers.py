@@ -1,4 +1,8 @@
-"""Tests that a finished jail leaves nothing and checks this itself, and that `jail --sweep` removes all leftovers."""
+"""Tests that a finished jail leaves nothing and checks this itself, and that `jail --sweep` removes all leftovers.
+
+Leftovers are processes and control groups of a killed jail. Their user and names contain the jail's slot, a number that
+the caller chooses and that only one jail at a time may use.
+"""
 
 import os
 import subprocess
@@ -98,7 +102,10 @@ def test_sweep_leaves_running_jails_alone(jails: Jails, stray: subprocess.Popen[
 def test_sweep_of_all_slots_leaves_reserved_slots_alone(
     jails: Jails, stray: subprocess.Popen[bytes]
 ) -> None:
-    """A worker sweeps all slots when it starts. Like every worker, this test process holds the names of its slots."""
+    """The processes that run jails for a site sweep all slots when they start, and hold the names of their own slots.
+
+    This test process also holds the names of its slots.
+    """
     done = subprocess.run([JAIL, "--sweep"], capture_output=True, text=True, check=False)
     assert stray.poll() is None
     assert f"slot {FIRST_SLOT}" not in done.stdout

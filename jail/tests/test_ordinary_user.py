@@ -1,4 +1,7 @@
-"""Tests a jail that an ordinary user starts: the program runs as that user in a user namespace, at level weak."""
+"""Tests a jail that an ordinary user starts: the program runs as that user in a user namespace.
+
+The isolation level is "weak", because only root can give the program a user of its own.
+"""
 
 import os
 import shutil

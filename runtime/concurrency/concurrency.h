@@ -1,5 +1,6 @@
 // The interface of a concurrency control, the part of the runtime that isolates transactions from
-// each other.
+// each other. The runtime is the library that adds transactions to a data structure. An index is a
+// sorted set of pairs; a pair is a key with one of its payloads.
 //
 // The runtime (runtime.h) checks handles, keys and transaction states. Then it passes each call to
 // this interface. For an auto-commit call, it also calls begin and then commit or abort. A
@@ -16,8 +17,8 @@
 //
 // Results are ErrCodes of index.h. DEADLOCK means that the transaction has been rolled back and has
 // released its locks; the next call with this object must be begin. Every other code from a read or
-// a write leaves the transaction open, and the failed call changes nothing (none.h has one
-// exception).
+// a write leaves the transaction open, and the failed call changes nothing. The exception is
+// erase_key of none.h, which may have deleted some payloads when it fails.
 //
 // Threads: one thread at a time uses a Transaction or a Cursor. All threads may call everything
 // else at once.

@@ -22,9 +22,9 @@
 // transaction can therefore insert or remove this key, not even by an abort. So no other
 // transaction can change the limits of a locked gap.
 //
-// A thread holds the structure's latch while it searches, tries to lock, and reads or changes under
-// these locks. If a lock is not free, the thread releases the latch, waits for the lock, and
-// repeats the operation from the start.
+// A latch protects an index's data structure during one operation. A thread holds the latch while
+// it searches, tries to lock, and reads or changes under these locks. If a lock is not free, the
+// thread releases the latch, waits for the lock, and repeats the operation from the start.
 #include <memory>
 #include <optional>
 #include <vector>

@@ -44,8 +44,8 @@ class Index2pl final : public TwoPhase {
 
 }  // namespace
 
-// No latch is needed, because the lock protects the content: a writer holds it exclusively, a
-// reader holds it shared or exclusively.
+// The index needs no latch (a lock during one operation). The transaction's lock protects the
+// content already: a writer holds it exclusively, a reader holds it shared or exclusively.
 struct Index2pl::Locked final : Content {
   Locked() : Content(LatchKind::kNone) {}
   Lock lock;
@@ -59,7 +59,7 @@ std::unique_ptr<ClientConcurrency> Index2pl::make_client() {
   return std::make_unique<ClientOf<Locking>>();
 }
 
-// Returns SUCCESS, DEADLOCK, or FAILURE if the index is broken.
+// Returns SUCCESS, DEADLOCK, or FAILURE if the index is broken (if memory ran out during an undo).
 ErrCode Index2pl::lock(Locking& transaction, Index& index, LockMode mode) {
   auto& locked = static_cast<Locked&>(index.concurrency());
   transaction.pins.add(index);

@@ -17,10 +17,10 @@
 // have read has changed. This code does not use SSI, because SSI must keep a record of every read
 // in shared memory, even after the commit. The read log of this code is private to its transaction.
 //
-// The structure contains every pair that at least one snapshot may see. A pair that some snapshots
-// do not see has an entry in a map of its index, with the pair's lives. A life consists of the
-// commit that inserted the pair and the commit that deleted it. A pair without an entry is visible
-// to every snapshot.
+// The structure (the data structure of an index) contains every pair of key and payload that at
+// least one snapshot may see. A pair that some snapshots do not see has an entry in a map of its
+// index, with the pair's lives. A life consists of the commit that inserted the pair and the commit
+// that deleted it. A pair without an entry is visible to every snapshot.
 //
 // A commit removes deleted pairs that no snapshot can see, but only from the indexes that it
 // writes. If an older snapshot is open when a pair is deleted, the pair stays in the structure at
@@ -91,7 +91,8 @@ namespace {
 
 constexpr uint64_t kForEver = UINT64_MAX;  // the end of a life that has not ended
 
-// The pair exists in a snapshot with timestamp t if begin <= t < end.
+// The pair exists in a snapshot with timestamp t if begin <= t < end. If begin is 0, the pair
+// exists in every snapshot before `end`.
 struct Life {
   uint64_t begin;
   uint64_t end;
@@ -153,7 +154,8 @@ struct Mvcc::Versioned final : Content {
     std::string pair;
   };
   // Only the thread inside the critical section uses `garbage` and `newest_commit`.
-  std::deque<Written> garbage;  // the pairs that commits have written, oldest first
+  // The pairs that commits have written, oldest first. collect() removes their old lives.
+  std::deque<Written> garbage;
   uint64_t newest_commit = 0;
 };
 
@@ -211,6 +213,8 @@ uint64_t Mvcc::oldest_snapshot() {
 int Mvcc::next_committed(const Running* transaction, Index& index, KeydromePosition& position,
                          Pair& pair) {
   const auto& versioned = static_cast<const Versioned&>(content_of(index));
+  // Without a transaction, reads the newest committed data: kForEver - 1 is later than every
+  // commit.
   const uint64_t snapshot =
       transaction == nullptr ? kForEver - 1 : static_cast<const Snapshot*>(transaction)->at.load();
   for (;;) {
@@ -289,8 +293,8 @@ bool Mvcc::Versioned::reclaim(Index& index, const std::string& pair, uint64_t ol
   return true;
 }
 
-// No snapshot sees the writes of a commit until the clock advances. A commit that runs out of
-// memory can therefore roll back its writes without effect on other transactions.
+// No snapshot sees the writes of a commit until clock_ advances. A commit that runs out of memory
+// can therefore roll back its writes without effect on other transactions.
 ErrCode Mvcc::install(Running& transaction) {
   const uint64_t now = clock_ + 1;
   bool complete = true;
@@ -338,6 +342,7 @@ void Mvcc::roll_back(const Running& transaction, uint64_t now) {
   });
 }
 
+// Removes the lives that no snapshot at or after `oldest` sees from the pairs in `garbage`.
 void Mvcc::collect(Index& index, uint64_t oldest) {
   auto& versioned = static_cast<Versioned&>(content_of(index));
   std::deque<Versioned::Written>& garbage = versioned.garbage;

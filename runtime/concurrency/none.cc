@@ -1,5 +1,6 @@
-// Implements NoConcurrency: passes every call to the structure. It refuses a second thread if the
-// structure is not thread-safe, and it refuses changes inside a transaction.
+// Implements NoConcurrency: passes every call to the structure (the data structure of the index).
+// It refuses a second thread if the structure is not thread-safe, and it refuses changes inside a
+// transaction, because it could not undo them.
 #include "runtime/concurrency/none.h"
 
 #include <cstdio>

@@ -8,10 +8,10 @@
 // which is one operation per payload. If one of these operations fails, the payloads before it stay
 // deleted.
 //
-// Threads: a structure without KEYDROME_THREAD_SAFE serves one client thread at a time, and the
-// calls of any other thread return FAILURE. A structure with KEYDROME_THREAD_SAFE serves all
-// threads at once. Two reads of one transaction may then see changes that other threads made
-// between the reads.
+// Threads: KEYDROME_THREAD_SAFE (structure.h) is a capability that a structure may declare. A
+// structure without it serves one client thread at a time, and the calls of any other thread return
+// FAILURE. A structure with it serves all threads at once. Two reads of one transaction may then
+// see changes that other threads made between the reads.
 #pragma once
 
 #include <atomic>

@@ -3,8 +3,8 @@
 // A read returns data that is committed at the moment of the read. Validation (families/buffered.h)
 // checks that all reads of the transaction would still have the same results. An insertion or
 // deletion also validates before it returns, if its result depends on committed data. Without this
-// check, it could report that a record is missing although the same transaction has read the
-// record. A transaction that only reads may see inconsistent data before it fails.
+// check, a deletion could report that a record is missing although the same transaction has read
+// the record. A transaction that only reads may see inconsistent data before it fails.
 //
 // Validation usually needs no lock, because every index has a version number. Before a commit
 // installs anything, it adds one to the versions of all indexes that it writes. After it has

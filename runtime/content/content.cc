@@ -1,5 +1,5 @@
-// Implements content.h: reads and changes the pairs of an index through its store, and undoes
-// changes.
+// Implements content.h: reads and changes the pairs (key and payload) of an index through its
+// Store, and undoes changes.
 #include "runtime/content/content.h"
 
 #include <algorithm>

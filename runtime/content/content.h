@@ -1,5 +1,5 @@
-// Functions that read and change the pairs of an index through its store. Every concurrency control
-// uses them.
+// Functions that read and change the pairs (key and payload) of an index through its Store, the
+// interface to the index's data structure. Every concurrency control uses them.
 //
 // Thread safety: the caller holds the index's latch: shared to read, exclusive to change. The
 // exception is `undo_to`, which takes the latches itself unless `latched` is true.

@@ -1,10 +1,11 @@
 // Cursor: the place in an index from which the next read with a handle continues. Each transaction
 // starts with the cursor before the first pair.
 //
-// A cursor stores a copy of the pair that was read last. The cursor therefore stays valid when this
-// pair is deleted, and the next read sees pairs that the transaction has inserted in the meantime.
-// The cursor also stores the structure's own position, because a read from this position needs no
-// seek. The position is valid only while `changes` equals the number of changes of the index.
+// A cursor stores a copy of the pair (key and payload) that was read last. The cursor therefore
+// stays valid when this pair is deleted, and the next read sees pairs that the transaction has
+// inserted in the meantime. The cursor also stores the structure's own position, because a read
+// from this position needs no seek. The position is valid only while `changes` equals the number of
+// changes of the index.
 #pragma once
 
 #include <cstdint>

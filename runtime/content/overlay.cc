@@ -1,5 +1,5 @@
-// Implements Overlay as a sorted map. It maps each changed pair to true (inserted) or false
-// (erased).
+// Implements Overlay, the buffered writes of one transaction to one index, as a sorted map. It maps
+// each changed pair (key and payload) to true (inserted) or false (erased).
 #include "runtime/content/overlay.h"
 
 #include <new>

@@ -1,4 +1,5 @@
-// Overlay: the buffered writes of one transaction to one index. They reach the structure at commit.
+// Overlay: the buffered writes of one transaction to one index. Each write inserts or deletes a
+// pair (key and payload). Commit applies the writes to the index.
 //
 // An overlay contains only differences from the committed content. If a transaction deletes a pair
 // that it has inserted, or inserts a pair that it has deleted, the overlay drops the entry of this

@@ -1,4 +1,5 @@
-// Implements ReadLog as one array of bytes, which contains a header and up to two bounds per step.
+// Implements ReadLog, the reads of one transaction in one index. It is one array of bytes, which
+// contains a header and up to two bounds for each step of a read.
 #include "runtime/content/read_log.h"
 
 #include <algorithm>

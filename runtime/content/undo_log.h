@@ -1,4 +1,5 @@
-// UndoLog: the changes that a transaction has made in place, so that they can be rolled back.
+// UndoLog: records the changes that a transaction makes directly in the indexes, so that they can
+// be rolled back.
 //
 //   log.reserve(key, payload);                 // may throw, before anything has changed
 //   store.put(key, payload);

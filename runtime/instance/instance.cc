@@ -1,4 +1,5 @@
-// Implements Instance: creates and destroys a structure, and counts the bytes that it allocates.
+// Implements Instance: creates and destroys one data structure through its table of functions, and
+// counts the bytes that it allocates.
 #include "runtime/instance/instance.h"
 
 #include <algorithm>

@@ -25,7 +25,7 @@ class HeapEnvironment {
  private:
   static void* allocate(void* context, size_t size, size_t alignment);
   // Frees the memory at once, although structure.h promises to wait for concurrent readers. This is
-  // safe if a latch or lock keeps readers and writers apart. The configuration `bare` has no latch,
+  // safe if a latch or lock keeps readers and writers apart. The configuration `bare` has neither,
   // so under `bare` a thread-safe structure must not rely on the promise.
   static void retire(void* context, void* memory, size_t size, size_t alignment);
 

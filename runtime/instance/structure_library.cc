@@ -1,4 +1,5 @@
-// Implements StructureLibrary: loads a structure with dlopen and checks its table of functions.
+// Implements StructureLibrary: loads the shared library of a data structure with dlopen, and checks
+// its table of functions.
 #include "runtime/instance/structure_library.h"
 
 #include <dlfcn.h>

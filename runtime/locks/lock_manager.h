@@ -13,7 +13,7 @@
 // Waiting. A thread sleeps while it waits, and waits for at most one lock at a time. Each lock has
 // a queue, which is first come, first served. The exception is a thread that upgrades its shared
 // lock to an exclusive one: it enters the queue at the front, because all others in the queue wait
-// for it anyway.
+// for its shared lock anyway.
 //
 // Invitations. A sleeping thread needs tens of microseconds to run again, far longer than a short
 // transaction. If release_all gave the lock to a sleeping thread, the lock would be unused during
@@ -103,7 +103,8 @@ class LockOwner {
   friend class Lock;
   friend class LockManager;
   // newest() searches the last kNewest entries of held_. It needs no mutex, because only the
-  // owner's thread uses held_. Held::mode may be weaker than the mode in the lock itself.
+  // owner's thread uses held_. Held::mode may be weaker than the mode in the lock itself, because
+  // an upgrade changes it only if newest() finds the entry.
   static constexpr size_t kNewest = 8;
   struct Held {
     Lock* lock;
@@ -193,6 +194,8 @@ class LockManager {
   // thread must call sleep() again, because another thread has overtaken it, or because another
   // thread has just granted it the lock or made it a victim.
   bool accept_invitation(Waiter& waiter) KEYDROME_EXCLUDES(graph_mutex_);
+  // Adds the waiter to waiting_ if `waits` is true, and subtracts it otherwise. Does nothing if
+  // this has been done already.
   void count(Waiter& waiter, bool waits) KEYDROME_REQUIRES(graph_mutex_);
   void resolve_deadlocks(Waiter& waiter, WakeList& wake_list) KEYDROME_REQUIRES(graph_mutex_);
   Waiter* youngest_on_cycle(Waiter& at, const Waiter& start, Waiter* youngest)

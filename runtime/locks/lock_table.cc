@@ -1,4 +1,5 @@
-// Implements LockTable: a hash table from names to locks, divided into shards with a mutex each.
+// Implements LockTable: a hash table from names to locks. It is divided into shards, and each shard
+// has its own mutex.
 #include "runtime/locks/lock_table.h"
 
 #include <cstring>

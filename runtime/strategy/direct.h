@@ -1,4 +1,5 @@
-// DirectStrategy: the strategy with one instance of the structure per index. All threads share the
+// DirectStrategy: a strategy decides how data structures store an index and which thread calls
+// them. In this strategy, each index has one instance of the data structure. All threads share the
 // instance, and each thread calls it directly.
 #pragma once
 

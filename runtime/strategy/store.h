@@ -1,4 +1,6 @@
-// Store and Strategy: the interface to the data of an index.
+// Store and Strategy: the interface to the data of an index. The data are pairs of a key and a
+// payload. A structure (structure.h) is a data structure that stores them, without transactions and
+// locks.
 //
 // A Strategy decides how many instances of the structure store an index, and which thread executes
 // the operations. It makes one Store per index. A concurrency control sees the data only through

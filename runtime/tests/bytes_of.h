@@ -1,4 +1,5 @@
-// Converts a string to KeydromeBytes, for tests. The string must outlive the KeydromeBytes.
+// Converts a string to KeydromeBytes (a pointer and a size, structure.h), for tests. The string
+// must outlive the KeydromeBytes.
 #pragma once
 
 #include <cstdint>

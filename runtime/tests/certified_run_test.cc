@@ -43,7 +43,7 @@ uint64_t rounds() {
   return kUsual * (factor == nullptr ? 1 : std::strtoull(factor, nullptr, 10));
 }
 
-// One thread of a round.
+// One thread of a round: makes random transactions and auto-commit calls.
 class Player {
  public:
   Player(RecordedClient& client, uint64_t seed, size_t thread, uint64_t keys)

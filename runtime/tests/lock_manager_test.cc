@@ -1,4 +1,5 @@
-// Tests of LockManager: modes, queues, upgrades, deadlocks and fairness, with real threads.
+// Tests of LockManager, which gives transactions shared and exclusive locks: modes, queues,
+// upgrades, deadlocks and fairness, with real threads.
 #include "runtime/locks/lock_manager.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,5 @@
-// Tests of LockTable: one lock per name, reuse of entries, and use by several threads.
+// Tests of LockTable, which finds or makes a lock by its name: one lock per name, reuse of entries,
+// and use by several threads.
 #include "runtime/locks/lock_table.h"
 
 #include <gtest/gtest.h>

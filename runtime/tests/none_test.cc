@@ -1,5 +1,6 @@
-// Tests of the method "none", which adds no concurrency control. It must refuse a second thread,
-// and changes inside a transaction. All other calls must return the right results.
+// Tests the runtime with the concurrency control "none", which passes calls to the data structure
+// without isolation. It must refuse a second thread, and changes inside a transaction. All other
+// calls must return the right results.
 #include <gtest/gtest.h>
 
 #include <functional>

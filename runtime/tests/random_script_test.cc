@@ -41,8 +41,8 @@ void PrintTo(const ScriptVariant& variant, std::ostream* out) {
   *out << variant.concurrency << " " << variant.lock << (variant.cut ? " cut" : "");
 }
 
-// Returns all variants, and in addition the concurrency control `serial` on an index that has been
-// cut into ranges.
+// Returns all variants (pairs of a concurrency control and a lock), and in addition the concurrency
+// control `serial` on an index that has been cut into ranges.
 std::vector<ScriptVariant> script_variants() {
   std::vector<ScriptVariant> found;
   for (const Variant& variant : variants()) found.push_back({variant, false});

@@ -1,4 +1,5 @@
-// Tests of ReadLog: steps are read back as they were added, and consecutive steps are recognised.
+// Tests of ReadLog, which records the reads of a transaction as steps, so that commit can repeat
+// them. Steps must be read back as they were added, and consecutive steps must be recognised.
 #include "runtime/content/read_log.h"
 
 #include <gtest/gtest.h>

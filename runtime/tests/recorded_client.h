@@ -1,5 +1,6 @@
-// RecordedClient: makes calls on a concurrency control for a test, and records calls and results.
-// The checker then searches the recorded history for errors.
+// RecordedClient: makes calls on a concurrency control (the part of the runtime that isolates
+// transactions) for a test, and records calls and results as a history. The code in checker/ then
+// searches the history for errors.
 #pragma once
 
 #include <array>
@@ -42,7 +43,7 @@ Call parse_call(const std::string& text);
 class RecordedClient {
  public:
   // `clock` returns increasing timestamps. The indexes have type INT and belong to the concurrency
-  // control. They are pinned.
+  // control. The caller has pinned them, so that they cannot be deleted.
   RecordedClient(Concurrency& concurrency, ClientIndexes indexes, std::function<uint64_t()> clock)
       : concurrency_(concurrency),
         indexes_(indexes),

@@ -1,5 +1,6 @@
-// A bare structure for tests: a std::set without capabilities, which can run out of memory on
-// demand. CMakeLists.txt builds one variant without a fault and two variants with one fault each.
+// A bare structure (a data structure without transactions and locks) for tests: a std::set that
+// declares no capabilities and can run out of memory on demand. CMakeLists.txt builds one variant
+// without a fault and two variants with one fault each.
 #include <cstring>
 #include <set>
 #include <string>

@@ -1,5 +1,5 @@
 // Stage: runs several actors on one concurrency control, one call at a time, as a test's script
-// says.
+// says. A concurrency control is the part of the runtime that isolates transactions.
 //
 // Each actor is a client in a thread of its own. The stage passes a call to an actor, and waits
 // until the call has returned or the actor waits for a lock. The lock manager counts waiting
@@ -40,11 +40,11 @@ class Stage {
   // Returns the result of the actor's last call. Precondition: the actor is not waiting.
   ErrCode result(size_t actor) const;
   // Plays a script such as "1:b 2:@g5 1:c". Each word is ACTOR:CALL (see parse_call). An actor
-  // whose call still waits makes its next call when that call has returned. If every actor with calls
-  // left waits for another one, the function calls std::abort.
+  // whose call still waits makes its next call when that call has returned. If every actor with
+  // calls left waits for another one, the function calls std::abort.
   void play(const std::string& script);
-  // Runs one transaction, in which the actor reads the stage's two indexes completely. No actor may be
-  // waiting.
+  // Runs one transaction, in which the actor reads the stage's two indexes completely. No actor may
+  // be waiting.
   void scan_all(size_t actor);
 
   // Returns the recorded calls. No actor may be waiting.

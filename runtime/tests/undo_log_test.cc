@@ -1,4 +1,5 @@
-// Tests of UndoLog: changes are read back newest first, and clear() empties the log.
+// Tests of UndoLog, which records the changes of a transaction for a rollback. Changes must be read
+// back newest first, and clear() must empty the log.
 #include "runtime/content/undo_log.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
 // Implements Tree::check(), which tests call. It checks every invariant of the B+-tree in one walk
-// over all nodes.
+// over all nodes. A slot of a node contains a pointer to an entry and the entry's head: the first
+// eight key bytes as a number.
 #include "structures/btree/tree.h"
 
 namespace keydrome::btree {

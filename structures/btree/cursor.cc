@@ -1,5 +1,6 @@
-// Implements seek and next of the B+-tree. A KeydromePosition stores the leaf in words[0], and in
-// words[1] the slot of the pair that the following `next` returns.
+// Implements seek and next of the B+-tree. A KeydromePosition stores the leaf's address in
+// words[0]. In words[1] it stores the leaf's slot (an array index) of the pair that the following
+// `next` returns.
 #include <cassert>
 #include <cstring>
 

@@ -61,6 +61,8 @@ int Tree::put(const Probe& probe) {
   return 1;
 }
 
+// Inserts reserve.entry at `slot` of a full leaf: splits the leaf, and adds the new leaf to its
+// parent. Allocates all further memory first, and returns -1 without a change if that fails.
 int Tree::split_and_insert(const Path& path, Leaf* leaf, uint32_t slot, Reserve& reserve) {
   const bool append = leaf->next == nullptr && slot == kSlots;
   const uint32_t keep = append ? kAppendKeep : (kSlots + 1) / 2;

@@ -1,5 +1,6 @@
 // Memory: makes and frees the nodes and entries of the B+-tree, and counts their bytes. It takes
-// memory from the KeydromeEnvironment (keydrome/structure.h), which the runtime provides.
+// memory from the KeydromeEnvironment (keydrome/structure.h), which the caller of `create`
+// provides.
 #pragma once
 
 #include <cstddef>

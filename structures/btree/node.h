@@ -1,4 +1,6 @@
-// Defines the nodes of the B+-tree, and how many slots a node may use.
+// Defines the nodes of the B+-tree, and how many slots a node may use. A slot contains the pointer
+// to one entry (a pair of key and payload) and the entry's head, the first eight key bytes
+// (entry.h).
 //
 // Leaves contain the stored entries and form a doubly linked list. Inner nodes contain separators
 // and pointers to children. A separator is an additional entry between two children. It is larger

@@ -61,6 +61,7 @@ struct Path {
   uint32_t length = 0;
 };
 
+// Returns the leaf whose range contains the probe. The second overload also stores the path to it.
 inline const Leaf* find_leaf(const Node* node, const Probe& probe) {
   while (!node->is_leaf) node = as_inner(node)->children[child_rank(*as_inner(node), probe)];
   return as_leaf(node);

@@ -24,12 +24,17 @@ class Tree {
   static Tree* create(const KeydromeEnvironment& environment);
   static void destroy(Tree* tree);
 
+  // put returns 0 if the tree contains the pair already, and del returns 0 if the pair is missing.
+  // Otherwise both return 1, or -1 if out of memory.
   int put(const Probe& probe);  // insert.cc
   int del(const Probe& probe);  // erase.cc
 
+  // seek moves to the first pair >= the probe, or > the probe if `after` is true. next copies the
+  // pair at the position and moves past it. It returns 1, or 0 at the end.
   void seek(KeydromePosition& position, const Probe& probe, bool after) const;  // cursor.cc
   int next(KeydromePosition& position, KeydromeBuffer& key, KeydromeBuffer& payload) const;
 
+  // Returns 0, or the number of the first invariant of the tree that does not hold.
   int check() const;  // check.cc
   uint64_t pairs() const { return pairs_; }
   uint64_t bytes() const { return memory_.bytes() + sizeof(Tree); }

@@ -1,5 +1,6 @@
-/* A structure of contract B that accepts every pair and stores nothing. Its times show what the
- * harness and the runtime cost.
+/* A data structure that accepts every pair of key and payload and stores nothing. It implements
+ * contract B (keydrome/structure.h). Its times show what the code around a data structure costs:
+ * the harness, which makes the calls, and the runtime, which adds transactions.
  *
  * Thread safety: has no state, so any number of threads may use it. */
 #include "keydrome/structure.h"

@@ -1,5 +1,6 @@
-// Helpers for tests of data structures of contract B: an environment that checks every allocation,
-// a std::set as the model, and generators of keys of several shapes.
+// Helpers for tests of data structures of contract B (keydrome/structure.h). They are an
+// environment (the memory allocator that a structure gets) that checks every allocation, a std::set
+// as the model, and generators of keys of several shapes.
 #pragma once
 
 #include <gtest/gtest.h>

@@ -1,5 +1,6 @@
-/* Hostile program: tries to connect to a listener of the host by an abstract socket name. Such
- * names belong to the network namespace, so a separate root directory does not hide them.
+/* Hostile program, for testing the jail (a sandbox for one program): tries to connect to a listener
+ * of the host by an abstract socket name. Such names belong to the network namespace, so a separate
+ * root directory does not hide them.
  *
  * usage: abstract_socket NAME */
 #include <errno.h>

@@ -1,4 +1,5 @@
-/* Hostile program: recurses until it reaches the stack limit and dies. */
+/* Hostile program, for testing the jail (a sandbox for one program): recurses until it reaches the
+ * stack limit and dies. */
 #include <string.h>
 
 static int descend(int depth) {

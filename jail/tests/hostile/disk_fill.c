@@ -1,5 +1,5 @@
-/* Hostile program: fills the working directory, first with bytes, then with files. Prints how many
- * of each fitted. */
+/* Hostile program, for testing the jail (a sandbox for one program): fills the working directory,
+ * first with bytes, then with files. Prints how many of each fitted. */
 #include <fcntl.h>
 
 #include "jail/tests/hostile/attempt.h"

@@ -1,5 +1,6 @@
-/* Hostile program: opens descriptors until the kernel refuses one, then tries to get around the
- * limit. Prints the number of opened descriptors. */
+/* Hostile program, for testing the jail (a sandbox for one program): opens descriptors until the
+ * kernel refuses one, then tries to get around the limit. Prints the number of opened descriptors.
+ * */
 #include <fcntl.h>
 #include <sys/resource.h>
 

@@ -1,5 +1,6 @@
-/* Hostile program: makes a system call by its number in the table of another architecture. The
- * jail's filter would misread such a number, so the kernel must kill the program with SIGSYS.
+/* Hostile program, for testing the jail (a sandbox for one program): makes a system call by its
+ * number in the table of another architecture. The jail's filter would misread such a number, so
+ * the kernel must kill the program with SIGSYS.
  *
  * With the argument "x32" the program uses the x32 table, otherwise int 0x80 and the i386 table.
  * Machines other than x86-64 have no such tables; there the program raises SIGSYS itself. */

@@ -1,5 +1,6 @@
-/* Hostile program: tries to fork, which the jail's filter must refuse. The argument "allowed" means
- * that the filter is disabled; the program then forks until the pids limit refuses it. */
+/* Hostile program, for testing the jail (a sandbox for one program): tries to fork, which the
+ * jail's filter must refuse. The argument "allowed" means that the filter is disabled; the program
+ * then forks until the pids limit refuses it. */
 #include <stdlib.h>
 
 #include "jail/tests/hostile/attempt.h"

@@ -1,6 +1,6 @@
-/* Test program, not hostile: checks that the signal settings, closed descriptors and umask of the
- * jail's caller do not reach the program. Exits with 7, plus a bit for each kind of setting that
- * reached it. */
+/* Test program for the jail (a sandbox for one program), not hostile: checks that the signal
+ * settings, closed descriptors and umask of the jail's caller do not reach the program. Exits with
+ * 7, plus a bit for each kind of setting that reached it. */
 #include <signal.h>
 #include <sys/stat.h>
 #include <unistd.h>

@@ -1,6 +1,7 @@
-// Test program: does what a well-behaved library does, under both stages of the jail: threads,
-// allocation, exceptions, streams, files, clocks. A failure here means that the jail would refuse
-// harmless libraries.
+// Test program for the jail (a sandbox for one program): does what a well-behaved library does,
+// such as threads, allocation, exceptions, streams, files and clocks. It runs under the jail's
+// system call filter and under its second stage (jail/tighten.h). A failure here means that the
+// jail would refuse harmless libraries.
 #include <pthread.h>
 #include <sched.h>
 #include <sys/mman.h>

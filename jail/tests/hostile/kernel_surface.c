@@ -1,5 +1,5 @@
-/* Hostile program: tries system calls that could lead out of a jail, or that have often had
- * security bugs. */
+/* Hostile program, for testing the jail (a sandbox for one program): tries system calls that could
+ * lead out of a jail, or that have often had security bugs. */
 #include <fcntl.h>
 #include <linux/keyctl.h>
 #include <sched.h>

@@ -1,5 +1,6 @@
-/* Hostile program: tries to make threads of the kernel work for it, whose CPU time no control group
- * counts, and to use huge pages that the memory control group does not count.
+/* Hostile program, for testing the jail (a sandbox for one program): tries to make threads of the
+ * kernel work for it, whose CPU time no control group counts, and to use huge pages that the memory
+ * control group does not count.
  *
  * The program first makes calls that must succeed, because allocators depend on them. */
 #include <stddef.h>

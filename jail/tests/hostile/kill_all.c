@@ -1,4 +1,5 @@
-/* Hostile program: sends SIGKILL to all processes whose numbers it can guess. */
+/* Hostile program, for testing the jail (a sandbox for one program): sends SIGKILL to all processes
+ * whose numbers it can guess. */
 #include <signal.h>
 
 #include "jail/tests/hostile/attempt.h"

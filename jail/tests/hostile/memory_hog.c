@@ -1,4 +1,5 @@
-/* Hostile program: takes memory until the kernel kills it at the memory limit.
+/* Hostile program, for testing the jail (a sandbox for one program): takes memory until the kernel
+ * kills it at the memory limit.
  *
  * usage: memory_hog [huge]
  * With `huge`, the program asks for transparent huge pages, and prints "huge" if it gets one. */

@@ -1,4 +1,5 @@
-/* Hostile program: tries to create sockets of all kinds. */
+/* Hostile program, for testing the jail (a sandbox for one program): tries to create sockets of all
+ * kinds. */
 #include <linux/netlink.h>
 #include <sys/socket.h>
 

@@ -1,5 +1,5 @@
-/* Hostile program: tries all ways to start a process, enter a namespace or execute another
- * program. */
+/* Hostile program, for testing the jail (a sandbox for one program): tries all ways to start a
+ * process, enter a namespace or execute another program. */
 #include <fcntl.h>
 #include <linux/sched.h>
 #include <sched.h>

@@ -1,4 +1,5 @@
-/* Hostile program: writes to standard output without end. */
+/* Hostile program, for testing the jail (a sandbox for one program): writes to standard output
+ * without end. */
 #include <string.h>
 #include <unistd.h>
 

@@ -1,5 +1,5 @@
-/* Hostile program: tries to read or control another process, the jail's init, which has the same
- * user. */
+/* Hostile program, for testing the jail (a sandbox for one program): tries to read or control
+ * another process, the jail's init, which has the same user. */
 #include <signal.h>
 #include <sys/ptrace.h>
 #include <sys/syscall.h>

@@ -1,4 +1,5 @@
-/* Hostile program: tries to open files of the host that must not exist in the jail's root. */
+/* Hostile program, for testing the jail (a sandbox for one program): tries to open files of the
+ * host that must not exist in the jail's root. */
 #include <fcntl.h>
 
 #include "jail/tests/hostile/attempt.h"

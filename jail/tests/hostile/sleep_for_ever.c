@@ -1,4 +1,5 @@
-/* Hostile program: prints "running", then sleeps without end, with all signals blocked. */
+/* Hostile program, for testing the jail (a sandbox for one program): prints "running", then sleeps
+ * without end, with all signals blocked. */
 #include <signal.h>
 #include <unistd.h>
 

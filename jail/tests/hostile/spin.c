@@ -1,4 +1,5 @@
-/* Hostile program: prints "running", then uses a CPU without end, with all signals blocked. */
+/* Hostile program, for testing the jail (a sandbox for one program): prints "running", then uses a
+ * CPU without end, with all signals blocked. */
 #include <signal.h>
 #include <unistd.h>
 

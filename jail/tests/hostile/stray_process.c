@@ -1,5 +1,5 @@
-/* Hostile program: forks two daemons, each in its own session, and exits while they run. Needs a
- * jail without a seccomp filter. */
+/* Hostile program, for testing the jail (a sandbox for one program): forks two daemons, each in its
+ * own session, and exits while they run. Needs a jail without a seccomp filter. */
 #include <signal.h>
 
 #include "jail/tests/hostile/attempt.h"

@@ -1,5 +1,6 @@
-/* Test program, not hostile: prints what a program sees in the jail, one fact per line:
- * environment, descriptors, privileges, folders and limits. The tests check the lines. */
+/* Test program for the jail (a sandbox for one program), not hostile: prints what a program sees in
+ * the jail, one fact per line: environment, descriptors, privileges, folders and limits. The tests
+ * check the lines. */
 #include <dirent.h>
 #include <fcntl.h>
 #include <linux/capability.h>

@@ -1,5 +1,5 @@
-/* Hostile program: tries to change files outside its working directory, and to make links, devices
- * and pipes in the working directory. */
+/* Hostile program, for testing the jail (a sandbox for one program): tries to change files outside
+ * its working directory, and to make links, devices and pipes in the working directory. */
 #include <fcntl.h>
 #include <sys/stat.h>
 

@@ -1,5 +1,6 @@
-// Implements Buffered: logs reads, keeps writes in an overlay, and validates at commit by repeating
-// the logged reads.
+// Implements Buffered: logs reads, keeps uncommitted writes in an overlay, and validates at commit
+// by repeating the logged reads. A pair is a key with one of its payloads. A committed pair is one
+// that the index contains, apart from the overlays.
 #include "runtime/concurrency/families/buffered.h"
 
 #include <algorithm>
@@ -96,7 +97,7 @@ Buffered::Use& Buffered::use_of(Running& transaction, Index& index) {
 // negative number for a failure. Adds each committed pair on the way to the read log.
 //
 // On entry `position` must be at `from`. On return `position_good` is true if `position` is
-// directly before the next committed pair. The caller holds the latch.
+// directly before the next committed pair. The caller holds the index's latch.
 int Buffered::read(const Running& transaction, Use& use, Bound from, const Bound* limit,
                    KeydromePosition& position, Pair& pair, bool& position_good) {
   const Overlay::StoredPair* own = first_own(use.overlay, from, limit);
@@ -204,6 +205,7 @@ ErrCode Buffered::exists(Running& transaction, Use& use, KeydromeBytes key, Keyd
   return checked(transaction);
 }
 
+// Calls check_reads, and ends the transaction if the result is DEADLOCK.
 ErrCode Buffered::checked(Running& transaction) {
   const ErrCode code = check_reads(transaction);
   if (code == DEADLOCK) end(transaction);
@@ -267,6 +269,7 @@ ErrCode Buffered::validate(const Running& transaction) {
   return SUCCESS;
 }
 
+// Repeats the reads of one index. Returns SUCCESS, DEADLOCK if a result differs now, or FAILURE.
 ErrCode Buffered::repeat(Index& index, const ReadLog& log) {
   const ReadLatch latch(content_of(index).latch);
   if (content_of(index).broken) return FAILURE;

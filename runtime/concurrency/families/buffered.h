@@ -1,9 +1,10 @@
 // Buffered: the base class of optimistic concurrency controls, which buffer their writes until
 // commit.
 //
-// A read takes no lock. It takes the structure's latch for one operation and records its result in
-// a read log (content/read_log.h). A write stays in the transaction's overlay (content/overlay.h):
-// the transaction's own reads see the write, other transactions do not.
+// A read takes no lock. It takes the index's latch, which protects the data structure during one
+// operation, and records its result in a read log (content/read_log.h). A write stays in the
+// transaction's overlay (content/overlay.h): the transaction's own reads see the write, other
+// transactions do not.
 //
 // Commit validates the reads: inside a short critical section it repeats them on the data that is
 // committed now. If all results are the same, commit installs the writes; otherwise it returns

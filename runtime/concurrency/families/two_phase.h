@@ -46,8 +46,9 @@ class TwoPhase : public Concurrency {
     Kind automatic_{waiter_};
   };
 
-  // Waits for the lock. Returns SUCCESS, or DEADLOCK after it has rolled the transaction back. The
-  // transaction then keeps its age, which the lock manager uses to choose victims.
+  // Waits for the lock. Returns SUCCESS, or DEADLOCK after it has rolled the transaction back.
+  // After DEADLOCK the transaction keeps its age. The lock manager chooses the youngest transaction
+  // as the victim, so a transaction that is repeated often enough becomes the oldest and succeeds.
   ErrCode acquire(Locking& transaction, Lock& lock, LockMode mode);
   // Called at the end of a transaction, when its changes are final or undone. The transaction still
   // holds its locks.
