@@ -42,8 +42,8 @@ struct Demand {
   }
   // As above, for operations that make one call each.
   void add_transactions(double count, double ops) { add_transactions(count, ops, ops); }
-  // Adds transactions of one procedure each, which makes `calls` calls on average. The shared memory
-  // has room for `calls_most`, the average of the limits (script::ProcedureLimits).
+  // Adds transactions of one procedure each, which makes `calls` calls on average. The shared
+  // memory has room for `calls_most`, the average of the limits (script::ProcedureLimits).
   void add_procedures(double count, double calls_most, double calls, double parameters) {
     constexpr double kWordsOfCall = 3;  // format/control_word.h
     constexpr double kBytes = 72;       // the result, and what the judge knows of the execution

@@ -1,6 +1,6 @@
-// PhaseKeys: knows which keys one phase of a script changes, and which threads change them. A read of
-// a key has one right result if no thread changes the key in the phase (a fixed key), or only the
-// reader does (an own key).
+// PhaseKeys: knows which keys one phase of a script changes, and which threads change them. A read
+// of a key has one right result if no thread changes the key in the phase (a fixed key), or only
+// the reader does (an own key).
 //
 // The classes err on the safe side: they may report a fixed or own key as shared, but never the
 // reverse. Thread safety: immutable after construction.
@@ -55,8 +55,8 @@ uint64_t calls_of(const format::Op& op, const script::Pools& pools);
 // Returns how many of these calls are reads whose arguments the program gives.
 uint64_t reads_of(const format::Op& op);
 
-// Returns for each index whether procedures change its records anywhere in the script. Their keys are
-// known only at run time.
+// Returns for each index whether procedures change its records anywhere in the script. Their keys
+// are known only at run time.
 std::vector<bool> computed_indexes(const script::Pools& pools,
                                    std::span<const script::PhaseScript> phases, uint32_t indexes);
 

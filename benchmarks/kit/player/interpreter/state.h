@@ -140,8 +140,8 @@ class InterpreterState {
   // The state of a call that belongs to no explicit transaction. The call is repeated after
   // DEADLOCK.
   struct Single {
-    // A special op is timed or has failed attempts. All other ops need only a test of each of the next
-    // two members.
+    // A special op is timed or has failed attempts. All other ops need only a test of each of the
+    // next two members.
     uint32_t until_special = 1;  // the next special auto-commit op, counted from 1
     bool special = false;        // the current op is special
     bool timed = false;
@@ -157,8 +157,8 @@ class InterpreterState {
     hot_ = task == Task::kProgram && is_plain_;
     if (hot_) publish(format::kInWords);
   }
-  // Publishes where the thread is (format/outcome.h), so that the referee can name a call that never
-  // returns. The store is relaxed, because the referee uses the position only as a hint.
+  // Publishes where the thread is (format/outcome.h), so that the referee can name a call that
+  // never returns. The store is relaxed, because the referee uses the position only as a hint.
   void publish(uint64_t position) {
     std::atomic_ref<uint64_t>(outcome_->position).store(position, std::memory_order_relaxed);
   }
