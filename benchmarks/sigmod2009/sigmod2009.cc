@@ -269,7 +269,7 @@ class Generator {
 };
 
 constexpr double kMeanKeyBytes = 26, kMeanRecordBytes = 80;
-constexpr double kLongestKeyBytes = 48;  // of all key types, on average
+constexpr double kLongestKeyBytes = 48;  // the longest keys, averaged over the key types
 
 class Sigmod2009 : public workload::Workload {
  public:

@@ -45,7 +45,7 @@ class OpFollower {
 
 // What one thread does in a phase.
 struct ThreadWork {
-  uint64_t calls = 0;     // of the library; an upper bound if the thread runs procedures
+  uint64_t calls = 0;     // calls of the library; an upper bound if the thread runs procedures
   uint64_t reads = 0;     // gets and getNexts, without those of procedures
   uint64_t last_end = 0;  // the last op that ends a transaction
 };
@@ -69,7 +69,7 @@ class PhaseKeys {
   bool writes() const { return writes_; }
   bool inserts() const { return inserts_; }
   const std::vector<ThreadWork>& threads() const { return threads_; }
-  uint64_t calls() const;  // of all threads
+  uint64_t calls() const;  // calls of all threads
 
   bool is_fixed(uint32_t index, uint32_t key) const {
     return is_known(index, key) && writer_[place(index, key)] == kNobody;
