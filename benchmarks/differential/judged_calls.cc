@@ -81,7 +81,9 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
     return judged;
   }
   if (!judged.history.unknown_arguments.empty()) {
-    judged.mismatch = "the recording contains calls with keys that the program does not use";
+    judged.mismatch =
+        "the recording contains calls with keys that the program does not use: the library has "
+        "changed the recording, or returned one handle for several indexes";
     return judged;
   }
   SessionCheck check = model::check_session(judged.history);
@@ -95,7 +97,9 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
         "the recording is full because the library needed more calls than fit into it";
   } else if (reported.deadlocks == 0 && reported.code_violations == 0 &&
              !corresponds(judged.history, calls)) {
-    judged.mismatch = "the recorded calls differ from those of the program";
+    judged.mismatch =
+        "the recorded calls differ from those of the program, so the library must have changed the "
+        "recording";
   }
   return judged;
 }

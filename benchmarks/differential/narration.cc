@@ -42,7 +42,7 @@ bool is_integer(const History& history, const Event& event) {
 // second.
 std::vector<std::string> handles_of(const Case& session, const History& history) {
   std::vector<std::string> handles;
-  std::map<uint16_t, std::vector<uint8_t>> slots;  // of each index, in the order of opening
+  std::map<uint16_t, std::vector<uint8_t>> slots;  // by index: its slots in the order of opening
   const bool known = corresponds(history, session.calls);
   for (std::size_t i = 0; i < history.threads[0].size(); ++i) {
     const Event& event = history.threads[0][i];

@@ -22,9 +22,9 @@ namespace {
 constexpr int64_t kIndicesMax = 50;
 constexpr uint32_t kVerifyThreads = 4;
 constexpr uint8_t kSlot = 0;
-// The transactions of a thread form groups of this size. In each complete group, a stripe (a check
-// on private keys) follows one transaction, and a canary (a check whose reads must agree) follows
-// one.
+// The transactions of a thread form groups of this size. In each complete group, one transaction
+// is followed by a stripe, a check on keys that only this thread uses. One is followed by a
+// canary, a check whose reads must agree with each other.
 constexpr uint32_t kCheckEvery = 100;
 constexpr uint64_t kOpenInsertClose = 3;  // operations of an insert of the populate phase
 
@@ -269,7 +269,7 @@ class Generator {
 };
 
 constexpr double kMeanKeyBytes = 26, kMeanRecordBytes = 80;
-constexpr double kLongestKeyBytes = 48;  // of all key types, on average
+constexpr double kLongestKeyBytes = 48;  // the longest keys, averaged over the key types
 
 class Sigmod2009 : public workload::Workload {
  public:

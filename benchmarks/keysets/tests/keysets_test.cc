@@ -432,7 +432,7 @@ TEST(KeySets, AbsentStringsLieBetweenTheOthers) {
   const judge::KeyRanks ranks(script.pools);
   const std::vector<uint32_t> missed = first_keys(script, "miss", ranks);
   const std::set<uint32_t> absent(missed.begin(), missed.end());
-  EXPECT_GT(absent.size(), 990u);  // of 1,000 keys, looked up ten times each on average
+  EXPECT_GT(absent.size(), 990u);  // there are 1,000 keys, each looked up ten times on average
   std::vector<uint32_t> all = first_keys(script, "insert", ranks);
   for (const uint32_t key : all) EXPECT_FALSE(absent.contains(key));
   all.insert(all.end(), absent.begin(), absent.end());

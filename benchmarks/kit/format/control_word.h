@@ -17,8 +17,8 @@
 //   - An auto-commit op: [time], the words of the op, [time].
 //   - A get, insert, delete or getNext: one evidence word.
 //   - A create, openIndex, closeIndex or delete of a read record: rare call, evidence word.
-//   - A procedure: for each call a computed call, [key], evidence word; then end of procedure and the
-//     procedure's result.
+//   - A procedure: for each call a computed call, [key], evidence word; then end of procedure and
+//     the procedure's result.
 //   - An op that made no call, because it had no handle or no record: no call.
 //
 // After DEADLOCK, an auto-commit op or a call outside of transactions overwrites its own words

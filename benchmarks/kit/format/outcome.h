@@ -50,7 +50,7 @@ inline constexpr uint64_t kPositionBits = kInWords | kAwaitsPiece | kRollingBack
 // did follows from its words.
 struct alignas(64) ThreadOutcome {
   uint64_t words;                 // number of words (control_word.h); stored at the end
-  uint64_t position;              // as above; the referee reads it while the thread runs
+  uint64_t position;              // where the thread is (kInWords); read while the thread runs
   uint64_t deadlocks;             // calls that returned DEADLOCK
   uint64_t attempts_overwritten;  // failed attempts whose words were overwritten
   uint64_t code_violations;       // results that the contract does not allow
@@ -61,7 +61,7 @@ struct alignas(64) ThreadOutcome {
   uint64_t events_full;           // 1: the log is full, so later calls are missing from it
   uint64_t go_ticks;              // the player's clock at GO, from which times in words count
   uint64_t ended_ticks;           // the end of the thread, in ticks after GO
-  uint64_t context_switches;      // of the thread during the phase; diagnostics only
+  uint64_t context_switches;      // switches of the thread during the phase; diagnostics only
   uint32_t timestamp_slack;       // History::timestamp_slack, if the phase is recorded
   uint32_t thread_id;             // gettid() of the thread, in the jail
 };
@@ -74,7 +74,7 @@ struct OutcomeHeader {
   uint64_t thread_offset;  // ThreadOutcome[threads]
   struct Span {
     uint64_t words_offset, words_capacity;  // uint64_t[] (control_word.h)
-    uint64_t words_spare;                   // how many of them are for failed attempts
+    uint64_t words_spare;                   // how many of the words are for failed attempts
     uint64_t trace_offset, trace_capacity;  // bytes of TraceRecord
     uint64_t log_offset, log_capacity;      // Event[] (checker/history/event.h); 0: not recorded
   } spans[kThreadsMax];

@@ -92,8 +92,8 @@ enum class OpCode : uint8_t {
 //
 // Make the call without a transaction (pass NULL), so that it commits by itself.
 inline constexpr uint8_t kAutoCommit = 1u << 0;
-// The judge wants to see the whole result (script/outcome_reader.h). For kNext, only the result of the
-// last call.
+// The judge wants to see the whole result (script/outcome_reader.h). For kNext, only the result of
+// the last call.
 inline constexpr uint8_t kEvidence = 1u << 1;
 // For kNext and kNextToEnd: the judge wants to see the result of every call.
 inline constexpr uint8_t kEvidenceAll = 1u << 2;

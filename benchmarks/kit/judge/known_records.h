@@ -1,8 +1,9 @@
 // KnownRecords: recognises results that are certainly right, without the rules of ExpectedState.
 //
 // Most results of a run are about keys that the script changes only once: by an insert that
-// committed. A get of such a key has one right word. The judge compares this word, and applies its
-// rules only to the other results. So it finds the same violations as if it applied them to all.
+// committed. A get of such a key has one right word, the 8 bytes in which the player reports the
+// result. The judge compares this word, and applies its rules only to the other results. So it
+// finds the same violations as if it applied them to all.
 //
 // Refers to the script and the ranks, which must outlive the object. Thread safety: immutable after
 // construction.
@@ -27,13 +28,13 @@ class KnownRecords {
 
   // Prefetches what is_right_get() reads first for this word. Any word is allowed.
   void prefetch(uint64_t word) const {
-    asm volatile("");  // g++ 12 takes a function that only prefetches for one without an effect
+    asm volatile("");  // without this, g++ 12 removes calls of this function as having no effect
     const uint32_t tag = format::tag_of_word(word);
     if (tag < records_.size()) __builtin_prefetch(&records_[tag]);
   }
 
   // Returns true if the word is certainly right for a get of `index` in this phase and thread, and
-  // no record of the key can be missing from it. False says nothing.
+  // the get cannot have missed another record of the key. Returns false if it cannot tell.
   bool is_right_get(const format::Op& op, uint32_t index, uint32_t phase, uint32_t thread,
                     uint64_t word) const {
     if (word == format::code_word(KEY_NOTFOUND)) return !is_changed(index, op.key);
@@ -47,8 +48,8 @@ class KnownRecords {
            has_text(word, op.payload, record.text);
   }
 
-  // Returns true if the word is certainly right for an insert: it says SUCCESS, and no other op
-  // inserts the same payload. False says nothing.
+  // Returns true if the word is certainly right for an insert: it contains SUCCESS, and no other
+  // op inserts the same payload. Returns false if it cannot tell.
   bool is_right_insert(const format::Op& op, uint64_t word) const {
     return word == kFound && op.argument < records_.size() && records_[op.argument].inserts == 1;
   }

@@ -1,4 +1,5 @@
-// Assigns the words of a thread (format/evidence_word.h) to the calls that left them.
+// Assigns the words of a thread to the calls that left them. A word is the 8 bytes in which the
+// player reports the result of a call (format/evidence_word.h).
 //
 // Thread safety: pure functions.
 #pragma once

@@ -1,4 +1,5 @@
-// WriteJudge: judges the results of inserts and deletes.
+// WriteJudge: decides whether the result of an insert or delete is possible, from all changes of
+// the script (expected_state.h).
 //
 // Refers to its arguments, which must outlive the object. Not thread-safe.
 #pragma once

@@ -46,12 +46,12 @@ class Interpreter : InterpreterState {
  public:
   explicit Interpreter(const InterpreterInputs& inputs) : InterpreterState(inputs) {}
 
-  // Executes the thread's next piece, a part of its program. The pieces of a phase must be passed in
-  // order. The piece is no longer used when run() returns.
+  // Executes the thread's next piece, a part of its program. The pieces of a phase must be passed
+  // in order. The piece is no longer used when run() returns.
   void run(const PieceView& piece);
 
-  // Writes the number of words and the end time to the outcome. The caller calls finish() once, after
-  // the last piece.
+  // Writes the number of words and the end time to the outcome. The caller calls finish() once,
+  // after the last piece.
   void finish();
 
   // Publishes that the thread waits for its next piece. The next run() ends this.

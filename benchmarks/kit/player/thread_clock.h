@@ -1,5 +1,5 @@
-// ThreadClock: the time of one thread while it executes its program. Times are ticks of the TickClock
-// since GO, the start of the phase.
+// ThreadClock: the time of one thread while it executes its program. Times are ticks of the
+// TickClock since GO, the start of the phase.
 //
 // Thread safety: one object per thread. An object writes only to the ThreadOutcome of its thread.
 #pragma once

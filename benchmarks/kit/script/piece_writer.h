@@ -1,8 +1,9 @@
 // PieceWriter: turns a part of a thread's program into a piece (format/piece.h), the bytes that the
 // player executes. A piece contains the ops and only the keys that they use.
 //
-// In a script, ops refer by number to the pools of the session. A PieceWriter changes these numbers,
-// so that they refer to the pools of the piece. The script stays as it is, because the judges need it.
+// In a script, ops refer by number to the pools (lists of keys and texts) of the session. A
+// PieceWriter changes these numbers, so that they refer to the pools of the piece. The script
+// stays as it is, because the judges need it.
 //
 // Thread safety: immutable after construction.
 #pragma once

@@ -1,8 +1,9 @@
 // Script: everything that one session of a benchmark does, sorted by phase and thread.
 //
-// A workload writes the script with a ScriptBuilder. The referee turns the script into images for
-// the player (images.h). The judges compare the player's results with the script. The script itself
-// never enters the jail, the sandbox in which the library runs.
+// A workload writes the script with a ScriptBuilder. For the player, the process that calls the
+// library, the referee turns the script into an image and pieces (images.h, piece_writer.h). The
+// judges compare the player's results with the script. The script itself never enters the jail,
+// the sandbox in which the player runs.
 //
 // Thread safety: plain data.
 #pragma once

@@ -1,9 +1,9 @@
 // ScriptBuilder: writes the script of a benchmark. Workloads use it in the referee.
 //
 // The builder numbers keys, texts and tags (unique numbers of payloads), and marks where
-// transactions begin and end. It also computes how much evidence the player can return. If the
-// script could not be executed, the builder stops the process (KEYDROME_CHECK), because a broken
-// generator is a bug of Keydrome.
+// transactions begin and end. It also computes how much evidence (whole results of single calls)
+// the player can return. If the script could not be executed, the builder stops the process
+// (KEYDROME_CHECK), because a broken generator is a bug of Keydrome.
 //
 //   ScriptBuilder script;
 //   const uint32_t index = script.add_index("primary", VARCHAR);

@@ -1,5 +1,6 @@
 // WordEvents: turns the words of a thread into the events of a history (checker/history/event.h).
-// So the checker can certify runs without a log.
+// A word is the 8 bytes in which every call leaves its result or time (format/control_word.h). So
+// the checker can certify runs in which the player writes no log.
 //
 // Words have times only where transactions and some auto-commit ops begin and end, and these times
 // come without fences. So the events claim less than those of a log:

@@ -1,6 +1,7 @@
-// follow_words(): replays one thread's program with the words that the thread left
-// (format/control_word.h), and finds out what the thread did: how and when each transaction ended,
-// and which words belong to its final attempt.
+// follow_words(): replays one thread's program with the words that the thread left. A word is the
+// 8 bytes in which every call leaves its result or time (format/control_word.h). So it finds out
+// what the thread did: how and when each transaction ended, and which words belong to its final
+// attempt.
 //
 // The words come from the library's process. They are untrusted, but they cannot be about another
 // program: the follower takes ops, keys and payloads from the referee's own copy and only results

@@ -1,5 +1,5 @@
-// Plays every instance of every performance benchmark on indexes that do not do the work, and expects
-// that the benchmark's own judge finds them. `./dev soak` also plays laptop scale.
+// Plays every instance of every performance benchmark on indexes that do not do the work, and
+// expects that the benchmark's own judge finds them. `./dev soak` also plays laptop scale.
 #include <gtest/gtest.h>
 
 #include <atomic>
@@ -73,8 +73,8 @@ player::IndexApi dropping_index(uint32_t n) {
   return counting;
 }
 
-// One insert in 20,000 is dropped. Where all threads write the same keys, a spot check finds what the
-// judge of a timed run cannot know (docs/explanation/correctness.md).
+// One insert in 20,000 is dropped. Where all threads write the same keys, a spot check finds what
+// the judge of a timed run cannot know (docs/explanation/correctness.md).
 TEST_P(FaultyIndexes, AreFoundAtLaptopScale) {
   constexpr uint32_t kDropsEvery = 20'000;
   if (!soaks()) return;

@@ -1,4 +1,5 @@
-// Tests the session's image and pieces: the bytes that the referee passes to the player.
+// Tests the session's image and the pieces. They are the bytes in which the referee passes names,
+// keys, texts and operations to the player, the process that calls the library.
 #include "benchmarks/kit/script/images.h"
 
 #include <gtest/gtest.h>
@@ -138,8 +139,8 @@ TEST(PoolsImage, DamagedHeadersAreNeverFollowedOutside) {
   }
 }
 
-// Returns a procedure that calls get() for several string keys. Its first parameter is the number of
-// keys.
+// Returns a procedure that calls get() for several string keys. Its first parameter is the number
+// of keys.
 script::ProcedureBuilder gets() {
   constexpr uint8_t kCount = 0, kKey = 1, kOne = 2, kZero = 3;
   script::ProcedureBuilder p;
@@ -226,8 +227,8 @@ TEST(Piece, IsAsLongAsFits) {
   EXPECT_EQ(writer.cut(ops, ops.size(), three_bytes), ops.size());
 }
 
-// Expects that a piece's op equals the script's op, and that both refer to the same key and text. But
-// the op of a piece does not say what is judged.
+// Expects that a piece's op equals the script's op, and that both refer to the same key and text.
+// But the op of a piece does not say what is judged.
 void expect_same(const script::Script& script, KeyType type, const format::Op& expected,
                  const player::PoolsView& pools, const format::Op& op) {
   format::Op numbered = op;

@@ -1,5 +1,6 @@
-// Tests the interpreter with a correct index in this process. Some tests replace single functions
-// of the index with functions that return a certain result.
+// Tests the interpreter, which executes the operations of a thread, with a correct index in this
+// process. Some tests replace single functions of the index with functions that return a certain
+// result.
 #include "benchmarks/kit/player/interpreter.h"
 
 #include <gtest/gtest.h>

@@ -1,5 +1,5 @@
-// Tests the default judge. Some tests use schedules in which a fault certainly occurs. Other tests
-// change the player's report before the judge reads it.
+// Tests the judge that all benchmarks share (kit/judge/judge.h). Some tests use schedules in which
+// a fault certainly occurs. Other tests change the player's report before the judge reads it.
 #include "benchmarks/kit/judge/judge.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
-// Tests that the judge's shortcut for results that are certainly right (judge/known_records.h) never
-// changes a finding: it compares the shortcut with the rules alone, on random programs with faulty
-// libraries and changed words.
+// Tests that the judge's shortcut for results that are certainly right (judge/known_records.h)
+// never changes a finding: it compares the shortcut with the rules alone, on random programs with
+// faulty libraries and changed words.
 #include "benchmarks/kit/judge/known_records.h"
 
 #include <gtest/gtest.h>

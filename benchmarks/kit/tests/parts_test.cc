@@ -1,5 +1,5 @@
-// Tests small parts of the kit: histogram, random numbers, tags, the preparation of
-// arguments, and latencies.
+// Tests small parts of the kit, the code that all benchmarks share: histogram, random numbers,
+// tags (unique numbers in payloads), the preparation of arguments, and latencies.
 #include <gtest/gtest.h>
 
 #include <algorithm>

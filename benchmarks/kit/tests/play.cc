@@ -1,4 +1,5 @@
-// Implements play.h: plays the parts of referee and player in one process, with the real images.
+// Implements play(), which runs a script in the test's process: it does the work of referee and
+// player, and passes operations between them in the real binary format (images).
 #include "benchmarks/kit/tests/play.h"
 
 #include <optional>

@@ -1,6 +1,6 @@
-// Runs a script (the operations of a session) against an index library in the test's own process, for
-// tests of judges and benchmarks. It uses the same interpreter as the player, which runs scripts in
-// the jail, and gives it the operations in the same binary format.
+// Runs a script (the operations of a session) against an index library in the test's own process,
+// for tests of judges and benchmarks. It uses the same interpreter as the player, which runs
+// scripts in the jail, and gives it the operations in the same binary format.
 #pragma once
 
 #include <cstdint>
@@ -12,9 +12,10 @@
 
 namespace keydrome::testing {
 
-// Executes the script with one thread for each thread of the script. Hands each thread its operations
-// in small pieces, so that tests cross the borders of pieces. Returns the results. With `keep_calls`,
-// they contain an event for each call, made from the evidence words that the calls left.
+// Executes the script with one thread for each thread of the script. Hands each thread its
+// operations in small pieces, so that tests cross the borders of pieces. Returns the results. With
+// `keep_calls`, they contain an event for each call, made from the evidence words that the calls
+// left.
 script::Outcome play(const script::Script& script, const player::IndexApi& api,
                      bool keep_calls = false);
 

@@ -1,5 +1,6 @@
-// Tests the read-backs of all benchmarks (workload/read_backs.h). A census counts each thread's reads
-// with a model of its own: it compares keys, not their numbers, and knows every writer of a key.
+// Tests the read-backs of all benchmarks: extra transactions in which a thread reads keys that it
+// has written (workload/read_backs.h). A census counts each thread's reads with a model of its
+// own: it compares keys, not their numbers, and knows every writer of a key.
 #include "benchmarks/kit/workload/read_backs.h"
 
 #include <gtest/gtest.h>
@@ -21,16 +22,16 @@ namespace {
 constexpr uint64_t kRecentCalls = 64;
 constexpr uint32_t kShortScan = 8;
 constexpr uint64_t kFew = 8;
-constexpr uint64_t kExtraReads = 1'000;  // that a thread may need to have enough known reads
+constexpr uint64_t kExtraReads = 1'000;  // a thread may add this many reads with known results
 
 // What a thread reads in a phase.
 struct Census {
   uint64_t calls = 0, reads = 0;
-  uint64_t known = 0;              // gets of keys that no other thread changes
-  uint64_t recent = 0, older = 0;  // of them: keys that the thread changed before
-  uint64_t scans = 0;              // of at least kShortScan records, from different keys
-  uint64_t closing = 0, closing_scans = 0;
-  uint64_t between_calls = 0;  // of read-backs that are no closing reads
+  uint64_t known = 0;  // gets of keys that no other thread changes, so that their results are known
+  uint64_t recent = 0, older = 0;  // known gets of keys that the thread changed before
+  uint64_t scans = 0;              // scans of at least kShortScan records, from different keys
+  uint64_t closing = 0, closing_scans = 0;  // reads at the end of the program
+  uint64_t between_calls = 0;               // calls of read-backs that are not at the end
 };
 
 bool is_write(format::OpCode code) {
@@ -41,9 +42,9 @@ bool is_write(format::OpCode code) {
 // Counts the reads of all threads of a phase.
 class PhaseCensus {
  public:
-  // Does the workload itself change, or insert, records in the phase?
+  // True if the workload itself changes, or inserts, records in the phase.
   bool writes = false, inserts = false;
-  bool computes = false;  // by procedures
+  bool computes = false;  // true if the phase runs procedures
 
   PhaseCensus(const script::Script& script, const judge::KeyRanks& ranks,
               const script::PhaseScript& phase, std::vector<bool> computed)
@@ -78,7 +79,7 @@ class PhaseCensus {
       if (op.code == format::OpCode::kBegin)
         between = static_cast<format::Kind>(op.kind) == format::Kind::kCanary &&
                   ops[at - 1].code != format::OpCode::kOpen;
-      // Only within a transaction does the same scan count once.
+      // A repeated scan is not counted again, but only within one transaction.
       if (op.code == format::OpCode::kBegin) last_start = kNoStart;
       if (between) census.between_calls += calls;
       if (op.code == format::OpCode::kCommit) between = false;
@@ -95,7 +96,7 @@ class PhaseCensus {
   }
 
  private:
-  using Start = std::pair<uint64_t, uint64_t>;  // of a scan: index and key
+  using Start = std::pair<uint64_t, uint64_t>;  // where a scan starts: index and key
   static constexpr Start kNoStart{UINT64_MAX, UINT64_MAX};
 
   // Returns true if the op before a scan gets a key that is not that of the last scan, `last`.

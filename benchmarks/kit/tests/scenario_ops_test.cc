@@ -1,6 +1,6 @@
-// Tests the ops that only scenarios use: turns, transactions with one attempt, bare calls, and
-// deletes of records that were read. The index of the tests has one lock, which a transaction holds
-// from begin to end.
+// Tests the operations (ops) of programs that only the benchmark "scenarios" uses: turns,
+// transactions with one attempt, bare calls (made exactly as written), and deletes of records that
+// were read. The index of the tests has one lock, which a transaction holds from begin to end.
 #include <gtest/gtest.h>
 
 #include <cstring>

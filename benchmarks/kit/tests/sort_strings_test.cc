@@ -1,4 +1,5 @@
-// Tests the sorting of string keys, which the judge needs to compare ranks.
+// Tests the sorting of string keys, which the judge needs to compare keys by their ranks
+// (positions in the order of all keys).
 #include "benchmarks/kit/judge/keys/sort_strings.h"
 
 #include <gtest/gtest.h>

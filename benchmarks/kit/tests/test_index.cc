@@ -1,5 +1,5 @@
-// Implements test_index.h: an ordered set of (key, payload) pairs per index, one mutex, and undo
-// functions for aborts.
+// Implements the index library for tests, with faults that can be switched on (test_index.h): an
+// ordered set of (key, payload) pairs per index, one mutex, and undo functions for aborts.
 #include "benchmarks/kit/tests/test_index.h"
 
 #include <atomic>

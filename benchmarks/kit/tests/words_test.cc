@@ -1,5 +1,6 @@
-// Tests the evidence words: what they contain, that the player writes one for every call, and that
-// the judge finds faults with nothing but the words.
+// Tests the evidence words, the 8 bytes in which the player reports the result of a call. The
+// tests check what the words contain, that the player writes one for every call, and that the
+// judge finds faults with nothing but the words.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -211,8 +212,8 @@ TEST_F(WordsTest, AbortedDataIsFoundInTheHistoryOfWords) {
   EXPECT_GT(findings.count("aborted_read"), 0u) << text_of(findings);
 }
 
-// The times of words are too coarse to order two short transactions. But the order of the calls of a
-// thread is certain, so a thread that misses its own last commit is found.
+// The times of words are too coarse to order two short transactions. But the order of the calls of
+// a thread is certain, so a thread that misses its own last commit is found.
 TEST_F(WordsTest, AThreadThatMissesItsOwnLastCommitIsFoundInTheHistoryOfWords) {
   script::ThreadBuilder thread = out();
   for (uint32_t i = 1; i < kKeys; i += 2) {

@@ -1,4 +1,5 @@
-// Implements workloads.h: plays scripts of registered benchmarks on the test index and judges them.
+// Implements the tests that all performance benchmarks have in common (workloads.h): plays scripts
+// of registered benchmarks on the test index and judges the results.
 #include "benchmarks/kit/tests/workloads.h"
 
 #include <gtest/gtest.h>

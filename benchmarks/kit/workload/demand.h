@@ -42,8 +42,8 @@ struct Demand {
   }
   // As above, for operations that make one call each.
   void add_transactions(double count, double ops) { add_transactions(count, ops, ops); }
-  // Adds transactions of one procedure each, which makes `calls` calls on average. The shared memory
-  // has room for `calls_most`, the average of the limits (script::ProcedureLimits).
+  // Adds transactions of one procedure each, which makes `calls` calls on average. The shared
+  // memory has room for `calls_most`, the average of the limits (script::ProcedureLimits).
   void add_procedures(double count, double calls_most, double calls, double parameters) {
     constexpr double kWordsOfCall = 3;  // format/control_word.h
     constexpr double kBytes = 72;       // the result, and what the judge knows of the execution
@@ -88,20 +88,20 @@ struct Demand {
   void add_bytes(double bytes) { extra_bytes += bytes; }
 
   double threads;
-  double records = 0;               // inserted by load and transactions
-  double record_bytes = 0;          // of all these records: key and payload
-  double longest_bytes = 0;         // of the longest record; 0: all have the same length
-  double inserts = 0, deletes = 0;  // of load and transactions
-  double keys = 0;                  // without a record
+  double records = 0;               // records that load and transactions insert
+  double record_bytes = 0;          // bytes of keys and payloads of all these records
+  double longest_bytes = 0;         // bytes of the longest record; 0: all have the same length
+  double inserts = 0, deletes = 0;  // calls of load and transactions
+  double keys = 0;                  // keys without a record
   double key_bytes = 0;
-  double string_bytes = 0;  // of all string keys and payload texts that differ
+  double string_bytes = 0;  // bytes of all string keys and payload texts that differ
   double load_ops = 0;
   double transactions = 0;
   double run_ops = 0;
-  double run_words = 0;       // that transactions leave in the outcome (format/control_word.h)
-  double run_words_most = 0;  // for which the shared memory has room
+  double run_words = 0;       // words of transactions in the outcome (format/control_word.h)
+  double run_words_most = 0;  // words for which the shared memory has room
   double recorded_calls = 0;
-  double logged_calls = 0;  // of the largest recorded phase
+  double logged_calls = 0;  // calls of the largest recorded phase
   double extra_bytes = 0;
 };
 

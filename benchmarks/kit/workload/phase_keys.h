@@ -1,6 +1,6 @@
-// PhaseKeys: knows which keys one phase of a script changes, and which threads change them. A read of
-// a key has one right result if no thread changes the key in the phase (a fixed key), or only the
-// reader does (an own key).
+// PhaseKeys: knows which keys one phase of a script changes, and which threads change them. A read
+// of a key has one right result if no thread changes the key in the phase (a fixed key), or only
+// the reader does (an own key).
 //
 // The classes err on the safe side: they may report a fixed or own key as shared, but never the
 // reverse. Thread safety: immutable after construction.
@@ -45,7 +45,7 @@ class OpFollower {
 
 // What one thread does in a phase.
 struct ThreadWork {
-  uint64_t calls = 0;     // of the library; an upper bound if the thread runs procedures
+  uint64_t calls = 0;     // calls of the library; an upper bound if the thread runs procedures
   uint64_t reads = 0;     // gets and getNexts, without those of procedures
   uint64_t last_end = 0;  // the last op that ends a transaction
 };
@@ -55,8 +55,8 @@ uint64_t calls_of(const format::Op& op, const script::Pools& pools);
 // Returns how many of these calls are reads whose arguments the program gives.
 uint64_t reads_of(const format::Op& op);
 
-// Returns for each index whether procedures change its records anywhere in the script. Their keys are
-// known only at run time.
+// Returns for each index whether procedures change its records anywhere in the script. Their keys
+// are known only at run time.
 std::vector<bool> computed_indexes(const script::Pools& pools,
                                    std::span<const script::PhaseScript> phases, uint32_t indexes);
 
@@ -69,7 +69,7 @@ class PhaseKeys {
   bool writes() const { return writes_; }
   bool inserts() const { return inserts_; }
   const std::vector<ThreadWork>& threads() const { return threads_; }
-  uint64_t calls() const;  // of all threads
+  uint64_t calls() const;  // calls of all threads
 
   bool is_fixed(uint32_t index, uint32_t key) const {
     return is_known(index, key) && writer_[place(index, key)] == kNobody;

@@ -16,10 +16,11 @@
 namespace keydrome::workload {
 namespace {
 
-constexpr uint64_t kPart = 100;          // one in this many reads of a thread is a read-back
-constexpr uint64_t kKnownReads = 1'000;  // known reads, and closing reads, that are enough
-// Small phases need fewer: one known read in kKnownPartMax reads of a thread, and one closing read
-// in kClosingPartMax calls of the phase.
+constexpr uint64_t kPart = 100;  // one in this many reads of a thread is a read-back
+// The smallest number of known reads of a thread, and of closing reads of a phase. Small phases
+// need fewer: one known read in kKnownPartMax reads of a thread, and one closing read in
+// kClosingPartMax calls of the phase.
+constexpr uint64_t kKnownReads = 1'000;
 constexpr uint64_t kKnownPartMax = 10;
 constexpr uint64_t kClosingPartMax = 20;
 constexpr uint64_t kClosingScans = 16;  // scans of all threads at the end of a phase
@@ -35,8 +36,9 @@ struct Use {
   uint64_t call = 0;
 };
 
-// A nearly uniform sample of a sequence of unknown length. When it is full, it skips random numbers of
-// uses, so that most uses cost no random number (similar to J. Vitter's algorithm X, 1985).
+// A nearly uniform sample of a sequence of unknown length. When it is full, it skips random
+// numbers of uses, so that most uses cost no random number (similar to J. Vitter's algorithm X,
+// 1985).
 class Sample {
  public:
   explicit Sample(std::size_t size_max = 0) : size_max_(size_max) {}
@@ -117,7 +119,7 @@ class ThreadReadBacks {
 
   void add() {
     for (uint64_t at = 0; at < ops_.size(); ++at) visit(at);
-    constexpr uint64_t kOthers = 5;  // ops of a closing transaction that are no gets
+    constexpr uint64_t kOthers = 5;  // other ops of a closing transaction: open, begin, next, ...
     const uint64_t gets = closing_gets(), transactions = (gets + kGetsMax - 1) / kGetsMax;
     script_.insert_transactions(phase_, thread_, places_, inserted_, gets + kOthers * transactions);
     close();
@@ -191,7 +193,7 @@ class ThreadReadBacks {
 
   // Appends gets of keys that the thread wrote within its last calls.
   void get_recent(uint32_t index, uint64_t count) {
-    const uint64_t end = calls_ + 1 + count;  // with the begin
+    const uint64_t end = calls_ + 1 + count;  // calls after the begin and these gets
     const uint64_t since = end > kRecentCalls ? end - kRecentCalls : 0;
     std::vector<Use> uses = recent_writes_.since(since, index);
     std::erase_if(uses, [this](const Use& use) { return !is_own(use); });
@@ -289,11 +291,10 @@ class ThreadReadBacks {
   const uint64_t needed_, closing_;
   std::vector<Sample> own_, fixed_;  // by index
   RecentWrites recent_writes_;
-  uint8_t last_slot_ = 0;              // of the last call on records
-  Use last_use_{.index = UINT32_MAX};  // by a get, insert or delete
+  uint8_t last_slot_ = 0;              // slot of the last call on records
+  Use last_use_{.index = UINT32_MAX};  // key of the last get, insert or delete
   std::pair<uint32_t, uint32_t> last_start_{UINT32_MAX, UINT32_MAX};
-  // Numbers of the thread's calls, reads and scans so far, including its read-backs. recent_ and
-  // older_ count read-backs of keys that were written recently, or longer ago.
+  // Counts so far, with the read-backs. recent_ and older_ count only read-backs of written keys.
   uint64_t calls_ = 0, reads_ = 0, known_ = 0, recent_ = 0, older_ = 0, scans_ = 0;
   std::vector<script::ScriptBuilder::Insertion> places_;
   std::vector<format::Op> inserted_;

@@ -1,5 +1,5 @@
-// An index in the test's process with one chosen fault, to test that each check of the graph finds
-// its fault.
+// An index library in the test's process with one chosen fault, to test that each check of the
+// benchmark "linkbench" finds its fault.
 //
 // Only one index exists at a time. Thread-safe like the index API; a mutex guards the names of
 // handles.

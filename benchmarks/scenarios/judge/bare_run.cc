@@ -214,7 +214,9 @@ void judge_bare(const Scenario& scenario, const ScriptedBare& scripted,
     break;
   }
   if (!runs.fit) {
-    add("outcome_mismatch", Severity::kRequired, "the returned evidence contradicts the program");
+    add("outcome_mismatch", Severity::kRequired,
+        "the results that the player reported do not fit the calls of the script, so the library "
+        "must have changed them");
   }
 }
 

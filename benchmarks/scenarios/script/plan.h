@@ -29,7 +29,7 @@ struct PlannedScenario {
 };
 
 struct PlanSize {
-  uint64_t runs = 0;           // of all scenarios together, approximately
+  uint64_t runs = 0;           // approximate number of runs of all scenarios together
   uint64_t interleavings = 0;  // maximum per scenario
   uint64_t large_runs = 0;     // runs with 10,000 surrounding records
 };

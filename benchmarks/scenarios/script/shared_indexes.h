@@ -1,10 +1,10 @@
 // SharedIndexes: names the indexes that the runs of scenarios use. A scenario is a short script
 // that is run many times within one session of the library.
 //
-// A library may hold a descriptor or a memory area for each index, and the contract has no call that
-// removes an index, so a session creates few indexes. The first run of each scenario has indexes of
-// its own. All other runs share one index for each letter and key type. Such a run begins by
-// deleting the records that the previous run left. Not thread-safe.
+// A library may hold a descriptor or a memory area for each index, and the contract has no call
+// that removes an index, so a session creates few indexes. The first run of each scenario has
+// indexes of its own. All other runs share one index for each letter and key type. Such a run
+// begins by deleting the records that the previous run left. Not thread-safe.
 #pragma once
 
 #include <cstdint>

@@ -92,8 +92,8 @@ void Interpreter::finish() {
   transaction_ = nullptr;
 }
 
-// Prepares the call of an op that reads or writes records of an open handle. kCode is the op's code,
-// except that kNext also stands for kNextToEnd, and kDeleteKey for kDeletePair.
+// Prepares the call of an op that reads or writes records of an open handle. kCode is the op's
+// code, except that kNext also stands for kNextToEnd, and kDeleteKey for kDeletePair.
 template <format::OpCode kCode>
 [[gnu::always_inline]] inline void Interpreter::prepare(const format::Op& op, KeyType type,
                                                         uint64_t*& word, Arguments& with) {
@@ -115,8 +115,8 @@ template <format::OpCode kCode>
 }
 
 // Writes the word of a get, insertRecord or deleteRecord and ends the call, if its result is
-// expected and need not be kept. Otherwise does nothing and returns false. Both expected results of a
-// get are tested at once, because a branch between them would often be mispredicted.
+// expected and need not be kept. Otherwise does nothing and returns false. Both expected results
+// of a get are tested at once, because a branch between them would often be mispredicted.
 template <bool kIsGet>
 [[gnu::always_inline]] inline bool Interpreter::end_call(const format::Op& op, const Record* record,
                                                          uint32_t code, uint64_t*& word) {
@@ -176,8 +176,8 @@ bool Interpreter::continue_scan(const format::Op& op, const Record& record, uint
   return (!to_end || code == SUCCESS) && scan_.next();
 }
 
-// Prepares the op and returns true if it has the same code, flags and slot as the op before it. Such
-// ops often follow each other, and then need no switch.
+// Prepares the op and returns true if it has the same code, flags and slot as the op before it.
+// Such ops often follow each other, and then need no switch.
 template <format::OpCode kCode>
 [[gnu::always_inline]] inline bool Interpreter::continues(const format::Op& op, KeyType type,
                                                           uint64_t*& word, Arguments& with) {
@@ -393,8 +393,8 @@ Interpreter::Function Interpreter::next_call() {
   return function;
 }
 
-// Prepares the next op of a thread that is not plain. For plain threads, run() prepares the frequent
-// ops.
+// Prepares the next op of a thread that is not plain. For plain threads, run() prepares the
+// frequent ops.
 Interpreter::Function Interpreter::next_of_program(const format::Op& op) {
   publish(base_ + at_);
   arguments_.slot = op.slot;

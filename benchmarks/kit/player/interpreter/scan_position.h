@@ -12,8 +12,8 @@ namespace keydrome::player {
 
 class ScanPosition {
  public:
-  // Begins a scan of at most `calls` getNext calls, and of at least one, on an index with keys of this
-  // type.
+  // Begins a scan of at most `calls` getNext calls, and of at least one, on an index with keys of
+  // this type.
   void start(KeyType type, uint32_t calls) {
     type_ = type;
     calls_ = std::max(calls, 1u);

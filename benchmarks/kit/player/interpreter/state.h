@@ -36,7 +36,7 @@ namespace keydrome::player {
 // interpreter.
 struct InterpreterInputs {
   const IndexApi* api = nullptr;
-  const PoolsView* pools = nullptr;  // of the session's image
+  const PoolsView* pools = nullptr;  // names, texts and procedures of the session's image
   IndexNames* names = nullptr;
   Signals* events = nullptr;            // shared by all threads of the phase
   Turns* turns = nullptr;               // shared by all threads; null if no program has steps
@@ -45,7 +45,7 @@ struct InterpreterInputs {
   uint64_t go_ticks = 0;                     // clock->ticks() at the start of the phase
   format::ThreadOutcome* outcome = nullptr;  // all zero; only this interpreter writes to it
   std::span<uint64_t> words;                 // room for every word of the program
-  uint64_t words_spare = 0;                  // how many of them are for failed attempts
+  uint64_t words_spare = 0;                  // how many of `words` are for failed attempts
   std::span<std::byte> trace;                // room for the thread's evidence
   Recording* recording = nullptr;            // this thread's own; null if the phase is not recorded
 };
@@ -140,8 +140,8 @@ class InterpreterState {
   // The state of a call that belongs to no explicit transaction. The call is repeated after
   // DEADLOCK.
   struct Single {
-    // A special op is timed or has failed attempts. All other ops need only a test of each of the next
-    // two members.
+    // A special op is timed or has failed attempts. All other ops need only a test of each of the
+    // next two members.
     uint32_t until_special = 1;  // the next special auto-commit op, counted from 1
     bool special = false;        // the current op is special
     bool timed = false;
@@ -157,8 +157,8 @@ class InterpreterState {
     hot_ = task == Task::kProgram && is_plain_;
     if (hot_) publish(format::kInWords);
   }
-  // Publishes where the thread is (format/outcome.h), so that the referee can name a call that never
-  // returns. The store is relaxed, because the referee uses the position only as a hint.
+  // Publishes where the thread is (format/outcome.h), so that the referee can name a call that
+  // never returns. The store is relaxed, because the referee uses the position only as a hint.
   void publish(uint64_t position) {
     std::atomic_ref<uint64_t>(outcome_->position).store(position, std::memory_order_relaxed);
   }
@@ -177,7 +177,7 @@ class InterpreterState {
   }
 
   const IndexApi* api_;
-  const PoolsView* pools_;  // of the current piece
+  const PoolsView* pools_;  // keys and texts of the current piece
   IndexNames* names_;
   Signals* events_;
   Turns* turns_;
