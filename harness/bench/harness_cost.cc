@@ -10,10 +10,10 @@
 //
 // The floor is the smallest possible cost: a loop over 16-byte operations that calls one function
 // of indexes/null through a pointer from dlsym. The program compares the floor with the player's
-// interpreter on the same library, with one thread and int64 keys. Floor and
-// interpreter take turns, so that a busy machine slows both. Times are CPU times of the thread;
-// each figure is a median over the repetitions. Here the interpreter gets all operations and keys
-// at once. In a session it gets them in pieces; phase_cost measures the cost of the hand-over.
+// interpreter on the same library, with one thread and int64 keys. Floor and interpreter take
+// turns, so that a busy machine slows both. Times are CPU times of the thread; each figure is a
+// median over the repetitions. Here the interpreter gets all operations and keys at once. In a
+// session it gets them in pieces; phase_cost measures the cost of the hand-over.
 //
 // The first row is the average cost of a call in the SIGMOD 2009 contest's own mix of operations.
 // These are the timed operations of one thread of sigmod2009's instance Vary Low, with all checks.
@@ -38,7 +38,8 @@
 // isolates nothing. So the call of contract A's get counts as cost of the harness. In the last row,
 // the calls of begin and commit count as cost, too.
 //
-// Targets on a machine whose floor is 1.5 ns: a get may exceed the floor by at most
+// A timed call is one whose latency the player measures, by reading the clock. Targets on a machine
+// whose floor is 1.5 ns: a get may exceed the floor by at most
 // - 2 ns (1.3 times the floor), if no call is timed
 // - 3 ns (2 times the floor), if one call in 61 is timed
 // - 17 ns (11 times the floor), if every call is timed

@@ -67,7 +67,8 @@ std::string hang_evidence(const HangInputs& inputs) {
   }
   for (const ThreadFacts& facts : after) {
     const bool main_thread = facts.outside == process;
-    // During a phase the main thread is one of the clients, or waits to join the other clients.
+    // During a phase the main thread plays a program itself, and then waits for the other threads
+    // that do.
     if (main_thread && count > 0) continue;
     if (std::ranges::find(clients, facts.inside) != clients.end()) continue;
     HungThread thread;

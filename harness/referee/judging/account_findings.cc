@@ -79,7 +79,8 @@ void add_unaccounted_threads(const SessionResult& result, judge::Findings& findi
   }
 }
 
-// Work before the first timed phase is not timed, so it has a budget.
+// Adds a finding if the library used too much CPU time or memory before the first timed phase. No
+// time is measured there, so this work has a budget.
 void add_setup_budget(const SessionResult& result, judge::Findings& findings) {
   const Setup setup = setup_of(result);
   std::string excess;

@@ -63,7 +63,8 @@ RunVerdict decide_closed(const SessionResult& result) {
   if (result.stage == Stage::kStarting) {
     const std::string_view error = result.jail.text("error");
     return {"infrastructure", "the player did not start" +
-                                  (error.empty() ? std::string() : ": " + std::string(error))};
+                                  (error.empty() ? std::string() : ": " + std::string(error)) +
+                                  "; run `jail --check` to find the cause"};
   }
   if (status == "signaled") {
     return {"crashed", "the process was ended by " +
@@ -139,18 +140,20 @@ std::optional<RunVerdict> decide_by_jail(const SessionResult& result,
                                      required_level + "): " + error};
   }
   if (jail.exited && jail.exit_code == kJailFailed) {
-    return RunVerdict{"infrastructure", "the jail failed: " + error};
+    return RunVerdict{"infrastructure",
+                      "the jail failed: " + error + "; run `jail --check` to find the cause"};
   }
   if (result.stop == StopReason::kNotStarted) return std::nullopt;
   if (!jail.exited) {
     return RunVerdict{"infrastructure",
                       "the jail was killed before it could report: by the referee, because the "
-                      "jail did not end in time, or by another process"};
+                      "jail did not end in time, or by another process; repeat the run"};
   }
   if (jail.exit_code != 0) {
     return RunVerdict{
         "infrastructure",
-        "the jail exited with code " + std::to_string(jail.exit_code) + " and reported no error"};
+        "the jail exited with code " + std::to_string(jail.exit_code) +
+            " and reported no error; repeat the run, and report a bug if this happens again"};
   }
   const std::string level = jail_level(jail);
   if (rank(level) >= rank(required_level)) return std::nullopt;

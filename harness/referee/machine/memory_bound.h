@@ -21,8 +21,8 @@ namespace keydrome {
 uint64_t bound_memory(uint64_t bytes);
 
 // While an object exists, the referee's soft limit is as high as its hard limit. The referee starts
-// child processes in this time, so that they do not inherit the bound. Under the bound, a library
-// in the jail could not reserve much more address space than it uses, although it may.
+// child processes in this time, so that they do not inherit the bound. A library may reserve much
+// more address space than it uses, which the bound would prevent.
 class MemoryUnbound {
  public:
   MemoryUnbound();

@@ -51,7 +51,7 @@ class SessionMemory {
   // Prepares the outcome for a phase. Clears it first, because the library may have written to it
   // between phases. Returns its bytes. REQUIRES: no thread plays.
   std::span<std::byte> begin_outcome(const script::OutcomeLayout& layout);
-  // Publishes the first piece of each thread. REQUIRES: no thread plays.
+  // Copies the first piece of each thread into the ring. REQUIRES: no thread plays.
   PieceSupply begin_pieces(uint32_t phase);
 
  private:

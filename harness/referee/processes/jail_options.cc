@@ -17,8 +17,8 @@ constexpr uint64_t kTmpfsBytesDefault = 16 << 20;
 // Allowance for the referee's own work. The wall time limit of a session includes it once for
 // loading and once for each phase.
 constexpr uint64_t kOwnWorkMs = 60'000;
-// Tasks in addition to two for each client thread: for the player's main thread, the jail's init
-// and threads of the library.
+// Tasks in addition to two for each thread that plays a program: for the player's main thread, the
+// jail's init and threads of the library.
 constexpr uint64_t kSpareTasks = 64;
 
 void option(std::vector<std::string>& arguments, const char* name, const std::string& value) {

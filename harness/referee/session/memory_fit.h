@@ -16,10 +16,10 @@ struct MemoryNeed {
   uint64_t referee_bytes = 0;  // operations, results and the expected state, outside the jail
   uint64_t library_bytes = 0;  // the limit of the jail
   uint64_t total() const { return referee_bytes + library_bytes; }
-  // Returns the memory that most sessions surely use if the library reaches its limit. The estimate
+  // Returns the memory that a session uses at least, if the library reaches its limit. The estimate
   // of the referee's memory is at most 1.5 times what the referee uses, so two thirds of the
-  // estimate count. In the benchmarks linkbench and tpcw the estimate may be up to 2.3
-  // times what the referee uses (FACTORS of tests/test_memory_demand.py).
+  // estimate count. Only in the benchmarks linkbench and tpcw, the estimate may be up to 2.3 times
+  // what the referee uses (FACTORS of tests/test_memory_demand.py).
   uint64_t least() const { return referee_bytes / 3 * 2 + library_bytes; }
 };
 
@@ -29,9 +29,10 @@ inline constexpr uint64_t kMemoryPercentMax = 90;
 
 // What decides about the memory of a session besides its parameters.
 struct MemoryRules {
-  uint64_t least_bytes = 0;  // the library's limit is at least this
-  uint64_t limit_bytes =
-      0;  // the library's limit; 0: least_bytes, or more if the records need more
+  // The library's limit is `limit_bytes`. If that is 0, the limit is computed from the number of
+  // records, but is at least `least_bytes`.
+  uint64_t least_bytes = 0;
+  uint64_t limit_bytes = 0;
   uint64_t machine_bytes = 0;  // the machine's memory; 0: unknown, so every number of bytes fits
   bool certify = false;        // the history of calls is kept and certified
 };

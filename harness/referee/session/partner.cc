@@ -83,7 +83,8 @@ std::optional<Stopped> Partner::expect(Message& message, MessageType type, uint6
       }
       return Stopped{StopReason::kLimit, std::string(limit_reached_) + meanwhile};
     case JailProcess::Event::kMalformed:
-      return Stopped{StopReason::kViolation, "the player sent a malformed message" + meanwhile};
+      return Stopped{StopReason::kViolation, "the player sent a malformed message" + meanwhile +
+                                                 "; the library must not use the player's channel"};
     case JailProcess::Event::kOther:
       return Stopped{StopReason::kNotStarted, "the driver ended" + meanwhile};
     case JailProcess::Event::kMessage:
@@ -92,7 +93,8 @@ std::optional<Stopped> Partner::expect(Message& message, MessageType type, uint6
   if (message.type == type && in_turn()) return std::nullopt;
   return Stopped{StopReason::kViolation, "an unexpected message of type " +
                                              std::to_string(static_cast<uint32_t>(message.type)) +
-                                             " arrived" + meanwhile};
+                                             " arrived" + meanwhile +
+                                             "; the library must not use the player's channel"};
 }
 
 }  // namespace keydrome

@@ -54,7 +54,7 @@ struct LoadingResult {
 struct PhaseResult {
   std::string name;
   bool timed = false;
-  uint32_t threads = 0;         // number of client threads
+  uint32_t threads = 0;         // number of threads that play programs
   uint32_t player_threads = 0;  // number of the player's threads that may run at the same time
   // By the referee's clock, from before the jail is thawed until it is frozen again. On a machine
   // that cannot freeze the jail, from GO to DONE.
