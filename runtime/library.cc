@@ -88,7 +88,8 @@ int keydrome_configure(const char* json, char* reason, uint32_t capacity) {
     keydrome::runtime::install(*std::move(runtime));
     return 0;
   } catch (...) {
-    write_reason("out of memory", reason, capacity);
+    write_reason("memory ran out while the runtime was set up; give the run more memory", reason,
+                 capacity);
     return 1;
   }
 }

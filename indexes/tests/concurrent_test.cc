@@ -1,6 +1,7 @@
-// Tests contract A with many concurrent threads, which retry after DEADLOCK. Sums must stay
-// constant, updates must not be lost, scans must be repeatable, and all threads must make progress.
-// Transfers also run in one thread first, which shows failures that do not depend on concurrency.
+// Tests contract A (keydrome/index.h) with many concurrent threads, which retry after DEADLOCK.
+// Sums must stay constant, updates must not be lost, scans must be repeatable, and all threads must
+// make progress. Transfers also run in one thread first, which shows failures that do not depend on
+// concurrency.
 #include <gtest/gtest.h>
 
 #include <array>
@@ -70,6 +71,7 @@ ErrCode add(const Handle& handle, TxnState* txn, const KeyValue& key, int64_t am
   return handle.insert(txn, key, std::to_string(number(read.payload) + amount));
 }
 
+// Adds up the numbers of all records in an index, and counts the records.
 ErrCode sum(const Handle& handle, TxnState* txn, int64_t* total, int* count) {
   Read read = handle.next(txn);
   for (; read.code == SUCCESS && *count < kScanMax; read = handle.next(txn)) {

@@ -85,7 +85,7 @@ Read read_of(ErrCode code, const Record& record, KeyType type) {
 bool load_library(const std::string& path, const std::string& configuration) {
   void* const object = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL);
   if (object == nullptr) {
-    std::fprintf(stderr, "contract_test: %s\n", dlerror());
+    std::fprintf(stderr, "contract_test: cannot load the library: %s\n", dlerror());
     return false;
   }
   const bool complete = look_up(object, "create", &loaded.create) &&

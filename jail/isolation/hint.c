@@ -71,14 +71,15 @@ static const char* control_groups(const struct isolation* isolation) {
                         "with --cgroup-parent (systemd-run --user --scope -p Delegate=yes makes "
                         "one)";
     case TROUBLE_NO_CONTROLLER:
-      return "the controller is not enabled for this group: as root write +NAME to "
-             "cgroup.subtree_control of each parent group; if a v1 hierarchy uses the controller, "
-             "boot with cgroup_no_v1=all";
+      return "the controller is not enabled for this group: as root write the controller's name, "
+             "such as +memory, to cgroup.subtree_control of each parent group; if a v1 hierarchy "
+             "uses the controller, boot with cgroup_no_v1=all";
     case TROUBLE_BUSY:
       return "the parent group contains processes, so it cannot enable controllers: name an empty "
              "group with --cgroup-parent; a container needs the host's hierarchy (cgroup: host)";
     default:
-      return "the line \"note\" of this output says what the kernel refused";
+      return "the control groups are mounted, but a file of this mechanism is missing or cannot be "
+             "written: check the files of the parent group";
   }
 }
 

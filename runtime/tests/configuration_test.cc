@@ -1,5 +1,6 @@
-// Tests of configuration.h: a valid setup is parsed, and every invalid field is refused with a
-// message that names it.
+// Tests of configuration.h. A setup is the JSON that tells the runtime which data structure to run,
+// and how. A valid setup must be parsed, and every invalid field must be refused with a message
+// that names it.
 #include "runtime/configuration.h"
 
 #include <gtest/gtest.h>

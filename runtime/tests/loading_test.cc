@@ -1,5 +1,6 @@
-// Tests what happens before the first call: unusable structures are refused with a reason, and the
-// exported functions fail until keydrome_configure is called.
+// Tests what happens before the first call of the runtime. Structures (libraries of a data
+// structure) that cannot be used are refused with a reason. The exported functions fail until
+// keydrome_configure is called.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

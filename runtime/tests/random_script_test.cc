@@ -65,6 +65,8 @@ class Author {
  public:
   explicit Author(uint64_t seed) : random_(seed) {}
 
+  // Returns a script. Actor 0 first inserts up to five records with auto-commit. Then the calls of
+  // all actors' transactions follow, interleaved at random.
   std::string write() {
     std::string script;
     for (uint64_t count = below(6); count > 0; --count) add(script, 0, "@" + insertion());

@@ -1,4 +1,5 @@
 // Implements RecordedClient: makes the calls of a script and records each as an event of a history.
+// An event contains a hash of the payload instead of the payload itself.
 #include "runtime/tests/recorded_client.h"
 
 #include <gtest/gtest.h>
@@ -59,6 +60,7 @@ ErrCode RecordedClient::call(const Call& call) {
   event.duration = static_cast<uint32_t>(event.end - begin);
   events_.push_back(event);
   if (code == DEADLOCK && !call.auto_commit) {
+    // The concurrency control has rolled the transaction back, so the history gets an abort.
     failed_ = true;
     Event abort{};
     abort.call = static_cast<uint8_t>(EventCall::kAbort);

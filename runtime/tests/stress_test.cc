@@ -1,5 +1,5 @@
-// Stress test: many threads call the exported functions of a library, and the test checks
-// invariants.
+// Stress test: many threads call the exported functions of a library (keydrome/index.h), and the
+// test checks invariants.
 //
 // Usage: runtime_stress_test --library PATH --configure JSON.
 //

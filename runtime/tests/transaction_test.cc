@@ -1,5 +1,6 @@
-// Tests of the runtime that the general contract_test of all libraries does not cover: ends of
-// threads, deletion of indexes, invented handles, and changes that run out of memory.
+// Tests of the runtime for cases that contract_test, the common test of all libraries, does not
+// cover: ends of threads, deletion of indexes, invented handles, and changes that run out of
+// memory.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 

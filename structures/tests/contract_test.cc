@@ -1,5 +1,6 @@
 // The program structure_contract_test --library PATH tests whether a data structure keeps the
-// promises of contract B (keydrome/structure.h).
+// promises of contract B (keydrome/structure.h). Many tests compare the structure with a model, a
+// std::set of the same pairs of key and payload.
 #include <dlfcn.h>
 #include <gtest/gtest.h>
 
@@ -105,6 +106,7 @@ Model::const_iterator bound(const Model& model, const std::string& key, const st
   return place;
 }
 
+// Seeks a random pair, and compares the next three pairs with those of the model.
 void expect_seek_agrees(const Structure& structure, const Model& model, PairSource& source) {
   const Pair probe = source.pair();
   const bool whole_key = source.below(2) == 0;
@@ -122,9 +124,9 @@ void expect_seek_agrees(const Structure& structure, const Model& model, PairSour
 }
 
 struct Scenario {
-  Shape shape;
+  Shape shape;  // the kind of keys, see structure_fixture.h
   uint64_t seed;
-  uint32_t universe;
+  uint32_t universe;  // the number of different keys, approximately
   uint32_t operations;
   uint32_t check_every;
 };
