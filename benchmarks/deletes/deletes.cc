@@ -1,6 +1,7 @@
 // Generates the operations of the benchmark "deletes": steady replacement of records, range
 // deletes, and emptying and refilling the whole index (README.md).
 #include <algorithm>
+#include <cmath>
 #include <deque>
 #include <memory>
 #include <optional>
@@ -41,7 +42,8 @@ class Generator : public workload::ClientScript {
         records_(parameters.u32("records")),
         rounds_(parameters.u32("rounds")),
         transactions_(parameters.u64("transactions_per_round")),
-        per_transaction_(parameters.u32("records_per_transaction")) {
+        per_transaction_(parameters.u32("records_per_transaction")),
+        per_range_(parameters.u32("records_per_range")) {
     index_ = builder().add_index("index", INT);
     for (uint32_t i = 0; i < records_; ++i) add_key();
     churn_ = builder().add_class("churn");
@@ -108,22 +110,27 @@ class Generator : public workload::ClientScript {
     client.commit();
   }
 
-  // Scans and deletes adjacent records in one transaction and inserts them again in the next one.
+  // Scans and deletes adjacent records, and then inserts them again. Both take one transaction, or
+  // several if the range has more records than a transaction may have.
   void replace_range(Client& client) {
     const auto [first, end] = part(client.number());
     const auto start =
-        first + static_cast<uint32_t>(client.rng().below(end - first - per_transaction_ + 1));
-    client.begin(index_, delete_);
-    client.out().get(kSlot, start);
-    if (per_transaction_ > 1) client.out().next(kSlot, per_transaction_ - 1);
-    for (uint32_t i = 0; i < per_transaction_; ++i) {
-      client.out().delete_key(kSlot, start + i);
+        first + static_cast<uint32_t>(client.rng().below(end - first - per_range_ + 1));
+    for (const bool deletes : {true, false}) {
+      for (uint32_t done = 0; done < per_range_; done += per_transaction_) {
+        write_neighbours(client, start + done, std::min(per_transaction_, per_range_ - done),
+                         deletes);
+      }
     }
-    client.commit();
-    client.begin(index_, insert_);
-    for (uint32_t i = 0; i < per_transaction_; ++i) {
-      client.out().insert(kSlot, start + i, builder().new_payload());
+  }
+
+  void write_neighbours(Client& client, uint32_t start, uint32_t count, bool deletes) {
+    client.begin(index_, deletes ? delete_ : insert_);
+    if (deletes) {
+      client.out().get(kSlot, start);
+      if (count > 1) client.out().next(kSlot, count - 1);
     }
+    for (uint32_t i = 0; i < count; ++i) write_one(client, start + i, deletes);
     client.commit();
   }
 
@@ -158,7 +165,8 @@ class Generator : public workload::ClientScript {
   Pattern pattern_;
   uint32_t records_, rounds_;
   uint64_t transactions_;
-  uint32_t per_transaction_;  // records in a transaction
+  uint32_t per_transaction_;  // records in a transaction, at most
+  uint32_t per_range_;
   uint64_t next_key_ = 0;
   uint32_t index_ = 0, churn_ = 0, delete_ = 0, insert_ = 0;
   // By thread: the keys with a record. churn_oldest keeps them in the order of their inserts.
@@ -184,8 +192,11 @@ class Deletes : public workload::Workload {
     }
     const double transactions = threads * rounds * parameters.number("transactions_per_round");
     if (pattern_ == Pattern::kRanges) {
-      demand.add_transactions(2 * transactions, each + 1, 3 * each / 2);
-      demand.add_changes(transactions * each, transactions * each);
+      const double range = parameters.number("records_per_range");
+      const double parts = std::ceil(range / each), records_of_part = range / parts;
+      demand.add_transactions(2 * transactions * parts, records_of_part + 1,
+                              3 * records_of_part / 2);
+      demand.add_changes(transactions * range, transactions * range);
     } else {
       demand.add_transactions(transactions, 2);
       demand.add_keys(transactions, kKeyBytes);
@@ -197,12 +208,11 @@ class Deletes : public workload::Workload {
   Result<script::Script> generate(const workload::Parameters& parameters, uint64_t seed,
                                   const workload::CheckPolicy& policy) override {
     const uint32_t records = parameters.u32("records"), threads = parameters.u32("threads");
-    const uint32_t needed =
-        pattern_ == Pattern::kRanges ? parameters.u32("records_per_transaction") : 1;
+    const uint32_t needed = pattern_ == Pattern::kRanges ? parameters.u32("records_per_range") : 1;
     if (records / threads < needed) {
       return Error{"records / threads is " + std::to_string(records / threads) +
                    ", but must be at least " + std::to_string(needed) +
-                   ": raise records, or lower threads or records_per_transaction"};
+                   ": raise records, or lower threads or records_per_range"};
     }
     return Generator(pattern_, parameters, seed, policy).write();
   }

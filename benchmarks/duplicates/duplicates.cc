@@ -25,9 +25,11 @@ Distribution distribution_of(std::string_view instance) {
   return instance == "one_heavy" ? Distribution::kOneHeavy : Distribution::kConstant;
 }
 
-// The operations, one per transaction, and the percentage of each.
-enum Operation : uint32_t { kGet, kReadAll, kReplace, kInsertExisting, kDeleteAll, kOperations };
-constexpr std::array<uint64_t, kOperations> kPercent = {40, 25, 25, 8, 2};
+// The operations, one per transaction.
+enum Operation : uint32_t { kGet, kReadAll, kReplace, kInsertExisting, kDeleteAll };
+// The percentages of the operations. The parameter existing_percent divides those that insert one
+// pair into kReplace and kInsertExisting.
+constexpr uint64_t kGetPercent = 40, kReadAllPercent = 25, kInsertPercent = 33;
 constexpr std::array kClasses = {"get", "read_all", "replace", "insert_existing", "delete_all"};
 
 // The most payloads of one key that a transaction reads, or deletes and inserts again. Keys with the
@@ -53,13 +55,12 @@ std::vector<uint32_t> payload_counts(Distribution distribution, uint32_t keys, u
   return counts;
 }
 
-Operation random_operation(workload::Rng& rng) {
-  uint64_t percentile = rng.below(100);
-  for (uint32_t operation = 0; operation < kOperations; ++operation) {
-    if (percentile < kPercent[operation]) return static_cast<Operation>(operation);
-    percentile -= kPercent[operation];
-  }
-  return kDeleteAll;
+Operation random_operation(workload::Rng& rng, uint64_t existing_percent) {
+  const uint64_t percentile = rng.below(100);
+  if (percentile < kGetPercent) return kGet;
+  if (percentile < kGetPercent + kReadAllPercent) return kReadAll;
+  if (percentile >= kGetPercent + kReadAllPercent + kInsertPercent) return kDeleteAll;
+  return rng.below(100) < existing_percent ? kInsertExisting : kReplace;
 }
 
 // Writes the script: the operations of all threads. Every key belongs to one thread. Only this
@@ -70,6 +71,7 @@ class Generator : public workload::ClientScript {
             const CheckPolicy& policy)
       : ClientScript(seed, policy),
         operations_(parameters.u64("operations_per_thread")),
+        existing_percent_(parameters.u64("existing_percent")),
         deleted_max_(std::max(kPayloadsMax, parameters.u32("payloads_per_key"))),
         counts_(std::move(counts)),
         payloads_(counts_.size()) {
@@ -117,7 +119,7 @@ class Generator : public workload::ClientScript {
   }
 
   void transaction(Client& client) {
-    const Operation operation = random_operation(client.rng());
+    const Operation operation = random_operation(client.rng(), existing_percent_);
     const bool writes = operation != kGet && operation != kReadAll;
     const uint32_t key = writes ? own_key(client, operation) : any_key(client.rng());
     client.begin(index_, operation);
@@ -169,7 +171,7 @@ class Generator : public workload::ClientScript {
     return key_of_record_[own.first + client.rng().below(end - own.first)];
   }
 
-  uint64_t operations_;
+  uint64_t operations_, existing_percent_;
   uint32_t deleted_max_;
   std::vector<uint32_t> counts_;  // by key: number of payloads whenever no transaction is running
   std::vector<std::vector<script::Payload>> payloads_;  // by key: its present payloads
@@ -198,8 +200,12 @@ class Duplicates : public workload::Workload {
     workload::Demand demand(threads);
     demand.add_load(records, kRecordBytes);
     demand.add_bytes(records * sizeof(uint32_t) * kCopiesOfRecord + keys * kForKey);
-    demand.add_transactions(operations, 1.5 + 0.02 * deleted, 1.5 + 0.02 * deleted + 0.25 * read);
-    demand.add_changes(operations * (0.33 + 0.02 * deleted), operations * 0.27);
+    const double existing = parameters.number("existing_percent") / 100;
+    constexpr double kInserts = kInsertPercent / 100.0;
+    const double ops = 0.92 + kInserts * (2 - existing) + 0.02 * deleted;
+    demand.add_transactions(operations, ops, ops + 0.25 * read);
+    demand.add_changes(operations * (kInserts + 0.02 * deleted),
+                       operations * (kInserts * (1 - existing) + 0.02));
     return demand;
   }
 

@@ -10,7 +10,7 @@
 
 namespace keydrome::ycsb {
 
-// Chooses items from a Zipf or latest distribution. Item i is stored in index i mod `indices`. With
+// Chooses items from the distribution of a mix. Item i is stored in index i mod `indices`. With
 // one Zipf distribution over all items, some indices are hotter than others by chance. With
 // `zipf_per_index` each index has a distribution of its own, and all indices are equally hot. Not
 // thread-safe.
@@ -28,10 +28,13 @@ class ItemChooser {
  private:
   uint64_t choose(workload::Rng& rng, uint64_t limit);
 
+  Items items_;
   uint32_t indices_;
   bool per_index_;
   std::optional<workload::ScrambledZipf> zipf_;
   std::optional<workload::LatestZipf> latest_;
+  std::optional<workload::Hotspot> hotspot_;
+  std::optional<workload::Exponential> exponential_;
 };
 
 }  // namespace keydrome::ycsb

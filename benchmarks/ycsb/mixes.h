@@ -8,7 +8,14 @@
 
 namespace keydrome::ycsb {
 
-enum class Items : uint8_t { kZipf, kLatest };  // how operations choose their items
+// How operations choose their items.
+enum class Items : uint8_t {
+  kZipf,
+  kLatest,
+  kUniform,
+  kHotspot,      // the first 20 % of the items receive 80 % of the operations
+  kExponential,  // 95 % of the operations use the newest 6/7 of the items
+};
 
 // The form of the keys and payloads of an instance.
 enum class Mapping : uint8_t {
@@ -26,7 +33,8 @@ struct Mix {
 
 inline constexpr uint32_t kScanMax = 100;  // records of a scan: uniform in 1 .. 100
 
-// Workloads A to F are as YCSB defines them. The instances with integer keys follow T. Bang et al.
+// Workloads A to F are as YCSB defines them. Three more have the mix of A and YCSB's other
+// distributions, with its default values. The instances with integer keys follow T. Bang et al.
 // (SIGMOD 2020, section 7.1): A, C, D with a Zipf distribution instead of latest, and A over many
 // indices.
 inline constexpr std::array kMixes = {
@@ -36,6 +44,9 @@ inline constexpr std::array kMixes = {
     Mix{"d", 95, 0, 5, 0, 0, Items::kLatest, Mapping::kString100},
     Mix{"e", 0, 0, 5, 95, 0, Items::kZipf, Mapping::kString100},
     Mix{"f", 50, 0, 0, 0, 50, Items::kZipf, Mapping::kString100},
+    Mix{"a_uniform", 50, 50, 0, 0, 0, Items::kUniform, Mapping::kString100},
+    Mix{"a_hotspot", 50, 50, 0, 0, 0, Items::kHotspot, Mapping::kString100},
+    Mix{"a_exponential", 50, 50, 0, 0, 0, Items::kExponential, Mapping::kString100},
     Mix{"int64_a", 50, 50, 0, 0, 0, Items::kZipf, Mapping::kInt64},
     Mix{"int64_c", 100, 0, 0, 0, 0, Items::kZipf, Mapping::kInt64},
     Mix{"int64_d_zipf", 95, 0, 5, 0, 0, Items::kZipf, Mapping::kInt64},

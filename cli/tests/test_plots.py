@@ -17,6 +17,7 @@ from results.result_files import BENCH_SCHEMA
 from runner.tests.samples import latency, report
 
 GOLDEN = Path(__file__).parent / "golden" / "compare.json"
+GRID = ((0, 1, 9.0), (0, 2, 16.0), (20, 1, 5.0), (20, 2, 8.0))  # insert_percent, threads, tps
 PNG = b"\x89PNG\r\n\x1a\n"
 
 
@@ -118,6 +119,50 @@ def test_results_that_differ_in_threads_show_how_a_library_scales() -> None:
 def test_results_of_other_instances_are_never_drawn_into_one_picture() -> None:
     found = drawn(bench("a"), bench("a") | {"instance": "large"})
     assert {name.split("-")[1] for name in found} == {"small", "large"}
+
+
+def series(number: int, value: int, threads: int = 4, tps: float = 1.0) -> dict[str, Any]:
+    """Return a result of the instance inserts_NUMBER with `value` % inserts."""
+    result = bench("pine", threads, session(1000 / tps))
+    result["instance"] = f"inserts_{number}"
+    result["parameters"]["insert_percent"] = value
+    return result
+
+
+def test_instances_that_differ_in_the_number_in_their_names_share_the_picture_of_a_sweep() -> None:
+    pictures = drawn(series(40, 40, tps=2), series(0, 0, tps=8), series(5, 5, tps=4))
+    swept = pictures["sample-inserts_N-smoke-by-insert_percent"]
+    assert [row[:3] for row in swept.rows] == [("pine", 0, 8), ("pine", 5, 4), ("pine", 40, 2)]
+    assert [name for name in pictures if "-by-" in name] == [
+        "sample-inserts_N-smoke-by-insert_percent"
+    ]
+
+
+def test_a_changed_parameter_or_another_parameter_does_not_join_a_series() -> None:
+    assert not [name for name in drawn(series(0, 0), series(5, 6)) if "-by-" in name]
+    other = series(5, 5)
+    other["parameters"] |= {"keys": 9, "threads": 9}  # three parameters differ
+    assert not [name for name in drawn(series(0, 0), other) if "-by-" in name]
+
+
+def test_a_sweep_over_threads_and_a_series_has_a_line_for_each_value_of_the_other() -> None:
+    grid = [series(n, n, threads, tps) for n, threads, tps in GRID]
+    pictures = drawn(*grid, series(80, 80, 1))
+    by_share = pictures["sample-inserts_N-smoke-by-insert_percent"]
+    assert [row[:3] for row in by_share.rows] == [
+        ("pine, threads=1", 0, 9),
+        ("pine, threads=1", 20, 5),
+        ("pine, threads=1", 80, 1),
+        ("pine, threads=2", 0, 16),
+        ("pine, threads=2", 20, 8),
+    ]
+    by_threads = pictures["sample-inserts_N-smoke-by-threads"]
+    assert [row[:3] for row in by_threads.rows] == [
+        ("pine, insert_percent=0", 1, 9),
+        ("pine, insert_percent=0", 2, 16),
+        ("pine, insert_percent=20", 1, 5),
+        ("pine, insert_percent=20", 2, 8),
+    ]
 
 
 def test_a_comparison_gives_a_forest_and_its_values() -> None:

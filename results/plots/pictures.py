@@ -5,8 +5,9 @@ A plot here is a function that draws the plot later, and a table of its numbers.
 
 from __future__ import annotations
 
+import re
 from collections import defaultdict
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from statistics import median
 from typing import TYPE_CHECKING, Any
@@ -38,6 +39,10 @@ _PAIR_COLUMNS = (
     "p_equal",
 )
 SWEPT_METRIC = "throughput_tps"
+_SWEPT_MAX = (
+    2  # the largest number of parameters that a plot of a sweep can tell apart: an axis, and lines
+)
+_SERIES_NAME = re.compile(r"(.+)_([0-9]+)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +65,10 @@ class _Result:
 
 
 def pictures(results: Sequence[dict[str, Any]]) -> Iterator[Picture]:
-    """Yield the plots of the results. Bench results of the same instance at the same scale share their plots."""
+    """Yield the plots of the results. Bench results of the same instance at the same scale share their plots.
+
+    Instances that form a series share the plot of a sweep as well (_series).
+    """
     groups: dict[str, list[BenchResult]] = defaultdict(list)
     numbers: dict[str, int] = defaultdict(int)
     for result in results:
@@ -75,6 +83,7 @@ def pictures(results: Sequence[dict[str, Any]]) -> Iterator[Picture]:
             yield from _of_comparison(f"{place}{number}", comparison)
     for place, group in groups.items():
         yield from _of_group(place, group)
+    yield from _of_series([bench for group in groups.values() for bench in group])
 
 
 def _of_comparison(place: str, result: CompareResult) -> Iterator[Picture]:
@@ -108,8 +117,33 @@ def _of_group(place: str, group: list[BenchResult]) -> Iterator[Picture]:
     ]
     yield from _latency(place, found)
     yield from _throughput(place, found)
-    if len(varied) == 1:
-        yield from _sweep(place, varied[0], found)
+    yield from _sweeps(place, varied, group)
+
+
+def _of_series(benches: list[BenchResult]) -> Iterator[Picture]:
+    """Yield the sweeps over series of instances, such as inserts_0 to inserts_100 over insert_percent."""
+    series: dict[tuple[str, str], list[BenchResult]] = defaultdict(list)
+    for bench in benches:
+        for parameter, place in _series(bench):
+            series[parameter, place].append(bench)
+    for (parameter, place), group in series.items():
+        varied = _varied(group)
+        if len({bench.instance for bench in group}) > 1 and parameter in varied:
+            yield from _sweeps(place, varied, group)
+
+
+def _series(bench: BenchResult) -> Iterator[tuple[str, str]]:
+    """Yield the series to which an instance belongs: a parameter, and the place of the plots.
+
+    The name of such an instance ends with the value of the parameter, and the names of the series are the same except
+    for this number. A result whose parameter was changed does not belong to it.
+    """
+    found = _SERIES_NAME.fullmatch(bench.instance.instance)
+    if found is None:
+        return
+    for parameter, value in bench.parameters.items():
+        if value == int(found[2]):
+            yield parameter, str(replace(bench.instance, instance=f"{found[1]}_N"))
 
 
 def _varied(group: list[BenchResult]) -> list[str]:
@@ -168,16 +202,29 @@ def _throughput(place: str, found: list[_Result]) -> Iterator[Picture]:
     yield Picture(f"{place}-throughput", draw, _THROUGHPUT_COLUMNS, tuple(rows))
 
 
-def _sweep(place: str, parameter: str, found: list[_Result]) -> Iterator[Picture]:
-    """Yield the plot of throughput against the one parameter that differs between the results."""
+def _sweeps(place: str, varied: list[str], group: list[BenchResult]) -> Iterator[Picture]:
+    """Yield the plots of throughput against the one or two parameters that differ between the results."""
+    if len(varied) > _SWEPT_MAX:
+        return
+    for parameter in varied:
+        yield from _sweep(place, parameter, [name for name in varied if name != parameter], group)
+
+
+def _sweep(
+    place: str, parameter: str, others: list[str], group: list[BenchResult]
+) -> Iterator[Picture]:
+    """Yield the plot of throughput against a parameter, with a line for each library and value of the others."""
     points: dict[str, list[tuple[float, float, float, float]]] = defaultdict(list)
-    for result in found:
-        metrics = [report.metrics for report in result.bench.reports]
+    for bench in group:
+        metrics = [report.metrics for report in bench.reports]
         values = [m[SWEPT_METRIC] for m in metrics if SWEPT_METRIC in m]
         if values:
-            where = float(result.bench.parameters[parameter])
-            points[result.bench.library].append((where, median(values), min(values), max(values)))
+            where = float(bench.parameters[parameter])
+            point = (where, median(values), min(values), max(values))
+            points[_name(bench, others)].append(point)
     lines = [SweepLine(name, tuple(sorted(found))) for name, found in points.items()]
+    if others:  # a line of a single value shows no change
+        lines = [line for line in lines if len({where for where, *_ in line.points}) > 1]
     if not lines:
         return
     draw = partial(draw_sweep, lines, parameter, "transactions per second")

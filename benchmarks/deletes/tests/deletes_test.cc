@@ -31,7 +31,11 @@ workload::ParameterValues small(const std::string& instance) {
   workload::ParameterValues values = {{"records", 800}};
   if (instance.starts_with("churn")) values["transactions_per_round"] = 120;
   if (instance == "range_10") values["transactions_per_round"] = 25;
-  if (instance == "range_1000") values["records_per_transaction"] = 100;
+  if (instance == "range_1000") values["records_per_range"] = 100;
+  if (instance == "range_100000") {
+    values["records_per_range"] = 350;
+    values["records_per_transaction"] = 100;
+  }
   return values;
 }
 
@@ -66,7 +70,7 @@ TEST_P(DeletesInstance, AnIndexThatKeepsOrDeniesWhatItDeletesIsFound) {
 
 INSTANTIATE_TEST_SUITE_P(Deletes, DeletesInstance,
                          ::testing::Values("churn_oldest", "churn_random", "range_10", "range_1000",
-                                           "refill"),
+                                           "range_100000", "refill"),
                          [](const ::testing::TestParamInfo<const char*>& parameter) {
                            return std::string(parameter.param);
                          });
@@ -152,6 +156,41 @@ TEST(Deletes, RangesAreNeighboursAndComeBack) {
       }
     }
     expect_uniform(starts);
+  }
+}
+
+// A range of 350 records takes four transactions that delete and four that insert: three of 100
+// records and one of 50. They are adjacent.
+TEST(Deletes, LongRangesTakeSeveralTransactions) {
+  const script::Script script =
+      make_script(kName, "range_100000", 8, small("range_100000"),
+                  {.stripes = false, .canaries = false, .evidence = false});
+  const script::PhaseScript& phase = *steady_phases(script)[0];
+  for (const std::vector<format::Op>& ops : phase.threads) {
+    std::vector<std::size_t> sizes;
+    std::vector<uint32_t> deleted, inserted;
+    for (const format::Op& op : ops) {
+      if (op.code == format::OpCode::kBegin) sizes.push_back(0);
+      if (op.code == format::OpCode::kDeleteKey) deleted.push_back(op.key);
+      if (op.code == format::OpCode::kInsert) inserted.push_back(op.key);
+      if (op.code == format::OpCode::kDeleteKey || op.code == format::OpCode::kInsert) {
+        ++sizes.back();
+      }
+    }
+    EXPECT_EQ(sizes, (std::vector<std::size_t>{100, 100, 100, 50, 100, 100, 100, 50}));
+    ASSERT_EQ(deleted.size(), 350u);
+    EXPECT_EQ(deleted.back() - deleted.front(), 349u);
+    EXPECT_TRUE(std::is_sorted(deleted.begin(), deleted.end()));
+    EXPECT_EQ(deleted, inserted);
+  }
+}
+
+// The gate requires only that transactions of up to 10,000 changes end well.
+TEST(Deletes, NoTransactionHasMoreChangesThanTheGateRequires) {
+  for (const auto& [name, instance] : testing::manifest_of(kName).instances) {
+    for (const auto& [scale, values] : instance.scales) {
+      EXPECT_LE(values.at("records_per_transaction"), 10'000) << name << ' ' << scale;
+    }
   }
 }
 

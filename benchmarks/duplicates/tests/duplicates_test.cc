@@ -46,7 +46,8 @@ TEST_P(DuplicatesInstance, ARightIndexPassesAndFaultyOnesAreFound) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Duplicates, DuplicatesInstance,
-                         ::testing::Values("few", "many", "zipf", "one_heavy"),
+                         ::testing::Values("one", "few", "many", "existing_0", "existing_50",
+                                           "zipf", "one_heavy"),
                          [](const ::testing::TestParamInfo<const char*>& parameter) {
                            return std::string(parameter.param);
                          });
@@ -70,6 +71,7 @@ std::vector<double> loaded_counts(const script::Script& script) {
 TEST(Duplicates, PayloadsPerKeyFollowTheDistribution) {
   EXPECT_EQ(loaded_counts(make_script(kName, "few", 2, small("few"))),
             std::vector<double>(100, 10));
+  EXPECT_EQ(loaded_counts(make_script(kName, "one", 2, small("one"))), std::vector<double>(100, 1));
   const std::vector<double> heavy =
       loaded_counts(make_script(kName, "one_heavy", 2, small("one_heavy")));
   EXPECT_EQ(heavy[0], 99 * 5);
@@ -94,7 +96,7 @@ TEST(Duplicates, OperationsAndKeysComeAsOftenAsTheyShould) {
     ++counts[ops[0].class_];
     if (ops[0].class_ == 0) ++reads[ops[1].key];
   });
-  const std::array<double, 5> shares = {0.40, 0.25, 0.25, 0.08, 0.02};
+  const std::array<double, 5> shares = {0.40, 0.25, 0.2508, 0.0792, 0.02};
   for (std::size_t i = 0; i < shares.size(); ++i) {
     const double n = 20'000, p = shares[i];
     EXPECT_NEAR(counts[i], n * p, 3.3 * std::sqrt(n * p * (1 - p))) << i;
@@ -102,6 +104,25 @@ TEST(Duplicates, OperationsAndKeysComeAsOftenAsTheyShould) {
   double most = 0;
   for (const auto& [key, count] : reads) most = std::max(most, count);
   EXPECT_NEAR(most / counts[0], 0.5, 0.02);
+}
+
+// Of the transactions that insert one pair, the share that the instance says inserts an existing one.
+TEST(Duplicates, TheShareOfExistingPairsIsThatOfTheInstance) {
+  for (const auto& [instance, share] :
+       std::map<std::string, double>{{"one", 0.24}, {"existing_0", 0}, {"existing_50", 0.5}}) {
+    const script::Script script =
+        make_script(kName, instance, 3, {{"keys", 100}, {"operations_per_thread", 5'000}});
+    double existing = 0, inserts = 0;
+    for_each_transaction(timed_phase(script), [&](std::span<const format::Op> ops) {
+      const bool exists = (ops[ops.size() - 2].flags & format::kMayExist) != 0;
+      EXPECT_EQ(exists, ops[0].class_ == 3);
+      existing += exists ? 1 : 0;
+      inserts += ops[0].class_ == 2 || ops[0].class_ == 3 ? 1 : 0;
+    });
+    EXPECT_NEAR(inserts, 20'000 * 0.33, 3.3 * std::sqrt(20'000 * 0.33 * 0.67)) << instance;
+    EXPECT_NEAR(existing, inserts * share, 3.3 * std::sqrt(inserts * share * (1 - share)))
+        << instance;
+  }
 }
 
 // Replays the writes on a model of the keys. Replaced and repeated pairs exist, new pairs are

@@ -227,10 +227,7 @@ INSTANTIATE_TEST_SUITE_P(Sigmod2009, FurtherInstance,
                            return std::string(parameter.param);
                          });
 
-// The first get of each pair finds a record. The second get uses the payload of this record as its
-// key.
-TEST(Sigmod2009, EveryLookupOfDoubleLookupIsDouble) {
-  const script::Script script = make_script(1, {}, {}, "double_lookup");
+uint64_t pairs_of_double_lookup(const script::Script& script) {
   uint64_t lookups = 0;
   for (const std::vector<format::Op>& ops : script.phases.at(2).threads) {
     for (const format::Op& op : ops) {
@@ -240,10 +237,49 @@ TEST(Sigmod2009, EveryLookupOfDoubleLookupIsDouble) {
       lookups += static_cast<uint64_t>(count);
     }
   }
-  const judge::Totals sum = judge::totals(script, play(script, test_index({})));
-  EXPECT_EQ(sum.gets, 2 * lookups);
-  EXPECT_GE(sum.get_hits, lookups);
-  EXPECT_LT(sum.get_hits, 2 * lookups);
+  return lookups;
+}
+
+// A first get hits as it falls, and only then a second one follows. An index has 320 of the 4,000
+// strings of the pool, and in addition most of the empty and one-letter strings.
+TEST(Sigmod2009, FewLookupsOfDoubleLookupHit) {
+  for (uint64_t seed = 1; seed <= seeds(4); ++seed) {
+    const script::Script script = make_script(seed, {}, {}, "double_lookup");
+    const auto pairs = static_cast<double>(pairs_of_double_lookup(script));
+    const judge::Totals sum = judge::totals(script, play(script, test_index({})));
+    const auto gets = static_cast<double>(sum.gets), hits = static_cast<double>(sum.get_hits);
+    EXPECT_NEAR(hits / gets, 0.087, 0.012) << "seed " << seed;
+    EXPECT_NEAR(gets / pairs - 1, 0.087, 0.012) << "seed " << seed;
+  }
+}
+
+TEST(Sigmod2009, ThePoolOfDoubleLookupHasTheInsertsOfAThreadForEachIndex) {
+  const workload::CheckPolicy plain = {.stripes = false, .canaries = false, .evidence = false};
+  const script::Script script = make_script(
+      1, {{"threads", 3}, {"inserts_per_thread", 70}, {"indices", 5}}, plain, "double_lookup");
+  EXPECT_EQ(script.pools.varchar_keys.size(), 5u * 70);
+}
+
+TEST(Sigmod2009, DoubleLookupOpensTwoDifferentIndices) {
+  const script::Script script = make_script(1, {}, {}, "double_lookup");
+  for (const std::vector<format::Op>& ops : script.phases.at(2).threads) {
+    for (std::size_t at = 2; at + 1 < ops.size(); ++at) {
+      if (ops[at + 1].code != format::OpCode::kRun) continue;
+      ASSERT_EQ(ops[at].code, format::OpCode::kBegin);
+      ASSERT_EQ(ops[at - 1].code, format::OpCode::kOpen);
+      ASSERT_EQ(ops[at - 2].code, format::OpCode::kOpen);
+      EXPECT_NE(ops[at - 1].argument, ops[at - 2].argument);
+    }
+  }
+}
+
+// No transaction deletes or inserts, so the final scan misses each dropped record.
+TEST(Sigmod2009, DroppedInsertsOfDoubleLookupAreFound) {
+  for (uint64_t seed = 1; seed <= seeds(4); ++seed) {
+    const judge::Findings findings =
+        judge(make_script(seed, {}, {}, "double_lookup"), {.drops_every = 1000});
+    EXPECT_TRUE(findings.failed()) << "seed " << seed;
+  }
 }
 
 TEST(Sigmod2009, OnlyOneByteOfTheKeysVaries) {

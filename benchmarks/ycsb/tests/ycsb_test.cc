@@ -14,6 +14,7 @@
 #include "benchmarks/kit/judge/totals.h"
 #include "benchmarks/kit/tests/play.h"
 #include "benchmarks/kit/tests/test_index.h"
+#include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/workload/distributions.h"
 #include "benchmarks/ycsb/item_chooser.h"
 #include "benchmarks/ycsb/mixes.h"
@@ -227,6 +228,43 @@ TEST(Ycsb, TheHeatOfTheIndicesFollowsTheParameter) {
   };
   EXPECT_LT(hottest_share(true), 1.1 / 64);
   EXPECT_GT(hottest_share(false), 2.0 / 64);
+}
+
+// Returns how often 200,000 draws choose each hundredth of 1,000 items.
+std::vector<double> chosen_hundredths(const char* instance, uint32_t indices) {
+  const auto* mix = std::find_if(ycsb::kMixes.begin(), ycsb::kMixes.end(),
+                                 [&](const ycsb::Mix& each) { return each.instance == instance; });
+  ycsb::ItemChooser chooser(*mix, 1'000, 0, indices, indices > 1);
+  workload::Rng rng(8, 0, workload::Purpose::kStream);
+  std::vector<double> counts(100);
+  for (int i = 0; i < 200'000; ++i) {
+    const uint64_t item = chooser.next(rng, 1'000);
+    EXPECT_LT(item, 1'000u);
+    ++counts.at(item / 10);
+  }
+  return counts;
+}
+
+// Also with a distribution for each index: item i is then item i / 4 of its index.
+TEST(Ycsb, UniformHotspotAndExponentialAreTheirDistributions) {
+  constexpr double kDraws = 200'000;
+  for (const uint32_t indices : {1u, 4u}) {
+    testing::expect_uniform(chosen_hundredths("a_uniform", indices));
+    const std::vector<double> hot = chosen_hundredths("a_hotspot", indices);
+    testing::expect_uniform({hot.begin() + 20, hot.end()});
+    double first = 0;
+    for (std::size_t i = 0; i < 20; ++i) first += hot[i];
+    EXPECT_NEAR(first, 0.8 * kDraws, 3.3 * std::sqrt(kDraws * 0.8 * 0.2));
+    // A value of n or more items is drawn again, so the distribution is that of values below n.
+    const std::vector<double> exponential = chosen_hundredths("a_exponential", indices);
+    const double all = 1 - std::pow(0.05, 7.0 / 6);
+    double newest = 0;
+    for (std::size_t part = 1; part <= 100; ++part) {
+      newest += exponential[100 - part];
+      const double p = (1 - std::pow(0.05, 7.0 / 6 * static_cast<double>(part) / 100)) / all;
+      EXPECT_NEAR(newest, p * kDraws, 4 * std::sqrt(kDraws * p * (1 - p)) + 1) << part;
+    }
+  }
 }
 
 TEST(Ycsb, TooFewRecordsForTheIndicesAreRefused) {
