@@ -148,6 +148,37 @@ TEST(Findings, NameWhatEndedASession) {
   EXPECT_TRUE(findings.list().empty()) << "before the library was loaded";
 }
 
+TEST(Verdict, ALibraryThatWasKeptFromTheProcessorsDoesNotHang) {
+  for (const auto& [stop, status] :
+       {std::pair(StopReason::kDeadline, "killed"), std::pair(StopReason::kLimit, "killed"),
+        std::pair(StopReason::kClosed, "timed_out")}) {
+    SessionResult result = stopped(Stage::kPlaying, stop, status);
+    result.starved = "others computed";
+    judge::Findings findings("test");
+    add_session_findings(result, findings);
+    EXPECT_TRUE(findings.empty()) << status;
+    const RunVerdict verdict = decide(result, findings, "full");
+    EXPECT_EQ(verdict.name, "infrastructure");
+    EXPECT_TRUE(verdict.reason.ends_with("; others computed")) << verdict.reason;
+    EXPECT_EQ(ending_of(result).stop, "");
+    findings.required("lost", "a record was lost");
+    EXPECT_EQ(decide(result, findings, "full").reason, "a record was lost");
+  }
+}
+
+TEST(Verdict, ABusyMachineExcusesOnlyTime) {
+  for (const auto& [status, name] :
+       {std::pair("signaled", "crashed"), std::pair("out_of_memory", "out_of_memory"),
+        std::pair("cpu_exceeded", "hang")}) {
+    SessionResult result = stopped(Stage::kPlaying, StopReason::kClosed, status);
+    result.starved = "others computed";
+    judge::Findings findings("test");
+    add_session_findings(result, findings);
+    EXPECT_EQ(findings.count(name), 1u) << status;
+    EXPECT_NE(decide(result, findings, "full").name, "infrastructure") << status;
+  }
+}
+
 TEST(Verdict, AClosedChannelIsTheLibrarysFaultOnlyIfThePlayerLivesOn) {
   SessionResult result = stopped(Stage::kPlaying, StopReason::kClosed, "killed");
   EXPECT_EQ(name_of(result), "failed");

@@ -37,11 +37,26 @@ std::string where(const SessionResult& result) {
   return "at the end";
 }
 
+// Returns true if a time limit passed while other programs kept the session from the processors. The
+// library may be right then. A process that crashes has no such excuse.
+bool is_starved(const SessionResult& result) {
+  if (result.starved.empty()) return false;
+  return result.stop == StopReason::kDeadline || result.stop == StopReason::kLimit ||
+         (result.stop == StopReason::kClosed && result.jail.text("status") == "timed_out");
+}
+
+RunVerdict starved_verdict(const std::string& stop, const SessionResult& result) {
+  return {"infrastructure", stop + "; " + result.starved};
+}
+
 // If the jail reports that the player reached a limit of the jail, sets `verdict` and returns true.
 bool decide_by_limits(const SessionResult& result, RunVerdict& verdict) {
   const std::string_view status = result.jail.text("status");
   if (status == "out_of_memory" || result.jail.number("oom_kills").value_or(0) > 0) {
     verdict = {"out_of_memory", "the memory limit was reached " + where(result)};
+  } else if (status == "timed_out" && is_starved(result)) {
+    verdict =
+        starved_verdict("the time limit of the whole session was reached " + where(result), result);
   } else if (status == "timed_out") {
     verdict = {"timed_out", "the time limit of the whole session was reached " + where(result)};
   } else if (status == "cpu_exceeded") {
@@ -107,6 +122,7 @@ RunVerdict decide_stop(const SessionResult& result) {
     case StopReason::kDeadline:
     case StopReason::kLimit:
       if (result.stage == Stage::kStarting) return {"infrastructure", result.detail};
+      if (is_starved(result)) return starved_verdict(result.detail, result);
       return {"timed_out", result.detail};
     case StopReason::kLoadFailed:
       return decide_load_failure(result);
@@ -200,6 +216,7 @@ void add_freeze_findings(const SessionResult& result, judge::Findings& findings)
 void add_end_finding(const SessionResult& result, judge::Findings& findings) {
   if (result.stage == Stage::kStarting) return;
   const std::string evidence = result.hang.empty() ? "" : "\n" + result.hang;
+  if (is_starved(result)) return;
   if (result.stop == StopReason::kDeadline || result.stop == StopReason::kLimit) {
     findings.required("hang", result.detail + evidence);
   }
@@ -233,7 +250,7 @@ judge::Ending ending_of(const SessionResult& result) {
   RunVerdict limit;
   if (result.stage != Stage::kPlaying || decide_by_limits(result, limit)) return ending;
   const std::string_view status = result.jail.text("status");
-  if (result.stop == StopReason::kDeadline) ending.stop = "hang";
+  if (result.stop == StopReason::kDeadline && !is_starved(result)) ending.stop = "hang";
   if (result.stop == StopReason::kException) ending.stop = "exception";
   if (result.stop == StopReason::kClosed && status == "signaled") {
     ending.stop = signal_name(result.jail.number("signal").value_or(0));
@@ -261,6 +278,7 @@ RunVerdict decide(const SessionResult& result, const judge::Findings& findings,
                   const std::string& required_level) {
   if (std::optional<RunVerdict> verdict = decide_by_jail(result, required_level)) return *verdict;
   RunVerdict verdict;
+  if (is_starved(result) && findings.failed()) return failed_by(findings);
   if (decide_by_limits(result, verdict)) return verdict;
   if (result.stop != StopReason::kNone) return decide_stop(result);
   if (findings.failed()) return failed_by(findings);

@@ -25,6 +25,7 @@ class DriverProcess {
   // Kills the driver and reaps it.
   ~DriverProcess();
 
+  pid_t pid() const { return pid_; }
   // The channel to the driver. It is readable when a message has arrived or the driver has exited.
   int descriptor() const { return channel_.get(); }
   Receive receive(Message& message) { return receive_message(channel_.get(), message); }

@@ -166,6 +166,7 @@ class Conductor {
     const auto threads = static_cast<uint32_t>(phase.threads.size());
     const Message go = go_message(index);
     uint64_t start_ns = 0;
+    partner_->begin_step();
     if (!start_phase(go, phase.name, threads, start_ns)) return false;
     PhaseWatch watch(layout, outcome, partner_->call_slots());
     partner_->set_watch(&watch);
@@ -179,8 +180,7 @@ class Conductor {
     PhaseResult done;
     done.name = phase.name;
     done.timed = phase.timed;
-    done.threads = threads;
-    done.player_threads = threads;
+    done.threads = done.player_threads = threads;
     account_->stop_clock(start_ns, done);
     return store(std::move(done), layout, outcome);
   }
@@ -209,8 +209,8 @@ class Conductor {
       watch->sample(now_ns());
       note_positions(*phase, *watch);
     }
-    // The process has exited, but the outcome memfd still contains the progress that its threads
-    // wrote.
+    result_.starved = partner_->starved(result_.stop);
+    // The process has exited, but its threads' progress is still in the outcome memfd.
     if (result_.stop == StopReason::kClosed && phase != nullptr) {
       result_.hang = last_calls(script_, *phase, *watch);
     }

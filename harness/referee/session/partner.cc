@@ -2,16 +2,20 @@
 // messages until a deadline or a limit of the session.
 #include "harness/referee/session/partner.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 
 #include "base/clock.h"
+#include "harness/referee/hang/thread_facts.h"
 #include "harness/referee/session/verified_partner.h"
 
 namespace keydrome {
 namespace {
 
-// Interval at which wait() samples the progress of the threads while a phase runs.
+// Interval at which wait() samples the threads: how the scheduler treats them and, while a phase
+// runs, their progress.
 constexpr uint64_t kSampleEveryNs = 500 * kNsPerMs;
 // A wait at the beginning of a phase first polls for this long, and only then sleeps. Waking up a
 // sleeping process takes tens of microseconds, which would be most of the measured time of a short
@@ -26,7 +30,9 @@ std::unique_ptr<Partner> Partner::create(const JailOptions& options, uint32_t th
 }
 
 Partner::Partner(const JailOptions& options)
-    : options_(options), limits_(options.wall_ms, options.plan.jail.cpu_seconds) {}
+    : options_(options),
+      limits_(options.wall_ms, options.plan.jail.cpu_seconds),
+      starvation_(now_ns()) {}
 
 void Partner::set_watch(PhaseWatch* watch) {
   watch_ = watch;
@@ -39,7 +45,27 @@ std::optional<Stopped> Partner::start(const SharedMemory& memory) {
   if (!jail) return Stopped{StopReason::kNotStarted, jail.error().message};
   jail_.emplace(std::move(*jail));
   Message hello{};
-  return expect(hello, MessageType::kHello, load_deadline_ns(), "the player to start");
+  std::optional<Stopped> stopped =
+      expect(hello, MessageType::kHello, load_deadline_ns(), "the player to start");
+  begin_step();  // loading follows
+  return stopped;
+}
+
+std::vector<pid_t> Partner::processes() const {
+  return {getpid(), jail_ ? program_of(jail_->pid()) : 0};
+}
+
+void Partner::begin_step() { starvation_.begin_step(processes(), now_ns()); }
+
+std::string Partner::starved(StopReason reason) {
+  const uint64_t now = now_ns();
+  if (reason != StopReason::kClosed) starvation_.sample(now, true);
+  if (reason == StopReason::kDeadline) {
+    return starved_text(starvation_.step_kept_ns(), now - starvation_.step_start_ns());
+  }
+  // Only the wall time can pass because of other programs, the CPU time cannot.
+  if (reason == StopReason::kLimit && now < limits_.end_ns()) return "";
+  return starved_text(starvation_.session_kept_ns(), now - starvation_.session_start_ns());
 }
 
 uint64_t Partner::load_deadline_ns() const {
@@ -57,17 +83,17 @@ JailProcess::Event Partner::receive(Message& message, uint64_t deadline_ns) {
   return jail_->wait(message, deadline_ns, -1, busy_until_ns_);
 }
 
-// Wakes up for the next limit and, during a phase, for the next sample of the threads' progress. If
-// a limit of the session passes first, sets limit_reached_ and returns kDeadline.
+// Wakes up for the next limit and for the next sample of the threads. If a limit of the session
+// passes first, sets limit_reached_ and returns kDeadline.
 JailProcess::Event Partner::wait(Message& message, uint64_t deadline_ns) {
   for (;;) {
     limit_reached_ = limits_.passed(jail_->pid(), now_ns());
     if (!limit_reached_.empty()) return JailProcess::Event::kDeadline;
-    uint64_t until_ns = std::min(deadline_ns, limits_.next_ns());
-    if (watch_ != nullptr) until_ns = std::min(until_ns, now_ns() + kSampleEveryNs);
+    const uint64_t until_ns = std::min({deadline_ns, limits_.next_ns(), now_ns() + kSampleEveryNs});
     const JailProcess::Event event = receive(message, until_ns);
     if (event != JailProcess::Event::kDeadline || until_ns == deadline_ns) return event;
     if (watch_ != nullptr) watch_->sample(now_ns());
+    starvation_.sample(now_ns());
   }
 }
 

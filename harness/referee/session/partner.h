@@ -10,6 +10,8 @@
 // thread-safe.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <memory>
@@ -17,12 +19,14 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "harness/referee/hang/phase_watch.h"
 #include "harness/referee/memory/session_memory.h"
 #include "harness/referee/processes/jail_process.h"
 #include "harness/referee/session/session_limits.h"
 #include "harness/referee/session/session_result.h"
+#include "harness/referee/session/starvation.h"
 
 namespace keydrome {
 
@@ -64,6 +68,11 @@ class Partner {
   // While `watch` is set, each wait samples the threads' progress. nullptr means that no phase
   // runs. At the beginning of a phase, waits poll for a moment before they sleep.
   void set_watch(PhaseWatch* watch);
+  // Called before the clock of a phase starts. From here on the object counts for how long other programs keep the session's threads from the processors (starvation.h).
+  void begin_step();
+  // Called after a stop. If the reason may be a time limit, and other programs kept the threads from
+  // the processors for half of that time, returns a sentence that says so. Otherwise returns "".
+  std::string starved(StopReason reason);
   // nullptr before start(), or if the jail could not be started.
   JailProcess* jail() { return jail_ ? &*jail_ : nullptr; }
   uint64_t load_deadline_ns() const;
@@ -71,6 +80,9 @@ class Partner {
  protected:
   // Waits for one message without checking limits or sampling the threads.
   virtual JailProcess::Event receive(Message& message, uint64_t deadline_ns);
+  // Returns the ids of the processes that the session needs: the referee and those that it has
+  // started, but not the jail's own, which only wait.
+  virtual std::vector<pid_t> processes() const;
   // Returns true if the last message came from the process whose turn it is.
   virtual bool in_turn() const { return true; }
   const JailOptions& options() const { return options_; }
@@ -83,6 +95,7 @@ class Partner {
   const JailOptions& options_;
   SessionLimits limits_;
   std::string_view limit_reached_;  // the limit that ended the last wait(), or ""
+  Starvation starvation_;
   PhaseWatch* watch_ = nullptr;
   uint64_t busy_until_ns_ = 0;
   SharedMemory memory_;

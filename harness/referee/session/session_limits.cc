@@ -2,13 +2,13 @@
 // jailed process. The CPU time is read less often while it is far from its limit.
 #include "harness/referee/session/session_limits.h"
 
-#include <time.h>
 #include <unistd.h>
 
 #include <algorithm>
 
 #include "base/clock.h"
 #include "harness/referee/hang/thread_facts.h"
+#include "harness/referee/session/thread_times.h"
 
 namespace keydrome {
 namespace {
@@ -21,17 +21,6 @@ uint64_t cpu_count() {
   return static_cast<uint64_t>(std::max<long>(1, sysconf(_SC_NPROCESSORS_ONLN)));
 }
 
-// Returns the CPU time of all the player's threads, including threads that have exited. The jail
-// prevents the player from starting other processes. Returns 0 if the player has exited.
-uint64_t cpu_time_ns(pid_t jail) {
-  const pid_t program = program_of(jail);
-  clockid_t clock{};
-  timespec time{};
-  if (program == 0 || clock_getcpuclockid(program, &clock) != 0) return 0;
-  if (clock_gettime(clock, &time) != 0) return 0;
-  return static_cast<uint64_t>(time.tv_sec) * kSecondNs + static_cast<uint64_t>(time.tv_nsec);
-}
-
 }  // namespace
 
 SessionLimits::SessionLimits(uint64_t wall_ms, std::optional<uint64_t> cpu_seconds)
@@ -42,7 +31,9 @@ SessionLimits::SessionLimits(uint64_t wall_ms, std::optional<uint64_t> cpu_secon
 std::string_view SessionLimits::passed(pid_t jail, uint64_t now_ns) {
   if (now_ns >= end_ns_) return "the time limit of the whole session was reached";
   if (!cpu_ns_ || now_ns < cpu_check_ns_) return {};
-  const uint64_t used_ns = cpu_time_ns(jail);
+  const pid_t program = program_of(jail);
+  // The jail prevents the player from starting other processes.
+  const uint64_t used_ns = program == 0 ? 0 : process_cpu_ns(program);
   if (used_ns >= *cpu_ns_) return "the player's CPU time limit (jail.cpu_seconds) was reached";
   cpu_check_ns_ = now_ns + std::max(kCpuCheckNs, (*cpu_ns_ - used_ns) / cpu_count());
   return {};

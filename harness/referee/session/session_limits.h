@@ -23,6 +23,9 @@ class SessionLimits {
   // "" if none has. `jail` is the process id of the jail.
   std::string_view passed(pid_t jail, uint64_t now_ns);
 
+  // Returns the time at which the wall time ends.
+  uint64_t end_ns() const { return end_ns_; }
+
   // Returns the earliest time at which a limit can pass, computed by the last call of passed().
   uint64_t next_ns() const;
 

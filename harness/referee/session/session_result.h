@@ -83,8 +83,11 @@ struct SessionResult {
   std::vector<uint64_t> positions;
   bool player_ended = false;  // at the stop, the player's process had ended or was ending
   bool stuck = false;         // at the stop, a call had not returned for half of the phase's limit
-  std::string hang;           // what the threads did at the stop (hang/hang.h); empty: unknown
-  uint32_t load_status = 0;   // a LoadStatus that the player reported
+  // At a stop that may be due to a time limit: a sentence if other programs kept the threads from
+  // the processors for half of that time (starvation.h); empty: they did not.
+  std::string starved;
+  std::string hang;          // what the threads did at the stop (hang/hang.h); empty: unknown
+  uint32_t load_status = 0;  // a LoadStatus that the player reported
   std::vector<PhaseResult> phases;                      // the phases that ended, in order
   script::Outcome outcome;                              // of the phases that ended
   std::optional<uint64_t> memory_before_loading_bytes;  // charged to the jail before LOAD

@@ -2,6 +2,8 @@
 // schedstat in /proc/PID/task/TID.
 #include "harness/referee/session/thread_times.h"
 
+#include <time.h>
+
 #include <charconv>
 #include <filesystem>
 #include <fstream>
@@ -11,7 +13,7 @@
 namespace keydrome {
 namespace {
 
-constexpr uint64_t kNsPerUs = 1'000;
+constexpr uint64_t kNsPerUs = 1'000, kNsPerSecond = 1'000'000'000;
 constexpr unsigned long kExiting = 0x4;  // the kernel's PF_EXITING
 
 // Parses the fields 3 (state) and 9 (flags) of proc_pid_stat(5). Field 2 is the thread's name in
@@ -35,6 +37,12 @@ std::string first_line(const std::string& path) {
   return line;
 }
 
+// Field 3 of proc_pid_stat(5) is R if the thread runs or is ready to run.
+bool is_ready(const std::string& stat) {
+  const size_t name_end = stat.rfind(") ");
+  return name_end != std::string::npos && stat.compare(name_end + 2, 1, "R") == 0;
+}
+
 }  // namespace
 
 std::optional<ThreadTimes> read_thread_times(pid_t process) {
@@ -56,6 +64,31 @@ std::optional<ThreadTimes> read_thread_times(pid_t process) {
   }
   if (error || !times.contains(process)) return std::nullopt;
   return times;
+}
+
+ThreadSchedules read_thread_schedules(pid_t process) {
+  ThreadSchedules schedules;
+  std::error_code error;
+  const std::string folder = "/proc/" + std::to_string(process) + "/task";
+  for (std::filesystem::directory_iterator entry(folder, error), end; !error && entry != end;
+       entry.increment(error)) {
+    const std::string path = entry->path();
+    ThreadSchedule schedule{.ready = is_ready(first_line(path + "/stat"))};
+    std::istringstream words(first_line(path + "/schedstat"));
+    if (!(words >> schedule.cpu_ns >> schedule.waited_ns >> schedule.turns)) continue;  // exited
+    const std::string name = entry->path().filename();
+    pid_t thread = 0;
+    std::from_chars(name.data(), name.data() + name.size(), thread);
+    schedules[thread] = schedule;
+  }
+  return schedules;
+}
+
+uint64_t process_cpu_ns(pid_t process) {
+  clockid_t clock{};
+  timespec time{};
+  if (clock_getcpuclockid(process, &clock) != 0 || clock_gettime(clock, &time) != 0) return 0;
+  return static_cast<uint64_t>(time.tv_sec) * kNsPerSecond + static_cast<uint64_t>(time.tv_nsec);
 }
 
 ThreadUse thread_use(pid_t leader, const ThreadTimes& before, const ThreadTimes& after) {

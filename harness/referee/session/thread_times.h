@@ -30,6 +30,25 @@ struct ThreadUse {
   uint32_t library_threads = 0;  // threads of the library that at least one reading has
 };
 
+// What the scheduler counts for a thread since its start.
+struct ThreadSchedule {
+  bool ready = false;      // the thread runs, or is ready to run
+  uint64_t cpu_ns = 0;     // CPU time
+  uint64_t waited_ns = 0;  // time for which it was ready to run; without a wait that has not ended
+  uint64_t turns = 0;      // how often it got a processor
+  auto operator<=>(const ThreadSchedule&) const = default;
+};
+
+// By thread id.
+using ThreadSchedules = std::map<pid_t, ThreadSchedule>;
+
+// Returns the threads of `process`; none if it does not exist. Costs some 20 us for each thread.
+ThreadSchedules read_thread_schedules(pid_t process);
+
+// Returns the CPU time of all threads of a process, including threads that have exited. Returns 0
+// if there is no such process.
+uint64_t process_cpu_ns(pid_t process);
+
 ThreadUse thread_use(pid_t leader, const ThreadTimes& before, const ThreadTimes& after);
 
 }  // namespace keydrome

@@ -82,6 +82,12 @@ bool VerifiedPartner::must_finish(uint64_t nonce) {
   return player_done_ != nonce;
 }
 
+std::vector<pid_t> VerifiedPartner::processes() const {
+  std::vector<pid_t> processes = Partner::processes();
+  if (driver_) processes.push_back(driver_->pid());
+  return processes;
+}
+
 JailProcess::Event VerifiedPartner::receive(Message& message, uint64_t deadline_ns) {
   for (;;) {
     const int driver = drivers_turn_ ? driver_->descriptor() : -1;

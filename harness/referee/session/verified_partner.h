@@ -17,10 +17,13 @@
 // then remembers the early DONE. Not thread-safe.
 #pragma once
 
+#include <sys/types.h>
+
 #include <cstddef>
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <vector>
 
 #include "harness/referee/memory/memfd.h"
 #include "harness/referee/processes/driver_process.h"
@@ -42,6 +45,7 @@ class VerifiedPartner final : public Partner {
 
  protected:
   JailProcess::Event receive(Message& message, uint64_t deadline_ns) override;
+  std::vector<pid_t> processes() const override;
   bool in_turn() const override { return driver_spoke_ == drivers_turn_; }
 
  private:

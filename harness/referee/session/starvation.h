@@ -1,0 +1,81 @@
+// Measures for how long other programs of the machine kept a session from its processors.
+//
+// A thread that is ready to run waits while its processor runs another thread. The kernel counts
+// this waiting (the second field of /proc/PID/task/TID/schedstat). While a thread waits, its
+// processor runs a thread of the session or one of another program. So a thread that waited for W,
+// while all other threads of the session together used the CPU time C, was kept waiting by others
+// for at least W - C. A library cannot raise this value: if it starts many threads that compute,
+// they wait for each other, but they also use CPU time. A thread that sleeps or waits for a lock is
+// not ready to run, so it does not count.
+//
+// The processes of a session wait for each other's answers in turn, so the longest waits of their
+// threads are added up.
+//
+// The value is a lower bound for each process. It is 0 on a kernel that does not count the waiting, and it does not
+// know about time that a hypervisor takes from the machine.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <map>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "harness/referee/session/thread_times.h"
+
+namespace keydrome {
+
+// Returns the sentence for a stop at a time limit: threads were kept from the processors for
+// `kept_ns` of `whole_ns`. Returns "" if this is less than half, because the stop is then the
+// library's own.
+std::string starved_text(uint64_t kept_ns, uint64_t whole_ns);
+
+// Follows the processes of one session from step to step. A step is the start, the loading of the
+// library, or a phase. Not thread-safe.
+class Starvation {
+ public:
+  explicit Starvation(uint64_t now_ns)
+      : session_ns_(now_ns), step_ns_(now_ns), sampled_ns_(now_ns) {}
+
+  // Begins a step that is played by these processes; process ids that are 0 are ignored.
+  void begin_step(std::vector<pid_t> processes, uint64_t now_ns);
+
+  // Reads the present counts. Call this often, because the kernel counts the waiting of a thread
+  // only when it ends, and forgets threads that have exited. A sample that follows too soon after an
+  // expensive one does nothing, so that sampling takes at most a thousandth of the time, except if
+  // `always` is true.
+  void sample(uint64_t now_ns, bool always = false);
+  // The same for given counts, by process; `cpu_ns` is the CPU time of all threads since the start of the
+  // processes, including threads that have exited.
+  void sample(uint64_t now_ns, const std::vector<ThreadSchedules>& schedules, uint64_t cpu_ns);
+
+  // Returns for how long others kept the session waiting, as of the last sample. For the session,
+  // this is the sum over all steps.
+  uint64_t step_kept_ns() const;
+  uint64_t session_kept_ns() const { return earlier_kept_ns_ + step_kept_ns(); }
+  uint64_t step_start_ns() const { return step_ns_; }
+  uint64_t session_start_ns() const { return session_ns_; }
+
+ private:
+  struct Followed {
+    ThreadSchedule first;  // at the beginning of the step; zeros if the thread is younger
+    ThreadSchedule last;
+    uint64_t same_since_ns = 0;  // time of the first sample with the counts of `last`
+  };
+
+  // Stores the present counts of a thread, and returns for how long others kept it waiting.
+  uint64_t follow(Followed& thread, const ThreadSchedule& now, uint64_t all_cpu_ns) const;
+
+  const uint64_t session_ns_;
+  uint64_t step_ns_, sampled_ns_;
+  std::vector<pid_t> processes_;
+  std::map<pid_t, Followed> threads_;
+  std::optional<uint64_t> first_cpu_ns_;  // of the processes, at the beginning of the step
+  uint64_t next_ns_ = 0;                  // the earliest time of the next sample
+  std::vector<uint64_t> kept_ns_;         // by process: the longest of its threads
+  uint64_t earlier_kept_ns_ = 0;          // in the steps before
+};
+
+}  // namespace keydrome
