@@ -211,7 +211,7 @@ class _Series:
         return None
 
     def _roles(self, seed: str) -> list[str]:
-        """Return the runs of a session in order: one of the candidate, and those of the control library, if any."""
+        """Return what a session runs, in order: the candidate once, and the control library not at all, once or twice."""
         if not self.request.with_control:
             return [CANDIDATE]
         if len(self.request.seeds) >= VALUES_MIN:
