@@ -369,7 +369,7 @@ class Report:
     - `metrics`: the measured numbers by name. A number that was not measured is absent.
       docs/reference/plan-and-report.md lists the names.
     - `loading`: what it cost to load the library; None in reports of older versions.
-    - `parameters`: the value of every parameter, after scale and overrides.
+    - `parameters`: the value of every parameter of the benchmark that the session used.
     - `record`: whether the history was certified. The session was played in the same way as other sessions.
     - `verified`: whether a process outside the jail made every call. The times are comparable only with those of other
       verified sessions.

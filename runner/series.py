@@ -211,7 +211,7 @@ class _Series:
         return None
 
     def _roles(self, seed: str) -> list[str]:
-        """Return what a session runs, in order: the candidate once, and the control library not at all, once or twice."""
+        """Return what a session runs, in order: the candidate, and up to two runs of the control."""
         if not self.request.with_control:
             return [CANDIDATE]
         if len(self.request.seeds) >= VALUES_MIN:

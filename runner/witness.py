@@ -1,7 +1,8 @@
 """Defines `Witness`, the proof of a finding: transactions, their calls, and why one must precede another.
 
-The referee writes witnesses as part of a report (harness/schema/report.v1.schema.json). The texts of a witness contain
-data from an untrusted library. Therefore this reader limits all lengths, and code that shows a text must escape it.
+The referee, the program that judges a library, writes witnesses into its report (harness/schema/report.v1.schema.json).
+The texts of a witness contain data from an untrusted library. Therefore this reader limits all lengths, and code that
+shows a text must escape it.
 results/witness_text.py and results/witness_picture.py show a witness.
 """
 
