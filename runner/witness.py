@@ -2,8 +2,7 @@
 
 The referee, the program that judges a library, writes witnesses into its report (harness/schema/report.v1.schema.json).
 The texts of a witness contain data from an untrusted library. Therefore this reader limits all lengths, and code that
-shows a text must escape it.
-results/witness_text.py and results/witness_picture.py show a witness.
+shows a text must escape it. results/witness_text.py and results/witness_picture.py show a witness.
 """
 
 from __future__ import annotations
@@ -47,7 +46,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """One transaction with the calls that the proof needs; `calls_left_out` is the number of its other calls."""
+    """One transaction and those of its calls that are shown; `calls_left_out` is the number of its other calls."""
 
     name: str
     thread: int
