@@ -24,7 +24,7 @@
 namespace keydrome {
 
 // Returns an error if write_file() could not write `path` now. Call this function before a long
-// session, so that the user sees a wrong path at once. The function leaves no file.
+// run, so that the user sees a wrong path at once. The function leaves no file.
 Result<void> check_writable(const std::string& path);
 
 // Writes `text` to `path` as described above. After an error, removes the temporary file.

@@ -115,8 +115,8 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
 def with_look_ahead(request: Request, result: SeriesResult) -> SeriesResult:
     """Return the result, and add the finding `look_ahead` if the library seems to read its next calls.
 
-    In verified mode it cannot read them. So the finding is added if this mode slows the library's calls down far more
-    than those of the control, a fixed library for comparison (results/look_ahead.py).
+    In verified mode another process makes the calls, so the library cannot read them. The finding is added if this mode
+    slows the library's calls down far more than the calls of the control, a fixed library (results/look_ahead.py).
     """
     audit = summarise_audit(pairs_of(result.sessions))
     finding = look_ahead_finding(request.benchmark.name, audit)

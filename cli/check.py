@@ -51,8 +51,8 @@ _LARGEST_FIRST = (Scale.PAPER, Scale.LAPTOP, Scale.SMOKE)
 # How much CPU time the library may use in the first round at each scale; `paper` has no limit. A limit of wall time
 # would count other work on the machine against the library.
 _ROUND_CPU_SECONDS = {Scale.SMOKE: 60.0, Scale.LAPTOP: 100.0}
-# The limit of wall time of the first round, as a multiple of its limit of CPU time. If the round takes longer, it ends,
-# and the library is not judged.
+# The limit of wall time of the first round, as a multiple of its limit of CPU time. If the round would take longer, it
+# ends. If no suite has failed by then, the library is not judged.
 _WALL_FACTOR = 3
 _LIBRARY_FAULTS = {Verdict.FAILED, Verdict.CRASHED, Verdict.TIMED_OUT, Verdict.OUT_OF_MEMORY}
 

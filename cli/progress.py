@@ -16,7 +16,11 @@ if TYPE_CHECKING:
 
 
 def session_label(progress: Progress) -> str:
-    """Return the current session, the library's role (candidate or control) and the phase as text."""
+    """Return the current session, the role of the library that runs, and the phase as text.
+
+    The role is candidate (the judged library) or control (a fixed library for comparison). A phase is a part of a
+    session, such as create or test.
+    """
     if progress.session == 0:
         return progress.phase
     return f"session {progress.session}/{progress.sessions} {progress.role}: {progress.phase}"

@@ -1,12 +1,11 @@
 """Writes seccomp-bench.json, the system-call filter (seccomp profile) of the bench container.
 
 The bench container runs the worker, which judges the libraries that contestants upload. The jail is the sandbox for
-these libraries. The jail needs calls that Docker's default profile refuses: pivot_root,
-mount and clone3. This profile therefore allows all calls except those in DENIED. Attackers have used many of the calls
-in DENIED to break into the kernel. The worker and the jail work without them. Only the jail's option --counters, which
-counts cycles and cache misses, needs perf_event_open. So in this container the option counts nothing. The profile
-applies to all processes of the container. In addition, the jail gives contestants' code its own, much shorter list of
-allowed calls.
+these libraries. The jail needs calls that Docker's default profile refuses: pivot_root, mount and clone3. This profile
+therefore allows all calls except those in DENIED. Attackers have used many of the calls in DENIED to break into the
+kernel. The worker and the jail work without them. Only the jail's option --counters, which counts cycles and cache
+misses, needs perf_event_open. So in this container the option counts nothing. The profile applies to all processes of
+the container. In addition, the jail gives contestants' code its own, much shorter list of allowed calls.
 
 Usage: python3 deploy/make_seccomp.py > deploy/seccomp-bench.json
 """

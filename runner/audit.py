@@ -2,9 +2,9 @@
 
 A session is one run of a library on one workload, which is a list of calls, in the jail (sandbox). In timed mode, the
 process that contains the library makes the calls. In verified mode, a process outside the jail makes them, so the
-library cannot read its next calls in memory. A timed session is played again in verified mode, and a
-verified session is played again in timed mode. So the session gives two times for each of its libraries: the candidate,
-which is judged, and the control, a fixed library for comparison. results/look_ahead.py compares these times.
+library cannot read its next calls in memory. A timed session is played again in verified mode, and a verified session
+is played again in timed mode. So the session gives two times for each of its libraries: the candidate, which is judged,
+and the control, a fixed library for comparison. results/look_ahead.py compares these times.
 
 Hashes of the run's own secret seeds choose the sessions. A run that is repeated after a machine failure therefore has
 the same audits again. When the seeds have been published, everyone can verify the choice.

@@ -34,7 +34,7 @@ VALUES_MIN = 5
 
 @dataclass(frozen=True, slots=True)
 class Drift:
-    """The change of the control's metric in each session (or block) of a series, and the largest allowed change.
+    """The change of the control's metric (measured result) in each session or block, and the largest allowed change.
 
     A change is log(second value / first value). `band` is the largest allowed absolute value of a change.
     """

@@ -128,7 +128,7 @@ def copy_into(folder: Path, file: Path) -> Path:
 
 
 def session_log(sessions: tuple[Session, ...]) -> str:
-    """Return one line for each session, and then the untrusted text that the candidate printed in the last session."""
+    """Return one line for each session, and then the untrusted text that the library printed in the last session."""
     lines = []
     for number, session in enumerate(sessions, start=1):
         report = session.candidate
@@ -141,7 +141,7 @@ def session_log(sessions: tuple[Session, ...]) -> str:
 
 
 def session_output(session: Session) -> str:
-    """Return the untrusted text that the candidate printed in a session: standard output, then standard error."""
+    """Return the untrusted text that the library printed in a session: standard output, then standard error."""
     output = session.candidate.output
     streams = {"stdout": output.stdout, "stderr": output.stderr}
     parts = (f"--- {name} ---\n{text}" for name, text in streams.items() if text)

@@ -24,5 +24,5 @@ def why_gate_ends(last: Verdict, required: int) -> str:
     if last in _ENDED:
         return _ENDED[last]
     if required >= REQUIRED_FINDINGS_MAX:
-        return f"the library has {required} required findings, and further tests would tell little more"
+        return f"the library already has {required} required findings"
     return ""

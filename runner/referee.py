@@ -1,9 +1,9 @@
 """Runs one library in one session: writes plan.json, runs the referee, reports its progress, and reads report.json.
 
 The referee is the trusted process that runs a library in the jail (sandbox) and judges it. The plan tells the referee
-what to run, and the report says what it measured and found. The referee may still fail: it may be
-missing, be killed, hang, or write a wrong report. In each of these cases this module raises RefereeError, which becomes
-the verdict *infrastructure*.
+what to run, and the report says what it measured and found. The referee may fail: it may be missing, be killed, hang,
+or write a wrong report. In each of these cases this module raises RefereeError, which becomes the verdict
+*infrastructure*.
 """
 
 from __future__ import annotations

@@ -1,11 +1,9 @@
 """Defines `Report`: what the referee measured and found when it ran one library in one session, as a typed value.
 
-The referee is the trusted process that runs an untrusted library in the jail (sandbox) and judges its results.
-
-The referee writes report.json, whose format is harness/schema/report.v1.schema.json. `Report.from_json` reads the file
-strictly: an unknown, missing or wrongly typed field raises StrictError. Later code uses attributes of `Report`, so the
-type checker finds misspelt fields. `to_json` returns the same JSON; it adds the default values of fields that the file
-left out.
+The referee is the trusted process that runs an untrusted library in the jail (sandbox) and judges its results. It
+writes report.json, whose format is harness/schema/report.v1.schema.json. `Report.from_json` reads the file strictly: an
+unknown, missing or wrongly typed field raises StrictError. Later code uses attributes of `Report`, so the type checker
+finds misspelt fields. `to_json` returns the same JSON; it adds the default values of fields that the file left out.
 
 Code must not change the lists and dictionaries of a report, because sessions and threads share them.
 """
@@ -371,7 +369,7 @@ class Report:
     - `metrics`: the measured numbers by name. A number that was not measured is absent.
       docs/reference/plan-and-report.md lists the names.
     - `loading`: what it cost to load the library; None in reports of older versions.
-    - `parameters`: the value of every parameter, after scale and overrides.
+    - `parameters`: the value of every parameter of the benchmark that the session used.
     - `record`: whether the history was certified. The session was played in the same way as other sessions.
     - `verified`: whether a process outside the jail made every call. The times are comparable only with those of other
       verified sessions.

@@ -38,6 +38,7 @@ class Loadable:
 class Request:
     """One benchmark instance at one scale, with one seed per session. Raises RequestError if a field is invalid.
 
+    An instance is a named set of parameters; the scale is its size. A session is one run of the library.
     - `overrides`: the values that replace parameters of the instance.
     - `plain`: whether to run the workload without checks.
     - `require`: the weakest level of the jail (the sandbox for the library) to accept.

@@ -2,11 +2,11 @@
 
 In a benchmark that measures times, each session also runs the control, a fixed library, so that noise of the machine
 can be seen. In a series of at least 5 sessions the control runs before and after the candidate, with the same
-operations. If
-the control's time changed too much between its two runs (drift.py), the session is discarded. A discarded session stays
-in the report with the reason, and another session replaces it. There are at most as many replacements as requested
-sessions. If the control's time changes too much in half of the sessions, the machine is too busy to measure on. The
-series still runs to its end. The caller then uses `why_machine_too_busy` to decide whether the result counts.
+operations. If the control's time changed too much between its two runs (drift.py), the session is discarded. A
+discarded session stays in the report with the reason, and another session replaces it. There are at most as many
+replacements as requested sessions. If the control's time changes too much in half of the sessions, the machine is too
+busy to measure on. The series still runs to its end. The caller then uses `why_machine_too_busy` to decide whether the
+result counts.
 
 A session whose seed is in `Request.audited_seeds` is played a second time in the other mode: timed or verified
 (audit.py).
@@ -211,7 +211,7 @@ class _Series:
         return None
 
     def _roles(self, seed: str) -> list[str]:
-        """Return the runs of a session in order: one of the candidate, and those of the control library, if any."""
+        """Return what a session runs, in order: the candidate, and up to two runs of the control."""
         if not self.request.with_control:
             return [CANDIDATE]
         if len(self.request.seeds) >= VALUES_MIN:

@@ -55,17 +55,17 @@ class Settings:
 
     @property
     def control(self) -> Path:
-        """The control library, which is timed next to every candidate of a performance benchmark."""
+        """The control library, which is timed next to every judged library in a performance benchmark."""
         return self.build / "lib" / "indexes" / "global_lock.so"
 
     @property
     def floor(self) -> Path:
-        """The null library, which does nothing, so that its time is the harness's own time."""
+        """The null library, which does nothing, so that its time is the time of the code that makes the calls."""
         return self.build / "lib" / "indexes" / "null.so"
 
     @property
     def runtime(self) -> Path:
-        """The runtime, a library that adds transactions and concurrency control to a structure."""
+        """The runtime, a library that adds transactions and concurrency control to a data structure."""
         return self.build / "lib" / "runtime" / "runtime.so"
 
     @property

@@ -1,8 +1,8 @@
 """Defines `Witness`, the proof of a finding: transactions, their calls, and why one must precede another.
 
-The referee writes witnesses as part of a report (harness/schema/report.v1.schema.json). The texts of a witness contain
-data from an untrusted library. Therefore this reader limits all lengths, and code that shows a text must escape it.
-results/witness_text.py and results/witness_picture.py show a witness.
+The referee, the program that judges a library, writes witnesses into its report (harness/schema/report.v1.schema.json).
+The texts of a witness contain data from an untrusted library. Therefore this reader limits all lengths, and code that
+shows a text must escape it. results/witness_text.py and results/witness_picture.py show a witness.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ class Call:
 
 @dataclass(frozen=True, slots=True)
 class Transaction:
-    """One transaction with the calls that the proof needs; `calls_left_out` is the number of its other calls."""
+    """One transaction and those of its calls that are shown; `calls_left_out` is the number of its other calls."""
 
     name: str
     thread: int

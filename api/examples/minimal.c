@@ -36,16 +36,19 @@ typedef struct {
 
 struct TxnState {
   int open, locked;
-  unsigned long number; /* counts this thread's transactions, see IdxState.number */
+  unsigned long number; /* counts this thread's transactions; IdxState.number refers to it */
   Change* changes;
   size_t count, capacity;
 };
 
 struct IdxState {
-  Index* index;         /* NULL: closed */
-  IdxState* next;       /* next closed handle, for the next openIndex */
-  unsigned long number; /* transaction of the cursor; in others it is before all records */
-  int placed; /* cursor: 0 before all records, 1 after `last`, 2 after all with the key of `last` */
+  Index* index;   /* NULL: closed */
+  IdxState* next; /* next closed handle, for the next openIndex */
+  /* The cursor is valid only in the transaction with this number. In any other transaction it is
+   * before all records. */
+  unsigned long number;
+  /* The cursor is before all records (0), after `last` (1), or after the key of `last` (2). */
+  int placed;
   Record last;
 };
 

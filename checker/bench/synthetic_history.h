@@ -1,7 +1,7 @@
-// synthetic_history(): makes a history as a recorder would write it for many threads of a correct,
-// strictly serialisable library. No library runs, so the function makes millions of events per
-// second. certify_bench measures certify() (certify/certify.h) with such histories, and tests use
-// them as large histories.
+// synthetic_history(): makes a history, the list of all calls of a run. It is the history that many
+// threads with a correct, strictly serialisable library would give. No library runs, so the
+// function makes millions of events per second. certify_bench measures certify()
+// (certify/certify.h) with such histories, and tests use them as large histories.
 //
 // Each transaction takes effect at one moment between its begin and its end. Transactions of
 // different threads overlap in time, as on a busy machine. The last transaction reads all records.

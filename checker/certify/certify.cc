@@ -134,8 +134,8 @@ void merge(Certification lax, const CertifyOptions& options, Certification& out)
   // add_violation() keeps only the first violation of each name. A real-time edge explains a stale
   // read best, so violations with such an edge come first.
   if (is_serial) found = real_time_first(std::move(found));
-  // If `strict` is false, the violations of `lax` come first, because those of `found` are mostly
-  // advisory.
+  // If `strict` is false, the violations of `lax` come first, because the violations of `found` are
+  // mostly advisory.
   if (!options.strict) found.swap(lax.violations);
   for (Violation& violation : found) add_violation(std::move(violation), options, out);
   for (Violation& violation : lax.violations) add_violation(std::move(violation), options, out);

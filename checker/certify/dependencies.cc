@@ -33,7 +33,7 @@ enum class CursorPlace : uint8_t {
 
 // The cursor of an index in the current transaction.
 struct Cursor {
-  uint32_t transaction = kNoNumber;  // the cursor belongs to this one; in others it is at kStart
+  uint32_t transaction = kNoNumber;  // the cursor's transaction; in others it is at kStart
   uint32_t cell = 0;
   uint32_t serial = 0;  // changes whenever the cursor moves to a key; see returned_
   CursorPlace place = CursorPlace::kStart;

@@ -45,8 +45,8 @@ class Settler {
   };
 
   // Groups the choices into clusters, in order of time. Choices whose transactions overlap in time
-  // are in the same cluster. All transactions of one cluster return before those of the next
-  // cluster begin. So sides of two clusters cannot be in one cycle. Each cluster is therefore
+  // are in the same cluster. All transactions of one cluster return before any transaction of the
+  // next cluster begins. So sides of two clusters cannot be in one cycle. Each cluster is therefore
   // searched alone.
   std::vector<std::vector<std::size_t>> clusters() const {
     std::vector<Window> windows;

@@ -164,7 +164,8 @@ class Splitter {
     return true;
   }
 
-  // Replaces the elements in the calls of a transaction by those of the inserts that they saw.
+  // In each call of a transaction, replaces the element by the element of the insert that the call
+  // saw.
   // Returns false if the transaction names a record and overlaps another transaction that inserted
   // this record a second or later time.
   bool rename(const Transaction& transaction) {

@@ -12,9 +12,10 @@
 // and before the end of every transaction that it must precede. Here "must precede" means an edge
 // that does not depend on real time.
 //
-// An edge is *doubtful* if it depends on real time. It is also doubtful if it depends on the
-// current deleter of an *open element*. An open element is a record whose deleter is not known, and
-// its current deleter is the transaction that is assumed to have deleted it (versions.h).
+// Edges of two kinds are *doubtful*. The first kind depends on real time. The second kind depends
+// on the current deleter of an *open element*. An open element is a record whose deleter is not
+// known, and its current deleter is the transaction that is assumed to have deleted it
+// (versions.h).
 // move_back() first assumes that doubtful edges are right. If they lead to a cycle, move_back()
 // moves the begin of the readers in the cycle back, so that these readers overlap more
 // transactions. The begin first moves to the insert of the record that the doubtful edge is about.

@@ -66,9 +66,9 @@ class VersionPass {
     uint32_t element;
     uint32_t previous;
   };
-  // The cursor of an index: where the next getNext continues. A cursor is *loose* if its position is
-  // unknown; then the next getNext may return any record. After DB_END, getNext may start again at
-  // the first record.
+  // The cursor of an index: where the next getNext continues. A cursor is *loose* if its position
+  // is unknown; then the next getNext may return any record. After DB_END, getNext may start again
+  // at the first record.
   struct Cursor {
     uint32_t cell = kNoNumber;  // its key; kNoNumber if it is before the first key or loose
     // True if a scan must return all payloads of the key before it leaves the key. False if the
@@ -279,7 +279,7 @@ class BlindDeletes {
   // Returns the options, the likeliest first. In a library whose writers wait for locks, calls take
   // effect in the order in which they return. So the first option is the delete whose call returned
   // first after the call of the insert. The order of commits would mislead: let T1 wait for a lock
-  // that T2 releases while T2 commits. T1 may then commit and return before the commit of T2 returns.
+  // that T2 releases while T2 commits. T1 may then commit and return before T2's commit returns.
   static std::vector<uint32_t> by_calls(std::vector<BlindDelete> possible, uint64_t inserted,
                                         bool may_live) {
     std::sort(possible.begin(), possible.end(),

@@ -5,7 +5,8 @@
 //
 // A Certification refers to calls and transactions by their thread and position in the History that
 // was judged (history/history.h). So a Certification is small, but useless without its History. The
-// two together are enough to write a report or a witness. Thread safety: plain data.
+// two together are enough to write a report, or a witness: the few calls that prove a violation, as
+// data for people (witness/witness.h). Thread safety: plain data.
 #pragma once
 
 #include <cstdint>

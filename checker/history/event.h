@@ -7,11 +7,9 @@
 // threads are comparable. The interval [begin, end] covers the whole call. If `end` of one call is
 // less than `begin` of a second call, the first call had returned before the second call was made.
 //
-// Keys: for int32 and int64 keys, Event::key is the value of the key. For a varchar key, the
-// recorder stores hash_bytes() of its bytes. rank_varchar_keys() later replaces this hash by the
-// key's rank among all keys of the history (history.h).
-//
-// hash_bytes() is the 64-bit hash of base/hash.h.
+// Keys: for int32 and int64 keys, Event::key is the value of the key. For a varchar key (a string),
+// the recorder stores hash_bytes() of its bytes, a 64-bit hash (base/hash.h). rank_varchar_keys()
+// later replaces this hash by the key's rank among all keys of the history (history.h).
 //
 // Payloads: Event::payload is hash_bytes() of the payload's bytes. In a recorded run every insert
 // passes a different payload, so a payload identifies the insert that stored it.

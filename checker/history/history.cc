@@ -65,8 +65,8 @@ Result<void> rank_varchar_keys(History& history) {
 
 namespace {
 
-// Returns the key in printable ASCII. Of a key with more than kShown bytes, shows only the first
-// and the last 8 bytes, with "..." between them. Keys rarely differ only in the middle.
+// Returns the key in printable ASCII. If the key has more than kShown bytes, returns only its first
+// and its last 8 bytes, with "..." between them. Keys rarely differ only in the middle.
 std::string readable(std::string_view key) {
   constexpr std::size_t kShown = 16, kTail = 8;
   std::string text;

@@ -1,8 +1,8 @@
 // History: all recorded calls of one run, which the checker judges.
 //
 // The checker compares keys as int64_t, for all three key types. An int32 or int64 key is stored as
-// its value. A varchar key is stored as its rank in `varchar_keys`. A recorder writes the hash of
-// the key, and rank_varchar_keys() replaces the hash by the rank.
+// its value. A varchar key is stored as its rank in `varchar_keys`. The code that records a run
+// writes the hash of the key, and rank_varchar_keys() replaces the hash by the rank.
 //
 // A History is not trusted: certify() checks every index number, every timestamp and the sequence
 // of calls. Thread safety: plain data.

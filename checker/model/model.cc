@@ -1,5 +1,5 @@
-// Implements model.h: checks recorded calls against a sequential model of contract A. An *element*
-// is a record, and a *cell* is a key of an index (numbering.h).
+// Implements model.h: checks recorded calls against a sequential model of contract A
+// (keydrome/index.h). An *element* is a record, and a *cell* is a key of an index (numbering.h).
 //
 // contents_ contains the records that exist. Cursor::left counts the records of the cursor's key
 // that getNext must still return. notes_ remembers for each record whether a cursor has returned it

@@ -98,7 +98,7 @@ class Model {
     kLoose,   // unknown: getNext may return any existing record, which anchors the cursor
   };
   struct Cursor {
-    uint32_t transaction = 0;  // the cursor belongs to this one; in others it is at kStart
+    uint32_t transaction = 0;  // the cursor's transaction; in others it is at kStart
     Place place = Place::kStart;
     bool at_end = false;  // true if the last getNext returned DB_END
     uint32_t cell = 0;

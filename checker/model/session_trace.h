@@ -6,9 +6,8 @@
 //
 // A call is identified by its position in the only thread. An *element* is the number of a record,
 // a *cell* the number of a key (numbering.h). Cost: O(1) for each call, except a deleteRecord of
-// all payloads,
-// which costs O(records of the key). Memory: 16 bytes for each element, 24 for each cell and 4 for
-// each event. Thread safety: one thread at a time.
+// all payloads, which costs O(records of the key). Memory: 16 bytes for each element, 24 for each
+// cell and 4 for each event. Thread safety: one thread at a time.
 #pragma once
 
 #include <cstdint>

@@ -1,6 +1,7 @@
 // Tests the model of contract A (model.h): it accepts every result that the contract allows for one
 // client, and rejects all other results. Most histories are sequential, so search_orders() has only
-// one order to try. script.h explains the notation of the histories.
+// one order to try. script.h explains the notation of the histories. A cursor is *loose* if its
+// position is unknown. The next record that getNext returns then *anchors* it (model.h).
 #include "checker/model/model.h"
 
 #include <gtest/gtest.h>
@@ -128,7 +129,7 @@ TEST(Model, AScanContinuesAfterOwnDeletes) {
 }
 
 TEST(Model, ACursorIsLooseAfterTheDeleteOfOnePair) {
-  // The deleted pair was of the cursor's key, of another key, or deleted before any read.
+  // The deleted pair has the cursor's key or another key, or no read came before the delete.
   EXPECT_TRUE(has_order("0:i!(5,x) 0:i!(5,y) 0:i!(9,z) 0:b 0:g(5)=x 0:d(5,x) 0:n=5,y 0:c"));
   EXPECT_TRUE(has_order("0:i!(5,x) 0:i!(5,y) 0:i!(9,z) 0:b 0:g(5)=x 0:d(5,x) 0:n=9,z 0:c"));
   EXPECT_TRUE(has_order("0:b 0:i(1,x) 0:i(2,y) 0:g(2)=y 0:d(1,x) 0:n=2,y 0:c"));

@@ -89,6 +89,7 @@ class Store:
 
     def get(self, key: object, name: int) -> None:
         found = self.payloads_of(key)
+        # If the key has no record, the scan continues after the key: 1 << 62 is larger than every payload.
         self.cursor = (key, found[0] if found else 1 << 62)
         self.note(GET, SUCCESS if found else KEY_NOTFOUND, name, found[0] if found else 0)
 

@@ -1,5 +1,5 @@
-// Implements c_records.h: writes the records of a C program that repeats a failed run as C text. In
-// the text, make() is a function of that program, which c_program.cc writes.
+// Implements c_records.h: writes records as C text, for a C program that repeats a failed run. In
+// the text, make() is a function of this program (c_program.cc).
 #include "checker/witness/c_records.h"
 
 #include <algorithm>

@@ -1,5 +1,5 @@
-// Writes records as C text. A Reproducer (c_program.h) describes a C program that repeats the calls
-// of a failed run; the records are those that it mentions. Thread safety: pure functions.
+// Writes records as C text, for a C program that repeats the calls of a failed run. A Reproducer
+// (c_program.h) describes this program. Thread safety: pure functions.
 #pragma once
 
 #include <string>

@@ -23,7 +23,7 @@
 
 namespace keydrome::witness {
 
-// A transaction of the whole history, and those of its calls that are kept.
+// A transaction of the whole history, and the calls that are kept of it.
 struct ReducedTransaction {
   history::TransactionSpan span;
   std::set<uint32_t> calls;  // positions in its thread

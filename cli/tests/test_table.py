@@ -1,4 +1,8 @@
-"""Tests of cli/table.py: sessions that were discarded do not change the printed numbers."""
+"""Tests of cli/table.py: sessions that were discarded do not change the printed numbers.
+
+A session (one run of the measured library and of a fixed library, the control) is discarded if the machine was too
+noisy.
+"""
 
 from __future__ import annotations
 

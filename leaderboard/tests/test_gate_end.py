@@ -63,7 +63,7 @@ def test_enough_required_findings_end_the_gate(alice: User, track: Track) -> Non
     track.finish(first, verdict=Verdict.FAILED, findings=findings)
     second.refresh_from_db()
     assert second.state == State.CANCELLED
-    assert second.reason.startswith("not run, because 12 required findings are enough")
+    assert second.reason.startswith("not run, because the library already has 12 required findings")
 
 
 @pytest.mark.parametrize(

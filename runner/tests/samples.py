@@ -19,7 +19,7 @@ MANIFEST = """{
 
 
 def report(verdict: str = "passed", total_ms: float | None = 12.5) -> Report:
-    """Return a referee's report whose JSON form fits the schema."""
+    """Return a report of the referee, the program that judges a library. Its JSON form fits the schema."""
     return Report(
         verdict=Verdict(verdict),
         reason="" if verdict == "passed" else "why",

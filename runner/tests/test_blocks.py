@@ -27,7 +27,8 @@ if TYPE_CHECKING:
     from runner.settings import Settings
 
 # The fake referee returns the report in the file LIBRARY.RUN, where RUN counts the runs of the library. If this file
-# does not exist, the fake referee returns the report in the file LIBRARY.
+# does not exist, the fake referee returns the report in the file LIBRARY. The library global_lock is the control, and
+# null is a library that does nothing.
 SCRIPT = """#!/bin/sh
 seed=$(sed 's/.*"seed": "\\([0-9a-f]*\\)".*/\\1/' "$2")
 plain=$(sed 's/.*"plain": \\([a-z]*\\).*/\\1/' "$2")

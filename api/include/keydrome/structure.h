@@ -4,9 +4,9 @@
  * An instance of a structure is one sorted set of (key, payload) pairs. It has no threads, no
  * transactions and no locks. Keydrome's runtime adds transactions and short locks (latches). A
  * configuration file of the runtime selects which kinds. Together, structure and runtime implement
- * contract A (index.h). So one
- * unchanged structure can be compared under many execution strategies (T. Bang et al., "Robust
- * Performance of Main Memory Data Structures by Configuration", SIGMOD 2020).
+ * contract A (index.h). So one unchanged structure can be compared under many execution strategies
+ * (T. Bang et al., "Robust Performance of Main Memory Data Structures by Configuration", SIGMOD
+ * 2020).
  *
  * Rules
  *

@@ -57,7 +57,7 @@ class Reader {
   void absent(uint32_t element, Coverage coverage);
 
   // Handles a successful deleteRecord of all payloads of a key. `lists` contains the elements that
-  // may have existed during the reader (active_elements.h).
+  // may have existed while the reader ran (active_elements.h).
   void deleted_key(uint32_t cell, const model::CellLists& lists);
 
   // Handles a deleteRecord that returned KEY_NOTFOUND for a pair of key and payload that is not
