@@ -189,8 +189,9 @@ class Isolation : public workload::Workload {
     const double keys = all_kinds ? kKeysOnAverage : kKeysMax;
     workload::Demand demand(threads);
     const double transactions = threads * parameters.number("transactions");
+    // Thread 0 inserts half of the keys, reads them back and deletes all keys.
     demand.add_recorded_calls(parameters.number("rounds") * transactions * calls,
-                              transactions * kCallsMax);
+                              transactions * kCallsMax + 2 * kKeysMax);
     demand.add_keys(parameters.number("rounds") * keys, sizeof(int64_t));
     demand.add_bytes(parameters.number("rounds") * keys * kForKey);
     return demand;
