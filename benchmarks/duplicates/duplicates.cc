@@ -197,6 +197,7 @@ class Duplicates : public workload::Workload {
     const double read = payloads_read(keys, mean), deleted = std::max(mean, read);
     workload::Demand demand(threads);
     demand.add_load(records, kRecordBytes);
+    demand.set_different_keys(keys);
     demand.add_bytes(records * sizeof(uint32_t) * kCopiesOfRecord + keys * kForKey);
     demand.add_transactions(operations, 1.5 + 0.02 * deleted, 1.5 + 0.02 * deleted + 0.25 * read);
     demand.add_changes(operations * (0.33 + 0.02 * deleted), operations * 0.27);
