@@ -5,6 +5,7 @@
 #include <cstdint>
 
 #include "base/result.h"
+#include "benchmarks/kit/workload/key_file/key_file.h"
 #include "benchmarks/kit/workload/parameters.h"
 #include "benchmarks/kit/workload/workload.h"
 
@@ -31,6 +32,7 @@ struct MemoryRules {
       0;  // the library's limit; 0: least_bytes, or more if the records need more
   uint64_t machine_bytes = 0;  // the machine's memory; 0: unknown, so every number of bytes fits
   bool certify = false;        // the history of calls is kept and certified
+  const workload::KeyFile* keys = nullptr;  // replace the keys of the workload; null: none do
 };
 
 // Returns the need of a session with these parameters. The result does not depend on the machine, so a
@@ -44,8 +46,8 @@ MemoryNeed memory_need(const workload::Workload& workload, const workload::Param
 uint64_t referee_bound(const MemoryNeed& need, uint64_t machine_bytes, uint64_t available_bytes);
 
 // Returns the need of a session. Returns an error if the need surely exceeds what the machine may give,
-// or if the session has more keys than a script can number. The error contains the sum, and the largest
-// value of one parameter that fits. `manifest` is the benchmark's. Takes a few milliseconds at most.
+// or if the session has more keys than a script can number or than the file has. The error contains the
+// sum, and the largest value of one parameter that fits. `manifest` is the benchmark's. Takes a few milliseconds at most.
 Result<MemoryNeed> fit_memory(const workload::Workload& workload,
                               const workload::Manifest& manifest,
                               const workload::Parameters& parameters, const MemoryRules& rules);
