@@ -178,7 +178,7 @@ def bench_json(
         "instance": request.instance,
         "scale": request.scale.value,
         "parameters": request.benchmark.resolve(request.instance, request.scale, request.overrides),
-        "keys": request.keys and request.keys.to_json(),
+        **({"keys": request.keys.to_json()} if request.keys else {}),
         "plain": request.plain,
         "record": request.record,
         "verified": request.verified,
