@@ -30,6 +30,7 @@ from results.look_ahead import (
 from results.result_files import BENCH_SCHEMA
 from results.summary import RANKED_SESSIONS_MIN, Summary, session_ratio, summarise
 from runner.execute import run_file, session_output
+from runner.inspection.key_file import inspect_keys, instance_for
 from runner.machine import facts_of_sessions, machine_facts
 from runner.manifest import Kind, find_benchmark, load_benchmarks
 from runner.request import Request
@@ -90,10 +91,11 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         raise UsageError(
             "--audit compares the library with the control library: choose a timed benchmark, without --no-control"
         )
+    keys = inspect_keys(options.keys, settings) if options.keys is not None else None
     seeds = seed_series(options.seed, options.sessions)
     return Request(
         benchmark=benchmark,
-        instance=options.instance or next(iter(benchmark.instances)),
+        instance=instance_for(benchmark, options.instance, keys),
         scale=Scale(options.scale),
         overrides=parse_parameters(options.parameter, options.threads),
         seeds=seeds,
@@ -107,6 +109,7 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         all_histories=options.all_histories,
         counters=options.counters,
         memory_bytes=options.memory,
+        keys=keys,
         verified=options.verified,
         audited_seeds=seeds if options.audit else (),
     )
@@ -176,6 +179,7 @@ def bench_json(
         "instance": request.instance,
         "scale": request.scale.value,
         "parameters": request.benchmark.resolve(request.instance, request.scale, request.overrides),
+        **({"keys": request.keys.to_json()} if request.keys else {}),
         "plain": request.plain,
         "record": request.record,
         "verified": request.verified,
@@ -234,6 +238,8 @@ def _show(
     facts = library["facts"]
     size = f"{facts['size_bytes']:,} bytes"
     machine = machine_facts()["class"]
+    if request.keys is not None:
+        out.print(request.keys.text(), markup=False, soft_wrap=True)
     out.print(f"library: {facts['kind']}, {size}, sha256 {library['sha256']}", soft_wrap=True)
     out.print(f"machine: {machine}; jail: {result.jail_level or 'not used'}", soft_wrap=True)
     if summary.ratio is not None:

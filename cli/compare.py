@@ -32,6 +32,7 @@ from results.stats.pairs import sessions_needed
 from results.stats.signed_rank import DIFFERENCES_MAX
 from runner.blocks import CONTROL, FLOOR, run_blocks
 from runner.execute import copy_into
+from runner.inspection.key_file import inspect_keys, instance_for
 from runner.inspection.library import LibraryKind, inspect_library
 from runner.manifest import Kind, RequestError, find_benchmark, load_benchmarks
 from runner.referee import RefereeError
@@ -110,9 +111,10 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         raise UsageError(
             f"the benchmark {benchmark.name} has no times to compare: use `keydrome check`"
         )
+    keys = inspect_keys(options.keys, settings) if options.keys is not None else None
     return Request(
         benchmark=benchmark,
-        instance=options.instance or next(iter(benchmark.instances)),
+        instance=instance_for(benchmark, options.instance, keys),
         scale=Scale(options.scale),
         overrides=parse_parameters(options.parameter, options.threads),
         # One seed for the rehearsal, one per block, and one per possible repetition.
@@ -121,6 +123,7 @@ def _request(options: argparse.Namespace, settings: Settings) -> Request:
         require=JailLevel(options.require),
         control=True,
         memory_bytes=options.memory,
+        keys=keys,
     )
 
 

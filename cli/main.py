@@ -166,6 +166,13 @@ def _add_workload(parser: argparse.ArgumentParser) -> None:
         help="override one parameter of the instance; may be repeated",
     )
     parser.add_argument(
+        "--keys",
+        metavar="FILE",
+        type=Path,
+        help="replace the workload's keys with those of a file: 64-bit integers in SOSD's binary format, or lines of "
+        "text",
+    )
+    parser.add_argument(
         "--plain", action="store_true", help="run the workload only, without checks"
     )
     parser.add_argument(

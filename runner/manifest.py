@@ -57,6 +57,7 @@ class Instance:
     description: str
     scales: dict[Scale, dict[str, int]]
     advisory: bool = False  # whether findings of this instance are only warnings
+    keys: str = ""  # the type of the keys that a user's file may replace: int64 or varchar; empty if none may
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,7 @@ class OwnUnit(StrEnum):
     MEAN = "mean"
 
 
+_KEY_TYPES = {"", "int64", "varchar"}
 _WHOLE = {OwnUnit.PER_SECOND, OwnUnit.COUNT}
 _NOT_IN_LABEL = {OwnUnit.COUNT, OwnUnit.MEAN}
 
@@ -281,8 +283,11 @@ def _instance(name: str, value: object, where: str) -> Instance:
         description=description,
         scales={_scale(key, f"{where}.scales"): scales.integers(key) for key in given},
         advisory=reader.boolean("advisory", default=False),
+        keys=reader.text("keys", ""),
     )
     reader.end()
+    if instance.keys not in _KEY_TYPES:
+        raise StrictError(f"{where}.keys: must be int64 or varchar")
     return instance
 
 

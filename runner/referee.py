@@ -81,6 +81,7 @@ def build_plan(
         lists = settings.cpus.split(";")
         jail["cpus"] = lists[settings.slot % len(lists)]
     timeout_factor = _VERIFIED_TIMEOUT_FACTOR if request.verified else 1
+    keys = {"keys": str(request.keys.path)} if request.keys else {}
     driver = {"driver": str(settings.driver)} if request.verified else {}
     return {
         "schema": PLAN_SCHEMA,
@@ -93,6 +94,7 @@ def build_plan(
         "plain": request.plain,
         "record": request.record,
         "verified": request.verified,
+        **keys,
         **driver,
         "library": library,
         "player": str(settings.player),

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from pathlib import Path
 
+    from runner.inspection.key_file import KeyFile
     from runner.manifest import Benchmark
     from runner.settings import Settings
     from runner.terms import JailLevel, Scale
@@ -51,6 +52,8 @@ class Request:
     - `histories`: the folder for the recorded histories of failed sessions, or None.
     - `all_histories`: whether to write the histories of sessions that passed, too.
     - `memory_bytes`: the memory limit of a library. If it is None, the referee computes the limit from the parameters.
+    - `keys`: the file whose keys replace those of the workload, or None. Only the command line uses it, because the
+      keys of a board's runs are those of the benchmark.
     - `counters`: whether to count cycles, cache misses, context switches and more.
     - `verified`: whether a process outside the jail makes every call (docs/explanation/security.md).
     - `audited_seeds`: the seeds of the sessions that are played a second time in the other mode (runner/audit.py). The
@@ -71,6 +74,7 @@ class Request:
     histories: Path | None = None
     all_histories: bool = False
     memory_bytes: int | None = None
+    keys: KeyFile | None = None
     counters: bool = False
     verified: bool = False
     audited_seeds: tuple[str, ...] = ()

@@ -199,6 +199,7 @@ class Duplicates : public workload::Workload {
     const double read = payloads_read(keys, mean), deleted = std::max(mean, read);
     workload::Demand demand(threads);
     demand.add_load(records, kRecordBytes);
+    demand.set_different_keys(keys);
     demand.add_bytes(records * sizeof(uint32_t) * kCopiesOfRecord + keys * kForKey);
     const double existing = parameters.number("existing_percent") / 100;
     constexpr double kInserts = kInsertPercent / 100.0;

@@ -10,12 +10,12 @@
 #include <vector>
 
 #include "benchmarks/keysets/key_sets.h"
-#include "benchmarks/keysets/segments.h"
 #include "benchmarks/kit/format/program_walk.h"
 #include "benchmarks/kit/script/outcome_reader.h"
 #include "benchmarks/kit/script/strings.h"
 #include "benchmarks/kit/workload/client_script.h"
 #include "benchmarks/kit/workload/demand.h"
+#include "benchmarks/kit/workload/key_file/segments.h"
 #include "benchmarks/kit/workload/workload.h"
 
 namespace keydrome {
@@ -213,8 +213,10 @@ class KeySets : public workload::Workload {
           each * workload::committed_per_second(outcome.phases[p], phases[p], number);
       if (number == kInsert && !is_string_set(set_)) {
         const std::vector<int64_t> keys = inserted_integers(script, phase);
-        metrics["pla_segments_32"] = static_cast<double>(segments(keys, kLocalEpsilon));
-        metrics["pla_segments_4096"] = static_cast<double>(segments(keys, kGlobalEpsilon));
+        metrics["pla_segments_32"] =
+            static_cast<double>(workload::segments(keys, workload::kLocalEpsilon));
+        metrics["pla_segments_4096"] =
+            static_cast<double>(workload::segments(keys, workload::kGlobalEpsilon));
       }
     }
   }

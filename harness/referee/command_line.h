@@ -17,6 +17,7 @@ inline constexpr std::string_view kUsage =
     "usage: referee run PLAN.json --report FILE [--progress]"
     " [--histories FOLDER [--all-histories]]\n"
     "       referee memory PLAN.json\n"
+    "       referee keys FILE\n"
     "       referee list\n"
     "       referee fingerprint BENCHMARK\n"
     "       referee --version\n";
@@ -29,10 +30,11 @@ struct RunArguments {
 };
 
 struct CommandLine {
-  enum class Command { kRun, kMemory, kList, kFingerprint, kVersion };
+  enum class Command { kRun, kMemory, kKeys, kList, kFingerprint, kVersion };
   Command command = Command::kRun;
   RunArguments run;       // set for Command::kRun
   std::string plan_path;  // set for Command::kMemory
+  std::string keys_path;  // set for Command::kKeys
   std::string benchmark;  // set for Command::kFingerprint
 };
 

@@ -5,6 +5,7 @@
 
 #include <cstdio>
 #include <new>
+#include <optional>
 #include <utility>
 
 #include "base/output_file.h"
@@ -74,13 +75,15 @@ int write_report(const Json& report, const std::string& path, const Progress& pr
 // Plays a session within the bound of the referee's memory, and writes its report.
 int play_bounded(const Plan& plan, const workload::BenchmarkEntry& entry,
                  const RunArguments& arguments, const Progress& progress) {
-  const Result<MemoryNeed> need = session_memory(plan, entry);
+  Result<std::optional<workload::KeyFile>> keys = session_keys(plan);
+  if (!keys) return print_error(keys.error(), kExitUnusable);
+  const Result<MemoryNeed> need = session_memory(plan, entry, *keys);
   if (!need) return print_error(need.error(), kExitUnusable);
   const uint64_t bound =
       bound_memory(referee_bound(*need, physical_memory_bytes(), available_memory_bytes()));
   Json text;
   try {
-    const Result<PreparedSession> session = prepare_session(plan, entry);
+    const Result<PreparedSession> session = prepare_session(plan, entry, std::move(*keys));
     if (!session) return print_error(session.error(), kExitUnusable);
     Result<Json> report = session_report(*session, arguments, progress);
     if (!report) return print_error(report.error(), kExitNotWritten);
@@ -121,11 +124,34 @@ int command_memory(const std::string& plan_path) {
   if (!plan) return print_error(plan.error(), kExitUnusable);
   const Result<const workload::BenchmarkEntry*> entry = find_benchmark(plan->benchmark);
   if (!entry) return print_error(entry.error(), kExitUnusable);
-  const Result<MemoryNeed> need = session_memory(*plan, **entry);
+  const Result<std::optional<workload::KeyFile>> keys = session_keys(*plan);
+  if (!keys) return print_error(keys.error(), kExitUnusable);
+  const Result<MemoryNeed> need = session_memory(*plan, **entry, *keys);
   if (!need) return print_error(need.error(), kExitUnusable);
   const auto whole = [](uint64_t bytes) { return static_cast<int64_t>(bytes); };
   const Json text = Json::Object{{"referee_bytes", whole(need->referee_bytes)},
                                  {"library_bytes", whole(need->library_bytes)}};
+  std::puts(text.dump().c_str());
+  return kExitDone;
+}
+
+int command_keys(const std::string& path) {
+  const Result<workload::KeyFile> keys = fitting_keys(path);
+  if (!keys) return print_error(keys.error(), kExitUnusable);
+  const workload::KeyFacts facts = workload::facts_of(*keys);
+  Json text = Json::Object{{"type", keys->type == INT ? "int64" : "varchar"},
+                           {"count", static_cast<int64_t>(keys->size())}};
+  if (keys->type == INT) {
+    text["shifted"] = keys->shifted;
+    text["smallest"] = keys->integers.front();
+    text["largest"] = keys->integers.back();
+    text["segments_32_per_million"] = facts.local_hardness;
+    text["segments_4096_per_million"] = facts.global_hardness;
+  } else {
+    text["mean_bytes"] = facts.mean_bytes;
+    text["longest_bytes"] = static_cast<int64_t>(keys->longest_bytes);
+    text["mean_shared_bytes"] = facts.mean_shared_bytes;
+  }
   std::puts(text.dump().c_str());
   return kExitDone;
 }

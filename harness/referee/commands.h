@@ -18,6 +18,8 @@ int command_run(const RunArguments& arguments);
 // Prints the memory that the session of a plan (plan/plan.h) would need, as {"referee_bytes": N,
 // "library_bytes": N}.
 int command_memory(const std::string& plan_path);
+// Prints facts about a file of keys, its hardness among them (docs/reference/key-files.md).
+int command_keys(const std::string& path);
 // Prints the manifest (description and parameters) of every benchmark, as {"benchmarks": [...]}.
 int command_list();
 // Prints the fingerprint of a benchmark, a SHA-256 of its generated operations. Tests compare the

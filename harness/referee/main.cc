@@ -94,6 +94,8 @@ int run(const CommandLine& line) {
       return command_list();
     case CommandLine::Command::kMemory:
       return command_memory(line.plan_path);
+    case CommandLine::Command::kKeys:
+      return command_keys(line.keys_path);
     case CommandLine::Command::kFingerprint:
       return command_fingerprint(line.benchmark);
     case CommandLine::Command::kVersion:

@@ -42,6 +42,13 @@ TEST(CommandLineArguments, OfTheOtherCommands) {
   EXPECT_EQ(memory->plan_path, "plan.json");
 }
 
+TEST(CommandLineArguments, KeysReadsAFile) {
+  const Result<CommandLine> keys = parse_command_line(Arguments{"keys", "urls.txt"});
+  ASSERT_TRUE(keys.ok());
+  EXPECT_EQ(keys->command, CommandLine::Command::kKeys);
+  EXPECT_EQ(keys->keys_path, "urls.txt");
+}
+
 TEST(CommandLineArguments, AnErrorNamesTheArgument) {
   const std::pair<Arguments, const char*> cases[] = {
       {{}, "a command is missing"},
@@ -54,6 +61,8 @@ TEST(CommandLineArguments, AnErrorNamesTheArgument) {
       {{"run", "p.json", "q.json"},
        "run: unexpected argument \"q.json\" after the plan \"p.json\""},
       {{"list", "all"}, "list: unexpected argument \"all\""},
+      {{"keys"}, "keys: the argument FILE is missing"},
+      {{"keys", "a", "b"}, "keys: unexpected argument \"b\""},
       {{"memory"}, "memory: the argument PLAN.json is missing"},
       {{"fingerprint"}, "fingerprint: the argument BENCHMARK is missing"},
       {{"fingerprint", "a", "b"}, "fingerprint: unexpected argument \"b\""},

@@ -53,6 +53,30 @@ TEST(FitMemory, EveryInstanceAtSmokeScaleFitsALaptop) {
   }
 }
 
+TEST(FitMemory, ASessionHasAsManyKeysAsTheFile) {
+  workload::KeyFile keys;
+  std::size_t followed = 0;
+  for (int64_t key = 0; key < 500; ++key) keys.integers.push_back(key);
+  for (const Instance& instance : all_instances()) {
+    if (instance.manifest.instances.at(instance.scale_of).keys != "int64") continue;
+    workload::Parameters parameters =
+        instance.manifest.resolve(instance.scale_of, "laptop", {}).value();
+    const auto fit = [&] {
+      return fit_memory(*instance.workload, instance.manifest, parameters, {.keys = &keys});
+    };
+    const Result<MemoryNeed> need = fit();
+    const double wanted = instance.workload->demand(parameters).all_keys();
+    ASSERT_EQ(need.ok(), wanted <= static_cast<double>(keys.size())) << instance.name;
+    if (need.ok()) continue;
+    EXPECT_NE(need.error().message.find("the key file has only 500: "), std::string::npos)
+        << instance.name << ": " << need.error().message;
+    if (!follow(need.error().message, parameters)) continue;
+    EXPECT_TRUE(fit().ok()) << instance.name << ": " << need.error().message;
+    ++followed;
+  }
+  EXPECT_GT(followed, 40u);
+}
+
 TEST(FitMemory, TheLimitOfThePlanCounts) {
   const std::vector<Instance> all = all_instances();
   const Instance& first = all.front();

@@ -15,7 +15,6 @@
 #include <vector>
 
 #include "benchmarks/keysets/key_sets.h"
-#include "benchmarks/keysets/segments.h"
 #include "benchmarks/keysets/texts.h"
 #include "benchmarks/keysets/zipf.h"
 #include "benchmarks/kit/judge/keys/key_ranks.h"
@@ -23,6 +22,7 @@
 #include "benchmarks/kit/tests/workloads.h"
 #include "benchmarks/kit/workload/distributions.h"
 #include "benchmarks/kit/workload/fingerprint.h"
+#include "benchmarks/kit/workload/key_file/segments.h"
 #include "keydrome/index.h"
 
 namespace keydrome::keysets {
@@ -177,20 +177,22 @@ TEST(KeySets, SegmentsAreTheFewestThatTheDefinitionAllows) {
     }
     const std::vector<int64_t> sorted(keys.begin(), keys.end());
     for (const int64_t epsilon : {0, 1, 3, 10}) {
-      ASSERT_EQ(segments(sorted, epsilon), segments_of_pairs(sorted, epsilon))
+      ASSERT_EQ(workload::segments(sorted, epsilon), segments_of_pairs(sorted, epsilon))
           << "trial " << trial << ", epsilon " << epsilon;
     }
   }
 }
 
 TEST(KeySets, SegmentsOfSmallSetsAreThoseDrawnByHand) {
-  EXPECT_EQ(segments({}, 1), 0u);
-  EXPECT_EQ(segments(std::vector<int64_t>{7}, 0), 1u);
+  EXPECT_EQ(workload::segments({}, 1), 0u);
+  EXPECT_EQ(workload::segments(std::vector<int64_t>{7}, 0), 1u);
   const std::vector<int64_t> corner = {0, 1, 2, 3, 1'003, 2'003, 3'003};
-  EXPECT_EQ(segments(corner, 0), 2u);
-  EXPECT_EQ(segments(corner, 1), 2u);
-  EXPECT_EQ(segments(corner, 2), 1u);
-  EXPECT_EQ(segments(std::vector<int64_t>{0, 1, INT64_MAX - 1, INT64_MAX}, 0), 2u);
+  EXPECT_EQ(workload::segments(corner, 0), 2u);
+  EXPECT_EQ(workload::segments(corner, 1), 2u);
+  EXPECT_EQ(workload::segments(corner, 2), 1u);
+  EXPECT_EQ(workload::segments(std::vector<int64_t>{0, 1, INT64_MAX - 1, INT64_MAX}, 0), 2u);
+  EXPECT_EQ(workload::segments(std::vector<int64_t>{INT64_MIN, 0, INT64_MAX}, 0), 2u);
+  EXPECT_EQ(workload::segments(std::vector<int64_t>{INT64_MIN, -1, INT64_MAX - 1}, 0), 1u);
 }
 
 struct Known {
@@ -207,10 +209,10 @@ TEST(KeySets, SyntheticSetsAreAsHardAsTheyAreKnownToBe) {
        {Known{"dense", 1, 0, 1}, Known{"uniform", 27, 7, 1}, Known{"normal", 46, 10, 4},
         Known{"lognormal", 51, 10, 4}, Known{"synth_hilbert", 415, 30, 4}}) {
     const std::vector<int64_t> keys = integers(known.set, 100'000);
-    const auto local = static_cast<double>(segments(keys, kLocalEpsilon));
+    const auto local = static_cast<double>(workload::segments(keys, workload::kLocalEpsilon));
     EXPECT_NEAR(local, known.local, known.local_error) << known.set;
-    EXPECT_NEAR(static_cast<double>(segments(keys, kGlobalEpsilon)), known.global,
-                known.global > 1 ? 1 : 0)
+    EXPECT_NEAR(static_cast<double>(workload::segments(keys, workload::kGlobalEpsilon)),
+                known.global, known.global > 1 ? 1 : 0)
         << known.set;
   }
 }
@@ -223,8 +225,10 @@ TEST(KeySets, TargetsAreMetToAPercent) {
     const std::vector<int64_t> keys = integers(set, count);
     const Hardness target = target_hardness(set, count).value();
     const auto local = static_cast<double>(target.local);
-    EXPECT_NEAR(static_cast<double>(segments(keys, kLocalEpsilon)), local, 0.01 * local) << set;
-    EXPECT_EQ(segments(keys, kGlobalEpsilon), target.global) << set;
+    EXPECT_NEAR(static_cast<double>(workload::segments(keys, workload::kLocalEpsilon)), local,
+                0.01 * local)
+        << set;
+    EXPECT_EQ(workload::segments(keys, workload::kGlobalEpsilon), target.global) << set;
   }
   EXPECT_EQ(target_hardness("synth_gre_osm", 2'000'000)->local, 6'611u);
   EXPECT_EQ(target_hardness("synth_gre_osm", 2'000'000)->global, 55u);

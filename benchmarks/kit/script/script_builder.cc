@@ -1,5 +1,4 @@
-// Implements ScriptBuilder and ThreadBuilder: appends ops, checks that the script can be executed,
-// and computes the memory for evidence and logs.
+// Implements ScriptBuilder and ThreadBuilder: appends ops and checks that the script can be executed.
 #include "benchmarks/kit/script/script_builder.h"
 
 #include <algorithm>
@@ -8,61 +7,10 @@
 #include "base/check.h"
 #include "base/hash.h"
 #include "benchmarks/kit/format/evidence_word.h"
-#include "benchmarks/kit/format/outcome.h"
 #include "benchmarks/kit/format/program_walk.h"
+#include "benchmarks/kit/script/evidence/capacities.h"
 
 namespace keydrome::script {
-namespace {
-
-// A log also records retries after DEADLOCK, whose number is unknown in advance. So the log has
-// room for kAttemptsRecorded attempts of each of the first kCallsWithManyAttempts calls of a
-// thread, and for kMeanAttemptsRecorded attempts of each later call. The referee touches the memory
-// of a log when it creates the log, so a log costs memory even if it stays empty.
-constexpr uint64_t kAttemptsRecorded = 16, kMeanAttemptsRecorded = 4;
-constexpr uint64_t kCallsWithManyAttempts = 1 << 18;
-constexpr uint64_t kEventsMin = 4096;
-constexpr std::size_t kBarePayloadBytesMax = sizeof(Record::payload);
-constexpr std::size_t kRecordedIndexesMax = 0xffff;  // Event::index has 16 bits
-
-// Returns the largest number of library calls that one execution of the op makes without retries.
-uint64_t calls_of(const format::Op& op, const Pools& pools) {
-  switch (op.code) {
-    case format::OpCode::kNext:
-      return op.argument;
-    case format::OpCode::kNextToEnd:
-      return op.argument + uint64_t{1};
-    case format::OpCode::kRun:
-      return pools.procedures[op.payload].calls;
-    case format::OpCode::kSignal:
-    case format::OpCode::kWait:
-    case format::OpCode::kYield:
-    case format::OpCode::kStep:
-    case format::OpCode::kStepDone:
-    case format::OpCode::kArrive:
-      return 0;
-    default:
-      return 1;
-  }
-}
-
-// Returns the capacity of a log for this many calls, including retries.
-uint64_t events_of(uint64_t calls) {
-  const uint64_t few = std::min(calls, kCallsWithManyAttempts);
-  return std::max(kEventsMin, few * kAttemptsRecorded + (calls - few) * kMeanAttemptsRecorded);
-}
-
-// Sets the log capacities of the phase, which makes it a recorded phase.
-void record(PhaseScript& phase, const Pools& pools) {
-  phase.log_capacity.clear();
-  for (const std::vector<format::Op>& ops : phase.threads) {
-    uint64_t calls = 0;
-    format::walk_program(ops,
-                         [&](const format::Step& step) { calls += calls_of(ops[step.op], pools); });
-    phase.log_capacity.push_back(events_of(calls));
-  }
-}
-
-}  // namespace
 
 void ThreadBuilder::auto_commit_as(format::Kind kind, uint32_t class_number) {
   KEYDROME_CHECK(class_number < format::kTransactionClasses);
@@ -388,35 +336,6 @@ uint32_t ScriptBuilder::key_count(KeyType type) const {
   }
 }
 
-// Returns true if the thread needs a trace. The result of a procedure is in the words.
-bool ScriptBuilder::needs_trace(const std::vector<format::Op>& ops) {
-  return std::ranges::any_of(ops, [](const format::Op& op) {
-    return op.code == format::OpCode::kBareCall ||
-           (op.code != format::OpCode::kRun &&
-            (op.flags & (format::kEvidence | format::kEvidenceAll)) != 0);
-  });
-}
-
-// Returns the most records that one execution of the op leaves in a trace.
-uint64_t ScriptBuilder::trace_records(const format::Op& op) {
-  if (op.code == format::OpCode::kNext) return op.argument;
-  if (op.code == format::OpCode::kNextToEnd) return op.argument + uint64_t{1};
-  const bool is_on_index = op.code <= format::OpCode::kClose;  // create, open or close
-  return is_on_index || format::is_data_call(op.code) || op.code == format::OpCode::kBareCall;
-}
-
-// Returns the sizes of the largest trace records with keys and payloads of the script. If the
-// library returns longer keys or payloads, the trace may overflow. The player then reports how many
-// records it dropped.
-ScriptBuilder::RecordBytes ScriptBuilder::longest_records() const {
-  const std::size_t longest_key = std::max(sizeof(int64_t), script_.pools.varchar_keys.longest());
-  std::size_t longest_text = script_.pools.payloads.longest();
-  if (!script_.pools.procedures.empty()) longest_text = MAX_PAYLOAD_LEN - format::kTagBytes;
-  return {.with_string = format::trace_record_bytes(longest_key, format::kTagBytes + longest_text),
-          .with_integer =
-              format::trace_record_bytes(sizeof(int64_t), format::kTagBytes + longest_text)};
-}
-
 // Checks that every key and text that a program refers to is in the pools.
 void ScriptBuilder::check_numbers(const std::vector<format::Op>& ops) const {
   std::array<uint32_t, format::kSlots> slots{};
@@ -426,28 +345,6 @@ void ScriptBuilder::check_numbers(const std::vector<format::Op>& ops) const {
     KEYDROME_CHECK(op.key < key_count(script_.indexes.at(slots[op.slot]).type));
     KEYDROME_CHECK(op.code == format::OpCode::kGet || op.payload < script_.pools.payloads.size());
   }
-}
-
-// Returns an upper bound of the size of a thread's trace in bytes. A thread with a trace writes the
-// results of all its calls, so that the player does not know which of them are judged.
-uint64_t ScriptBuilder::trace_bytes(const std::vector<format::Op>& ops,
-                                    const RecordBytes& longest) const {
-  if (!needs_trace(ops)) return 0;
-  std::array<uint32_t, format::kSlots> slots{};
-  uint64_t bytes = 0;
-  format::walk_program(ops, [&](const format::Step& step) {
-    const format::Op& op = ops[step.op];
-    if (op.code == format::OpCode::kOpen) slots[op.slot] = op.argument;
-    const uint64_t records = trace_records(op);
-    if (records == 0) return;
-    if (op.code == format::OpCode::kBareCall) {  // the library may return any key and payload
-      bytes += format::trace_record_bytes(sizeof(Key::keyval), kBarePayloadBytesMax);
-      return;
-    }
-    const bool is_string = script_.indexes.at(slots[op.slot]).type == VARCHAR;
-    bytes += records * (is_string ? longest.with_string : longest.with_integer);
-  });
-  return bytes;
 }
 
 // Chooses the windows of all reads (format/evidence_word.h): which bytes of the payload a read
@@ -473,25 +370,22 @@ Script ScriptBuilder::build() {
     KEYDROME_CHECK(texts->bytes().find('\0') == std::string_view::npos);
   }
   KEYDROME_CHECK(!script_.class_names.empty());
-  const RecordBytes longest = longest_records();
   set_windows();
   for (std::size_t p = 0; p < script_.phases.size(); ++p) {
     PhaseScript& phase = script_.phases[p];
     for (std::size_t t = 0; t < phase.threads.size(); ++t) {
       KEYDROME_CHECK(states_[p][t].begin_at == UINT64_MAX);
       check_numbers(phase.threads[t]);
-      phase.trace_capacity_bytes.push_back(trace_bytes(phase.threads[t], longest));
     }
     if (phase.log_capacity.empty()) continue;
-    KEYDROME_CHECK(script_.indexes.size() < kRecordedIndexesMax);
-    record(phase, script_.pools);
+    record_phase(script_, phase);
   }
+  set_trace_capacities(script_);
   return std::move(script_);
 }
 
 void record_all(Script& script) {
-  KEYDROME_CHECK(script.indexes.size() < kRecordedIndexesMax);
-  for (PhaseScript& phase : script.phases) record(phase, script.pools);
+  for (PhaseScript& phase : script.phases) record_phase(script, phase);
 }
 
 }  // namespace keydrome::script

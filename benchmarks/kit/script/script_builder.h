@@ -212,16 +212,8 @@ class ScriptBuilder {
  private:
   friend class ThreadBuilder;
 
-  // The upper bounds of the size of one trace record, for string keys and for integer keys.
-  struct RecordBytes {
-    uint64_t with_string, with_integer;
-  };
-  RecordBytes longest_records() const;
   void set_windows();
   void check_numbers(const std::vector<format::Op>& ops) const;
-  uint64_t trace_bytes(const std::vector<format::Op>& ops, const RecordBytes& longest) const;
-  static bool needs_trace(const std::vector<format::Op>& ops);
-  static uint64_t trace_records(const format::Op& op);
 
   Script script_;
   std::vector<uint32_t> inserts_;

@@ -82,6 +82,10 @@ struct Demand {
     recorded_calls += count;
     logged_calls = logged_calls > in_phase ? logged_calls : in_phase;
   }
+  // Says how many different keys there are, if records share keys.
+  void set_different_keys(double count) { different_keys = count; }
+  // Returns how many different keys there are, with those that no record has.
+  double all_keys() const { return different_keys > 0 ? different_keys : records + keys; }
   // Adds the bytes of different strings: string keys and payload texts.
   void add_strings(double bytes) { string_bytes += bytes; }
   // Adds bytes that only the generator or the judge of this workload needs.
@@ -94,7 +98,8 @@ struct Demand {
   double inserts = 0, deletes = 0;  // calls of load and transactions
   double keys = 0;                  // keys without a record
   double key_bytes = 0;
-  double string_bytes = 0;  // bytes of all string keys and payload texts that differ
+  double different_keys = 0;  // 0: as many as records and keys without a record
+  double string_bytes = 0;    // bytes of all string keys and payload texts that differ
   double load_ops = 0;
   double transactions = 0;
   double run_ops = 0;

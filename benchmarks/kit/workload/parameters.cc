@@ -91,7 +91,7 @@ Result<ParameterValues> parse_scale(const Json& json, const std::string& place,
 Result<InstanceManifest> parse_instance(const Json& json, const std::string& place,
                                         const Manifest& manifest) {
   if (Result<void> fine =
-          check_members(json, place, {"title", "description", "scales"}, {"advisory"});
+          check_members(json, place, {"title", "description", "scales"}, {"advisory", "keys"});
       !fine) {
     return fine.error();
   }
@@ -99,10 +99,16 @@ Result<InstanceManifest> parse_instance(const Json& json, const std::string& pla
   const Result<std::string> description = json.string_member("description");
   if (!title) return at(place, title.error().message);
   if (!description) return at(place, description.error().message);
-  InstanceManifest instance{.title = *title, .description = *description, .scales = {}};
+  InstanceManifest instance{.title = *title, .description = *description, .keys = {}, .scales = {}};
   if (const Json* advisory = json.find("advisory"); advisory != nullptr) {
     if (!advisory->is_bool()) return at(place, "advisory must be true or false");
     instance.advisory = advisory->as_bool();
+  }
+  if (json.find("keys") != nullptr) {
+    const Result<std::string> keys = json.string_member("keys");
+    if (!keys) return at(place, keys.error().message);
+    if (*keys != "int64" && *keys != "varchar") return at(place, "keys must be int64 or varchar");
+    instance.keys = *keys;
   }
   const Json& scales = *json.find("scales");
   if (Result<void> fine = check_members(scales, place + ".scales", {"smoke", "laptop", "paper"});

@@ -26,6 +26,7 @@ enum class Purpose : uint32_t {
   kPopulate = 7,  // the order of the loaded records
   kArrivals,      // arrival times of transactions
   kReadBacks,     // the checks of read_backs.h
+  kKeyFile,       // which keys of a file are used (key_file/replace_keys.h)
 };
 
 // A simple generator, which makes the seeds for Rng.

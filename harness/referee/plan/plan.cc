@@ -135,6 +135,10 @@ Result<Plan> parse_plan(const Json& json) {
   if (!is_seed(plan.seed)) reader.fail("seed", "must be 16 lower-case hexadecimal digits");
   plan.plain = reader.optional_bool("plain", false);
   plan.record = reader.optional_bool("record", false);
+  if (const auto keys = reader.optional_string("keys")) {
+    plan.keys = *keys;
+    if (!keys->starts_with('/')) reader.fail("keys", "must be an absolute path");
+  }
   plan.player = reader.required_string("player");
   expect_path(reader, "player", plan.player);
   plan.verified = reader.optional_bool("verified", false);
@@ -158,6 +162,7 @@ Json to_json(const Plan& plan) {
   json["seed"] = plan.seed;
   json["plain"] = plan.plain;
   json["record"] = plan.record;
+  if (!plan.keys.empty()) json["keys"] = plan.keys;
   json["library"]["path"] = plan.library.path;
   if (!plan.library.structure.empty()) json["library"]["structure"] = plan.library.structure;
   if (plan.library.configuration) json["library"]["configuration"] = *plan.library.configuration;

@@ -56,6 +56,7 @@ struct Plan {
   bool plain = false;                         // omit the operations that are there only as checks
   bool record = false;                        // log every call and check the history of calls
   bool verified = false;                      // play the operations in the driver, outside the jail
+  std::string keys;  // path on the host of a file with keys for the workload; empty: none
   LibraryPlan library;
   std::string player;
   std::string driver;  // path of the driver; only in verified mode

@@ -40,6 +40,27 @@ constexpr double kLibrary = 1024 * kMiB;
 constexpr double kLibraryForRecord = 160;
 constexpr double kLibraryTimesRecordBytes = 4;
 
+// Adds what it costs to replace the keys of a session with those of a file. Strings of the file may
+// be longer than those of the workload.
+void add_key_file(const workload::KeyFile& keys, workload::Demand& demand) {
+  constexpr double kForReplaced = 48;  // ranks of old keys, and the chosen new keys
+  demand.add_bytes(static_cast<double>(keys.bytes()) + demand.all_keys() * kForReplaced);
+  if (keys.type != VARCHAR) return;
+  const double mean = static_cast<double>(keys.text.size()) / static_cast<double>(keys.size());
+  const double before = std::max(demand.longest_bytes, demand.record_bytes / demand.records);
+  demand.set_longest(before + static_cast<double>(keys.longest_bytes));
+  demand.record_bytes += demand.records * mean;
+  demand.add_strings(demand.all_keys() * mean);
+  demand.key_bytes += demand.keys * mean;
+}
+
+workload::Demand demand_of(const workload::Workload& workload,
+                           const workload::Parameters& parameters, const MemoryRules& rules) {
+  workload::Demand demand = workload.demand(parameters);
+  if (rules.keys != nullptr) add_key_file(*rules.keys, demand);
+  return demand;
+}
+
 // Returns the memory of the largest log. It has room for more attempts of the first calls of a thread
 // than of the others (script/script_builder.cc).
 double log_bytes(const workload::Demand& demand) {
@@ -89,8 +110,13 @@ std::string gib(uint64_t bytes) {
 }
 
 // Returns an error text if the session has more keys, payloads or string bytes than the formats of
-// a script can number, or "" if they fit.
-std::string too_many(const workload::Demand& demand) {
+// a script can number, or more keys than the file of keys. Returns "" if they fit.
+std::string too_many(const workload::Demand& demand, const workload::KeyFile* keys) {
+  if (keys != nullptr && demand.all_keys() > static_cast<double>(keys->size())) {
+    return "the session uses up to " + std::to_string(whole_bytes(demand.all_keys())) +
+           " different keys, missing ones included, but the key file has only " +
+           std::to_string(keys->size());
+  }
   const double numbers = std::max(demand.records + demand.keys, demand.inserts);
   if (numbers > kNumbersMax) {
     return "the session has up to " + std::to_string(whole_bytes(numbers)) +
@@ -146,7 +172,7 @@ Remedy best_remedy(const workload::Manifest& manifest, const workload::Parameter
 
 MemoryNeed memory_need(const workload::Workload& workload, const workload::Parameters& parameters,
                        const MemoryRules& rules) {
-  workload::Demand demand = workload.demand(parameters);
+  workload::Demand demand = demand_of(workload, parameters, rules);
   if (rules.certify) demand.add_recorded_calls(demand.load_ops + demand.run_words, 0);
   const uint64_t computed = std::max(rules.least_bytes, whole_bytes(library_bytes(demand)));
   return {.referee_bytes = whole_bytes(referee_bytes(demand)),
@@ -167,7 +193,7 @@ Result<MemoryNeed> fit_memory(const workload::Workload& workload,
       rules.machine_bytes == 0 ? UINT64_MAX : rules.machine_bytes / 100 * kMemoryPercentMax;
   const auto fits = [&](const workload::Parameters& candidate) {
     return memory_need(workload, candidate, rules).least() <= allowed &&
-           too_many(workload.demand(candidate)).empty();
+           too_many(demand_of(workload, candidate, rules), rules.keys).empty();
   };
   if (fits(parameters)) return need;
   const Remedy remedy = best_remedy(manifest, parameters.values(), fits);
@@ -177,7 +203,8 @@ Result<MemoryNeed> fit_memory(const workload::Workload& workload,
           ? "lower " + remedy.parameter + " to " + std::to_string(remedy.value) + " or less"
       : limit_helps ? "lower the library's memory limit"
                     : "choose a smaller scale";
-  if (const std::string text = too_many(workload.demand(parameters)); !text.empty()) {
+  const std::string text = too_many(demand_of(workload, parameters, rules), rules.keys);
+  if (!text.empty()) {
     return Error{text + ": " + advice};
   }
   return Error{"the session needs up to " + gib(need.total()) + " of memory (library " +

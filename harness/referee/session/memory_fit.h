@@ -6,6 +6,7 @@
 #include <cstdint>
 
 #include "base/result.h"
+#include "benchmarks/kit/workload/key_file/key_file.h"
 #include "benchmarks/kit/workload/parameters.h"
 #include "benchmarks/kit/workload/workload.h"
 
@@ -35,6 +36,7 @@ struct MemoryRules {
   uint64_t limit_bytes = 0;
   uint64_t machine_bytes = 0;  // the machine's memory; 0: unknown, so every number of bytes fits
   bool certify = false;        // the history of calls is kept and certified
+  const workload::KeyFile* keys = nullptr;  // replace the keys of the workload; null: none do
 };
 
 // Returns the need of a session with these parameters. The result does not depend on the machine, so a
@@ -49,9 +51,10 @@ MemoryNeed memory_need(const workload::Workload& workload, const workload::Param
 uint64_t referee_bound(const MemoryNeed& need, uint64_t machine_bytes, uint64_t available_bytes);
 
 // Returns the need of a session. Returns an error if the need (MemoryNeed::least()) exceeds the
-// memory that a session may use, or if the session has more keys than a script can number. The
-// error names the need, and the parameter that must be lowered least, with the largest value that
-// fits. `manifest` is the benchmark's. Takes a few milliseconds at most.
+// memory that a session may use. Also returns an error if the session has more keys than a script
+// can number, or than the file of keys has. The error names the need, and the parameter that must
+// be lowered least, with the largest value that fits. `manifest` is the benchmark's. Takes a few
+// milliseconds at most.
 Result<MemoryNeed> fit_memory(const workload::Workload& workload,
                               const workload::Manifest& manifest,
                               const workload::Parameters& parameters, const MemoryRules& rules);

@@ -6,10 +6,13 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <new>
 #include <utility>
 
 #include "benchmarks/kit/script/script_builder.h"
+#include "benchmarks/kit/workload/key_file/replace_keys.h"
 #include "harness/referee/machine/machine.h"
+#include "harness/referee/machine/memory_bound.h"
 
 namespace keydrome {
 namespace {
@@ -41,12 +44,33 @@ struct Basis {
   MemoryNeed memory;
 };
 
-Result<Basis> find_basis(const Plan& plan, const workload::BenchmarkEntry& entry) {
+// Returns an error if the keys of a file cannot replace those of the plan's instance.
+Result<void> check_key_type(const Plan& plan, const workload::Manifest& manifest,
+                            const workload::KeyFile& keys) {
+  const std::string& wanted = manifest.instances.find(plan.instance)->second.keys;
+  const std::string name = plan.benchmark + "/" + plan.instance;
+  if (wanted.empty()) {
+    return Error{"plan.keys: " + name + " does not use keys of a file: choose an instance whose " +
+                 "manifest has the member keys"};
+  }
+  const std::string given = keys.type == INT ? "int64" : "varchar";
+  if (wanted == given) return {};
+  return Error{"plan.keys: the keys of " + name + " are of type " + wanted + ", but those of " +
+               plan.keys + " are of type " + given + ": choose another instance"};
+}
+
+Result<Basis> find_basis(const Plan& plan, const workload::BenchmarkEntry& entry,
+                         const std::optional<workload::KeyFile>& keys) {
   Result<workload::Manifest> manifest = workload::Manifest::parse(entry.manifest_json);
   if (!manifest) return manifest.error();
   const workload::ParameterValues overrides(plan.parameters.begin(), plan.parameters.end());
   Result<workload::Parameters> parameters = manifest->resolve(plan.instance, plan.scale, overrides);
   if (!parameters) return parameters.error();
+  if (keys) {
+    if (const Result<void> fits = check_key_type(plan, *manifest, *keys); !fits) {
+      return fits.error();
+    }
+  }
   std::unique_ptr<workload::Workload> workload = entry.make(plan.instance);
   if (workload == nullptr) {
     return Error{"benchmark " + plan.benchmark + " has no instance \"" + plan.instance + "\""};
@@ -56,7 +80,8 @@ Result<Basis> find_basis(const Plan& plan, const workload::BenchmarkEntry& entry
                                                {.least_bytes = least_bytes,
                                                 .limit_bytes = plan.jail.memory_bytes.value_or(0),
                                                 .machine_bytes = physical_memory_bytes(),
-                                                .certify = plan.record});
+                                                .certify = plan.record,
+                                                .keys = keys ? &*keys : nullptr});
   if (!memory) return memory.error();
   return Basis{.manifest = std::move(*manifest),
                .parameters = std::move(*parameters),
@@ -80,14 +105,39 @@ Result<const workload::BenchmarkEntry*> find_benchmark(const std::string& name) 
   return Error{"there is no benchmark \"" + name + "\"; there are: " + known};
 }
 
-Result<MemoryNeed> session_memory(const Plan& plan, const workload::BenchmarkEntry& entry) {
-  const Result<Basis> basis = find_basis(plan, entry);
+Result<workload::KeyFile> fitting_keys(const std::string& path) {
+  const Result<uint64_t> bytes = workload::key_file_bytes(path);
+  if (!bytes) return bytes.error();
+  const uint64_t available = available_memory_bytes();
+  if (available > 0 && *bytes > available / 100 * kMemoryPercentMax) {
+    return Error{path + ": reading the keys may take " + std::to_string(*bytes >> 20) +
+                 " MiB of memory, but only " + std::to_string(available >> 20) +
+                 " MiB are free: lower the number of keys in the file"};
+  }
+  try {
+    return workload::read_key_file(path);
+  } catch (const std::bad_alloc&) {  // other programs have taken the memory meanwhile
+    return Error{path + ": there is not enough memory for the keys: lower their number"};
+  }
+}
+
+Result<std::optional<workload::KeyFile>> session_keys(const Plan& plan) {
+  if (plan.keys.empty()) return std::optional<workload::KeyFile>();
+  Result<workload::KeyFile> keys = fitting_keys(plan.keys);
+  if (!keys) return keys.error();
+  return std::optional(std::move(*keys));
+}
+
+Result<MemoryNeed> session_memory(const Plan& plan, const workload::BenchmarkEntry& entry,
+                                  const std::optional<workload::KeyFile>& keys) {
+  const Result<Basis> basis = find_basis(plan, entry, keys);
   if (!basis) return basis.error();
   return basis->memory;
 }
 
-Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntry& entry) {
-  Result<Basis> basis = find_basis(plan, entry);
+Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntry& entry,
+                                        std::optional<workload::KeyFile> keys) {
+  Result<Basis> basis = find_basis(plan, entry, keys);
   if (!basis) return basis.error();
   if (Result<void> files = check_files(plan); !files) return files.error();
   PreparedSession session;
@@ -99,6 +149,11 @@ Result<PreparedSession> prepare_session(Plan plan, const workload::BenchmarkEntr
   Result<script::Script> script =
       session.workload->generate(session.parameters, plan.seed_number(), policy);
   if (!script) return script.error();
+  if (keys) {
+    const Result<void> replaced = workload::replace_keys(*script, *keys, plan.seed_number());
+    if (!replaced) return replaced.error();
+    keys.reset();
+  }
   session.certify = plan.record && !records_itself(*script);
   session.memory = basis->memory;
   session.jail = jail_options(plan, session.manifest, *script, basis->memory.library_bytes);

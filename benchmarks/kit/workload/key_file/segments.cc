@@ -1,11 +1,11 @@
 // Implements segments(), which counts the lines that predict the ranks of keys. It keeps the set
 // of lines that fit all keys of the segment so far, and starts a new segment when no such line is
 // left.
-#include "benchmarks/keysets/segments.h"
+#include "benchmarks/kit/workload/key_file/segments.h"
 
 #include <vector>
 
-namespace keydrome::keysets {
+namespace keydrome::workload {
 namespace {
 
 __extension__ using Wide = __int128;
@@ -15,10 +15,14 @@ struct Point {
 };
 
 struct Slope {
-  int64_t rise, run;  // `run` is positive
+  int64_t rise;
+  uint64_t run;  // positive; the distance of two keys may exceed 63 bits
 };
 
-Slope slope(Point from, Point to) { return {.rise = to.y - from.y, .run = to.x - from.x}; }
+Slope slope(Point from, Point to) {
+  return {.rise = to.y - from.y,
+          .run = static_cast<uint64_t>(to.x) - static_cast<uint64_t>(from.x)};
+}
 
 bool less(Slope a, Slope b) {
   return static_cast<Wide>(a.rise) * b.run < static_cast<Wide>(b.rise) * a.run;
@@ -117,4 +121,4 @@ uint64_t segments(std::span<const int64_t> keys, int64_t epsilon) {
   return count;
 }
 
-}  // namespace keydrome::keysets
+}  // namespace keydrome::workload

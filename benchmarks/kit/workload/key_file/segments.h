@@ -9,14 +9,13 @@
 #include <cstdint>
 #include <span>
 
-namespace keydrome::keysets {
+namespace keydrome::workload {
 
 inline constexpr int64_t kLocalEpsilon = 32;
 inline constexpr int64_t kGlobalEpsilon = 4'096;
 
-// Returns the number of segments. `keys` must be ascending, different and not negative. The result
-// is exact, because only integers are used. Takes O(n log n) time: half a second for two million
-// keys.
+// Returns the number of segments. `keys` must be ascending and different. The result is exact,
+// because only integers are used. Takes O(n log n) time: half a second for two million keys.
 uint64_t segments(std::span<const int64_t> keys, int64_t epsilon);
 
-}  // namespace keydrome::keysets
+}  // namespace keydrome::workload

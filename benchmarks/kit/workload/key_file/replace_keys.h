@@ -1,0 +1,25 @@
+// Replaces the keys of a workload with keys of a file.
+//
+// The smallest key of the workload becomes the smallest of the chosen keys, the next one the next
+// one, and so on. The order of keys and the places of missing keys between present ones therefore
+// stay as the workload chose them, and so do all operations. The keys of checks stay smaller than all
+// keys of the workload.
+//
+// Not thread-safe.
+#pragma once
+
+#include <cstdint>
+
+#include "base/result.h"
+#include "benchmarks/kit/script/script.h"
+#include "benchmarks/kit/workload/key_file/key_file.h"
+
+namespace keydrome::workload {
+
+// Replaces all keys of the file's type. If the file has more keys than the script, the seed chooses
+// which of them are used: every set of keys is equally likely. Returns an error if the file has fewer
+// keys than the script. REQUIRES: the workload has no negative integer, and its checks use
+// StripeKeys::kOutside. Takes O(keys of the file + keys of the script * log) time.
+Result<void> replace_keys(script::Script& script, const KeyFile& keys, uint64_t seed);
+
+}  // namespace keydrome::workload

@@ -1,0 +1,110 @@
+"""Inspects a file of keys (`--keys FILE`), with which sessions replace the keys of a workload.
+
+The referee reads and checks the file in every session. Its command `keys` makes the same checks before the first
+session, so a wrong file is refused before anything runs. docs/reference/key-files.md describes the formats.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import subprocess
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import TYPE_CHECKING, Any
+
+from runner.manifest import RequestError
+from runner.strict import ObjectReader, StrictError, parse_object
+from runner.text import display_name, printable
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from runner.manifest import Benchmark
+    from runner.settings import Settings
+
+_REFUSED = 2  # the referee's exit status for a file that it cannot use
+_PREFIX = "referee: "
+
+
+class KeyType(StrEnum):
+    """The type of the keys in a file, by the names that manifests use."""
+
+    INT64 = "int64"
+    VARCHAR = "varchar"
+
+
+@dataclass(frozen=True, slots=True)
+class KeyFile:
+    """A file of keys that the referee accepted. `facts` is what the referee printed about it."""
+
+    path: Path
+    type: KeyType
+    count: int
+    sha256: str
+    facts: dict[str, Any]
+
+    def to_json(self) -> dict[str, Any]:
+        """Return the facts for a result file. The name is for display only."""
+        return {"file": display_name(self.path.name), "sha256": self.sha256, **self.facts}
+
+    def text(self) -> str:
+        """Return one line about the keys, with their hardness."""
+        name = display_name(self.path.name)
+        if self.type is KeyType.VARCHAR:
+            return (
+                f"keys: {name}: {self.count:,} strings of {self.facts['mean_bytes']:.1f} bytes on average, at most "
+                f"{self.facts['longest_bytes']}; a key shares {self.facts['mean_shared_bytes']:.1f} bytes with the one "
+                "before it"
+            )
+        shifted = "; 2^63 was subtracted from each" if self.facts["shifted"] else ""
+        return (
+            f"keys: {name}: {self.count:,} integers; hardness {self.facts['segments_32_per_million']:,.0f} / "
+            f"{self.facts['segments_4096_per_million']:,.0f} line segments per million keys (errors within 32 / 4,096)"
+            f"{shifted}"
+        )
+
+
+def inspect_keys(path: Path, settings: Settings) -> KeyFile:
+    """Let the referee check a file of keys. Raises RequestError with the place of the fault if the file is wrong."""
+    if not settings.referee.is_file():
+        raise RequestError(f"{settings.referee} is missing: run ./dev build")
+    absolute = path.absolute()
+    try:
+        ended = subprocess.run(
+            [settings.referee, "keys", absolute], capture_output=True, text=True, check=False
+        )
+    except (OSError, ValueError) as error:
+        raise RequestError(f"--keys {path}: {error}: give another file") from error
+    if ended.returncode == _REFUSED:
+        raise RequestError(f"--keys {printable(ended.stderr.strip().removeprefix(_PREFIX))}")
+    try:
+        reader = ObjectReader(parse_object(ended.stdout, "the referee's answer"), "keys")
+        kind, count = reader.word("type", KeyType), reader.integer("count", minimum=1)
+        facts = parse_object(ended.stdout, "the referee's answer")
+        with absolute.open("rb") as file:
+            digest = hashlib.file_digest(file, "sha256").hexdigest()
+    except (OSError, StrictError) as error:
+        detail = printable(ended.stderr.strip()) or str(error)
+        raise RequestError(f"--keys {path}: the referee could not read it: {detail}") from error
+    return KeyFile(absolute, kind, count, digest, facts)
+
+
+def instance_for(benchmark: Benchmark, named: str | None, keys: KeyFile | None) -> str:
+    """Return the name of the instance to run: `named`, or else the first one that can use the keys.
+
+    Raises RequestError if the instance cannot use the keys. The text names instances that can.
+    """
+    if keys is None:
+        return named or next(iter(benchmark.instances))
+    fitting = [name for name, found in benchmark.instances.items() if found.keys == keys.type]
+    if not fitting:
+        raise RequestError(
+            f"--keys: no instance of {benchmark.name} uses keys of type {keys.type.value} from a file; "
+            "choose another benchmark, for example --benchmark keysets (`keydrome list` says which do)"
+        )
+    if named is not None and benchmark.instance(named).keys != keys.type:
+        raise RequestError(
+            f"--keys: {benchmark.name}/{named} does not use keys of type {keys.type.value} from a file; choose one "
+            f"of: {', '.join(fitting)}"
+        )
+    return named or fitting[0]

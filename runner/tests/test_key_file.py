@@ -1,0 +1,76 @@
+"""Tests of runner/inspection/key_file.py: which instance uses the keys of a file, and how a wrong file is refused."""
+
+from __future__ import annotations
+
+import json
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from runner.inspection.key_file import KeyFile, KeyType, inspect_keys, instance_for
+from runner.manifest import RequestError, parse_benchmark
+from runner.settings import Settings
+from runner.strict import StrictError
+from runner.tests.samples import MANIFEST
+
+FACTS: dict[str, Any] = {
+    "shifted": True,
+    "segments_32_per_million": 5276.5,
+    "segments_4096_per_million": 8.4,
+}
+INTEGERS = KeyFile(Path("/data/fb"), KeyType.INT64, 200_000_000, "0" * 64, FACTS)
+
+
+def with_keys(keys: str) -> str:
+    manifest = json.loads(MANIFEST)
+    manifest["instances"]["small"]["keys"] = keys
+    return json.dumps(manifest)
+
+
+def test_the_first_instance_with_such_keys_is_the_default() -> None:
+    plain = parse_benchmark(MANIFEST, "sample")
+    assert instance_for(plain, None, None) == "small"
+    assert instance_for(plain, "any", None) == "any"
+    known = parse_benchmark(with_keys("int64"), "sample")
+    assert instance_for(known, None, INTEGERS) == "small"
+    assert instance_for(known, "small", INTEGERS) == "small"
+
+
+def test_an_instance_with_other_keys_is_refused() -> None:
+    plain = parse_benchmark(MANIFEST, "sample")
+    with pytest.raises(RequestError, match="no instance of sample uses keys of type int64"):
+        instance_for(plain, None, INTEGERS)
+    known = parse_benchmark(with_keys("int64"), "sample")
+    other = {**known.instances, "other": replace(known.instances["small"], keys="varchar")}
+    with pytest.raises(RequestError, match=r"does not use keys of type int64 .* one of: small"):
+        instance_for(replace(known, instances=other), "other", INTEGERS)
+    with pytest.raises(StrictError, match="keys: must be int64 or varchar"):
+        parse_benchmark(with_keys("float"), "sample")
+
+
+def test_the_line_about_integers_shows_their_hardness() -> None:
+    text = INTEGERS.text()
+    assert "fb: 200,000,000 integers; hardness 5,276 / 8 line segments per million keys" in text
+    assert text.endswith("2^63 was subtracted from each")
+
+
+def _settings(folder: Path, referee: str) -> Settings:
+    program = folder / "build" / "bin" / "referee"
+    program.parent.mkdir(parents=True)
+    program.write_text(f"#!/bin/sh\n{referee}\n")
+    program.chmod(0o755)
+    return Settings(root=folder, build=folder / "build", var=folder)
+
+
+def test_a_referee_that_ends_otherwise_is_reported(tmp_path: Path) -> None:
+    keys = tmp_path / "keys"
+    keys.write_text("a\n")
+    settings = _settings(tmp_path, "echo 'killed' >&2; exit 9")
+    with pytest.raises(RequestError, match="could not read it: killed"):
+        inspect_keys(keys, settings)
+    with pytest.raises(RequestError, match="embedded null byte"):
+        inspect_keys(Path("a\0b"), settings)
+    with pytest.raises(RequestError, match=r"is missing: run ./dev build"):
+        inspect_keys(keys, replace(settings, build=tmp_path))
