@@ -5,6 +5,7 @@
  * Processes and their rights
  *
  *     caller              starts the jail, passes it descriptors, reads its meta lines
+ *                         ("key:value": the isolation, and how the program ended; meta.h)
  *       jail (parent)     root, or an ordinary user with a user namespace; stays outside
  *         init (child)    PID 1 of the new namespaces; user 60000 + slot, no capabilities
  *           program       PID 2; the same user, with rlimits and a seccomp filter in addition
@@ -149,8 +150,9 @@ static void report_leftovers(const struct options* options, const struct leftove
 }
 
 /* Picks a free slot for --check, so that --check succeeds while another jail runs in slot 0, the
- * default. Reserves the slot by its name until this process ends. If all slots from kFirstLocalSlot
- * on are reserved, --check uses slot 0, and fails if a jail runs there. */
+ * default. Holds the slot's name until this process ends, so that no other process takes the slot
+ * (slot_name.h). Tries only the slots from kFirstLocalSlot on, which are meant for commands. If all
+ * of them are reserved, --check uses slot 0, and fails if a jail runs there. */
 static void pick_slot(struct options* options) {
   int name;
   for (int slot = kSlots - 1; slot >= kFirstLocalSlot; slot--) {
@@ -208,7 +210,9 @@ int main(int argc, char** argv) {
     written = meta_write_outcome(meta, &outcome) && written;
   }
   if (!written) {
-    die("cannot write the meta lines to descriptor %d", meta);
+    die("cannot write the meta lines to descriptor %d; if it is a pipe, keep the reading end open "
+        "until the jail ends; if it is a file, free space",
+        meta);
   }
   return 0;
 }

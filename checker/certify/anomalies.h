@@ -20,9 +20,8 @@ Violation describe_double_delete(const Context& context, const DoubleDelete& twi
 Violation describe_call_violation(const history::CallViolation& found);
 Violation describe_unknown_key(const history::UnknownKey& unknown);
 
-// Renames a violation to "stale_read". Use it if the history has a serial order, but only one that
-// contradicts real time: the order puts a transaction before another one, although the other one
-// had returned before the transaction began.
+// Renames a violation to "stale_read". Use it if every serial order of the history contradicts real
+// time. Such an order puts a transaction T before a transaction that had returned before T began.
 void rename_as_stale_read(Violation& violation);
 
 // Returns text such as "thread 2, event 17".

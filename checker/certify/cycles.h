@@ -31,10 +31,12 @@ struct Cycle {
 };
 
 // Returns at most one cycle for each component. Uses only the `cycles_max` smallest components.
-// `components` are the strongly connected components of `graph`. They may contain its time nodes,
-// through which real time orders transactions (precedence.h). `added` contains the edges that were
-// chosen for Choices, which are pairs of edges of which at least one must hold (dependencies.h).
-// pick_cycles() derives all other edges from the history again.
+// `components` are the strongly connected components of `graph`. Besides transactions, they may
+// contain the graph's time nodes, which represent real time (precedence.h).
+//
+// A Choice is a pair of edges of which at least one must hold (dependencies.h). `added` contains
+// the edges that were chosen from such pairs. pick_cycles() derives all other edges from the
+// history again.
 //
 // Leaves out edges that prove nothing: edges about keys that were written by a transaction that
 // never ended. If `tentative` is true, also leaves out edges that depend on the deleter of an open

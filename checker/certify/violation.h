@@ -20,10 +20,12 @@
 namespace keydrome::certify {
 
 enum class Verdict : uint8_t {
-  kCertified,      // proven: a serial order that respects real time gives every recorded result
-  kViolation,      // at least one violation of severity kRequired
-  kCouldNotJudge,  // the history is incomplete or damaged; Certification::reason says why
-  kUndecided,      // the search found neither a violation nor a serial order before its limit
+  kCertified,  // proven: a serial order that respects real time gives every recorded result
+  kViolation,  // at least one violation of severity kRequired
+  // The history is damaged, or leaves open what happened. For example, a transaction that never
+  // ended wrote records, or two inserts stored the same record. Certification::reason says why.
+  kCouldNotJudge,
+  kUndecided,  // the search found neither a violation nor a serial order before its limit
 };
 
 // The reason why transaction `from` precedes transaction `to` in every serial order (Adya 1999,

@@ -24,7 +24,8 @@ namespace {
 
 // The part that is the same in all programs. It follows the tables of the calls.
 constexpr std::string_view kPrelude = R"(
-static char names[ATTEMPTS][INDEXES][NAME_BYTES]; /* contract A: names must stay valid */
+/* Each attempt has names of its own, because a library may keep a pointer to the name. */
+static char names[ATTEMPTS][INDEXES][NAME_BYTES];
 static int attempt;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static pthread_cond_t moved;
@@ -167,7 +168,8 @@ int main(void) {
       return 1;
     }
   }
-  printf("The violation did not occur: no attempt had the results and order of the failed run.\n");
+  printf("The violation did not occur: no attempt had the results and order of the failed run. "
+         "If the program has several threads, run it again: their timing varies.\n");
   return 0;
 }
 )";
@@ -436,8 +438,9 @@ class ProgramWriter {
         if (record.index != index) continue;
         const std::string condition = is_unknown(record);
         if (!condition.empty()) conditions.insert(condition);
-        text += condition.empty() ? "  expected[rest++] = " + make(reproducer_, record) + ";\n"
-                                  : "  unknown++; /* no call inserted its key or payload */\n";
+        text += condition.empty()
+                    ? "  expected[rest++] = " + make(reproducer_, record) + ";\n"
+                    : "  unknown++; /* a record whose key or payload no call inserted */\n";
       }
       text += read_index(index, conditions);
     }

@@ -146,7 +146,8 @@ struct Shown {
   const Violation& violation;
   std::vector<MinimalTransaction> transactions;
   std::size_t calls_max;  // the largest number of calls to show of each transaction
-  const std::vector<Event>* initial = nullptr;  // the inserts of initial records
+  // The inserts of the initial records: those that existed before all shown transactions began.
+  const std::vector<Event>* initial = nullptr;
 };
 
 // Writes the JSON of a witness.

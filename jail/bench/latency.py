@@ -1,9 +1,11 @@
 """Measures the cost of the jail: the time from start to exit of a trivial program, and the slowdown of a busy program.
 
-Every turn runs all variants once, in random order, so that a disturbance of the machine affects all of them alike. For
-comparison, one variant is Debian's package bubblewrap. If bubblewrap is not installed, the program skips this variant
-and prints a message. Bubblewrap does less than the jail: it makes the same namespaces and root and drops all
-capabilities, but has no control groups and no filter.
+A variant is one way to start the program: without a jail, in the jail, or in the jail without one of its mechanisms.
+Every turn runs all variants once, in random order, so that a disturbance of the machine affects all of them alike.
+
+One more variant, for comparison, is Debian's package bubblewrap. If bubblewrap is not installed, the program skips this
+variant and prints a message. Bubblewrap does less than the jail. It makes the same namespaces and root and drops all
+capabilities, but has no control groups and no seccomp filter.
 
 The program prints medians. For the busy program, it divides each turn's time inside the jail by the time outside, and
 prints the median of these ratios. It also measures the start at real-time priority, at which other programs cannot
@@ -30,8 +32,8 @@ BUBBLEWRAP = "bubblewrap"
 BWRAP = "/usr/bin/bwrap"
 BUSY = ("2", "400000")
 REAL_TIME_PRIORITY = 50
-# The target is relative to fork and exec in the same turns, because a virtual machine can become half as fast within a
-# minute.
+# The jail may take at most 5.5 times as long as fork and exec in the same turns: 3 ms / 0.55 ms = 5.5. The target is a
+# ratio, because a virtual machine can become half as fast within a minute.
 TARGET = "median under 3 ms where fork and exec take 0.55 ms: 5.5 times"
 
 
@@ -208,7 +210,8 @@ def main() -> None:
         if str(options.json) == "-":
             sys.stdout.write(text)
         else:
-            options.json.write_text(text)  # in place, so a device stays a device
+            # Writes into the existing file. A new file in its place would replace a device such as /dev/null.
+            options.json.write_text(text)
 
 
 def published(report: dict[str, dict[str, dict[str, float]]]) -> dict[str, object]:

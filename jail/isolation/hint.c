@@ -39,8 +39,9 @@ static const char* sentence(enum hint hint, int error) {
              "profile that allows clone3 and unshare, as docker-compose.yml does";
     case HINT_MOUNTS:
       return error == EACCES
-                 ? "AppArmor denies mounts in this container: give the bench service "
-                   "security_opt apparmor=unconfined, or a profile that allows mount"
+                 ? "AppArmor denies mounts in this container: start it with security_opt "
+                   "apparmor=unconfined, or with a profile that allows mount (in "
+                   "docker-compose.yml, this is the service bench)"
                  : "in a container, set cap_add SYS_ADMIN and a seccomp profile that allows "
                    "mount, as docker-compose.yml does";
     case HINT_CLONE_INTO_CGROUP:

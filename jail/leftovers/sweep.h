@@ -6,8 +6,9 @@
 
 #include "jail/options/options.h"
 
-/* Sweeps every slot that no running jail uses and that no other process has reserved by name
- * (slot_name.h). With --slot, sweeps only the given slot, even if it is reserved.
+/* Sweeps every slot that no running jail uses and that no other process has reserved. A process
+ * reserves a slot by holding an abstract Unix socket with the slot's name (slot_name.h). With
+ * --slot, sweeps only the given slot, even if it is reserved.
  *
  * Sweeping a slot kills the processes of the slot's user and the processes in the slot's control
  * groups, and removes the groups. The function holds the slot's lock during this time, so that no

@@ -1,10 +1,12 @@
 // ReadLog: records the reads of one transaction in one index, so that commit can repeat them.
 //
-// Each read is logged as one or more steps. A step searches for the first committed pair (key and
-// payload) at or after the bound `from`. Its outcome is this pair, or the fact that there is no
-// pair before the bound `to` or the end of the index. A step covers all keys from `from` to its
-// outcome, so repeating the steps finds changed records and phantoms. The log stores whole pairs
-// instead of a hash, so validation is exact.
+// Each read is logged as one or more steps. A bound is a position between two pairs (key and
+// payload). A step searches for the first committed pair after the bound `from`. Its outcome is
+// this pair, or the fact that there is no pair before the bound `to` or the end of the index.
+//
+// A pair that another transaction adds or removes in the searched part changes the outcome. So
+// repeating the steps finds changed records and phantoms. The log stores whole pairs instead of a
+// hash, so validation is exact.
 //
 //   log.add(from, ReadLog::Step::Outcome::kPair, to);
 //   ReadLog::Reader reader(log);

@@ -1,5 +1,5 @@
-// Implements DirectStrategy: each index has one instance, and the client's thread calls the
-// functions of this instance.
+// Implements DirectStrategy: each index has one instance of the data structure. The thread that
+// uses the index calls the functions of this instance itself.
 #include "runtime/strategy/direct.h"
 
 #include <utility>

@@ -94,7 +94,10 @@ Buffered::Use& Buffered::use_of(Running& transaction, Index& index) {
 
 // Finds the first pair at or after `from` and before `limit` that the transaction sees. If `limit`
 // is nullptr, the search has no upper end. Returns 1 and sets `pair`, 0 if there is none, or a
-// negative number for a failure. Adds each committed pair on the way to the read log.
+// negative number for a failure.
+//
+// The read log gets one step for each committed pair that the search skips or returns. If the
+// search returns no committed pair, the log also gets a step that says that there is none.
 //
 // On entry `position` must be at `from`. On return `position_good` is true if `position` is
 // directly before the next committed pair. The caller holds the index's latch.

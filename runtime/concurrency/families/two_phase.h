@@ -53,7 +53,8 @@ class TwoPhase : public Concurrency {
   // Called at the end of a transaction, when its changes are final or undone. The transaction still
   // holds its locks.
   virtual void before_release(Locking&) {}
-  // Called after the locks have been released. The indexes are still pinned.
+  // Called after the locks have been released. The indexes are still pinned, so that no thread can
+  // delete them.
   virtual void after_release(Locking&) {}
 
   LockManager locks_;
