@@ -38,9 +38,8 @@ class Audit:
 
     A pair is one session in both modes. A pair is comparable if each thread had two processors that no other process
     used. `pairs` counts the comparable pairs, and `pairs_left_out` counts the others. `share` is the excess divided by
-    the candidate's time.
-    `excess_low_ns` is the lower end of the interval of the median. All numbers are 0 if there are no
-    comparable pairs.
+    the candidate's time. `excess_low_ns` is the lower end of the interval of the median. All numbers are 0 if there
+    are no comparable pairs.
     """
 
     pairs: int
