@@ -1,8 +1,9 @@
 """Implements the changes that users, organisers and workers make: submit, store a result, give up, cancel, delete.
 
-Each function is one transaction, except that `recover_lost` uses one transaction for each lost run. `submit` and
-`record` wake workers after the commit. A function that acts for a user takes the user as `by`. It raises
-PermissionDenied if the user neither owns the submission nor is an organiser (is_staff).
+A *run* is the request to judge one submitted library on one benchmark instance. Each function is one transaction,
+except that `recover_lost` uses one transaction for each lost run. `submit` and `record` wake workers after the commit.
+A function that acts for a user takes the user as `by`. It raises PermissionDenied if the user neither owns the
+submission nor is an organiser (is_staff).
 """
 
 from __future__ import annotations

@@ -27,18 +27,19 @@ if TYPE_CHECKING:
     from runner.report import AuditPair
 
 LOOK_AHEAD = "look_ahead"
-PAIRS_MIN = 5  # with fewer pairs, nothing is said
+PAIRS_MIN = 5  # fewer pairs allow no conclusion
 EXCESS_NS_MIN = 30.0
-SHARE_MIN = 0.5  # of the candidate's time per call in timed sessions
+SHARE_MIN = 0.5  # the excess as a fraction of the candidate's time per call in timed sessions
 
 
 @dataclass(frozen=True, slots=True)
 class Audit:
     """The result of several audited sessions. All values are medians over the comparable pairs, in ns per call.
 
-    `pairs` counts the comparable pairs, and `pairs_left_out` counts the others. `share` is the excess divided by the
-    candidate's time. `excess_low_ns` is the lower end of the interval of the median. All numbers are 0 if there are no
-    comparable pairs.
+    A pair is one session in both modes. A pair is comparable if each thread had two processors that no other process
+    used. `pairs` counts the comparable pairs, and `pairs_left_out` counts the others. `share` is the excess divided by
+    the candidate's time. `excess_low_ns` is the lower end of the interval of the median. All numbers are 0 if there
+    are no comparable pairs.
     """
 
     pairs: int

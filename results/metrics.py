@@ -57,8 +57,8 @@ METRICS = (
     Metric("bytes_per_record", "bytes per record at the end", digits=1),
     Metric("cpu_us", "CPU time", Unit.MICROSECONDS),
     Metric("library_threads", "threads of the library"),
-    Metric("library_cpu_us", "CPU time of these threads", Unit.MICROSECONDS),
+    Metric("library_cpu_us", "CPU time of the library's threads", Unit.MICROSECONDS),
     Metric("final_scan_cpu_us", "CPU time of the final scan", Unit.MICROSECONDS),
-    Metric("setup_cpu_us", "CPU time before the clock", Unit.MICROSECONDS),
-    Metric("setup_bytes", "memory taken before the clock", Unit.BYTES),
+    Metric("setup_cpu_us", "CPU time before the first timed phase", Unit.MICROSECONDS),
+    Metric("setup_bytes", "memory taken before the first timed phase", Unit.BYTES),
 )

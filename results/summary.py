@@ -89,7 +89,7 @@ def summarise(sessions: Sequence[Session], metric: str | None) -> Summary:
 def final_scan_note(summary: Summary) -> str | None:
     """Return a note if the candidate's final scan takes far more CPU time than the control's, or None.
 
-    The final scan is on no clock, so a library may have put off work until then.
+    The final scan is not timed, so a library may postpone work to it.
     """
     candidate, control = (
         medians.get("final_scan_cpu_us") for medians in (summary.medians, summary.control_medians)

@@ -167,8 +167,8 @@ USE_I18N = False
 # If this setting is not empty, all boards accept only runs at this scale, and mark all entries as provisional.
 # `./dev up` sets "smoke" for a demonstration.
 KEYDROME_BOARD_SCALE = env.str("KEYDROME_BOARD_SCALE", default="")
-# The scale of a submission's runs; if empty, each run has the scale of its board. And the number of sessions
-# (repetitions in a fresh process) of each timed run.
+# KEYDROME_SCALE is the scale (the size: smoke, laptop or paper) of a submission's runs. If it is empty, each run has
+# the scale of its board. KEYDROME_SESSIONS is the number of sessions (repetitions in a new process) of each timed run.
 KEYDROME_SCALE = env.str("KEYDROME_SCALE", default=KEYDROME_BOARD_SCALE)
 KEYDROME_SESSIONS = env.int("KEYDROME_SESSIONS", default=3 if KEYDROME_BOARD_SCALE else 15)
 

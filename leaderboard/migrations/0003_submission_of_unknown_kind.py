@@ -1,3 +1,5 @@
+"""Allows the kind "unknown" for a submission whose file is neither a library nor a structure."""
+
 from django.db import migrations, models
 
 

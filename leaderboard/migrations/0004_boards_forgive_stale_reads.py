@@ -1,3 +1,5 @@
+"""Stores which boards may rank a run, because some boards accept stale reads and others do not."""
+
 from typing import Any
 
 from django.db import migrations, models

@@ -1,3 +1,5 @@
+"""Sets the plural of BoardEntry for the admin pages. Changes no table."""
+
 from django.db import migrations
 
 

@@ -22,7 +22,8 @@ def end_gate_early(run: Run) -> int:
     """End the submission's waiting correctness tests if `run`, which has just ended, makes them unnecessary.
 
     Returns how many tests were ended. They are cancelled, and their reason says why they were not run. Tests that are
-    running already, and the tests of audits, continue. Call this inside the transaction that stored the run's result.
+    running already, and the tests of audits (repetitions in verified mode), continue. Call this inside the transaction
+    that stored the run's result.
     At most 2 SQL statements.
     """
     if not run.is_gate or run.verified or run.verdict in {Verdict.PASSED, Verdict.INFRASTRUCTURE}:

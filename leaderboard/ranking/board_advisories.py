@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 
 MEMORY_GROWTH = "memory_growth"
 _SHOWN = (LOOK_AHEAD, MEMORY_GROWTH)
-_GROWTH = "growth_per_transaction"  # the metric of the benchmark scenarios
+_GROWTH = "growth_per_transaction"  # a metric that the benchmark `scenarios` reports
 
 
 def advisories_of(

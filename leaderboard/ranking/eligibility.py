@@ -95,7 +95,9 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
         verdict = run.audit_verdict.replace("_", " ")
         reasons.append(f"an audit of this library in verified mode did not pass: {verdict}")
     if board.strict and STALE_READ in run.decisive_findings:
-        reasons.append(f"its spot check found a stale read, {NOT_ACCEPTED}")
+        reasons.append(
+            f"its spot check, an extra certified session, found a stale read, {NOT_ACCEPTED}"
+        )
     for gate in gates:
         reasons += _gate(gate, board)
     return reasons
@@ -114,7 +116,7 @@ def _setting(run: RunFacts, board: Board) -> list[str]:
     elif run.benchmark_version != run.current_version:
         reasons.append(
             f"it used version {run.benchmark_version} of the benchmark; "
-            f"the newest is version {run.current_version}"
+            f"the newest is version {run.current_version}: run it again"
         )
     if run.scale not in board.scales:
         reasons.append(

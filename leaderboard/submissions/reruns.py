@@ -81,7 +81,7 @@ def _reason_against_rerun(run: Run) -> str:
         benchmark=run.benchmark, instance=run.instance, scale=run.scale, verified=run.verified
     )
     is_open = same.exclude(state__in=FINAL_STATES).exists()
-    return "the same run is queued or running already" if is_open else ""
+    return "the same run is queued or running already: wait until it ends" if is_open else ""
 
 
 def rerun_stale() -> list[Run]:

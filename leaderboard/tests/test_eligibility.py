@@ -70,7 +70,7 @@ def test_a_good_run_has_nothing_against_it() -> None:
         ({"verdict": "timed_out"}, "its verdict is timed out"),
         (
             {"current_version": 4},
-            "it used version 3 of the benchmark; the newest is version 4",
+            "it used version 3 of the benchmark; the newest is version 4: run it again",
         ),
         ({"current_version": None}, "benchmark sigmod2009 no longer exists"),
         ({"scale": "smoke"}, "it ran at smoke scale; the board requires paper"),
@@ -131,7 +131,7 @@ def test_a_board_says_whether_it_accepts_stale_reads() -> None:
     stale = replace(GOOD, decisive_findings=("stale_read",))
     assert reasons_against(stale, BOARD, PASSED) == []
     assert reasons_against(stale, strict, PASSED) == [
-        "its spot check found a stale read, which this board does not accept"
+        "its spot check, an extra certified session, found a stale read, which this board does not accept"
     ]
 
 

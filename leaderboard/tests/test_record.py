@@ -361,7 +361,9 @@ def test_a_newer_benchmark_runs_the_board_again(
     }
     assert reruns.rerun_stale() == []
     old.refresh_from_db()
-    assert old.why_not == ["it used version 1 of the benchmark; the newest is version 2"]
+    assert old.why_not == [
+        "it used version 1 of the benchmark; the newest is version 2: run it again"
+    ]
     run = track.finish(submission.runs.get(instance="preliminary1", benchmark_version=2))
     assert [row.run_id for row in rows()] == [run.pk]
 

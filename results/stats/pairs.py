@@ -1,9 +1,8 @@
 """Compares all pairs of libraries by a metric such as time, for `keydrome compare`.
 
 In a block, also called a session, the libraries run one after the other, in random order, and all execute the same
-operations. For a pair of
-libraries, each block gives one difference of log(metric). Noise that affects the whole block cancels in this
-difference. The result of a pair is one of four words:
+operations. For a pair of libraries, each block gives one difference of log(metric). Noise that affects the whole block
+cancels in this difference. The result of a pair is one of four words:
 
 - *apart*: the centre of the differences is significantly outside the margin of 3 %.
 - *equal*: the centre is significantly inside the margin (two one-sided tests, Schuirmann 1987).

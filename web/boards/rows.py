@@ -18,7 +18,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Advisory:
-    """An advisory finding about a library, the number that it gives (or an empty text), and the id of its run."""
+    """An advisory finding (a warning) about a library.
+
+    `name` is the finding's name, `text` a number that belongs to it (empty if there is none), `run` the id of its run.
+    """
 
     name: str
     text: str

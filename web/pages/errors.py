@@ -25,7 +25,7 @@ def forbidden(request: HttpRequest, exception: Exception) -> HttpResponse:
         request,
         403,
         "Access denied",
-        "Your account may not see this page. Log in with an account that may.",
+        "This page belongs to another account or is for organisers only. Log in with an account that may see it.",
     )
 
 

@@ -32,8 +32,8 @@ class Figure:
 class SessionRow:
     """One row of the table of sessions. A number that the session did not report is None.
 
-    - `first`: the library that ran first: "candidate" (the submitted library) or "control" (the baseline). A dash if
-      the control did not run.
+    - `first`: the library that ran first: "candidate" (the submitted library) or "control" (the baseline). It is a
+      dash if the control did not run.
     - `discarded`: why the session does not count; empty if it counts.
     - `control_ms`: the control's time. `ratio`: candidate / control.
 
@@ -57,7 +57,8 @@ class SessionRow:
 # the page shows the median over the sessions.
 _COLUMNS = ("deadlocks", "transactions_failed", "transactions_completed")
 _NOT_SHOWN = {*_COLUMNS, "calls"}
-# For these metrics, the page shows the control's median too: no time of the result contains them.
+# For these metrics, the page shows the control's median too, because the final scan is not timed. So neither the
+# time nor the ratio of the result contains its cost.
 _WITH_CONTROL = {"final_scan_cpu_us"}
 # Maps each unit to the function that writes a value with this unit. Counts are written as plain numbers.
 _WRITTEN: dict[Unit, Callable[[float], str]] = {

@@ -39,7 +39,10 @@ def test_a_waiting_run_shows_its_place_and_a_finished_one_can_run_again(
         "queued",
     )
     page = alice.post(f"/runs/{waiting.pk}/rerun/", follow=True).content.decode()
-    assert "The run was not repeated: the same run is queued or running already." in page
+    assert (
+        "The run was not repeated: the same run is queued or running already: wait until it ends."
+        in page
+    )
 
 
 def test_the_status_page_says_why_a_machine_leaves_runs(client: Client) -> None:
