@@ -7,6 +7,8 @@ changes no row, there is no run to claim. If another of these functions changes 
 owns the run, and the worker must discard its result. Only the database's clock sets and compares leases, so a worker
 with a wrong clock does no harm. The code works on SQLite and on PostgreSQL.
 
+A *slot* is a number that gives a jail (sandbox) on a machine its own user. Each worker has one slot.
+
 The SQL of a claim is cached, because building the SQL takes longer than the rest of a claim. Only `claimable` defines
 which runs can be claimed, and in which order. Its SQL is part of the claim's statement.
 """
@@ -64,7 +66,7 @@ class Heartbeat(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A slot of a machine: a number that gives a jail its own user. At most one run at a time executes in a slot."""
+    """A slot of a machine. At most one run at a time executes in a slot."""
 
     machine: Machine
     number: int

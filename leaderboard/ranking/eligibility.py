@@ -24,7 +24,7 @@ NOT_ACCEPTED = "which this board does not accept"
 
 @dataclass(frozen=True, slots=True)
 class GateRun:
-    """A judged run of a gate. `decisive_findings` is as in models.Run.
+    """A judged run of a gate. `decisive_findings` has the names of the findings that decide whether boards accept it.
 
     A run counts as judged if its file was not refused and the site did not fail.
     """
@@ -95,7 +95,9 @@ def reasons_against(run: RunFacts, board: Board, gates: Sequence[GateFacts]) -> 
         verdict = run.audit_verdict.replace("_", " ")
         reasons.append(f"an audit of this library in verified mode did not pass: {verdict}")
     if board.strict and STALE_READ in run.decisive_findings:
-        reasons.append(f"its spot check found a stale read, {NOT_ACCEPTED}")
+        reasons.append(
+            f"its spot check (a session with all results checked) found a stale read, {NOT_ACCEPTED}"
+        )
     for gate in gates:
         reasons += _gate(gate, board)
     return reasons

@@ -228,7 +228,7 @@ def test_the_small_commands_say_what_they_did(alice: User, track: Track) -> None
     ranked(track, submission)
     assert run("recover_lost") == "lost runs: 0 queued again, 0 given up, 0 cancelled\n"
     assert run("rerun_stale") == "0 runs queued\n"
-    assert run("rebuild_boards") == "1 entries\n"
+    assert run("rebuild_boards") == "the boards are recomputed; number of entries: 1\n"
     assert run("draw") == "checked 3 runs for missing plots\n"
     assert run("warm_plots").startswith("the font cache is built")
     assert [gate.state for gate in gates(submission)] == [State.DONE, State.DONE]

@@ -131,7 +131,7 @@ def test_a_board_says_whether_it_accepts_stale_reads() -> None:
     stale = replace(GOOD, decisive_findings=("stale_read",))
     assert reasons_against(stale, BOARD, PASSED) == []
     assert reasons_against(stale, strict, PASSED) == [
-        "its spot check found a stale read, which this board does not accept"
+        "its spot check (a session with all results checked) found a stale read, which this board does not accept"
     ]
 
 
