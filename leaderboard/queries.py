@@ -87,7 +87,7 @@ class Standings:
 
 @dataclass(frozen=True, slots=True)
 class BoardRank:
-    """A run's rank interval on a board. The measurements cannot tell which rank from `low` to `high` is true."""
+    """A run's rank interval on a board. The measurements do not show which rank from `low` to `high` is right."""
 
     board: Board
     low: int

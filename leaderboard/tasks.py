@@ -62,7 +62,7 @@ def _wake_bench() -> None:
 
 @cache
 def _this_worker() -> Worker:
-    """Return this process's bench worker, which holds its slot until the process ends.
+    """Return this process's bench worker, which executes runs and holds its slot until the process ends.
 
     A slot is a number that gives a jail its own user and control group. Only one process at a time may use a slot.
     """
@@ -90,7 +90,7 @@ def _hold_free_slot(held: ExitStack) -> int:
 
 
 def _wake_results() -> None:
-    """Recover lost runs and draw the plots of new results."""
+    """Queue the lost runs again (those whose worker died or hangs), and draw the plots of new results."""
     services.recover_and_wake()
     plots.draw_missing()
 

@@ -88,7 +88,7 @@ def test_a_good_run_has_nothing_against_it() -> None:
         ),
         (
             {"score": None},
-            "it has no score: the control library was not measured in the same sessions",
+            "it has no score: the control library (the baseline) was not measured in the same sessions",
         ),
         ({"sessions": 3}, "it has 3 sessions; the board requires 11"),
         (

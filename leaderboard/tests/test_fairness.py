@@ -94,7 +94,7 @@ def test_of_two_users_who_wait_neither_gets_more_than_a_run_of_each_ahead(
 ) -> None:
     """While both users always have runs waiting, their machine times differ by at most one run of each.
 
-    This is the bound of start-time fair queueing.
+    This is the bound of start-time fair queueing (queue/fairness.py).
     """
     queue = Queue()
     # For each pair of users who both have runs waiting: how much more machine time the first user has received than the

@@ -1,4 +1,7 @@
-"""Tests which runs a worker executes and how they end. A substitute for runner.execute takes the place of the jail."""
+"""Tests which runs a worker executes and how they end.
+
+The worker calls a substitute for runner.execute, so no jail (sandbox) and no library is started.
+"""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -102,7 +105,7 @@ def test_only_timed_runs_get_a_spot_check(alice: User, machine: Machine, setting
 def test_a_lost_attempt_gets_no_second_spot_check(
     alice: User, machine: Machine, settings: Any
 ) -> None:
-    """The next attempt has the same spot check, with the same seed."""
+    """The next attempt has the same spot check (a session with all results checked), with the same seed."""
     submission = enter(alice)
     settings.KEYDROME_RECORD_ONE_IN = 1
     drawn = []
