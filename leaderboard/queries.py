@@ -1,9 +1,8 @@
 """Reads the database for pages, exports and commands. Each public function states how many SQL statements it executes.
 
 This module decides what a viewer may see. Only the owner and organisers get `RunPage.private`; only organisers see a
-deleted submission. Words used here: a *gate* is a correctness test that a board requires, an *audit* repeats a run in
-*verified mode*, in which a trusted process makes every call of the library, and the *control* is the baseline library
-of every timed run.
+deleted submission. A *gate* is a correctness test that a board requires. An *audit* repeats a run in verified mode, in
+which a trusted process makes every call. The *control* is the baseline library of every timed run.
 """
 
 from __future__ import annotations
@@ -78,10 +77,7 @@ class Standings:
 
     @property
     def provisional(self) -> bool:
-        """Return True if the board is a demonstration, or if one of the shown entries is provisional.
-
-        An entry is provisional if it contains a run at smoke scale or a run with too few sessions.
-        """
+        """Return True if the board is a demonstration, or an entry is provisional (smoke scale or too few sessions)."""
         return self.board.provisional or any(row.provisional for row in self.rows)
 
 
@@ -336,10 +332,7 @@ def visible_run(run_id: int, viewer: Viewer) -> Run | None:
 
 
 def own_submission(submission_id: int, viewer: Viewer) -> Submission | None:
-    """Return a submission if the viewer may change it, or None. 1 SQL statement.
-
-    If the submission is deleted, only organisers get it.
-    """
+    """Return a submission that the viewer may change, or None. Only organisers get a deleted one. 1 SQL statement."""
     submission = Submission.objects.select_related("owner").filter(pk=submission_id).first()
     if submission is None or not _may_change(submission, viewer):
         return None
@@ -396,10 +389,7 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
 
 
 def accepting_boards(run: Run) -> tuple[Board, ...]:
-    """Return the boards that count this gate as passed although it found stale reads. No SQL.
-
-    In a stale read, a transaction does not see data that was committed before the transaction began.
-    """
+    """Return the boards that accept this gate although it found stale reads (reads of an older state). No SQL."""
     if not run.is_gate or not has_only_stale_reads(run.verdict, run.decisive_findings):
         return ()
     return tuple(b for b in all_boards() if run.benchmark in b.gates and not b.strict)

@@ -1,4 +1,5 @@
-# Tests the management commands: reference libraries, printed boards, demo accounts, and the worker's slot.
+# Tests the management commands: reference libraries, printed boards, demo accounts, and the worker's slot. A reference
+# library is a library of this repository that the organisers submit for comparison.
 
 import stat
 from datetime import timedelta
@@ -78,7 +79,7 @@ def test_what_was_lost_to_the_machine_is_missing_again(references: Path, track: 
     for found in first:
         verdict = Verdict.INFRASTRUCTURE if found.pk in lost else Verdict.PASSED
         track.finish(found, verdict=verdict)
-    # Every submission also runs all gates.
+    # Every submission also runs all gates (required correctness tests).
     assert "mine: 3 runs queued" in run("add_reference", "--scale", "smoke")
     again = Run.objects.filter(pk__gt=first[-1].pk).order_by("id")
     assert again[2].instance == first[2].instance

@@ -1,4 +1,5 @@
-# Tests the reasons why a run is not ranked on a board, and how a board's rules are read from its folder.
+# Tests the reasons why a run is not ranked on a board, and how a board's rules are read from its folder. A board ranks
+# libraries on one benchmark instance. A gate is a correctness benchmark that a board requires.
 
 from dataclasses import replace
 

@@ -1,7 +1,4 @@
-"""Tests which runs a worker executes and how they end.
-
-The worker calls a substitute for runner.execute, so no jail (sandbox) and no library is started.
-"""
+"""Tests which runs a worker executes and how they end. A substitute for runner.execute runs no jail (sandbox)."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -451,7 +448,7 @@ def test_a_worker_that_could_not_write_its_end_takes_the_run_back(
     monkeypatch: pytest.MonkeyPatch,
     settings: Any,
 ) -> None:
-    """The database cannot be reached until the lease has ended. Afterwards the worker queues its old run again."""
+    """The database is away until the lease has ended. When it is back, the worker queues its old run again."""
     enter(alice)
     settings.KEYDROME_LEASE_SECONDS = 0
     write, again = services.record, services.try_again
