@@ -1,7 +1,9 @@
 """Lists the benchmarks, instances and configurations that a submission can name, read from the manifests on disk.
 
-An instance is a benchmark with a value for every parameter. Each process reads the manifests only once. That is enough:
-a new benchmark version comes with new binaries, and every update restarts all processes.
+An instance is a benchmark with a value for every parameter. A scale is the size of an instance: smoke, laptop or paper.
+A configuration says how the runtime executes a bare structure (a library without transactions and locks). Each process
+reads the manifests only once. That is enough: a new benchmark version comes with new binaries, and every update
+restarts all processes.
 """
 
 from __future__ import annotations
@@ -120,16 +122,20 @@ def board_scale(target: Target) -> str:
 
 
 def gate_scales(gate: Target, timed_scale: str) -> list[str]:
-    """Return the scales at which a passed gate counts for a timed run: that of the run, and all larger ones."""
+    """Return the scales at which a passed gate counts for a timed run at `timed_scale`.
+
+    These are `timed_scale` and all larger scales. If the gate does not have `timed_scale`, its own largest scale takes
+    the place of `timed_scale`.
+    """
     least = _BY_SIZE.index(Scale(run_scale(gate, timed_scale)))
     return [scale.value for scale in _BY_SIZE[least:]]
 
 
 def planned_scales(targets: Sequence[Target], wanted: str) -> list[tuple[Target, str]]:
-    """Return what a submission to these targets runs, gates first: each target, and its scale.
+    """Return each target that a submission to `targets` runs, with its scale; the gates come first.
 
-    If `wanted` is empty, each timed target runs at the scale of its board, and the gates at the largest of these.
-    Raises RequestError as run_scale does.
+    If `wanted` is empty, each timed target runs at the scale of its board, and the gates run at the largest of these
+    scales. Raises RequestError in the same cases as run_scale.
     """
     gates = gate_targets()
     timed = [
@@ -143,9 +149,10 @@ def planned_scales(targets: Sequence[Target], wanted: str) -> list[tuple[Target,
 
 
 def run_scale(target: Target, wanted: str) -> str:
-    """Return the scale at which a target runs: `wanted`, or the largest scale of a gate that does not have `wanted`.
+    """Return the scale at which a target runs. This is `wanted`, except for a gate that does not have this scale.
 
-    Raises RequestError if no scale has the name `wanted`, or if a timed benchmark instance does not have this scale.
+    Such a gate runs at its largest scale. Raises RequestError if no scale has the name `wanted`, or if a timed
+    benchmark instance does not have this scale.
     """
     benchmark = find_benchmark(benchmarks(), target.benchmark)
     scales = benchmark.instance(target.instance).scales

@@ -24,8 +24,8 @@ MAX_LOG_BYTES = 64 * 1024
 class Kind(models.TextChoices):
     """What an uploaded file is: a whole library, a bare structure, or neither.
 
-    A whole library exports the ten calls of contract A. A bare structure exports the calls of contract B and has no
-    transactions or locks of its own.
+    A whole library exports the ten calls of the index API (contract A). A bare structure exports the calls of the
+    structure API (contract B), and has no transactions or locks of its own.
     """
 
     INDEX = "index", "whole library"
@@ -136,10 +136,12 @@ class Run(models.Model):
     - The request, from `submission` to `verified`, says what to run. These columns are written when the run is created,
       and never change.
     - The queue entry, from `state` to `progress_note`, says which worker executes the run now. queue/claims.py and
-      services.py write these columns. `slot` is the number of the worker's jail on `machine`.
+      services.py write these columns. `slot` is the number of the jail (sandbox) on `machine` in which the run
+      executes.
     - The result, from `verdict` to `why_not`, has the verdict, the measurements and the ranking. These columns are
-      written when the run ends. `eligible`, `ranked_on` and `why_not` are written again whenever a gate, an audit or a
-      board's rules change.
+      written when the run ends. `eligible`, `ranked_on` and `why_not` are written again in two cases: another gate or
+      audit of the same binary ends, or a board's rules change. A gate is a required correctness test. An audit repeats
+      a run in a mode in which a trusted process makes every call.
     """
 
     # The request.
@@ -218,14 +220,14 @@ class Run(models.Model):
     class Meta:
         indexes: ClassVar = [
             # A claim takes the first row of this index. The column of the lease has no index. If it had one, PostgreSQL
-            # could not do heap-only updates, and every heartbeat would write to all indexes. The search for lost runs
-            # uses the index of one_active_run_per_slot below.
+            # could not do heap-only updates, and every heartbeat would write to all indexes. The search for runs with
+            # an expired lease uses the index of one_active_run_per_slot below.
             models.Index(
                 fields=["priority", "virtual_time", "id"],
                 name="run_queue",
                 condition=Q(state="queued"),
             ),
-            # For the virtual clock of a priority: the largest virtual time of its claimed runs.
+            # For the virtual clock of a priority, which is the largest virtual time of its claimed runs.
             models.Index(
                 fields=["priority", "-virtual_time"],
                 name="run_clock",
@@ -330,7 +332,7 @@ class RunDetail(models.Model):
 
 
 class ControlSeries(models.Model):
-    """The control library's results in the sessions of one timed run.
+    """The control library's results in the sessions (repetitions) of one timed run.
 
     The control library is the baseline, which every timed run measures too. The control library's results show how
     noisy the machine is, because they do not depend on the submitted library.

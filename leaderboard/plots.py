@@ -1,8 +1,8 @@
-"""Draws the curves of finished runs as SVG pictures and stores them as artefacts. The results worker calls this module.
+"""Draws throughput and latency of finished runs as SVG pictures, and stores the pictures.
 
-The same curve always gives the same bytes. results/plots/style.py defines the style of the pictures. Matplotlib is
-imported inside the functions, because the import takes a second. If Matplotlib must first build its font cache, the
-import takes half a minute.
+The results worker calls this module. The same curve always gives the same bytes. results/plots/style.py defines the
+style of the pictures. Matplotlib is imported inside the functions, because the import takes a second. If Matplotlib
+must first build its font cache, the import takes half a minute.
 """
 
 from __future__ import annotations

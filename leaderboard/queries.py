@@ -1,8 +1,8 @@
 """Reads the database for pages, exports and commands. Each public function states how many SQL statements it executes.
 
 This module decides what a viewer may see. Only the owner and organisers get `RunPage.private`; only organisers see a
-deleted submission. Words used here: a *gate* is a correctness test that a board requires, an *audit* repeats a run in
-verified mode, and the *control* is the baseline library of every timed run.
+deleted submission. A *gate* is a correctness test that a board requires. An *audit* repeats a run in verified mode, in
+which a trusted process makes every call. The *control* is the baseline library of every timed run.
 """
 
 from __future__ import annotations
@@ -77,13 +77,13 @@ class Standings:
 
     @property
     def provisional(self) -> bool:
-        """Return True if the board is a demonstration, or if one of the shown entries is provisional."""
+        """Return True if the board is a demonstration, or an entry is provisional (smoke scale or too few sessions)."""
         return self.board.provisional or any(row.provisional for row in self.rows)
 
 
 @dataclass(frozen=True, slots=True)
 class BoardRank:
-    """A run's rank interval on a board. The measurements cannot tell which rank from `low` to `high` is true."""
+    """A run's rank interval on a board. The measurements do not show which rank from `low` to `high` is right."""
 
     board: Board
     low: int
@@ -332,7 +332,7 @@ def visible_run(run_id: int, viewer: Viewer) -> Run | None:
 
 
 def own_submission(submission_id: int, viewer: Viewer) -> Submission | None:
-    """Return a submission if the viewer may change it (a deleted one: only organisers), or None. 1 SQL statement."""
+    """Return a submission that the viewer may change, or None. Only organisers get a deleted one. 1 SQL statement."""
     submission = Submission.objects.select_related("owner").filter(pk=submission_id).first()
     if submission is None or not _may_change(submission, viewer):
         return None
@@ -389,7 +389,7 @@ def run_page(run_id: int, viewer: Viewer) -> RunPage | None:
 
 
 def accepting_boards(run: Run) -> tuple[Board, ...]:
-    """Return the boards that count this gate as passed although it found stale reads. No SQL."""
+    """Return the boards that accept this gate although it found stale reads (reads of an older state). No SQL."""
     if not run.is_gate or not has_only_stale_reads(run.verdict, run.decisive_findings):
         return ()
     return tuple(b for b in all_boards() if run.benchmark in b.gates and not b.strict)
@@ -458,7 +458,7 @@ def home_boards(top: int = 3) -> list[Standings]:
 
 
 def _last_sign(machine: Machine, heartbeats: dict[int, datetime]) -> datetime:
-    """Return the time of a machine's last sign of life; a time in the year 1 if there was none."""
+    """Return the time of a machine's last sign of life. If there was none, return a time in the year 1."""
     signs = (machine.last_seen, machine.last_busy, heartbeats.get(machine.pk))
     return max((sign for sign in signs if sign), default=datetime.min.replace(tzinfo=UTC))
 

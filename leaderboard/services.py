@@ -93,15 +93,16 @@ def submit(
 ) -> Submission:
     """Store an uploaded file and queue its runs: one on each of `targets`, and one on every gate instance.
 
-    A gate is a correctness benchmark that boards require. The file's content is stored first; then one transaction
-    writes all rows. `scale` and `sessions` default to KEYDROME_SCALE and KEYDROME_SESSIONS; gates run one session. If
-    KEYDROME_SCALE is empty, each target runs at the scale of its board.
-    `trusted` and `reference` are for the libraries of this repository. `trusted` allows the file to link more shared
-    objects; `reference` lifts the limit of board entries per user.
+    The targets are benchmark instances. A gate is a correctness benchmark that boards require. The file's content is
+    stored first; then one transaction writes all rows. `scale` and `sessions` default to KEYDROME_SCALE and
+    KEYDROME_SESSIONS; gates run one session. A session is one repetition of a run. If KEYDROME_SCALE is empty, each
+    target runs at the scale of its board. `configuration` says how the runtime executes a bare structure; it is empty
+    for a whole library. `trusted` and `reference` are for the libraries of this repository. `trusted` allows the file
+    to link more shared objects; `reference` lifts the limit of board entries per user.
 
     If the inspection refuses the file, or the file does not fit the configuration, the submission is still stored. Its
     runs end at once with the verdict "refused" and the reasons. Refusals in inspection.BENCH_DECIDES depend on the
-    machine, so the worker decides them.
+    machine, so the worker inspects the file again and decides them.
 
     Raises Refused and writes no row if the file is too large, the disk is full, or the user's quota is used up. The
     same happens if no target is given, or if the sessions, a target, the scale or the configuration are not valid.
@@ -188,7 +189,9 @@ def _take_in(file: BinaryIO, *, trusted: bool) -> tuple[Blob, LibraryFacts]:
             runner_settings.blobs,
         )
         raise Refused(
-            ["the site's disk is full: tell an organiser, and try again later"]
+            [
+                "the file was not stored, because the site's disk is full: tell an organiser, and try again later"
+            ]
         ) from error
     return blob, inspect_library(store.path(blob.sha256), runner_settings, trusted=trusted)
 
@@ -314,7 +317,9 @@ def recover_and_wake() -> Recovered:
 
 
 def recover_lost() -> Recovered:
-    """Queue lost runs again. A run is lost if its lease has expired, for example because its worker died or hangs.
+    """Queue lost runs again. A run is lost if its lease has expired.
+
+    A lease is a worker's right to execute a run until a given time. It expires if the worker died or hangs.
 
     A lost run that has used KEYDROME_MAX_ATTEMPTS attempts ends with the verdict infrastructure. A lost run that a user
     wanted to cancel is cancelled. Several processes may call this at the same time. Executes 1 SQL statement if no run

@@ -1,7 +1,7 @@
 """Defines the only Celery task: a wake-up, which makes a worker look for work in the table of runs.
 
 A message names one of two Celery queues. On queue "bench", a bench worker executes one run. On queue "results", the
-results worker recovers lost runs and draws plots.
+results worker queues the runs of dead workers again and draws plots.
 """
 
 from __future__ import annotations
@@ -62,7 +62,7 @@ def _wake_bench() -> None:
 
 @cache
 def _this_worker() -> Worker:
-    """Return this process's bench worker, which holds its slot until the process ends.
+    """Return this process's bench worker, which executes runs and holds its slot until the process ends.
 
     A slot is a number that gives a jail its own user and control group. Only one process at a time may use a slot.
     """
@@ -90,7 +90,7 @@ def _hold_free_slot(held: ExitStack) -> int:
 
 
 def _wake_results() -> None:
-    """Recover lost runs and draw the plots of new results."""
+    """Queue the lost runs again (those whose worker died or hangs), and draw the plots of new results."""
     services.recover_and_wake()
     plots.draw_missing()
 

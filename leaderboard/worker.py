@@ -1,8 +1,8 @@
 """Implements the bench worker, which claims a run, executes the run, stores the result, and claims the next run.
 
-A worker executes one run at a time on its slot. A slot is a number that gives a jail its own user and control group.
-KEYDROME_CPUS can also give each slot its own processors. The worker reserves its slot (runner/slots.py), so that no two
-processes use it. A unique index in the database also allows only one active run per slot.
+A worker executes one run at a time on its slot. A slot is a number that gives a jail (sandbox) its own user and control
+group. KEYDROME_CPUS can also give each slot its own processors. The worker reserves its slot (runner/slots.py), so that
+no two processes use it. A unique index in the database also allows only one active run per slot.
 
 A worker may execute a run only until its lease on the run ends; heartbeats extend the lease. If a worker dies, the
 lease expires, and the results worker or another bench worker queues the run again.
@@ -95,7 +95,8 @@ def make_job(run: Run) -> Job:
     submission = run.submission
     seeds = tuple(run.seeds)
     one_in = settings.KEYDROME_RECORD_ONE_IN
-    # In an audit that an organiser has queued, all sessions are played in both modes, verified and timed.
+    # An audited session (repetition) is played twice: in timed mode, and in verified mode, where a process outside the
+    # jail makes every call. If an organiser has queued an audit (run.verified), all of its sessions are played twice.
     audited = seeds if run.verified else audited_seeds(seeds, settings.KEYDROME_AUDIT_ONE_IN)
     return Job(
         run_id=run.pk,

@@ -1,7 +1,8 @@
 """Evaluates the blocks of `keydrome compare`, and returns the result as JSON.
 
-A block runs every library once, with the same operations (runner/blocks.py). The result depends on the blocks alone,
-except for the facts about the machine.
+A block runs every library once, with the same operations (runner/blocks.py). Each block also runs the control library,
+which is the baseline, and the null library, which does nothing. A block is discarded if the control changed too much in
+it; the other blocks are valid. The result depends on the blocks alone, except for the facts about the machine.
 """
 
 from __future__ import annotations
@@ -28,8 +29,9 @@ if TYPE_CHECKING:
     from runner.manifest import Metric
     from runner.request import Request
 
-# The null library does nothing, so its time is the harness's own time. If a library takes less than this multiple of
-# the null library's time, a large part of the library's time is the harness's own.
+# The harness is the program that calls the libraries. The null library does nothing, so its time is the time of the
+# harness. If a library takes less than this multiple of the null library's time, a large part of the library's time is
+# the time of the harness.
 FLOOR_RATIO_MIN = 3.0
 _COMPARED_MIN = 2
 
@@ -107,7 +109,7 @@ class Compared:
         return median((b.values[name] / b.values[FLOOR]) ** sign for b in self.counted)
 
     def harness_bound(self, name: str) -> bool:
-        """Return True if a large part of the library's time is the harness's own time."""
+        """Return True if a large part of the library's time is the time of the harness (FLOOR_RATIO_MIN)."""
         ratio = self.over_floor(name)
         return ratio is not None and ratio < FLOOR_RATIO_MIN
 

@@ -1,4 +1,4 @@
-"""Turns the latency and throughput curves of a report into rows of numbers, for tables and plots.
+"""Turns the latency and throughput curves of a run's report into rows of numbers, for tables and plots.
 
 This file must not import matplotlib, because web processes use the file, and importing matplotlib takes a second.
 """
@@ -19,7 +19,7 @@ MAX_POINTS = 600
 
 @dataclass(frozen=True, slots=True)
 class ThroughputRow:
-    """One window of the throughput curve."""
+    """One window of the throughput curve: a short interval of time, and the transactions that committed in it."""
 
     start_ms: float
     end_ms: float

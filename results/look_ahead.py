@@ -2,8 +2,11 @@
 
 In a timed session a library could read its next calls in the caller's memory and answer several at once. In verified
 mode it cannot, because a process outside the jail makes every call. An audited session is played in both modes with the
-same seed (runner/audit.py). Verified mode adds some time to each call. Look-ahead makes the time that it adds to the
-candidate's calls larger than the time that it adds to the control's calls. This difference is the *excess*.
+same seed (runner/audit.py). Verified mode adds some time to each call. If a library looks ahead, verified mode adds
+more time to its calls than to the calls of the control library, the baseline. The difference is the *excess*.
+
+The library that is judged is called the candidate. A pair contains the times of the candidate and of the control in
+both modes. A pair is comparable if the machine had enough free CPUs in verified mode.
 
 A processor also looks ahead: it overlaps calls that do not depend on each other, for example lookups in a hash table.
 Verified mode prevents this too, so an honest library can have a large excess. Therefore the finding is advisory. It
@@ -58,7 +61,7 @@ class Audit:
 
     @property
     def looks_ahead(self) -> bool:
-        """Return True if the excess is so large, and so certain, that the library may look ahead."""
+        """Return True if the library may look ahead, because the excess is large and even its lower bound is large."""
         return self.is_decided and self.excess_low_ns > EXCESS_NS_MIN and self.share > SHARE_MIN
 
     def to_json(self) -> dict[str, Any]:

@@ -22,7 +22,7 @@ class Unit(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """One metric. `digits` is the number of decimals with which a COUNT is shown."""
+    """One metric. If its unit is COUNT, the number is shown with `digits` decimals."""
 
     name: str
     label: str
@@ -38,13 +38,13 @@ METRICS = (
     Metric("calls", "calls"),
     Metric("ns_per_call", "time per call", Unit.NANOSECONDS),
     Metric("hit_ratio", "hit ratio", Unit.SHARE),
-    Metric("client_context_switches", "context switches of the clients"),
+    Metric("client_context_switches", "context switches of the client threads"),
     Metric("cycles_per_call", "cycles per call", digits=1),
     Metric("instructions_per_call", "instructions per call", digits=1),
     Metric("cache_misses_per_call", "cache misses per call", digits=3),
     Metric("branch_misses_per_call", "branch misses per call", digits=3),
-    Metric("stalled_frontend_per_call", "cycles per call, front end stalled", digits=1),
-    Metric("stalled_backend_per_call", "cycles per call, back end stalled", digits=1),
+    Metric("stalled_frontend_per_call", "cycles per call with the front end stalled", digits=1),
+    Metric("stalled_backend_per_call", "cycles per call with the back end stalled", digits=1),
     Metric("page_faults", "page faults"),
     Metric("context_switches", "context switches of all threads"),
     Metric("migrations", "CPU migrations"),

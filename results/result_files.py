@@ -36,7 +36,7 @@ class Instance:
 
 @dataclass(frozen=True, slots=True)
 class BenchResult:
-    """A result of `keydrome bench`. `reports` contains the candidate's report of each session that counts."""
+    """A result of `keydrome bench`. `reports` has the library's report of each session (repetition) that counts."""
 
     instance: Instance
     parameters: dict[str, int]

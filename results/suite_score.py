@@ -1,14 +1,16 @@
 """Combines comparisons of the same libraries on several benchmark instances into one score per library.
 
-The *speed* of a library in a block is how many times as fast as the control library it was. Its speed on an instance is
-the median over the blocks. Its *score* is the geometric mean of its speeds on all counted instances. So the control
-library has score 1, and an instance with longer times has no larger weight (Fleming and Wallace 1986).
+In a block of `keydrome compare`, every library runs once, with the same operations. The *control library* is the
+baseline of each block. The *speed* of a library in a block says how many times as fast as the control library it was.
+Its speed on an instance is the median over the blocks. Its *score* is the geometric mean of its speeds on all counted
+instances. So the control library has score 1, and all instances have the same weight, however long they take (Fleming
+and Wallace 1986).
 
 An instance counts only if every library passed on it. A missing value is never estimated.
 
 The intervals come from a stratified bootstrap: it draws blocks with replacement within each instance, and the same
 blocks for all libraries, because a block's noise affects them all. The instances themselves are not drawn. So a score
-says something about these instances, and nothing about others.
+says nothing about other instances.
 """
 
 from __future__ import annotations
@@ -34,14 +36,15 @@ if TYPE_CHECKING:
     from numpy.typing import NDArray
 
 SCORE_SCHEMA = "keydrome.score.v1"
-# Draws of the bootstrap. With ten libraries there are 45 pairs, and each end of a pair's interval rests on 11 draws.
+# The number of draws of the bootstrap. With ten libraries there are 45 pairs. Then 20,000 x 0.05 / (2 x 45) = 11 draws
+# are beyond each end of a pair's interval.
 DRAWS = 20_000
 # A fixed seed, so that the same results always give the same intervals.
 _SEED = 2009
 
 
 class MixedResultsError(ValueError):
-    """These results have no common score; the text says why and what to do."""
+    """The results cannot be combined into a score. The message says why, and what to do."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +52,9 @@ class InstanceSpeeds:
     """The speeds of libraries on one instance, from one result of `keydrome compare`.
 
     `speeds` maps each library that passed to its speed in each block that counts, in the order of the blocks.
-    `left_out` maps each other library to the reason. `identities` tells apart different files with the same name.
-    `conditions` contains what must agree between results: scale, class of the machine, and whether checks ran.
+    `left_out` maps each other library to the reason. `identities` maps each library to a text that identifies its file
+    and configuration, because different files may have the same name. `conditions` contains what must agree between
+    results: scale, class of the machine, and whether checks ran.
     """
 
     instance: Instance
@@ -109,7 +113,7 @@ def _identity(library: ObjectReader) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Score:
-    """The score of one library, with the interval of SIGNIFICANCE, and its rank among the libraries."""
+    """The score of one library, the confidence interval of the score (95 %), and the library's rank."""
 
     library: str
     score: float
@@ -120,7 +124,7 @@ class Score:
 
 @dataclass(frozen=True, slots=True)
 class SuiteScore:
-    """The scores of all libraries, best first, and the instances that they rest on.
+    """The scores of all libraries, best first, and the instances that count.
 
     `left_out` maps each instance that does not count to the reason.
     """
@@ -171,7 +175,7 @@ def _instance_json(one: InstanceSpeeds) -> dict[str, Any]:
 
 
 def combine(results: Sequence[InstanceSpeeds]) -> SuiteScore:
-    """Return the scores. Raises MixedResultsError if the results have nothing in common that a score could rest on."""
+    """Return the scores. Raises MixedResultsError if results do not belong together, or if no instance counts."""
     _check_alike(results)
     names = sorted({name for one in results for name in one.identities})
     left_out = {str(one.instance): reason for one in results if (reason := _missing(one, names))}
@@ -207,11 +211,11 @@ def _check_alike(results: Sequence[InstanceSpeeds]) -> None:
             if found != wanted:
                 raise MixedResultsError(
                     f"{one.instance} and {results[0].instance} differ in {what} ({found}, {wanted}): "
-                    "give results that agree in it"
+                    "choose results with the same value"
                 )
         key = (one.instance.benchmark, one.instance.instance)
         if key in seen:
-            raise MixedResultsError(f"two results are of {one.instance}: give one of them")
+            raise MixedResultsError(f"two results are of {one.instance}: choose one of them")
         seen[key] = one
         for name, identity in one.identities.items():
             if identities.setdefault(name, identity) != identity:

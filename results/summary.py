@@ -1,7 +1,8 @@
 """Summarises the sessions of a run: the median of each metric, and the ratio of candidate to control with its interval.
 
-The candidate is the library that the run judges. The control library runs in the same sessions, so that noise of the
-machine cancels in the ratio. The same sessions always give the same summary.
+A session is one repetition of a run. The candidate is the library that the run judges. The control library, a fixed
+baseline, runs in the same sessions, so that noise of the machine cancels in the ratio. The same sessions always give
+the same summary.
 """
 
 from __future__ import annotations
@@ -20,7 +21,8 @@ if TYPE_CHECKING:
 # If `keydrome compare` compares ten libraries in fewer sessions than this, no difference can be significant. The
 # smallest possible p-value of the signed-rank test is then too large after Holm's correction.
 RANKED_SESSIONS_MIN = 11
-# A final scan that takes more than this many times the control's CPU time gets a note.
+# After the timed phases, the final scan reads all records. If it takes more than this many times the control's CPU
+# time, the result has a note.
 LONG_FINAL_SCAN = 3
 CONFIDENCE = 0.95
 
@@ -98,7 +100,7 @@ def final_scan_note(summary: Summary) -> str | None:
         return None
     return (
         f"The final scan used {candidate / control:.1f} times the control's CPU time: "
-        "the library may have put off work until then."
+        "the library may have delayed work until this scan, which is not timed."
     )
 
 

@@ -1,4 +1,4 @@
-"""Draws a witness, which is the proof of a finding, as a picture.
+"""Draws a witness as a picture. A witness consists of the calls that prove a fault of a library.
 
 Each transaction is a row on a time axis, and each call is a tick in the row of its transaction. An arrow (edge) from
 one transaction to another means that the second one must come later. Only calls that are part of the proof (`marked`)

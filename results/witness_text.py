@@ -11,9 +11,7 @@ if TYPE_CHECKING:
 def witness_text(witness: Witness) -> str:
     """Return the witness as text: the summary, the transactions with their calls, and their order.
 
-    The order says which transaction must precede which other one.
-
-    The sign `>` marks the calls that are part of the proof.
+    The order consists of lines such as "T1 must precede T2". The sign `>` marks the calls that are part of the proof.
     """
     lines = [f"{witness.summary}.", ""]
     if witness.initial:

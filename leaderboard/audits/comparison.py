@@ -33,7 +33,7 @@ class Comparison:
 
     The audit may still be queued or running.
 
-    - `ratio`: the audit's total time divided by the total time of the ranked run.
+    - `ratio`: the audit's total time divided by the total time of the timed run (`ranked`).
     - `added`: the time that verified mode adds to the library, divided by the time that verified mode adds to the
       control library (the baseline). A library that does the same work in both modes has a value near 1.0.
     - `deviation`: how far log(`added`) is above the mean of log(`added`) of the other libraries, in standard

@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from leaderboard.boards import Board
 
 # The largest number of sessions (repetitions) of an audited run. An audit looks only for large differences, so the
-# number that the finding `look_ahead` needs is enough. More would take too long, because verified mode is slow.
+# number that the finding `look_ahead` needs (results/look_ahead.py) is enough. More would take too long, because
+# verified mode is slow.
 AUDIT_SESSIONS_MAX = PAIRS_MIN
 
 

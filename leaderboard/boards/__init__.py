@@ -41,7 +41,8 @@ class Board:
     - `jail_level`: the weakest isolation level of a run's jail (its sandbox) that the board accepts.
     - `gates`: the correctness benchmarks that the same binary under the same configuration must have passed.
     - `strict`: True if stale reads fail a gate. In a stale read, a transaction does not see data that was committed
-      before the transaction began. The boards of 2009 have False: they accept a gate that found only stale reads.
+      before the transaction began. The two boards of the SIGMOD 2009 contest have False: they accept a gate that found
+      only stale reads.
     - `main`: True if this board decides a contest. The front page shows the best entries of main boards, and the
       upload form preselects their benchmarks.
     - `provisional`: True for a demonstration board, which accepts a smaller scale and fewer sessions.

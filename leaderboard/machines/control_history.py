@@ -1,6 +1,6 @@
 """Stores the control library's results on each machine, and excludes a noisy machine from ranking.
 
-The control library is the baseline: every timed run also times it in the same sessions as the candidate, the library
+The control library is the baseline. Each session (repetition) of a timed run measures it and the candidate, the library
 that the run judges. The control's results over time describe the machine, because they do not depend on the candidates.
 control_noise.py decides whether the machine is too noisy; this module reads and writes the rows.
 """

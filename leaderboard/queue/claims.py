@@ -67,7 +67,7 @@ class Heartbeat(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Slot:
-    """A slot of a machine: a number that gives a jail its own user. At most one run at a time executes in a slot."""
+    """A slot of a machine. At most one run at a time executes in a slot."""
 
     machine: Machine
     number: int
@@ -91,8 +91,8 @@ def _owned(run_id: int, attempt: int) -> QuerySet[Run]:
 def enqueue(owner_id: int, runs: Sequence[Run]) -> list[Run]:
     """Save new runs of one user and one priority in the queue. The runs start in the given order.
 
-    Call this function inside a transaction. The function locks the user's row in Share for this priority. So two calls
-    for one user and one priority execute one after the other. At most 6 SQL statements.
+    Call this function inside a transaction. The function locks the user's row for this priority in the table Share. So
+    two calls for one user and one priority execute one after the other. At most 6 SQL statements.
     """
     if not runs:
         return []
@@ -114,9 +114,9 @@ def enqueue(owner_id: int, runs: Sequence[Run]) -> list[Run]:
 def cancel_waiting(runs: QuerySet[Run]) -> int:
     """Cancel the queued runs among `runs`, and return their number.
 
-    For each cancelled run, `finish` in the owner's row of Share is reduced by the run's number of sessions. So the
-    owner's next runs start earlier. Call this function inside a transaction. 1 SQL statement, and 2 for each cancelled
-    run.
+    For each cancelled run, `finish` in the owner's row of Share (the virtual time at which the owner's runs end) is
+    reduced by the run's number of sessions. So the owner's next runs start earlier. Call this function inside a
+    transaction. 1 SQL statement, and 2 for each cancelled run.
     """
     waiting = list(
         runs.filter(state=State.QUEUED).select_related("submission").select_for_update(of=("self",))
@@ -134,7 +134,7 @@ def cancel_waiting(runs: QuerySet[Run]) -> int:
 def claimable(
     versions: Mapping[str, int] | None = None, machine_class: str | None = None
 ) -> QuerySet[Run]:
-    """Return the runs that can be claimed now, in queue order.
+    """Return the runs that can be claimed now, in queue order (queue/fairness.py explains the order).
 
     If `versions` is given, only runs of these benchmark versions are returned. If `machine_class` is given, only runs
     that want this class or any class are returned.

@@ -1,7 +1,8 @@
 """Ends the correctness tests of a submission early: tests that would tell the contestant nothing new leave the queue.
 
 The tests are the runs of the gates, the correctness benchmarks that a library must pass before a board ranks it.
-`keydrome check` ends by the same rules.
+runner/gate_end.py has the rules: the tests end after a crash, for example, or after many required findings. The command
+`keydrome check` uses the same rules.
 """
 
 from __future__ import annotations
@@ -44,7 +45,10 @@ def end_gate_early(run: Run) -> int:
 
 
 def _required_findings(submission: Submission) -> int:
-    """Return the number of different required findings of the submission's correctness tests so far."""
+    """Return the number of different required findings of the submission's correctness tests so far.
+
+    A required finding is a fault that makes the library fail.
+    """
     runs = submission.runs.filter(kind="correctness", verified=False, state=State.DONE)
     stored = RunDetail.objects.filter(run__in=runs).values_list("findings", flat=True)
     return len(

@@ -31,8 +31,8 @@ _NOT_CHARGED = (Verdict.INFRASTRUCTURE, Verdict.REFUSED)
 def reason_against(user: User) -> str:
     """Return why this user cannot submit now; an empty text if the user can. Organisers have no limit.
 
-    Call this function inside the transaction that submits. The function locks the user's row in Share, so that the
-    second of two concurrent submissions counts the first. At most 5 SQL statements.
+    Call this function inside the transaction that submits. The function locks the user's row in the table Share, so
+    that the second of two concurrent submissions counts the first. At most 5 SQL statements.
     """
     if user.is_staff:
         return ""

@@ -1,4 +1,4 @@
-"""Finds the advisory findings that a board shows with an entry.
+"""Finds the advisory findings (warnings) that a board shows with an entry. A board is a ranking of libraries.
 
 Most advisory findings are only on the page of their run. A board shows those that a reader of the ranks should know:
 that memory grows without bound, and that the library may read its next calls in the memory of its caller.
@@ -31,8 +31,8 @@ def advisories_of(
     """Return the shown advisory findings of each binary, by digest and configuration. 1 SQL statement.
 
     Two kinds of runs count: runs of the board's gates (required correctness benchmarks) at their newest versions, and
-    runs on the board's benchmark instance on this machine class. If several runs have the same finding, the newest
-    run's is returned. A finding is returned as its name, a number as text and the id of its run.
+    runs on the board's benchmark instance on this machine class. If several runs have the same finding, the finding of
+    the newest run is returned. A finding is returned as its name, a number as text and the id of its run.
     """
     target = Q(
         run__benchmark=board.benchmark,

@@ -5,7 +5,7 @@ calls `lock` and then `refresh` inside the transaction that changed a run. `rebu
 runs. Only this module writes Run.eligible, Run.ranked_on, Run.why_not and BoardEntry.
 
 A *gate* is a correctness benchmark that a board requires. An *audit* repeats runs in verified mode, in which a trusted
-process makes every call. Both may exclude a binary from ranking.
+process makes every call. A binary that fails one of them may lose its ranks.
 """
 
 from __future__ import annotations

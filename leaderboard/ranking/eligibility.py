@@ -1,7 +1,8 @@
 """Decides whether a run may be ranked on a board, from facts about the run. This file uses no database.
 
-A *gate* is a correctness benchmark that a board requires the same library to pass. `reasons_against` is the only
-function that decides, so the board, the run's page and the export always agree.
+A *board* ranks libraries on one benchmark instance. A *gate* is a correctness benchmark that a board requires the same
+library to pass. `reasons_against` is the only function that decides, so the board, the run's page and the export always
+agree.
 """
 
 from __future__ import annotations
@@ -24,7 +25,7 @@ NOT_ACCEPTED = "which this board does not accept"
 
 @dataclass(frozen=True, slots=True)
 class GateRun:
-    """A judged run of a gate. `decisive_findings` is as in models.Run.
+    """A judged run of a gate. `decisive_findings` has the names of the findings that decide whether boards accept it.
 
     A run counts as judged if its file was not refused and the site did not fail.
     """
@@ -147,7 +148,9 @@ def _measurement(run: RunFacts, board: Board) -> list[str]:
     """Check that the run has a score, enough sessions and a strong enough jail."""
     reasons = []
     if run.score is None:
-        reasons.append("it has no score: the control library was not measured in the same sessions")
+        reasons.append(
+            "it has no score: the control library (the baseline) was not measured in the same sessions"
+        )
     if run.sessions < board.minimum_sessions:
         reasons.append(
             f"it has {run.sessions} sessions; the board requires {board.minimum_sessions}"

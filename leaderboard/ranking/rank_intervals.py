@@ -1,8 +1,8 @@
 """Computes a board's entries and their rank intervals from the results of sessions. This file uses no database.
 
-In every session the run measures the submitted library (candidate) and a baseline (control). The *ratio* of a session
-is candidate / control. A user's runs of one binary under one configuration are pooled into one entry. So submitting the
-same file again adds sessions to the entry, and a lucky run cannot replace an unlucky one.
+A session is one repetition of a run. Every session measures the submitted library (candidate) and a baseline (control).
+The *ratio* of a session is candidate / control. A user's runs of one binary under one configuration are pooled into one
+entry. So submitting the same file again adds sessions to the entry, and a lucky run cannot replace an unlucky one.
 
 Each pair of entries is compared by an exact Mann-Whitney test on the logarithms of the ratios. The test is unpaired,
 because two entries never have a session in common. The test is two-sided, allows a margin of 3 %, and is Holm-corrected
@@ -40,7 +40,7 @@ class Candidate:
     blob_sha256: str
     configuration: str
     ratios: tuple[float, ...]
-    provisional: bool = False
+    provisional: bool = False  # smoke scale, or too few sessions
     reference: bool = False  # submitted by the organisers: the limit per user does not apply
 
 

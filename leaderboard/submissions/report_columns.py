@@ -1,6 +1,7 @@
 """Converts the report of a finished run into values for the columns of Run and RunDetail, and back.
 
-This file uses no database.
+A run consists of sessions (repetitions). Each session measures the submitted library, the candidate, and the control
+library, the baseline. This file uses no database.
 """
 
 from __future__ import annotations

@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from leaderboard.queue.claims import Slot
     from leaderboard.worker import Execute
 
-# Maps each moment to a function that the worker calls (its module and name). The third value says whether the worker
-# stops after the call (True) or before it (False).
+# Maps each moment to a function that the worker calls. The three values are the module of the function, its name, and
+# whether the worker stops after the call (True) or before it (False).
 MOMENTS: dict[str, tuple[Any, str, bool]] = {
     "claimed": (claims, "start", False),
     "running": (claims, "heartbeat", True),

@@ -53,7 +53,7 @@ def test_a_claim_takes_what_the_queryset_has_first(
 ) -> None:
     """On random queues, each claim takes the run that `claimable` lists first, until no run can be claimed.
 
-    Many examples use the SQL that an earlier example has built.
+    The SQL of a claim is cached, so many examples use the SQL that an earlier example has built.
     """
     machine.machine_class = machine_class
     submission = Submission.objects.first() or enter(alice)

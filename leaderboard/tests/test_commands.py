@@ -1,4 +1,5 @@
-# Tests the management commands: reference libraries, printed boards, demo accounts, and the worker's slot.
+# Tests the management commands: reference libraries, printed boards, demo accounts, and the worker's slot. A reference
+# library is a library of this repository that the organisers submit for comparison.
 
 import stat
 from datetime import timedelta
@@ -78,7 +79,7 @@ def test_what_was_lost_to_the_machine_is_missing_again(references: Path, track: 
     for found in first:
         verdict = Verdict.INFRASTRUCTURE if found.pk in lost else Verdict.PASSED
         track.finish(found, verdict=verdict)
-    # Every submission also runs all gates.
+    # Every submission also runs all gates (required correctness tests).
     assert "mine: 3 runs queued" in run("add_reference", "--scale", "smoke")
     again = Run.objects.filter(pk__gt=first[-1].pk).order_by("id")
     assert again[2].instance == first[2].instance
@@ -228,7 +229,7 @@ def test_the_small_commands_say_what_they_did(alice: User, track: Track) -> None
     ranked(track, submission)
     assert run("recover_lost") == "lost runs: 0 queued again, 0 given up, 0 cancelled\n"
     assert run("rerun_stale") == "0 runs queued\n"
-    assert run("rebuild_boards") == "1 entries\n"
+    assert run("rebuild_boards") == "the boards are recomputed; number of entries: 1\n"
     assert run("draw") == "checked 3 runs for missing plots\n"
     assert run("warm_plots").startswith("the font cache is built")
     assert [gate.state for gate in gates(submission)] == [State.DONE, State.DONE]

@@ -1,4 +1,8 @@
-"""Tests how a machine's noise and drift are computed from the control library's results, and how they affect ranks."""
+"""Tests how a machine's noise and drift are computed from the control library's results, and how they affect ranks.
+
+The control library is the baseline of every timed run. A series contains its results in the sessions (repetitions) of
+one run.
+"""
 
 from __future__ import annotations
 

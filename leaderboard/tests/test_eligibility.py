@@ -1,4 +1,5 @@
-# Tests the reasons why a run is not ranked on a board, and how a board's rules are read from its folder.
+# Tests the reasons why a run is not ranked on a board, and how a board's rules are read from its folder. A board ranks
+# libraries on one benchmark instance. A gate is a correctness benchmark that a board requires.
 
 from dataclasses import replace
 
@@ -88,7 +89,7 @@ def test_a_good_run_has_nothing_against_it() -> None:
         ),
         (
             {"score": None},
-            "it has no score: the control library was not measured in the same sessions",
+            "it has no score: the control library (the baseline) was not measured in the same sessions",
         ),
         ({"sessions": 3}, "it has 3 sessions; the board requires 11"),
         (

@@ -1,4 +1,7 @@
-"""Tests the order of the queue: first properties of the pure function `virtual_times`, then the queue in the tables."""
+"""Tests the order of the queue: first properties of the pure function `virtual_times`, then the queue in the tables.
+
+Runs are ordered by priority, then by virtual time, which shares the machines fairly among users (queue/fairness.py).
+"""
 
 from collections import defaultdict
 from dataclasses import dataclass, field
@@ -94,11 +97,11 @@ def test_of_two_users_who_wait_neither_gets_more_than_a_run_of_each_ahead(
 ) -> None:
     """While both users always have runs waiting, their machine times differ by at most one run of each.
 
-    This is the bound of start-time fair queueing.
+    This is the bound of start-time fair queueing (queue/fairness.py).
     """
     queue = Queue()
-    # For each pair of users who both have runs waiting: how much more machine time the first user has received than the
-    # second, counted from the step at which both began to wait.
+    # `served` has an item for each pair of users who both have runs waiting. Its value is the machine time of the first
+    # user minus that of the second, counted from the step at which both began to wait.
     served: dict[tuple[int, int], int] = {}
     low: dict[tuple[int, int], int] = {}
     high: dict[tuple[int, int], int] = {}
@@ -145,7 +148,7 @@ def test_a_newcomer_starts_after_at_most_one_run_of_every_other_user(
 
 
 def drain(machine: Machine, at_most: int = 100) -> list[Run]:
-    """Claim the waiting runs, at most `at_most`, and end each at once. Return the runs in the order of the claims."""
+    """Claim at most `at_most` waiting runs, and end each at once. Return the runs in the order of the claims."""
     order: list[Run] = []
     while len(order) < at_most and (run := claims.claim(claims.Slot(machine, 0))) is not None:
         order.append(run)

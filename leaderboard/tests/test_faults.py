@@ -103,7 +103,7 @@ def test_messages_lost_doubled_or_late_change_nothing(
     monkeypatch.setattr(tasks, "_this_worker", lambda: worker(machine, script))
     woken: list[str] = []
     monkeypatch.setattr(wakeup, "wake", woken.append)
-    tasks.wake_up(wakeup.BENCH)  # a late message, whose run has already ended
+    tasks.wake_up(wakeup.BENCH)  # a late message: no run is queued
     submission = enter(alice)
     tasks.wake_up(wakeup.BENCH)
     assert wakeup.BENCH in woken  # the worker itself sends the next wake-up

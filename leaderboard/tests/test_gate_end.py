@@ -1,6 +1,6 @@
-"""Tests that the site leaves out a submission's other correctness tests (gates) after a crash, a hang or many findings.
+"""Tests that the site cancels a submission's waiting correctness tests (gates) after a crash, a hang or many findings.
 
-The rules are those of `keydrome check`.
+The command `keydrome check` uses the same rules.
 """
 
 from __future__ import annotations

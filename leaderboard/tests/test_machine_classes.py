@@ -1,4 +1,7 @@
-"""Tests machine classes: a run executes only on the class that it wants, and boards never mix two classes."""
+"""Tests machine classes: a run executes only on the class that it wants, and boards never mix two classes.
+
+A machine class is the processor model, the number of processors and the size of memory.
+"""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""Tests several processes on one database: they never claim the same run, and a killed worker's run is recovered."""
+"""Tests several processes on one database: they never claim the same run, and a killed worker's run is queued again."""
 
 import subprocess
 import sys

@@ -1,4 +1,4 @@
-# Tests the reads for pages: what each viewer sees, and how many SQL statements each page takes.
+# Tests the database reads for pages: what each viewer sees, and how many SQL statements each page takes.
 
 from datetime import timedelta
 from typing import Any
@@ -44,7 +44,7 @@ def test_a_board_costs_two_statements_for_any_number_of_entries(
 def test_my_submissions_cost_two_statements_and_four_while_some_wait(
     alice: User, bob: User, track: Track, django_assert_num_queries: Any
 ) -> None:
-    """Two SQL statements if no run is queued; four more, for the waits, if one is."""
+    """A page takes two SQL statements. If a run is queued, its position and expected start take four more."""
     first = enter(alice)
     ranked(track, first)
     second = enter(alice, 1, targets=(PRELIMINARY1, PRELIMINARY2))

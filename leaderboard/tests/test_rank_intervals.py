@@ -1,4 +1,5 @@
-# Tests how runs of one binary are merged into entries, and how the rank intervals of entries are computed.
+# Tests how runs of one binary are merged into entries of a board, and how the rank intervals of entries are computed. A
+# rank interval, such as 2-4, contains the ranks that an entry may have according to the data.
 
 import math
 import random

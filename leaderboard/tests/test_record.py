@@ -1,4 +1,5 @@
-# Tests how stored results, deletions and newer benchmark versions change the rows of the boards.
+# Tests how stored results, deletions and newer benchmark versions change the rows of the boards. A board ranks
+# libraries. A gate is a correctness test that a board requires. A run consists of sessions (repetitions).
 
 from dataclasses import replace
 from datetime import timedelta

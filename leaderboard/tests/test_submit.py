@@ -1,4 +1,5 @@
-# Tests submitting a library: which runs are queued, and which files and requests are refused.
+# Tests submitting a library: which runs are queued, and which files and requests are refused. Each submission runs on
+# the chosen targets (benchmark instances), and on all gates (required correctness tests).
 
 import hashlib
 import io

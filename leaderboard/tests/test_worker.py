@@ -1,4 +1,4 @@
-"""Tests which runs a worker executes and how they end. A substitute for runner.execute takes the place of the jail."""
+"""Tests which runs a worker executes and how they end. A substitute for runner.execute runs no jail (sandbox)."""
 
 from collections.abc import Callable
 from contextlib import ExitStack
@@ -102,7 +102,7 @@ def test_only_timed_runs_get_a_spot_check(alice: User, machine: Machine, setting
 def test_a_lost_attempt_gets_no_second_spot_check(
     alice: User, machine: Machine, settings: Any
 ) -> None:
-    """The next attempt has the same spot check, with the same seed."""
+    """The next attempt has the same spot check (a session with all results checked), with the same seed."""
     submission = enter(alice)
     settings.KEYDROME_RECORD_ONE_IN = 1
     drawn = []
@@ -448,7 +448,7 @@ def test_a_worker_that_could_not_write_its_end_takes_the_run_back(
     monkeypatch: pytest.MonkeyPatch,
     settings: Any,
 ) -> None:
-    """The database cannot be reached until the lease has ended. Afterwards the worker queues its old run again."""
+    """The database is away until the lease has ended. When it is back, the worker queues its old run again."""
     enter(alice)
     settings.KEYDROME_LEASE_SECONDS = 0
     write, again = services.record, services.try_again

@@ -73,7 +73,7 @@ def _relation(pair: Pair) -> str:
 
 
 def _log_ratios(axes: Axes) -> None:
-    """Make the axis logarithmic, with round numbers as ticks; but linear if its end is less than twice its start."""
+    """Make the axis logarithmic with round ticks. If its end is less than twice its start, make it linear."""
     axes.set_xscale("log")
     low, high = axes.get_xlim()
     near = high / low < 10  # noqa: PLR2004 - an axis of less than one decade needs more ticks

@@ -112,7 +112,7 @@ def _latency_panel(axes: Axes, panel: LatencyPanel) -> None:
 
 
 def draw_sweep(lines: Sequence[SweepLine], parameter: str, metric: str, look: Look) -> Figure:
-    """Draw the median of a metric against a parameter. Error bars end at the lowest and highest value of a session."""
+    """Draw the median of a metric against a parameter. Error bars end at the lowest and highest value."""
     figure, (axes,) = new_figure(look)
     values = sorted({value for line in lines for value, *_ in line.points})
     for number, line in enumerate(lines):

@@ -1,6 +1,7 @@
 """Decides which plots can be drawn from results of `keydrome bench` and `keydrome compare`.
 
-A plot here is a function that draws the plot later, and a table of its numbers. The code reads and writes no files.
+For each plot, the code returns a function that draws the plot later, and a table of its numbers. The code reads and
+writes no files. An argument called `place` is the first part of a plot's file name. It names the instance.
 """
 
 from __future__ import annotations
@@ -39,9 +40,8 @@ _PAIR_COLUMNS = (
     "p_equal",
 )
 SWEPT_METRIC = "throughput_tps"
-_SWEPT_MAX = (
-    2  # the largest number of parameters that a plot of a sweep can tell apart: an axis, and lines
-)
+# The plot of a sweep shows at most two parameters: one along the axis, the other as different lines.
+_SWEPT_MAX = 2
 _SERIES_NAME = re.compile(r"(.+)_([0-9]+)")
 
 
@@ -67,7 +67,7 @@ class _Result:
 def pictures(results: Sequence[dict[str, Any]]) -> Iterator[Picture]:
     """Yield the plots of the results. Bench results of the same instance at the same scale share their plots.
 
-    Instances that form a series share the plot of a sweep as well (_series).
+    Instances whose names differ only in a number at the end also share the plot of a sweep (_series).
     """
     groups: dict[str, list[BenchResult]] = defaultdict(list)
     numbers: dict[str, int] = defaultdict(int)
@@ -133,10 +133,10 @@ def _of_series(benches: list[BenchResult]) -> Iterator[Picture]:
 
 
 def _series(bench: BenchResult) -> Iterator[tuple[str, str]]:
-    """Yield the series to which an instance belongs: a parameter, and the place of the plots.
+    """Yield each series to which the instance of a result belongs, as a parameter and the name of the series.
 
-    The name of such an instance ends with the value of the parameter, and the names of the series are the same except
-    for this number. A result whose parameter was changed does not belong to it.
+    A series contains the instances whose names differ only in a number at the end, such as inserts_0 and inserts_50.
+    This number must be the value of a parameter. If a user changed the parameter, the result belongs to no series.
     """
     found = _SERIES_NAME.fullmatch(bench.instance.instance)
     if found is None:
@@ -213,7 +213,7 @@ def _sweeps(place: str, varied: list[str], group: list[BenchResult]) -> Iterator
 def _sweep(
     place: str, parameter: str, others: list[str], group: list[BenchResult]
 ) -> Iterator[Picture]:
-    """Yield the plot of throughput against a parameter, with a line for each library and value of the others."""
+    """Yield the plot of throughput against a parameter, with a line for each library and each value of `others`."""
     points: dict[str, list[tuple[float, float, float, float]]] = defaultdict(list)
     for bench in group:
         metrics = [report.metrics for report in bench.reports]
@@ -223,7 +223,7 @@ def _sweep(
             point = (where, median(values), min(values), max(values))
             points[_name(bench, others)].append(point)
     lines = [SweepLine(name, tuple(sorted(found))) for name, found in points.items()]
-    if others:  # a line of a single value shows no change
+    if others:  # leave out lines with a single point, which show no change
         lines = [line for line in lines if len({where for where, *_ in line.points}) > 1]
     if not lines:
         return

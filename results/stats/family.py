@@ -21,7 +21,7 @@ MARGIN = math.log(MARGIN_RATIO)
 
 @dataclass(frozen=True, slots=True)
 class Rank:
-    """The rank of an entry. `position` is its rank by score; the true rank is from `low` to `high`."""
+    """The rank of an entry. `position` is its rank by score. The data allow every rank from `low` to `high`."""
 
     position: int
     low: int

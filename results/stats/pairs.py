@@ -30,7 +30,8 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
 CONFIDENCE = 1 - SIGNIFICANCE
-POWER = 0.8  # the forecast number of sessions decides a pair with this probability
+# The probability that the forecast number of sessions shows whether a pair is apart or equal.
+POWER = 0.8
 FORECAST_MAX = 1000
 
 
@@ -222,8 +223,8 @@ def _more_sessions(test: SignedRank, family: int) -> int | None:
     share = max(above, below, 1 - max(above, below))
     level = SIGNIFICANCE / (2 * family)
     spread = NormalDist().inv_cdf(1 - level) + NormalDist().inv_cdf(POWER)
-    # If `share` is 0.5, the formula below would divide by 0. So count at least half of the share of one Walsh
-    # average.
+    # If `share` is 0.5, `share - 0.5` is 0, and the formula below would divide by 0. So `evidence` is never less than
+    # half of the share of one Walsh average.
     evidence = max(share - 0.5, 0.5 / len(test.walsh))
     wanted = spread**2 / (3 * evidence**2)
     least = math.ceil(math.log2(1 / level))

@@ -1,4 +1,4 @@
-"""Tests of results/look_ahead.py with invented times: honest libraries, libraries that look ahead, and few pairs."""
+"""Tests of results/look_ahead.py with invented times: honest libraries, libraries that look ahead, too few pairs."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_verified_mode_that_adds_the_same_time_is_no_finding(
 
 @given(st.lists(st.tuples(TIMES, NOISE), min_size=PAIRS_MIN, max_size=20))
 def test_an_eightfold_speed_up_is_found(values: list[tuple[float, float]]) -> None:
-    """The library answers 8 lookups at once. In verified mode each takes 60 ns and its full time."""
+    """In timed mode the library answers 8 lookups at once. In verified mode each takes its full time plus 60 ns."""
     audit = summarise_audit(pair(timed, 300.0 * noise + 7 * timed + 60) for timed, noise in values)
     found = look_ahead_finding("lookups", audit)
     assert found is not None

@@ -126,7 +126,10 @@ def share(relation: Relation, ratio: float, count: int, noise: float, trials: in
 
 
 def test_error_rates_stay_below_the_level() -> None:
-    """Even if the true ratio is exactly the margin, each claim is wrong in at most 2.5 % of cases (one side of 5 %)."""
+    """Even if the true ratio is exactly the margin, each claim is wrong in at most 2.5 % of cases.
+
+    Every p-value is doubled, so each one-sided test has the level 2.5 %.
+    """
     trials = 400 * SOAK
     allowed = 0.025 + 4 * math.sqrt(0.025 * 0.975 / trials)
     assert share(Relation.APART, 1.0, 15, 0.02, trials) <= allowed

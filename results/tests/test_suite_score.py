@@ -63,7 +63,7 @@ def test_noise_that_all_libraries_of_a_block_share_separates_them_all_the_same()
 def test_the_interval_covers_the_true_score_and_equal_libraries_stay_unranked(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Plays 200 suites of three instances with 15 blocks and normal noise of 10 %."""
+    """Simulates 200 suites of three instances, with 15 blocks each and normally distributed noise of 10 %."""
     monkeypatch.setattr(suite_score, "DRAWS", 1000)
     noise = random.Random(11)
     covered = separated = 0

@@ -1,5 +1,8 @@
 """Submits the libraries of this repository, so that boards show them for comparison.
 
+A board ranks libraries on one benchmark instance. A structure is a library without transactions and locks. A
+configuration says how the runtime adds these to a structure.
+
 Usage: `python -m web.manage add_reference [NAME...]`.
 """
 
@@ -38,7 +41,10 @@ POLL_SECONDS = 0.2
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A library, or a structure (a library without transactions and locks) with a configuration, to submit."""
+    """A library, or a structure with a configuration, to submit.
+
+    `trusted` allows the file to link more shared objects than uploaded files may.
+    """
 
     name: str
     path: Path
@@ -52,7 +58,7 @@ class Reference:
 
 
 class Command(BaseCommand):
-    """Submits the reference libraries in the same way as the upload form; queues only the runs that are missing."""
+    """Submits the reference libraries in the same way as the upload form does, and queues only the missing runs."""
 
     help = (
         "Submit the reference libraries and structures, which must be built, as the user keydrome."
@@ -67,20 +73,24 @@ class Command(BaseCommand):
         parser.add_argument(
             "--scale",
             default=settings.KEYDROME_SCALE,
-            help="smoke, laptop or paper; default: %(default)s, or that of each board if this is empty",
+            help="smoke, laptop or paper; default: %(default)s; if empty, the scale of each board",
         )
         parser.add_argument(
             "--sessions",
             type=int,
             default=settings.KEYDROME_SESSIONS,
-            help="sessions of each timed run; default: %(default)s",
+            help="sessions (repetitions) of each timed run; default: %(default)s",
         )
         parser.add_argument(
             "--wait",
             action="store_true",
             help="wait until all runs of the user keydrome have ended",
         )
-        parser.add_argument("--board", action="store_true", help="print the main boards at the end")
+        parser.add_argument(
+            "--board",
+            action="store_true",
+            help="at the end, print the boards that decide a contest",
+        )
 
     def handle(
         self,

@@ -1,4 +1,7 @@
-"""Creates the accounts of the embedded site, which needs no servers: `python -m web.manage create_demo`."""
+"""Creates two accounts for a site on a single machine: `python -m web.manage create_demo`.
+
+Such a site (the embedded site) uses SQLite, and needs no database server and no message broker.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Recomputes all boards from the runs: `python -m web.manage rebuild_boards`."""
+"""Recomputes all boards (rankings of libraries) from the runs: `python -m web.manage rebuild_boards`."""
 
 from __future__ import annotations
 
@@ -14,4 +14,6 @@ class Command(BaseCommand):
 
     def handle(self, *_args: object, **_options: object) -> None:
         """Recompute the boards and print the number of their entries."""
-        self.stdout.write(f"{board_entries.rebuild()} entries")
+        self.stdout.write(
+            f"the boards are recomputed; number of entries: {board_entries.rebuild()}"
+        )

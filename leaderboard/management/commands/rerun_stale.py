@@ -11,7 +11,7 @@ from leaderboard.submissions import reruns
 
 
 class Command(BaseCommand):
-    """Queues the repetitions. Use the command after an update that raised a benchmark's version.
+    """Queues the runs again. Use the command after an update that raised a benchmark's version.
 
     A second call queues nothing.
     """

@@ -39,7 +39,9 @@ class Command(BaseCommand):
 
     def add_arguments(self, parser: ArgumentParser) -> None:
         """Accept the boards to print."""
-        parser.add_argument("slug", nargs="*", help="boards to print; default: the main boards")
+        parser.add_argument(
+            "slug", nargs="*", help="boards to print; default: the boards that decide a contest"
+        )
 
     def handle(self, *_args: object, slug: list[str], **_options: object) -> None:
         """Print one table per board."""
