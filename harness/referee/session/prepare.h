@@ -24,11 +24,12 @@ struct PreparedSession {
   workload::Parameters parameters;  // including defaults and the plan's overrides
   std::unique_ptr<workload::Workload> workload;
   script::Script script;
-  // True if the referee must certify the recorded histories: the plan asks for recording, and the
+  // True if the referee must certify the recorded histories, i.e. find a serial order of the
+  // transactions that gives every result. This is so if the plan asks for recording and the
   // benchmark does not record by itself. A benchmark that records by itself also certifies.
   bool certify = false;
   JailOptions jail;
-  MemoryNeed memory;  // the estimate
+  MemoryNeed memory;  // estimate of what the session needs, in the jail and outside
 };
 
 // Returns the benchmark of this name, or an error that lists all names.
