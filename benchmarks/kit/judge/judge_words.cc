@@ -64,11 +64,24 @@ bool gives_word(const script::Script& script, const KeyRanks& ranks, const Chang
 // The judge's place in the program of the present thread.
 struct Place {
   std::array<uint32_t, format::kSlots> slots{};  // by slot: the index that is open in it
-  uint64_t next = 0;                             // the first op that follow_slots() has not seen
+  uint64_t next = 0;                             // the first op that follow_to() has not seen
   bool in_transaction = false;
   bool accepts_any_code = false;  // the open transaction has kAnyCode
   uint64_t last_op = 0;           // the last op on records
   uint64_t transaction = format::kNoTransaction;
+
+  void follow_to(std::span<const format::Op> ops, uint64_t end) {
+    for (; next < end; ++next) {
+      const format::Op& before = ops[next];
+      if (before.code == format::OpCode::kOpen) slots[before.slot] = before.argument;
+      if (before.code == format::OpCode::kBegin) {
+        in_transaction = true;
+        accepts_any_code = (before.flags & format::kAnyCode) != 0;
+      }
+      if (before.code == format::OpCode::kCommit || before.code == format::OpCode::kAbort)
+        in_transaction = accepts_any_code = false;
+    }
+  }
 };
 
 // Judges the words of all threads, one thread after the other.
@@ -178,19 +191,17 @@ class WordJudge {
       ranks_.prefetch(script_.indexes[index].type, ops_[later].key);
   }
 
-  // Follows the ops before this one that say to which index a slot (handle) refers and which codes
-  // the transaction accepts. The words come in program order, except in repetitions.
+  // Follows the ops up to this one that say to which index a slot (handle) refers and which codes the
+  // transaction accepts. The words come in program order. Only the next pass of a repeated body
+  // goes back; then the ops up to the end of the body are followed first. Costs a pass at most.
   void follow_slots(uint64_t op) {
-    for (; at_.next <= op; ++at_.next) {
-      const format::Op& before = ops_[at_.next];
-      if (before.code == format::OpCode::kOpen) at_.slots[before.slot] = before.argument;
-      if (before.code == format::OpCode::kBegin) {
-        at_.in_transaction = true;
-        at_.accepts_any_code = (before.flags & format::kAnyCode) != 0;
-      }
-      if (before.code == format::OpCode::kCommit || before.code == format::OpCode::kAbort)
-        at_.in_transaction = at_.accepts_any_code = false;
+    if (op < at_.next) {
+      uint64_t end = at_.next;
+      while (ops_[end].code != format::OpCode::kRepeat) ++end;
+      at_.follow_to(ops_, end);
+      at_.next = end - ops_[end].payload;
     }
+    at_.follow_to(ops_, op + 1);
   }
 
   // The player gives a transaction up when a call returns an illegal code, so no word has one.

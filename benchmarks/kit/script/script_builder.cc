@@ -152,7 +152,7 @@ void ThreadBuilder::delete_read(uint8_t slot, uint8_t flags) {
 }
 
 void ThreadBuilder::repeat(uint64_t first, uint32_t times) {
-  KEYDROME_CHECK(first < ops_->size());
+  check_body(first);
   for (uint64_t at = first; at < ops_->size(); ++at) {
     const format::Op& op = (*ops_)[at];
     // A repeated body must not write, because the expected state would depend on the repetition. It
@@ -166,7 +166,6 @@ void ThreadBuilder::repeat(uint64_t first, uint32_t times) {
     KEYDROME_CHECK(!in_transaction() || (op.flags & format::kAutoCommit) == 0);
     KEYDROME_CHECK(at == first || (op.flags & format::kUnitStart) == 0);
   }
-  KEYDROME_CHECK(!in_transaction() || first > state_->begin_at);
   append({.code = format::OpCode::kRepeat,
           .payload = static_cast<uint32_t>(ops_->size() - first),
           .argument = times});

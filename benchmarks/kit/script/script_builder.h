@@ -76,7 +76,8 @@ class ThreadBuilder {
   // require any record of the index to exist.
   void delete_read(uint8_t slot, uint8_t flags = 0);
   // Repeats the ops from number `first` up to the last one, `times` more times. `first` is the
-  // result of size() before the first of these ops was appended.
+  // result of size() before the first of these ops was appended. REQUIRES: these ops write nothing,
+  // begin every transaction that they end, and close every handle that they open.
   void repeat(uint64_t first, uint32_t times);
   void signal(uint32_t event);
   void wait(uint32_t event, uint32_t count);
@@ -123,6 +124,7 @@ class ThreadBuilder {
   void append(format::Op op);
   void append_data(format::Op op);
   void end(format::OpCode code);
+  void check_body(uint64_t first) const;
 
   ScriptBuilder* script_;
   std::vector<format::Op>* ops_;
