@@ -1,5 +1,5 @@
-// Implements what ScriptBuilder has for checks: the final scan, transactions between others, and what a
-// repeated body may contain.
+// Implements what ScriptBuilder has for checks: the final scan, transactions between others, and
+// what a repeated body may contain.
 #include <algorithm>
 #include <array>
 #include <cstddef>
