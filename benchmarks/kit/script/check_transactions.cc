@@ -1,5 +1,9 @@
-// Implements what ScriptBuilder has for checks: the final scan, and transactions between others.
+// Implements what ScriptBuilder has for checks: the final scan, transactions between others, and
+// what a repeated body may contain.
 #include <algorithm>
+#include <array>
+#include <cstddef>
+#include <span>
 
 #include "base/check.h"
 #include "benchmarks/kit/script/script_builder.h"
@@ -44,6 +48,24 @@ void ScriptBuilder::insert_transactions(uint32_t phase, uint32_t thread,
     old_end = before;
   }
   KEYDROME_CHECK(left == transactions.begin());
+}
+
+// A pass of a body must end in the state in which it began, because the judges follow a program from
+// its begin and do not know the pass: the same transaction is open, if any, and the same handles are.
+void ThreadBuilder::check_body(uint64_t first) const {
+  KEYDROME_CHECK(first < ops_->size());
+  bool begun = false;
+  std::array<bool, format::kSlots> opened{};
+  for (const format::Op& op : std::span(*ops_).subspan(first)) {
+    if (op.code == format::OpCode::kBegin) begun = true;
+    if (op.code == format::OpCode::kCommit || op.code == format::OpCode::kAbort)
+      KEYDROME_CHECK(begun);
+    if (op.code == format::OpCode::kOpen) opened[op.slot] = true;
+    if (op.code == format::OpCode::kClose) KEYDROME_CHECK(opened[op.slot]);
+  }
+  for (std::size_t slot = 0; slot < opened.size(); ++slot)
+    KEYDROME_CHECK(!opened[slot] || state_->slots[slot] == 0);
+  KEYDROME_CHECK(!in_transaction() || first > state_->begin_at);
 }
 
 }  // namespace keydrome::script
