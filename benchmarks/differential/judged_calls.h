@@ -19,7 +19,8 @@ struct JudgedCalls {
   // Case::indexes.
   history::History history;
   std::optional<model::SessionViolation> fault;
-  // The first call that breaks nothing but an advisory promise (model::SessionCheck::advice).
+  // The first call that breaks only an advisory promise, which gives a warning and not a failed
+  // verdict (model::SessionCheck::advice).
   std::optional<model::SessionViolation> advice;
   // If not empty: the reason why the recording cannot belong to the program's calls.
   std::string mismatch;
@@ -34,7 +35,8 @@ JudgedCalls judge_calls(const Case& session, std::span<const Call> calls,
 // Returns true if the events are exactly the calls, in order: no call was repeated or omitted.
 bool corresponds(const history::History& history, std::span<const Call> calls);
 
-// The result code of an event whose result is unknown.
+// The result code of an event without a result. It differs from kEventUnknownCode, which stands for
+// a returned number that does not fit into a byte.
 inline constexpr uint8_t kNoAnswer = history::kEventUnknownCode - 1;
 // Returns a history of the calls without results: event i is call i, with the code kNoAnswer.
 history::History unanswered(const Case& session);

@@ -1,11 +1,12 @@
-// The ten functions of contract A (keydrome/index.h) for a library that is in another process. Each
-// function sends its call through the calling thread's CallSlot, a struct in shared memory, and
-// returns the result.
+// The ten functions of contract A, the interface of an index library (keydrome/index.h), for a
+// library that is in another process. Each function sends its call through the calling thread's
+// CallSlot, a struct in shared memory, and returns the result.
 //
 // The library is in the player, a process in the jail. The driver runs outside the jail and passes
-// this table of functions to the interpreter, which executes the benchmark's operations. So
-// verified mode uses the same interpreter as ordinary sessions. The class Recording, which logs
-// calls, runs in the driver too, so the library cannot reach the log.
+// this table of functions to the interpreter, which executes the benchmark's operations. This
+// arrangement is verified mode. It uses the same interpreter as ordinary sessions, in which the
+// player executes the operations itself. The class Recording, which logs calls, runs in the driver
+// too, so the library cannot reach the log.
 #pragma once
 
 #include <cstdint>

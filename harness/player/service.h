@@ -24,7 +24,8 @@ class Service {
 
   // Serves one phase with one thread for each of the first `threads` slots (at least 1). The
   // calling thread serves the first slot. Returns when the driver has ended the calls of each slot
-  // (kEndOfCalls). After an error serve() sends a DONE with the reason and does not return.
+  // (kEndOfCalls). After an error serve() sends the reason to the referee, in the message DONE
+  // (harness/protocol.h), and does not return.
   void serve(PhaseId phase, uint32_t threads, CallWait wait);
 
  private:

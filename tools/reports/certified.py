@@ -49,7 +49,7 @@ WHOLE = (
 
 
 def libraries() -> list[Library]:
-    """Return the correct libraries: two complete ones, and the B+-tree under every isolating configuration."""
+    """Return the correct libraries: two complete ones, and the B+-tree under every configuration that isolates."""
     settings = load_settings()
     bare = [
         Library(
@@ -177,8 +177,9 @@ def page(tallies: dict[str, Tally], made: str) -> str:
         "",
         "The checker judges recorded calls of a library. This page shows that it raises no false alarms.",
         (
-            "Correct libraries played recorded rounds (benchmarks/isolation) through referee and jail. A round is a\n"
-            "phase with fresh indexes; its calls are recorded and judged. Every run had its own seed. The columns:\n"
+            "Correct libraries played recorded rounds (benchmarks/isolation). They ran in the real jail (a sandbox),\n"
+            "under the real referee, the program that plays and judges a session. A round is a phase with fresh\n"
+            "indexes; its calls are recorded and judged. Every run had its own seed. The columns:\n"
             "\n"
             "- *Protocol*: how the library isolates transactions."
         ),
@@ -188,8 +189,9 @@ def page(tallies: dict[str, Tally], made: str) -> str:
         "- *False alarms*: the checker or another judge reported a violation.",
         "",
         (
-            "The runs used five shapes in turn. The number of transactions is a base: some kinds of rounds use more\n"
-            f"or fewer. In each shape, a run plays the nine kinds of rounds in turn.\n\n{shapes}"
+            "The runs used the following five sets of parameters in turn. In each set, a run plays the nine kinds of\n"
+            "rounds in turn. Most kinds make the given number of transactions. The kind `wide` makes half of it, and\n"
+            f"`large` makes five times as many.\n\n{shapes}"
         ),
         "",
         "| library | protocol | runs | transactions certified | calls | not judged | false alarms |",

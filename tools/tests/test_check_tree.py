@@ -48,7 +48,9 @@ def test_long_file_with_a_reason(make: MakeTree) -> None:
 
 def test_long_python_function(make: MakeTree) -> None:
     tree = make({"runner/long.py": "def f():\n" + "    pass\n" * 60})
-    assert sizes.check_python(tree) == ["runner/long.py:1: f has 61 lines, at most 60"]
+    assert sizes.check_python(tree) == [
+        "runner/long.py:1: f has 61 lines, at most 60 (or `LIMIT: reason` above it)"
+    ]
 
 
 @pytest.mark.parametrize("head", ["class C:\n", "@final\nclass C:\n    x = 1\n"])
@@ -82,7 +84,9 @@ def test_short_native_class(make: MakeTree) -> None:
 
 def test_crowded_folder(make: MakeTree) -> None:
     crowd = {f"base/x{n}.cc": "" for n in range(26)}
-    assert sizes.check_folders(make(crowd)) == ["base: 26 source files, at most 25"]
+    assert sizes.check_folders(make(crowd)) == [
+        "base: 26 source files, at most 25 (or `LIMIT: reason` in its README.md)"
+    ]
     assert sizes.check_folders(make({**crowd, "base/README.md": "LIMIT: one table\n"})) == []
     assert sizes.check_folders(make({f"base/tests/x{n}.cc": "" for n in range(26)})) == []
 
@@ -217,7 +221,10 @@ def test_dead_header(make: MakeTree) -> None:
         "base/x.cc": '#include "base/x.h"\n',
         "base/tests/x_test.cc": '#include "base/x.h"\n',
     }
-    complaint = "base/x.h: nothing includes this header but its own source and tests"
+    complaint = (
+        "base/x.h: nothing includes this header but its own source and tests; "
+        "delete it or include it"
+    )
     assert dead_files.check_headers(make(dead)) == [complaint]
     for reader in ("base/y.cc", "tests/faulty/y.cc"):
         assert not dead_files.check_headers(make({**dead, reader: '#include "base/x.h"\n'}))
@@ -237,7 +244,9 @@ def test_dead_header(make: MakeTree) -> None:
 )
 def test_source_in_no_target(make: MakeTree, text: str, *, compiled: bool) -> None:
     tree = make({"base/x.cc": "", "base/CMakeLists.txt": f"{text}\n"})
-    complaint = ["base/x.cc: no CMakeLists.txt compiles this source"]
+    complaint = [
+        "base/x.cc: no CMakeLists.txt compiles this source; delete it or add it to a target"
+    ]
     assert dead_files.check_sources(tree) == ([] if compiled else complaint)
 
 
@@ -255,7 +264,7 @@ def test_source_in_no_target(make: MakeTree, text: str, *, compiled: bool) -> No
 )
 def test_dead_module(make: MakeTree, reader: str, text: str, *, alive: bool) -> None:
     tree = make({"runner/x.py": "", "runner/z.py": "import runner.y\n", reader: text})
-    complaint = "runner/x.py: nothing but tests imports this module"
+    complaint = "runner/x.py: nothing but tests imports this module; delete it or import it"
     assert (complaint not in dead_files.check_modules(tree)) == alive
 
 

@@ -1,7 +1,7 @@
 """Finds dead files: headers that no source includes, sources without a target, Python modules that no code imports.
 
-A header counts as dead if only its own source and the tests of its room include it. A Python module that can be started
-is not dead.
+A header counts as dead if only its own source and the tests of its room (top-level folder) include it. A Python module
+that can be started is not dead.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def check_headers(tree: Tree) -> list[str]:
             for place in (target, f"{PurePosixPath(name).parent}/{target}"):
                 readers.setdefault(place, set()).add(name)
     return [
-        f"{name}: nothing includes this header but its own source and tests"
+        f"{name}: nothing includes this header but its own source and tests; delete it or include it"
         for name in tree.having(".h")
         if not name.startswith(PUBLIC_HEADERS)
         and not any(
@@ -66,7 +66,7 @@ def check_sources(tree: Tree) -> list[str]:
             patterns += [_pattern(folder, token) for token in SOURCE_TOKEN.findall(text)]
     every = re.compile("|".join(patterns)) if patterns else re.compile(r"(?!)")
     return [
-        f"{name}: no CMakeLists.txt compiles this source"
+        f"{name}: no CMakeLists.txt compiles this source; delete it or add it to a target"
         for name in tree.having(".c", ".cc")
         if not every.fullmatch(name)
     ]
@@ -107,7 +107,9 @@ def check_modules(tree: Tree) -> list[str]:
             continue
         known = imported | strings | (imported_by_tests if is_test(name) else set())
         if not known.intersection(_dotted(name)):
-            complaints.append(f"{name}: nothing but tests imports this module")
+            complaints.append(
+                f"{name}: nothing but tests imports this module; delete it or import it"
+            )
     return complaints
 
 

@@ -1,7 +1,8 @@
 """Checks the sizes of files, functions, classes, READMEs and folders.
 
 A size above its limit is allowed if a comment says `LIMIT: reason`. A file has this comment in its first 30 lines. A
-class or function has the comment at its head, or in its docstring. A folder has the reason in its README.md.
+class or function has the comment at its head, or in its docstring. A folder has the reason in its README.md. The limit
+of READMEs, which holds for those of the rooms (top-level folders), has no exceptions.
 """
 
 from __future__ import annotations
@@ -90,7 +91,8 @@ def check_python(tree: Tree) -> list[str]:
             length = (node.end_lineno or node.lineno) - node.lineno + 1
             if length > limit and not has_reason(lines, node.lineno):
                 complaints.append(
-                    f"{name}:{node.lineno}: {node.name} has {length} lines, at most {limit}"
+                    f"{name}:{node.lineno}: {node.name} has {length} lines, at most {limit} "
+                    "(or `LIMIT: reason` above it)"
                 )
     return complaints
 
@@ -105,7 +107,8 @@ def check_native_classes(tree: Tree) -> list[str]:
             length = last - first + 1
             if length > CLASS_LINES_MAX and not has_reason(lines, first):
                 complaints.append(
-                    f"{name}:{first}: class {class_name} has {length} lines, at most {CLASS_LINES_MAX}"
+                    f"{name}:{first}: class {class_name} has {length} lines, at most {CLASS_LINES_MAX} "
+                    "(or `LIMIT: reason` above it)"
                 )
     return complaints
 
@@ -118,7 +121,9 @@ def check_folders(tree: Tree) -> list[str]:
         readme = f"{folder}/README.md"
         excused = readme in tree.names and REASON.search(tree.text(readme))
         if count > FOLDER_SOURCES_MAX and not excused:
-            complaints.append(f"{folder}: {count} source files, at most {FOLDER_SOURCES_MAX}")
+            complaints.append(
+                f"{folder}: {count} source files, at most {FOLDER_SOURCES_MAX} (or `LIMIT: reason` in its README.md)"
+            )
     return complaints
 
 

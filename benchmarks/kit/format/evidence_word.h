@@ -1,14 +1,15 @@
 // Defines the evidence word: 8 bytes that the player, the process that calls the library under
 // test, writes for each get, getNext, insertRecord and deleteRecord. From these words the judge,
-// which runs in another process, knows the result of every call. Bare calls (program.h) leave no
-// word.
+// which runs in another process, knows the result of every such call. Bare calls leave no word: the
+// player makes them exactly as written, even if the API forbids them (BareCall in program.h).
 //
 // A word is small, because the player writes one after each call. It holds the result code, the tag
-// of the returned payload (payload_tag.h), and 28 of the 32 bits of four payload bytes. The referee
-// chooses the position of these four bytes, the window, for each op at random. So the judge detects
-// a library that stores only the tags and forgets the texts.
+// of the returned payload, and 28 of the 32 bits of four payload bytes. The tag is a unique number
+// in the first 8 letters of each payload (payload_tag.h). The position of the four bytes is the
+// window. Each read has a window of its own, chosen at random before the run, outside the player.
+// So the judge detects a library that stores only the tags and forgets the text after them.
 //
-// Layout, from the low byte 0 to the high byte 7, where w is the window's four bytes:
+// Layout, from the low byte 0 to the high byte 7, where w are the four bytes at the window:
 //   - the low half of byte i: letter i of the tag, minus 'A'
 //   - the high half of byte 0: the result code plus 1, so no word is 0
 //   - the high half of bytes 1 to 3: the high half of the same byte of w
@@ -16,9 +17,10 @@
 // For getNext, w is XORed with four bytes of the key. They are the low bytes of an integer key, or
 // the bytes of a string key at the position of the window.
 //
-// The letters of a tag are 'A' to 'P'. If a faulty library returns other bytes there, the word
-// still differs from the expected word: subtracting 'A' from such a byte changes the high half of
-// its byte.
+// The letters of a tag are 'A' to 'P', so a letter minus 'A' fits into the low half of its byte. If
+// a faulty library returns another byte there, the high half changes too, and the word differs from
+// the expected word. Only the high half of the first letter is not seen, because the code is in its
+// place.
 //
 // A call that returned no record, and every insert and delete, leaves only its code.
 //
@@ -34,8 +36,9 @@
 
 namespace keydrome::format {
 
-// The largest window. A window is a multiple of 4, because the four bytes can then be loaded
-// directly after the library's wider stores without waiting for them.
+// The largest window. Every window is a multiple of 4, so that the four bytes lie inside one of the
+// wider stores with which the library has just written the payload. The CPU then forwards the
+// stored bytes to the load, which need not wait until the store reaches the cache.
 inline constexpr uint32_t kWindowMax = MAX_PAYLOAD_LEN - 4;
 static_assert(kWindowMax % 4 == 0);
 

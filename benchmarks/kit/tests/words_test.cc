@@ -57,8 +57,9 @@ TEST(EvidenceWord, OfACallWithoutARecordIsItsCode) {
   EXPECT_GT(format::code_of_word(0), static_cast<uint32_t>(FAILURE));
 }
 
-// Changes one bit of the payload at a time. The word must change for every bit of the tag, and for
-// every bit of the window except four bits, because the code is in their place.
+// Changes one bit of the payload at a time. The word must change for every bit of the tag and of
+// the window, except the high halves of the first letter and of the window's first byte. The code
+// is in their place.
 TEST(EvidenceWord, ChangesWithTheTagAndWithTheWindow) {
   constexpr uint32_t kWindow = 12;
   const auto payload = payload_of(0x12345678, "abcdefghijklmnop");

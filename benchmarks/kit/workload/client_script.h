@@ -3,7 +3,8 @@
 // benchmark, and verify, which scans all records.
 //
 // A benchmark derives its generator from this class. The constructor adds indexes, keys and
-// transaction classes, and then the clients (client threads). load() and run() write the phases:
+// transaction classes (kinds of transactions whose latencies are reported apart), and then the
+// clients (client threads). load() and run() write the phases:
 //
 //   class Generator : public workload::ClientScript {
 //    public:

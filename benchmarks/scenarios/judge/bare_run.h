@@ -1,7 +1,7 @@
 // Writes and judges bare runs: misuse of the API, such as closed handles, ended transactions, keys
-// of the wrong type, and garbage in unused bytes. The player makes the calls exactly as written
-// (kBareCall). No serial order of transactions defines the correct results of misuse, so the
-// scenario lists these results with its steps.
+// of the wrong type, and garbage in unused bytes. The player, the process that calls the library,
+// makes the calls exactly as written (kBareCall). No serial order of transactions defines the
+// correct results of misuse, so the scenario lists these results with its steps.
 #pragma once
 
 #include <cstdint>
@@ -15,15 +15,18 @@
 
 namespace keydrome::scenarios {
 
-// The phase of a scenario and its runs, one per key type, which the judge needs.
+// What script_bare() has written and judge_bare() needs: the phase of a scenario, and its runs.
+// There is one run for each key type.
 struct ScriptedBare {
   uint32_t phase = 0;
-  uint64_t first_misuse = 0;  // number of the first op that may be forbidden
+  // Number of the first op that may break the rules of the API. The ops before it are certainly
+  // legal.
+  uint64_t first_misuse = 0;
   std::vector<Variant> variants;
   std::vector<Vocabulary> vocabularies;  // one for each variant
 };
 
-// Appends the phase. `scenario` must outlive the result.
+// Appends the phase with all runs to the script. `scenario` must outlive the result.
 ScriptedBare script_bare(const Scenario& scenario, PoolNumbers& pools,
                          script::ScriptBuilder& script);
 

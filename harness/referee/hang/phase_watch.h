@@ -29,8 +29,9 @@ class PhaseWatch {
     uint64_t since_ns = 0;  // time of the first sample with these values of position and words
   };
 
-  // Borrows the memory of `image` and `slots`. `image` is the outcome memfd. In verified mode,
-  // `slots` is the memory of the call slots (harness/calls.h), which contain the thread ids.
+  // Borrows the memory of `image` and `slots`. `image` is the outcome memfd. In verified mode, a
+  // process outside the jail decides on the calls and sends them to the player through call slots
+  // in shared memory (harness/calls.h). `slots` is this memory, which contains the thread ids.
   PhaseWatch(const script::OutcomeLayout& layout, std::span<const std::byte> image,
              std::span<const std::byte> slots = {});
 
@@ -38,7 +39,8 @@ class PhaseWatch {
   std::size_t threads() const { return threads_.size(); }
   // The state at the last sample.
   const ThreadProgress& thread(std::size_t number) const { return threads_[number]; }
-  // Returns where the thread was at the last sample, for program_position(). `ops` is its program.
+  // Returns the number of the op that the thread had reached at the last sample, in the form that
+  // program_position() expects. `ops` is the thread's program (its list of operations).
   uint64_t reached(std::size_t number, std::span<const format::Op> ops) const;
   // Returns the id of the jailed thread that calls the library for thread `number`. The id is the
   // one that gettid() returns inside the jail.

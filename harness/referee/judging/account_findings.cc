@@ -1,5 +1,6 @@
-// Implements account_findings.h: each function checks one quantity that the referee measured in
-// each phase, such as the CPU time of the library's threads.
+// Implements account_findings.h: each function checks one quantity that the referee (the trusted
+// process that runs the session) measured in each phase, such as the CPU time of the library's
+// threads. The player is the process in the jail that calls the library.
 #include "harness/referee/judging/account_findings.h"
 
 #include <unistd.h>
@@ -19,8 +20,8 @@ constexpr uint64_t kNsPerUs = 1'000;
 // if a thread is in the kernel.
 constexpr uint64_t kLateNs = 5'000'000;
 constexpr uint64_t kTickUs = 4'000;  // the kernel may add a thread's CPU time this much too late.
-// Measurement is inexact, so the CPU time of ended threads may be 5 ms and 1 % more than the most
-// that known threads can have used.
+// The known threads can have used a certain CPU time at most. Measurement is inexact, so the ended
+// threads may have 5 ms and 1 % more than this maximum.
 constexpr uint64_t kUnexplainedUs = 5'000;
 constexpr uint64_t kUnexplainedDivisor = 100;
 // The kernel's own threads do a little work at any time.
@@ -71,11 +72,13 @@ void add_unaccounted_threads(const SessionResult& result, judge::Findings& findi
     const uint64_t allowed_us =
         explained_us + kUnexplainedUs + std::max(explained_us, wall_us) / kUnexplainedDivisor;
     if (ended_us <= allowed_us) continue;
-    findings.advisory("unaccounted_threads",
-                      "phase " + phase.name + ": threads that ended during it used " +
-                          cpu_seconds(ended_us) + " of CPU time, but the " + std::to_string(known) +
-                          " known ones can have used at most " + cpu_seconds(explained_us) +
-                          ". The library starts threads that work and end within the phase");
+    findings.advisory(
+        "unaccounted_threads",
+        "phase " + phase.name + ": threads that ended during it used " + cpu_seconds(ended_us) +
+            " of CPU time, but the " + std::to_string(known) +
+            " known ones can have used at most " + cpu_seconds(explained_us) +
+            ". The library starts threads that work and end within the phase; start such "
+            "threads before the timed phases, and keep them alive");
   }
 }
 

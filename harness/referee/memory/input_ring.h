@@ -25,7 +25,8 @@ class InputRing {
   // Writes the session's image: what all programs share, such as the names of the indexes.
   // REQUIRES: the image has the size that create() received, and no phase has begun.
   void write_session(std::span<const std::byte> image);
-  // Prepares a phase: no thread has a piece afterwards. REQUIRES: no thread plays.
+  // Prepares a phase: no thread has a piece afterwards. REQUIRES: no thread of the player executes
+  // operations.
   void clear();
   // Copies the next piece of a thread, publishes it and wakes the thread. REQUIRES: the piece fits
   // into a half, and the thread does not use that half.

@@ -13,7 +13,8 @@ namespace keydrome {
 namespace {
 
 // begin() makes pieces until the unpublished ones have this many bytes. If a phase needs no more,
-// all its pieces are made before GO, and the referee only copies during the measured time.
+// all its pieces are made before GO, the message that starts the phase. During the measured time
+// the referee then only copies.
 constexpr uint64_t kReadyBytesMax = uint64_t{512} << 20;
 
 }  // namespace

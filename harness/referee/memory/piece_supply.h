@@ -26,8 +26,9 @@ struct PiecePlan {
   std::vector<uint64_t> bytes_max;  // size of the largest piece, by thread
 };
 
-// Cuts a phase into pieces of at most about `bytes` bytes. A piece can begin only at an op with
-// kUnitStart, a flag of format/program.h. So a program without such ops is one piece.
+// Cuts a phase into pieces of at most about `bytes` bytes. A piece can begin only at an op with the
+// flag kUnitStart, where the thread has no handle and no transaction open (format/program.h). So a
+// program without such ops is one piece.
 PiecePlan plan_pieces(const script::PieceWriter& writer, const script::PhaseScript& phase,
                       uint64_t bytes);
 
@@ -46,8 +47,8 @@ class PieceSupply {
   uint32_t published(uint32_t thread) const { return ring_.filled(thread); }
 
   // Makes pieces until the waiting ones together have 512 MiB, or until all are made. Then
-  // publishes the first piece of each thread, i.e. copies it into the ring. REQUIRES: no thread
-  // plays.
+  // publishes the first piece of each thread, i.e. copies it into the ring (the memory shared with
+  // the player). REQUIRES: no thread of the player executes operations.
   void begin();
   // Publishes the thread's next piece. REQUIRES: published(thread) < pieces(thread).
   void publish(uint32_t thread);

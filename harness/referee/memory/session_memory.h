@@ -49,9 +49,10 @@ class SessionMemory {
   std::span<const std::byte> stack_page() const { return stacks_->bytes(); }
 
   // Prepares the outcome for a phase. Clears it first, because the library may have written to it
-  // between phases. Returns its bytes. REQUIRES: no thread plays.
+  // between phases. Returns its bytes. REQUIRES: no thread of the player executes operations.
   std::span<std::byte> begin_outcome(const script::OutcomeLayout& layout);
-  // Copies the first piece of each thread into the ring. REQUIRES: no thread plays.
+  // Copies the first piece of each thread into the ring. REQUIRES: no thread of the player executes
+  // operations.
   PieceSupply begin_pieces(uint32_t phase);
 
  private:

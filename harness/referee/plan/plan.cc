@@ -51,8 +51,9 @@ Result<void> parse_library(const Json& json, LibraryPlan& library) {
   if (const Json* configuration = reader.object("configuration", false)) {
     library.configuration = *configuration;
   }
-  // The text of the message LOAD contains the configuration, the library's path in the jail, and
-  // two NULs.
+  // The message LOAD tells the player which library to load. Its text of kTextBytes contains the
+  // configuration, the library's path in the jail and two NULs. 64 bytes are enough for the path
+  // and the NULs.
   if (configuration_text(library, format::kThreadsMax).size() > kTextBytes - 64) {
     reader.fail("configuration",
                 "must be at most " + std::to_string(kTextBytes - 64) + " bytes of JSON");

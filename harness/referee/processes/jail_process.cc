@@ -152,7 +152,8 @@ JailProcess::Event JailProcess::wait(Message& message, uint64_t deadline_ns, int
         return received == Receive::kClosed ? Event::kClosed : Event::kMalformed;
       }
       if (polled[4].revents != 0) return Event::kClosed;
-      if (polled[3].revents != 0) return Event::kClosed;  // meta lines come only when the jail ends
+      // The jail writes its meta lines, which say how it ended, only at its end.
+      if (polled[3].revents != 0) return Event::kClosed;
       if (polled[5].revents != 0) return Event::kOther;
     }
     if (now_ns() >= deadline_ns) return Event::kDeadline;

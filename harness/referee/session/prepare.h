@@ -21,18 +21,20 @@ struct PreparedSession {
   workload::Parameters parameters;  // including defaults and the plan's overrides
   std::unique_ptr<workload::Workload> workload;
   script::Script script;
-  // True if the referee must certify the recorded histories: the plan asks for recording, and the
+  // True if the referee must certify the recorded histories, i.e. find a serial order of the
+  // transactions that gives every result. This is so if the plan asks for recording and the
   // benchmark does not record by itself. A benchmark that records by itself also certifies.
   bool certify = false;
   JailOptions jail;
-  MemoryNeed memory;  // the estimate
+  MemoryNeed memory;  // estimate of what the session needs, in the jail and outside
 };
 
 // Returns the benchmark of this name, or an error that lists all names.
 Result<const workload::BenchmarkEntry*> find_benchmark(const std::string& name);
 
-// Returns the memory that the session of a plan would need, or an error if this machine has less, or
-// if the parameters are wrong. Takes less than a millisecond. `entry` must be the plan's benchmark.
+// Returns the memory that the session of a plan would need, or an error if this machine has less,
+// or if the parameters are wrong. Takes less than a millisecond. `entry` must be the plan's
+// benchmark.
 Result<MemoryNeed> session_memory(const Plan& plan, const workload::BenchmarkEntry& entry);
 
 // `entry` must be the plan's benchmark and have the plan's version. Generating the script may take

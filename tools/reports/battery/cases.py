@@ -1,4 +1,7 @@
-"""Reads the attacks of tests/hostile/cases.json, the list that CMake, the tests and docs/reference/battery.md share."""
+"""Reads the cases of the battery, the attacks that Keydrome must withstand, from tests/hostile/cases.json.
+
+CMake, the tests and docs/reference/battery.md share this list. Most attacks run as a library in the jail (a sandbox).
+"""
 
 from __future__ import annotations
 
@@ -63,7 +66,10 @@ class Case:
 
     @property
     def must_say(self) -> tuple[str, ...]:
-        """The lines that the log must contain, one for each attempt of a library that survives its attack."""
+        """The lines that the log must contain if the library is expected to pass.
+
+        The library prints one line after each attempt. An attack in a "left thread" never returns, so it prints none.
+        """
         survives = bool(self.attack) and self.expect == (Verdict.PASSED,)
         returns = [place for place in self.where if place != "left thread"]
         return tuple(f"{self.id} {place}: tried" for place in returns) if survives else ()

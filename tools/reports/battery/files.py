@@ -1,4 +1,7 @@
-"""Makes damaged library files, which the battery of attacks uploads: each function changes some bytes of a good one."""
+"""Makes damaged library files, which the battery of attacks uploads.
+
+Each function of FORGED damages the file of the honest library, a correct library without an attack.
+"""
 
 from __future__ import annotations
 
