@@ -156,9 +156,8 @@ class Conductor {
     return true;
   }
 
-  // Makes the inputs before GO, the message that starts the phase, so that the clock measures only
-  // the player. If the pieces of a phase exceed 512 MiB, the last ones are made during the phase
-  // (piece_supply.h).
+  // Makes the inputs before GO starts the phase, so the clock measures only the player. If the
+  // pieces of a phase exceed 512 MiB, the last ones are made during the phase (piece_supply.h).
   bool play_phase(uint32_t index) {
     const script::PhaseScript& phase = script_.phases[index];
     const script::OutcomeLayout layout = script::outcome_layout(phase, script_.pools);
