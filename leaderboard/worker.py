@@ -264,7 +264,7 @@ class Worker:
             services.recover_lost()
 
     def _claim(self) -> Run | None:
-        """Claim a run of a benchmark version that this worker has.
+        """Claim a run of a benchmark version that this worker has. Return None if there is no such run.
 
         If runs wait but this worker can execute none of them, log the reason, and store it for the status page.
         """

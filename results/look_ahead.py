@@ -104,6 +104,6 @@ def look_ahead_finding(suite: str, audit: Audit) -> Finding | None:
         f"{audit.control_added_ns:,.0f} ns to each call of the control library. The difference is "
         f"{audit.excess_ns:,.0f} ns, {audit.share:.0%} of the library's {audit.candidate_timed_ns:,.0f} ns per call. "
         "The library may read its next calls in the memory of its caller. A processor that overlaps independent calls "
-        "of an honest library has the same effect."
+        "of an honest library has the same effect. Read the source or the machine code to decide which it is."
     )
     return Finding(suite, LOOK_AHEAD, Severity.ADVISORY, detail)

@@ -107,7 +107,7 @@ def _noise(history: Sequence[Series]) -> float | None:
 
 
 def _drift(history: Sequence[Series]) -> float | None:
-    """Return by what fraction the control's level has changed in the newest series; positive if the level grew.
+    """Return the relative change of the control's level in the newest series; positive if the level grew.
 
     Leaves out series in which no session ran the control twice. Returns None if one of the DRIFT_SERIES
     newest series cannot be compared with earlier series.

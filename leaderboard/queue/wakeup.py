@@ -37,5 +37,7 @@ def wake(queue: str) -> None:
         )
     except (OperationalError, OSError) as error:
         _log.warning(
-            "cannot send a wake-up to queue %s; the scheduler sends one later: %s", queue, error
+            "cannot send a wake-up to queue %s, so a waiting run may start later; check the message broker: %s",
+            queue,
+            error,
         )

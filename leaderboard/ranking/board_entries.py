@@ -42,7 +42,7 @@ NOT_JUDGED = (Verdict.INFRASTRUCTURE, Verdict.REFUSED)
 
 @dataclass(frozen=True, slots=True, order=True)
 class _Section:
-    """The part of a board whose entries can be compared: one benchmark version on one machine class."""
+    """The part of a board whose entries can be compared: the entries of one benchmark version on one machine class."""
 
     board: str
     benchmark_version: int
@@ -87,7 +87,7 @@ def rebuild() -> int:
 
 
 def _with_submission(runs: QuerySet[Run]) -> QuerySet[Run]:
-    """Return the query, extended to load each run's submission and machine, which a refresh needs."""
+    """Return the query with each run's submission and machine loaded, because a refresh needs both."""
     return runs.select_related("submission", "machine")
 
 
