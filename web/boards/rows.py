@@ -1,4 +1,7 @@
-"""Makes the rows of a board. The board's page, CSV and JSON all use these rows, so they show the same values."""
+"""Makes the rows of a board, which ranks libraries on one benchmark.
+
+The board's page, CSV and JSON all use these rows, so they show the same values.
+"""
 
 from __future__ import annotations
 
@@ -18,7 +21,10 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True, slots=True)
 class Advisory:
-    """An advisory finding about a library, the number that it gives (or an empty text), and the id of its run."""
+    """An advisory finding, i.e. a warning about a library.
+
+    `text` is the number that the finding reports, or empty. `run` is the id of the run that found it.
+    """
 
     name: str
     text: str
